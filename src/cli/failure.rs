@@ -1,0 +1,63 @@
+//! How a verb can fail, and the exit status of each way.
+
+use miette::Report;
+use std::{io, process::ExitCode};
+
+/// Why a verb did not end well. Each kind has its exit status.
+#[derive(Debug)]
+pub enum Failure {
+    /// 1: a verification failed or a copy was not delivered. The output has been printed; the text says what failed.
+    Verification(Report),
+    /// 2: the arguments make no sense together.
+    Usage(Report),
+    /// 3: the configuration is wrong.
+    Config(Report),
+    /// 4: a file or stream could not be read or written.
+    InputOutput(Report),
+    /// 5: a deadlock or another fault of the simulation.
+    Simulation(Report),
+}
+
+impl Failure {
+    /// The exit status.
+    #[must_use]
+    pub const fn status(&self) -> u8 {
+        match self {
+            Self::Verification(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Config(_) => 3,
+            Self::InputOutput(_) => 4,
+            Self::Simulation(_) => 5,
+        }
+    }
+
+    /// Shows what went wrong on standard error and gives the exit status.
+    #[must_use]
+    pub fn exit(result: Result<(), Self>) -> ExitCode {
+        let Err(failure) = result else { return ExitCode::SUCCESS };
+        let status = failure.status();
+        let (Self::Verification(report)
+        | Self::Usage(report)
+        | Self::Config(report)
+        | Self::InputOutput(report)
+        | Self::Simulation(report)) = failure;
+        eprintln!("{report:?}");
+        ExitCode::from(status)
+    }
+
+    /// A failed read or write of `what`, for example a path.
+    #[must_use]
+    pub fn input_output(what: &str, error: &io::Error) -> Self {
+        Self::InputOutput(miette::miette!("{what}: {error}"))
+    }
+
+    /// A failed write to standard output. A reader that closed the pipe has what it wanted: that ends the program
+    /// quietly.
+    #[must_use]
+    pub fn output(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            std::process::exit(0);
+        }
+        Self::input_output("standard output", error)
+    }
+}

@@ -1,0 +1,35 @@
+//! The command line: one file per verb.
+
+mod failure;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+pub use failure::Failure;
+
+/// Simulates the sealed copy path between a CPU TEE and a GPU TEE.
+#[derive(Debug, Parser)]
+#[command(name = "sealsim", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {}
+
+/// Runs the program on the process's arguments and gives its exit status.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let asked_for = !error.use_stderr();
+            let _ = error.print();
+            return ExitCode::from(if asked_for { 0 } else { 2 });
+        }
+    };
+    let result: Result<(), Failure> = match arguments.verb {};
+    #[allow(unreachable_code)]
+    Failure::exit(result)
+}

@@ -1,0 +1,97 @@
+//! What the GPU's side of the path is built of.
+
+use crate::units::{Bytes, BytesPerCycle, Cycles, Frequency};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The copy engine: logical engines (LCE) on physical ones (PCE).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopyEngineSpec {
+    /// Clock.
+    pub clock: Frequency,
+    /// PCEs of the LCE that serves system memory, with confidential computing on.
+    pub pces_secure: u32,
+    /// The same, off.
+    pub pces_plain: u32,
+    /// Read requests that one PCE may have outstanding.
+    pub outstanding_reads: u32,
+    /// Least cycles between two read requests of one PCE.
+    pub request_interval: Cycles,
+    /// From a doorbell to the first decoded method.
+    pub fetch: Cycles,
+    /// Cycles per method word decoded.
+    pub method_word: Cycles,
+    /// From LAUNCH_DMA to the first read request.
+    pub launch: Cycles,
+    /// Bytes that a PCE hands to memory in one write.
+    pub write_burst: Bytes,
+    /// Secure messages that one LCE may have in flight.
+    pub messages_in_flight: u32,
+}
+
+/// The queue of messages whose tags are not yet verified.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TagQueueSpec {
+    /// Entries.
+    pub depth: u32,
+    /// Comparators.
+    pub comparators: u32,
+    /// Order in which entries retire.
+    pub retirement: Retirement,
+    /// When consumers may see plaintext.
+    pub release: Release,
+    /// Room for plaintext that waits for its verdict, under `hold`.
+    pub quarantine: Bytes,
+    /// When the expected tag is fetched.
+    pub fetch: TagFetch,
+}
+
+/// Order in which tag-queue entries retire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Retirement {
+    /// In launch order.
+    InOrder,
+    /// As their verdicts come.
+    OutOfOrder,
+}
+
+/// When consumers may see plaintext.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Release {
+    /// Plaintext waits in a quarantine buffer.
+    Hold,
+    /// Plaintext lands in memory; the semaphore waits.
+    WithholdCompletion,
+    /// Consumers start before the verdict and are squashed on failure.
+    Eager,
+}
+
+/// When the expected tag is fetched from host memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TagFetch {
+    /// Before the data.
+    BeforeData,
+    /// After the data.
+    AfterData,
+}
+
+/// Device memory behind the L2, as the copy engine sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HbmSpec {
+    /// Clock.
+    pub clock: Frequency,
+    /// Bytes taken per cycle.
+    pub write_rate: BytesPerCycle,
+    /// From a write being taken to its bytes being visible.
+    pub write_latency: Cycles,
+    /// Bytes given per cycle.
+    pub read_rate: BytesPerCycle,
+    /// From a read being taken to its bytes being there.
+    pub read_latency: Cycles,
+}

@@ -1,0 +1,5 @@
+//! The `sealsim` program.
+
+fn main() -> std::process::ExitCode {
+    sealsim::cli::main()
+}

@@ -1,0 +1,79 @@
+//! What a PCIe link and a root complex are built of.
+
+use crate::units::{Bytes, Cycles, Femtos, Frequency};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A PCIe gen3 to gen5 link with 128b/130b encoding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// PCIe generation: 5 in this version.
+    pub generation: u32,
+    /// Lanes: 16 in this version.
+    pub lanes: u32,
+    /// Maximum payload size of a TLP.
+    pub max_payload: Bytes,
+    /// Maximum read request size.
+    pub max_read_request: Bytes,
+    /// Read completion boundary of the root complex: 64 B or 128 B.
+    pub read_completion_boundary: Bytes,
+    /// Tags that a requester may have in flight: 32, 256 or 768 (10-bit).
+    pub read_tags: u32,
+    /// From the last symbol leaving one MAC to the TLP standing checked in the other: PHY, wire, de-skew.
+    pub flight: Cycles,
+    /// Longest time that a received TLP waits for its Ack.
+    pub ack_latency: Cycles,
+    /// TLPs that the replay buffer holds.
+    pub replay_tlps: u32,
+    /// Time without an Ack after which the replay buffer is sent again.
+    pub replay_timer: Cycles,
+    /// Blocks between two SKP ordered sets.
+    pub skp_interval_blocks: u32,
+    /// Time that a Recovery takes until TLPs flow again.
+    pub recovery: Femtos,
+    /// Longest time between two credit updates for a pool that has changed.
+    pub credit_update: Cycles,
+    /// Credits that the root complex advertises.
+    pub host_credits: CreditSpec,
+    /// Credits that the GPU advertises.
+    pub gpu_credits: CreditSpec,
+    /// Whether TLPs carry an end-to-end CRC.
+    pub ecrc: bool,
+}
+
+/// Advertised flow-control credits of one port; 0 is infinite. A data credit is 16 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreditSpec {
+    /// Posted headers.
+    pub posted_headers: u32,
+    /// Posted data.
+    pub posted_data: u32,
+    /// Non-posted headers.
+    pub non_posted_headers: u32,
+    /// Non-posted data.
+    pub non_posted_data: u32,
+    /// Completion headers.
+    pub completion_headers: u32,
+    /// Completion data.
+    pub completion_data: u32,
+}
+
+/// The root complex in front of host memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RootComplexSpec {
+    /// Clock.
+    pub clock: Frequency,
+    /// From a read request arriving to its first data being there.
+    pub read_latency: Cycles,
+    /// Least cycles between two reads that enter service.
+    pub read_interval: Cycles,
+    /// Reads in service at once.
+    pub reads_in_service: u32,
+    /// Largest completion, a multiple of the read completion boundary, at most the maximum payload.
+    pub completion_payload: Bytes,
+    /// From a write arriving to its bytes being visible to the CPU.
+    pub write_latency: Cycles,
+}

@@ -1,0 +1,17 @@
+//! Newtypes for the quantities of the model, their parsing and printing.
+//!
+//! | type | unit | written as |
+//! | --- | --- | --- |
+//! | [`Femtos`] | femtoseconds, a date or a duration | `"42 ns"` |
+//! | [`Cycles`] | cycles of one clock | `"14 cycles"` |
+//! | [`Frequency`] | hertz | `"1.755 GHz"` |
+//! | [`Bytes`] | bytes | `"2 MiB"` |
+//! | [`BytesPerCycle`] | thousandths of a byte per cycle | `"1.6 B/cycle"` |
+//!
+//! All are exact integers: a text that is not a whole number of the base unit is an error, as is a number without a unit.
+
+mod quantity;
+mod types;
+
+pub use quantity::{QuantityError, Scale};
+pub use types::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency};

@@ -1,0 +1,175 @@
+//! The quantities themselves.
+
+use super::quantity::{Kind, QuantityError, Scale};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::{borrow::Cow, fmt, str::FromStr};
+
+const fn scale(unit: &'static str, factor: u128) -> Scale {
+    Scale { unit, factor }
+}
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $base:literal, $example:literal, [$($scale:expr),* $(,)?]) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub u64);
+
+        impl $name {
+            const KIND: Kind = Kind { what: $what, base: $base, example: $example, scales: &[$($scale),*] };
+        }
+
+        impl FromStr for $name {
+            type Err = QuantityError;
+            fn from_str(text: &str) -> Result<Self, QuantityError> {
+                Self::KIND.parse(text).map($name)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&Self::KIND.print(self.0))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl de::Visitor<'_> for Text {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        write!(f, "{} with its unit, for example {:?}", $what, $example)
+                    }
+                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$name, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                    fn visit_i64<E: de::Error>(self, bare: i64) -> Result<$name, E> {
+                        Err(E::custom(QuantityError::NoUnit { text: bare.to_string(), example: $example }))
+                    }
+                    fn visit_u64<E: de::Error>(self, bare: u64) -> Result<$name, E> {
+                        Err(E::custom(QuantityError::NoUnit { text: bare.to_string(), example: $example }))
+                    }
+                    fn visit_f64<E: de::Error>(self, bare: f64) -> Result<$name, E> {
+                        Err(E::custom(QuantityError::NoUnit { text: bare.to_string(), example: $example }))
+                    }
+                }
+                deserializer.deserialize_any(Text)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let units: Vec<_> = Self::KIND.scales.iter().map(|s| s.unit.replace('/', "\\/")).collect();
+                json_schema!({
+                    "type": "string",
+                    "description": concat!($what, ": a number and its unit"),
+                    "pattern": format!("^[0-9][0-9_]*(\\.[0-9_]+)? *({})$", units.join("|")),
+                    "examples": [$example],
+                })
+            }
+        }
+    };
+}
+
+quantity!(
+    /// A date or a duration in femtoseconds. A `u64` holds five hours.
+    Femtos, "a time", "femtoseconds", "42 ns",
+    [scale("fs", 1), scale("ps", 1_000), scale("ns", 1_000_000), scale("us", 1_000_000_000),
+     scale("ms", 1_000_000_000_000), scale("s", 1_000_000_000_000_000)]
+);
+
+quantity!(
+    /// A number of cycles of one clock.
+    Cycles, "a number of cycles", "cycles", "14 cycles",
+    [scale("cycles", 1), scale("cycle", 1)]
+);
+
+quantity!(
+    /// A clock frequency in hertz.
+    Frequency, "a frequency", "hertz", "1.755 GHz",
+    [scale("Hz", 1), scale("kHz", 1_000), scale("MHz", 1_000_000), scale("GHz", 1_000_000_000)]
+);
+
+quantity!(
+    /// A number of bytes.
+    Bytes, "a size", "bytes", "2 MiB",
+    [scale("B", 1), scale("KiB", 1 << 10), scale("MiB", 1 << 20), scale("GiB", 1 << 30), scale("TiB", 1 << 40),
+     scale("kB", 1_000), scale("MB", 1_000_000), scale("GB", 1_000_000_000)]
+);
+
+quantity!(
+    /// A rate in thousandths of a byte per cycle of the unit's own clock.
+    BytesPerCycle, "a rate per cycle", "thousandths of a byte per cycle", "1.6 B/cycle",
+    [scale("B/cycle", 1_000)]
+);
+
+impl Femtos {
+    /// The end of simulated time.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// Whole picoseconds, rounded down.
+    #[must_use]
+    pub const fn picos(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// As a floating-point number of seconds, for printing only.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 * 1e-15
+    }
+}
+
+impl BytesPerCycle {
+    /// Cycles that `bytes` take at this rate, rounded up. A rate of zero takes for ever.
+    #[must_use]
+    pub const fn cycles_for(self, bytes: u64) -> u64 {
+        if self.0 == 0 { u64::MAX } else { (bytes as u128 * 1_000).div_ceil(self.0 as u128) as u64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_read_exactly() {
+        assert_eq!("1.755 GHz".parse(), Ok(Frequency(1_755_000_000)));
+        assert_eq!("2MiB".parse(), Ok(Bytes(2 << 20)));
+        assert_eq!("1.6 B/cycle".parse(), Ok(BytesPerCycle(1600)));
+        assert_eq!("0.5 ns".parse(), Ok(Femtos(500_000)));
+    }
+
+    #[test]
+    fn a_bare_number_is_refused_with_an_example() {
+        let error = "4".parse::<Bytes>().unwrap_err();
+        assert!(matches!(error, QuantityError::NoUnit { .. }), "{error}");
+        assert!(error.to_string().contains("2 MiB"));
+    }
+
+    #[test]
+    fn a_fraction_of_the_base_unit_is_refused() {
+        assert!(matches!("0.3 B".parse::<Bytes>(), Err(QuantityError::NotWhole { .. })));
+        assert!(matches!("99999999 TiB".parse::<Bytes>(), Err(QuantityError::TooLarge { .. })));
+        assert!(matches!("1..2 B".parse::<Bytes>(), Err(QuantityError::NotANumber { .. })));
+        assert!(matches!("1 MB/s".parse::<Bytes>(), Err(QuantityError::UnknownUnit { .. })));
+    }
+
+    #[test]
+    fn what_is_printed_reads_back() {
+        for value in [0, 1, 999, 1_000, 1_500_000, 1 << 20, 3 << 29, 1_755_000_000, u64::MAX] {
+            assert_eq!(Bytes(value).to_string().parse(), Ok(Bytes(value)));
+            assert_eq!(Frequency(value).to_string().parse(), Ok(Frequency(value)));
+            assert_eq!(Femtos(value).to_string().parse(), Ok(Femtos(value)));
+        }
+    }
+}
