@@ -8,4 +8,5 @@ pub mod gcm;
 pub mod gpu;
 pub mod host;
 pub mod pcie;
+pub mod sim;
 pub mod units;
