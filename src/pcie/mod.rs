@@ -1,3 +1,8 @@
-//! Under construction.
+//! PCIe.
 
+pub mod credit;
+pub mod packet;
+pub mod port;
 pub mod spec;
+pub mod split;
+pub mod wire;
