@@ -1,3 +1,4 @@
 //! Under construction.
 
+pub mod method;
 pub mod spec;
