@@ -1,4 +1,6 @@
 //! Under construction.
 
+pub mod launch;
 pub mod method;
+pub mod pushbuffer;
 pub mod spec;
