@@ -1,5 +1,6 @@
 //! Under construction.
 
+pub mod iv;
 pub mod launch;
 pub mod method;
 pub mod pushbuffer;
