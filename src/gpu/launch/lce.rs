@@ -18,6 +18,9 @@ pub struct Lce {
     registers: BTreeMap<u16, u32>,
 }
 
+/// SET_RENDER_ENABLE_C, MODE TRUE: launches do not depend on memory.
+const RENDER_ALWAYS: u32 = 1;
+
 const REDUCTIONS: [Reduction; 8] = [
     Reduction::Min,
     Reduction::Max,
@@ -61,6 +64,8 @@ impl Lce {
         for (field, rule) in unused.into_iter().chain(unmodelled) {
             rule.require(field.get(word) == 0, || format!("{} is {}", field.name, field.get(word)))?;
         }
+        let render = self.registers.get(&c8b5::SET_RENDER_ENABLE_C::OFFSET).copied().unwrap_or(RENDER_ALWAYS);
+        Rule::Unmodelled.require(render == RENDER_ALWAYS, || format!("SET_RENDER_ENABLE_C is {render}"))?;
         let order = match L::DATA_TRANSFER_TYPE.get(word) {
             0 => None,
             1 => Some(Order::Pipelined),

@@ -70,7 +70,7 @@ rules! {
     SecureShape: "a secure copy is one line in pitch layout without remap; other shapes are unmodelled",
         (UVM, "uvm_hopper_ce.c: encrypt_or_decrypt uses no other, and no source states that others are legal");
     Unmodelled: "the launch uses only what this model covers",
-        (MODEL, "block-linear layouts, general remaps, VPR, scrubbing, floating-point reductions, conditional interrupts");
+        (MODEL, "block-linear layouts, general remaps, render enables, VPR, scrubbing, floating-point reductions, conditional interrupts");
     SemaphoreAlignment: "a semaphore is aligned to its own size", (MODEL, "assumed; the class header is silent");
 }
 

@@ -240,6 +240,8 @@ fn reserved_values_are_refused() {
     assert_eq!(rule(&[], RELEASE | 1 << 19 | 8 << 14), Some(Rule::ReservedValue));
     assert_eq!(rule(&[], RELEASE | 1 << 19 | 0xA << 14), Some(Rule::Unmodelled));
     assert_eq!(rule(&[], 3 << 3), Some(Rule::Unmodelled));
+    assert_eq!(rule(&[(c8b5::SET_RENDER_ENABLE_C::OFFSET, 1)], PLAIN), None);
+    assert_eq!(rule(&[(c8b5::SET_RENDER_ENABLE_C::OFFSET, 2)], PLAIN), Some(Rule::Unmodelled));
     assert_eq!(Lce::new(true).write(0x420, 0, &by_aperture).unwrap_err().rule, Rule::KnownMethod);
     assert_eq!(Lce::new(true).write(0x400, 1 << 25, &by_aperture).unwrap_err().rule, Rule::KnownMethod);
 }

@@ -76,7 +76,7 @@ impl Packet {
         if usize::from(subchannel) >= super::SUBCHANNELS {
             return Err(PacketError::Subchannel(subchannel));
         }
-        if method % 4 != 0 || method > 0x3FFC {
+        if !method.is_multiple_of(4) || method > 0x3FFC {
             return Err(PacketError::Method(method));
         }
         let immediate = matches!(data.as_slice(), [datum] if *datum <= COUNT_MAX as u32);

@@ -44,7 +44,7 @@ fn set_object_binds_one_subchannel() {
 #[test]
 fn each_opcode_moves_the_address_its_own_way() {
     let methods = |opcode: u32, count: u32| {
-        let mut words = after_bind(&[opcode << 29 | count << 16 | 4 << 13 | 0x400 / 4]);
+        let mut words = after_bind(&[opcode << 29 | count << 16 | 4 << 13 | (0x400 / 4)]);
         words.extend(std::iter::repeat_n(7, if opcode == 4 { 0 } else { count as usize }));
         let writes = Decoder::new().decode(&bytes(&words)).unwrap();
         writes[1..].iter().map(|write| (write.method.offset, write.data)).collect::<Vec<_>>()
@@ -88,7 +88,7 @@ fn an_unbound_subchannel_and_a_wrong_class_are_refused() {
 #[test]
 fn unknown_methods_and_stray_bits_name_their_word() {
     let unknown = DecodeCause::Method { class: "0xc8b5", method: 0x420 };
-    assert_eq!(cause(&after_bind(&[1 << 29 | 2 << 16 | 4 << 13 | 0x41C / 4, 1, 2])), (16, unknown));
+    assert_eq!(cause(&after_bind(&[1 << 29 | 2 << 16 | 4 << 13 | (0x41C / 4), 1, 2])), (16, unknown));
     let host = DecodeCause::Method { class: "0xc86f", method: 0x10 };
     assert_eq!(cause(&[1 << 29 | 1 << 16 | 4, 0]), (4, host));
     let past_the_last = DecodeCause::Method { class: "0xc8b5", method: 0x3FFC };

@@ -163,7 +163,7 @@ fn shape_packets(transfer: &Transfer) -> Packets {
     let bytes = transfer.line_bytes;
     let wrong = EncodeError::LineLength { bytes, element };
     let length = u32::try_from(bytes / u64::from(element)).map_err(|_| wrong.clone())?;
-    if bytes % u64::from(element) != 0 {
+    if !bytes.is_multiple_of(u64::from(element)) {
         return Err(wrong);
     }
     let Some(lines) = transfer.lines else {

@@ -69,7 +69,7 @@ fn the_drivers_composed_pushes_have_their_sizes() {
 fn the_words_of_a_decryption_are_these() {
     let words: Vec<_> =
         encode(&[decrypt(4096)]).unwrap().chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-    let header = |count: u32, method: u32| 1 << 29 | count << 16 | 4 << 13 | method / 4;
+    let header = |count: u32, method: u32| 1 << 29 | count << 16 | 4 << 13 | (method / 4);
     let expected = [
         &[header(1, 0x500), 1][..],
         &[header(2, 0x514), 0, 0x100],
