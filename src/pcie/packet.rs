@@ -58,6 +58,15 @@ impl Payload {
         Self { memory: None, offset: 0, length: 0 }
     }
 
+    /// A part of this slice.
+    #[must_use]
+    #[inline]
+    pub fn part(&self, offset: u64, length: u64) -> Self {
+        let size = u64::from(self.length);
+        let (start, end) = (offset.min(size), (offset + length).min(size));
+        Self { memory: self.memory.clone(), offset: self.offset + start as u32, length: (end - start) as u32 }
+    }
+
     /// The bytes, if the run carries any.
     #[must_use]
     #[inline]
