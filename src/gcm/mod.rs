@@ -1,3 +1,13 @@
-//! Under construction.
+//! AES-GCM as hardware: block cipher lanes in counter mode in front of a GHASH unit.
+//!
+//! Three forms of one engine, tied together by tests:
+//!
+//! - [`bulk`]: the bytes alone, as fast as the host gives them;
+//! - `engine`: the structural datapath, register by register and cycle by cycle;
+//! - `timing`: the cycles alone.
 
+pub mod bulk;
+pub mod counter;
+pub mod field;
+pub mod message;
 pub mod spec;
