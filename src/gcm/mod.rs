@@ -6,8 +6,15 @@
 //! - `engine`: the structural datapath, register by register and cycle by cycle;
 //! - `timing`: the cycles alone.
 
+pub mod aes;
+#[cfg(test)]
+pub(crate) mod arbitrary;
 pub mod bulk;
 pub mod counter;
+pub mod engine;
 pub mod field;
+pub mod ghash;
 pub mod message;
+pub mod multiplier;
 pub mod spec;
+pub mod timing;
