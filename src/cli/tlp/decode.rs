@@ -58,6 +58,7 @@ fn tlp(repr: TlpRepr, view: &TlpView<'_>, bytes: &[u8]) -> Item {
     let content = Tlp {
         repr,
         prefixes: view.prefixes().to_vec(),
+        header: view.header().to_vec(),
         payload: (!header_only).then(|| view.payload().to_vec()),
         ecrc: view.digest(),
         link: None,
@@ -85,7 +86,7 @@ fn dllp(bytes: &[u8]) -> Item {
         Ok(read) => read,
         Err(error) => return Item::unreadable(bytes, Problem::error(dllp_code(&error), error)),
     };
-    let mut item = Item::good(Content::Dllp { repr, crc: view.crc() });
+    let mut item = Item::good(Content::Dllp { repr, given: view.covered(), crc: view.crc() });
     if let Err(error) = view.check_crc() {
         item.problems.push(Problem::error(dllp_code(&error), error));
     }

@@ -1,6 +1,7 @@
 //! The JSON form of an item. `docs/tlp.md` describes it.
 
 use super::item::{Content, Item, Problem};
+use crate::pcie::wire::{dllp::DllpFields, tlp::TlpFields};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,15 +16,23 @@ pub(super) enum Kind {
     Unreadable,
 }
 
-/// One item. What a kind does not have is absent.
+/// The fields of an item that is printed.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Fields {
+    Tlp(Box<TlpFields>),
+    Dllp(DllpFields),
+}
+
+/// One item; `fields` is a plain value in one that is read, since its form depends on the kind. What a kind does not have is absent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Document {
+pub(super) struct Document<F = Value> {
     pub(super) kind: Kind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) fields: Option<Value>,
+    pub(super) fields: Option<F>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) prefixes: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +57,7 @@ pub(super) struct Document {
     pub(super) problems: Vec<Problem>,
 }
 
-impl Document {
+impl Document<Fields> {
     fn new(kind: Kind, problems: &[Problem]) -> Self {
         Self {
             kind,
@@ -69,14 +78,13 @@ impl Document {
     }
 }
 
-impl From<&Item> for Document {
+impl From<&Item> for Document<Fields> {
     fn from(item: &Item) -> Self {
         let document = |kind| Self::new(kind, &item.problems);
         match &item.content {
             Content::Tlp(tlp) => Self {
                 name: Some(tlp.repr.name().to_owned()),
-                // Both forms are flat structs of numbers and strings: they always have a value.
-                fields: serde_json::to_value(tlp.repr).ok(),
+                fields: Some(Fields::Tlp(Box::new(tlp.repr.into()))),
                 prefixes: Some(tlp.prefixes.iter().map(hex::encode).collect()),
                 payload: tlp.payload.as_ref().map(hex::encode),
                 ecrc: tlp.ecrc.map(hex::encode),
@@ -86,9 +94,9 @@ impl From<&Item> for Document {
                 nullified: tlp.link.map(|link| link.nullified),
                 ..document(Kind::Tlp)
             },
-            Content::Dllp { repr, crc } => Self {
+            Content::Dllp { repr, crc, .. } => Self {
                 name: Some(repr.name().to_owned()),
-                fields: serde_json::to_value(repr).ok(),
+                fields: Some(Fields::Dllp((*repr).into())),
                 crc16: crc.map(hex::encode),
                 ..document(Kind::Dllp)
             },

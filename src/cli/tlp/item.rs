@@ -46,6 +46,8 @@ pub(super) struct Link {
 pub(super) struct Tlp {
     pub(super) repr: TlpRepr,
     pub(super) prefixes: Vec<[u8; 4]>,
+    /// The header as it was given, reserved bits and all.
+    pub(super) header: Vec<u8>,
     /// The data; none if only the header was given.
     pub(super) payload: Option<Vec<u8>>,
     pub(super) ecrc: Option<[u8; 4]>,
@@ -56,7 +58,7 @@ pub(super) struct Tlp {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
     Tlp(Box<Tlp>),
-    Dllp { repr: DllpRepr, crc: Option<[u8; 2]> },
+    Dllp { repr: DllpRepr, given: [u8; 4], crc: Option<[u8; 2]> },
     Idle { bytes: usize },
     EndOfDataStream,
     Unreadable { bytes: Vec<u8> },

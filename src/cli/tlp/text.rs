@@ -1,8 +1,9 @@
 //! The text form of an item.
 
 use super::item::{Content, Item, Link, Problem, Tlp};
+use crate::pcie::credit::Scale;
 use crate::pcie::wire::{
-    dllp::DllpRepr,
+    dllp::{CreditPhase, DllpRepr},
     tlp::{Body, MESSAGES, STATUS, Severity, TlpRepr, name_of, prefix_name},
 };
 use std::io::{self, Write};
@@ -13,7 +14,7 @@ const ROUTING: [&str; 6] = ["to root", "by address", "by ID", "broadcast", "loca
 pub(super) fn write(out: &mut impl Write, item: &Item) -> io::Result<()> {
     match &item.content {
         Content::Tlp(tlp) => write_tlp(out, tlp)?,
-        Content::Dllp { repr, crc } => write_dllp(out, repr, *crc)?,
+        Content::Dllp { repr, given, crc } => write_dllp(out, repr, *given, *crc)?,
         Content::Idle { bytes } => writeln!(out, "Logical idle, {bytes} bytes")?,
         Content::EndOfDataStream => writeln!(out, "End of data stream: an ordered set follows")?,
         Content::Unreadable { bytes } => {
@@ -66,8 +67,7 @@ fn write_tlp(out: &mut impl Write, tlp: &Tlp) -> io::Result<()> {
     for prefix in &tlp.prefixes {
         row(out, "prefix", format_args!("{}  {}", hex::encode(prefix), prefix_name(prefix[0])))?;
     }
-    let header = repr.emit();
-    row(out, "header", header.chunks(4).map(hex::encode).collect::<Vec<_>>().join(" "))?;
+    row(out, "header", tlp.header.chunks(4).map(hex::encode).collect::<Vec<_>>().join(" "))?;
     row(out, "fmt, type", format_args!("{}, {:05b}", repr.fmt(), repr.code()))?;
     row(out, "length", format_args!("{} DW", repr.length_dw))?;
     write_common(out, repr)?;
@@ -182,15 +182,19 @@ fn write_body(out: &mut impl Write, repr: &TlpRepr) -> io::Result<()> {
     }
 }
 
-fn write_dllp(out: &mut impl Write, repr: &DllpRepr, crc: Option<[u8; 2]>) -> io::Result<()> {
+fn write_dllp(out: &mut impl Write, repr: &DllpRepr, given: [u8; 4], crc: Option<[u8; 2]>) -> io::Result<()> {
     writeln!(out, "DLLP {}", repr.name())?;
-    row(out, "bytes", hex::encode(repr.emit()))?;
+    row(out, "bytes", hex::encode(given))?;
     match *repr {
         DllpRepr::Ack { sequence } | DllpRepr::Nak { sequence } => row(out, "sequence", sequence)?,
-        DllpRepr::Credit { virtual_channel, header_scale, header, data_scale, data, .. } => {
+        DllpRepr::Credit { phase, virtual_channel, header_scale, header, data_scale, data, .. } => {
+            let credits = |value: u16, scale: Scale| match (phase, value) {
+                (CreditPhase::Init1 | CreditPhase::Init2, 0) => "infinite".to_owned(),
+                _ => format!("{value} x {}", 1 << scale.shift()),
+            };
             row(out, "virtual channel", virtual_channel)?;
-            row(out, "header credits", format_args!("{header} x {}", 1 << header_scale.shift()))?;
-            row(out, "data credits", format_args!("{data} x {}", 1 << data_scale.shift()))?;
+            row(out, "header credits", credits(header.into(), header_scale))?;
+            row(out, "data credits", credits(data, data_scale))?;
         }
         DllpRepr::Feature { support, ack } => {
             row(out, "features", format_args!("{support:#08x}"))?;
