@@ -1,6 +1,7 @@
 //! The command line: one file per verb.
 
 mod failure;
+mod tlp;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -16,7 +17,9 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {}
+enum Verb {
+    Tlp(tlp::Arguments),
+}
 
 /// Runs the program on the process's arguments and gives its exit status.
 #[must_use]
@@ -29,7 +32,8 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if asked_for { 0 } else { 2 });
         }
     };
-    let result: Result<(), Failure> = match arguments.verb {};
-    #[allow(unreachable_code)]
+    let result: Result<(), Failure> = match arguments.verb {
+        Verb::Tlp(arguments) => tlp::run(arguments),
+    };
     Failure::exit(result)
 }
