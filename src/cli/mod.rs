@@ -1,11 +1,17 @@
 //! The command line: one file per verb.
 
+mod completions;
+mod describe;
 mod failure;
+mod list;
+mod machine;
+mod schema;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 pub use failure::Failure;
+pub use machine::MachineArguments;
 
 /// Simulates the sealed copy path between a CPU TEE and a GPU TEE.
 #[derive(Debug, Parser)]
@@ -16,7 +22,12 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {}
+enum Verb {
+    Describe(describe::Describe),
+    List(list::List),
+    Schema(schema::Schema),
+    Completions(completions::Completions),
+}
 
 /// Runs the program on the process's arguments and gives its exit status.
 #[must_use]
@@ -29,7 +40,11 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if asked_for { 0 } else { 2 });
         }
     };
-    let result: Result<(), Failure> = match arguments.verb {};
-    #[allow(unreachable_code)]
+    let result: Result<(), Failure> = match arguments.verb {
+        Verb::Describe(verb) => verb.run(),
+        Verb::List(verb) => verb.run(),
+        Verb::Schema(verb) => verb.run(),
+        Verb::Completions(verb) => verb.run(),
+    };
     Failure::exit(result)
 }

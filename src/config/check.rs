@@ -1,0 +1,290 @@
+//! What makes no sense although its type allows it: limits by unit, and rules between fields.
+
+use super::error::{ConfigError, Wrong};
+use super::machine::MachineSpec;
+use super::resolved::Parameter;
+use super::tree::Node;
+use crate::gcm::spec::{GhashSpec, MultiplierSpec};
+use crate::gpu::spec::Release;
+use crate::host::spec::PathSpec;
+use crate::pcie::spec::CreditSpec;
+use crate::units::Bytes;
+
+/// The greatest value of each unit, in base units, and how it is written. Far above anything built, and small enough
+/// that no product of two overflows.
+const GREATEST: [(&str, i128, &str); 6] = [
+    ("frequency", 10_000_000_000, "10 GHz"),
+    ("rate per cycle", 1_000_000_000, "1000000 B/cycle"),
+    ("size", 1 << 40, "1 TiB"),
+    ("number of cycles", 1_000_000_000, "1000000000 cycles"),
+    ("time", 1_000_000_000_000_000, "1 s"),
+    ("count", 1 << 24, "16777216"),
+];
+
+/// Units of which nothing is not a value, unless [`MAY_BE_ZERO`] says so.
+const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
+
+/// Fields, or tables of them, whose zero has a meaning.
+const MAY_BE_ZERO: [&str; 5] = [
+    "engine.aes.keystream_blocks",
+    "engine.aes.registers_per_round",
+    "link.gpu_credits",
+    "link.host_credits",
+    "tag_queue.quarantine",
+];
+
+/// Durations that cannot be nothing.
+const TAKES_TIME: [&str; 6] = [
+    "copy_engine.request_interval",
+    "link.credit_update",
+    "link.flight",
+    "link.replay_timer",
+    "root_complex.read_interval",
+    "root_complex.read_latency",
+];
+
+/// A condition between fields.
+struct Rule {
+    /// The field that the message points at.
+    path: &'static str,
+    /// Why the machine is refused, if it is.
+    broken: fn(&MachineSpec) -> Option<String>,
+    /// What to do.
+    remedy: &'static str,
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        path: "link.generation",
+        broken: |m| (m.link.generation != 5).then(|| format!("PCIe generation {} is not modelled", m.link.generation)),
+        remedy: "write generation = 5",
+    },
+    Rule {
+        path: "link.lanes",
+        broken: |m| (m.link.lanes != 16).then(|| format!("a link of {} lanes is not modelled", m.link.lanes)),
+        remedy: "write lanes = 16",
+    },
+    Rule {
+        path: "link.max_payload",
+        broken: |m| not_a_pcie_size(m.link.max_payload),
+        remedy: "PCIe knows 128 B, 256 B, 512 B, 1 KiB, 2 KiB and 4 KiB",
+    },
+    Rule {
+        path: "link.max_read_request",
+        broken: |m| not_a_pcie_size(m.link.max_read_request),
+        remedy: "PCIe knows 128 B, 256 B, 512 B, 1 KiB, 2 KiB and 4 KiB",
+    },
+    Rule {
+        path: "link.read_completion_boundary",
+        broken: |m| {
+            let boundary = m.link.read_completion_boundary;
+            (![64, 128].contains(&boundary.0)).then(|| format!("{boundary} is not a read completion boundary"))
+        },
+        remedy: "a root complex has 64 B or 128 B",
+    },
+    Rule {
+        path: "link.read_tags",
+        broken: |m| {
+            let tags = m.link.read_tags;
+            (![32, 256, 768].contains(&tags)).then(|| format!("no tag width gives {tags} tags"))
+        },
+        remedy: "5-bit tags give 32, 8-bit tags 256, 10-bit tags 768",
+    },
+    Rule {
+        path: "link.replay_tlps",
+        broken: |m| (m.link.replay_tlps > 2048).then(|| "a 12-bit sequence number allows 2048 TLPs without Ack".into()),
+        remedy: "write 2048 or less",
+    },
+    Rule {
+        path: "link.replay_timer",
+        broken: |m| {
+            let link = &m.link;
+            let round_trip = 2 * link.flight.0 + link.ack_latency.0;
+            (link.replay_timer.0 <= round_trip).then(|| {
+                let timer = link.replay_timer;
+                format!("{timer} end before an Ack can be back ({round_trip} cycles: two flights and the Ack latency)")
+            })
+        },
+        remedy: "PCIe 4.0 and later allow 6000 cycles to 7750 cycles",
+    },
+    Rule {
+        path: "link.host_credits",
+        broken: |m| too_few_credits(&m.link.host_credits, m.link.max_payload),
+        remedy: "advertise at least one maximum payload (a data credit is 16 B), or 0 for infinite",
+    },
+    Rule {
+        path: "link.gpu_credits",
+        broken: |m| too_few_credits(&m.link.gpu_credits, m.link.max_payload),
+        remedy: "advertise at least one maximum payload (a data credit is 16 B), or 0 for infinite",
+    },
+    Rule {
+        path: "root_complex.completion_payload",
+        broken: |m| {
+            let (size, boundary) = (m.root_complex.completion_payload, m.link.read_completion_boundary);
+            let whole = boundary.0 != 0 && size.0.is_multiple_of(boundary.0);
+            let odd = || format!("{size} is not a multiple of the read completion boundary, {boundary}");
+            let large = || format!("{size} is more than the maximum payload, {}", m.link.max_payload);
+            (!whole).then(odd).or_else(|| (size > m.link.max_payload).then(large))
+        },
+        remedy: "write a multiple of link.read_completion_boundary up to link.max_payload",
+    },
+    Rule {
+        path: "engine.key_bits",
+        broken: |m| {
+            let bits = m.engine.key_bits;
+            (![128, 192, 256].contains(&bits)).then(|| format!("AES has no key of {bits} bits"))
+        },
+        remedy: "write 128, 192 or 256",
+    },
+    Rule {
+        path: "engine.aes.rounds_in_hardware",
+        broken: |m| {
+            let rounds = m.engine.aes.rounds_in_hardware;
+            (rounds > 14).then(|| format!("AES has at most 14 rounds, not {rounds}"))
+        },
+        remedy: "write 1 (one shared round) to 14 (fully unrolled)",
+    },
+    Rule {
+        path: "engine.ghash.multiplier.digit_bits",
+        broken: |m| {
+            let bits = multiplier(&m.engine.ghash).digit_bits;
+            (bits == 0 || !128u32.is_multiple_of(bits)).then(|| format!("128 bits are not a whole number of {bits}"))
+        },
+        remedy: "write a power of two up to 128",
+    },
+    Rule {
+        path: "engine.ghash.multiplier.product",
+        broken: |m| {
+            let multiplier = multiplier(&m.engine.ghash);
+            let latency = multiplier.product.0 + multiplier.reduction.0;
+            (latency == 0).then(|| "product and reduction take no time together".into())
+        },
+        remedy: "a multiplier within one cycle is product = \"1 cycle\", reduction = \"0 cycles\"",
+    },
+    Rule { path: "engine.ghash", broken: |m| ghash_too_large(&m.engine.ghash), remedy: "see docs/configuration.md" },
+    Rule {
+        path: "copy_engine.write_burst",
+        broken: |m| {
+            let burst = m.copy_engine.write_burst;
+            let fits = burst.0.is_power_of_two() && burst.0.is_multiple_of(32);
+            (!fits).then(|| format!("{burst} is not a power of two of at least 32 B"))
+        },
+        remedy: "memory is written in sectors of 32 B: write 32 B, 64 B, 128 B, ...",
+    },
+    Rule {
+        path: "tag_queue.quarantine",
+        broken: |m| {
+            let (room, message) = (m.tag_queue.quarantine, longest_message(m));
+            (m.tag_queue.release == Release::Hold && room < message)
+                .then(|| format!("under `hold` it must hold one message of {message}, but has {room}"))
+        },
+        remedy: "write at least the longest message (driver.*.message), or release = \"withhold_completion\"",
+    },
+    Rule {
+        path: "staging.buffer",
+        broken: |m| {
+            let (buffer, message) = (m.staging.buffer, longest_message(m));
+            (buffer < message).then(|| format!("{buffer} cannot hold one message of {message}"))
+        },
+        remedy: "write at least the longest message (driver.*.message)",
+    },
+    Rule {
+        path: "driver.pinned.message",
+        broken: |m| odd_message(&m.driver.pinned),
+        remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB or 4 KiB",
+    },
+    Rule {
+        path: "driver.pageable.message",
+        broken: |m| odd_message(&m.driver.pageable),
+        remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB or 4 KiB",
+    },
+    Rule {
+        path: "driver.pinned.push",
+        broken: |m| odd_push(&m.driver.pinned, m),
+        remedy: "write at least driver.pinned.message and at most staging.buffer x staging.buffers",
+    },
+    Rule {
+        path: "driver.pageable.push",
+        broken: |m| odd_push(&m.driver.pageable, m),
+        remedy: "write at least driver.pageable.message and at most staging.buffer x staging.buffers",
+    },
+];
+
+/// Refuses a machine that cannot be, with every reason.
+pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &Node) -> Result<(), ConfigError> {
+    let fault = |path: &str, reason: String, remedy: String| {
+        let place = values.at(path).and_then(|node| node.place.as_ref());
+        ConfigError::new(Wrong::Senseless { path: path.to_owned(), reason }).at(place).remedy(remedy)
+    };
+    let limits = parameters.iter().filter_map(|parameter| {
+        let (reason, remedy) = beyond_limits(parameter)?;
+        Some(fault(&parameter.path, reason, remedy))
+    });
+    // The rules compute with the values, so they come second.
+    ConfigError::all(limits.collect())?;
+    let rules = RULES.iter().filter_map(|rule| Some(fault(rule.path, (rule.broken)(machine)?, rule.remedy.to_owned())));
+    ConfigError::all(rules.collect())
+}
+
+fn beyond_limits(parameter: &Parameter) -> Option<(String, String)> {
+    let Parameter { path, value, unit, amount: Some(amount), .. } = parameter else { return None };
+    if let Some((_, greatest, text)) = GREATEST.iter().find(|(known, ..)| known == unit) {
+        if amount > greatest {
+            return Some((format!("{value} is more than any machine has"), format!("write at most {text}")));
+        }
+    }
+    let within = |known: &&str| path == known || path.starts_with(&format!("{known}."));
+    let refused = NEVER_ZERO.contains(unit) && !MAY_BE_ZERO.iter().any(|known| within(&known));
+    if *amount == 0 && (refused || TAKES_TIME.contains(&path.as_str())) {
+        return Some((format!("{value} makes no sense here"), "write more than zero".to_owned()));
+    }
+    None
+}
+
+fn not_a_pcie_size(size: Bytes) -> Option<String> {
+    let fits = size.0.is_power_of_two() && (128..=4096).contains(&size.0);
+    (!fits).then(|| format!("{size} is not a size that PCIe knows"))
+}
+
+fn too_few_credits(credits: &CreditSpec, payload: Bytes) -> Option<String> {
+    let least = payload.0.div_ceil(16);
+    let data = [("posted_data", credits.posted_data), ("completion_data", credits.completion_data)];
+    let few = data.into_iter().find(|(_, data)| *data != 0 && u64::from(*data) < least);
+    few.map(|(name, data)| format!("{name} = {data} cannot take one maximum payload of {payload}, {least} credits"))
+}
+
+const fn multiplier(ghash: &GhashSpec) -> &MultiplierSpec {
+    match ghash {
+        GhashSpec::Serial { multiplier }
+        | GhashSpec::Interleaved { multiplier, .. }
+        | GhashSpec::Aggregated { multiplier, .. } => multiplier,
+    }
+}
+
+fn ghash_too_large(ghash: &GhashSpec) -> Option<String> {
+    match *ghash {
+        GhashSpec::Interleaved { ways, multipliers, .. } if multipliers > ways => {
+            Some(format!("{multipliers} multipliers have only {ways} accumulators to serve"))
+        }
+        GhashSpec::Interleaved { ways, .. } if ways > 4096 => Some(format!("{ways} ways are more than 4096")),
+        GhashSpec::Aggregated { width, groups, .. } if u64::from(width) * u64::from(groups) > 4096 => {
+            Some(format!("{width} x {groups} powers of H are more than 4096"))
+        }
+        _ => None,
+    }
+}
+
+fn longest_message(machine: &MachineSpec) -> Bytes {
+    machine.driver.pinned.message.max(machine.driver.pageable.message)
+}
+
+fn odd_message(path: &PathSpec) -> Option<String> {
+    (!path.message.0.is_multiple_of(32)).then(|| format!("{} is not a multiple of 32 B", path.message))
+}
+
+fn odd_push(path: &PathSpec, machine: &MachineSpec) -> Option<String> {
+    let pool = Bytes(machine.staging.buffer.0.saturating_mul(machine.staging.buffers.into()));
+    let short = || format!("a push of {} does not hold one message of {}", path.push, path.message);
+    let long = || format!("a push of {} does not fit the staging pool of {pool}", path.push);
+    (path.push < path.message).then(short).or_else(|| (path.push > pool).then(long))
+}

@@ -1,0 +1,239 @@
+//! Layers on layers: a machine, what it extends, designs over it, single values on top.
+
+use super::error::{ConfigError, Wrong};
+use super::layer::{Layer, Stated};
+use super::place::{Place, Source};
+use super::provenance::{Kind, Provenance};
+use super::resolved::{Design, Resolved};
+use super::shape::{LABELS, Shape};
+use super::shipped::Role;
+use super::source;
+use super::tree::{Node, Table, Value};
+use std::sync::Arc;
+
+/// What to lay on what; nothing is read before [`Layers::resolve`].
+///
+/// ```
+/// use sealsim::config::Layers;
+/// let resolved = Layers::new("h100-nvl-tdx").overlay("hold").set("link.max_payload=512B").resolve().unwrap();
+/// assert_eq!(resolved.machine.link.max_payload.0, 512);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Layers {
+    machine: String,
+    overlays: Vec<String>,
+    settings: Vec<String>,
+}
+
+impl Layers {
+    /// Starts from a machine: a path, or the name of a shipped one. A file takes precedence.
+    #[must_use]
+    pub fn new(machine: impl Into<String>) -> Self {
+        Self { machine: machine.into(), overlays: Vec::new(), settings: Vec::new() }
+    }
+
+    /// Lays a design over what is there: a path, or the name of a shipped one.
+    #[must_use]
+    pub fn overlay(mut self, design: impl Into<String>) -> Self {
+        self.overlays.push(design.into());
+        self
+    }
+
+    /// Sets one value, as `path=value`, above all files.
+    #[must_use]
+    pub fn set(mut self, setting: impl Into<String>) -> Self {
+        self.settings.push(setting.into());
+        self
+    }
+
+    /// Reads everything and fills a machine.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong with any layer or with the whole: see [`Wrong`].
+    pub fn resolve(&self) -> Result<Resolved, ConfigError> {
+        let mut stack = Stack { values: Node::empty(), names: Vec::new() };
+        for layer in with_lower(source::find(Role::Machine, &self.machine)?)? {
+            stack.lay(layer)?;
+        }
+        let mut designs = Vec::new();
+        for name in &self.overlays {
+            let mut layers = with_lower(source::find(Role::Design, name)?)?;
+            designs.push(take_labels(&mut layers, name));
+            for layer in layers {
+                stack.lay(layer)?;
+            }
+        }
+        for setting in &self.settings {
+            stack.lay(Layer::set(setting)?)?;
+        }
+        Resolved::fill(stack.values, designs, stack.names)
+    }
+}
+
+/// A file and all that it extends, the lowest first.
+fn with_lower(top: Arc<Source>) -> Result<Vec<Layer>, ConfigError> {
+    let mut layers = vec![Layer::read(top)?];
+    while let Some((name, place)) = layers.last().and_then(|layer| layer.extends.clone()) {
+        let Some(from) = layers.last().map(|layer| Arc::clone(&layer.source)) else { break };
+        let lower = source::find_beside(&from, &name, place.as_ref())?;
+        if layers.iter().any(|layer| layer.source.origin == lower.origin) {
+            let names = layers.iter().map(|layer| layer.source.name.as_str()).chain([lower.name.as_str()]);
+            let chain = names.collect::<Vec<_>>().join(" -> ");
+            let error = ConfigError::new(Wrong::Cycle { chain }).at(place.as_ref());
+            return Err(error.remedy("one of these files must stand on its own"));
+        }
+        layers.push(Layer::read(lower)?);
+    }
+    layers.reverse();
+    Ok(layers)
+}
+
+/// Takes a design's own name and summary out of its layers, so that they do not rename the machine.
+fn take_labels(layers: &mut [Layer], asked_for: &str) -> Design {
+    let mut design = Design { name: asked_for.to_owned(), summary: String::new() };
+    for layer in layers {
+        let Value::Table(table) = &mut layer.values.value else { continue };
+        let [name, summary] =
+            LABELS.map(|label| table.remove(label).and_then(|entry| entry.node.text().map(str::to_owned)));
+        design.name = name.unwrap_or(design.name);
+        design.summary = summary.unwrap_or(design.summary);
+    }
+    design
+}
+
+/// The layers laid so far.
+struct Stack {
+    values: Node,
+    /// The sources, the lowest first.
+    names: Vec<String>,
+}
+
+impl Stack {
+    fn lay(&mut self, layer: Layer) -> Result<(), ConfigError> {
+        let name = match &layer.source.name {
+            name if name == "--set" => format!("--set {}", layer.source.text),
+            name => name.clone(),
+        };
+        self.names.push(name);
+        merge(&mut self.values, layer.values, Some(Shape::machine()));
+        // A table's statement comes before those of its fields, which are the more specific.
+        let (tables, fields): (Vec<_>, Vec<_>) = layer.origins.into_iter().partition(|stated| stated.whole_table);
+        for stated in tables {
+            self.state_table(&stated, &layer.source)?;
+        }
+        fields.into_iter().try_for_each(|stated| self.state_field(stated))
+    }
+
+    /// One provenance for all fields of a table that this layer has set.
+    fn state_table(&mut self, stated: &Stated, source: &Arc<Source>) -> Result<(), ConfigError> {
+        let node = self.values.at_mut(&stated.path).ok_or_else(|| no_value(stated))?;
+        state_all(node, &stated.provenance, source);
+        Ok(())
+    }
+
+    fn state_field(&mut self, stated: Stated) -> Result<(), ConfigError> {
+        let node = self.values.at_mut(&stated.path).ok_or_else(|| no_value(&stated))?;
+        check_range(node, &stated)?;
+        node.provenance = Some(stated.provenance);
+        Ok(())
+    }
+}
+
+fn no_value(stated: &Stated) -> ConfigError {
+    let reason = "no layer so far gives the field a value".to_owned();
+    ConfigError::new(Wrong::Provenance { path: stated.path.clone(), reason })
+        .at(stated.place.as_ref())
+        .remedy("give the value beside it, or remove the provenance")
+}
+
+fn state_all(node: &mut Node, provenance: &Provenance, source: &Arc<Source>) {
+    match &mut node.value {
+        Value::Table(table) => {
+            table.values_mut().for_each(|entry| state_all(&mut entry.node, provenance, source));
+        }
+        _ if node.place.as_ref().is_some_and(|place| Arc::ptr_eq(&place.source, source)) => {
+            node.provenance = Some(provenance.clone());
+        }
+        _ => {}
+    }
+}
+
+/// Lays `upper` on `lower`. Tables merge, all else is replaced, and so is a table whose tag changes: a design's
+/// fields mean nothing to another design.
+fn merge(lower: &mut Node, upper: Node, shape: Option<&Shape>) {
+    let Node { value: Value::Table(upper_table), place, .. } = upper else {
+        *lower = upper;
+        return;
+    };
+    let changes_tag = lower.table().is_none_or(|lower| changes_tag(lower, &upper_table, shape));
+    if changes_tag {
+        lower.value = Value::Table(Table::new());
+    }
+    lower.place = place.or_else(|| lower.place.take());
+    lower.provenance = None;
+    let Value::Table(lower_table) = &mut lower.value else { return };
+    for (key, entry) in upper_table {
+        let below = shape.and_then(|shape| shape.field(&key, None));
+        match lower_table.get_mut(&key) {
+            Some(known) => {
+                known.key = entry.key;
+                merge(&mut known.node, entry.node, below);
+            }
+            None => {
+                lower_table.insert(key, entry);
+            }
+        }
+    }
+}
+
+fn changes_tag(lower: &Table, upper: &Table, shape: Option<&Shape>) -> bool {
+    let Some(Shape::Union { tag, .. }) = shape else { return false };
+    let text = |table: &Table| table.get(tag).and_then(|entry| entry.node.text().map(str::to_owned));
+    text(upper).is_some_and(|upper| text(lower).as_ref() != Some(&upper))
+}
+
+/// Holds a value against the range that its provenance states.
+fn check_range(node: &Node, stated: &Stated) -> Result<(), ConfigError> {
+    let Provenance { low, high, .. } = &stated.provenance;
+    if low.is_none() && high.is_none() {
+        return Ok(());
+    }
+    let shape = stated.path.split('.').try_fold(Shape::machine(), |shape, key| shape.field(key, None));
+    let wrong = |reason: String| {
+        ConfigError::new(Wrong::Provenance { path: stated.path.clone(), reason }).at(stated.place.as_ref())
+    };
+    let read = |text: &str| match shape {
+        Some(Shape::Quantity(kind)) => kind.parse(text).map(i128::from).map_err(|error| error.to_string()),
+        Some(Shape::Integer { .. }) => text.parse().map_err(|_| format!("`{text}` is not an integer")),
+        _ => Err("only numbers have a range".to_owned()),
+    };
+    let value = match &node.value {
+        Value::Text(text) => read(text).ok(),
+        Value::Integer(integer) => Some(*integer),
+        _ => None,
+    };
+    for (name, bound, is_low) in [("low", low, true), ("high", high, false)] {
+        let Some(text) = bound else { continue };
+        let bound = read(text)
+            .map_err(|reason| wrong(format!("`{name}`: {reason}")).remedy("a bound is written as the value is"))?;
+        let outside = |value: i128| if is_low { value < bound } else { value > bound };
+        if value.is_some_and(outside) {
+            let place = node.place.as_ref().map_or("", Place::text);
+            let side = if is_low { "below" } else { "above" };
+            let reason = format!("the value {place} is {side} its own `{name}`, {text}");
+            return Err(wrong(reason).remedy("a value must lie in its range"));
+        }
+    }
+    Ok(())
+}
+
+/// The provenance of a value whose layer states none.
+pub(super) fn unstated(place: Option<&Place>) -> Provenance {
+    let source = match place.map(|place| &place.source) {
+        None => "unknown".to_owned(),
+        Some(source) if source.name == "--set" => format!("--set {}", source.text),
+        Some(source) => format!("set in {}", source.name),
+    };
+    Provenance { kind: Kind::User, source, low: None, high: None }
+}
