@@ -228,13 +228,11 @@ pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &No
 
 fn beyond_limits(parameter: &Parameter) -> Option<(String, String)> {
     let Parameter { path, value, unit, amount: Some(amount), .. } = parameter else { return None };
-    if let Some((_, greatest, text)) = GREATEST.iter().find(|(known, ..)| known == unit) {
-        if amount > greatest {
-            return Some((format!("{value} is more than any machine has"), format!("write at most {text}")));
-        }
+    if let Some((.., text)) = GREATEST.iter().find(|(known, greatest, _)| known == unit && amount > greatest) {
+        return Some((format!("{value} is more than any machine has"), format!("write at most {text}")));
     }
     let within = |known: &&str| path == known || path.starts_with(&format!("{known}."));
-    let refused = NEVER_ZERO.contains(unit) && !MAY_BE_ZERO.iter().any(|known| within(&known));
+    let refused = NEVER_ZERO.contains(unit) && !MAY_BE_ZERO.iter().any(within);
     if *amount == 0 && (refused || TAKES_TIME.contains(&path.as_str())) {
         return Some((format!("{value} makes no sense here"), "write more than zero".to_owned()));
     }
@@ -287,4 +285,107 @@ fn odd_push(path: &PathSpec, machine: &MachineSpec) -> Option<String> {
     let short = || format!("a push of {} does not hold one message of {}", path.push, path.message);
     let long = || format!("a push of {} does not fit the staging pool of {pool}", path.push);
     (path.push < path.message).then(short).or_else(|| (path.push > pool).then(long))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Layers;
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Settings that break a rule at `path`, and nothing else.
+    const BROKEN: &[(&str, &[&str])] = &[
+        ("link.generation", &["link.generation=4"]),
+        ("link.lanes", &["link.lanes=8"]),
+        ("link.max_payload", &["link.max_payload=64 B", "root_complex.completion_payload=64 B"]),
+        ("link.max_payload", &["link.max_payload=8 KiB"]),
+        ("link.max_read_request", &["link.max_read_request=384 B"]),
+        ("link.read_completion_boundary", &["link.read_completion_boundary=32 B"]),
+        ("link.read_tags", &["link.read_tags=1024"]),
+        ("link.replay_tlps", &["link.replay_tlps=2049"]),
+        ("link.replay_timer", &["link.replay_timer=342 cycles"]),
+        ("link.host_credits", &["link.host_credits.posted_data=15"]),
+        ("link.gpu_credits", &["link.gpu_credits.completion_data=15"]),
+        ("root_complex.completion_payload", &["root_complex.completion_payload=96 B"]),
+        ("root_complex.completion_payload", &["root_complex.completion_payload=512 B"]),
+        ("engine.key_bits", &["engine.key_bits=512"]),
+        ("engine.aes.rounds_in_hardware", &["engine.aes.rounds_in_hardware=15"]),
+        ("engine.ghash.multiplier.digit_bits", &["engine.ghash.multiplier.digit_bits=24"]),
+        (
+            "engine.ghash.multiplier.product",
+            &["engine.ghash.multiplier.product=0 cycles", "engine.ghash.multiplier.reduction=0 cycles"],
+        ),
+        ("engine.ghash", &["engine.ghash.multipliers=9"]),
+        ("engine.ghash", &["engine.ghash.ways=4097"]),
+        ("copy_engine.write_burst", &["copy_engine.write_burst=96 B"]),
+        ("copy_engine.write_burst", &["copy_engine.write_burst=16 B"]),
+        ("tag_queue.quarantine", &["tag_queue.release=hold", "tag_queue.quarantine=1023 KiB"]),
+        ("staging.buffer", &["staging.buffer=512 KiB"]),
+        ("driver.pinned.message", &["driver.pinned.message=1000 B"]),
+        ("driver.pageable.message", &["driver.pageable.message=1000 B"]),
+        ("driver.pinned.push", &["driver.pinned.push=512 KiB"]),
+        ("driver.pageable.push", &["driver.pageable.push=65 MiB"]),
+    ];
+
+    #[test]
+    fn every_rule_refuses_what_breaks_it_and_says_where() {
+        for (path, settings) in BROKEN {
+            let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
+            let error = layers.resolve().expect_err(path);
+            let at = matches!(&*error.kind, Wrong::Senseless { path: at, .. } if at == path);
+            assert!(at && error.place.is_some() && error.remedy.is_some(), "{path} {settings:?}: {error}");
+            assert!(error.others.is_empty(), "{path} {settings:?}: {:?}", error.others);
+        }
+        let tried: BTreeSet<_> = BROKEN.iter().map(|(path, _)| path).collect();
+        assert_eq!(tried, RULES.iter().map(|rule| &rule.path).collect());
+    }
+
+    #[test]
+    fn rules_accept_their_edges() {
+        for settings in [
+            &["link.max_payload=128 B", "root_complex.completion_payload=128 B"][..],
+            &["link.max_payload=4 KiB", "link.max_read_request=4 KiB"],
+            &["link.read_completion_boundary=128 B", "link.read_tags=32", "link.replay_tlps=2048"],
+            &["link.replay_timer=343 cycles", "link.host_credits.posted_data=16"],
+            &["engine.key_bits=128", "engine.aes.rounds_in_hardware=1", "engine.ghash.multiplier.digit_bits=1"],
+            &["engine.ghash.multipliers=8", "copy_engine.write_burst=32 B"],
+            &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
+            &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
+        ] {
+            let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
+            assert!(layers.resolve().is_ok(), "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_refused_wherever_it_makes_no_sense() {
+        let resolved = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let zero = |one: &Parameter| match one.unit {
+            "count" => "0".to_owned(),
+            _ => format!("0 {}", one.value.rsplit(' ').next().unwrap()),
+        };
+        for one in resolved.parameters.iter().filter(|one| NEVER_ZERO.contains(&one.unit)) {
+            let allowed = MAY_BE_ZERO.iter().any(|known| one.path.starts_with(known));
+            let result = Layers::new("h100-nvl-tdx").set(format!("{}={}", one.path, zero(one))).resolve();
+            assert_eq!(result.is_ok(), allowed, "{}", one.path);
+        }
+        for path in TAKES_TIME {
+            assert!(resolved.parameter(path).is_some(), "{path}");
+            assert!(Layers::new("h100-nvl-tdx").set(format!("{path}=0 cycles")).resolve().is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn each_unit_has_a_greatest_value_and_one_more_is_refused() {
+        let resolved = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        for one in resolved.parameters.iter().filter(|one| one.amount.is_some()) {
+            let (_, greatest, text) = GREATEST.iter().find(|(unit, ..)| *unit == one.unit).expect(&one.path);
+            let beyond = match text.split_once(' ') {
+                Some((number, unit)) => format!("{} {unit}", number.parse::<u64>().unwrap() + 1),
+                None => (greatest + 1).to_string(),
+            };
+            let error = Layers::new("h100-nvl-tdx").set(format!("{}={beyond}", one.path)).resolve().unwrap_err();
+            assert!(error.to_string().contains("more than any machine has"), "{}: {error}", one.path);
+        }
+    }
 }

@@ -102,9 +102,9 @@ pub enum Wrong {
         high: String,
     },
     /// A field that no layer gives.
-    #[error("`{path}` is missing in {chain}")]
+    #[error("no value for `{path}` in {chain}")]
     Missing {
-        /// The field.
+        /// The field, or several with "`, `" between them.
         path: String,
         /// The layers, the uppermost first.
         chain: String,

@@ -38,7 +38,7 @@ impl Examiner<'_> {
         let names: Vec<_> = variants.iter().map(|variant| variant.name.clone()).collect();
         let tag_path = join(path, tag);
         match table.get(tag).map(|entry| &entry.node) {
-            None => self.missing(node, &tag_path, &format!("one of {}", quoted(&names))),
+            None => self.missing(node, vec![tag_path], format!("give it one of {}", quoted(&names))),
             Some(chosen) => match chosen.text().and_then(|text| variants.iter().find(|known| known.name == text)) {
                 Some(variant) => self.fields(node, table, &variant.fields, path, Some(&variant.name)),
                 None => self.errors.extend(leaf(chosen, &Shape::Choice(names), &tag_path)),
@@ -57,16 +57,25 @@ impl Examiner<'_> {
                 }
             }
         }
-        for field in fields.iter().filter(|field| field.required && !table.contains_key(&field.name)) {
-            self.missing(node, &join(path, &field.name), &field.shape.expected());
-        }
+        let missing: Vec<_> =
+            fields.iter().filter(|field| field.required && !table.contains_key(&field.name)).collect();
+        let remedy = match (&missing[..], variant) {
+            ([], _) => return,
+            (_, Some(variant)) => format!(
+                "\"{variant}\" starts a table of its own: {path} = {{ {} }}",
+                fields.iter().map(|field| format!("{} = ...", field.name)).collect::<Vec<_>>().join(", ")
+            ),
+            ([only], None) if !path.is_empty() => format!("give it {}", only.shape.expected()),
+            _ => "give them values, or extend a machine that has them: extends = \"h100-nvl-tdx\"".to_owned(),
+        };
+        self.missing(node, missing.iter().map(|field| join(path, &field.name)).collect(), remedy);
     }
 
-    fn missing(&mut self, table: &Node, path: &str, expected: &str) {
-        let error = ConfigError::new(Wrong::Missing { path: path.to_owned(), chain: self.chain.to_owned() });
-        let remedy = format!("give it {expected}, or extend a machine that has it: extends = \"h100-nvl-tdx\"");
+    /// Fields of one table that no layer gives.
+    fn missing(&mut self, table: &Node, paths: Vec<String>, remedy: String) {
         // The whole document is no useful place to point at.
-        let place = table.place.as_ref().filter(|_| path.contains('.'));
+        let place = table.place.as_ref().filter(|_| paths.iter().any(|path| path.contains('.')));
+        let error = ConfigError::new(Wrong::Missing { path: paths.join("`, `"), chain: self.chain.to_owned() });
         self.errors.push(error.at(place).remedy(remedy));
     }
 }
@@ -97,7 +106,8 @@ fn leaf(node: &Node, shape: &Shape, path: &str) -> Option<ConfigError> {
         }
         (Shape::Integer { low, high }, Value::Integer(integer)) if !(low..=high).contains(&integer) => {
             let (text, low, high) = (bare_number(node), low.to_string(), high.to_string());
-            fault(Wrong::Range { path, text, low, high })
+            let remedy = format!("write an integer from {low} to {high}");
+            fault(Wrong::Range { path, text, low, high }).map(|error| error.remedy(remedy))
         }
         (Shape::Choice(_) | Shape::Text, Value::Text(_))
         | (Shape::Integer { .. }, Value::Integer(_))

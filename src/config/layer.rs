@@ -68,7 +68,8 @@ impl Layer {
         let mut node = match DeValue::parse(text.trim()) {
             Ok(value) => Node::from_value(&value, &source),
             Err(error) if text.trim_start().starts_with(['"', '\'', '[', '{']) => {
-                return Err(syntax(&source, &error, start));
+                let blanks = text.len() - text.trim_start().len();
+                return Err(syntax(&source, &error, start + blanks));
             }
             Err(_) => Node { value: Value::Text(text.trim().to_owned()), place: None, provenance: None },
         };
@@ -112,7 +113,11 @@ pub(super) fn path_remedy(path: &str) -> String {
         let rest: String = alike[1..].iter().take(4).map(|path| format!(", `{path}`")).collect();
         return format!("did you mean `{first}`{rest}?");
     }
-    match nearest(path, paths.iter().map(String::as_str)) {
+    let by_last = || {
+        let known = nearest(last, paths.iter().filter_map(|path| path.rsplit('.').next()))?;
+        paths.iter().map(String::as_str).find(|path| path.rsplit('.').next() == Some(known))
+    };
+    match nearest(path, paths.iter().map(String::as_str)).or_else(by_last) {
         Some(known) => format!("did you mean `{known}`?"),
         None => "`sealsim describe <CONFIG>` lists every field".into(),
     }
@@ -122,7 +127,11 @@ pub(super) fn path_remedy(path: &str) -> String {
 fn syntax(source: &Arc<Source>, error: &toml::de::Error, offset: usize) -> ConfigError {
     let end = source.text.len();
     let span = error.span().map_or(offset..end, |span| span.start + offset..span.end + offset);
-    let span = span.start.min(end)..span.end.min(end);
+    // An error at the end of the text points at its last character.
+    let last = source.text.char_indices().next_back().map_or(0, |(at, _)| at);
+    let start = span.start.min(last);
+    let width = source.text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    let span = start..span.end.min(end).max(start + width);
     ConfigError::new(Wrong::Syntax { message: error.message().to_owned() })
         .at(Some(&Place::new(source, span)))
         .remedy("quantities and texts stand in double quotes: clock = \"1.755 GHz\"")
@@ -196,9 +205,10 @@ fn read_stated(table: &Table, path: &str, whole_table: bool) -> Result<Provenanc
             other => Err(wrong(format!("`{key}` is {}", other.what()), node.place.as_ref())),
         },
     };
-    if let Some((key, entry)) = table.iter().find(|(key, entry)| {
-        !["kind", "source", "low", "high"].contains(&key.as_str()) && !(whole_table && entry.node.table().is_some())
-    }) {
+    let known = |key: &str| ["kind", "source", "low", "high"].contains(&key);
+    // Below a table's own statement stand those of its fields.
+    let below = |entry: &Entry| whole_table && entry.node.table().is_some();
+    if let Some((key, entry)) = table.iter().find(|(key, entry)| !(known(key) || below(entry))) {
         return Err(wrong(format!("there is no `{key}`"), entry.key.as_ref()));
     }
     let kind = text("kind")?;

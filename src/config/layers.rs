@@ -237,3 +237,117 @@ pub(super) fn unstated(place: Option<&Place>) -> Provenance {
     };
     Provenance { kind: Kind::User, source, low: None, high: None }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gcm::spec::GhashSpec;
+    use std::fs;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        folder
+    }
+
+    fn in_folder(folder: &tempfile::TempDir, name: &str) -> String {
+        folder.path().join(name).display().to_string()
+    }
+
+    #[test]
+    fn later_layers_win_and_the_rest_stays() {
+        let below = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let above = Layers::new("h100-nvl-tdx")
+            .overlay("by-page")
+            .set("driver.pinned.push=1 MiB")
+            .set("driver.pinned.push=\"512 KiB\"")
+            .resolve()
+            .unwrap();
+        assert_eq!(above.machine.driver.pinned.message.0, 4 << 10);
+        assert_eq!(above.machine.driver.pinned.push.0, 512 << 10);
+        assert_eq!(above.machine.driver.pageable.push.0, 2 << 20);
+        assert_eq!(above.machine.link, below.machine.link);
+        assert_eq!(above.layers.last().unwrap(), "--set driver.pinned.push=\"512 KiB\"");
+    }
+
+    #[test]
+    fn a_table_whose_tag_changes_is_replaced_and_another_merges() {
+        let serial = Layers::new("h100-nvl-tdx").overlay("serial-ghash").resolve().unwrap();
+        assert!(matches!(serial.machine.engine.ghash, GhashSpec::Serial { .. }));
+        assert!(serial.parameter("engine.ghash.ways").is_none());
+        let wider = Layers::new("h100-nvl-tdx").set("engine.ghash.ways=16").resolve().unwrap();
+        assert!(matches!(wider.machine.engine.ghash, GhashSpec::Interleaved { ways: 16, multipliers: 2, .. }));
+        let same_tag =
+            Layers::new("h100-nvl-tdx").set("engine.ghash={design=\"interleaved\",ways=4}").resolve().unwrap();
+        assert!(matches!(same_tag.machine.engine.ghash, GhashSpec::Interleaved { ways: 4, multipliers: 2, .. }));
+    }
+
+    #[test]
+    fn a_design_does_not_rename_the_machine() {
+        let resolved = Layers::new("h100-nvl-tdx").overlay("hold").overlay("by-page").resolve().unwrap();
+        assert_eq!(resolved.machine.name, "h100-nvl-tdx");
+        assert_eq!(resolved.name(), "h100-nvl-tdx+hold+by-page");
+    }
+
+    #[test]
+    fn extends_is_relative_to_the_file_that_says_it() {
+        let folder = folder(&[
+            ("base.toml", "extends = \"h100-nvl-tdx\"\nname = \"base\"\n[link]\nread_tags = 256\n"),
+            ("deep/top.toml", "extends = \"../base.toml\"\nname = \"top\"\n"),
+            ("deep/base.toml", "name = \"the wrong one\"\n"),
+        ]);
+        let resolved = Layers::new(in_folder(&folder, "deep/top.toml")).resolve().unwrap();
+        assert_eq!((resolved.machine.name.as_str(), resolved.machine.link.read_tags), ("top", 256));
+    }
+
+    #[test]
+    fn a_value_without_provenance_of_its_own_loses_the_one_below() {
+        let folder = folder(&[("top.toml", "extends = \"h100-nvl-tdx\"\n[link]\nflight = \"99 cycles\"\n")]);
+        let resolved = Layers::new(in_folder(&folder, "top.toml")).set("cpu.clock=3GHz").resolve().unwrap();
+        let provenance = |path: &str| resolved.parameter(path).unwrap().provenance.clone();
+        assert_eq!(provenance("link.flight").kind, Kind::User);
+        assert!(provenance("link.flight").source.ends_with("top.toml"));
+        assert_eq!(provenance("link.flight").low, None);
+        assert_eq!(provenance("cpu.clock").source, "--set cpu.clock=3GHz");
+        assert_eq!(provenance("link.lanes").kind, Kind::Documented);
+    }
+
+    #[test]
+    fn a_statement_on_a_table_covers_the_fields_that_its_layer_sets() {
+        let text = "extends = \"h100-nvl-tdx\"\n[link]\nflight = \"99 cycles\"\nlanes = 16\n\
+                    [provenance.link]\nkind = \"calibrated\"\nsource = \"all\"\n\
+                    lanes = { kind = \"measured\", source = \"one\" }\n";
+        let folder = folder(&[("top.toml", text)]);
+        let resolved = Layers::new(in_folder(&folder, "top.toml")).resolve().unwrap();
+        let kind = |path: &str| resolved.parameter(path).unwrap().provenance.kind;
+        assert_eq!(kind("link.flight"), Kind::Calibrated);
+        assert_eq!(kind("link.lanes"), Kind::Measured);
+        assert_eq!(kind("link.replay_timer"), Kind::Assumed);
+    }
+
+    #[test]
+    fn a_setting_is_toml_where_it_can_be_and_text_where_not() {
+        let set = |setting: &str| Layers::new("h100-nvl-tdx").set(setting).resolve().map(|one| one.machine);
+        assert!(set("link.ecrc = true").unwrap().link.ecrc);
+        assert_eq!(set("link.read_tags=0x1_00").unwrap().link.read_tags, 256);
+        assert_eq!(set("name=my machine").unwrap().name, "my machine");
+        assert_eq!(set("name='4'").unwrap().name, "4");
+        assert_eq!(set("link.host_credits={posted_headers=64}").unwrap().link.host_credits.posted_headers, 64);
+        for bad in ["", "=", "link.=3", ".link=3", "link.lanes=", "extends=x", "provenance.link.flight.kind=user"] {
+            assert!(set(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_error_has_a_remedy_or_a_place() {
+        for bad in ["link.lanes=1.5", "name=3", "link.flight=[1]", "tag_queue.release=4", "link.lanes=1979-05-27"] {
+            let error = Layers::new("h100-nvl-tdx").set(bad).resolve().unwrap_err();
+            let place = error.place.as_ref().unwrap();
+            assert_eq!(place.line_and_column(), (1, bad.find('=').unwrap() + 2), "{bad}: {error}");
+            assert!(matches!(*error.kind, Wrong::WrongType { .. }), "{bad}: {error}");
+        }
+    }
+}

@@ -237,3 +237,99 @@ fn digest(canonical: &Json) -> String {
     });
     hex::encode(hash.finalize())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Layers, Role, Shipped};
+    use super::*;
+
+    fn shipped() -> Vec<Resolved> {
+        Shipped::names(Role::Machine).map(|name| Layers::new(name).resolve().unwrap()).collect()
+    }
+
+    #[test]
+    fn every_parameter_of_a_shipped_machine_says_where_it_comes_from() {
+        for resolved in shipped() {
+            let silent: Vec<_> = resolved.parameters.iter().filter(|one| one.provenance.kind == Kind::User).collect();
+            assert!(silent.is_empty(), "{}: {silent:#?}", resolved.name());
+        }
+    }
+
+    #[test]
+    fn every_assumed_number_of_a_shipped_machine_has_a_range_around_it() {
+        for resolved in shipped() {
+            for one in resolved.parameters.iter().filter(|one| one.amount.is_some()) {
+                let Provenance { kind, low, high, .. } = &one.provenance;
+                assert!(*kind != Kind::Assumed || (low.is_some() && high.is_some() && low != high), "{}", one.path);
+            }
+            assert!(resolved.assumed().contains(&"link.flight".to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_manifest_gives_the_same_machine_without_files() {
+        let resolved = Layers::new("h100-nvl-tdx").overlay("hold").set("link.read_tags=256").resolve().unwrap();
+        let text = resolved.to_value().to_string();
+        let again = Resolved::from_value(&serde_json::from_str(&text).unwrap()).unwrap();
+        assert_eq!(again.machine, resolved.machine);
+        assert_eq!(again.parameters, resolved.parameters);
+        assert_eq!((again.name(), &again.layers, &again.digest), (resolved.name(), &resolved.layers, &resolved.digest));
+    }
+
+    #[test]
+    fn a_manifest_that_was_edited_is_refused() {
+        let manifest = Layers::new("h100-nvl-tdx").resolve().unwrap().to_value();
+        let edited = |pointer: &str, value: Json| {
+            let mut copy = manifest.clone();
+            *copy.pointer_mut(pointer).unwrap() = value;
+            Resolved::from_value(&copy).unwrap_err()
+        };
+        assert!(matches!(*edited("/machine/link/read_tags", json!(256)).kind, Wrong::Manifest { .. }));
+        assert!(matches!(*edited("/machine/link/read_tags", json!(255)).kind, Wrong::Senseless { .. }));
+        assert!(matches!(*edited("/machine/link/flight", json!(5)).kind, Wrong::Quantity { .. }));
+        assert!(matches!(*edited("/machine/link", json!(null)).kind, Wrong::Manifest { .. }));
+        assert!(matches!(*edited("/provenance", json!([])).kind, Wrong::Manifest { .. }));
+        assert!(Resolved::from_value(&json!({})).is_err() && Resolved::from_value(&json!(null)).is_err());
+    }
+
+    #[test]
+    fn the_digest_covers_values_and_switches_and_nothing_else() {
+        let digest = |settings: &[&str]| {
+            let layers = Layers::new("h100-nvl-tdx");
+            settings.iter().fold(layers, |layers, setting| layers.set(*setting)).resolve().unwrap().digest
+        };
+        let plain = digest(&[]);
+        assert_eq!(plain, digest(&["name=another", "summary=words"]));
+        assert_eq!(plain, digest(&["staging.buffer=2048 KiB", "cpu.clock=2100 MHz"]));
+        assert_ne!(plain, digest(&["staging.buffers=33"]));
+        assert_ne!(plain, digest(&["link.ecrc=true"]));
+        assert_ne!(plain, digest(&["tag_queue.release=eager"]));
+        assert_eq!(plain.len(), 64);
+    }
+
+    #[test]
+    fn values_and_switches_are_what_a_setting_takes() {
+        let resolved = Layers::new("h100-nvl-tdx").overlay("serial-ghash").resolve().unwrap();
+        let layers = Layers::new("h100-nvl-tdx").overlay("serial-ghash");
+        let layers = resolved.parameters.iter().fold(layers, |layers, one| {
+            let Parameter { path, value, .. } = one;
+            layers.set(format!("{path}={value}"))
+        });
+        let layers =
+            resolved.switches.iter().fold(layers, |layers, (path, truth)| layers.set(format!("{path}={truth}")));
+        assert_eq!(layers.resolve().unwrap().machine, resolved.machine);
+    }
+
+    #[test]
+    fn numbers_are_measured_in_base_units() {
+        let resolved = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let measured = |path: &str| resolved.parameter(path).map(|one| (one.unit, one.amount));
+        assert_eq!(measured("staging.buffer"), Some(("size", Some(2 << 20))));
+        assert_eq!(measured("cpu.clock"), Some(("frequency", Some(2_100_000_000))));
+        assert_eq!(measured("link.recovery"), Some(("time", Some(1_000_000_000))));
+        assert_eq!(measured("link.lanes"), Some(("count", Some(16))));
+        assert_eq!(measured("tag_queue.release"), Some(("choice", None)));
+        assert_eq!(measured("link.ecrc"), None);
+        assert_eq!(resolved.counts().iter().map(|(_, count)| count).sum::<usize>(), resolved.parameters.len());
+    }
+}

@@ -64,3 +64,92 @@ fn provenance(shape: &Shape, is_root: bool) -> Json {
     }
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::SHIPPED;
+    use super::*;
+
+    /// Holds `value` against `schema`; says why not. Panics on a keyword that it does not know, so that nothing is
+    /// passed over in silence. Patterns are left to the quantities' own tests.
+    fn hold(value: &Json, schema: &Json, root: &Json, path: &str) -> Result<(), String> {
+        let Some(map) = schema.as_object() else {
+            return if schema == &json!(true) { Ok(()) } else { Err(format!("{path}: nothing is allowed here")) };
+        };
+        for (keyword, rule) in map {
+            let fine = match keyword.as_str() {
+                "$ref" => return hold(value, root.pointer(&rule.as_str().unwrap()[1..]).unwrap(), root, path),
+                "anyOf" => rule.as_array().unwrap().iter().any(|schema| hold(value, schema, root, path).is_ok()),
+                "type" => {
+                    let is = |name: &Json| match name.as_str().unwrap() {
+                        "object" => value.is_object(),
+                        "string" => value.is_string(),
+                        "integer" => value.is_i64() || value.is_u64(),
+                        "boolean" => value.is_boolean(),
+                        other => panic!("type {other}"),
+                    };
+                    rule.as_array().map_or_else(|| is(rule), |names| names.iter().any(is))
+                }
+                "enum" => rule.as_array().unwrap().contains(value),
+                "const" => rule == value,
+                "minimum" => value.as_f64().is_none_or(|value| value >= rule.as_f64().unwrap()),
+                "required" => rule.as_array().unwrap().iter().all(|name| value.get(name.as_str().unwrap()).is_some()),
+                "properties" | "additionalProperties" => {
+                    fields(value, map, root, path)?;
+                    true
+                }
+                "$schema" | "$defs" | "title" | "description" | "examples" | "format" | "pattern" => true,
+                other => panic!("keyword {other}"),
+            };
+            if !fine {
+                return Err(format!("{path}: {value} against {keyword} {rule}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn fields(value: &Json, schema: &Map<String, Json>, root: &Json, path: &str) -> Result<(), String> {
+        let properties = schema.get("properties").and_then(Json::as_object);
+        for (key, value) in value.as_object().into_iter().flatten() {
+            let rule = properties.and_then(|all| all.get(key)).or_else(|| schema.get("additionalProperties"));
+            rule.map_or(Ok(()), |rule| hold(value, rule, root, &format!("{path}.{key}")))?;
+        }
+        Ok(())
+    }
+
+    fn check(text: &str) -> Result<(), String> {
+        let schema = schema();
+        hold(&serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap()).unwrap(), &schema, &schema, "")
+    }
+
+    #[test]
+    fn every_shipped_file_fits_the_schema() {
+        for shipped in SHIPPED {
+            assert_eq!(check(shipped.text), Ok(()), "{}", shipped.path);
+        }
+    }
+
+    #[test]
+    fn a_layer_may_be_partial_but_not_wrong() {
+        assert_eq!(check("extends = \"x\"\n[engine.ghash]\nways = 4"), Ok(()));
+        assert_eq!(
+            check("[provenance.link]\nkind = \"user\"\nsource = \"me\"\nlanes = { kind = \"user\", source = \"me\" }"),
+            Ok(())
+        );
+        for bad in [
+            "[link]\nlanse = 16",
+            "[link]\nlanes = \"16\"",
+            "[link]\nlanes = -1",
+            "[link]\nmax_payload = 256",
+            "[tag_queue]\nrelease = \"egaer\"",
+            "[engine.ghash]\ndesign = \"seriel\"",
+            "[engine.ghash]\ndesign = \"serial\"\nways = 4",
+            "[provenance]\nkind = \"user\"",
+            "[provenance.link.lanes]\nkind = \"guessed\"\nsource = \"x\"",
+            "[provenance.link.lanes]\nkind = \"user\"",
+            "extends = 5",
+        ] {
+            assert!(check(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -78,7 +78,8 @@ fn read(path: &Path, shown: &str) -> Result<Arc<Source>, ConfigError> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         return Err(refused("empty").remedy("see `sealsim list` for configurations to start from"));
     }
-    let origin = Origin::File(path.canonicalize().map_err(unreadable)?);
+    // A pipe has no canonical path, but then nothing extends it either.
+    let origin = Origin::File(path.canonicalize().unwrap_or_else(|_| path.to_owned()));
     Ok(Arc::new(Source { name: shown.to_owned(), text, origin }))
 }
 
