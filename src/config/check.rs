@@ -161,7 +161,11 @@ const RULES: &[Rule] = &[
         },
         remedy: "a multiplier within one cycle is product = \"1 cycle\", reduction = \"0 cycles\"",
     },
-    Rule { path: "engine.ghash", broken: |m| ghash_too_large(&m.engine.ghash), remedy: "see docs/configuration.md" },
+    Rule {
+        path: "engine.ghash",
+        broken: |m| ghash_too_large(&m.engine.ghash),
+        remedy: "write multipliers up to ways, and at most 4096 ways or width x groups",
+    },
     Rule {
         path: "copy_engine.write_burst",
         broken: |m| {

@@ -108,7 +108,9 @@ impl Kind {
         for scale in self.scales {
             let (value, factor) = (u128::from(value), scale.factor);
             let fits = value * 1000 % factor == 0 && (value >= factor || factor == 1);
-            if fits && best.is_none_or(|b: &Scale| b.factor < factor) {
+            // Of two names for one unit, the second is for a single one: `1 cycle`.
+            let single = value == 1;
+            if fits && best.is_none_or(|b: &Scale| b.factor < factor || (single && b.factor == factor)) {
                 best = Some(scale);
             }
         }

@@ -177,6 +177,11 @@ mod tests {
     }
 
     #[test]
+    fn one_cycle_is_singular() {
+        assert_eq!([Cycles(0), Cycles(1), Cycles(2)].map(|n| n.to_string()), ["0 cycles", "1 cycle", "2 cycles"]);
+    }
+
+    #[test]
     fn what_is_printed_reads_back() {
         for value in [0, 1, 999, 1_000, 1_500_000, 1 << 20, 3 << 29, 1_755_000_000, u64::MAX] {
             assert_eq!(Bytes(value).to_string().parse(), Ok(Bytes(value)));
