@@ -9,4 +9,5 @@ pub mod gcm;
 pub mod gpu;
 pub mod host;
 pub mod pcie;
+pub mod sim;
 pub mod units;

@@ -68,6 +68,8 @@ pub struct RootComplexSpec {
     pub clock: Frequency,
     /// From a read request arriving to its first data being there.
     pub read_latency: Cycles,
+    /// Further latency of a read, spread by address between zero and this.
+    pub read_spread: Cycles,
     /// Least cycles between two reads that enter service.
     pub read_interval: Cycles,
     /// Reads in service at once.

@@ -1,0 +1,155 @@
+//! The data part of a launch.
+
+use super::{Location, Side};
+
+/// What is written by a fill: the constants of the remap unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pattern {
+    /// One byte.
+    B1(u8),
+    /// Two bytes.
+    B2(u16),
+    /// Four bytes.
+    B4(u32),
+    /// Eight bytes.
+    B8(u64),
+}
+
+impl Pattern {
+    /// Bytes of one element.
+    #[must_use]
+    pub const fn width(self) -> u32 {
+        match self {
+            Self::B1(_) => 1,
+            Self::B2(_) => 2,
+            Self::B4(_) => 4,
+            Self::B8(_) => 8,
+        }
+    }
+
+    /// The byte at `position` of the filled range.
+    #[must_use]
+    pub const fn byte(self, position: u64) -> u8 {
+        let value = match self {
+            Self::B1(v) => v as u64,
+            Self::B2(v) => v as u64,
+            Self::B4(v) => v as u64,
+            Self::B8(v) => v,
+        };
+        value.to_le_bytes()[(position % self.width() as u64) as usize]
+    }
+}
+
+/// What is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Plaintext in, ciphertext, tag and IV out. Tag and IV lie in the destination's space.
+    Encrypt {
+        /// Plaintext.
+        source: Location,
+        /// Address at which the engine writes the tag.
+        tag: u64,
+        /// Address at which the engine writes the IV it used.
+        iv: u64,
+    },
+    /// Ciphertext in, plaintext out, if the tag agrees. The expected tag lies in the source's space.
+    Decrypt {
+        /// Ciphertext.
+        source: Location,
+        /// Address of the expected tag.
+        tag: u64,
+    },
+    /// Bytes as they are, between ends on the same side.
+    Copy {
+        /// What is read.
+        source: Location,
+        /// COPY_TYPE: which side both ends are on.
+        side: Side,
+    },
+    /// A constant.
+    Fill {
+        /// The constant.
+        pattern: Pattern,
+        /// COPY_TYPE: which side the destination is on.
+        side: Side,
+    },
+}
+
+/// Order of a transfer against earlier ones of its LCE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// May overlap with its predecessors.
+    Pipelined,
+    /// Starts after all earlier transfers.
+    NonPipelined,
+}
+
+/// More than one line, each `pitch` bytes after the other. Both layouts are pitch: block-linear is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lines {
+    /// Number of lines.
+    pub count: u32,
+    /// Bytes from line to line in the source.
+    pub pitch_in: u32,
+    /// Bytes from line to line in the destination.
+    pub pitch_out: u32,
+}
+
+/// The data part of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    /// What is moved, from where.
+    pub operation: Operation,
+    /// To where.
+    pub destination: Location,
+    /// Bytes of one line.
+    pub line_bytes: u64,
+    /// Multi-line shape; `None` is one line.
+    pub lines: Option<Lines>,
+    /// Pipelined or not.
+    pub order: Order,
+}
+
+impl Transfer {
+    /// Bytes of payload in all.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.line_bytes.saturating_mul(self.lines.map_or(1, |lines| u64::from(lines.count)))
+    }
+
+    /// Where it reads; a fill reads nothing.
+    #[must_use]
+    pub fn source(&self) -> Option<Location> {
+        match self.operation {
+            Operation::Encrypt { source, .. } | Operation::Decrypt { source, .. } | Operation::Copy { source, .. } => {
+                Some(source)
+            }
+            Operation::Fill { .. } => None,
+        }
+    }
+
+    /// Whether it is a GCM message.
+    #[must_use]
+    pub fn is_secure(&self) -> bool {
+        self.tag().is_some()
+    }
+
+    /// Where the tag is written (encrypt) or expected (decrypt).
+    #[must_use]
+    pub fn tag(&self) -> Option<Location> {
+        match self.operation {
+            Operation::Encrypt { tag, .. } => Some(Location { address: tag, space: self.destination.space }),
+            Operation::Decrypt { source, tag } => Some(Location { address: tag, space: source.space }),
+            _ => None,
+        }
+    }
+
+    /// Where the IV is written.
+    #[must_use]
+    pub fn iv(&self) -> Option<Location> {
+        match self.operation {
+            Operation::Encrypt { iv, .. } => Some(Location { address: iv, space: self.destination.space }),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! A TLP inside the machine: its header as plain values, its payload as a slice of the memory that it was read from.
+//!
+//! The wire form is [`Tlp::header`] and [`Payload::bytes`], byte for byte; it is written out where someone looks at it: by the LCRC and the
+//! ECRC of a run with exact data.
+
+use crate::{
+    pcie::{
+        credit::{CreditClass, Credits},
+        wire::crc,
+    },
+    sim::{FaultKind, Item},
+};
+use std::sync::Arc;
+
+/// Requester ID of the GPU: bus 1, device 0, function 0.
+const GPU_ID: u16 = 0x0100;
+
+/// What a TLP does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Memory read request.
+    Read,
+    /// Memory write.
+    Write,
+    /// Completion with data.
+    Completion,
+    /// Completion without data: the request is not supported.
+    Unsupported,
+}
+
+/// Payload bytes: a slice of shared memory, or nothing in a run without data.
+#[derive(Debug, Clone, Default)]
+pub struct Payload {
+    memory: Option<Arc<Vec<u8>>>,
+    offset: u32,
+    length: u32,
+}
+
+impl Payload {
+    /// `length` bytes of `memory` from `offset` on; those beyond its end read as zeros and are left out.
+    #[must_use]
+    pub fn slice(memory: &Arc<Vec<u8>>, offset: u64, length: u64) -> Self {
+        let size = memory.len() as u64;
+        let (start, end) = (offset.min(size), (offset + length).min(size));
+        Self { memory: Some(Arc::clone(memory)), offset: start as u32, length: (end - start) as u32 }
+    }
+
+    /// All of `bytes`.
+    #[must_use]
+    pub fn of(bytes: Vec<u8>) -> Self {
+        let length = bytes.len() as u32;
+        Self { memory: Some(Arc::new(bytes)), offset: 0, length }
+    }
+
+    /// No bytes: the run carries none.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { memory: None, offset: 0, length: 0 }
+    }
+
+    /// A part of this slice.
+    #[must_use]
+    #[inline]
+    pub fn part(&self, offset: u64, length: u64) -> Self {
+        let size = u64::from(self.length);
+        let (start, end) = (offset.min(size), (offset + length).min(size));
+        Self { memory: self.memory.clone(), offset: self.offset + start as u32, length: (end - start) as u32 }
+    }
+
+    /// The bytes, if the run carries any.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self) -> Option<&[u8]> {
+        let start = self.offset as usize;
+        self.memory.as_ref().map(|m| &m[start..start + self.length as usize])
+    }
+
+    /// Appends `next` in place if it lies right behind this slice in the same memory.
+    #[must_use]
+    pub fn joined(&self, next: &Self) -> Option<Self> {
+        let (mine, theirs) = (self.memory.as_ref()?, next.memory.as_ref()?);
+        let adjacent = Arc::ptr_eq(mine, theirs) && self.offset + self.length == next.offset;
+        adjacent.then(|| Self { length: self.length + next.length, ..self.clone() })
+    }
+
+    fn flip(&mut self, seed: u64) {
+        if let Some(bytes) = self.bytes().filter(|b| !b.is_empty()) {
+            let mut copy = bytes.to_vec();
+            let bit = seed % (copy.len() as u64 * 8);
+            copy[(bit / 8) as usize] ^= 1 << (bit % 8);
+            *self = Self::of(copy);
+        }
+    }
+}
+
+/// A transaction-layer packet.
+#[derive(Debug, Clone)]
+pub struct Tlp {
+    /// What it does.
+    pub kind: Kind,
+    /// Whether a bit of it was inverted where no link CRC covers it. A run without data takes its verdicts from this.
+    pub damaged: bool,
+    /// Transaction tag, 10 bits.
+    pub tag: u16,
+    /// Byte address; of a completion, that of its first byte.
+    pub address: u64,
+    /// Bytes asked for or carried.
+    pub bytes: u32,
+    /// Of a completion: bytes left, with this one.
+    pub byte_count: u32,
+    /// End-to-end CRC as sent, where it is on.
+    pub ecrc: Option<[u8; 4]>,
+    /// The bytes carried.
+    pub payload: Payload,
+}
+
+impl Tlp {
+    /// A memory read request.
+    #[must_use]
+    pub const fn read(tag: u16, address: u64, bytes: u32) -> Self {
+        Self {
+            kind: Kind::Read,
+            damaged: false,
+            tag,
+            address,
+            bytes,
+            byte_count: 0,
+            ecrc: None,
+            payload: Payload::none(),
+        }
+    }
+
+    /// A memory write.
+    #[must_use]
+    pub const fn write(address: u64, bytes: u32, payload: Payload) -> Self {
+        Self { kind: Kind::Write, damaged: false, tag: 0, address, bytes, byte_count: 0, ecrc: None, payload }
+    }
+
+    /// DW that cover the bytes carried.
+    #[must_use]
+    #[inline]
+    pub const fn payload_dw(&self) -> u32 {
+        match self.kind {
+            Kind::Write | Kind::Completion => self.covered_dw(),
+            Kind::Read | Kind::Unsupported => 0,
+        }
+    }
+
+    const fn covered_dw(&self) -> u32 {
+        let dw = ((self.address % 4) as u32 + self.bytes).div_ceil(4);
+        if dw == 0 { 1 } else { dw }
+    }
+
+    /// DW of the header: four for requests at or above 4 GiB, three for others.
+    #[must_use]
+    #[inline]
+    pub const fn header_dw(&self) -> u32 {
+        match self.kind {
+            Kind::Read | Kind::Write if self.address >> 32 != 0 => 4,
+            _ => 3,
+        }
+    }
+
+    /// DW on the wire: STP token, header, payload, ECRC, LCRC.
+    #[must_use]
+    #[inline]
+    pub const fn wire_dw(&self) -> u32 {
+        2 + self.header_dw() + self.payload_dw() + self.ecrc.is_some() as u32
+    }
+
+    /// What it consumes at the receiver.
+    #[must_use]
+    #[inline]
+    pub const fn credits(&self) -> Credits {
+        let class = match self.kind {
+            Kind::Read => CreditClass::NonPosted,
+            Kind::Write => CreditClass::Posted,
+            Kind::Completion | Kind::Unsupported => CreditClass::Completion,
+        };
+        Credits::of(class, self.payload_dw())
+    }
+
+    /// The header as sent, and how many of its bytes count.
+    #[must_use]
+    pub fn header(&self) -> ([u8; 16], usize) {
+        let mut header = [0; 16];
+        let long = self.header_dw() == 4;
+        let digest = (self.ecrc.is_some() as u8) << 7;
+        let tag_high = ((self.tag >> 9 & 1) << 7 | (self.tag >> 8 & 1) << 3) as u8;
+        let dw = if matches!(self.kind, Kind::Unsupported) { 0 } else { self.covered_dw() };
+        header[0] = match self.kind {
+            Kind::Read => (long as u8) << 5,
+            Kind::Write => 0x40 | (long as u8) << 5,
+            Kind::Completion => 0x4a,
+            Kind::Unsupported => 0x0a,
+        };
+        header[1] = tag_high;
+        header[2] = digest | (dw >> 8 & 3) as u8;
+        header[3] = dw as u8;
+        match self.kind {
+            Kind::Read | Kind::Write => self.put_request(&mut header, dw, long),
+            Kind::Completion | Kind::Unsupported => self.put_completion(&mut header),
+        }
+        (header, self.header_dw() as usize * 4)
+    }
+
+    fn put_request(&self, header: &mut [u8; 16], dw: u32, long: bool) {
+        header[4..6].copy_from_slice(&GPU_ID.to_be_bytes());
+        header[6] = self.tag as u8;
+        let start = (self.address % 4) as u32;
+        let end = (start + self.bytes) % 4;
+        let first = 0xf_u8 << start & 0xf;
+        let last = if end == 0 { 0xf } else { 0xf_u8 >> (4 - end) };
+        header[7] = match (self.bytes, dw) {
+            (0, _) => 0,
+            (_, 1) => first & last,
+            _ => last << 4 | first,
+        };
+        let address = self.address & !3;
+        if long {
+            header[8..16].copy_from_slice(&address.to_be_bytes());
+        } else {
+            header[8..12].copy_from_slice(&(address as u32).to_be_bytes());
+        }
+    }
+
+    fn put_completion(&self, header: &mut [u8; 16]) {
+        let status = u16::from(self.kind == Kind::Unsupported) << 13;
+        header[6..8].copy_from_slice(&(status | (self.byte_count & 0xfff) as u16).to_be_bytes());
+        header[8..10].copy_from_slice(&GPU_ID.to_be_bytes());
+        header[10] = self.tag as u8;
+        header[11] = (self.address & 0x7f) as u8;
+    }
+
+    /// LCRC over sequence number, header, payload and ECRC, as sent.
+    #[must_use]
+    pub fn lcrc(&self, sequence: u16) -> [u8; 4] {
+        let (header, length) = self.header();
+        self.with_whole_payload(|payload| crc::lcrc(sequence, &header[..length], payload, self.ecrc))
+    }
+
+    /// ECRC over header and payload.
+    #[must_use]
+    pub fn end_to_end_crc(&self) -> [u8; 4] {
+        let (header, length) = self.header();
+        self.with_whole_payload(|payload| crc::ecrc(&[], &header[..length], payload))
+    }
+
+    /// Whether the ECRC, where there is one, says that the TLP is as it was sent.
+    #[must_use]
+    #[inline]
+    pub fn intact_end_to_end(&self) -> bool {
+        match self.ecrc {
+            None => true,
+            Some(_) if self.payload.memory.is_none() => !self.damaged,
+            Some(sent) => self.end_to_end_crc() == sent,
+        }
+    }
+
+    /// Calls `each` with the payload in whole DW: bytes outside the byte enables are sent as zeros.
+    #[inline]
+    fn with_whole_payload<R>(&self, each: impl FnOnce(&[u8]) -> R) -> R {
+        let dw = self.payload_dw() as usize;
+        let bytes = self.payload.bytes().unwrap_or_default();
+        if bytes.len() == dw * 4 || dw == 0 {
+            return each(if dw == 0 { &[] } else { bytes });
+        }
+        let mut whole = vec![0; dw * 4];
+        let start = (self.address % 4) as usize;
+        let count = bytes.len().min(whole.len() - start);
+        whole[start..start + count].copy_from_slice(&bytes[..count]);
+        each(&whole)
+    }
+}
+
+impl Item for Tlp {
+    const FAULTS: &'static [FaultKind] = &[FaultKind::Flip, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
+
+    #[inline]
+    fn word(&self) -> u64 {
+        self.address ^ u64::from(self.bytes) << 40 ^ u64::from(self.tag) << 52 ^ (self.kind as u64) << 62
+    }
+
+    /// Inverts a bit of the payload, or of the address where there is no payload.
+    fn flip(&mut self, seed: u64) {
+        self.damaged = true;
+        if self.payload_dw() > 0 {
+            self.payload.flip(seed);
+        } else {
+            self.address ^= 1 << (6 + seed % 6);
+        }
+    }
+}

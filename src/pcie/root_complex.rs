@@ -1,0 +1,259 @@
+//! The root complex: serves reads of host memory and takes writes to it.
+//!
+//! ```text
+//!               +------------------+
+//!  reads In    >|                  |> completions Out
+//!               |   Root complex   |
+//!  writes In   >|                  |~ notices (semaphores that the CPU polls)
+//!               +--------+---------+
+//!                        | HostMemory
+//! ```
+//!
+//! | contract | |
+//! | --- | --- |
+//! | accepts per cycle | one read per `read_interval` cycles, at most `reads_in_service` at once; one write |
+//! | latency | read to first completion: `read_latency`, and up to `read_spread` more, by address; write to visible: `write_latency` |
+//! | gives per cycle | the completions of reads that are ready, as far as the port has room |
+//! | order | completions of one read in address order; of different reads by readiness |
+//! | stalls | `link_busy` |
+
+use super::{
+    packet::{Kind, Payload, Tlp},
+    spec::RootComplexSpec,
+    split::{CompletionRule, CompletionSplit, Request, SizeError},
+};
+use crate::sim::{Activity, In, Item, Now, Out, Stall, Wake, Wakes, Wire};
+use std::collections::VecDeque;
+
+/// What lies at an address of host memory.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The bytes.
+    pub payload: Payload,
+    /// Whether they are not what was once written there. For runs without data.
+    pub damaged: bool,
+}
+
+/// What became of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// It is data.
+    Data,
+    /// It is a semaphore that the CPU polls, with this value.
+    Semaphore(Notice),
+    /// Nothing is mapped there.
+    Unmapped,
+}
+
+/// A semaphore that has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Notice {
+    /// Its address.
+    pub address: u64,
+    /// Its value.
+    pub value: u64,
+}
+
+impl Item for Notice {
+    fn word(&self) -> u64 {
+        self.address.rotate_left(20) ^ self.value
+    }
+}
+
+/// Host memory as the root complex reaches it.
+pub trait HostMemory {
+    /// The `bytes` at `address`, or none if nothing is mapped there.
+    fn read(&mut self, address: u64, bytes: u32) -> Option<Found>;
+    /// Writes what `tlp` carries.
+    fn write(&mut self, tlp: &Tlp) -> Written;
+}
+
+/// Ports of the root complex.
+pub struct Ports<'a> {
+    /// Read requests.
+    pub reads: In<'a, Tlp>,
+    /// Writes.
+    pub writes: In<'a, Tlp>,
+    /// Completions.
+    pub completions: Out<'a, Tlp>,
+    /// To the CPU.
+    pub notices: &'a mut Wire<Notice>,
+    /// Memory.
+    pub memory: &'a mut dyn HostMemory,
+    /// Where wakes are noted.
+    pub wakes: &'a Wakes,
+}
+
+/// A read whose data are under way or being sent.
+#[derive(Debug)]
+struct Service {
+    ready: u64,
+    tag: u16,
+    start: u64,
+    found: Option<Found>,
+    rest: CompletionSplit,
+    pending: Option<Tlp>,
+    refused: bool,
+}
+
+/// The root complex.
+#[derive(Debug)]
+pub struct RootComplex {
+    spec: RootComplexSpec,
+    clock: crate::sim::Clock,
+    rule: CompletionRule,
+    service: VecDeque<Service>,
+    next_read: u64,
+    next_write: u64,
+    incidents: Vec<String>,
+}
+
+impl RootComplex {
+    /// A root complex that answers in pieces of at most `completion_payload` bytes, cut at `boundary`.
+    ///
+    /// # Errors
+    /// If the two do not go together.
+    pub fn new(spec: &RootComplexSpec, boundary: u64, clock: crate::sim::Clock) -> Result<Self, SizeError> {
+        Ok(Self {
+            rule: CompletionRule::new(boundary, spec.completion_payload.0)?,
+            spec: spec.clone(),
+            clock,
+            service: VecDeque::new(),
+            next_read: 0,
+            next_write: 0,
+            incidents: Vec::new(),
+        })
+    }
+
+    /// What went wrong here, in words.
+    #[must_use]
+    pub fn incidents(&self) -> &[String] {
+        &self.incidents
+    }
+
+    /// Advances by one edge.
+    pub fn tick(&mut self, now: Now, mut ports: Ports<'_>) -> Wake {
+        let blocked = self.answer(now, &mut ports);
+        self.take_read(now, &mut ports);
+        self.take_write(now, &mut ports);
+        let mut at = Wake::NEVER;
+        if let (Some(head), false) = (self.service.front(), blocked) {
+            at = head.ready;
+        }
+        let room = self.service.len() < self.spec.reads_in_service as usize;
+        if room && !ports.reads.is_empty() {
+            at = at.min(self.next_read);
+        }
+        if !ports.writes.is_empty() {
+            at = at.min(self.next_write);
+        }
+        let activity = match (blocked, self.service.is_empty()) {
+            (true, _) => Activity::Stall(Stall::LinkBusy),
+            (false, true) => Activity::Idle,
+            (false, false) => Activity::Busy,
+        };
+        Wake::at_or_port(at, activity)
+    }
+
+    /// Sends completions of reads that are ready; true if the port has no room for the next.
+    fn answer(&mut self, now: Now, ports: &mut Ports<'_>) -> bool {
+        while let Some(head) = self.service.front_mut().filter(|head| head.ready <= now.cycle) {
+            while let Some(next) = head.pending.take().or_else(|| head.next_completion()) {
+                if !ports.completions.has_room() {
+                    head.pending = Some(next);
+                    return true;
+                }
+                ports.completions.push(next);
+            }
+            self.service.pop_front();
+        }
+        false
+    }
+
+    fn take_read(&mut self, now: Now, ports: &mut Ports<'_>) {
+        if now.cycle < self.next_read || self.service.len() >= self.spec.reads_in_service as usize {
+            return;
+        }
+        let Some(request) = ports.reads.pop() else { return };
+        self.next_read = now.cycle + self.spec.read_interval.0.max(1);
+        if !request.intact_end_to_end() {
+            self.incidents
+                .push(format!("the root complex dropped a read of {:#x}: its ECRC is wrong", request.address));
+            return;
+        }
+        let mut found = ports.memory.read(request.address, request.bytes);
+        if found.is_none() {
+            self.incidents
+                .push(format!("the root complex refused a read of {:#x}: nothing is mapped there", request.address));
+        }
+        if let Some(found) = &mut found {
+            found.damaged |= request.damaged;
+        }
+        let ready = now.cycle + self.spec.read_latency.0 + self.spread(request.address);
+        let place = self.service.iter().rposition(|s| s.ready <= ready).map_or(0, |p| p + 1);
+        let whole = Request { address: request.address, bytes: request.bytes };
+        // The head may already be half sent; nothing goes before it then.
+        let place = if place == 0 && self.service.front().is_some_and(|s| s.pending.is_some()) { 1 } else { place };
+        self.service.insert(
+            place,
+            Service {
+                ready,
+                tag: request.tag,
+                start: request.address,
+                found,
+                rest: CompletionSplit::new(whole, self.rule),
+                pending: None,
+                refused: false,
+            },
+        );
+    }
+
+    /// Extra latency of an address: banks and channels answer at their own pace.
+    fn spread(&self, address: u64) -> u64 {
+        let scattered = (address >> 9).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+        scattered % self.spec.read_spread.0.saturating_add(1)
+    }
+
+    fn take_write(&mut self, now: Now, ports: &mut Ports<'_>) {
+        if now.cycle < self.next_write {
+            return;
+        }
+        let Some(tlp) = ports.writes.pop() else { return };
+        self.next_write = now.cycle + 1;
+        if !tlp.intact_end_to_end() {
+            self.incidents.push(format!("the root complex dropped a write to {:#x}: its ECRC is wrong", tlp.address));
+            return;
+        }
+        match ports.memory.write(&tlp) {
+            Written::Data => {}
+            Written::Semaphore(notice) => {
+                let date = self.clock.edge(now.cycle + self.spec.write_latency.0.max(1));
+                ports.notices.send(date, notice, ports.wakes);
+            }
+            Written::Unmapped => {
+                self.incidents
+                    .push(format!("the root complex dropped a write to {:#x}: nothing is mapped there", tlp.address));
+            }
+        }
+    }
+}
+
+impl Service {
+    fn next_completion(&mut self) -> Option<Tlp> {
+        let base = Tlp::read(self.tag, self.start, 0);
+        let Some(found) = &self.found else {
+            let first = !std::mem::replace(&mut self.refused, true);
+            return first.then_some(Tlp { kind: Kind::Unsupported, byte_count: 4, ..base });
+        };
+        let piece = self.rest.next()?;
+        Some(Tlp {
+            kind: Kind::Completion,
+            damaged: found.damaged,
+            address: piece.address,
+            bytes: piece.bytes,
+            byte_count: u32::from(piece.byte_count),
+            payload: found.payload.part(piece.address - self.start, u64::from(piece.bytes)),
+            ..base
+        })
+    }
+}

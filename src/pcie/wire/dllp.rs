@@ -1,0 +1,332 @@
+//! Data link layer packets: four bytes and a CRC-16.
+//!
+//! ```text
+//!            byte 0       byte 1              byte 2              byte 3
+//!  Ack/Nak   00 / 10      0                   0000 Seq[11:8]      Seq[7:0]
+//!  FC        type | VC    HS[1:0] Hdr[7:2]    Hdr[1:0] DS[1:0] Data[11:8]   Data[7:0]
+//!  feature   02           A Support[22:16]    Support[15:8]       Support[7:0]
+//! ```
+//!
+//! FC types: InitFC1 P/NP/Cpl 40/50/60, InitFC2 c0/d0/e0, UpdateFC 80/90/a0.
+
+mod fields;
+
+use super::crc;
+use crate::pcie::credit::{CreditClass, Scale};
+use serde::{Deserialize, Serialize};
+
+pub use fields::DllpFields;
+
+/// Bytes of a DLLP without its CRC.
+pub const BYTES: usize = 4;
+
+mod field {
+    use std::ops::Range;
+    pub const TYPE: usize = 0;
+    pub const CONTENT: Range<usize> = 1..4;
+    pub const CRC: Range<usize> = 4..6;
+}
+
+/// The phase of flow control that a credit DLLP belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CreditPhase {
+    /// InitFC1.
+    Init1,
+    /// InitFC2.
+    Init2,
+    /// UpdateFC.
+    Update,
+}
+
+/// A DLLP as plain values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "DllpFields", into = "DllpFields")]
+pub enum DllpRepr {
+    /// All TLPs up to this sequence number have arrived.
+    Ack {
+        /// 12-bit sequence number.
+        sequence: u16,
+    },
+    /// All TLPs up to this sequence number have arrived; the rest must be sent again.
+    Nak {
+        /// 12-bit sequence number.
+        sequence: u16,
+    },
+    /// InitFC1, InitFC2 or UpdateFC.
+    Credit {
+        /// Which of the three.
+        phase: CreditPhase,
+        /// Pool.
+        class: CreditClass,
+        /// Virtual channel, 3 bits.
+        virtual_channel: u8,
+        /// Scale of the header credits.
+        header_scale: Scale,
+        /// Header credits, 8 bits, in units of the scale.
+        header: u8,
+        /// Scale of the data credits.
+        data_scale: Scale,
+        /// Data credits, 12 bits, in units of the scale.
+        data: u16,
+    },
+    /// Data Link Feature exchange.
+    Feature {
+        /// Supported features, 23 bits; bit 0 is scaled flow control.
+        support: u32,
+        /// The partner's features have been received.
+        ack: bool,
+    },
+    /// Power management.
+    Power(PowerRequest),
+    /// Vendor-specific.
+    Vendor {
+        /// The bytes after the type.
+        content: [u8; 3],
+    },
+    /// Nothing; the receiver drops it.
+    Nop {
+        /// Any value.
+        content: [u8; 3],
+    },
+}
+
+/// A power-management DLLP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PowerRequest {
+    /// PM_Enter_L1.
+    EnterL1,
+    /// PM_Enter_L23.
+    EnterL23,
+    /// PM_Active_State_Request_L1.
+    ActiveStateRequestL1,
+    /// PM_Request_Ack.
+    RequestAck,
+}
+
+/// Power-management types with their codes and names.
+const POWER: [(PowerRequest, u8, &str); 4] = [
+    (PowerRequest::EnterL1, 0x20, "PM_ENTER_L1"),
+    (PowerRequest::EnterL23, 0x21, "PM_ENTER_L23"),
+    (PowerRequest::ActiveStateRequestL1, 0x23, "PM_ACTIVE_STATE_REQ_L1"),
+    (PowerRequest::RequestAck, 0x24, "PM_REQ_ACK"),
+];
+
+/// Credit types with the upper five bits of their codes and names.
+const CREDIT: [(CreditPhase, CreditClass, u8, &str); 9] = [
+    (CreditPhase::Init1, CreditClass::Posted, 0x40, "INIT_FC1_P"),
+    (CreditPhase::Init1, CreditClass::NonPosted, 0x50, "INIT_FC1_NP"),
+    (CreditPhase::Init1, CreditClass::Completion, 0x60, "INIT_FC1_CPL"),
+    (CreditPhase::Init2, CreditClass::Posted, 0xc0, "INIT_FC2_P"),
+    (CreditPhase::Init2, CreditClass::NonPosted, 0xd0, "INIT_FC2_NP"),
+    (CreditPhase::Init2, CreditClass::Completion, 0xe0, "INIT_FC2_CPL"),
+    (CreditPhase::Update, CreditClass::Posted, 0x80, "UPDATE_FC_P"),
+    (CreditPhase::Update, CreditClass::NonPosted, 0x90, "UPDATE_FC_NP"),
+    (CreditPhase::Update, CreditClass::Completion, 0xa0, "UPDATE_FC_CPL"),
+];
+
+const ACK: u8 = 0x00;
+const FEATURE: u8 = 0x02;
+const NAK: u8 = 0x10;
+const VENDOR: u8 = 0x30;
+const NOP: u8 = 0x31;
+
+/// Why bytes are no DLLP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DllpError {
+    /// Neither four bytes nor six.
+    #[error("a DLLP has 4 bytes, or 6 with its CRC; there are {have}")]
+    Size {
+        /// Bytes present.
+        have: usize,
+    },
+    /// The type is reserved; a receiver drops such a DLLP.
+    #[error("DLLP type {code:02x} is reserved")]
+    ReservedType {
+        /// First byte.
+        code: u8,
+    },
+    /// The CRC-16 does not fit.
+    #[error("the CRC-16 of these four bytes is {}, the DLLP has {}", hex::encode(.expected), hex::encode(.found))]
+    Crc {
+        /// CRC of the four bytes.
+        expected: [u8; 2],
+        /// CRC as received.
+        found: [u8; 2],
+    },
+}
+
+/// The bytes of a DLLP, with or without the CRC.
+#[derive(Debug, Clone, Copy)]
+pub struct DllpView<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> DllpView<'a> {
+    /// A view of four bytes, or of six with the CRC. The CRC itself is not checked here: see [`Self::check_crc`].
+    ///
+    /// # Errors
+    /// [`DllpError::Size`].
+    pub const fn new_checked(bytes: &'a [u8]) -> Result<Self, DllpError> {
+        match bytes.len() {
+            4 | 6 => Ok(Self { bytes }),
+            have => Err(DllpError::Size { have }),
+        }
+    }
+
+    /// The type byte.
+    #[must_use]
+    pub const fn code(&self) -> u8 {
+        self.bytes[field::TYPE]
+    }
+
+    /// The 24 bits after the type.
+    #[must_use]
+    pub fn content(&self) -> u32 {
+        self.bytes[field::CONTENT].iter().fold(0, |value, &byte| value << 8 | u32::from(byte))
+    }
+
+    /// The four bytes that the CRC covers.
+    #[must_use]
+    pub fn covered(&self) -> [u8; 4] {
+        let mut covered = [0; 4];
+        covered.copy_from_slice(&self.bytes[..BYTES]);
+        covered
+    }
+
+    /// The CRC as received, if it is there.
+    #[must_use]
+    pub fn crc(&self) -> Option<[u8; 2]> {
+        self.bytes.get(field::CRC).map(|crc| [crc[0], crc[1]])
+    }
+
+    /// Compares the CRC, if it is there.
+    ///
+    /// # Errors
+    /// [`DllpError::Crc`].
+    pub fn check_crc(&self) -> Result<(), DllpError> {
+        let expected = crc::dllp(self.covered());
+        match self.crc() {
+            Some(found) if found != expected => Err(DllpError::Crc { expected, found }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl DllpRepr {
+    /// The values of a DLLP. The CRC is not looked at, and reserved bits are ignored.
+    ///
+    /// # Errors
+    /// [`DllpError::ReservedType`].
+    pub fn parse(view: &DllpView<'_>) -> Result<Self, DllpError> {
+        let (code, content) = (view.code(), view.content());
+        let [_, bytes @ ..] = content.to_be_bytes();
+        Ok(match code {
+            ACK => Self::Ack { sequence: (content & 0xfff) as u16 },
+            NAK => Self::Nak { sequence: (content & 0xfff) as u16 },
+            FEATURE => Self::Feature { support: content & 0x7f_ffff, ack: content >> 23 == 1 },
+            VENDOR => Self::Vendor { content: bytes },
+            NOP => Self::Nop { content: bytes },
+            _ => {
+                if let Some(&(power, ..)) = POWER.iter().find(|row| row.1 == code) {
+                    return Ok(Self::Power(power));
+                }
+                let &(phase, class, ..) =
+                    CREDIT.iter().find(|row| row.2 == code & 0xf8).ok_or(DllpError::ReservedType { code })?;
+                Self::Credit {
+                    phase,
+                    class,
+                    virtual_channel: code & 7,
+                    header_scale: Scale::from_bits((content >> 22) as u8),
+                    header: (content >> 14) as u8,
+                    data_scale: Scale::from_bits((content >> 12) as u8),
+                    data: (content & 0xfff) as u16,
+                }
+            }
+        })
+    }
+
+    /// The four bytes of the DLLP. Values are cut to their width.
+    #[must_use]
+    pub fn emit(&self) -> [u8; BYTES] {
+        let (code, content) = match *self {
+            Self::Ack { sequence } => (ACK, u32::from(sequence & 0xfff)),
+            Self::Nak { sequence } => (NAK, u32::from(sequence & 0xfff)),
+            Self::Feature { support, ack } => (FEATURE, u32::from(ack) << 23 | support & 0x7f_ffff),
+            Self::Vendor { content: [a, b, c] } => (VENDOR, u32::from_be_bytes([0, a, b, c])),
+            Self::Nop { content: [a, b, c] } => (NOP, u32::from_be_bytes([0, a, b, c])),
+            Self::Power(power) => (POWER.iter().find(|row| row.0 == power).map_or(NOP, |row| row.1), 0),
+            Self::Credit { phase, class, virtual_channel, header_scale, header, data_scale, data } => {
+                let row = CREDIT.iter().find(|row| row.0 == phase && row.1 == class);
+                let code = row.map_or(NOP, |row| row.2) | virtual_channel & 7;
+                let header = u32::from(header_scale.bits()) << 22 | u32::from(header) << 14;
+                (code, header | u32::from(data_scale.bits()) << 12 | u32::from(data & 0xfff))
+            }
+        };
+        let [_, a, b, c] = content.to_be_bytes();
+        [code, a, b, c]
+    }
+
+    /// The six bytes with the CRC.
+    #[must_use]
+    pub fn emit_with_crc(&self) -> [u8; 6] {
+        let [a, b, c, d] = self.emit();
+        let [e, f] = crc::dllp([a, b, c, d]);
+        [a, b, c, d, e, f]
+    }
+
+    /// The name of the type, as in the field `type` of the JSON form.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match *self {
+            Self::Ack { .. } => "ACK",
+            Self::Nak { .. } => "NAK",
+            Self::Feature { .. } => "DATA_LINK_FEATURE",
+            Self::Vendor { .. } => "VENDOR",
+            Self::Nop { .. } => "NOP",
+            Self::Power(power) => POWER.iter().find(|row| row.0 == power).map_or("NOP", |row| row.2),
+            Self::Credit { phase, class, .. } => {
+                CREDIT.iter().find(|row| row.0 == phase && row.1 == class).map_or("NOP", |row| row.3)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_parse_without_panic_and_what_parses_round_trips(bytes in prop::collection::vec(any::<u8>(), 0..8)) {
+            let Ok(view) = DllpView::new_checked(&bytes) else { return Ok(()) };
+            let _ = view.check_crc();
+            let Ok(repr) = DllpRepr::parse(&view) else { return Ok(()) };
+            let again = repr.emit_with_crc();
+            let view = DllpView::new_checked(&again).unwrap();
+            prop_assert_eq!(view.check_crc(), Ok(()));
+            prop_assert_eq!(DllpRepr::parse(&view), Ok(repr));
+        }
+
+        #[test]
+        fn the_json_form_round_trips(code in prop::sample::select(vec![0u8, 2, 0x10, 0x20, 0x24, 0x30, 0x31, 0x43, 0xa7]), content in any::<[u8; 3]>()) {
+            let [a, b, c] = content;
+            let repr = DllpRepr::parse(&DllpView::new_checked(&[code, a, b, c]).unwrap()).unwrap();
+            let json = serde_json::to_string(&repr).unwrap();
+            prop_assert_eq!(serde_json::from_str::<DllpRepr>(&json).unwrap(), repr);
+        }
+
+        #[test]
+        fn any_one_to_three_flipped_bits_are_caught(
+            repr in any::<[u8; 4]>(),
+            flips in prop::collection::btree_set(0usize..48, 1..=3),
+        ) {
+            let mut bytes = repr.to_vec();
+            bytes.extend(crc::dllp(repr));
+            for bit in flips {
+                bytes[bit / 8] ^= 1 << (bit % 8);
+            }
+            prop_assert!(DllpView::new_checked(&bytes).unwrap().check_crc().is_err());
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! PCIe wire formats, non-flit mode.
+//!
+//! Each format follows one idiom: a private field map, a checked zero-copy view whose accessors cannot fail once the
+//! check has passed, and a plain `Repr` with `parse` and `emit`. No decoder panics on any bytes.
+//!
+//! ```text
+//!   bytes of a x16 data block      lanes
+//!   +-------+-----------------+------+-----+-----+
+//!   | token | [prefix] header | data |ECRC |LCRC |   one TLP, gen3 to gen5
+//!   +-------+-----------------+------+-----+-----+
+//!     4 B     4n + 12 or 16    0-4096  0/4   4
+//! ```
+//!
+//! Layouts as in the public implementations named in `tests/golden/README.md`.
+
+pub mod block;
+pub mod crc;
+pub mod dllp;
+pub mod frame;
+pub mod scramble;
+pub mod tlp;
+pub mod token;

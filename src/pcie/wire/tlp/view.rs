@@ -1,0 +1,301 @@
+//! The checked zero-copy view of a TLP.
+
+use super::MAX_PREFIXES;
+use crate::pcie::wire::crc;
+
+/// The field map. Positions are bytes from the start of the header, that is after the prefixes.
+pub(super) mod field {
+    use std::ops::Range;
+    pub const FMT_TYPE: usize = 0;
+    pub const TC_ATTR2: usize = 1;
+    pub const FLAGS: usize = 2;
+    pub const LENGTH_LOW: usize = 3;
+    /// Requester ID of requests, completer ID of completions.
+    pub const FIRST_ID: Range<usize> = 4..6;
+    pub const REQUEST_TAG: usize = 6;
+    /// Byte enables of requests, message code of messages.
+    pub const BYTE_ENABLES: usize = 7;
+    /// Address of three-DW requests; destination ID and register of configuration requests.
+    pub const ADDRESS_32: Range<usize> = 8..12;
+    pub const ADDRESS_64: Range<usize> = 8..16;
+    pub const STATUS_COUNT: Range<usize> = 6..8;
+    pub const SECOND_ID: Range<usize> = 8..10;
+    pub const COMPLETION_TAG: usize = 10;
+    pub const LOWER_ADDRESS: usize = 11;
+}
+
+/// Why bytes are no TLP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TlpError {
+    /// Fewer bytes than the header says.
+    #[error("the TLP is cut off: its {part} ends at byte {need}, there are {have} bytes")]
+    Truncated {
+        /// What is incomplete.
+        part: &'static str,
+        /// Bytes up to the end of that part.
+        need: usize,
+        /// Bytes present.
+        have: usize,
+    },
+    /// More bytes than the header says.
+    #[error("the header describes {need} bytes, there are {have}")]
+    Surplus {
+        /// Bytes of the TLP.
+        need: usize,
+        /// Bytes present.
+        have: usize,
+    },
+    /// A Fmt value above 4.
+    #[error("Fmt {fmt} (first byte {byte:02x}) is reserved")]
+    ReservedFmt {
+        /// Fmt.
+        fmt: u8,
+        /// The byte.
+        byte: u8,
+    },
+    /// A combination of Fmt and Type that means nothing.
+    #[error("Fmt {fmt} with Type {code:05b} (first byte {:02x}) is reserved", .fmt << 5 | .code)]
+    ReservedType {
+        /// Fmt.
+        fmt: u8,
+        /// Type.
+        code: u8,
+    },
+    /// More prefixes than a TLP may have.
+    #[error("more than {MAX_PREFIXES} prefixes")]
+    Prefixes,
+}
+
+/// A TLP in a byte slice. The header is complete once the view exists; see the two constructors for the rest.
+#[derive(Debug, Clone, Copy)]
+pub struct TlpView<'a> {
+    bytes: &'a [u8],
+    /// Bytes of the prefixes.
+    start: usize,
+}
+
+impl<'a> TlpView<'a> {
+    /// A view of exactly one whole TLP.
+    ///
+    /// # Errors
+    /// Says which part is missing, or that bytes are left.
+    pub fn new_checked(bytes: &'a [u8]) -> Result<Self, TlpError> {
+        let view = Self::new_header(bytes)?;
+        let (payload_end, need) = (view.payload_start() + view.payload_bytes(), view.total_bytes());
+        match bytes.len() {
+            have if have < payload_end => Err(TlpError::Truncated { part: "data", need: payload_end, have }),
+            have if have < need => Err(TlpError::Truncated { part: "digest", need, have }),
+            have if have > need => Err(TlpError::Surplus { need, have }),
+            _ => Ok(view),
+        }
+    }
+
+    /// A view of bytes that begin with a TLP: prefixes and header are whole, data and digest may be cut off, and bytes
+    /// may follow.
+    ///
+    /// # Errors
+    /// Says that prefixes or header are cut off, or that Fmt is reserved.
+    pub fn new_header(bytes: &'a [u8]) -> Result<Self, TlpError> {
+        let have = bytes.len();
+        let mut start = 0;
+        loop {
+            let Some(&byte) = bytes.get(start) else {
+                return Err(TlpError::Truncated { part: "header", need: start + 12, have });
+            };
+            match byte >> 5 {
+                4 if start == MAX_PREFIXES * 4 => return Err(TlpError::Prefixes),
+                4 => start += 4,
+                fmt @ 5.. => return Err(TlpError::ReservedFmt { fmt, byte }),
+                fmt => {
+                    let need = start + if fmt & 1 == 1 { 16 } else { 12 };
+                    if have < need {
+                        return Err(TlpError::Truncated { part: "header", need, have });
+                    }
+                    return Ok(Self { bytes, start });
+                }
+            }
+        }
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self.bytes[self.start + at]
+    }
+
+    fn number(&self, range: std::ops::Range<usize>) -> u64 {
+        range.fold(0, |value, at| value << 8 | u64::from(self.byte(at)))
+    }
+
+    /// Fmt, 3 bits: 0 and 1 without data, 2 and 3 with; 1 and 3 have a header of four DW.
+    #[must_use]
+    pub fn fmt(&self) -> u8 {
+        self.byte(field::FMT_TYPE) >> 5
+    }
+
+    /// Type, 5 bits.
+    #[must_use]
+    pub fn code(&self) -> u8 {
+        self.byte(field::FMT_TYPE) & 0x1f
+    }
+
+    /// Whether data follow the header.
+    #[must_use]
+    pub fn has_data(&self) -> bool {
+        self.fmt() & 2 != 0
+    }
+
+    /// Whether a digest (ECRC) ends the TLP.
+    #[must_use]
+    pub fn td(&self) -> bool {
+        self.byte(field::FLAGS) & 0x80 != 0
+    }
+
+    /// Poisoned.
+    #[must_use]
+    pub fn ep(&self) -> bool {
+        self.byte(field::FLAGS) & 0x40 != 0
+    }
+
+    /// Traffic class.
+    #[must_use]
+    pub fn tc(&self) -> u8 {
+        self.byte(field::TC_ATTR2) >> 4 & 7
+    }
+
+    /// Attr: bit 0 no snoop, bit 1 relaxed ordering, bit 2 ID-based ordering.
+    #[must_use]
+    pub fn attr(&self) -> u8 {
+        self.byte(field::TC_ATTR2) & 4 | self.byte(field::FLAGS) >> 4 & 3
+    }
+
+    /// Lightweight notification.
+    #[must_use]
+    pub fn ln(&self) -> bool {
+        self.byte(field::TC_ATTR2) & 2 != 0
+    }
+
+    /// Processing hints present.
+    #[must_use]
+    pub fn th(&self) -> bool {
+        self.byte(field::TC_ATTR2) & 1 != 0
+    }
+
+    /// Address type.
+    #[must_use]
+    pub fn at(&self) -> u8 {
+        self.byte(field::FLAGS) >> 2 & 3
+    }
+
+    /// The Length field as it stands, 10 bits.
+    #[must_use]
+    pub fn raw_length(&self) -> u16 {
+        u16::from(self.byte(field::FLAGS) & 3) << 8 | u16::from(self.byte(field::LENGTH_LOW))
+    }
+
+    /// Tag bits 9 and 8, in place.
+    fn tag_high(&self) -> u16 {
+        let byte = u16::from(self.byte(field::TC_ATTR2));
+        (byte & 0x80) << 2 | (byte & 0x08) << 5
+    }
+
+    /// Requester ID of a request, completer ID of a completion.
+    #[must_use]
+    pub fn first_id(&self) -> u16 {
+        self.number(field::FIRST_ID) as u16
+    }
+
+    /// Tag of a request, 10 bits.
+    #[must_use]
+    pub fn request_tag(&self) -> u16 {
+        self.tag_high() | u16::from(self.byte(field::REQUEST_TAG))
+    }
+
+    /// Byte enables of a request (last DW in the upper half) or code of a message.
+    #[must_use]
+    pub fn byte_enables(&self) -> u8 {
+        self.byte(field::BYTE_ENABLES)
+    }
+
+    /// The address field of a request with its low two bits: 4 or 8 bytes.
+    #[must_use]
+    pub fn address_field(&self) -> u64 {
+        self.number(if self.fmt() & 1 == 1 { field::ADDRESS_64 } else { field::ADDRESS_32 })
+    }
+
+    /// Status, BCM and byte count of a completion, 16 bits.
+    #[must_use]
+    pub fn status_count(&self) -> u16 {
+        self.number(field::STATUS_COUNT) as u16
+    }
+
+    /// Requester ID of a completion.
+    #[must_use]
+    pub fn second_id(&self) -> u16 {
+        self.number(field::SECOND_ID) as u16
+    }
+
+    /// Tag of a completion, 10 bits.
+    #[must_use]
+    pub fn completion_tag(&self) -> u16 {
+        self.tag_high() | u16::from(self.byte(field::COMPLETION_TAG))
+    }
+
+    /// Lower address of a completion, with the reserved bit 7.
+    #[must_use]
+    pub fn lower_address(&self) -> u8 {
+        self.byte(field::LOWER_ADDRESS)
+    }
+
+    /// The prefixes, each of four bytes.
+    #[must_use]
+    pub fn prefixes(&self) -> &'a [[u8; 4]] {
+        self.bytes[..self.start].as_chunks().0
+    }
+
+    /// The header, 12 or 16 bytes.
+    #[must_use]
+    pub fn header(&self) -> &'a [u8] {
+        &self.bytes[self.start..self.payload_start()]
+    }
+
+    fn payload_start(&self) -> usize {
+        self.start + if self.fmt() & 1 == 1 { 16 } else { 12 }
+    }
+
+    /// Bytes of data that the header announces.
+    #[must_use]
+    pub fn payload_bytes(&self) -> usize {
+        match (self.has_data(), self.raw_length()) {
+            (false, _) => 0,
+            (true, 0) => 4096,
+            (true, dw) => usize::from(dw) * 4,
+        }
+    }
+
+    /// Bytes of the whole TLP, prefixes and digest included.
+    #[must_use]
+    pub fn total_bytes(&self) -> usize {
+        self.payload_start() + self.payload_bytes() + if self.td() { 4 } else { 0 }
+    }
+
+    /// The data: all of them in a view of [`Self::new_checked`], else as much as is there.
+    #[must_use]
+    pub fn payload(&self) -> &'a [u8] {
+        let start = self.payload_start();
+        &self.bytes[start..self.bytes.len().min(start + self.payload_bytes())]
+    }
+
+    /// The digest, if the header announces one and it is there.
+    #[must_use]
+    pub fn digest(&self) -> Option<[u8; 4]> {
+        let start = self.payload_start() + self.payload_bytes();
+        if self.td() { self.bytes.get(start..)?.first_chunk().copied() } else { None }
+    }
+
+    /// The ECRC that this TLP should carry: over end-to-end prefixes, header and data, variant bits set.
+    #[must_use]
+    pub fn ecrc(&self) -> [u8; 4] {
+        // Local prefixes stand first and are not covered.
+        let local = self.prefixes().iter().take_while(|prefix| prefix[0] & 0x10 == 0).count();
+        crc::ecrc(&self.bytes[local * 4..self.start], self.header(), self.payload())
+    }
+}

@@ -1,0 +1,199 @@
+//! What a unit does with each of its cycles, and the account of them.
+
+use serde::Serialize;
+
+/// What a unit that could work is waiting for. The set is closed: every cycle of every unit is busy, idle or one of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Stall {
+    /// Flow-control credits of the link partner.
+    Credit,
+    /// A free tag for a read request.
+    ReadTags,
+    /// Room in the link's transmit queue.
+    LinkBusy,
+    /// The link is in Recovery.
+    Recovery,
+    /// Room in the replay buffer.
+    ReplayFull,
+    /// Read data under way.
+    ReadData,
+    /// A free entry in the tag queue.
+    TagQueueFull,
+    /// A verdict that later work depends on.
+    AuthDependency,
+    /// AES keystream.
+    AesBusy,
+    /// The GHASH unit.
+    GhashBusy,
+    /// An earlier message that must take its IV first.
+    IvOrder,
+    /// Room in the quarantine buffer.
+    Quarantine,
+    /// Device memory.
+    HbmBusy,
+    /// Host memory.
+    HostMemory,
+    /// The CPU cipher.
+    HostCipher,
+    /// A free staging slot.
+    StagingFull,
+    /// The submission of work to the GPU.
+    Submission,
+    /// The completion of work by the GPU.
+    Completion,
+    /// An earlier transfer that this one is ordered after.
+    Order,
+}
+
+impl Stall {
+    /// Every stall, in the order of their numbers.
+    pub const ALL: [Self; 19] = [
+        Self::Credit,
+        Self::ReadTags,
+        Self::LinkBusy,
+        Self::Recovery,
+        Self::ReplayFull,
+        Self::ReadData,
+        Self::TagQueueFull,
+        Self::AuthDependency,
+        Self::AesBusy,
+        Self::GhashBusy,
+        Self::IvOrder,
+        Self::Quarantine,
+        Self::HbmBusy,
+        Self::HostMemory,
+        Self::HostCipher,
+        Self::StagingFull,
+        Self::Submission,
+        Self::Completion,
+        Self::Order,
+    ];
+
+    /// The name as outputs print it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Credit => "credit",
+            Self::ReadTags => "read_tags",
+            Self::LinkBusy => "link_busy",
+            Self::Recovery => "recovery",
+            Self::ReplayFull => "replay_full",
+            Self::ReadData => "read_data",
+            Self::TagQueueFull => "tag_queue_full",
+            Self::AuthDependency => "auth_dependency",
+            Self::AesBusy => "aes_busy",
+            Self::GhashBusy => "ghash_busy",
+            Self::IvOrder => "iv_order",
+            Self::Quarantine => "quarantine",
+            Self::HbmBusy => "hbm_busy",
+            Self::HostMemory => "host_memory",
+            Self::HostCipher => "host_cipher",
+            Self::StagingFull => "staging_full",
+            Self::Submission => "submission",
+            Self::Completion => "completion",
+            Self::Order => "order",
+        }
+    }
+}
+
+/// What a unit is during a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activity {
+    /// It has nothing to do.
+    Idle,
+    /// It works.
+    Busy,
+    /// It waits.
+    Stall(Stall),
+}
+
+impl Activity {
+    const COUNT: usize = 2 + Stall::ALL.len();
+
+    const fn index(self) -> usize {
+        match self {
+            Self::Idle => 0,
+            Self::Busy => 1,
+            Self::Stall(stall) => 2 + stall as usize,
+        }
+    }
+}
+
+/// A unit's cycles by what it was during them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    cycles: [u64; Activity::COUNT],
+    current: Activity,
+    since: u64,
+}
+
+impl Default for Account {
+    fn default() -> Self {
+        Self { cycles: [0; Activity::COUNT], current: Activity::Idle, since: 0 }
+    }
+}
+
+impl Account {
+    /// Charges all cycles before `cycle` to what the unit was, and notes what it is from now on.
+    #[inline]
+    pub fn charge(&mut self, cycle: u64, next: Activity) {
+        self.cycles[self.current.index()] += cycle - self.since;
+        self.since = cycle;
+        self.current = next;
+    }
+
+    /// All cycles charged.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.cycles.iter().sum()
+    }
+
+    /// Cycles in which the unit worked.
+    #[must_use]
+    pub const fn busy(&self) -> u64 {
+        self.cycles[Activity::Busy.index()]
+    }
+
+    /// Cycles in which the unit had nothing to do.
+    #[must_use]
+    pub const fn idle(&self) -> u64 {
+        self.cycles[Activity::Idle.index()]
+    }
+
+    /// Cycles by stall, those that occurred.
+    pub fn stalls(&self) -> impl Iterator<Item = (Stall, u64)> + '_ {
+        Stall::ALL.into_iter().map(|stall| (stall, self.cycles[Activity::Stall(stall).index()])).filter(|&(_, n)| n > 0)
+    }
+
+    /// What the unit is now.
+    #[must_use]
+    pub const fn current(&self) -> Activity {
+        self.current
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cycle_is_charged_once() {
+        let mut account = Account::default();
+        account.charge(5, Activity::Busy);
+        account.charge(7, Activity::Stall(Stall::Credit));
+        account.charge(20, Activity::Idle);
+        assert_eq!((account.idle(), account.busy()), (5, 2));
+        assert_eq!(account.stalls().collect::<Vec<_>>(), [(Stall::Credit, 13)]);
+        assert_eq!(account.total(), 20);
+    }
+
+    #[test]
+    fn the_numbers_of_the_stalls_are_their_places() {
+        for (place, stall) in Stall::ALL.into_iter().enumerate() {
+            assert_eq!(stall as usize, place);
+            assert_eq!(serde_json::to_value(stall).unwrap(), stall.name());
+        }
+    }
+}

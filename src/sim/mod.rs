@@ -1,0 +1,32 @@
+//! Clocks, registered queues, wake-ups, stalls, the two kernels, fault points and probes.
+//!
+//! A machine is a set of units wired through [`Queue`]s and [`Wire`]s. A unit is a `Spec` (its configuration), a state, and one
+//! function `tick(now, ports) -> Wake`. Rules that a unit keeps so that both kernels agree:
+//!
+//! * what it does at an edge depends only on its state, the edge's number and what its ports show at that edge;
+//! * a tick at which nothing has changed does nothing and answers the same activity;
+//! * its [`Wake`] names the first edge at which it would do something or change its activity, if no port changes before.
+
+mod activity;
+mod clock;
+mod deadlock;
+mod digest;
+mod fault;
+mod kernel;
+mod probe;
+mod queue;
+mod wake;
+mod wire;
+
+pub use activity::{Account, Activity, Stall};
+pub use clock::{Clock, ClockError, Now};
+pub use digest::Digest;
+pub use fault::{Armed, FaultKind, Injection};
+pub use kernel::{Control, Kernel, Machine, Order, Run, SimulationError, UnitInfo, Wait, run};
+pub use probe::{Event, Probe, Recorder};
+pub use queue::{Channel, In, Item, Out, Queue};
+pub use wake::{UnitId, Wake, Wakes};
+pub use wire::Wire;
+
+#[cfg(test)]
+mod toy;

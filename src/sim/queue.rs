@@ -1,0 +1,374 @@
+//! Bounded registered queues between units.
+//!
+//! ```text
+//!            +-----------------+
+//!  Out push >|  Queue, n deep  |> In pop
+//!            +-----------------+
+//! ```
+//!
+//! | contract | |
+//! | --- | --- |
+//! | accepts per cycle | as many as there is room for |
+//! | latency | what is pushed is visible at the first edge of the receiver's clock strictly after the push |
+//! | room | what is popped frees room for the sender at its first edge strictly after the pop |
+//!
+//! So the order in which two units tick at one instant cannot matter. A full queue wakes a sender that found it full; a push
+//! wakes the receiver; a sender may also ask to be woken after a number of pops ([`Out::watch_pops`]).
+
+use super::{
+    digest::Digest,
+    fault::{Armed, FaultKind, Faults},
+    probe::Probe,
+    wake::{UnitId, Wakes},
+};
+use crate::units::Femtos;
+use std::collections::VecDeque;
+
+/// What travels through queues and wires.
+pub trait Item: Clone {
+    /// The faults that can befall one in passing.
+    const FAULTS: &'static [FaultKind] = &[FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
+
+    /// A word that tells it apart from others, for the event digest. It must not depend on payload bytes.
+    fn word(&self) -> u64;
+
+    /// Inverts a bit that `seed` picks.
+    fn flip(&mut self, _seed: u64) {}
+
+    /// Inverts a bit of its framing token.
+    fn flip_token(&mut self, _seed: u64) {}
+}
+
+/// Fault points and probes of a queue; absent while nobody asks for them.
+#[derive(Debug)]
+struct Watch<T> {
+    faults: Faults<T>,
+    probe: Option<Probe>,
+}
+
+/// A bounded registered queue.
+#[derive(Debug)]
+pub struct Queue<T> {
+    name: String,
+    sender: UnitId,
+    receiver: UnitId,
+    capacity: usize,
+    items: VecDeque<T>,
+    /// The instant of the latest push, and how many were pushed at it.
+    pushed_at: Femtos,
+    pushed: usize,
+    /// The instant of the latest pop, and how many were popped at it.
+    popped_at: Femtos,
+    popped: usize,
+    pops: u64,
+    wake_at_pops: u64,
+    sender_waits: bool,
+    digest: Digest,
+    watch: Option<Box<Watch<T>>>,
+}
+
+impl<T: Item> Queue<T> {
+    /// A queue of `capacity` items from `sender` to `receiver`.
+    #[must_use]
+    pub fn new(name: impl Into<String>, sender: UnitId, receiver: UnitId, capacity: usize) -> Self {
+        Self {
+            name: name.into(),
+            sender,
+            receiver,
+            capacity,
+            items: VecDeque::with_capacity(capacity.min(1024)),
+            pushed_at: Femtos::MAX,
+            pushed: 0,
+            popped_at: Femtos::MAX,
+            popped: 0,
+            pops: 0,
+            wake_at_pops: u64::MAX,
+            sender_waits: false,
+            digest: Digest::default(),
+            watch: None,
+        }
+    }
+
+    /// The sending end, at an instant.
+    #[inline]
+    pub fn output<'a>(&'a mut self, now: Femtos, wakes: &'a Wakes) -> Out<'a, T> {
+        Out { queue: self, now, wakes }
+    }
+
+    /// The receiving end, at an instant.
+    #[inline]
+    pub fn input<'a>(&'a mut self, now: Femtos, wakes: &'a Wakes) -> In<'a, T> {
+        In { queue: self, now, wakes }
+    }
+
+    fn watch(&mut self) -> &mut Watch<T> {
+        self.watch.get_or_insert_with(|| Box::new(Watch { faults: Faults::new(), probe: None }))
+    }
+
+    #[inline]
+    fn occupied(&self, now: Femtos) -> usize {
+        self.items.len() + if self.popped_at == now { self.popped } else { 0 }
+    }
+
+    #[inline]
+    fn visible(&self, now: Femtos) -> usize {
+        self.items.len() - if self.pushed_at == now { self.pushed } else { 0 }
+    }
+
+    #[inline]
+    fn append(&mut self, now: Femtos, item: T) {
+        self.digest.add(now.0, item.word());
+        if self.pushed_at == now {
+            self.pushed += 1;
+        } else {
+            self.pushed_at = now;
+            self.pushed = 1;
+        }
+        self.items.push_back(item);
+    }
+
+    #[cold]
+    fn append_watched(&mut self, now: Femtos, item: T) {
+        let watch = self.watch();
+        let passed = watch.faults.pass(item);
+        for item in passed {
+            if let Some(probe) = self.watch.as_ref().and_then(|w| w.probe.as_ref()) {
+                probe.event(now, item.word());
+            }
+            self.append(now, item);
+        }
+    }
+}
+
+/// What the machine and its reports may ask of any queue or wire.
+pub trait Channel {
+    /// Its name.
+    fn name(&self) -> &str;
+    /// The unit that sends into it, and the one that receives.
+    fn ends(&self) -> (UnitId, UnitId);
+    /// Items in it, and how many it can hold.
+    fn fill(&self) -> (usize, usize);
+    /// Digest of all that was pushed.
+    fn digest(&self) -> u64;
+    /// The faults that can be armed here.
+    fn fault_kinds(&self) -> &'static [FaultKind];
+    /// Arms a fault.
+    fn arm(&mut self, armed: Armed);
+    /// How many armed faults have struck.
+    fn struck(&self) -> usize;
+    /// Sends each push to `probe` from now on.
+    fn listen(&mut self, probe: Probe);
+}
+
+impl<T: Item> Channel for Queue<T> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn ends(&self) -> (UnitId, UnitId) {
+        (self.sender, self.receiver)
+    }
+    fn fill(&self) -> (usize, usize) {
+        (self.items.len(), self.capacity)
+    }
+    fn digest(&self) -> u64 {
+        self.digest.value()
+    }
+    fn fault_kinds(&self) -> &'static [FaultKind] {
+        T::FAULTS
+    }
+    fn arm(&mut self, armed: Armed) {
+        self.watch().faults.arm(armed);
+    }
+    fn struck(&self) -> usize {
+        self.watch.as_ref().map_or(0, |w| w.faults.struck())
+    }
+    fn listen(&mut self, probe: Probe) {
+        self.watch().probe = Some(probe);
+    }
+}
+
+/// The sending end of a queue at one instant.
+#[derive(Debug)]
+pub struct Out<'a, T> {
+    queue: &'a mut Queue<T>,
+    now: Femtos,
+    wakes: &'a Wakes,
+}
+
+impl<T: Item> Out<'_, T> {
+    /// Whether one more item fits. If not, the sender is woken when there is room.
+    #[inline]
+    pub fn has_room(&mut self) -> bool {
+        self.room(1) > 0
+    }
+
+    /// How many items fit. If fewer than `wanted` do, the sender is woken when there is more room.
+    #[inline]
+    pub fn room(&mut self, wanted: usize) -> usize {
+        let room = self.queue.capacity.saturating_sub(self.queue.occupied(self.now));
+        if room < wanted {
+            self.queue.sender_waits = true;
+            // Room that the receiver has made at this very instant is there at the next edge.
+            if self.queue.popped_at == self.now {
+                self.wakes.touch(self.queue.sender);
+            }
+        }
+        room
+    }
+
+    /// Pushes an item. The sender has made sure that there is room.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        debug_assert!(
+            self.queue.watch.is_some() || self.queue.occupied(self.now) < self.queue.capacity,
+            "{} is full",
+            self.queue.name
+        );
+        if self.queue.watch.is_some() {
+            self.queue.append_watched(self.now, item);
+        } else {
+            self.queue.append(self.now, item);
+        }
+        self.wakes.touch(self.queue.receiver);
+    }
+
+    /// How many items the receiver has popped, as visible now.
+    #[inline]
+    #[must_use]
+    pub fn pops(&self) -> u64 {
+        self.queue.pops - if self.queue.popped_at == self.now { self.queue.popped as u64 } else { 0 }
+    }
+
+    /// Asks to be woken once the receiver has popped `pops` items in all.
+    #[inline]
+    pub fn watch_pops(&mut self, pops: u64) {
+        self.queue.wake_at_pops = pops;
+        if self.queue.pops >= pops {
+            self.wakes.touch(self.queue.sender);
+        }
+    }
+}
+
+/// The receiving end of a queue at one instant.
+#[derive(Debug)]
+pub struct In<'a, T> {
+    queue: &'a mut Queue<T>,
+    now: Femtos,
+    wakes: &'a Wakes,
+}
+
+impl<T: Item> In<'_, T> {
+    /// The oldest visible item.
+    #[inline]
+    #[must_use]
+    pub fn peek(&self) -> Option<&T> {
+        if self.queue.visible(self.now) == 0 { None } else { self.queue.items.front() }
+    }
+
+    /// The item `place` behind the oldest, if it is visible.
+    #[inline]
+    #[must_use]
+    pub fn peek_at(&self, place: usize) -> Option<&T> {
+        if place < self.queue.visible(self.now) { self.queue.items.get(place) } else { None }
+    }
+
+    /// Visible items.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.queue.visible(self.now)
+    }
+
+    /// Whether nothing is visible.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes the oldest visible item.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        let queue = &mut *self.queue;
+        if queue.visible(self.now) == 0 {
+            return None;
+        }
+        if queue.popped_at == self.now {
+            queue.popped += 1;
+        } else {
+            queue.popped_at = self.now;
+            queue.popped = 1;
+        }
+        queue.pops += 1;
+        if queue.sender_waits || queue.pops >= queue.wake_at_pops {
+            queue.sender_waits = false;
+            queue.wake_at_pops = u64::MAX;
+            self.wakes.touch(queue.sender);
+        }
+        queue.items.pop_front()
+    }
+}
+
+/// A plain word, for tests and simple handshakes.
+impl Item for u64 {
+    fn word(&self) -> u64 {
+        *self
+    }
+    fn flip(&mut self, seed: u64) {
+        *self ^= 1 << (seed % 64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(capacity: usize) -> Queue<u64> {
+        Queue::new("q", UnitId(0), UnitId(1), capacity)
+    }
+
+    #[test]
+    fn a_push_is_visible_strictly_after_its_instant() {
+        let (mut q, wakes) = (queue(2), Wakes::default());
+        q.output(Femtos(10), &wakes).push(7);
+        assert!(q.input(Femtos(10), &wakes).peek().is_none());
+        assert_eq!(q.input(Femtos(11), &wakes).pop(), Some(7));
+        assert_eq!(wakes.take_next_edge(), 0b10);
+    }
+
+    #[test]
+    fn room_from_a_pop_is_visible_strictly_after_its_instant() {
+        let (mut q, wakes) = (queue(1), Wakes::default());
+        q.output(Femtos(1), &wakes).push(7);
+        assert_eq!(q.input(Femtos(5), &wakes).pop(), Some(7));
+        assert!(!q.output(Femtos(5), &wakes).has_room());
+        assert!(q.output(Femtos(6), &wakes).has_room());
+    }
+
+    #[test]
+    fn only_a_sender_that_found_the_queue_full_is_woken_by_a_pop() {
+        let (mut q, wakes) = (queue(1), Wakes::default());
+        q.output(Femtos(1), &wakes).push(7);
+        assert!(!q.output(Femtos(2), &wakes).has_room());
+        wakes.take_next_edge();
+        q.input(Femtos(3), &wakes).pop();
+        assert_eq!(wakes.take_next_edge(), 0b01);
+        q.output(Femtos(4), &wakes).push(8);
+        wakes.take_next_edge();
+        q.input(Femtos(5), &wakes).pop();
+        assert_eq!(wakes.take_next_edge(), 0);
+    }
+
+    #[test]
+    fn an_armed_fault_strikes_at_its_passage_only() {
+        let (mut q, wakes) = (queue(8), Wakes::default());
+        let injection = super::super::fault::Injection { place: "q".into(), kind: FaultKind::Drop, passage: 2 };
+        q.arm(Armed::new(&injection, 0));
+        for n in 1..=3 {
+            q.output(Femtos(n), &wakes).push(n);
+        }
+        let mut input = q.input(Femtos(9), &wakes);
+        assert_eq!((input.pop(), input.pop(), input.pop()), (Some(1), Some(3), None));
+        assert_eq!(q.struck(), 1);
+    }
+}

@@ -1,0 +1,101 @@
+//! When a unit must run again, and how changes on its ports bring that forward.
+
+use super::activity::Activity;
+use crate::units::Femtos;
+use std::cell::{Cell, RefCell};
+
+/// A unit's number within its machine: at most 64 units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnitId(pub u8);
+
+impl UnitId {
+    #[inline]
+    const fn bit(self) -> u64 {
+        1 << self.0
+    }
+}
+
+/// What a unit answers to a tick: when it must run again and what it is until then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wake {
+    /// The edge of its own clock at which it must run again; [`Wake::NEVER`] if only a port can wake it.
+    pub at: u64,
+    /// Whether a change on a port wakes it earlier.
+    pub listens: bool,
+    /// Whether `at` is only a timer that by itself finishes no work.
+    pub background: bool,
+    /// What it is until then.
+    pub activity: Activity,
+}
+
+impl Wake {
+    /// No date.
+    pub const NEVER: u64 = u64::MAX;
+
+    /// Sleeps until a port changes.
+    #[must_use]
+    #[inline]
+    pub const fn on_port(activity: Activity) -> Self {
+        Self { at: Self::NEVER, listens: true, background: false, activity }
+    }
+
+    /// Sleeps until an edge or a change on a port, whichever comes first.
+    #[must_use]
+    #[inline]
+    pub const fn at_or_port(at: u64, activity: Activity) -> Self {
+        Self { at, listens: true, background: false, activity }
+    }
+
+    /// Sleeps until an edge, deaf to its ports.
+    #[must_use]
+    #[inline]
+    pub const fn at(at: u64, activity: Activity) -> Self {
+        Self { at, listens: false, background: false, activity }
+    }
+
+    /// The same wake, marked as a timer that finishes no work.
+    #[must_use]
+    #[inline]
+    pub const fn in_background(mut self) -> Self {
+        self.background = true;
+        self
+    }
+}
+
+/// The units whose ports have changed since the kernel last looked.
+#[derive(Debug, Default)]
+pub struct Wakes {
+    next_edge: Cell<u64>,
+    dated: RefCell<Vec<(UnitId, Femtos)>>,
+    any_dated: Cell<bool>,
+}
+
+impl Wakes {
+    /// Asks that `unit` run at its first edge after now.
+    #[inline]
+    pub fn touch(&self, unit: UnitId) {
+        self.next_edge.set(self.next_edge.get() | unit.bit());
+    }
+
+    /// Asks that `unit` run at its first edge at or after `date`.
+    pub fn touch_at(&self, unit: UnitId, date: Femtos) {
+        self.dated.borrow_mut().push((unit, date));
+        self.any_dated.set(true);
+    }
+
+    /// Takes the units to run at their next edge, as a bit mask by number.
+    #[inline]
+    pub(super) fn take_next_edge(&self) -> u64 {
+        self.next_edge.replace(0)
+    }
+
+    /// Takes the dated requests.
+    #[inline]
+    pub(super) fn take_dated(&self, mut each: impl FnMut(UnitId, Femtos)) {
+        if self.any_dated.replace(false) {
+            for (unit, date) in self.dated.borrow_mut().drain(..) {
+                each(unit, date);
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A wire with a flight time: what is sent arrives at a date that the sender knows.
+//!
+//! ```text
+//!             +----------------------+
+//!  send, date |  ~~~~~~ Wire ~~~~~~  | arrive
+//!             +----------------------+
+//! ```
+//!
+//! | contract | |
+//! | --- | --- |
+//! | accepts | anything, at any time; nothing overtakes: a date before that of what went before is moved to it |
+//! | latency | an item can be taken at the receiver's first edge at or after its date, which lies after the sending |
+
+use super::{
+    digest::Digest,
+    fault::{Armed, FaultKind, Faults},
+    probe::Probe,
+    queue::{Channel, Item},
+    wake::{UnitId, Wakes},
+};
+use crate::units::Femtos;
+use std::collections::VecDeque;
+
+/// A wire from one unit to another.
+#[derive(Debug)]
+pub struct Wire<T> {
+    name: String,
+    sender: UnitId,
+    receiver: UnitId,
+    items: VecDeque<(Femtos, T)>,
+    last_date: Femtos,
+    digest: Digest,
+    faults: Option<Box<Faults<T>>>,
+    probe: Option<Box<Probe>>,
+}
+
+impl<T: Item> Wire<T> {
+    /// A wire from `sender` to `receiver`.
+    #[must_use]
+    pub fn new(name: impl Into<String>, sender: UnitId, receiver: UnitId) -> Self {
+        Self {
+            name: name.into(),
+            sender,
+            receiver,
+            items: VecDeque::new(),
+            last_date: Femtos(0),
+            digest: Digest::default(),
+            faults: None,
+            probe: None,
+        }
+    }
+
+    /// Sends `item`, which arrives at `date`.
+    #[inline]
+    pub fn send(&mut self, date: Femtos, item: T, wakes: &Wakes) {
+        if self.faults.is_some() || self.probe.is_some() {
+            self.send_watched(date, item, wakes);
+        } else {
+            self.put(date, item, wakes);
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, date: Femtos, item: T, wakes: &Wakes) {
+        let date = date.max(self.last_date);
+        self.last_date = date;
+        self.digest.add(date.0, item.word());
+        if self.items.is_empty() {
+            wakes.touch_at(self.receiver, date);
+        }
+        self.items.push_back((date, item));
+    }
+
+    #[cold]
+    fn send_watched(&mut self, date: Femtos, item: T, wakes: &Wakes) {
+        let passed = match &mut self.faults {
+            Some(faults) => faults.pass(item),
+            None => VecDeque::from([item]),
+        };
+        for item in passed {
+            if let Some(probe) = &self.probe {
+                probe.event(date, item.word());
+            }
+            self.put(date, item, wakes);
+        }
+    }
+
+    /// Takes the oldest item that has arrived.
+    #[inline]
+    pub fn arrive(&mut self, now: Femtos) -> Option<T> {
+        if self.items.front()?.0 <= now { self.items.pop_front().map(|(_, item)| item) } else { None }
+    }
+
+    /// Date of the next arrival.
+    #[inline]
+    #[must_use]
+    pub fn next_arrival(&self) -> Option<Femtos> {
+        self.items.front().map(|&(date, _)| date)
+    }
+}
+
+impl<T: Item> Channel for Wire<T> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn ends(&self) -> (UnitId, UnitId) {
+        (self.sender, self.receiver)
+    }
+    fn fill(&self) -> (usize, usize) {
+        (self.items.len(), usize::MAX)
+    }
+    fn digest(&self) -> u64 {
+        self.digest.value()
+    }
+    fn fault_kinds(&self) -> &'static [FaultKind] {
+        T::FAULTS
+    }
+    fn arm(&mut self, armed: Armed) {
+        self.faults.get_or_insert_with(|| Box::new(Faults::new())).arm(armed);
+    }
+    fn struck(&self) -> usize {
+        self.faults.as_ref().map_or(0, |f| f.struck())
+    }
+    fn listen(&mut self, probe: Probe) {
+        self.probe = Some(Box::new(probe));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_arrives_at_its_date_and_not_before() {
+        let (mut wire, wakes) = (Wire::new("w", UnitId(0), UnitId(1)), Wakes::default());
+        wire.send(Femtos(10), 7u64, &wakes);
+        assert_eq!(wire.arrive(Femtos(9)), None);
+        assert_eq!(wire.next_arrival(), Some(Femtos(10)));
+        assert_eq!(wire.arrive(Femtos(10)), Some(7));
+    }
+
+    #[test]
+    fn the_receiver_is_woken_for_the_first_arrival_only() {
+        let (mut wire, wakes) = (Wire::new("w", UnitId(0), UnitId(1)), Wakes::default());
+        wire.send(Femtos(10), 7u64, &wakes);
+        wire.send(Femtos(20), 8u64, &wakes);
+        let mut dated = Vec::new();
+        wakes.take_dated(|unit, date| dated.push((unit, date)));
+        assert_eq!(dated, [(UnitId(1), Femtos(10))]);
+    }
+}
