@@ -25,13 +25,8 @@ const GREATEST: [(&str, i128, &str); 6] = [
 const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
 
 /// Fields, or tables of them, whose zero has a meaning.
-const MAY_BE_ZERO: [&str; 5] = [
-    "engine.aes.keystream_blocks",
-    "engine.aes.registers_per_round",
-    "link.gpu_credits",
-    "link.host_credits",
-    "tag_queue.quarantine",
-];
+const MAY_BE_ZERO: [&str; 4] =
+    ["engine.aes.registers_per_round", "link.gpu_credits", "link.host_credits", "tag_queue.quarantine"];
 
 /// Durations that cannot be nothing.
 const TAKES_TIME: [&str; 6] = [
@@ -148,23 +143,26 @@ const RULES: &[Rule] = &[
         path: "engine.ghash.multiplier.digit_bits",
         broken: |m| {
             let bits = multiplier(&m.engine.ghash).digit_bits;
-            (bits == 0 || !128u32.is_multiple_of(bits)).then(|| format!("128 bits are not a whole number of {bits}"))
+            (bits > 128).then(|| format!("an operand has 128 bits, not {bits}"))
         },
-        remedy: "write a power of two up to 128",
+        remedy: "write 1 (bit-serial) to 128 (bit-parallel)",
     },
     Rule {
         path: "engine.ghash.multiplier.product",
         broken: |m| {
             let multiplier = multiplier(&m.engine.ghash);
             let latency = multiplier.product.0 + multiplier.reduction.0;
-            (latency == 0).then(|| "product and reduction take no time together".into())
+            let interval = 128u64.div_ceil(u64::from(multiplier.digit_bits).max(1));
+            let none = (latency == 0).then(|| "product and reduction take no time together".to_owned());
+            let early = interval > 1 && multiplier.product.0 < interval;
+            none.or_else(|| early.then(|| format!("it ends before the last of {interval} digits is taken")))
         },
-        remedy: "a multiplier within one cycle is product = \"1 cycle\", reduction = \"0 cycles\"",
+        remedy: "write at least 128 / digit_bits cycles; within one cycle is product = \"1 cycle\", reduction = \"0 cycles\"",
     },
     Rule {
         path: "engine.ghash",
         broken: |m| ghash_too_large(&m.engine.ghash),
-        remedy: "write multipliers up to ways, and at most 4096 ways or width x groups",
+        remedy: "write at most 1024 ways, 256 multipliers, a width of 256 and 256 groups",
     },
     Rule {
         path: "copy_engine.write_burst",
@@ -264,16 +262,13 @@ const fn multiplier(ghash: &GhashSpec) -> &MultiplierSpec {
 }
 
 fn ghash_too_large(ghash: &GhashSpec) -> Option<String> {
-    match *ghash {
-        GhashSpec::Interleaved { ways, multipliers, .. } if multipliers > ways => {
-            Some(format!("{multipliers} multipliers have only {ways} accumulators to serve"))
-        }
-        GhashSpec::Interleaved { ways, .. } if ways > 4096 => Some(format!("{ways} ways are more than 4096")),
-        GhashSpec::Aggregated { width, groups, .. } if u64::from(width) * u64::from(groups) > 4096 => {
-            Some(format!("{width} x {groups} powers of H are more than 4096"))
-        }
-        _ => None,
-    }
+    let fields = match *ghash {
+        GhashSpec::Serial { .. } => return None,
+        GhashSpec::Interleaved { ways, multipliers, .. } => [("ways", ways, 1024), ("multipliers", multipliers, 256)],
+        GhashSpec::Aggregated { width, groups, .. } => [("width", width, 256), ("groups", groups, 256)],
+    };
+    let large = fields.into_iter().find(|(_, value, most)| value > most);
+    large.map(|(name, value, most)| format!("{name} = {value} is more than {most}"))
 }
 
 fn longest_message(machine: &MachineSpec) -> Bytes {
@@ -314,13 +309,14 @@ mod tests {
         ("root_complex.completion_payload", &["root_complex.completion_payload=512 B"]),
         ("engine.key_bits", &["engine.key_bits=512"]),
         ("engine.aes.rounds_in_hardware", &["engine.aes.rounds_in_hardware=15"]),
-        ("engine.ghash.multiplier.digit_bits", &["engine.ghash.multiplier.digit_bits=24"]),
+        ("engine.ghash.multiplier.digit_bits", &["engine.ghash.multiplier.digit_bits=129"]),
         (
             "engine.ghash.multiplier.product",
             &["engine.ghash.multiplier.product=0 cycles", "engine.ghash.multiplier.reduction=0 cycles"],
         ),
-        ("engine.ghash", &["engine.ghash.multipliers=9"]),
-        ("engine.ghash", &["engine.ghash.ways=4097"]),
+        ("engine.ghash.multiplier.product", &["engine.ghash.multiplier.digit_bits=16"]),
+        ("engine.ghash", &["engine.ghash.multipliers=257"]),
+        ("engine.ghash", &["engine.ghash.ways=1025"]),
         ("copy_engine.write_burst", &["copy_engine.write_burst=96 B"]),
         ("copy_engine.write_burst", &["copy_engine.write_burst=16 B"]),
         ("tag_queue.quarantine", &["tag_queue.release=hold", "tag_queue.quarantine=1023 KiB"]),
@@ -351,8 +347,9 @@ mod tests {
             &["link.max_payload=4 KiB", "link.max_read_request=4 KiB"],
             &["link.read_completion_boundary=128 B", "link.read_tags=32", "link.replay_tlps=2048"],
             &["link.replay_timer=343 cycles", "link.host_credits.posted_data=16"],
-            &["engine.key_bits=128", "engine.aes.rounds_in_hardware=1", "engine.ghash.multiplier.digit_bits=1"],
-            &["engine.ghash.multipliers=8", "copy_engine.write_burst=32 B"],
+            &["engine.key_bits=128", "engine.aes.rounds_in_hardware=1", "engine.ghash.multiplier.product=1 cycle"],
+            &["engine.ghash.multiplier.digit_bits=1", "engine.ghash.multiplier.product=128 cycles"],
+            &["engine.ghash.multipliers=256", "engine.ghash.ways=1024", "copy_engine.write_burst=32 B"],
             &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
             &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
         ] {
