@@ -4,7 +4,6 @@ use super::error::{ConfigError, Wrong};
 use super::machine::MachineSpec;
 use super::resolved::Parameter;
 use super::tree::Node;
-use crate::gcm::spec::{GhashSpec, MultiplierSpec};
 use crate::gpu::spec::Release;
 use crate::host::spec::PathSpec;
 use crate::pcie::spec::CreditSpec;
@@ -124,45 +123,9 @@ const RULES: &[Rule] = &[
         remedy: "write a multiple of link.read_completion_boundary up to link.max_payload",
     },
     Rule {
-        path: "engine.key_bits",
-        broken: |m| {
-            let bits = m.engine.key_bits;
-            (![128, 192, 256].contains(&bits)).then(|| format!("AES has no key of {bits} bits"))
-        },
-        remedy: "write 128, 192 or 256",
-    },
-    Rule {
-        path: "engine.aes.rounds_in_hardware",
-        broken: |m| {
-            let rounds = m.engine.aes.rounds_in_hardware;
-            (rounds > 14).then(|| format!("AES has at most 14 rounds, not {rounds}"))
-        },
-        remedy: "write 1 (one shared round) to 14 (fully unrolled)",
-    },
-    Rule {
-        path: "engine.ghash.multiplier.digit_bits",
-        broken: |m| {
-            let bits = multiplier(&m.engine.ghash).digit_bits;
-            (bits > 128).then(|| format!("an operand has 128 bits, not {bits}"))
-        },
-        remedy: "write 1 (bit-serial) to 128 (bit-parallel)",
-    },
-    Rule {
-        path: "engine.ghash.multiplier.product",
-        broken: |m| {
-            let multiplier = multiplier(&m.engine.ghash);
-            let latency = multiplier.product.0 + multiplier.reduction.0;
-            let interval = 128u64.div_ceil(u64::from(multiplier.digit_bits).max(1));
-            let none = (latency == 0).then(|| "product and reduction take no time together".to_owned());
-            let early = interval > 1 && multiplier.product.0 < interval;
-            none.or_else(|| early.then(|| format!("it ends before the last of {interval} digits is taken")))
-        },
-        remedy: "write at least 128 / digit_bits cycles; within one cycle is product = \"1 cycle\", reduction = \"0 cycles\"",
-    },
-    Rule {
-        path: "engine.ghash",
-        broken: |m| ghash_too_large(&m.engine.ghash),
-        remedy: "write at most 1024 ways, 256 multipliers, a width of 256 and 256 groups",
+        path: "engine",
+        broken: |m| m.engine.check().err().map(|error| error.to_string()),
+        remedy: "see the fields' own descriptions: `sealsim schema`",
     },
     Rule {
         path: "copy_engine.write_burst",
@@ -253,24 +216,6 @@ fn too_few_credits(credits: &CreditSpec, payload: Bytes) -> Option<String> {
     few.map(|(name, data)| format!("{name} = {data} cannot take one maximum payload of {payload}, {least} credits"))
 }
 
-const fn multiplier(ghash: &GhashSpec) -> &MultiplierSpec {
-    match ghash {
-        GhashSpec::Serial { multiplier }
-        | GhashSpec::Interleaved { multiplier, .. }
-        | GhashSpec::Aggregated { multiplier, .. } => multiplier,
-    }
-}
-
-fn ghash_too_large(ghash: &GhashSpec) -> Option<String> {
-    let fields = match *ghash {
-        GhashSpec::Serial { .. } => return None,
-        GhashSpec::Interleaved { ways, multipliers, .. } => [("ways", ways, 1024), ("multipliers", multipliers, 256)],
-        GhashSpec::Aggregated { width, groups, .. } => [("width", width, 256), ("groups", groups, 256)],
-    };
-    let large = fields.into_iter().find(|(_, value, most)| value > most);
-    large.map(|(name, value, most)| format!("{name} = {value} is more than {most}"))
-}
-
 fn longest_message(machine: &MachineSpec) -> Bytes {
     machine.driver.pinned.message.max(machine.driver.pageable.message)
 }
@@ -307,16 +252,11 @@ mod tests {
         ("link.gpu_credits", &["link.gpu_credits.completion_data=15"]),
         ("root_complex.completion_payload", &["root_complex.completion_payload=96 B"]),
         ("root_complex.completion_payload", &["root_complex.completion_payload=512 B"]),
-        ("engine.key_bits", &["engine.key_bits=512"]),
-        ("engine.aes.rounds_in_hardware", &["engine.aes.rounds_in_hardware=15"]),
-        ("engine.ghash.multiplier.digit_bits", &["engine.ghash.multiplier.digit_bits=129"]),
-        (
-            "engine.ghash.multiplier.product",
-            &["engine.ghash.multiplier.product=0 cycles", "engine.ghash.multiplier.reduction=0 cycles"],
-        ),
-        ("engine.ghash.multiplier.product", &["engine.ghash.multiplier.digit_bits=16"]),
-        ("engine.ghash", &["engine.ghash.multipliers=257"]),
-        ("engine.ghash", &["engine.ghash.ways=1025"]),
+        ("engine", &["engine.key_bits=512"]),
+        ("engine", &["engine.aes.rounds_in_hardware=15"]),
+        ("engine", &["engine.ghash.multiplier.digit_bits=129"]),
+        ("engine", &["engine.ghash.multiplier.digit_bits=16"]),
+        ("engine", &["engine.ghash.multiplier.product=0 cycles", "engine.ghash.multiplier.reduction=0 cycles"]),
         ("copy_engine.write_burst", &["copy_engine.write_burst=96 B"]),
         ("copy_engine.write_burst", &["copy_engine.write_burst=16 B"]),
         ("tag_queue.quarantine", &["tag_queue.release=hold", "tag_queue.quarantine=1023 KiB"]),
@@ -349,7 +289,7 @@ mod tests {
             &["link.replay_timer=343 cycles", "link.host_credits.posted_data=16"],
             &["engine.key_bits=128", "engine.aes.rounds_in_hardware=1", "engine.ghash.multiplier.product=1 cycle"],
             &["engine.ghash.multiplier.digit_bits=1", "engine.ghash.multiplier.product=128 cycles"],
-            &["engine.ghash.multipliers=256", "engine.ghash.ways=1024", "copy_engine.write_burst=32 B"],
+            &["engine.ghash.multipliers=8", "copy_engine.write_burst=32 B"],
             &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
             &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
         ] {
