@@ -6,6 +6,7 @@ mod failure;
 mod list;
 mod machine;
 mod schema;
+mod tlp;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -27,6 +28,7 @@ enum Verb {
     List(list::List),
     Schema(schema::Schema),
     Completions(completions::Completions),
+    Tlp(tlp::Arguments),
 }
 
 /// Runs the program on the process's arguments and gives its exit status.
@@ -45,6 +47,7 @@ pub fn main() -> ExitCode {
         Verb::List(verb) => verb.run(),
         Verb::Schema(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
+        Verb::Tlp(arguments) => tlp::run(arguments),
     };
     Failure::exit(result)
 }

@@ -16,5 +16,6 @@ pub mod field;
 pub mod ghash;
 pub mod message;
 pub mod multiplier;
+pub mod pseudo;
 pub mod spec;
 pub mod timing;

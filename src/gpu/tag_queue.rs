@@ -192,7 +192,8 @@ impl TagQueue {
             (false, false) => Activity::Stall(Stall::AuthDependency),
         };
         // A comparison that has ended waits for earlier entries: its date lies behind and does not wake.
-        let ends = self.entries.iter().filter_map(|e| e.compared).filter(|&end| end > now.cycle).min().unwrap_or(Wake::NEVER);
+        let ends =
+            self.entries.iter().filter_map(|e| e.compared).filter(|&end| end > now.cycle).min().unwrap_or(Wake::NEVER);
         Wake::at_or_port(ends.min(arrival).min(free), activity)
     }
 }

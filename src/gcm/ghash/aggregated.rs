@@ -109,10 +109,7 @@ impl Unit {
     /// Issues the collected group if it is complete and everything that it needs is there.
     fn issue_group(&mut self) {
         let (width, accumulator) = (self.lanes.len(), self.next_accumulator);
-        if self.groups_left == 0
-            || self.collected.len() < self.size
-            || self.busy[accumulator]
-            || !self.lanes[0].free()
+        if self.groups_left == 0 || self.collected.len() < self.size || self.busy[accumulator] || !self.lanes[0].free()
         {
             return;
         }
