@@ -36,7 +36,7 @@ use crate::{
     sim::{Activity, Armed, Clock, In, Now, Queue, Stall, Wake, Wakes, Wire},
 };
 use flight::{Flight, Flights};
-use std::collections::VecDeque;
+use std::{collections::VecDeque, ops::Range};
 
 /// Bit of a semaphore value that says that the channel has failed.
 pub const CHANNEL_ERROR: u64 = 1 << 31;
@@ -83,8 +83,8 @@ pub struct FrontEndSpec {
     pub tag_queue_depth: u64,
     /// When consumers may see plaintext.
     pub release: Release,
-    /// First address of device memory; host memory lies below.
-    pub device_base: u64,
+    /// Addresses of device memory; all others are the host's.
+    pub device: Range<u64>,
     /// Where a channel error is written.
     pub error_semaphore: u64,
     /// Robust-channel errors of the reading and of the writing LCE.
@@ -193,9 +193,9 @@ impl FrontEnd {
         let start = (now.cycle + self.spec.copy_engine.fetch.0).max(self.decode_free);
         let word = self.spec.copy_engine.method_word.0;
         self.decode_free = start + (methods.len() as u64 / 4) * word;
-        let base = self.spec.device_base;
+        let device = self.spec.device.clone();
         let protection: &Protection<'_> =
-            &|location| Some(if location.address >= base { Side::Protected } else { Side::Unprotected });
+            &|location| Some(if device.contains(&location.address) { Side::Protected } else { Side::Unprotected });
         match self.stream.decode(methods, protection) {
             Ok(commands) => {
                 let dated = commands.into_iter().map(|(at, command)| (start + (at as u64 / 4 + 1) * word, command));
@@ -356,7 +356,7 @@ impl FrontEnd {
             Operation::Decrypt { source, .. } => (JobKind::Open, source.address),
             Operation::Encrypt { source, .. } => (JobKind::Seal, source.address),
             Operation::Copy { source, .. } => {
-                let device = |address| address >= self.spec.device_base;
+                let device = |address| self.spec.device.contains(&address);
                 let kind = match (device(source.address), device(destination)) {
                     (false, true) => JobKind::Fetch,
                     (true, false) => JobKind::Store,
