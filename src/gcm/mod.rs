@@ -1,3 +1,4 @@
 //! Under construction.
 
+pub mod pseudo;
 pub mod spec;
