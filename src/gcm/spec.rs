@@ -3,6 +3,7 @@
 use crate::units::Cycles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// An AES-GCM engine: AES lanes in counter mode in front of a GHASH unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -88,4 +89,173 @@ pub enum Closing {
     LookAhead,
     /// Each accumulator is multiplied once more after the last block.
     Afterwards,
+}
+
+/// Why no engine can be built from a specification.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SpecError {
+    /// AES has three key sizes.
+    #[error("key_bits is {0}: an AES key has 128, 192 or 256 bits")]
+    KeyBits(u32),
+    /// A count or a latency lies outside of what can be built.
+    #[error("{field} is {value}: it must be from {low} to {high}")]
+    Range {
+        /// The field's path below the engine.
+        field: &'static str,
+        /// What it is.
+        value: u64,
+        /// The least it may be.
+        low: u64,
+        /// The most it may be.
+        high: u64,
+    },
+    /// A digit-serial multiplier cannot end before it has taken its last digit.
+    #[error(
+        "a multiplier of {digit_bits}-bit digits takes {interval} cycles to read an operand, but its product is \
+         declared to take {product}"
+    )]
+    DigitsOutlastProduct {
+        /// Bits per digit.
+        digit_bits: u32,
+        /// Cycles in which the operand is read.
+        interval: u64,
+        /// The product's declared latency in cycles.
+        product: u64,
+    },
+}
+
+/// Refuses a value outside of a range.
+pub(crate) fn within(field: &'static str, value: u64, low: u64, high: u64) -> Result<(), SpecError> {
+    if (low..=high).contains(&value) { Ok(()) } else { Err(SpecError::Range { field, value, low, high }) }
+}
+
+/// Latencies and intervals beyond this many cycles are refused: they are mistakes, and sums of them stay far from overflow.
+pub(crate) const LONGEST: u64 = 1 << 20;
+
+impl EngineSpec {
+    /// Says whether such an engine can be built.
+    ///
+    /// # Errors
+    /// The first field that is out of its range.
+    pub fn check(&self) -> Result<(), SpecError> {
+        self.rounds()?;
+        let aes = &self.aes;
+        within("aes.lanes", aes.lanes.into(), 1, 256)?;
+        within("aes.rounds_in_hardware", aes.rounds_in_hardware.into(), 1, 14)?;
+        within("aes.registers_per_round", aes.registers_per_round.into(), 0, 64)?;
+        within("aes.start_interval", aes.start_interval.0, 0, LONGEST)?;
+        within("aes.keystream_blocks", aes.keystream_blocks.into(), 1, 1 << 20)?;
+        within("key_setup", self.key_setup.0, 0, LONGEST)?;
+        within("compare", self.compare.0, 0, LONGEST)?;
+        self.ghash.check()
+    }
+
+    /// AES rounds for this key size: 10, 12 or 14.
+    ///
+    /// # Errors
+    /// [`SpecError::KeyBits`] for any other key size.
+    pub const fn rounds(&self) -> Result<u32, SpecError> {
+        match self.key_bits {
+            128 => Ok(10),
+            192 => Ok(12),
+            256 => Ok(14),
+            other => Err(SpecError::KeyBits(other)),
+        }
+    }
+
+    /// An engine like the one assumed for the H100's copy engine: four unrolled AES-256 lanes with one register per round,
+    /// 128 keystream blocks, and a GHASH unit of four products with four groups in flight on multipliers of two cycles of
+    /// product and two of reduction. Nothing public states these figures; they are an assumption that carries 64 bytes per
+    /// cycle.
+    #[must_use]
+    pub const fn four_lanes() -> Self {
+        let multiplier = MultiplierSpec { product: Cycles(2), reduction: Cycles(2), digit_bits: 128 };
+        Self {
+            key_bits: 256,
+            aes: AesSpec {
+                lanes: 4,
+                rounds_in_hardware: 14,
+                registers_per_round: 1,
+                start_interval: Cycles(1),
+                keystream_blocks: 128,
+            },
+            ghash: GhashSpec::Aggregated { width: 4, groups: 4, multiplier },
+            key_setup: Cycles(14),
+            compare: Cycles(1),
+        }
+    }
+}
+
+impl AesSpec {
+    /// Times that a block passes through a lane's hardware.
+    #[must_use]
+    pub const fn passes(&self, rounds: u32) -> u32 {
+        rounds.div_ceil(self.rounds_in_hardware)
+    }
+
+    /// Cycles of one pass, which is also the number of blocks that a lane holds. Hardware rounds beyond the key's own are
+    /// bypassed.
+    #[must_use]
+    pub fn pass_cycles(&self, rounds: u32) -> u64 {
+        u64::from(self.rounds_in_hardware.min(rounds) * self.registers_per_round).max(1)
+    }
+
+    /// Cycles from a counter block that enters a lane to its keystream block.
+    #[must_use]
+    pub fn latency(&self, rounds: u32) -> u64 {
+        u64::from(self.passes(rounds)) * self.pass_cycles(rounds)
+    }
+}
+
+impl MultiplierSpec {
+    /// Cycles from two operands to their reduced product.
+    #[must_use]
+    pub const fn latency(&self) -> u64 {
+        self.product.0 + self.reduction.0
+    }
+
+    /// Least cycles between two pairs of operands.
+    #[must_use]
+    pub const fn interval(&self) -> u64 {
+        128_u64.div_ceil(self.digit_bits as u64)
+    }
+
+    /// Says whether such a multiplier can be built.
+    ///
+    /// # Errors
+    /// A latency of zero, a digit outside of 1 to 128 bits, or a product that ends before its operand is read.
+    pub fn check(&self) -> Result<(), SpecError> {
+        within("ghash.multiplier.digit_bits", self.digit_bits.into(), 1, 128)?;
+        within("ghash.multiplier.product", self.product.0, 0, LONGEST)?;
+        within("ghash.multiplier.reduction", self.reduction.0, 0, LONGEST)?;
+        within("ghash.multiplier.product + reduction", self.latency(), 1, 2 * LONGEST)?;
+        let interval = self.interval();
+        if interval > 1 && self.product.0 < interval {
+            let (digit_bits, product) = (self.digit_bits, self.product.0);
+            return Err(SpecError::DigitsOutlastProduct { digit_bits, interval, product });
+        }
+        Ok(())
+    }
+}
+
+impl GhashSpec {
+    /// Says whether such a unit can be built.
+    ///
+    /// # Errors
+    /// The first field that is out of its range.
+    pub fn check(&self) -> Result<(), SpecError> {
+        match self {
+            Self::Serial { multiplier } => multiplier.check(),
+            Self::Interleaved { ways, multipliers, multiplier, .. } => {
+                within("ghash.ways", (*ways).into(), 1, 1024)?;
+                within("ghash.multipliers", (*multipliers).into(), 1, 256)?;
+                multiplier.check()
+            }
+            Self::Aggregated { width, groups, multiplier } => {
+                within("ghash.width", (*width).into(), 1, 256)?;
+                within("ghash.groups", (*groups).into(), 1, 256)?;
+                multiplier.check()
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! What the GPU's side of the path is built of.
 
-use crate::units::{Bytes, BytesPerCycle, Cycles, Frequency};
+use crate::units::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +24,14 @@ pub struct CopyEngineSpec {
     pub method_word: Cycles,
     /// From LAUNCH_DMA to the first read request.
     pub launch: Cycles,
-    /// Bytes that a PCE hands to memory in one write.
-    pub write_burst: Bytes,
+    /// Room in one PCE for data that is asked for and not yet passed on.
+    pub read_buffer: Bytes,
+    /// Bytes that a PCE hands to device memory in one write, or asks from it in one read.
+    pub burst: Bytes,
+    /// Bytes of a plain launch that go to one PCE before the next one takes over.
+    pub stripe: Bytes,
+    /// Time without a completion after which a read has failed.
+    pub completion_timeout: Femtos,
     /// Secure messages that one LCE may have in flight.
     pub messages_in_flight: u32,
 }

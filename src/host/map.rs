@@ -5,12 +5,12 @@
 //!  2 TiB  tags                  16 bytes per staging slot
 //!  3 TiB  IVs, semaphores       a page that the GPU's IV write-backs go to, and what the CPU polls
 //!  4 TiB  doorbell              in the GPU's register window
-//!  2^54   device, destinations  of copies within the GPU, a window per copy
+//!  2^54   pinned memory         a window per copy; mapped only without confidential computing
 //!  2^55   device                a window per copy
-//!  2^56   pinned memory         a window per copy; mapped only without confidential computing
+//!  2^56   device, destinations  of copies within the GPU, a window per copy
 //! ```
 //!
-//! Everything lies above 4 GiB (requests take four-DW headers) and below 2^57, the reach of a copy engine's addresses.
+//! Host memory lies below [`DEVICE_BASE`], device memory above it. Everything lies above 4 GiB (requests take four-DW headers) and below 2^57, the reach of a copy engine's addresses.
 
 use crate::units::Bytes;
 
@@ -31,15 +31,17 @@ pub const SEMAPHORES: u64 = IV_PAGE + (1 << 20);
 /// Semaphore of the last push that is done.
 pub const DONE: u64 = SEMAPHORES;
 /// Semaphore of the last push whose tags are all verified, under eager release.
-pub const VERIFIED: u64 = SEMAPHORES + 16;
+pub const VERIFIED: u64 = DONE + 16;
+/// Semaphore that a channel error may be written to; the driver heeds one on any semaphore.
+pub const ERROR: u64 = DONE + 32;
 /// Where the CPU writes the number of a push that is ready.
 pub const DOORBELL: u64 = 4 << 40;
-/// First byte of the destinations of copies within the GPU.
-pub const DEVICE_COPY_BASE: u64 = 1 << 54;
+/// First byte of pinned host memory.
+pub const PINNED: u64 = 1 << 54;
 /// First byte of the GPU's memory.
 pub const DEVICE_BASE: u64 = 1 << 55;
-/// First byte of pinned host memory.
-pub const PINNED: u64 = 1 << 56;
+/// First byte of the destinations of copies within the GPU.
+pub const DEVICE_COPY_BASE: u64 = 1 << 56;
 
 const PAGE: u64 = 4096;
 const SHIFT: u32 = WINDOW.0.trailing_zeros();
@@ -106,9 +108,9 @@ mod tests {
     #[test]
     fn the_last_byte_of_every_window_lies_in_its_own_region() {
         let last = (MAX_COPIES - 1, WINDOW.0 - 1);
-        assert!(device_copy(last.0, last.1) < DEVICE_BASE);
-        assert!(device(last.0, last.1) < PINNED);
-        assert!(pinned(last.0, last.1) < 1 << 57);
+        assert!(pinned(last.0, last.1) < DEVICE_BASE);
+        assert!(device(last.0, last.1) < DEVICE_COPY_BASE);
+        assert!(device_copy(last.0, last.1) < 1 << 57);
         assert_eq!(place(pinned(last.0, last.1)), Some(Place::Pinned { copy: last.0, offset: last.1 }));
     }
 

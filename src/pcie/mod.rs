@@ -1,4 +1,4 @@
-//! PCIe.
+//! PCIe from gen3 to gen5: wire formats, how transfers are cut into packets, flow control, and the units of a link.
 
 pub mod credit;
 pub mod packet;

@@ -75,12 +75,17 @@ impl Payload {
         self.memory.as_ref().map(|m| &m[start..start + self.length as usize])
     }
 
-    /// Appends `next` in place if it lies right behind this slice in the same memory.
-    #[must_use]
-    pub fn joined(&self, next: &Self) -> Option<Self> {
-        let (mine, theirs) = (self.memory.as_ref()?, next.memory.as_ref()?);
-        let adjacent = Arc::ptr_eq(mine, theirs) && self.offset + self.length == next.offset;
-        adjacent.then(|| Self { length: self.length + next.length, ..self.clone() })
+    /// Appends `next` if it lies right behind this slice in the same memory; says whether it did.
+    #[inline]
+    pub fn extend(&mut self, next: &Self) -> bool {
+        let adjacent = match (&self.memory, &next.memory) {
+            (Some(mine), Some(theirs)) => Arc::ptr_eq(mine, theirs) && self.offset + self.length == next.offset,
+            _ => false,
+        };
+        if adjacent {
+            self.length += next.length;
+        }
+        adjacent
     }
 
     fn flip(&mut self, seed: u64) {

@@ -65,10 +65,13 @@ fn at_the_default_a_key_seals_388_gb_and_372_gb_before_it_is_asked() {
 
 #[test]
 fn a_threshold_is_crossed_only_above_it() {
-    assert_eq!(worked(100, true).poll(seconds(0)), Action::None);
-    assert_eq!(worked(101, true).poll(seconds(0)), Action::Notify);
-    assert_eq!(worked(200, true).poll(seconds(0)), Action::Notify);
-    assert_eq!(worked(201, true).poll(seconds(0)), Action::KillBusyChannels);
+    let edges = [(100, Action::None), (101, Action::Notify), (200, Action::Notify), (201, Action::KillBusyChannels)];
+    for (units, action) in edges {
+        let mut h2d = worked(units, true);
+        let mut d2h = KeyPair::new(SMALL, true);
+        d2h.d2h = h2d.h2d;
+        assert_eq!((h2d.poll(seconds(0)), d2h.poll(seconds(0))), (action, action), "{units} units");
+    }
 }
 
 #[test]

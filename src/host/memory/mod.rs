@@ -44,7 +44,7 @@ const IV: usize = 2;
 pub struct HostState {
     staging: Staging,
     pinned: Pinned,
-    semaphores: [u8; 32],
+    semaphores: [u8; 64],
     private: Option<Box<dyn PrivateMemory>>,
     armed: [Vec<Armed>; FAULT_POINTS.len()],
     damaged_bytes: u64,
@@ -60,7 +60,7 @@ impl HostState {
         Ok(Self {
             staging: Staging::new(spec)?,
             pinned: Pinned::default(),
-            semaphores: [0; 32],
+            semaphores: [0; 64],
             private,
             armed: Default::default(),
             damaged_bytes: 0,

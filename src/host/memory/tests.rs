@@ -63,10 +63,10 @@ fn a_read_of_a_slot_shares_its_bytes_and_stops_at_their_end() {
     let slot = memory.take(100, [0; 12]).unwrap();
     memory.fill(slot, 0, 0).unwrap();
     let address = memory.slot_address(slot);
-    let first = memory.read(address, 64).unwrap().payload;
+    let mut first = memory.read(address, 64).unwrap().payload;
     let second = memory.read(address + 64, 64).unwrap().payload;
     assert_eq!(second.bytes().unwrap().len(), 36);
-    assert!(first.joined(&second).is_some());
+    assert!(first.extend(&second));
     assert!(memory.read(address + 2000, 64).unwrap().payload.bytes().unwrap().is_empty());
 }
 

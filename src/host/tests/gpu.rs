@@ -144,7 +144,7 @@ impl Gpu {
     /// Bytes of the device at an address of the map, as long as a message needs.
     fn bytes(&mut self, address: u64, count: u64) -> &mut [u8] {
         let (window, offset) = (address >> 40, address % map::WINDOW.0);
-        let copy = ((address % map::DEVICE_COPY_BASE) >> 40) as usize;
+        let copy = ((address % map::DEVICE_BASE) >> 40) as usize;
         let held = self.device.entry(window).or_default();
         while (held.len() as u64) < offset + count {
             held.push(data::byte(copy, held.len() as u64));

@@ -13,7 +13,7 @@ const FEEDBACK: u32 = 1 << 21 | 1 << 16 | 1 << 8 | 1 << 5 | 1 << 2 | 1;
 /// One step of the LFSR: the new state and the bit that left.
 const fn step(state: u32) -> (u32, u8) {
     let out = state >> 22 & 1;
-    (state << 1 & STATE ^ out * FEEDBACK, out as u8)
+    (((state << 1) & STATE) ^ (out * FEEDBACK), out as u8)
 }
 
 /// Key byte and feedback of eight steps, by the eight upper bits of the state, on which alone they depend.
@@ -52,7 +52,7 @@ impl Scrambler {
     /// The next key byte; advances by one symbol.
     pub fn next_byte(&mut self) -> u8 {
         let (key, feedback) = EIGHT_STEPS[(self.state >> 15) as usize & 0xff];
-        self.state = self.state << 8 & STATE ^ feedback;
+        self.state = ((self.state << 8) & STATE) ^ feedback;
         key
     }
 
@@ -70,9 +70,9 @@ mod tests {
 
     #[test]
     fn a_table_step_is_eight_single_steps() {
-        for lane in 0..8 {
+        for (lane, seed) in SEEDS.into_iter().enumerate() {
             let mut scrambler = Scrambler::new(lane);
-            let mut state = SEEDS[lane];
+            let mut state = seed;
             for _ in 0..1000 {
                 let mut key = 0;
                 for bit in 0..8 {

@@ -34,7 +34,7 @@ const fn length_code() -> [u8; 2048] {
         let mut bit = 0;
         while bit < 11 {
             let feedback = (fcrc >> 3) ^ (length >> bit) as u8 & 1;
-            fcrc = fcrc << 1 & 0xf ^ feedback * 0b0011;
+            fcrc = ((fcrc << 1) & 0xf) ^ (feedback * 0b0011);
             bit += 1;
         }
         let parity = (length.count_ones() + fcrc.count_ones()) as u8 & 1;

@@ -3,7 +3,7 @@
 use super::{Body, MemoryOp, TlpRepr, TlpView};
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing; the TLP is fine.
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn each_byte_enable_rule_is_found_broken() {
-        let broken = |length, first, last, at: u64| {
+        let broken = |length: u32, first, last, at| {
             let mut tlp = write(at, 4 * length);
             let Body::Memory { first_be, last_be, .. } = &mut tlp.body else { unreachable!() };
             (*first_be, *last_be) = (first, last);

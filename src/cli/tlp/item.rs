@@ -1,0 +1,86 @@
+//! What stands in a stream, as plain values.
+
+use crate::pcie::wire::{
+    dllp::DllpRepr,
+    tlp::{Finding, Severity, TlpRepr},
+};
+use serde::{Deserialize, Serialize};
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Problem {
+    pub(super) severity: Severity,
+    /// A stable name.
+    pub(super) code: String,
+    pub(super) text: String,
+}
+
+impl Problem {
+    pub(super) fn new(severity: Severity, code: &str, text: impl ToString) -> Self {
+        Self { severity, code: code.to_owned(), text: text.to_string() }
+    }
+
+    pub(super) fn error(code: &str, text: impl ToString) -> Self {
+        Self::new(Severity::Error, code, text)
+    }
+}
+
+impl From<Finding> for Problem {
+    fn from(finding: Finding) -> Self {
+        Self::new(finding.severity(), finding.code(), finding)
+    }
+}
+
+/// What the link puts around a TLP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Link {
+    pub(super) sequence: u16,
+    /// The STP token; gen1 and gen2 have none.
+    pub(super) token: Option<[u8; 4]>,
+    pub(super) lcrc: [u8; 4],
+    pub(super) nullified: bool,
+}
+
+/// A TLP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tlp {
+    pub(super) repr: TlpRepr,
+    pub(super) prefixes: Vec<[u8; 4]>,
+    /// The header as it was given, reserved bits and all.
+    pub(super) header: Vec<u8>,
+    /// The data; none if only the header was given.
+    pub(super) payload: Option<Vec<u8>>,
+    pub(super) ecrc: Option<[u8; 4]>,
+    pub(super) link: Option<Link>,
+}
+
+/// What one item of a stream is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Content {
+    Tlp(Box<Tlp>),
+    Dllp { repr: DllpRepr, given: [u8; 4], crc: Option<[u8; 2]> },
+    Idle { bytes: usize },
+    EndOfDataStream,
+    Unreadable { bytes: Vec<u8> },
+}
+
+/// One item of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) content: Content,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Item {
+    pub(super) fn good(content: Content) -> Self {
+        Self { content, problems: Vec::new() }
+    }
+
+    pub(super) fn unreadable(bytes: &[u8], problem: Problem) -> Self {
+        Self { content: Content::Unreadable { bytes: bytes.to_vec() }, problems: vec![problem] }
+    }
+
+    pub(super) fn errors(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().filter(|problem| problem.severity == Severity::Error)
+    }
+}

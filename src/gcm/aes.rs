@@ -1,0 +1,262 @@
+//! AES lanes, round by round.
+//!
+//! ```text
+//!                 +-- pass 1 ... passes --------------------+
+//!                 v                                         |
+//!   counter --(+)---> [round]-[regs]-[round]-[regs]- ... ---+---> keystream block
+//!              ^        rounds in hardware, D cycles
+//!            round key 0
+//! ```
+//!
+//! | | |
+//! | --- | --- |
+//! | accepts | one block per cycle and lane, not closer than the start interval, and not in a cycle in which a block in the lane comes round again |
+//! | latency | passes x D; D = rounds in hardware x registers per round, one cycle at least |
+//! | stalls | never: whoever starts a block has room for its result |
+//!
+//! Rounds in hardware beyond the key's own are bypassed. A round's logic lies before its first register; with no
+//! registers, all rounds in hardware lie before the lane's only one.
+
+use super::field::Element;
+use super::spec::AesSpec;
+use aes::hazmat;
+use std::collections::VecDeque;
+
+type State = aes::Block;
+
+/// The round keys of a key.
+#[derive(Debug, Clone)]
+pub struct RoundKeys(Vec<State>);
+
+impl RoundKeys {
+    /// Expands a key of 16, 24 or 32 bytes (FIPS 197, section 5.2); `None` for any other length.
+    #[must_use]
+    pub fn expand(key: &[u8]) -> Option<Self> {
+        if ![16, 24, 32].contains(&key.len()) {
+            return None;
+        }
+        let words = key.len() / 4;
+        let mut schedule: Vec<u32> = key.chunks_exact(4).map(word).collect();
+        let mut constant = 1_u8;
+        for index in words..4 * (words + 7) {
+            let mut next = schedule[index - 1];
+            if index % words == 0 {
+                next = substituted(next.rotate_left(8)) ^ (u32::from(constant) << 24);
+                constant = (constant << 1) ^ if constant >> 7 == 1 { 0x1b } else { 0 };
+            } else if words > 6 && index % words == 4 {
+                next = substituted(next);
+            }
+            schedule.push(schedule[index - words] ^ next);
+        }
+        let round_key = |words: &[u32]| {
+            let mut block = State::default();
+            for (to, word) in block.chunks_exact_mut(4).zip(words) {
+                to.copy_from_slice(&word.to_be_bytes());
+            }
+            block
+        };
+        Some(Self(schedule.chunks_exact(4).map(round_key).collect()))
+    }
+
+    /// Rounds: 10, 12 or 14.
+    #[must_use]
+    pub const fn rounds(&self) -> u32 {
+        self.0.len() as u32 - 1
+    }
+
+    /// Round key 0 to `rounds`.
+    #[must_use]
+    pub fn round_key(&self, round: u32) -> Element {
+        Element::from_bytes(self.0[round as usize].into())
+    }
+
+    /// The state after round `round`, 1 to `rounds`; the last one has no MixColumns.
+    fn round(&self, state: &mut State, round: u32) {
+        let key = &self.0[round as usize];
+        if round < self.rounds() {
+            hazmat::cipher_round(state, key);
+        } else {
+            hazmat::cipher_round(state, &State::default());
+            hazmat::inv_mix_columns(state);
+            xor(state, key);
+        }
+    }
+}
+
+fn word(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0, |word, &byte| (word << 8) | u32::from(byte))
+}
+
+/// SubWord: a state of four equal columns is blind to ShiftRows, and MixColumns is undone.
+fn substituted(word: u32) -> u32 {
+    let mut state = State::default();
+    for column in state.chunks_exact_mut(4) {
+        column.copy_from_slice(&word.to_be_bytes());
+    }
+    hazmat::cipher_round(&mut state, &State::default());
+    hazmat::inv_mix_columns(&mut state);
+    u32::from_be_bytes([state[0], state[1], state[2], state[3]])
+}
+
+fn xor(state: &mut State, other: &State) {
+    for (byte, other) in state.iter_mut().zip(other) {
+        *byte ^= other;
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Flight<T> {
+    age: u64,
+    rounds_done: u32,
+    state: State,
+    tag: T,
+}
+
+/// One lane. `T` is what travels with a block.
+#[derive(Debug, Clone)]
+pub struct Lane<T> {
+    pass: u64,
+    latency: u64,
+    interval: u64,
+    /// Rounds that are worked in one cycle, and the cycles between them.
+    rounds_at_once: u32,
+    registers: u64,
+    since_start: u64,
+    flights: VecDeque<Flight<T>>,
+}
+
+impl<T> Lane<T> {
+    /// A lane at rest, for a key of so many rounds.
+    #[must_use]
+    pub fn new(spec: &AesSpec, rounds: u32) -> Self {
+        let (in_hardware, registers) = (spec.rounds_in_hardware.min(rounds), spec.registers_per_round);
+        Self {
+            pass: spec.pass_cycles(rounds),
+            latency: spec.latency(rounds),
+            interval: spec.start_interval.0.max(1),
+            rounds_at_once: if registers == 0 { in_hardware } else { 1 },
+            registers: registers.max(1).into(),
+            since_start: u64::MAX,
+            flights: VecDeque::new(),
+        }
+    }
+
+    /// Whether a block may enter in this cycle.
+    #[must_use]
+    pub fn free(&self) -> bool {
+        self.since_start >= self.interval && self.flights.iter().all(|flight| !flight.age.is_multiple_of(self.pass))
+    }
+
+    /// A block enters in this cycle.
+    pub fn start(&mut self, keys: &RoundKeys, block: [u8; 16], tag: T) {
+        debug_assert!(self.free());
+        let mut state = State::from(block);
+        xor(&mut state, &keys.0[0]);
+        self.since_start = 0;
+        self.flights.push_back(Flight { age: 0, rounds_done: 0, state, tag });
+    }
+
+    /// To the next cycle. Gives the block that stands at the output in it.
+    pub fn clock(&mut self, keys: &RoundKeys) -> Option<(Element, T)> {
+        self.since_start = self.since_start.saturating_add(1);
+        for flight in &mut self.flights {
+            if (flight.age % self.pass).is_multiple_of(self.registers) {
+                let last = keys.rounds().min(flight.rounds_done + self.rounds_at_once);
+                for round in flight.rounds_done + 1..=last {
+                    keys.round(&mut flight.state, round);
+                }
+                flight.rounds_done = last;
+            }
+            flight.age += 1;
+        }
+        let done = self.flights.front().is_some_and(|oldest| oldest.age == self.latency);
+        if !done {
+            return None;
+        }
+        self.flights.pop_front().map(|oldest| (Element::from_bytes(oldest.state.into()), oldest.tag))
+    }
+
+    /// Blocks in the lane.
+    #[must_use]
+    pub fn occupancy(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// Shows the state in every register: its place in the pipeline, from 0, the rounds that it has seen, its value.
+    pub fn registers(&self, see: &mut dyn FnMut(usize, u32, u128)) {
+        for flight in self.flights.iter().filter(|flight| flight.age > 0) {
+            let place = (flight.age - 1) % self.pass;
+            see(place as usize, flight.rounds_done, Element::from_bytes(flight.state.into()).0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gcm::bulk;
+    use crate::units::Cycles;
+    use proptest::prelude::*;
+
+    fn spec(rounds_in_hardware: u32, registers_per_round: u32, start_interval: u64) -> AesSpec {
+        let start_interval = Cycles(start_interval);
+        AesSpec { lanes: 1, rounds_in_hardware, registers_per_round, start_interval, keystream_blocks: 1 }
+    }
+
+    /// Offers a block in every cycle; gives the cycles in which blocks entered, and what came out when.
+    fn saturate(spec: &AesSpec, key: &[u8], cycles: u64) -> (Vec<u64>, Vec<(u64, u64, Element)>) {
+        let keys = RoundKeys::expand(key).unwrap();
+        let mut lane = Lane::new(spec, keys.rounds());
+        let (mut starts, mut ends) = (Vec::new(), Vec::new());
+        for cycle in 0..cycles {
+            ends.extend(lane.clock(&keys).map(|(block, tag)| (cycle, tag, block)));
+            if lane.free() {
+                lane.start(&keys, u128::from(cycle).to_be_bytes(), cycle);
+                starts.push(cycle);
+            }
+        }
+        (starts, ends)
+    }
+
+    proptest! {
+        #[test]
+        fn every_lane_gives_aes_after_its_latency(
+            rounds in 1..=14_u32, registers in 0..4_u32, interval in 0..20_u64,
+            key in prop::sample::select(vec![16, 24, 32_usize]).prop_flat_map(|n| prop::collection::vec(any::<u8>(), n)),
+        ) {
+            let spec = spec(rounds, registers, interval);
+            let reference = bulk::Key::new(&key).unwrap();
+            let (_, ends) = saturate(&spec, &key, 200);
+            prop_assert!(!ends.is_empty());
+            for (cycle, start, block) in ends {
+                prop_assert_eq!(cycle - start, spec.latency(key.len() as u32 / 4 + 6));
+                prop_assert_eq!(block.to_bytes(), reference.encrypt_block(u128::from(start).to_be_bytes()));
+            }
+        }
+    }
+
+    #[test]
+    fn an_unrolled_lane_takes_a_block_in_every_cycle() {
+        assert_eq!(saturate(&spec(14, 1, 0), &[0; 32], 50).0, (0..50).collect::<Vec<_>>());
+        assert_eq!(saturate(&spec(14, 0, 1), &[0; 32], 50).0, (0..50).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_lane_of_half_the_rounds_takes_as_many_blocks_as_it_has_places_and_then_waits() {
+        let (starts, _) = saturate(&spec(7, 1, 0), &[0; 32], 29);
+        assert_eq!(starts, (0..7).chain(14..21).chain([28]).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_start_interval_holds_beyond_what_the_passes_impose() {
+        assert_eq!(saturate(&spec(14, 1, 5), &[0; 32], 16).0, [0, 5, 10, 15]);
+        assert_eq!(saturate(&spec(1, 1, 16), &[0; 32], 33).0, [0, 16, 32]);
+        assert_eq!(saturate(&spec(1, 1, 14), &[0; 32], 29).0, [0, 14, 28]);
+    }
+
+    #[test]
+    fn keys_of_other_lengths_are_refused() {
+        assert!(RoundKeys::expand(&[0; 20]).is_none());
+        assert_eq!(RoundKeys::expand(&[0; 24]).map(|keys| keys.rounds()), Some(12));
+    }
+}

@@ -1,0 +1,76 @@
+//! Random engines and bytes for tests.
+
+use super::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
+use crate::units::Cycles;
+use proptest::prelude::*;
+
+/// Bytes that a seed gives.
+pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed;
+    let next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    std::iter::repeat_with(next).take(length).collect()
+}
+
+/// A multiplier from its three figures.
+pub fn multiplier(product: u64, reduction: u64, digit_bits: u32) -> MultiplierSpec {
+    MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits }
+}
+
+/// Any multiplier that can be built.
+pub fn any_multiplier() -> impl Strategy<Value = MultiplierSpec> {
+    let parallel = (0..5_u64, 0..4_u64).prop_map(|(product, reduction)| multiplier(product, reduction, 128));
+    let serial = (9..128_u32, 0..3_u64, 0..3_u64)
+        .prop_map(|(bits, product, reduction)| multiplier(128_u64.div_ceil(bits.into()) + product, reduction, bits));
+    prop_oneof![3 => parallel, 1 => serial].prop_filter("buildable", |spec| spec.check().is_ok())
+}
+
+/// Any GHASH unit of modest size.
+pub fn any_ghash() -> impl Strategy<Value = GhashSpec> {
+    any_multiplier().prop_flat_map(|multiplier| {
+        let (serial, aggregated) = (multiplier.clone(), multiplier.clone());
+        let closing = prop::sample::select(vec![Closing::LookAhead, Closing::Afterwards]);
+        prop_oneof![
+            Just(GhashSpec::Serial { multiplier: serial }),
+            (1..20_u32, 1..6_u32, closing).prop_map(move |(ways, multipliers, closing)| GhashSpec::Interleaved {
+                ways,
+                multipliers,
+                closing,
+                multiplier: multiplier.clone()
+            }),
+            (1..7_u32, 1..6_u32).prop_map(move |(width, groups)| GhashSpec::Aggregated {
+                width,
+                groups,
+                multiplier: aggregated.clone()
+            }),
+        ]
+    })
+}
+
+/// Any engine of modest size.
+pub fn any_engine() -> impl Strategy<Value = EngineSpec> {
+    let lanes = prop_oneof![
+        (1..6_u32, Just(14_u32), 0..3_u32, 0..2_u64),
+        (1..6_u32, 1..15_u32, 0..4_u32, prop_oneof![0..2_u64, 0..30_u64]),
+    ];
+    let aes = (lanes, prop_oneof![1..6_u32, 1..150_u32]).prop_map(
+        |((lanes, rounds, registers, interval), keystream_blocks)| AesSpec {
+            lanes,
+            rounds_in_hardware: rounds,
+            registers_per_round: registers,
+            start_interval: Cycles(interval),
+            keystream_blocks,
+        },
+    );
+    (prop::sample::select(vec![128, 192, 256]), aes, any_ghash(), 0..20_u64, 0..4_u64).prop_map(
+        |(key_bits, aes, ghash, key_setup, compare)| EngineSpec {
+            key_bits,
+            aes,
+            ghash,
+            key_setup: Cycles(key_setup),
+            compare: Cycles(compare),
+        },
+    )
+}

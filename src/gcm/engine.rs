@@ -1,0 +1,388 @@
+//! The structural engine: every register of the configured hardware, cycle by cycle, with its value.
+//!
+//! Its ports and its contract are those of [`timing`](super::timing), which shows the same cycles without values; tests
+//! hold the two together. Here a cycle is [`Engine::step`]: what was loaded, started or offered before the call happens in
+//! that cycle.
+
+mod hashing;
+#[cfg(test)]
+mod tests;
+
+use super::aes::{Lane, RoundKeys};
+use super::counter;
+use super::field::Element;
+use super::ghash::{Datapath, Unit};
+use super::message::{Direction, Shape};
+use super::spec::{EngineSpec, SpecError};
+use hashing::Hashing;
+use std::collections::VecDeque;
+use thiserror::Error;
+
+/// Mask registers, and so messages that may be open at once.
+const CONTEXTS: usize = 2;
+
+/// Why the engine refuses a key or a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum EngineError {
+    /// The engine is built for another key size.
+    #[error("a key of {got} bits in an engine for {expected}")]
+    KeyBits {
+        /// What the engine takes.
+        expected: u32,
+        /// What was given.
+        got: usize,
+    },
+    /// The round keys are in use.
+    #[error("a key may not be loaded while messages are in the engine")]
+    InUse,
+    /// No key has been loaded.
+    #[error("a message may not start before a key is loaded")]
+    NoKey,
+    /// An IV has at least one byte.
+    #[error("an empty IV: GCM needs at least one byte")]
+    EmptyIv,
+}
+
+/// What happened in a cycle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// All that depends on the key stands: messages may start.
+    KeyReady,
+    /// Text blocks were taken.
+    Taken(u32),
+    /// Text stands at the output: one block, the last of a message maybe short.
+    Text(Vec<u8>),
+    /// The tag of the oldest message stands.
+    Tag([u8; 16]),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Purpose {
+    H,
+    Mask,
+    Keystream(u64),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum KeyState {
+    Expanding { until: u64 },
+    MakingH,
+    MakingPowers,
+    Ready,
+}
+
+#[derive(Debug, Clone)]
+struct Message {
+    shape: Shape,
+    iv: Vec<u8>,
+    aad: Vec<u8>,
+    j0: Option<[u8; 16]>,
+    /// AES blocks that have entered a lane; block 0 is the mask.
+    blocks_started: u64,
+    /// Text blocks taken from the input, and sent to GHASH.
+    taken: u64,
+    hashed: u64,
+    mask: Option<Element>,
+    value: Option<Element>,
+    tag: Option<[u8; 16]>,
+}
+
+impl Message {
+    const fn aes_blocks(&self) -> u64 {
+        self.shape.text_blocks() + 1
+    }
+
+    /// Bytes of the next text block to be taken.
+    fn next_block(&self) -> usize {
+        (self.shape.text_bytes - 16 * self.taken).min(16) as usize
+    }
+}
+
+/// The engine.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    spec: EngineSpec,
+    cycle: u64,
+    keys: Option<(RoundKeys, KeyState)>,
+    lanes: Vec<Lane<Purpose>>,
+    /// Keystream blocks begun in the life of the engine, and those begun and not yet used.
+    begun: u64,
+    reserved: u64,
+    /// Cycle in which the last AES block of a message entered its lane, while no message has followed.
+    counters_ended: Option<u64>,
+    keystream: VecDeque<Element>,
+    text: VecDeque<u8>,
+    /// Ciphertext on its way to GHASH, on seal.
+    output: VecDeque<Element>,
+    ghash: Unit,
+    hashing: Hashing,
+    open: VecDeque<Message>,
+    waiting: VecDeque<Message>,
+}
+
+impl Engine {
+    /// An engine at rest in cycle 0, without a key.
+    ///
+    /// # Errors
+    /// What [`EngineSpec::check`] says.
+    pub fn new(spec: &EngineSpec) -> Result<Self, SpecError> {
+        spec.check()?;
+        let rounds = spec.rounds()?;
+        Ok(Self {
+            spec: spec.clone(),
+            cycle: 0,
+            keys: None,
+            lanes: (0..spec.aes.lanes).map(|_| Lane::new(&spec.aes, rounds)).collect(),
+            begun: 0,
+            reserved: 0,
+            counters_ended: None,
+            keystream: VecDeque::new(),
+            text: VecDeque::new(),
+            output: VecDeque::new(),
+            ghash: Unit::new(&spec.ghash),
+            hashing: Hashing::default(),
+            open: VecDeque::new(),
+            waiting: VecDeque::new(),
+        })
+    }
+
+    /// The cycle that the next [`Engine::step`] works.
+    #[must_use]
+    pub const fn cycle(&self) -> u64 {
+        self.cycle
+    }
+
+    /// Whether no message is in the engine.
+    #[must_use]
+    pub fn idle(&self) -> bool {
+        self.open.is_empty() && self.waiting.is_empty()
+    }
+
+    /// Loads a key in this cycle.
+    ///
+    /// # Errors
+    /// [`EngineError::KeyBits`], [`EngineError::InUse`].
+    pub fn load_key(&mut self, key: &[u8]) -> Result<(), EngineError> {
+        let wrong = EngineError::KeyBits { expected: self.spec.key_bits, got: 8 * key.len() };
+        if !self.idle() {
+            return Err(EngineError::InUse);
+        }
+        let keys = RoundKeys::expand(key).filter(|_| 8 * key.len() == self.spec.key_bits as usize).ok_or(wrong)?;
+        self.keys = Some((keys, KeyState::Expanding { until: self.cycle + self.spec.key_setup.0 }));
+        Ok(())
+    }
+
+    /// Starts a message in this cycle.
+    ///
+    /// # Errors
+    /// [`EngineError::EmptyIv`], [`EngineError::NoKey`].
+    pub fn start(&mut self, iv: &[u8], aad: &[u8], text_bytes: u64, direction: Direction) -> Result<(), EngineError> {
+        if iv.is_empty() {
+            return Err(EngineError::EmptyIv);
+        }
+        if self.keys.is_none() {
+            return Err(EngineError::NoKey);
+        }
+        let shape = Shape { iv_bytes: iv.len() as u64, aad_bytes: aad.len() as u64, text_bytes, direction };
+        self.waiting.push_back(Message {
+            shape,
+            iv: iv.to_vec(),
+            aad: aad.to_vec(),
+            j0: <&[u8; 12]>::try_from(iv).ok().map(counter::j0_of_96_bits),
+            blocks_started: 0,
+            taken: 0,
+            hashed: 0,
+            mask: None,
+            value: None,
+            tag: None,
+        });
+        Ok(())
+    }
+
+    /// Text that is visible from this cycle on. It belongs to the messages in the order of their starts.
+    pub fn offer(&mut self, text: &[u8]) {
+        self.text.extend(text);
+    }
+
+    /// Works one cycle and goes to the next. What happens is added to `events` with its cycle.
+    pub fn step(&mut self, events: &mut Vec<(u64, Event)>) {
+        self.advance_key(events);
+        self.retire(events);
+        self.sequence_hashing();
+        self.feed_hash();
+        self.start_blocks();
+        self.take_text(events);
+        self.feed_length();
+        self.make_tag();
+        self.clock();
+    }
+
+    fn key_ready(&self) -> bool {
+        matches!(self.keys, Some((_, KeyState::Ready)))
+    }
+
+    /// The stages of a key load that end without a clock edge.
+    fn advance_key(&mut self, events: &mut Vec<(u64, Event)>) {
+        let Some((keys, state)) = &mut self.keys else { return };
+        if let KeyState::Expanding { until } = *state
+            && self.cycle >= until
+            && self.lanes[0].free()
+        {
+            self.lanes[0].start(keys, [0; 16], Purpose::H);
+            *state = KeyState::MakingH;
+        }
+        if matches!(state, KeyState::MakingPowers) && self.ghash.ready() {
+            *state = KeyState::Ready;
+            events.push((self.cycle, Event::KeyReady));
+        }
+    }
+
+    /// Lets go of messages whose tag stands, and opens others in their place.
+    fn retire(&mut self, events: &mut Vec<(u64, Event)>) {
+        if let Some(tag) = self.open.front().and_then(|message| message.tag) {
+            events.push((self.cycle, Event::Tag(tag)));
+            self.open.pop_front();
+        }
+        while self.key_ready()
+            && self.open.len() < CONTEXTS
+            && let Some(message) = self.waiting.pop_front()
+        {
+            self.open.push_back(message);
+        }
+    }
+
+    /// Starts AES blocks in order: mask, then keystream, as far as lanes and the keystream FIFO have room.
+    fn start_blocks(&mut self) {
+        let Some((keys, KeyState::Ready)) = &self.keys else { return };
+        let Some(message) = self.open.iter_mut().find(|message| message.blocks_started < message.aes_blocks()) else {
+            return;
+        };
+        let (Some(j0), true) = (message.j0, self.counters_ended.is_none_or(|cycle| cycle < self.cycle)) else { return };
+        while message.blocks_started < message.aes_blocks() {
+            let block = message.blocks_started;
+            let index = (block % self.lanes.len() as u64) as usize;
+            let lane = &mut self.lanes[index];
+            if !lane.free() || (block > 0 && self.reserved == u64::from(self.spec.aes.keystream_blocks)) {
+                return;
+            }
+            let purpose = if block == 0 { Purpose::Mask } else { Purpose::Keystream(self.begun) };
+            if block > 0 {
+                self.begun += 1;
+                self.reserved += 1;
+            }
+            lane.start(keys, counter::advanced(j0, block as u32), purpose);
+            message.blocks_started += 1;
+        }
+        self.counters_ended = Some(self.cycle);
+    }
+
+    /// Takes text blocks through the ports, one per lane, with their keystream.
+    fn take_text(&mut self, events: &mut Vec<(u64, Event)>) {
+        let mut taken = 0;
+        while taken < self.spec.aes.lanes && self.take_block(events) {
+            taken += 1;
+        }
+        if taken > 0 {
+            events.push((self.cycle, Event::Taken(taken)));
+        }
+    }
+
+    fn take_block(&mut self, events: &mut Vec<(u64, Event)>) -> bool {
+        let hashing_text = self.hashing_text();
+        let Some(index) = self.open.iter().position(|message| message.taken < message.shape.text_blocks()) else {
+            return false;
+        };
+        let message = &mut self.open[index];
+        let (length, seal) = (message.next_block(), message.shape.direction == Direction::Seal);
+        let way_free = match seal {
+            true => self.output.len() < self.lanes.len(),
+            false => hashing_text == Some(index) && self.ghash.can_enter(),
+        };
+        if self.text.len() < length || !way_free {
+            return false;
+        }
+        let Some(key) = self.keystream.pop_front() else { return false };
+        let input: Vec<u8> = self.text.drain(..length).collect();
+        let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
+        self.reserved -= 1;
+        message.taken += 1;
+        if seal {
+            self.output.push_back(Element::from_partial(&output));
+        } else {
+            message.hashed += 1;
+            self.ghash.enter(Element::from_partial(&input));
+        }
+        events.push((self.cycle + 1, Event::Text(output)));
+        true
+    }
+
+    fn make_tag(&mut self) {
+        for message in &mut self.open {
+            if let (Some(value), Some(mask)) = (message.value, message.mask) {
+                message.tag = Some((value ^ mask).to_bytes());
+            }
+        }
+    }
+
+    fn clock(&mut self) {
+        self.cycle += 1;
+        self.ghash.clock();
+        let Some((keys, state)) = &mut self.keys else { return };
+        let mut keystream = Vec::new();
+        for lane in &mut self.lanes {
+            match lane.clock(keys) {
+                Some((h, Purpose::H)) => {
+                    self.ghash.load(h);
+                    *state = KeyState::MakingPowers;
+                }
+                Some((mask, Purpose::Mask)) => {
+                    if let Some(message) = self.open.iter_mut().find(|message| message.mask.is_none()) {
+                        message.mask = Some(mask);
+                    }
+                }
+                Some((block, Purpose::Keystream(number))) => keystream.push((number, block)),
+                None => {}
+            }
+        }
+        keystream.sort_unstable_by_key(|&(number, _)| number);
+        self.keystream.extend(keystream.into_iter().map(|(_, block)| block));
+    }
+
+    /// Runs until the oldest message's tag stands; gives the text that came out and the tag.
+    ///
+    /// # Errors
+    /// [`EngineError::NoKey`] if there is no message to wait for.
+    pub fn run(&mut self, events: &mut Vec<(u64, Event)>) -> Result<(Vec<u8>, [u8; 16]), EngineError> {
+        let mut text = Vec::new();
+        let mut seen = events.len();
+        while !self.idle() {
+            self.step(events);
+            for (_, event) in &events[seen..] {
+                match event {
+                    Event::Text(bytes) => text.extend(bytes),
+                    Event::Tag(tag) => return Ok((text, *tag)),
+                    Event::KeyReady | Event::Taken(_) => {}
+                }
+            }
+            seen = events.len();
+        }
+        Err(EngineError::NoKey)
+    }
+
+    /// Shows every register that holds a value: the unit, the name, its index among those of that name, the value.
+    pub fn registers(&self, see: &mut dyn FnMut(&'static str, &'static str, usize, u128)) {
+        for (index, lane) in self.lanes.iter().enumerate() {
+            lane.registers(&mut |place, _, value| see("aes", "state", index << 16 | place, value));
+        }
+        for (index, value) in self.keystream.iter().enumerate() {
+            see("keystream", "block", index, value.0);
+        }
+        for (index, value) in self.output.iter().enumerate() {
+            see("output", "block", index, value.0);
+        }
+        for (index, mask) in self.open.iter().enumerate().filter_map(|(index, message)| Some((index, message.mask?))) {
+            see("tag", "mask", index, mask.0);
+        }
+        self.ghash.registers(&mut |name, index, value| see("ghash", name, index, value));
+    }
+}

@@ -1,0 +1,147 @@
+//! GHASH units: hardware for Y = sum of X_i H^(N - i) over N blocks, i from 0, in GF(2^128).
+//!
+//! ```text
+//!              +--------------------------------------+
+//!   block ---->| ports: how many blocks per cycle,    |
+//!   (AAD, text,| accumulators, multipliers, powers of |----> GHASH value, when it is known
+//!    length)   | H: the family's own                  |
+//!   H -------->|                                      |
+//!              +--------------------------------------+
+//! ```
+//!
+//! Every family has two forms in its file: `Unit`, the registers with their values, clocked cycle by cycle, and
+//! `Recurrence`, the cycles alone. Conventions that all share:
+//!
+//! - A value *stands* in cycle t when its register shows it in t; it may be used in t. What is issued to a multiplier in
+//!   t stands in t + L, where L is the multiplier's latency.
+//! - A unit knows the number of blocks N of a message when the message begins, and hashes one message at a time: the
+//!   next may begin in the cycle in which the value of the one before is known.
+//! - Blocks enter in order and without regard to what they are: AAD, text and length block follow each other with no
+//!   bubble and no alignment.
+//! - The *tail* runs from the cycle in which the last ciphertext block enters to the one in which the value is known.
+//! - Powers of H are made by the unit's own multipliers when a key is loaded: see [`powers`].
+
+pub mod aggregated;
+pub mod interleaved;
+pub mod powers;
+pub mod serial;
+#[cfg(test)]
+mod tests;
+
+use super::field::Element;
+use super::spec::GhashSpec;
+
+/// A unit with its values, clocked cycle by cycle: [`Datapath::clock`] first, then what happens in that cycle.
+pub trait Datapath {
+    /// To the next cycle.
+    fn clock(&mut self);
+    /// H comes in this cycle; the unit starts making its powers.
+    fn load(&mut self, h: Element);
+    /// Whether all powers stand in this cycle.
+    fn ready(&self) -> bool;
+    /// A message of `blocks` blocks, the length block included, begins in this cycle.
+    fn begin(&mut self, blocks: u64);
+    /// Whether the next block may enter in this cycle.
+    fn can_enter(&self) -> bool;
+    /// The next block enters in this cycle.
+    fn enter(&mut self, block: Element);
+    /// The value, if it stands in this cycle.
+    fn result(&self) -> Option<Element>;
+    /// Shows every register: its name, its index among those of that name, its value.
+    fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128));
+}
+
+/// The cycles of a unit without its values.
+///
+/// Times never go back: each call's cycle is at least that of the call before.
+pub trait Cadence {
+    /// Cycles from H to all powers.
+    fn power_setup(&self) -> u64;
+    /// A message of `blocks` blocks begins in cycle `at`, in which the message before it is known.
+    fn begin(&mut self, at: u64, blocks: u64);
+    /// Earliest cycle in which the next block may enter.
+    fn earliest(&self) -> u64;
+    /// Blocks, of the next `want`, that may enter in cycle `at`, which is not before [`Cadence::earliest`]: one at least.
+    fn room(&self, at: u64, want: u64) -> u64;
+    /// The next `count` blocks enter in cycle `at`; no more than there is room for.
+    fn enter(&mut self, at: u64, count: u64);
+    /// Cycle in which the value is known. All blocks have entered.
+    fn known(&mut self) -> u64;
+}
+
+/// The families: each is a file with a `Unit` and a `Recurrence`, and is named here once.
+macro_rules! families {
+    ($($family:ident: $module:ident),* $(,)?) => {
+        /// The datapath of any family.
+        #[derive(Debug, Clone)]
+        #[allow(missing_docs)]
+        pub enum Unit { $($family($module::Unit)),* }
+
+        impl Datapath for Unit {
+            fn clock(&mut self) { match self { $(Self::$family(unit) => unit.clock()),* } }
+            fn load(&mut self, h: Element) { match self { $(Self::$family(unit) => unit.load(h)),* } }
+            fn ready(&self) -> bool { match self { $(Self::$family(unit) => unit.ready()),* } }
+            fn begin(&mut self, blocks: u64) { match self { $(Self::$family(unit) => unit.begin(blocks)),* } }
+            fn can_enter(&self) -> bool { match self { $(Self::$family(unit) => unit.can_enter()),* } }
+            fn enter(&mut self, block: Element) { match self { $(Self::$family(unit) => unit.enter(block)),* } }
+            fn result(&self) -> Option<Element> { match self { $(Self::$family(unit) => unit.result()),* } }
+            fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
+                match self { $(Self::$family(unit) => unit.registers(see)),* }
+            }
+        }
+
+        /// The recurrence of any family.
+        #[derive(Debug, Clone)]
+        #[allow(missing_docs)]
+        pub enum Recurrence { $($family($module::Recurrence)),* }
+
+        impl Cadence for Recurrence {
+            #[inline]
+            fn power_setup(&self) -> u64 { match self { $(Self::$family(unit) => unit.power_setup()),* } }
+            #[inline]
+            fn begin(&mut self, at: u64, blocks: u64) { match self { $(Self::$family(unit) => unit.begin(at, blocks)),* } }
+            #[inline]
+            fn earliest(&self) -> u64 { match self { $(Self::$family(unit) => unit.earliest()),* } }
+            #[inline]
+            fn room(&self, at: u64, want: u64) -> u64 { match self { $(Self::$family(unit) => unit.room(at, want)),* } }
+            #[inline]
+            fn enter(&mut self, at: u64, count: u64) { match self { $(Self::$family(unit) => unit.enter(at, count)),* } }
+            #[inline]
+            fn known(&mut self) -> u64 { match self { $(Self::$family(unit) => unit.known()),* } }
+        }
+    };
+}
+
+families! { Serial: serial, Interleaved: interleaved, Aggregated: aggregated }
+
+impl Unit {
+    /// The unit of a specification, at rest. The specification has been checked.
+    #[must_use]
+    pub fn new(spec: &GhashSpec) -> Self {
+        match spec {
+            GhashSpec::Serial { multiplier } => Self::Serial(serial::Unit::new(multiplier)),
+            GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
+                Self::Interleaved(interleaved::Unit::new(*ways, *multipliers, *closing, multiplier))
+            }
+            GhashSpec::Aggregated { width, groups, multiplier } => {
+                Self::Aggregated(aggregated::Unit::new(*width, *groups, multiplier))
+            }
+        }
+    }
+}
+
+impl Recurrence {
+    /// The recurrence of a specification, at rest. The specification has been checked.
+    #[must_use]
+    pub fn new(spec: &GhashSpec) -> Self {
+        match spec {
+            GhashSpec::Serial { multiplier } => Self::Serial(serial::Recurrence::new(multiplier)),
+            GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
+                Self::Interleaved(interleaved::Recurrence::new(*ways, *multipliers, *closing, multiplier))
+            }
+            GhashSpec::Aggregated { width, groups, multiplier } => {
+                Self::Aggregated(aggregated::Recurrence::new(*width, *groups, multiplier))
+            }
+        }
+    }
+}

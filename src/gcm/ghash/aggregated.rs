@@ -1,0 +1,304 @@
+//! `aggregated {width w, groups g}`: groups of w blocks times descending powers, summed unreduced, reduced once; group q
+//! goes to accumulator q mod g.
+//!
+//! ```text
+//!   X --->(+)--> [ product by H^e     ] --+
+//!   X ---------> [ product by H^(e-1) ] --+--(sum, 255 bits)--> [ reduction ] --> accumulator q mod g --+
+//!   ...                                   |                                                             |
+//!   X ---------> [ product by H^(e-w+1)] -+        into the first block of group q + g <----------------+
+//! ```
+//!
+//! The first group of a message is the short one: it takes the last lanes, so that every later group is full and lane l
+//! only ever needs powers H^(w r - l). A group's powers start at e = w g, or, for the last g groups, at w times its place
+//! from the end: the sum of the accumulators is then the value.
+//!
+//! | | |
+//! | --- | --- |
+//! | accepts | up to w blocks per cycle into a collecting register of w blocks; a group is issued in the cycle in which its last block enters, if its accumulator stands and the lanes are free, else the register holds it: min(w, w g / L), and w per digit-serial interval |
+//! | tail | with all groups before it back and the last ciphertext block alone in its cycle: L for w > 1 (the length block shares its group and enters beside it); for w = 1, L + interval with g > 1 (2 L if that is less), 2 L with g = 1 |
+//! | closing | none: the length is known ahead |
+//! | partial groups | the first group of a message, N mod w blocks |
+//! | alignment | none: groups are counted over AAD, text and length block together |
+//! | powers | H^1 to H^(w g), made one at a time, since there is one reduction |
+
+use super::powers::{Powers, setup};
+use super::{Cadence, Datapath};
+use crate::gcm::field::{Element, Product};
+use crate::gcm::multiplier::{ProductUnit, Reducer};
+use crate::gcm::spec::MultiplierSpec;
+
+#[derive(Debug, Clone, Copy)]
+enum Destination {
+    Power(usize),
+    Accumulator(usize),
+}
+
+/// The registers.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    lanes: Vec<ProductUnit<Destination>>,
+    reducer: Reducer<Destination>,
+    powers: Powers,
+    accumulators: Vec<Element>,
+    busy: Vec<bool>,
+    /// The group that is being collected.
+    collected: Vec<Element>,
+    entered_in_cycle: usize,
+    /// Blocks of the message that have not entered.
+    left: u64,
+    /// Groups of the message that have not been issued.
+    groups_left: u64,
+    /// Size of the group that is being collected.
+    size: usize,
+    next_accumulator: usize,
+}
+
+impl Unit {
+    /// A unit at rest.
+    #[must_use]
+    pub fn new(width: u32, groups: u32, spec: &MultiplierSpec) -> Self {
+        let (width, groups) = (width as usize, groups as usize);
+        Self {
+            lanes: (0..width).map(|_| ProductUnit::new(spec)).collect(),
+            reducer: Reducer::new(spec),
+            powers: Powers::new(width * groups),
+            accumulators: vec![Element::ZERO; groups],
+            busy: vec![false; groups],
+            collected: Vec::with_capacity(width),
+            entered_in_cycle: 0,
+            left: 0,
+            groups_left: 0,
+            size: width,
+            next_accumulator: 0,
+        }
+    }
+
+    fn deliver(&mut self, value: Element, destination: Destination) {
+        match destination {
+            Destination::Power(power) => self.powers.put(power, value),
+            Destination::Accumulator(index) => {
+                self.accumulators[index] = value;
+                self.busy[index] = false;
+            }
+        }
+    }
+
+    /// Issues one operand pair per lane, and passes on what has no product latency.
+    fn issue(&mut self, destination: Destination, mut operands: impl FnMut(usize) -> (Element, Element)) {
+        let mut sum: Option<Product> = None;
+        for (lane, unit) in self.lanes.iter_mut().enumerate() {
+            let (a, b) = operands(lane);
+            if let Some((product, _)) = unit.issue(a, b, destination) {
+                *sum.get_or_insert_default() ^= product;
+            }
+        }
+        if let Some(sum) = sum {
+            // Product and reduction are not both without latency.
+            let _ = self.reducer.issue(sum, destination);
+        }
+    }
+
+    fn make_powers(&mut self) {
+        if let Some((power, a, b)) = self.powers.next().filter(|_| self.lanes[0].free()) {
+            self.powers.issue();
+            let zero = (Element::ZERO, Element::ZERO);
+            self.issue(Destination::Power(power), |lane| if lane == 0 { (a, b) } else { zero });
+        }
+    }
+
+    /// Issues the collected group if it is complete and everything that it needs is there.
+    fn issue_group(&mut self) {
+        let (width, accumulator) = (self.lanes.len(), self.next_accumulator);
+        if self.groups_left == 0 || self.collected.len() < self.size || self.busy[accumulator] || !self.lanes[0].free()
+        {
+            return;
+        }
+        let top = width * (self.groups_left.min(self.accumulators.len() as u64) as usize);
+        let first = width - self.size;
+        let mut blocks = std::mem::take(&mut self.collected);
+        blocks[0] ^= self.accumulators[accumulator];
+        let powers = std::mem::replace(&mut self.powers, Powers::new(0));
+        self.issue(Destination::Accumulator(accumulator), |lane| match lane.checked_sub(first) {
+            Some(index) => (blocks[index], powers.get(top - lane)),
+            None => (Element::ZERO, Element::ZERO),
+        });
+        self.powers = powers;
+        blocks.clear();
+        self.collected = blocks;
+        self.busy[accumulator] = true;
+        self.next_accumulator = (accumulator + 1) % self.accumulators.len();
+        self.groups_left -= 1;
+        self.size = width;
+    }
+}
+
+impl Datapath for Unit {
+    fn clock(&mut self) {
+        self.entered_in_cycle = 0;
+        if let Some((value, destination)) = self.reducer.clock() {
+            self.deliver(value, destination);
+        }
+        let mut sum: Option<(Product, Destination)> = None;
+        for unit in &mut self.lanes {
+            if let Some((product, destination)) = unit.clock() {
+                sum.get_or_insert((Product::default(), destination)).0 ^= product;
+            }
+        }
+        if let Some((sum, destination)) = sum
+            && let Some((value, destination)) = self.reducer.issue(sum, destination)
+        {
+            self.deliver(value, destination);
+        }
+        self.make_powers();
+        self.issue_group();
+    }
+
+    fn load(&mut self, h: Element) {
+        self.powers.load(h);
+        self.make_powers();
+    }
+
+    fn ready(&self) -> bool {
+        self.powers.ready()
+    }
+
+    fn begin(&mut self, blocks: u64) {
+        let width = self.lanes.len() as u64;
+        self.accumulators.fill(Element::ZERO);
+        self.left = blocks;
+        self.groups_left = blocks.div_ceil(width);
+        self.size = (blocks - width * (self.groups_left - 1)) as usize;
+        self.next_accumulator = 0;
+    }
+
+    fn can_enter(&self) -> bool {
+        self.left > 0 && self.entered_in_cycle < self.lanes.len() && self.collected.len() < self.size
+    }
+
+    fn enter(&mut self, block: Element) {
+        self.entered_in_cycle += 1;
+        self.left -= 1;
+        self.collected.push(block);
+        self.issue_group();
+    }
+
+    fn result(&self) -> Option<Element> {
+        let done = self.groups_left == 0 && !self.busy.contains(&true);
+        done.then(|| self.accumulators.iter().fold(Element::ZERO, |sum, &y| sum ^ y))
+    }
+
+    fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
+        self.powers.registers(see);
+        for (index, value) in self.collected.iter().enumerate() {
+            see("collected", index, value.0);
+        }
+        for (lane, unit) in self.lanes.iter().enumerate() {
+            for product in unit.registers() {
+                see("product.low", lane, product.low);
+                see("product.high", lane, product.high);
+            }
+        }
+        for element in self.reducer.registers() {
+            see("reduced", 0, element.0);
+        }
+        for (index, value) in self.accumulators.iter().enumerate() {
+            see("accumulator", index, value.0);
+        }
+    }
+}
+
+/// The cycles.
+#[derive(Debug, Clone)]
+pub struct Recurrence {
+    spec: MultiplierSpec,
+    latency: u64,
+    interval: u64,
+    width: u64,
+    /// Size of the group that is being collected, and what has been collected of it.
+    size: u64,
+    collected: u64,
+    /// Cycle in which the group before it was issued, or in which the message began.
+    gate: u64,
+    /// Cycle in which the lanes take the next group.
+    lanes_free: u64,
+    /// By accumulator: the cycle in which its value stands.
+    stands: Box<[u64]>,
+    accumulator: usize,
+    /// The last cycle in which blocks entered, and how many.
+    entered: (u64, u64),
+}
+
+impl Recurrence {
+    /// A unit at rest.
+    #[must_use]
+    pub fn new(width: u32, groups: u32, spec: &MultiplierSpec) -> Self {
+        Self {
+            spec: spec.clone(),
+            latency: spec.latency(),
+            interval: spec.interval(),
+            width: width.into(),
+            size: width.into(),
+            collected: 0,
+            gate: 0,
+            lanes_free: 0,
+            stands: vec![0; groups as usize].into(),
+            accumulator: 0,
+            entered: (0, 0),
+        }
+    }
+
+    /// Cycle in which the group at hand is issued if its last block enters in cycle `at`.
+    #[inline]
+    fn issue(&self, at: u64) -> u64 {
+        at.max(self.lanes_free).max(self.stands[self.accumulator])
+    }
+}
+
+impl Cadence for Recurrence {
+    fn power_setup(&self) -> u64 {
+        setup(self.width as usize * self.stands.len(), 1, &self.spec)
+    }
+
+    fn begin(&mut self, at: u64, blocks: u64) {
+        self.size = (blocks - 1) % self.width + 1;
+        self.collected = 0;
+        self.gate = self.gate.max(at);
+    }
+
+    #[inline]
+    fn earliest(&self) -> u64 {
+        let (cycle, count) = self.entered;
+        self.gate.max(cycle + u64::from(count == self.width))
+    }
+
+    #[inline]
+    fn room(&self, at: u64, want: u64) -> u64 {
+        let (cycle, count) = self.entered;
+        let ports = want.min(self.width - if cycle == at { count } else { 0 });
+        let missing = self.size - self.collected;
+        // Blocks beyond the group find room only if the group leaves in the same cycle.
+        if ports <= missing || self.issue(at) == at { ports } else { missing }
+    }
+
+    #[inline]
+    fn enter(&mut self, at: u64, count: u64) {
+        self.entered = if self.entered.0 == at { (at, self.entered.1 + count) } else { (at, count) };
+        self.collected += count;
+        if self.collected >= self.size {
+            let issue = self.issue(at);
+            self.lanes_free = issue + self.interval;
+            self.stands[self.accumulator] = issue + self.latency;
+            self.accumulator += 1;
+            if self.accumulator == self.stands.len() {
+                self.accumulator = 0;
+            }
+            self.gate = issue;
+            self.collected -= self.size;
+            self.size = self.width;
+        }
+    }
+
+    fn known(&mut self) -> u64 {
+        self.gate + self.latency
+    }
+}

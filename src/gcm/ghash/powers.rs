@@ -1,0 +1,117 @@
+//! The powers of H that a unit holds, made when a key is loaded.
+//!
+//! H^j is the product of H^ceil(j/2) and H^floor(j/2). Powers are issued in order, round robin over the multipliers that
+//! the unit lends, each as soon as its operands stand. With one multiplier of latency L that takes a pair in every cycle:
+//!
+//! | powers | cycles from H |
+//! | --- | --- |
+//! | 1 | 0 |
+//! | 2 | L |
+//! | 3 | 2 L |
+//! | 4 | 2 L + 1 |
+//! | n | at least L ceil(log2 n), at most L ceil(log2 n) + n - 2 |
+
+use crate::gcm::field::Element;
+use crate::gcm::spec::MultiplierSpec;
+
+/// The registers that hold H^1 to H^n.
+#[derive(Debug, Clone)]
+pub struct Powers {
+    values: Vec<Option<Element>>,
+    issued: usize,
+}
+
+impl Powers {
+    /// Room for H^1 to H^`count`.
+    #[must_use]
+    pub fn new(count: usize) -> Self {
+        Self { values: vec![None; count], issued: 0 }
+    }
+
+    /// H is there.
+    pub fn load(&mut self, h: Element) {
+        self.values.fill(None);
+        self.put(1, h);
+        self.issued = 1;
+    }
+
+    /// Whether all powers stand.
+    #[must_use]
+    pub fn ready(&self) -> bool {
+        self.values.iter().all(Option::is_some)
+    }
+
+    /// The next power to be issued and its operands, once these stand.
+    #[must_use]
+    pub fn next(&self) -> Option<(usize, Element, Element)> {
+        let power = self.issued + 1;
+        if self.issued == 0 || power > self.values.len() {
+            return None;
+        }
+        let operand = |power: usize| self.values.get(power - 1).copied().flatten();
+        Some((power, operand(power.div_ceil(2))?, operand(power / 2)?))
+    }
+
+    /// The next power has been issued.
+    pub const fn issue(&mut self) {
+        self.issued += 1;
+    }
+
+    /// H^`power` stands.
+    pub fn put(&mut self, power: usize, value: Element) {
+        if let Some(place) = self.values.get_mut(power - 1) {
+            *place = Some(value);
+        }
+    }
+
+    /// H^`power`, zero where it does not stand.
+    #[must_use]
+    pub fn get(&self, power: usize) -> Element {
+        self.values.get(power.wrapping_sub(1)).copied().flatten().unwrap_or_default()
+    }
+
+    /// Shows the registers.
+    pub fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
+        for (index, value) in self.values.iter().enumerate() {
+            see("power", index + 1, value.unwrap_or_default().0);
+        }
+    }
+}
+
+/// Cycles from H to the last of `count` powers, on `multipliers` multipliers.
+#[must_use]
+pub fn setup(count: usize, multipliers: usize, spec: &MultiplierSpec) -> u64 {
+    let (mut stands, mut free, mut issue) = (vec![0; count + 1], vec![0; multipliers.max(1)], 0);
+    let slots = free.len();
+    for power in 2..=count {
+        let slot: &mut u64 = &mut free[(power - 2) % slots];
+        issue = issue.max(*slot).max(stands[power.div_ceil(2)]);
+        *slot = issue + spec.interval();
+        stands[power] = issue + spec.latency();
+    }
+    stands[count]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Cycles;
+
+    #[test]
+    fn the_set_up_lies_within_its_closed_bounds() {
+        for latency in 1..8 {
+            let spec = MultiplierSpec { product: Cycles(latency), reduction: Cycles(0), digit_bits: 128 };
+            assert_eq!([1, 2, 3, 4].map(|n| setup(n, 1, &spec)), [0, latency, 2 * latency, 2 * latency + 1]);
+            for count in 2..70_usize {
+                let doublings = u64::from(count.next_power_of_two().trailing_zeros());
+                let cycles = setup(count, 1, &spec);
+                assert!(cycles >= latency * doublings, "{count} powers, latency {latency}: {cycles}");
+                assert!(
+                    cycles <= latency * doublings + count as u64 - 2,
+                    "{count} powers, latency {latency}: {cycles}"
+                );
+                assert!(setup(count, 4, &spec) <= cycles);
+            }
+        }
+    }
+}

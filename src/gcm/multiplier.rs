@@ -1,0 +1,240 @@
+//! The multiplier in GF(2^128), register by register.
+//!
+//! ```text
+//!            +----------- ProductUnit -----------+        +---- Reducer ----+
+//!   a  ----->| partial += a * (digit of b) x^(dj)|------->| mod x^128+x^7.. |-----> a b
+//!   b  ----->| product cycles, one digit a cycle |  255b  | reduction cycles|  128b
+//!            +-----------------------------------+        +-----------------+
+//! ```
+//!
+//! | | |
+//! | --- | --- |
+//! | accepts | one pair per `interval` = ceil(128 / digit bits) cycles |
+//! | latency | L = product + reduction cycles: issued in cycle t, the result stands in cycle t + L |
+//! | stalls | never: what is issued comes out |
+//!
+//! A unit is clocked once per cycle, before anything is issued in that cycle. `T` is what travels with an operation.
+
+use super::field::{Element, Product};
+use super::spec::MultiplierSpec;
+use std::collections::VecDeque;
+
+/// The carry-less product, pipelined or digit-serial.
+#[derive(Debug, Clone)]
+pub struct ProductUnit<T> {
+    latency: u64,
+    interval: u64,
+    digit_bits: u32,
+    since_issue: u64,
+    in_flight: VecDeque<Multiplication<T>>,
+}
+
+#[derive(Debug, Clone)]
+struct Multiplication<T> {
+    age: u64,
+    a: Element,
+    b: Element,
+    digits: u32,
+    partial: Product,
+    tag: T,
+}
+
+impl<T> Multiplication<T> {
+    /// Takes the next digit of `b`, the lowest powers of x first.
+    fn take_digit(&mut self, bits: u32) {
+        let from = self.digits * bits;
+        if from < 128 {
+            let digit = (self.b.0 << from) & (!0_u128 << (128 - bits));
+            self.partial ^= self.a.product(Element(digit >> from));
+            self.digits += 1;
+        }
+    }
+}
+
+impl<T> ProductUnit<T> {
+    /// A unit at rest.
+    #[must_use]
+    pub fn new(spec: &MultiplierSpec) -> Self {
+        let (latency, interval, digit_bits) = (spec.product.0, spec.interval(), spec.digit_bits);
+        Self { latency, interval, digit_bits, since_issue: interval, in_flight: VecDeque::new() }
+    }
+
+    /// Whether a pair may be issued in this cycle.
+    #[must_use]
+    pub const fn free(&self) -> bool {
+        self.since_issue >= self.interval
+    }
+
+    /// To the next cycle. Gives the product that stands at the output in it.
+    pub fn clock(&mut self) -> Option<(Product, T)> {
+        self.since_issue = self.since_issue.saturating_add(1);
+        for multiplication in &mut self.in_flight {
+            multiplication.age += 1;
+            multiplication.take_digit(self.digit_bits);
+        }
+        let done = self.in_flight.front().is_some_and(|oldest| oldest.age == self.latency);
+        if done { self.in_flight.pop_front().map(|oldest| (oldest.partial, oldest.tag)) } else { None }
+    }
+
+    /// Takes a pair. Gives the product at once where it has no latency of its own.
+    pub fn issue(&mut self, a: Element, b: Element, tag: T) -> Option<(Product, T)> {
+        debug_assert!(self.free());
+        self.since_issue = 0;
+        if self.latency == 0 {
+            return Some((a.product(b), tag));
+        }
+        self.in_flight.push_back(Multiplication { age: 0, a, b, digits: 0, partial: Product::default(), tag });
+        None
+    }
+
+    /// The partial products in the pipeline, the oldest first.
+    pub fn registers(&self) -> impl Iterator<Item = Product> {
+        self.in_flight.iter().map(|multiplication| multiplication.partial)
+    }
+}
+
+/// The reduction modulo x^128 + x^7 + x^2 + x + 1, pipelined.
+#[derive(Debug, Clone)]
+pub struct Reducer<T> {
+    latency: u64,
+    in_flight: VecDeque<(u64, Element, T)>,
+}
+
+impl<T> Reducer<T> {
+    /// A unit at rest.
+    #[must_use]
+    pub const fn new(spec: &MultiplierSpec) -> Self {
+        Self { latency: spec.reduction.0, in_flight: VecDeque::new() }
+    }
+
+    /// To the next cycle. Gives the element that stands at the output in it.
+    pub fn clock(&mut self) -> Option<(Element, T)> {
+        for (age, ..) in &mut self.in_flight {
+            *age += 1;
+        }
+        let done = self.in_flight.front().is_some_and(|&(age, ..)| age == self.latency);
+        if done { self.in_flight.pop_front().map(|(_, element, tag)| (element, tag)) } else { None }
+    }
+
+    /// Takes a product. Gives the element at once where the reduction has no latency of its own.
+    pub fn issue(&mut self, product: Product, tag: T) -> Option<(Element, T)> {
+        if self.latency == 0 {
+            return Some((product.reduce(), tag));
+        }
+        self.in_flight.push_back((0, product.reduce(), tag));
+        None
+    }
+
+    /// The elements in the pipeline, the oldest first.
+    pub fn registers(&self) -> impl Iterator<Item = Element> {
+        self.in_flight.iter().map(|&(_, element, _)| element)
+    }
+}
+
+/// A whole multiplier: a product unit and its own reduction.
+#[derive(Debug, Clone)]
+pub struct Multiplier<T> {
+    product: ProductUnit<T>,
+    reducer: Reducer<T>,
+}
+
+impl<T> Multiplier<T> {
+    /// A multiplier at rest.
+    #[must_use]
+    pub fn new(spec: &MultiplierSpec) -> Self {
+        Self { product: ProductUnit::new(spec), reducer: Reducer::new(spec) }
+    }
+
+    /// Whether a pair may be issued in this cycle.
+    #[must_use]
+    pub const fn free(&self) -> bool {
+        self.product.free()
+    }
+
+    /// To the next cycle. Gives the result that stands at the output in it.
+    pub fn clock(&mut self) -> Option<(Element, T)> {
+        let reduced = self.reducer.clock();
+        let passed = self.product.clock().and_then(|(product, tag)| self.reducer.issue(product, tag));
+        reduced.or(passed)
+    }
+
+    /// Takes a pair.
+    pub fn issue(&mut self, a: Element, b: Element, tag: T) {
+        if let Some((product, tag)) = self.product.issue(a, b, tag) {
+            // A multiplier without any latency is refused by its specification.
+            let _ = self.reducer.issue(product, tag);
+        }
+    }
+
+    /// Shows the pipeline's registers: partial products by their two halves, then reduced elements.
+    pub fn registers(&self, see: &mut dyn FnMut(&'static str, u128)) {
+        for product in self.product.registers() {
+            see("product.low", product.low);
+            see("product.high", product.high);
+        }
+        for element in self.reducer.registers() {
+            see("reduced", element.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Cycles;
+    use proptest::prelude::*;
+
+    fn spec(product: u64, reduction: u64, digit_bits: u32) -> MultiplierSpec {
+        MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits }
+    }
+
+    proptest! {
+        #[test]
+        fn a_result_stands_after_the_latency_and_not_before(
+            a: u128, b: u128, product in 0..6_u64, reduction in 0..4_u64, digit_bits in 1..=128_u32,
+        ) {
+            let spec = spec(product + 128_u64.div_ceil(digit_bits.into()) - 1, reduction, digit_bits);
+            prop_assume!(spec.check().is_ok());
+            let mut multiplier = Multiplier::new(&spec);
+            multiplier.issue(Element(a), Element(b), ());
+            for cycle in 1..spec.latency() {
+                prop_assert!(multiplier.clock().is_none(), "a result in cycle {}", cycle);
+                prop_assert_eq!(multiplier.free(), cycle >= spec.interval());
+            }
+            prop_assert_eq!(multiplier.clock(), Some((Element(a).times(Element(b)), ())));
+            prop_assert!(multiplier.clock().is_none());
+        }
+    }
+
+    #[test]
+    fn a_bit_parallel_multiplier_takes_a_pair_in_every_cycle() {
+        let mut multiplier = Multiplier::new(&spec(2, 1, 128));
+        let mut results = Vec::new();
+        for n in 0..10 {
+            results.extend(multiplier.clock());
+            assert!(multiplier.free());
+            multiplier.issue(Element(n << 90), Element(3 << 60), n);
+        }
+        assert_eq!(results, (0..7).map(|n| (Element(n << 90).times(Element(3 << 60)), n)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_digit_serial_partial_product_grows_digit_by_digit() {
+        let (a, b) = (Element(0x1234_5678_9abc_def0_0fed_cba9_8765_4321), Element(!0));
+        let mut unit = ProductUnit::new(&spec(8, 0, 16));
+        unit.issue(a, b, ());
+        for digits in 1..8 {
+            assert!(unit.clock().is_none());
+            let read = Element(!0 << (128 - 16 * digits));
+            assert_eq!(unit.registers().next(), Some(a.product(read)), "after {digits} digits");
+        }
+        assert_eq!(unit.clock(), Some((a.product(b), ())));
+    }
+
+    #[test]
+    fn a_product_may_not_end_before_its_operand_is_read() {
+        assert!(spec(7, 1, 16).check().is_err());
+        assert!(spec(8, 0, 16).check().is_ok());
+        assert!(spec(0, 0, 128).check().is_err());
+    }
+}

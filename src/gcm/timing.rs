@@ -1,0 +1,369 @@
+//! The cycles of an AES-GCM engine without its bytes.
+//!
+//! ```text
+//!                    +-----------------------------------------------------+
+//!   key      ------->| key expansion, H, powers                            |
+//!   message  ------->| counters --> AES lanes --> keystream FIFO           |
+//!                    |                                 |                   |
+//!   text     ------->| block register --------------->(+)----> [register]--|----> text, one cycle later
+//!                    |                |  open            | seal            |
+//!                    |                +--> GHASH <-------+                 |----> tag, verdict
+//!                    +-----------------------------------------------------+
+//! ```
+//!
+//! | | |
+//! | --- | --- |
+//! | accepts | up to `lanes` text blocks per cycle, as far as their keystream stands and GHASH takes them |
+//! | keystream | block 0 of a message is the mask E(K, J0), block i > 0 the keystream of text block i; block i enters lane i mod lanes in order, at the earliest in the cycle after text block i - `keystream_blocks` was taken |
+//! | output | one cycle after a block is taken |
+//! | GHASH on open | takes a ciphertext block in the cycle in which the block is taken |
+//! | GHASH on seal | takes a ciphertext block from the output register, a cycle after the block was taken or later; the register holds `lanes` blocks, and text waits while it is full |
+//! | tag | one cycle after both the GHASH value and the mask stand; the verdict `compare` cycles later |
+//! | next message | its keystream starts in the cycle after the last keystream block of the message before has entered its lane; its AAD enters GHASH once the value of the message before is known; there are mask registers for two messages, so it also waits for the tag of the message before the last |
+//! | stalls | [`Limit`] |
+//!
+//! A call gives the cycles that the engine will need, whenever these lie: calls follow the order of the data, not of time.
+
+mod keystream;
+#[cfg(test)]
+mod tests;
+
+use super::ghash::{Cadence, Recurrence};
+use super::message::{Direction, Shape};
+use super::spec::{EngineSpec, SpecError};
+use keystream::Keystream;
+
+/// What a burst waited for last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// Its keystream.
+    Aes,
+    /// The authenticator.
+    Ghash,
+    /// Itself: the engine took it as fast as its text ports go.
+    Data,
+}
+
+/// What became of a burst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accepted {
+    /// Cycle by which the last complete block among these bytes has been taken in. Bytes of a block that is not
+    /// complete wait in the block register for the next burst and do not count.
+    pub consumed: u64,
+    /// Cycle in which the last output bytes of these blocks stand at the output.
+    pub out: u64,
+    /// What the burst waited for last.
+    pub limit: Limit,
+}
+
+/// The end of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Finished {
+    /// Cycle in which the tag stands.
+    pub tag: u64,
+    /// Cycle in which the verdict stands.
+    pub verdict: u64,
+}
+
+/// Cycles in which text was there and could not be taken at the ports' full rate, by cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Waits {
+    /// For keystream.
+    pub aes: u64,
+    /// For the authenticator.
+    pub ghash: u64,
+}
+
+/// An engine's clockwork. Its state is plain data; nothing is allocated after [`Timing::new`].
+#[derive(Debug, Clone)]
+pub struct Timing {
+    ports: u64,
+    key_setup: u64,
+    compare: u64,
+    keystream: Keystream,
+    ghash: Recurrence,
+    /// By text block, modulo the ring's length: the cycle in which it entered GHASH.
+    hashed: Box<[u64]>,
+    /// Text blocks taken since the engine was built.
+    taken: u64,
+    /// The last cycle in which text was taken, and how many blocks.
+    row: (u64, u64),
+    /// Cycle in which the data seen so far is visible.
+    visible: u64,
+    direction: Direction,
+    text_bytes_left: u64,
+    /// Bytes of the block that is not complete.
+    held: u64,
+    /// Tags of the last message and of the one before it; also when a key that was loaded is ready.
+    tags: [u64; 2],
+    known: u64,
+    waits: Waits,
+    work: Work,
+}
+
+impl Timing {
+    /// An engine at rest in cycle 0, without a key.
+    ///
+    /// # Errors
+    /// What [`EngineSpec::check`] says.
+    pub fn new(spec: &EngineSpec) -> Result<Self, SpecError> {
+        spec.check()?;
+        let rounds = spec.rounds()?;
+        let ports = u64::from(spec.aes.lanes);
+        Ok(Self {
+            ports,
+            key_setup: spec.key_setup.0,
+            compare: spec.compare.0,
+            keystream: Keystream::new(&spec.aes, rounds),
+            ghash: Recurrence::new(&spec.ghash),
+            hashed: vec![0; ports.next_power_of_two() as usize].into(),
+            taken: 0,
+            row: (0, 0),
+            visible: 0,
+            direction: Direction::Seal,
+            text_bytes_left: 0,
+            held: 0,
+            tags: [0; 2],
+            known: 0,
+            waits: Waits::default(),
+            work: Work::default(),
+        })
+    }
+
+    /// Loads a key from cycle `at` on, or once the tags of all messages so far stand. Gives the cycle from which
+    /// messages may start: key expansion, then H through a lane, then the powers of H.
+    pub fn load_key(&mut self, at: u64) -> u64 {
+        let from = at.max(self.tags[1]).max(self.tags[0]);
+        let ready = self.keystream.h(from + self.key_setup) + self.ghash.power_setup();
+        self.tags = [ready; 2];
+        self.known = self.known.max(ready);
+        self.work.add(from, ready);
+        ready
+    }
+
+    /// Starts a message with a 96-bit IV in cycle `at`; the message before has been [finished](Self::finish).
+    pub fn start(&mut self, at: u64, aad_bytes: u64, text_bytes: u64, direction: Direction) {
+        self.start_shape(at, &Shape::new(aad_bytes, text_bytes, direction));
+    }
+
+    /// Starts a message of any shape.
+    pub fn start_shape(&mut self, at: u64, shape: &Shape) {
+        let opened = at.max(self.tags[0]);
+        let mut hash_free = opened.max(self.known);
+        let mut j0 = opened;
+        if shape.iv_blocks() > 0 {
+            self.ghash.begin(hash_free, shape.iv_blocks());
+            self.hash(shape.iv_blocks());
+            let from = hash_free;
+            (j0, hash_free) = (self.ghash.known(), self.ghash.known());
+            self.work.add(from, j0);
+        }
+        self.keystream.begin(j0, shape.text_blocks());
+        self.ghash.begin(hash_free, shape.ghash_blocks());
+        if shape.aad_blocks() > 0 {
+            let last = self.hash(shape.aad_blocks());
+            self.work.add(hash_free, last + 1);
+        }
+        self.direction = shape.direction;
+        self.text_bytes_left = shape.text_bytes;
+        self.held = 0;
+        self.visible = opened;
+    }
+
+    /// Enters blocks that are all there. Gives the cycle of the last one.
+    fn hash(&mut self, mut blocks: u64) -> u64 {
+        let mut at = 0;
+        while blocks > 0 {
+            at = self.ghash.earliest();
+            let count = self.ghash.room(at, blocks);
+            self.ghash.enter(at, count);
+            blocks -= count;
+        }
+        at
+    }
+
+    /// Takes the next `bytes` of text, all visible from cycle `at` on. Bytes beyond the message's length are ignored.
+    #[inline]
+    pub fn accept(&mut self, at: u64, bytes: u32) -> Accepted {
+        let bytes = u64::from(bytes).min(self.text_bytes_left);
+        self.text_bytes_left -= bytes;
+        self.visible = self.visible.max(at);
+        let total = self.held + bytes;
+        let blocks = if self.text_bytes_left == 0 { total.div_ceil(16) } else { total / 16 };
+        self.held = if self.text_bytes_left == 0 { 0 } else { total % 16 };
+        let mut limit = Limit::Data;
+        let mut left = blocks;
+        while left > 0 {
+            left -= self.take_row(left, &mut limit);
+        }
+        let consumed = self.row.0;
+        if blocks > 0 {
+            self.work.add(self.visible, consumed + 1);
+        }
+        Accepted { consumed, out: consumed + 1, limit }
+    }
+
+    /// Cycle in which the text ports take the next block, and how many they take in cycle t.
+    #[inline]
+    fn ports_free(&self) -> u64 {
+        self.visible.max(self.row.0 + u64::from(self.row.1 == self.ports))
+    }
+
+    #[inline]
+    const fn ports_in(&self, at: u64) -> u64 {
+        self.ports - if self.row.0 == at { self.row.1 } else { 0 }
+    }
+
+    /// Takes what one cycle takes of `left` blocks, and sends them on to GHASH. Gives their number.
+    #[inline]
+    fn take_row(&mut self, left: u64, limit: &mut Limit) -> u64 {
+        let free = self.ports_free();
+        let (mut at, mut stands) = (free.max(self.hash_free()), 0);
+        let mut want = left.min(self.ports_in(at));
+        let (mut keyed, first) = self.keystream.ready(self.taken, want, at);
+        if keyed == 0 {
+            (at, stands) = (first, first);
+            want = left.min(self.ports_in(at));
+            keyed = self.keystream.ready(self.taken, want, at).0;
+        }
+        let room = self.hash_room(at, keyed);
+        let short = match (room < keyed, keyed < want) {
+            (true, _) => Some(Limit::Ghash),
+            (_, true) => Some(Limit::Aes),
+            _ => None,
+        };
+        if at > free || short.is_some() {
+            self.charge(free, at, stands == at, short, limit);
+        }
+        match self.direction {
+            Direction::Open => self.ghash.enter(at, room),
+            Direction::Seal => self.send(at + 1, room),
+        }
+        self.keystream.take(self.taken, room, at);
+        self.taken += room;
+        self.row = (at, room + if self.row.0 == at { self.row.1 } else { 0 });
+        room
+    }
+
+    /// Cycle in which the way to GHASH takes the next text block.
+    #[inline]
+    fn hash_free(&self) -> u64 {
+        match self.direction {
+            Direction::Open => self.ghash.earliest(),
+            Direction::Seal => self.drained(0),
+        }
+    }
+
+    /// How many of the next `want` text blocks the way to GHASH takes in cycle `at`.
+    #[inline]
+    fn hash_room(&self, at: u64, want: u64) -> u64 {
+        if self.direction == Direction::Open {
+            return self.ghash.room(at, want);
+        }
+        let mut room = want;
+        while room > 1 && self.drained(room - 1) > at {
+            room -= 1;
+        }
+        room
+    }
+
+    /// `count` ciphertext blocks stand in the output register from cycle `at` on and go to GHASH.
+    #[inline]
+    fn send(&mut self, at: u64, count: u64) {
+        let mask = self.hashed.len() - 1;
+        let (mut index, mut left) = (self.taken as usize, count);
+        while left > 0 {
+            let enters = at.max(self.ghash.earliest());
+            let count = self.ghash.room(enters, left);
+            self.ghash.enter(enters, count);
+            for _ in 0..count {
+                self.hashed[index & mask] = enters;
+                index += 1;
+            }
+            left -= count;
+        }
+    }
+
+    /// Cycle in which the output register has room for the text block `ahead` of the next one.
+    #[inline]
+    fn drained(&self, ahead: u64) -> u64 {
+        let index = (self.taken + ahead).wrapping_sub(self.ports) as usize;
+        self.hashed[index & (self.hashed.len() - 1)]
+    }
+
+    /// Books the cycles from `free` to `at`, in which nothing was taken, and the cycle `at` if it took less than it could.
+    #[cold]
+    fn charge(&mut self, free: u64, at: u64, by_keystream: bool, short: Option<Limit>, limit: &mut Limit) {
+        if at > free {
+            *limit = if by_keystream { Limit::Aes } else { Limit::Ghash };
+            match by_keystream {
+                true => self.waits.aes += at - free,
+                false => self.waits.ghash += at - free,
+            }
+        }
+        if let Some(cause) = short {
+            *limit = cause;
+            match cause {
+                Limit::Aes => self.waits.aes += 1,
+                Limit::Ghash | Limit::Data => self.waits.ghash += 1,
+            }
+        }
+    }
+
+    /// Ends the message: all its text has been accepted.
+    pub fn finish(&mut self) -> Finished {
+        debug_assert_eq!(self.text_bytes_left, 0, "the message is not complete");
+        let last = self.hash(1);
+        self.known = self.ghash.known();
+        let tag = self.known.max(self.keystream.mask()) + 1;
+        self.keystream.end();
+        self.tags = [self.tags[1], tag];
+        self.work.add(last, tag);
+        Finished { tag, verdict: tag + self.compare }
+    }
+
+    /// Earliest cycle in which anything of a message that starts in cycle `at` can happen.
+    #[must_use]
+    pub fn may_start(&self, at: u64) -> u64 {
+        at.max(self.tags[0])
+    }
+
+    /// Cycles up to `until` in which the engine had work: a key to load, AAD or text to take, or a tail to finish. A
+    /// burst counts from the cycle in which it was visible. `until` is not before the burst that was accepted last.
+    #[must_use]
+    pub fn busy(&self, until: u64) -> u64 {
+        self.work.until(until)
+    }
+
+    /// Cycles in which text waited, since the engine was built.
+    #[must_use]
+    pub const fn waits(&self) -> Waits {
+        self.waits
+    }
+}
+
+/// Cycles of work: a sum, and the stretches that may reach into the future.
+#[derive(Debug, Clone, Copy, Default)]
+struct Work {
+    past: u64,
+    /// The latest stretches, in order and apart from each other: first cycle, and first cycle after.
+    recent: [(u64, u64); 8],
+}
+
+impl Work {
+    #[inline]
+    fn add(&mut self, from: u64, to: u64) {
+        let last = &mut self.recent[7];
+        if from <= last.1 {
+            last.1 = last.1.max(to);
+        } else if to > from {
+            self.past += self.recent[0].1 - self.recent[0].0;
+            self.recent.rotate_left(1);
+            self.recent[7] = (from, to);
+        }
+    }
+
+    fn until(&self, until: u64) -> u64 {
+        self.past + self.recent.iter().map(|&(from, to)| to.min(until).saturating_sub(from)).sum::<u64>()
+    }
+}

@@ -1,0 +1,192 @@
+//! When keystream blocks stand.
+//!
+//! Block i of a message enters its lane in cycle s(i) = max of: s(i - 1); the cycle after text block i -
+//! `keystream_blocks` was taken; and what the lane allows. Lanes that take a block in every cycle need no state: with
+//! c(i) the cycle in which text block i is taken, c(i) >= c(i - lanes) + 1 (there is one text port per lane), and by
+//! induction
+//!
+//! ```text
+//! s(i) = max(s(0) + floor(i / lanes), c(i - keystream_blocks) + 1)
+//! ```
+//!
+//! Lanes in which blocks go round have D places; a place that was entered in cycle t is free again in t + passes x D.
+
+use crate::gcm::spec::AesSpec;
+
+/// The lanes' clockwork and the FIFO's credits.
+#[derive(Debug, Clone)]
+pub(super) struct Keystream {
+    lanes: u64,
+    latency: u64,
+    depth: u64,
+    /// By text block, modulo the ring's length: the cycle after it was taken, when its room may be used again.
+    credits: Box<[u64]>,
+    looped: Option<Looped>,
+    /// When the mask block of the message entered its lane.
+    first: u64,
+    /// When the last block of the message before entered its lane, and one more.
+    next_message: u64,
+    /// Number of the message's first text block among all text blocks.
+    base: u64,
+    blocks: u64,
+}
+
+impl Keystream {
+    pub(super) fn new(spec: &AesSpec, rounds: u32) -> Self {
+        let depth = u64::from(spec.keystream_blocks);
+        let looped = spec.passes(rounds) > 1 || spec.start_interval.0 > 1;
+        Self {
+            lanes: spec.lanes.into(),
+            latency: spec.latency(rounds),
+            depth,
+            credits: vec![0; depth.max(spec.lanes.into()).next_power_of_two() as usize].into(),
+            looped: looped.then(|| Looped::new(spec, rounds)),
+            first: 0,
+            next_message: 0,
+            base: 0,
+            blocks: 0,
+        }
+    }
+
+    /// H, whose block may enter from cycle `at` on.
+    pub(super) fn h(&mut self, at: u64) -> u64 {
+        let at = self.looped.as_mut().map_or(at, |lanes| lanes.enter(0, at));
+        at + self.latency
+    }
+
+    /// A message whose J0 is there in cycle `at`.
+    pub(super) fn begin(&mut self, at: u64, text_blocks: u64) {
+        let at = at.max(self.next_message);
+        self.first = self.looped.as_mut().map_or(at, |lanes| lanes.begin(at));
+        self.base += self.blocks;
+        self.blocks = text_blocks;
+    }
+
+    /// When the mask stands.
+    pub(super) const fn mask(&self) -> u64 {
+        self.first + self.latency
+    }
+
+    #[inline]
+    fn credit(&self, text_block: u64) -> u64 {
+        self.credits[text_block.wrapping_sub(self.depth) as usize & (self.credits.len() - 1)]
+    }
+
+    /// When the keystream of text block `text_block` (counted over all messages, the next to be taken) enters its lane.
+    fn entry(&mut self, text_block: u64) -> u64 {
+        let credit = self.credit(text_block);
+        let block = text_block - self.base + 1;
+        match &mut self.looped {
+            None => credit.max(self.first + block / self.lanes),
+            Some(lanes) => lanes.block(block, credit),
+        }
+    }
+
+    /// How many of the next `want` text blocks have their keystream in cycle `at`; if none, when the first has.
+    #[inline]
+    pub(super) fn ready(&mut self, text_block: u64, want: u64, at: u64) -> (u64, u64) {
+        let want = want.min(self.depth);
+        if self.looped.is_none() && want > 0 {
+            let entered = at.wrapping_sub(self.latency + self.first);
+            let last = text_block - self.base + want;
+            if at >= self.latency + self.first
+                && last < (entered + 1) * self.lanes
+                && self.credit(text_block + want - 1) + self.latency <= at
+            {
+                return (want, 0);
+            }
+        }
+        self.count(text_block, want, at)
+    }
+
+    fn count(&mut self, text_block: u64, want: u64, at: u64) -> (u64, u64) {
+        let first = self.entry(text_block) + self.latency;
+        if first > at {
+            return (0, first);
+        }
+        let mut count = 1;
+        while count < want && self.entry(text_block + count) + self.latency <= at {
+            count += 1;
+        }
+        (count, first)
+    }
+
+    /// Text blocks are taken in cycle `at`.
+    #[inline]
+    pub(super) fn take(&mut self, text_block: u64, count: u64, at: u64) {
+        let mask = self.credits.len() - 1;
+        for block in text_block..text_block + count {
+            self.credits[block as usize & mask] = at + 1;
+        }
+    }
+
+    /// The message ends: all its text has been taken.
+    pub(super) fn end(&mut self) {
+        let last = if self.blocks == 0 { self.first } else { self.entry(self.base + self.blocks - 1) };
+        self.next_message = last + 1;
+    }
+}
+
+/// Lanes in which blocks go round, or that rest between blocks.
+#[derive(Debug, Clone)]
+struct Looped {
+    lanes: usize,
+    interval: u64,
+    /// Places per lane: blocks that it holds at once.
+    places: u64,
+    latency: u64,
+    /// By lane: when the next block may enter.
+    rested: Box<[u64]>,
+    /// By lane and place: when it is free.
+    free: Box<[u64]>,
+    /// Entries of the message's latest blocks, and how many blocks have entered.
+    entries: Box<[u64]>,
+    entered: u64,
+}
+
+impl Looped {
+    fn new(spec: &AesSpec, rounds: u32) -> Self {
+        let (lanes, places) = (spec.lanes as usize, spec.pass_cycles(rounds));
+        Self {
+            lanes,
+            interval: spec.start_interval.0.max(1),
+            places,
+            latency: spec.latency(rounds),
+            rested: vec![0; lanes].into(),
+            free: vec![0; lanes * places as usize].into(),
+            entries: vec![0; 2 * lanes].into(),
+            entered: 0,
+        }
+    }
+
+    /// A block enters `lane` as soon as the lane allows after cycle `at`.
+    fn enter(&mut self, lane: usize, at: u64) -> u64 {
+        let mut at = at.max(self.rested[lane]);
+        let place = |at: u64| lane * self.places as usize + (at % self.places) as usize;
+        while self.free[place(at)] > at {
+            at += 1;
+        }
+        self.free[place(at)] = at + self.latency;
+        self.rested[lane] = at + self.interval;
+        at
+    }
+
+    fn begin(&mut self, at: u64) -> u64 {
+        let at = self.enter(0, at);
+        self.entries[0] = at;
+        self.entered = 1;
+        at
+    }
+
+    /// When block `block` of the message entered or will enter. Asked for in order, or again for one of the last ones.
+    fn block(&mut self, block: u64, credit: u64) -> u64 {
+        let length = self.entries.len() as u64;
+        if block == self.entered {
+            let before = self.entries[((block - 1) % length) as usize];
+            let at = self.enter((block % self.lanes as u64) as usize, before.max(credit));
+            self.entries[(block % length) as usize] = at;
+            self.entered += 1;
+        }
+        self.entries[(block % length) as usize]
+    }
+}

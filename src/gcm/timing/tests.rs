@@ -1,0 +1,176 @@
+use super::*;
+use crate::gcm::arbitrary::{any_engine, pattern};
+use crate::gcm::bulk;
+use crate::gcm::engine::{Engine, Event};
+use proptest::prelude::*;
+
+/// A message and how its text arrives.
+#[derive(Debug, Clone)]
+struct Planned {
+    shape: Shape,
+    /// Cycles from the start of the message before to this one's.
+    start_after: u64,
+    /// Sizes of bursts, repeated until the text ends, and cycles between them.
+    bursts: Vec<(u32, u64)>,
+}
+
+fn any_message() -> impl Strategy<Value = Planned> {
+    let iv = prop_oneof![4 => Just(12_u64), 1 => 1..60_u64];
+    let text = prop_oneof![1 => Just(0_u64), 3 => 1..100_u64, 3 => 1..3000_u64];
+    let burst = (prop_oneof![3 => Just(256_u32), 1 => 1..40_u32, 1 => 1..700_u32], prop_oneof![0..8_u64, 0..80_u64]);
+    let direction = prop::sample::select(vec![Direction::Seal, Direction::Open]);
+    let start_after = prop_oneof![0..10_u64, 0..400_u64];
+    (iv, 0..90_u64, text, direction, start_after, prop::collection::vec(burst, 1..12)).prop_map(
+        |(iv_bytes, aad_bytes, text_bytes, direction, start_after, bursts)| Planned {
+            shape: Shape { iv_bytes, aad_bytes, text_bytes, direction },
+            start_after,
+            bursts,
+        },
+    )
+}
+
+/// What both forms are told: (cycle, bytes) of each burst by message, and the messages' starts.
+fn arrivals(messages: &[Planned], from: u64) -> Vec<(u64, Vec<(u64, u32)>)> {
+    let (mut start, mut now) = (from, from);
+    let mut all = Vec::new();
+    for message in messages {
+        start += message.start_after;
+        let mut left = message.shape.text_bytes as u32;
+        let mut bursts = Vec::new();
+        for &(bytes, gap) in message.bursts.iter().cycle() {
+            if left == 0 {
+                break;
+            }
+            now += gap;
+            bursts.push((now, bytes.min(left)));
+            left -= bytes.min(left);
+        }
+        all.push((start, bursts));
+    }
+    all
+}
+
+/// Cycles seen from outside: of each text block taken, of each block at the output, of each tag.
+#[derive(Debug, PartialEq, Eq, Default)]
+struct Seen {
+    taken: Vec<u64>,
+    out: Vec<u64>,
+    tags: Vec<u64>,
+}
+
+/// Runs the structural engine through the plan; checks its bytes on the way.
+fn structural(spec: &EngineSpec, messages: &[Planned]) -> (u64, Seen) {
+    let mut engine = Engine::new(spec).unwrap();
+    let raw = pattern(77, spec.key_bits as usize / 8);
+    engine.load_key(&raw).unwrap();
+    let mut events = Vec::new();
+    while !matches!(events.last(), Some((_, Event::KeyReady))) {
+        engine.step(&mut events);
+    }
+    let ready = events.last().unwrap().0;
+    let (mut seen, mut text_out, mut tags) = (Seen::default(), Vec::new(), Vec::new());
+    let plan = arrivals(messages, ready + 1);
+    let key = bulk::Key::new(&raw).unwrap();
+    let mut starts: Vec<_> = messages.iter().zip(&plan).map(|(m, p)| (p.0, m)).rev().collect();
+    let mut offers = Vec::new();
+    let (mut expected_text, mut expected_tags) = (Vec::new(), Vec::new());
+    for (number, (message, (_, bursts))) in messages.iter().zip(&plan).enumerate() {
+        let (iv, aad, mut text) = contents(number, message);
+        let mut rest = &text[..];
+        for &(at, bytes) in bursts {
+            let (burst, left) = rest.split_at(bytes as usize);
+            offers.push((at, burst.to_vec()));
+            rest = left;
+        }
+        let mut stream = bulk::Stream::new(&key, &iv, &aad, message.shape.direction).unwrap();
+        stream.update(&key, &mut text);
+        expected_text.extend(text);
+        expected_tags.push(stream.tag(&key));
+    }
+    offers.reverse();
+    events.clear();
+    while !engine.idle() || !starts.is_empty() {
+        while let Some(&(at, message)) = starts.last()
+            && at == engine.cycle()
+        {
+            let number = messages.len() - starts.len();
+            let (iv, aad, _) = contents(number, message);
+            engine.start(&iv, &aad, message.shape.text_bytes, message.shape.direction).unwrap();
+            starts.pop();
+        }
+        while let Some((at, burst)) = offers.last()
+            && *at == engine.cycle()
+        {
+            engine.offer(burst);
+            offers.pop();
+        }
+        engine.step(&mut events);
+        for (cycle, event) in events.drain(..) {
+            match event {
+                Event::Taken(count) => seen.taken.extend(std::iter::repeat_n(cycle, count as usize)),
+                Event::Text(bytes) => {
+                    seen.out.push(cycle);
+                    text_out.extend(bytes);
+                }
+                Event::Tag(tag) => {
+                    seen.tags.push(cycle);
+                    tags.push(tag);
+                }
+                Event::KeyReady => {}
+            }
+        }
+        assert!(engine.cycle() < ready + 3_000_000, "the engine stands still");
+    }
+    assert!(text_out == expected_text, "text differs");
+    assert_eq!(tags, expected_tags);
+    (ready, seen)
+}
+
+fn contents(number: usize, message: &Planned) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+    let part = |salt: u64, length: u64| pattern(number as u64 * 16 + salt, length as usize);
+    (part(1, message.shape.iv_bytes), part(2, message.shape.aad_bytes), part(3, message.shape.text_bytes))
+}
+
+/// The same plan through the clockwork; checks each burst against the blocks that the structural engine took.
+fn clockwork(spec: &EngineSpec, messages: &[Planned], truth: &Seen) -> (u64, Seen) {
+    let mut timing = Timing::new(spec).unwrap();
+    let ready = timing.load_key(0);
+    let plan = arrivals(messages, ready + 1);
+    let (mut seen, mut blocks) = (Seen::default(), 0_usize);
+    for (message, (start, bursts)) in messages.iter().zip(&plan) {
+        timing.start_shape(*start, &message.shape);
+        let (first, mut bytes_in) = (blocks, 0_u64);
+        for &(at, bytes) in bursts {
+            let accepted = timing.accept(at, bytes);
+            bytes_in += u64::from(bytes);
+            let complete =
+                if bytes_in == message.shape.text_bytes { bytes_in.div_ceil(16) } else { bytes_in / 16 } as usize;
+            if first + complete > blocks {
+                blocks = first + complete;
+                assert_eq!(accepted.consumed, truth.taken[blocks - 1], "text block {} is taken", blocks - 1);
+                assert_eq!(accepted.out, truth.out[blocks - 1], "text block {} is out", blocks - 1);
+            }
+        }
+        let finished = timing.finish();
+        assert_eq!(finished.verdict, finished.tag + spec.compare.0);
+        seen.tags.push(finished.tag);
+    }
+    (ready, seen)
+}
+
+fn lockstep(spec: &EngineSpec, messages: &[Planned]) {
+    let (ready, truth) = structural(spec, messages);
+    let (predicted, seen) = clockwork(spec, messages, &truth);
+    assert_eq!(predicted, ready, "key ready");
+    assert_eq!(seen.tags, truth.tags);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #[test]
+    fn the_clockwork_shows_the_cycles_of_the_structural_engine(
+        spec in any_engine(), messages in prop::collection::vec(any_message(), 1..6),
+    ) {
+        lockstep(&spec, &messages);
+    }
+}

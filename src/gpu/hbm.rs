@@ -1,0 +1,188 @@
+//! Device memory behind the L2, as the copy engine sees it.
+//!
+//! ```text
+//!                  +---------------+
+//!  writes[] wire  ~|               |~ landed wire
+//!  reads[]  In    >|  HBM and L2   |~ data[] wire
+//!  verdicts In    >|               |
+//!                  +-------+-------+
+//!                          | DeviceMemory
+//! ```
+//!
+//! | contract | |
+//! | --- | --- |
+//! | accepts | writes and reads as they come, served one after the other at `write_rate` and `read_rate` |
+//! | latency | end of service to visible: `write_latency`; end of service to data: `read_latency` |
+//! | unverified bytes | wait here for their verdict; on failure they are scrubbed and never reach [`DeviceMemory`] |
+//! | exposure | from a message's first visible byte to its verdict |
+
+use super::{
+    spec::HbmSpec,
+    work::{JobId, Landed, MemoryData, MemoryRead, MemoryWrite, Verdict},
+};
+use crate::{
+    pcie::packet::Payload,
+    sim::{Activity, Clock, Now, Queue, Wake, Wakes, Wire},
+    units::Femtos,
+};
+use std::collections::HashMap;
+
+/// The bytes in device memory.
+pub trait DeviceMemory {
+    /// Verified or plain bytes have landed.
+    fn store(&mut self, address: u64, payload: &Payload);
+    /// The bytes to be read, or an empty payload in a run without data.
+    fn load(&mut self, address: u64, bytes: u32) -> Payload;
+}
+
+/// Ports of the device memory.
+pub struct Ports<'a> {
+    /// Writes, by PCE.
+    pub writes: &'a mut [Wire<MemoryWrite>],
+    /// Reads, by PCE.
+    pub reads: &'a mut [Queue<MemoryRead>],
+    /// Read data, by PCE.
+    pub data: &'a mut [Wire<MemoryData>],
+    /// Verdicts of the tag queue.
+    pub verdicts: &'a mut Queue<Verdict>,
+    /// To the front end.
+    pub landed: &'a mut Wire<Landed>,
+    /// The bytes.
+    pub memory: &'a mut dyn DeviceMemory,
+    /// Where wakes are noted.
+    pub wakes: &'a Wakes,
+}
+
+/// How long unverified plaintext was visible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Exposure {
+    /// Of the message that was visible longest.
+    pub longest: Femtos,
+    /// Of all messages together.
+    pub total: Femtos,
+    /// Messages whose bytes were scrubbed.
+    pub scrubbed: u64,
+}
+
+/// A message whose bytes wait for a verdict, or whose verdict waits for bytes.
+#[derive(Debug, Default)]
+struct Unverified {
+    first_visible: Option<Femtos>,
+    landed: bool,
+    verdict: Option<bool>,
+    deposits: Vec<(u64, Payload)>,
+}
+
+/// Device memory.
+#[derive(Debug)]
+pub struct Hbm {
+    spec: HbmSpec,
+    clock: Clock,
+    write_free: u64,
+    read_free: u64,
+    unverified: HashMap<JobId, Unverified>,
+    exposure: Exposure,
+}
+
+impl Hbm {
+    /// Device memory on `clock`.
+    #[must_use]
+    pub fn new(spec: &HbmSpec, clock: Clock) -> Self {
+        Self {
+            spec: spec.clone(),
+            clock,
+            write_free: 0,
+            read_free: 0,
+            unverified: HashMap::new(),
+            exposure: Exposure::default(),
+        }
+    }
+
+    /// Exposure so far.
+    #[must_use]
+    pub const fn exposure(&self) -> Exposure {
+        self.exposure
+    }
+
+    /// Advances by one edge.
+    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+        self.take_writes(now, ports);
+        self.take_reads(now, ports);
+        while let Some(verdict) = ports.verdicts.input(now.time, ports.wakes).pop() {
+            self.judge(verdict, now, ports.memory);
+        }
+        let busy_until = self.write_free.max(self.read_free);
+        let arrival = ports.writes.iter().filter_map(Wire::next_arrival).min();
+        let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        if busy_until > now.cycle {
+            return Wake::at_or_port(arrival.min(busy_until), Activity::Busy);
+        }
+        Wake::at_or_port(arrival, Activity::Idle)
+    }
+
+    fn take_writes(&mut self, now: Now, ports: &mut Ports<'_>) {
+        for wire in &mut *ports.writes {
+            while let Some(write) = wire.arrive(now.time) {
+                let service = self.spec.write_rate.cycles_for(u64::from(write.bytes));
+                self.write_free = self.write_free.max(now.cycle).saturating_add(service);
+                let visible = self.clock.edge(self.write_free + self.spec.write_latency.0.max(1));
+                if write.last {
+                    ports.landed.send(visible, Landed { job: write.job }, ports.wakes);
+                }
+                if write.unverified {
+                    self.hold(write, visible, ports.memory);
+                } else if let Some((address, payload)) = &write.deposit {
+                    ports.memory.store(*address, payload);
+                }
+            }
+        }
+    }
+
+    fn hold(&mut self, write: MemoryWrite, visible: Femtos, memory: &mut dyn DeviceMemory) {
+        let entry = self.unverified.entry(write.job).or_default();
+        entry.first_visible.get_or_insert(visible);
+        entry.landed |= write.last;
+        entry.deposits.extend(write.deposit);
+        if entry.landed && entry.verdict.is_some() {
+            self.settle(write.job, memory);
+        }
+    }
+
+    fn judge(&mut self, verdict: Verdict, now: Now, memory: &mut dyn DeviceMemory) {
+        let entry = self.unverified.entry(verdict.job).or_default();
+        entry.verdict = Some(verdict.ok);
+        if let Some(first) = entry.first_visible {
+            let exposed = Femtos(now.time.0.saturating_sub(first.0));
+            self.exposure.longest = self.exposure.longest.max(exposed);
+            self.exposure.total.0 += exposed.0;
+        }
+        if entry.landed || !verdict.ok {
+            self.settle(verdict.job, memory);
+        }
+    }
+
+    /// Keeps or scrubs a message whose fate is known.
+    fn settle(&mut self, job: JobId, memory: &mut dyn DeviceMemory) {
+        let Some(entry) = self.unverified.remove(&job) else { return };
+        if entry.verdict == Some(true) {
+            for (address, payload) in &entry.deposits {
+                memory.store(*address, payload);
+            }
+        } else {
+            self.exposure.scrubbed += 1;
+        }
+    }
+
+    fn take_reads(&mut self, now: Now, ports: &mut Ports<'_>) {
+        for (queue, wire) in ports.reads.iter_mut().zip(&mut *ports.data) {
+            while let Some(read) = queue.input(now.time, ports.wakes).pop() {
+                let service = self.spec.read_rate.cycles_for(u64::from(read.bytes));
+                self.read_free = self.read_free.max(now.cycle).saturating_add(service);
+                let date = self.clock.edge(self.read_free + self.spec.read_latency.0.max(1));
+                let payload = ports.memory.load(read.address, read.bytes);
+                let data = MemoryData { address: read.address, bytes: read.bytes, damaged: false, payload };
+                wire.send(date, data, ports.wakes);
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Reads of device memory, and writes to host memory.
+
+use super::{
+    Pce, Ports,
+    host_read::{Piece, Refusal},
+};
+use crate::{
+    gcm::pseudo::pseudo_tag,
+    gpu::work::{JobKind, MemoryData, MemoryRead},
+    pcie::{
+        packet::{Payload, Tlp},
+        split::{RequestPolicy, RequestSplit},
+    },
+    sim::{Activity, Now, Stall, Wake},
+};
+
+impl Pce {
+    /// Sends the next read of device memory of a transfer, or says why not.
+    pub(super) fn ask_device(&mut self, number: u64, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
+        let (burst, room) = (self.spec.copy_engine.burst.0, self.spec.copy_engine.read_buffer.0);
+        let transfer = &mut self.transfers[(number - self.first) as usize];
+        let address = transfer.job.source + transfer.asked;
+        let bytes = (burst - address % burst).min(transfer.job.bytes - transfer.asked);
+        if self.buffered + bytes > room {
+            let stall = if self.outbox.is_empty() { Stall::ReadData } else { Stall::LinkBusy };
+            return Some((Activity::Stall(stall), Wake::NEVER));
+        }
+        if !ports.reads.has_room() {
+            return Some((Activity::Stall(Stall::HbmBusy), Wake::NEVER));
+        }
+        let ready = transfer.ready.max(self.next_request);
+        if ready > now.cycle {
+            return Some((Activity::Busy, ready));
+        }
+        transfer.asked += bytes;
+        self.buffered += bytes;
+        self.device_order.push_back((number, address));
+        ports.reads.push(MemoryRead { address, bytes: bytes as u32 });
+        None
+    }
+
+    /// Takes data from device memory.
+    pub(super) fn take_data(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while let Some(data) = ports.data.arrive(now.time) {
+            let Some((number, address)) = self.device_order.pop_front() else {
+                self.incidents
+                    .push(format!("data from {:#x} of device memory came unasked and were dropped", data.address));
+                continue;
+            };
+            if address != data.address {
+                self.fail(
+                    number,
+                    format!("device memory answered {:#x} where {address:#x} was asked", data.address),
+                    now,
+                    ports,
+                );
+                continue;
+            }
+            match self.transfer(number).filter(|t| t.failed.is_none()).map(|t| t.job.kind) {
+                None => self.buffered -= u64::from(data.bytes),
+                Some(JobKind::Seal | JobKind::Store) => self.send_out(number, data, now),
+                Some(_) => {
+                    let piece = Piece { bytes: data.bytes, damaged: data.damaged, payload: data.payload };
+                    self.feed(number, piece, now, ports);
+                }
+            }
+        }
+    }
+
+    /// Turns data into writes to host memory.
+    fn send_out(&mut self, number: u64, data: MemoryData, now: Now) {
+        let keys = self.keys.clone();
+        let (mps, place) = (self.spec.max_payload, (number - self.first) as usize);
+        let transfer = &mut self.transfers[place];
+        transfer.damaged |= data.damaged;
+        let (kind, damaged) = (transfer.job.kind, transfer.damaged);
+        let target = transfer.job.destination + transfer.fed;
+        let payload = match (&keys, &mut transfer.stream, data.payload.bytes()) {
+            (Some(keys), Some(stream), Some(bytes)) => {
+                let mut sealed = bytes.to_vec();
+                stream.update(&keys.d2h, &mut sealed);
+                Payload::of(sealed)
+            }
+            _ => data.payload,
+        };
+        transfer.fed += u64::from(data.bytes);
+        for piece in RequestSplit::new(target, u64::from(data.bytes), mps, RequestPolicy::Aligned) {
+            let (_, out) = self.through_engine(kind == JobKind::Seal, piece.bytes, now.cycle);
+            let part = payload.part(piece.address - target, u64::from(piece.bytes));
+            let tlp = Tlp { damaged, ..Tlp::write(piece.address, piece.bytes, part) };
+            self.queue(out, tlp, u64::from(piece.bytes));
+        }
+        if self.transfers[place].fed_all() {
+            self.finish_out(number, now);
+        }
+    }
+
+    /// Ends a transfer to host memory: tag and IV follow the data.
+    fn finish_out(&mut self, number: u64, now: Now) {
+        let keys = self.keys.clone();
+        let place = (number - self.first) as usize;
+        if self.transfers[place].job.kind == JobKind::Seal {
+            let cycle = self.engine.as_mut().map_or(now.cycle, |engine| engine.finish().tag);
+            let transfer = &self.transfers[place];
+            let job = &transfer.job;
+            let tag = match (&keys, &transfer.stream) {
+                (Some(keys), Some(stream)) => stream.tag(&keys.d2h),
+                _ => pseudo_tag(job.nonce, job.bytes, false),
+            };
+            let (tag_address, iv_address, iv) = (job.tag, job.iv, job.iv_bytes);
+            self.queue(cycle, Tlp::write(tag_address, 16, Payload::of(tag.to_vec())), 0);
+            self.queue(cycle, Tlp::write(iv_address, 12, Payload::of(iv.to_vec())), 0);
+        }
+        self.transfers[place].last_push = Some(self.queued);
+        self.feeding = number + 1;
+        self.start_engine(now.cycle);
+    }
+
+    /// Puts a write into the outbox, to go from `cycle` on at the earliest.
+    pub(super) fn queue(&mut self, cycle: u64, tlp: Tlp, reserved: u64) {
+        let after = self.outbox.back().map_or(0, |last| last.0);
+        self.outbox.push_back((cycle.max(after), tlp, reserved));
+        self.queued += 1;
+    }
+}

@@ -1,0 +1,164 @@
+//! Bytes through the engine and on to device memory.
+
+use super::{Pce, Ports, host_read::Piece};
+use crate::{
+    gcm::{bulk::Stream, message::Direction, pseudo::pseudo_tag},
+    gpu::work::{JobKind, MemoryWrite, TagReport},
+    pcie::packet::Payload,
+    sim::Now,
+};
+
+impl Pce {
+    /// Starts the engine on the transfer whose turn it is, so that its keystream runs ahead of the data.
+    pub(super) fn start_engine(&mut self, cycle: u64) {
+        while let Some(place) = self.feeding.checked_sub(self.first) {
+            let Some(transfer) = self.transfers.get_mut(place as usize) else { return };
+            if transfer.failed.is_some() {
+                self.feeding += 1;
+                continue;
+            }
+            let direction = match transfer.job.kind {
+                JobKind::Open => Direction::Open,
+                JobKind::Seal => Direction::Seal,
+                _ => return,
+            };
+            if let Some(engine) = &mut self.engine {
+                engine.start(cycle, 0, transfer.job.bytes, direction);
+            }
+            if let (Some(keys), Direction::Seal) = (&self.keys, direction) {
+                transfer.stream = Stream::new(&keys.d2h, &transfer.job.nonce, &[], direction).ok();
+            }
+            return;
+        }
+    }
+
+    /// Passes bytes through the engine; gives the cycle in which they stand at its output.
+    #[inline]
+    pub(super) fn through_engine(&mut self, secure: bool, bytes: u32, cycle: u64) -> (u64, u64) {
+        match &mut self.engine {
+            Some(engine) if secure => {
+                let accepted = engine.accept(cycle, bytes);
+                self.engine_limit = accepted.limit;
+                (accepted.consumed, accepted.out)
+            }
+            _ => (cycle, cycle + 1),
+        }
+    }
+
+    /// Passes a piece of a transfer to device memory on.
+    #[inline]
+    pub(super) fn feed(&mut self, number: u64, piece: Piece, now: Now, ports: &mut Ports<'_>) {
+        let bytes = u64::from(piece.bytes);
+        let Some(secure) = self.transfer(number).filter(|t| t.failed.is_none()).map(|t| t.job.kind == JobKind::Open)
+        else {
+            self.buffered -= bytes;
+            return;
+        };
+        let (taken, out) = self.through_engine(secure, piece.bytes, now.cycle);
+        if taken > now.cycle {
+            self.taken.push_back((taken, bytes));
+        } else {
+            self.buffered -= bytes;
+        }
+        let burst = self.spec.copy_engine.burst.0;
+        let Some(transfer) = self.transfer(number) else { return };
+        transfer.fed += bytes;
+        transfer.unwritten += bytes;
+        transfer.damaged |= piece.damaged;
+        transfer.assembly.push(piece.payload);
+        let last = transfer.fed_all();
+        if transfer.unwritten >= burst || last {
+            self.write_burst(number, out, last, now, ports);
+        }
+    }
+
+    #[inline]
+    fn write_burst(&mut self, number: u64, out: u64, last: bool, now: Now, ports: &mut Ports<'_>) {
+        let deposit = if last { self.finish(number, now, ports) } else { None };
+        let clock = self.clock;
+        let Some(transfer) = self.transfer(number) else { return };
+        let bytes = std::mem::take(&mut transfer.unwritten);
+        let unverified = transfer.job.kind == JobKind::Open;
+        let deposit = if unverified {
+            deposit
+        } else {
+            let address = transfer.job.destination + transfer.fed - bytes;
+            Some((address, transfer.assembly.take()))
+        };
+        let write = MemoryWrite { job: transfer.job.id, unverified, bytes: bytes as u32, last, deposit };
+        if transfer.holds {
+            transfer.held.push(write);
+            let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
+            self.peak_quarantine = self.peak_quarantine.max(held);
+        } else {
+            ports.writes.send(clock.edge(out + 1), write, ports.wakes);
+        }
+    }
+
+    /// Ends a transfer to device memory: the tag goes to the tag queue. Gives the plaintext of a message.
+    fn finish(&mut self, number: u64, now: Now, ports: &mut Ports<'_>) -> Option<(u64, Payload)> {
+        let tag_cycle = match &mut self.engine {
+            Some(engine) if self.transfers[(number - self.first) as usize].job.kind == JobKind::Open => {
+                engine.finish().tag
+            }
+            _ => now.cycle,
+        };
+        let date = self.clock.edge(tag_cycle.max(now.cycle + 1));
+        let keys = self.keys.clone();
+        let transfer = &mut self.transfers[(number - self.first) as usize];
+        let mut deposit = None;
+        if transfer.job.kind == JobKind::Open {
+            let tag = match keys {
+                Some(keys) => {
+                    let mut text = transfer.assembly.take_bytes();
+                    let stream = Stream::new(&keys.h2d, &transfer.job.nonce, &[], Direction::Open).ok();
+                    let tag = stream.map(|mut stream| {
+                        stream.update(&keys.h2d, &mut text);
+                        stream.tag(&keys.h2d)
+                    });
+                    deposit = Some((transfer.job.destination, Payload::of(text)));
+                    tag
+                }
+                None => Some(pseudo_tag(transfer.job.nonce, transfer.job.bytes, transfer.damaged)),
+            };
+            let report = TagReport { job: transfer.job.id, computed: true, tag };
+            if let Some(reports) = &mut ports.reports {
+                reports.send(date, report, ports.wakes);
+            }
+        }
+        self.feeding = number + 1;
+        self.start_engine(now.cycle);
+        deposit
+    }
+
+    /// Passes the expected tag on to the tag queue.
+    pub(super) fn take_expected_tag(&mut self, number: u64, piece: &Piece, now: Now, ports: &mut Ports<'_>) {
+        let date = self.clock.edge(now.cycle + 1);
+        let Some(transfer) = self.transfer(number) else { return };
+        transfer.tag_known = true;
+        let tag = piece.payload.bytes().and_then(|bytes| bytes.try_into().ok());
+        let report = TagReport { job: transfer.job.id, computed: false, tag };
+        if let Some(reports) = &mut ports.reports {
+            reports.send(date, report, ports.wakes);
+        }
+    }
+
+    /// Under `hold`: lets verified plaintext go to device memory, a burst per cycle, and forgets what failed.
+    pub(super) fn take_verdicts(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while let Some(verdict) = ports.released.as_mut().and_then(|queue| queue.input(now.time, ports.wakes).pop()) {
+            let Some(transfer) = self.transfers.iter_mut().find(|t| t.job.id == verdict.job && t.holds) else {
+                continue;
+            };
+            transfer.holds = false;
+            let writes = std::mem::take(&mut transfer.held);
+            if transfer.reserved_quarantine {
+                self.quarantined -= transfer.job.bytes;
+            }
+            if verdict.ok {
+                for (cycle, write) in (now.cycle + 1..).zip(writes) {
+                    ports.writes.send(self.clock.edge(cycle), write, ports.wakes);
+                }
+            }
+        }
+    }
+}

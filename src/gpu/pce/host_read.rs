@@ -1,0 +1,207 @@
+//! Reads of host memory: tags, requests, completions, time-outs.
+
+use super::{Pce, Ports, transfer::Ask};
+use crate::{
+    pcie::packet::{Kind, Payload, Tlp},
+    sim::{Activity, Now, Stall, Wake},
+};
+use std::collections::VecDeque;
+
+/// Bytes of an expected tag.
+const TAG_BYTES: u32 = 16;
+
+/// A refusal: what the PCE is, and when it can try again by itself.
+pub(super) type Refusal = (Activity, u64);
+
+/// A piece that came before its turn.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub bytes: u32,
+    pub damaged: bool,
+    pub payload: Payload,
+}
+
+/// A read that is outstanding.
+#[derive(Debug, Default)]
+struct Slot {
+    in_use: bool,
+    transfer: u64,
+    expected_tag: bool,
+    left: u32,
+    issued: u64,
+    pieces: VecDeque<Piece>,
+}
+
+/// The reads of a PCE by tag, and their order.
+#[derive(Debug)]
+pub(super) struct Slots {
+    first_tag: u16,
+    slots: Vec<Slot>,
+    free: VecDeque<u16>,
+    order: VecDeque<u16>,
+}
+
+impl Slots {
+    pub fn new(first_tag: u16, tags: u16) -> Self {
+        Self {
+            first_tag,
+            slots: (0..tags).map(|_| Slot::default()).collect(),
+            free: (0..tags).collect(),
+            order: VecDeque::new(),
+        }
+    }
+
+    fn open(&mut self, transfer: u64, ask: Ask, cycle: u64) -> Option<u16> {
+        let place = self.free.pop_front()?;
+        let left = match ask {
+            Ask::Data(request) => request.bytes,
+            Ask::Tag => TAG_BYTES,
+        };
+        let slot = &mut self.slots[usize::from(place)];
+        slot.in_use = true;
+        slot.transfer = transfer;
+        slot.expected_tag = ask == Ask::Tag;
+        slot.left = left;
+        slot.issued = cycle;
+        slot.pieces.clear();
+        self.order.push_back(place);
+        Some(self.first_tag + place)
+    }
+
+    fn place(&self, tag: u16) -> Option<usize> {
+        let place = usize::from(tag.checked_sub(self.first_tag)?);
+        self.slots.get(place).filter(|slot| slot.in_use).map(|_| place)
+    }
+
+    fn close_front(&mut self) {
+        if let Some(place) = self.order.pop_front() {
+            self.slots[usize::from(place)].in_use = false;
+            self.free.push_back(place);
+        }
+    }
+}
+
+impl Pce {
+    /// Sends the next read request of a transfer, or says why not.
+    #[inline]
+    pub(super) fn ask_host(&mut self, number: u64, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
+        let spec = &self.spec.copy_engine;
+        let (limit, room) = (spec.outstanding_reads as usize, spec.read_buffer.0);
+        let transfer = &self.transfers[(number - self.first) as usize];
+        let ask = transfer.next_ask()?;
+        if self.slots.order.len() >= limit || self.slots.free.is_empty() {
+            return Some((Activity::Stall(Stall::ReadTags), Wake::NEVER));
+        }
+        let (address, bytes) = match ask {
+            Ask::Tag => (transfer.job.tag, TAG_BYTES),
+            Ask::Data(request) => (request.address, request.bytes),
+        };
+        let reserve = if ask == Ask::Tag { 0 } else { u64::from(bytes) };
+        if self.buffered + reserve > room {
+            return Some(self.buffer_full());
+        }
+        if transfer.holds
+            && !transfer.reserved_quarantine
+            && self.quarantined + transfer.job.bytes > self.spec.quarantine
+        {
+            return Some((Activity::Stall(Stall::Quarantine), Wake::NEVER));
+        }
+        if !ports.requests.has_room() {
+            return Some((Activity::Stall(Stall::LinkBusy), Wake::NEVER));
+        }
+        let ready = transfer.ready.max(self.next_request);
+        if ready > now.cycle {
+            return Some((Activity::Busy, ready));
+        }
+        let tag = self.slots.open(number, ask, now.cycle)?;
+        ports.requests.push(Tlp::read(tag, address, bytes));
+        self.queued += 1;
+        self.buffered += reserve;
+        let transfer = &mut self.transfers[(number - self.first) as usize];
+        transfer.asked(ask);
+        if transfer.holds && !transfer.reserved_quarantine {
+            transfer.reserved_quarantine = true;
+            self.quarantined += transfer.job.bytes;
+        }
+        None
+    }
+
+    /// Takes completions as they come.
+    pub(super) fn take_completions(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while let Some(tlp) = ports.completions.as_mut().and_then(super::In::pop) {
+            self.take_completion(tlp, now, ports);
+        }
+    }
+
+    #[inline]
+    fn take_completion(&mut self, tlp: Tlp, now: Now, ports: &mut Ports<'_>) {
+        let Some(place) = self.slots.place(tlp.tag) else {
+            self.incidents.push(format!("a completion with tag {:#x} came unasked and was dropped", tlp.tag));
+            return;
+        };
+        let slot = &mut self.slots.slots[place];
+        let number = slot.transfer;
+        let trouble = if !tlp.intact_end_to_end() {
+            Some("the ECRC of a completion is wrong".to_owned())
+        } else if tlp.kind != Kind::Completion {
+            Some("the root complex does not support the read".to_owned())
+        } else if tlp.byte_count > slot.left {
+            self.incidents.push(format!("a completion with tag {:#x} came twice and was dropped", tlp.tag));
+            return;
+        } else if tlp.byte_count < slot.left || tlp.bytes > slot.left {
+            Some(format!(
+                "a completion with tag {:#x} is missing: {} bytes are left, it says {}",
+                tlp.tag, slot.left, tlp.byte_count
+            ))
+        } else {
+            None
+        };
+        if let Some(trouble) = trouble {
+            slot.left = 0;
+            slot.pieces.clear();
+            self.fail(number, trouble, now, ports);
+        } else {
+            slot.left -= tlp.bytes;
+            slot.pieces.push_back(Piece { bytes: tlp.bytes, damaged: tlp.damaged, payload: tlp.payload });
+        }
+        self.pass_in_order(now, ports);
+    }
+
+    /// Passes on what has come, as far as it is that read's turn.
+    #[inline]
+    fn pass_in_order(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while let Some(&front) = self.slots.order.front() {
+            let slot = &mut self.slots.slots[usize::from(front)];
+            let (number, expected_tag) = (slot.transfer, slot.expected_tag);
+            let Some(piece) = slot.pieces.pop_front() else {
+                if slot.left > 0 {
+                    return;
+                }
+                self.slots.close_front();
+                continue;
+            };
+            if expected_tag {
+                self.take_expected_tag(number, &piece, now, ports);
+            } else {
+                self.feed(number, piece, now, ports);
+            }
+        }
+    }
+
+    /// Fails the oldest read if it has waited too long; gives when the oldest one will have.
+    pub(super) fn expire(&mut self, now: Now, ports: &mut Ports<'_>) -> u64 {
+        while let Some(&front) = self.slots.order.front() {
+            let slot = &mut self.slots.slots[usize::from(front)];
+            let deadline = slot.issued + self.timeout;
+            if deadline > now.cycle {
+                return deadline;
+            }
+            let (number, left) = (slot.transfer, slot.left);
+            slot.left = 0;
+            slot.pieces.clear();
+            self.fail(number, format!("a read has timed out with {left} bytes missing"), now, ports);
+            self.pass_in_order(now, ports);
+        }
+        Wake::NEVER
+    }
+}

@@ -1,0 +1,346 @@
+//! A physical copy engine (PCE) with its AES-GCM engine.
+//!
+//! ```text
+//!                      +--------------------------------------------+
+//!  work In            >|  reads -> order -> [AES-GCM] -> writes     |> requests Out (link: reads, writes, semaphores)
+//!  completions In     >|    ^        |                              |~ writes wire (device memory)
+//!  data wire (device) ~|    +- tags, read buffer                    |> reads Out (device memory)
+//!  released In (hold) >|                                            |~ reports wire (tag queue)
+//!                      +--------------------------------------------+> done Out (front end)
+//! ```
+//!
+//! | contract | |
+//! | --- | --- |
+//! | accepts | transfers in order; their bytes pass through the engine in order, whatever the order of completions of different requests |
+//! | gives per cycle | one read request per `request_interval`, as long as fewer than `outstanding_reads` are outstanding, a tag is free and `read_buffer` has room |
+//! | latency | launch to first request: `launch`; data to output: the engine's, or one cycle without it |
+//! | read buffer | reserved by a request, freed when the engine has taken the bytes, or the link has taken the write |
+//! | bursts | device memory is written and read `burst` bytes at a time |
+//! | order | a semaphore goes out after all earlier writes; a transfer to host memory is done when the link has taken its last write |
+//! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy` |
+//!
+//! A read without a completion for `completion_timeout`, an unsupported request or a wrong ECRC fails the transfer; its message then
+//! has no computed tag and is not verified.
+
+mod assembly;
+mod device;
+mod feed;
+mod host_read;
+mod transfer;
+
+use super::{
+    spec::{CopyEngineSpec, Release, TagFetch},
+    work::{Done, MemoryData, MemoryRead, MemoryWrite, PceWork, TagReport, Verdict},
+};
+use crate::{
+    gcm::{
+        bulk::Key,
+        spec::{EngineSpec, SpecError},
+        timing::{Limit, Timing},
+    },
+    pcie::{
+        packet::{Payload, Tlp},
+        split::MaxSize,
+    },
+    sim::{Activity, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
+};
+use host_read::Slots;
+use std::{collections::VecDeque, rc::Rc};
+use transfer::Transfer;
+
+/// The keys of a logical engine.
+#[derive(Debug)]
+pub struct Keys {
+    /// Host to device.
+    pub h2d: Key,
+    /// Device to host.
+    pub d2h: Key,
+}
+
+/// What a PCE is built of.
+#[derive(Debug, Clone)]
+pub struct PceSpec {
+    /// The copy engine.
+    pub copy_engine: CopyEngineSpec,
+    /// Its AES-GCM engine, where confidential computing is on.
+    pub engine: Option<EngineSpec>,
+    /// Largest read request.
+    pub max_read_request: MaxSize,
+    /// Largest write.
+    pub max_payload: MaxSize,
+    /// First of its tags.
+    pub first_tag: u16,
+    /// Number of its tags.
+    pub tags: u16,
+    /// When the expected tag is fetched.
+    pub tag_fetch: TagFetch,
+    /// When consumers may see plaintext.
+    pub release: Release,
+    /// Room for plaintext that waits for its verdict, under `hold`.
+    pub quarantine: u64,
+}
+
+/// Ports of a PCE.
+pub struct Ports<'a> {
+    /// Transfers and semaphores.
+    pub work: In<'a, PceWork>,
+    /// Completions of its reads; none for a PCE that only writes host memory.
+    pub completions: Option<In<'a, Tlp>>,
+    /// To the link.
+    pub requests: Out<'a, Tlp>,
+    /// Reads of device memory.
+    pub reads: Out<'a, MemoryRead>,
+    /// Data from device memory.
+    pub data: &'a mut Wire<MemoryData>,
+    /// Writes to device memory.
+    pub writes: &'a mut Wire<MemoryWrite>,
+    /// Tags to the tag queue; none for a PCE that does not open.
+    pub reports: Option<&'a mut Wire<TagReport>>,
+    /// Verdicts, under `hold`.
+    pub released: Option<&'a mut Queue<Verdict>>,
+    /// To the front end.
+    pub done: Out<'a, Done>,
+    /// Where wakes are noted.
+    pub wakes: &'a Wakes,
+}
+
+/// A physical copy engine.
+#[derive(Debug)]
+pub struct Pce {
+    spec: PceSpec,
+    clock: Clock,
+    keys: Option<Rc<Keys>>,
+    engine: Option<Timing>,
+    engine_limit: Limit,
+    timeout: u64,
+    transfers: VecDeque<Transfer>,
+    /// Number of the oldest transfer in `transfers`.
+    first: u64,
+    /// Number of the transfer that asks for data.
+    asking: u64,
+    /// Number of the transfer that the engine works on.
+    feeding: u64,
+    slots: Slots,
+    next_request: u64,
+    /// Bytes reserved in the read buffer, and when the engine frees which of them.
+    buffered: u64,
+    taken: VecDeque<(u64, u64)>,
+    /// Writes to host memory by the cycle in which they can go.
+    outbox: VecDeque<(u64, Tlp, u64)>,
+    /// TLPs put into the outbox or sent past it, in all.
+    queued: u64,
+    /// Reads of device memory under way: transfer and address.
+    device_order: VecDeque<(u64, u64)>,
+    quarantined: u64,
+    peak_quarantine: u64,
+    incidents: Vec<String>,
+}
+
+impl Pce {
+    /// A PCE on `clock`. Without `keys` it carries no bytes.
+    ///
+    /// # Errors
+    /// If the engine cannot be built.
+    pub fn new(spec: PceSpec, keys: Option<Rc<Keys>>, clock: Clock) -> Result<Self, SpecError> {
+        let mut engine = spec.engine.as_ref().map(Timing::new).transpose()?;
+        if let Some(engine) = &mut engine {
+            // Keys are loaded when the channel is set up, before time zero of the copy; its cost is seen by the first message.
+            engine.load_key(0);
+        }
+        Ok(Self {
+            slots: Slots::new(spec.first_tag, spec.tags),
+            timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
+            spec,
+            clock,
+            keys,
+            engine,
+            engine_limit: Limit::Data,
+            transfers: VecDeque::new(),
+            first: 0,
+            asking: 0,
+            feeding: 0,
+            next_request: 0,
+            buffered: 0,
+            taken: VecDeque::new(),
+            outbox: VecDeque::new(),
+            queued: 0,
+            device_order: VecDeque::new(),
+            quarantined: 0,
+            peak_quarantine: 0,
+            incidents: Vec::new(),
+        })
+    }
+
+    /// What went wrong here, in words.
+    #[must_use]
+    pub fn incidents(&self) -> &[String] {
+        &self.incidents
+    }
+
+    /// The clockwork of its engine.
+    #[must_use]
+    pub const fn engine(&self) -> Option<&Timing> {
+        self.engine.as_ref()
+    }
+
+    /// Most bytes of plaintext that waited for a verdict at once.
+    #[must_use]
+    pub const fn peak_quarantine(&self) -> u64 {
+        self.peak_quarantine
+    }
+
+    /// Advances by one edge.
+    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+        self.take_completions(now, ports);
+        self.take_data(now, ports);
+        self.take_verdicts(now, ports);
+        self.take_work(now, ports);
+        let (activity, issue_at) = self.issue(now, ports);
+        let send_at = self.send(now, ports);
+        self.retire(ports);
+        let arrival = ports.data.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        let timeout = self.expire(now, ports);
+        Wake::at_or_port(issue_at.min(send_at).min(arrival).min(timeout), activity)
+    }
+
+    /// Takes work as it comes: the front end knows how much may be in flight.
+    fn take_work(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while let Some(work) = ports.work.pop() {
+            match work {
+                PceWork::Transfer(job) => {
+                    let ready = now.cycle + self.spec.copy_engine.launch.0.max(1);
+                    let transfer = Transfer::new(job, ready, &self.spec);
+                    self.transfers.push_back(transfer);
+                    if self.feeding == self.first + self.transfers.len() as u64 - 1 {
+                        self.start_engine(now.cycle);
+                    }
+                }
+                PceWork::Release { address, bytes, value } => {
+                    let payload = Payload::of(value.to_le_bytes()[..bytes.min(8) as usize].to_vec());
+                    self.queue(now.cycle, Tlp::write(address, bytes, payload), 0);
+                }
+            }
+        }
+    }
+
+    fn transfer(&mut self, number: u64) -> Option<&mut Transfer> {
+        let place = number.checked_sub(self.first)?;
+        self.transfers.get_mut(place as usize)
+    }
+
+    /// Asks for data, one request at a time; gives what the PCE is and when it can ask again by itself.
+    fn issue(&mut self, now: Now, ports: &mut Ports<'_>) -> (Activity, u64) {
+        self.reclaim(now.cycle);
+        loop {
+            let number = self.asking;
+            if number >= self.first + self.transfers.len() as u64 {
+                break;
+            }
+            let Some(transfer) = self.transfer(number) else {
+                self.asking = self.first;
+                continue;
+            };
+            if transfer.asked_all() {
+                self.asking += 1;
+                continue;
+            }
+            let host = transfer.job.kind.reads_host();
+            let refused = if host { self.ask_host(number, now, ports) } else { self.ask_device(number, now, ports) };
+            match refused {
+                None => self.next_request = now.cycle + self.spec.copy_engine.request_interval.0.max(1),
+                Some(refusal) => return refusal,
+            }
+        }
+        match self.transfers.is_empty() {
+            true => (Activity::Idle, Wake::NEVER),
+            false if !self.outbox.is_empty() => (Activity::Stall(Stall::LinkBusy), Wake::NEVER),
+            false => (Activity::Stall(Stall::ReadData), Wake::NEVER),
+        }
+    }
+
+    /// Frees what the engine has taken by now.
+    fn reclaim(&mut self, cycle: u64) {
+        while let Some(&(at, bytes)) = self.taken.front().filter(|t| t.0 <= cycle) {
+            let _ = at;
+            self.buffered -= bytes;
+            self.taken.pop_front();
+        }
+    }
+
+    /// What it means that the read buffer has no room, and when it will have.
+    fn buffer_full(&self) -> (Activity, u64) {
+        let stall = match self.engine_limit {
+            _ if self.taken.is_empty() => Stall::ReadTags,
+            Limit::Aes => Stall::AesBusy,
+            Limit::Ghash | Limit::Data => Stall::GhashBusy,
+        };
+        (Activity::Stall(stall), self.taken.front().map_or(Wake::NEVER, |t| t.0))
+    }
+
+    /// Hands writes to the link; gives when the next one is ready.
+    fn send(&mut self, now: Now, ports: &mut Ports<'_>) -> u64 {
+        while let Some(&(ready, _, reserved)) = self.outbox.front() {
+            if ready > now.cycle {
+                return ready;
+            }
+            if !ports.requests.has_room() {
+                return Wake::NEVER;
+            }
+            if let Some((_, tlp, _)) = self.outbox.pop_front() {
+                ports.requests.push(tlp);
+                self.buffered -= reserved;
+            }
+        }
+        Wake::NEVER
+    }
+
+    /// Lets go of transfers that need nothing more.
+    fn retire(&mut self, ports: &mut Ports<'_>) {
+        let taken = ports.requests.pops();
+        while let Some(front) = self.transfers.front_mut() {
+            if let (Some(last), None) = (front.last_push, &front.failed) {
+                if taken < last {
+                    ports.requests.watch_pops(last);
+                    return;
+                }
+                if !ports.done.has_room() {
+                    return;
+                }
+                ports.done.push(Done { job: front.job.id, ok: true });
+            } else if !front.finished() {
+                return;
+            }
+            self.transfers.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// Gives up a transfer.
+    fn fail(&mut self, number: u64, why: String, now: Now, ports: &mut Ports<'_>) {
+        let computed_sent = self.transfer(number).is_none_or(|t| t.failed.is_some());
+        if computed_sent {
+            return;
+        }
+        self.incidents.push(why.clone());
+        let Some(transfer) = self.transfer(number) else { return };
+        transfer.failed = Some(why);
+        let (job, kind) = (transfer.job.id, transfer.job.kind);
+        let date = self.clock.edge(now.cycle + 1);
+        match (&mut ports.reports, kind) {
+            (Some(reports), super::work::JobKind::Open) => {
+                for computed in [true, false] {
+                    reports.send(date, TagReport { job, computed, tag: None }, ports.wakes);
+                }
+            }
+            _ => {
+                if ports.done.has_room() {
+                    ports.done.push(Done { job, ok: false });
+                }
+            }
+        }
+        if self.feeding == number {
+            self.feeding += 1;
+            self.start_engine(now.cycle);
+        }
+    }
+}

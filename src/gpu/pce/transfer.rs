@@ -1,0 +1,115 @@
+//! One transfer in a PCE.
+
+use super::{PceSpec, assembly::Assembly};
+use crate::{
+    gcm::bulk::Stream,
+    gpu::{
+        spec::{Release, TagFetch},
+        work::{Job, JobKind, MemoryWrite},
+    },
+    pcie::split::{Request, RequestPolicy, RequestSplit},
+};
+
+/// What a transfer asks host memory for next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// Data.
+    Data(Request),
+    /// The expected tag.
+    Tag,
+}
+
+/// The state of one transfer.
+#[derive(Debug)]
+pub(super) struct Transfer {
+    pub job: Job,
+    /// Cycle from which it may ask.
+    pub ready: u64,
+    requests: RequestSplit,
+    next: Option<Request>,
+    tag_first: bool,
+    tag_asked: bool,
+    pub tag_known: bool,
+    /// Bytes asked from device memory.
+    pub asked: u64,
+    /// Bytes that have passed.
+    pub fed: u64,
+    /// Bytes that have passed and are not yet in a write to device memory.
+    pub unwritten: u64,
+    pub damaged: bool,
+    pub assembly: Assembly,
+    pub stream: Option<Stream>,
+    /// Under `hold`: writes that wait for the verdict.
+    pub held: Vec<MemoryWrite>,
+    pub holds: bool,
+    pub reserved_quarantine: bool,
+    /// Of a transfer to host memory: how many TLPs this PCE has sent when its last one is sent.
+    pub last_push: Option<u64>,
+    pub failed: Option<String>,
+}
+
+impl Transfer {
+    pub fn new(job: Job, ready: u64, spec: &PceSpec) -> Self {
+        let mut requests = RequestSplit::new(job.source, job.bytes, spec.max_read_request, RequestPolicy::Aligned);
+        let next = if job.kind.reads_host() { requests.next() } else { None };
+        let open = job.kind == JobKind::Open;
+        Self {
+            ready,
+            requests,
+            next,
+            tag_first: spec.tag_fetch == TagFetch::BeforeData,
+            tag_asked: !open,
+            tag_known: !open,
+            asked: 0,
+            fed: 0,
+            unwritten: 0,
+            damaged: false,
+            assembly: Assembly::default(),
+            stream: None,
+            held: Vec::new(),
+            holds: open && spec.release == Release::Hold,
+            reserved_quarantine: false,
+            last_push: None,
+            failed: None,
+            job,
+        }
+    }
+
+    /// What to ask host memory for next, if anything.
+    #[inline]
+    pub fn next_ask(&self) -> Option<Ask> {
+        match self.next {
+            Some(_) if self.tag_first && !self.tag_asked => Some(Ask::Tag),
+            Some(request) => Some(Ask::Data(request)),
+            None if !self.tag_asked => Some(Ask::Tag),
+            None => None,
+        }
+    }
+
+    /// Notes that it has been asked.
+    #[inline]
+    pub fn asked(&mut self, ask: Ask) {
+        match ask {
+            Ask::Tag => self.tag_asked = true,
+            Ask::Data(_) => self.next = self.requests.next(),
+        }
+    }
+
+    /// Whether nothing is left to ask for.
+    #[inline]
+    pub fn asked_all(&self) -> bool {
+        self.failed.is_some()
+            || if self.job.kind.reads_host() { self.next_ask().is_none() } else { self.asked == self.job.bytes }
+    }
+
+    /// Whether all bytes have passed.
+    #[inline]
+    pub fn fed_all(&self) -> bool {
+        self.fed == self.job.bytes
+    }
+
+    /// Whether a transfer to device memory needs nothing more from its PCE.
+    pub fn finished(&self) -> bool {
+        self.failed.is_some() || (self.fed_all() && self.tag_known && !self.holds && !self.job.kind.writes_host())
+    }
+}

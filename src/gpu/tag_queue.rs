@@ -1,0 +1,199 @@
+//! The tag queue: messages whose authentication is not yet settled.
+//!
+//! ```text
+//!                  +-----------------------------+
+//!  entries In     >|  entry | computed | fetched |> verdicts Out (front end)
+//!  reports[] wire ~|  entry | computed | fetched |> settled  Out (device memory)
+//!                  |       comparators           |> released[] Out (PCEs)
+//!                  +-----------------------------+
+//! ```
+//!
+//! | contract | |
+//! | --- | --- |
+//! | accepts per cycle | one entry per message, at most `depth` (the front end counts); any number of reports |
+//! | latency | both tags known to verdict: the engine's `compare` cycles on one of `comparators`, then retirement |
+//! | order | `in_order`: verdicts in launch order; `out_of_order`: as they come, one per comparator and cycle |
+//! | stalls | `auth_dependency`: an entry waits for one of its tags |
+
+use super::{
+    spec::{Retirement, TagQueueSpec},
+    work::{JobId, TagEntry, TagReport, Verdict},
+};
+use crate::{
+    sim::{Activity, Clock, Now, Queue, Stall, Wake, Wakes, Wire},
+    units::Cycles,
+};
+use std::collections::VecDeque;
+
+/// Ports of the tag queue.
+pub struct Ports<'a> {
+    /// Messages, in launch order.
+    pub entries: &'a mut Queue<TagEntry>,
+    /// Tags, by PCE.
+    pub reports: &'a mut [Wire<TagReport>],
+    /// To the front end.
+    pub verdicts: &'a mut Queue<Verdict>,
+    /// To the device memory.
+    pub settled: &'a mut Queue<Verdict>,
+    /// To the PCEs, under `hold`; empty otherwise.
+    pub released: &'a mut [Queue<Verdict>],
+    /// Where wakes are noted.
+    pub wakes: &'a Wakes,
+}
+
+/// What is known of one of the two tags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Tag {
+    #[default]
+    Awaited,
+    Known([u8; 16]),
+    Lost,
+}
+
+#[derive(Debug)]
+struct Entry {
+    job: JobId,
+    computed: Tag,
+    fetched: Tag,
+    /// Cycle in which its comparison ends, once it has started.
+    compared: Option<u64>,
+}
+
+impl Entry {
+    fn ready(&self) -> bool {
+        self.computed != Tag::Awaited && self.fetched != Tag::Awaited
+    }
+
+    fn agrees(&self) -> bool {
+        matches!((self.computed, self.fetched), (Tag::Known(a), Tag::Known(b)) if a == b)
+    }
+}
+
+/// Counters of the tag queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TagCounts {
+    /// Most entries at once.
+    pub peak_entries: u64,
+    /// Messages whose tags agreed.
+    pub verified: u64,
+    /// Messages whose tags did not.
+    pub failed: u64,
+}
+
+/// The tag queue.
+#[derive(Debug)]
+pub struct TagQueue {
+    spec: TagQueueSpec,
+    clock: Clock,
+    compare: u64,
+    entries: VecDeque<Entry>,
+    comparators: Vec<u64>,
+    counts: TagCounts,
+}
+
+impl TagQueue {
+    /// A tag queue whose comparators take `compare` cycles.
+    #[must_use]
+    pub fn new(spec: &TagQueueSpec, compare: Cycles, clock: Clock) -> Self {
+        Self {
+            spec: spec.clone(),
+            clock,
+            compare: compare.0.max(1),
+            entries: VecDeque::new(),
+            comparators: vec![0; spec.comparators.max(1) as usize],
+            counts: TagCounts::default(),
+        }
+    }
+
+    /// Counters so far.
+    #[must_use]
+    pub const fn counts(&self) -> TagCounts {
+        self.counts
+    }
+
+    /// Advances by one edge.
+    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+        while let Some(TagEntry { job }) = ports.entries.input(now.time, ports.wakes).pop() {
+            self.entries.push_back(Entry { job, computed: Tag::Awaited, fetched: Tag::Awaited, compared: None });
+            self.counts.peak_entries = self.counts.peak_entries.max(self.entries.len() as u64);
+        }
+        for wire in &mut *ports.reports {
+            while let Some(report) = wire.arrive(now.time) {
+                self.note(report);
+            }
+        }
+        self.start_comparisons(now.cycle);
+        self.retire(now, ports);
+        self.wake(now, ports)
+    }
+
+    fn note(&mut self, report: TagReport) {
+        let Some(entry) = self.entries.iter_mut().find(|e| e.job == report.job) else { return };
+        let tag = report.tag.map_or(Tag::Lost, Tag::Known);
+        let place = if report.computed { &mut entry.computed } else { &mut entry.fetched };
+        *place = tag;
+    }
+
+    fn start_comparisons(&mut self, cycle: u64) {
+        let in_order = self.spec.retirement == Retirement::InOrder;
+        for entry in &mut self.entries {
+            if entry.compared.is_some() {
+                continue;
+            }
+            if entry.ready() {
+                let Some(free) = self.comparators.iter_mut().find(|until| **until <= cycle) else { return };
+                *free = cycle + self.compare;
+                entry.compared = Some(*free);
+            } else if in_order {
+                return;
+            }
+        }
+    }
+
+    fn retire(&mut self, now: Now, ports: &mut Ports<'_>) {
+        let in_order = self.spec.retirement == Retirement::InOrder;
+        let mut place = 0;
+        while place < self.entries.len() {
+            if self.entries[place].compared.is_some_and(|end| end <= now.cycle) {
+                if let Some(entry) = self.entries.remove(place) {
+                    self.announce(Verdict { job: entry.job, ok: entry.agrees() }, now, ports);
+                }
+            } else if in_order {
+                return;
+            } else {
+                place += 1;
+            }
+        }
+    }
+
+    fn announce(&mut self, verdict: Verdict, now: Now, ports: &mut Ports<'_>) {
+        if verdict.ok {
+            self.counts.verified += 1;
+        } else {
+            self.counts.failed += 1;
+        }
+        ports.verdicts.output(now.time, ports.wakes).push(verdict);
+        ports.settled.output(now.time, ports.wakes).push(verdict);
+        for released in &mut *ports.released {
+            released.output(now.time, ports.wakes).push(verdict);
+        }
+    }
+
+    fn wake(&self, now: Now, ports: &Ports<'_>) -> Wake {
+        let compared = self.entries.iter().filter_map(|e| e.compared).min().unwrap_or(Wake::NEVER);
+        let arrival = ports.reports.iter().filter_map(Wire::next_arrival).min();
+        let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        let waits = self.entries.iter().any(|e| e.compared.is_none() && e.ready());
+        let free = self.comparators.iter().copied().filter(|&until| until > now.cycle).min();
+        let free = free.filter(|_| waits).unwrap_or(Wake::NEVER);
+        let activity = match (self.entries.is_empty(), compared != Wake::NEVER) {
+            (true, _) => Activity::Idle,
+            (false, true) => Activity::Busy,
+            (false, false) => Activity::Stall(Stall::AuthDependency),
+        };
+        // A comparison that has ended waits for earlier entries: its date lies behind and does not wake.
+        let ends =
+            self.entries.iter().filter_map(|e| e.compared).filter(|&end| end > now.cycle).min().unwrap_or(Wake::NEVER);
+        Wake::at_or_port(ends.min(arrival).min(free), activity)
+    }
+}

@@ -1,0 +1,131 @@
+//! What came of a run.
+
+use super::request::{Direction, Memory};
+use crate::{
+    pcie::port::Traffic,
+    sim::{SimulationError, Stall},
+    units::{Femtos, Frequency},
+};
+use thiserror::Error;
+
+/// One copy.
+#[derive(Debug, Clone)]
+pub struct CopyOutcome {
+    /// Which way.
+    pub direction: Direction,
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// Kind of host memory.
+    pub memory: Memory,
+    /// When the call began.
+    pub start: Femtos,
+    /// When it was over.
+    pub end: Femtos,
+    /// GCM messages launched; 0 without confidential computing.
+    pub messages: u64,
+    /// Messages whose tag was right.
+    pub tags_verified: u64,
+    /// Messages whose tag was wrong.
+    pub tags_failed: u64,
+    /// Whether all bytes arrived, verified where they are sealed and equal to the source where there are bytes.
+    pub delivered: bool,
+    /// Why not, if not.
+    pub reason: Option<String>,
+    /// What limited it.
+    pub limited_by: Limiter,
+}
+
+/// What limited a copy: the unit and state that most of its time went to, and how much of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limiter {
+    /// Name of the unit.
+    pub unit: String,
+    /// `busy`, or the name of a stall.
+    pub state: String,
+    /// Fraction of the copy's time, 0 to 1.
+    pub fraction: f64,
+}
+
+/// One unit's cycles.
+#[derive(Debug, Clone)]
+pub struct UnitOutcome {
+    /// Its name.
+    pub name: String,
+    /// Its clock.
+    pub clock: Frequency,
+    /// All its cycles: busy, idle and stalls add up to them exactly.
+    pub cycles: u64,
+    /// Cycles in which it worked.
+    pub busy: u64,
+    /// Cycles in which it had nothing to do.
+    pub idle: u64,
+    /// Cycles by stall, those that occurred.
+    pub stalls: Vec<(Stall, u64)>,
+}
+
+/// Traffic on the link, by the way it goes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DirectionTraffic {
+    /// From the host port.
+    pub h2d: Traffic,
+    /// From the GPU port.
+    pub d2h: Traffic,
+}
+
+/// The tag queue.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TagQueueOutcome {
+    /// Most entries at once.
+    pub peak_entries: u64,
+    /// Most bytes of plaintext that waited for a verdict in quarantine.
+    pub peak_quarantine_bytes: u64,
+    /// Longest time that unverified plaintext of a message was visible.
+    pub longest_exposure: Femtos,
+    /// The same, summed over all messages.
+    pub total_exposure: Femtos,
+}
+
+/// A run that came to its end, well or not.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Simulated time.
+    pub end: Femtos,
+    /// Digest of every event on every queue and wire, hexadecimal. Equal for both kernels, any order and any data mode.
+    pub event_digest: String,
+    /// The copies.
+    pub copies: Vec<CopyOutcome>,
+    /// The units.
+    pub units: Vec<UnitOutcome>,
+    /// The link.
+    pub link: DirectionTraffic,
+    /// The tag queue.
+    pub tag_queue: TagQueueOutcome,
+    /// What went wrong on the way, in words, in no particular order of time between units.
+    pub incidents: Vec<String>,
+    /// Injected faults that have struck, of how many.
+    pub faults_struck: (usize, usize),
+    /// Ticks of units: the host's work.
+    pub ticks: u64,
+}
+
+/// Why there is no outcome.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The machine cannot be built as configured.
+    #[error("the machine cannot be built: {0}")]
+    Build(String),
+    /// No such fault point.
+    #[error("no fault point `{point}`; the nearest is `{nearest}` (`sealsim list --faults` names all)")]
+    FaultPoint {
+        /// As asked for.
+        point: String,
+        /// One that exists.
+        nearest: String,
+    },
+    /// Payload could not be read or written.
+    #[error("{0}")]
+    Payload(String),
+    /// The simulation itself failed.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
+}
