@@ -125,11 +125,6 @@ impl Ledger {
         copy.damage.clone().or_else(|| missing.then(|| format!("{} of {} bytes arrived", copy.arrived, copy.bytes)))
     }
 
-    /// Whether bytes are carried.
-    pub const fn exact(&self) -> bool {
-        self.exact
-    }
-
     fn note(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
             self.fault.get_or_insert_with(|| error.to_string());

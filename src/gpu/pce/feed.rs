@@ -85,7 +85,14 @@ impl Pce {
             let address = transfer.job.destination + transfer.fed - bytes;
             Some((address, transfer.assembly.take()))
         };
-        let write = MemoryWrite { job: transfer.job.id, unverified, bytes: bytes as u32, last, damaged: transfer.damaged, deposit };
+        let write = MemoryWrite {
+            job: transfer.job.id,
+            unverified,
+            bytes: bytes as u32,
+            last,
+            damaged: transfer.damaged,
+            deposit,
+        };
         if transfer.holds {
             transfer.held.push(write);
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();

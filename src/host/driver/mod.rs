@@ -137,6 +137,12 @@ impl Driver {
         self.copy == self.plans.len()
     }
 
+    /// How many copies have come to their end, delivered or not.
+    #[must_use]
+    pub const fn ended(&self) -> usize {
+        self.copy
+    }
+
     /// What became of the copies, by index; those not yet reached have no dates.
     #[must_use]
     pub fn outcomes(&self) -> &[CopyOutcome] {
