@@ -9,8 +9,8 @@ use thiserror::Error;
 /// Why a host cannot be built as asked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HostError {
-    /// Staging is empty or does not fit into its part of the address map.
-    #[error("a staging pool of {buffers} buffers of {buffer} each: it must hold between one page and {}", map::WINDOW)]
+    /// Staging is empty, not made of whole pages or too large for its part of the address map.
+    #[error("a staging pool of {buffers} buffers of {buffer} each: whole pages, and {} in all at most", map::WINDOW)]
     Pool {
         /// Size of a buffer.
         buffer: Bytes,

@@ -83,7 +83,8 @@ pub(super) struct Staging {
 /// Slot size, slots per buffer and slots in all for messages of at most `message` bytes.
 pub(super) fn layout(spec: &StagingSpec, message: Bytes) -> Result<(u64, u64, u64), HostError> {
     let whole = spec.buffer.0.checked_mul(u64::from(spec.buffers));
-    if whole.is_none_or(|whole| whole < PAGE || whole > map::WINDOW.0) || !spec.buffer.0.is_multiple_of(PAGE) {
+    let fits = whole.is_some_and(|whole| (PAGE..=map::WINDOW.0).contains(&whole));
+    if !fits || !spec.buffer.0.is_multiple_of(PAGE) {
         return Err(HostError::Pool { buffer: spec.buffer, buffers: spec.buffers });
     }
     let refused = HostError::Message { message, buffer: spec.buffer };

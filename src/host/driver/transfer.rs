@@ -248,8 +248,9 @@ impl Transfer {
 
     /// Notes that all pushes up to `number` are done.
     pub fn push_done(&mut self, number: u32, memory: &mut HostState) {
-        while let Some((_, upto)) = self.pending.pop_front_if(|(pending, _)| *pending <= number) {
+        while let Some(&(_, upto)) = self.pending.front().filter(|(pending, _)| *pending <= number) {
             self.completed = upto;
+            self.pending.pop_front();
         }
         match self.flow {
             Flow::Inward => {

@@ -3,16 +3,19 @@
 use super::*;
 use std::{cell::RefCell, io, rc::Rc};
 
+/// Copy, offset and bytes of a store.
+type Stored = (usize, u64, Vec<u8>);
+
 /// Byte n of copy c is a function of both; stores are noted.
 #[derive(Default)]
 struct Pattern {
     loads: Rc<RefCell<u32>>,
-    stores: Rc<RefCell<Vec<(usize, u64, Vec<u8>)>>>,
+    stores: Rc<RefCell<Vec<Stored>>>,
     fails: bool,
 }
 
 fn byte(copy: usize, offset: u64) -> u8 {
-    (offset ^ offset >> 8 ^ offset >> 16 ^ copy as u64 * 37) as u8
+    (offset ^ offset >> 8 ^ offset >> 16 ^ (copy as u64 * 37)) as u8
 }
 
 fn bytes(copy: usize, offset: u64, count: u64) -> Vec<u8> {

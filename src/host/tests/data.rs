@@ -73,7 +73,7 @@ pub struct Private {
     pub stored: Rc<RefCell<Vec<Vec<u8>>>>,
     /// Fails at the n-th access, if any.
     pub fails_at: Option<u32>,
-    accesses: u32,
+    pub accesses: u32,
 }
 
 impl Private {

@@ -7,7 +7,7 @@ use super::{
     machine::{Mini, Setup},
 };
 use crate::{
-    sim::{Armed, Channel, Clock, FaultKind, Injection, Kernel, Order as Ticks, SimulationError},
+    sim::{Clock, FaultKind, Injection, Kernel, Order as Ticks, SimulationError},
     units::{Bytes, BytesPerCycle, Cycles, Frequency},
 };
 use Direction::{D2d, D2h, H2d};
@@ -119,16 +119,12 @@ fn a_later_semaphore_makes_up_for_a_lost_one_and_the_last_cannot_be_lost() {
 fn a_wrong_tag_under_eager_release_fails_a_copy_that_had_ended() {
     let mut setup = Setup::secure(&[(H2d, 100, Pinned), (H2d, 100, Pinned)]);
     setup.options.waits_for_verified = true;
-    setup.gpu[2] = 10;
-    let mut mini = setup.build();
-    // The push is reported done; the verdict, which this GPU leaves out, is that its tag was wrong.
-    let wakes = crate::sim::Wakes::default();
-    let error = crate::pcie::root_complex::Notice { address: map::VERIFIED, value: CHANNEL_ERROR | 27 };
-    mini.notices.arm(Armed::new(&injection("notices", FaultKind::Reorder, 1), 0));
-    mini.notices.send(crate::units::Femtos(1), error, &wakes);
-    mini.run(Kernel::Skip, Ticks::Ascending).unwrap();
-    fails(&mini, "channel error");
-    assert!(mini.driver.outcomes()[0].end <= mini.driver.outcomes()[0].verified);
+    (setup.verdict, setup.lie) = (Some(500), Some((1, Lie::Verdict)));
+    let (mini, _) = setup.go();
+    fails(&mini, "robust-channel error 27");
+    let outcome = &mini.driver.outcomes()[0];
+    // Of the 500 cycles between the two notices the completion took 100.
+    assert_eq!(outcome.verified.0 - outcome.end.0, 400_000_000);
 }
 
 #[test]

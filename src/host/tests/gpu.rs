@@ -30,6 +30,8 @@ pub enum Lie {
     Twice,
     /// Releases nothing.
     Nothing,
+    /// Calls a push done whose tags then turn out wrong.
+    Verdict,
     /// Inverts a bit of the first sealed message on its way.
     Damage,
     /// Loses the first write of the push.
@@ -57,10 +59,10 @@ pub struct Gpu {
     /// Bytes by copy.
     pub device: BTreeMap<u64, Vec<u8>>,
     pub seen: Vec<Push>,
-    work: Option<(u64, u32)>,
-    opened: u32,
-    sealed: u32,
-    dead: bool,
+    pub work: Option<(u64, u32)>,
+    pub opened: u32,
+    pub sealed: u32,
+    pub dead: bool,
 }
 
 impl Gpu {
@@ -129,6 +131,7 @@ impl Gpu {
             self.release(push.semaphore.address, value, now.cycle + self.flight, ports);
         }
         if let Some(later) = self.verdict {
+            let value = if lie == Some(Lie::Verdict) { CHANNEL_ERROR | 27 } else { value };
             self.release(map::VERIFIED, value, now.cycle + self.flight + later, ports);
         }
     }

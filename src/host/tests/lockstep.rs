@@ -60,7 +60,7 @@ fn arrived(setup: &Setup, mini: &super::machine::Mini) -> Result<(), TestCaseErr
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn every_run_of_one_setup_is_the_same_and_delivers_the_bytes(setup in setups(), seed in any::<u64>()) {

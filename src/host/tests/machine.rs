@@ -8,8 +8,8 @@ use super::{
 use crate::{
     pcie::{packet::Tlp, root_complex::Notice},
     sim::{
-        Channel, Clock, Control, In, Injection, Kernel, Machine, Now, Order as Ticks, Out, Queue, Run, SimulationError,
-        UnitId, UnitInfo, Wake, Wakes, Wire, run,
+        Channel, Clock, Control, Injection, Kernel, Machine, Now, Order as Ticks, Queue, Run, SimulationError, UnitId,
+        UnitInfo, Wake, Wakes, Wire, run,
     },
     units::{Bytes, BytesPerCycle, Cycles, Frequency},
 };

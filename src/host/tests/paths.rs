@@ -105,6 +105,7 @@ fn a_pool_smaller_than_a_push_makes_smaller_pushes() {
 fn a_slow_gpu_fills_staging_and_a_slow_cipher_does_not() {
     let mut setup = Setup::secure(&[(H2d, 32 << 16, Pageable)]);
     setup.cipher.seal_rate = BytesPerCycle(64_000);
+    setup.depths[2] = 64;
     setup.gpu[1] = 1;
     let (mini, run) = setup.go();
     assert!(delivered(&mini));
