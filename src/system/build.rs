@@ -167,8 +167,8 @@ fn front_end_spec(machine: &MachineSpec, count: usize) -> FrontEndSpec {
         confidential: machine.confidential_computing,
         tag_queue_depth: u64::from(machine.tag_queue.depth),
         release: machine.tag_queue.release,
-        device: map::DEVICE_COPY_BASE..map::PINNED,
-        error_semaphore: map::DONE,
+        device: map::DEVICE_BASE..u64::MAX,
+        error_semaphore: map::ERROR,
         channel_errors: [SYSMEM_READ.channel_error(), SYSMEM_WRITE.channel_error()],
     }
 }

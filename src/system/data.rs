@@ -151,7 +151,7 @@ impl PrivateMemory for HostBytes {
 
 /// Copy and offset of an address in device memory.
 fn place(address: u64) -> (usize, u64) {
-    let base = if address >= map::DEVICE_BASE { map::DEVICE_BASE } else { map::DEVICE_COPY_BASE };
+    let base = if address >= map::DEVICE_COPY_BASE { map::DEVICE_COPY_BASE } else { map::DEVICE_BASE };
     let window = map::WINDOW.0;
     (((address - base) / window) as usize, (address - base) % window)
 }
