@@ -65,7 +65,7 @@ pub trait Cadence {
     fn room(&self, at: u64, want: u64) -> u64;
     /// The next `count` blocks enter in cycle `at`; no more than there is room for.
     fn enter(&mut self, at: u64, count: u64);
-    /// Cycle in which the value is known. All blocks have entered.
+    /// Ends the message, all of whose blocks have entered: the cycle in which the value is known. Called once.
     fn known(&mut self) -> u64;
 }
 

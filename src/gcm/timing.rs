@@ -155,7 +155,8 @@ impl Timing {
             self.ghash.begin(hash_free, shape.iv_blocks());
             self.hash(shape.iv_blocks());
             let from = hash_free;
-            (j0, hash_free) = (self.ghash.known(), self.ghash.known());
+            j0 = self.ghash.known();
+            hash_free = j0;
             self.work.add(from, j0);
         }
         self.keystream.begin(j0, shape.text_blocks());

@@ -39,7 +39,8 @@ impl Keystream {
             lanes: spec.lanes.into(),
             latency: spec.latency(rounds),
             depth,
-            credits: vec![0; depth.max(spec.lanes.into()).next_power_of_two() as usize].into(),
+            // One more than the depth: the end of a message looks back at its last block's credit.
+            credits: vec![0; (depth + 1).next_power_of_two() as usize].into(),
             looped: looped.then(|| Looped::new(spec, rounds)),
             first: 0,
             next_message: 0,
