@@ -9,3 +9,4 @@ pub mod gpu;
 pub mod host;
 pub mod pcie;
 pub mod units;
+pub mod validate;

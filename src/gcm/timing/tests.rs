@@ -166,7 +166,7 @@ fn lockstep(spec: &EngineSpec, messages: &[Planned]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
     #[test]
     fn the_clockwork_shows_the_cycles_of_the_structural_engine(
         spec in any_engine(), messages in prop::collection::vec(any_message(), 1..6),
