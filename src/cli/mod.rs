@@ -1,6 +1,7 @@
 //! The command line: one file per verb.
 
 mod failure;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -16,7 +17,10 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {}
+enum Verb {
+    /// Checks the modelled hardware against published values.
+    Verify(verify::Arguments),
+}
 
 /// Runs the program on the process's arguments and gives its exit status.
 #[must_use]
@@ -29,7 +33,8 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if asked_for { 0 } else { 2 });
         }
     };
-    let result: Result<(), Failure> = match arguments.verb {};
-    #[allow(unreachable_code)]
+    let result: Result<(), Failure> = match arguments.verb {
+        Verb::Verify(arguments) => verify::run(&arguments),
+    };
     Failure::exit(result)
 }
