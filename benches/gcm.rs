@@ -1,6 +1,6 @@
 //! The bytes and the clockwork of the AES-GCM engine, against another implementation in the same run.
 
-use aes_gcm::{Aes256Gcm, AeadInOut, KeyInit};
+use aes_gcm::{AeadInOut, Aes256Gcm, KeyInit};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sealsim::gcm::bulk::{Key, Stream};
 use sealsim::gcm::message::Direction;

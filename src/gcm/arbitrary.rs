@@ -55,15 +55,15 @@ pub fn any_engine() -> impl Strategy<Value = EngineSpec> {
         (1..6_u32, Just(14_u32), 0..3_u32, 0..2_u64),
         (1..6_u32, 1..15_u32, 0..4_u32, prop_oneof![0..2_u64, 0..30_u64]),
     ];
-    let aes = (lanes, prop_oneof![1..6_u32, 1..150_u32]).prop_map(|((lanes, rounds, registers, interval), keystream_blocks)| {
-        AesSpec {
+    let aes = (lanes, prop_oneof![1..6_u32, 1..150_u32]).prop_map(
+        |((lanes, rounds, registers, interval), keystream_blocks)| AesSpec {
             lanes,
             rounds_in_hardware: rounds,
             registers_per_round: registers,
             start_interval: Cycles(interval),
             keystream_blocks,
-        }
-    });
+        },
+    );
     (prop::sample::select(vec![128, 192, 256]), aes, any_ghash(), 0..20_u64, 0..4_u64).prop_map(
         |(key_bits, aes, ghash, key_setup, compare)| EngineSpec {
             key_bits,

@@ -106,7 +106,10 @@ mod tests {
                 let doublings = u64::from(count.next_power_of_two().trailing_zeros());
                 let cycles = setup(count, 1, &spec);
                 assert!(cycles >= latency * doublings, "{count} powers, latency {latency}: {cycles}");
-                assert!(cycles <= latency * doublings + count as u64 - 2, "{count} powers, latency {latency}: {cycles}");
+                assert!(
+                    cycles <= latency * doublings + count as u64 - 2,
+                    "{count} powers, latency {latency}: {cycles}"
+                );
                 assert!(setup(count, 4, &spec) <= cycles);
             }
         }
