@@ -12,3 +12,4 @@ pub mod pcie;
 pub mod sim;
 pub mod system;
 pub mod units;
+pub mod validate;
