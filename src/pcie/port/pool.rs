@@ -145,9 +145,7 @@ pub(super) struct Promises {
     scattered: bool,
     update: u64,
     repeat: u64,
-    /// TLPs held in all counted outputs.
-    held: u32,
-    /// While nothing is held, no update is due before this cycle.
+    /// While nothing drains, no update is due before this cycle; 0 if that is to be found out.
     timer: u64,
     /// Whether the partner may be waiting for that update.
     urgent: bool,
@@ -165,7 +163,7 @@ impl Promises {
         });
         let drains: Vec<_> = drains.collect();
         let scattered = drains.len() > 2 && pools[pool_of(CreditClass::Completion)].finite;
-        Self { scattered, pools, drains, update: spec.credit_update.0, repeat, held: 0, timer: 0, urgent: false }
+        Self { scattered, pools, drains, update: spec.credit_update.0, repeat, timer: 0, urgent: false }
     }
 
     /// Counts in a TLP that goes out by `output`; false if it was not promised.
@@ -177,7 +175,9 @@ impl Promises {
         }
         let pool = &mut self.pools[pool_of(need.class)];
         drain.held.push_back((pool_of(need.class) as u8, need.data));
-        self.held += 1;
+        if pool.holding == 0 {
+            self.timer = 0;
+        }
         pool.holding += u32::from(pool.finite);
         pool.headers.receive(need.headers) & pool.data.receive(need.data)
     }
@@ -185,7 +185,15 @@ impl Promises {
     /// The pool whose update is due, if one is. If none is, a pop that makes one due wakes the port.
     #[inline]
     pub fn due(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> Option<usize> {
-        if self.held == 0 && now.cycle < self.timer { None } else { self.look(now, outputs, wakes) }
+        let settled = now.cycle < self.timer && !self.drains(now, outputs, wakes);
+        if settled { None } else { self.look(now, outputs, wakes) }
+    }
+
+    /// Whether TLPs have left since the last look.
+    #[inline]
+    fn drains(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
+        let mut drains = self.drains.iter().zip(outputs).filter(|(drain, _)| !drain.held.is_empty());
+        drains.any(|(drain, queue)| queue.output(now.time, wakes).pops() != drain.pops)
     }
 
     fn look(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> Option<usize> {
@@ -194,7 +202,6 @@ impl Promises {
             while drain.pops < pops {
                 drain.pops += 1;
                 if let Some((class, data)) = drain.held.pop_front() {
-                    self.held -= 1;
                     self.pools[usize::from(class)].free(data);
                 }
             }

@@ -42,6 +42,14 @@ impl Transmitter {
         }
     }
 
+    /// Moves the position to where a DLLP may start: one SDP at most in a symbol time, and idle until the next one.
+    fn align_dllp(&mut self) {
+        if self.stream.symbol(self.position) == self.last_sdp {
+            self.position = self.stream.next_symbol(self.position);
+        }
+        self.last_sdp = self.stream.symbol(self.position);
+    }
+
     /// The cycle in which a token of `length` DW ends that starts at the position, which moves behind it.
     #[inline]
     fn take(&mut self, length: u64) -> u64 {
@@ -178,11 +186,7 @@ impl Port {
     }
 
     fn put_dllp(&mut self, repr: DllpRepr, ports: &mut Ports<'_>) {
-        let Transmitter { stream, position, last_sdp, .. } = &mut self.transmitter;
-        if stream.symbol(*position) == *last_sdp {
-            *position = stream.next_symbol(*position);
-        }
-        *last_sdp = stream.symbol(*position);
+        self.transmitter.align_dllp();
         self.traffic.dllps += 1;
         self.traffic.wire_bytes += DLLP_DW * 4;
         let end = self.transmitter.take(DLLP_DW);
@@ -217,5 +221,53 @@ impl Transmitter {
             waiting = Activity::Stall(Stall::Credit);
         }
         Err(waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn at_most_one_sdp_and_one_stp_start_in_a_symbol_time(
+            interval in 1u32..40,
+            tokens in prop::collection::vec((any::<bool>(), 5u64..80, 0u64..3), 1..300),
+        ) {
+            let mut transmitter = Transmitter { stream: Stream::new(interval), ..Transmitter::bare() };
+            let (mut symbols, mut cycle) = ([Vec::new(), Vec::new()], 0);
+            for (is_dllp, length, idle) in tokens {
+                if idle == 0 {
+                    // Idle until the next cycle: what comes then starts on lane 0.
+                    cycle = transmitter.stream.cycle(transmitter.position) + 1;
+                    transmitter.stream.advance(cycle);
+                    transmitter.position = transmitter.position.max(transmitter.stream.first(cycle));
+                }
+                if is_dllp {
+                    transmitter.align_dllp();
+                }
+                symbols[usize::from(is_dllp)].push(transmitter.stream.symbol(transmitter.position));
+                let end = transmitter.take(if is_dllp { DLLP_DW } else { length });
+                prop_assert!(end >= cycle);
+            }
+            for symbols in symbols {
+                prop_assert!(symbols.windows(2).all(|pair| pair[0] < pair[1]));
+            }
+        }
+    }
+
+    impl Transmitter {
+        fn bare() -> Self {
+            Self {
+                stream: Stream::new(373),
+                position: 0,
+                room_from: 0,
+                last_sdp: u64::MAX,
+                turn: 0,
+                buffer: ReplayBuffer::new(1, 1),
+                partner: [(0, 0); 3].map(|(headers, data)| TransmitPool::new(headers, data)),
+            }
+        }
     }
 }
