@@ -1,12 +1,18 @@
 //! The command line: one file per verb.
 
+mod completions;
+mod describe;
 mod failure;
+mod list;
+mod machine;
+mod schema;
 mod tlp;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 pub use failure::Failure;
+pub use machine::MachineArguments;
 
 /// Simulates the sealed copy path between a CPU TEE and a GPU TEE.
 #[derive(Debug, Parser)]
@@ -18,6 +24,10 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    Describe(describe::Describe),
+    List(list::List),
+    Schema(schema::Schema),
+    Completions(completions::Completions),
     Tlp(tlp::Arguments),
 }
 
@@ -33,6 +43,10 @@ pub fn main() -> ExitCode {
         }
     };
     let result: Result<(), Failure> = match arguments.verb {
+        Verb::Describe(verb) => verb.run(),
+        Verb::List(verb) => verb.run(),
+        Verb::Schema(verb) => verb.run(),
+        Verb::Completions(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
     };
     Failure::exit(result)

@@ -13,5 +13,5 @@
 mod quantity;
 mod types;
 
-pub use quantity::{QuantityError, Scale};
-pub use types::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency};
+pub use quantity::{Kind, QuantityError, Scale};
+pub use types::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency, KINDS};

@@ -60,21 +60,30 @@ pub enum QuantityError {
 
 /// What a kind of quantity is called and how it is written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kind {
+pub struct Kind {
+    /// The quantity with its article, for example `a frequency`.
     pub what: &'static str,
+    /// The base unit, spelled out.
     pub base: &'static str,
+    /// A text that is accepted.
     pub example: &'static str,
+    /// The units that it may be written in.
     pub scales: &'static [Scale],
 }
 
 impl Kind {
     /// Reads `text` into base units, exactly.
+    ///
+    /// # Errors
+    ///
+    /// The text is not a whole number of base units with a known unit behind it, or does not fit.
     pub fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         let trimmed = text.trim();
         let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
         let (number, unit) = (&trimmed[..split], trimmed[split..].trim());
         let malformed = || QuantityError::NotANumber { text: text.to_owned(), example: self.example };
-        let (digits, decimals) = read_decimal(number).ok_or_else(malformed)?;
+        let too_large = || QuantityError::TooLarge { text: text.to_owned(), what: self.what };
+        let (digits, decimals) = split_decimal(number).ok_or_else(malformed)?;
         if unit.is_empty() {
             return Err(QuantityError::NoUnit { text: text.to_owned(), example: self.example });
         }
@@ -83,7 +92,7 @@ impl Kind {
             what: self.what,
             known: self.scales.iter().map(|s| s.unit).collect::<Vec<_>>().join(", "),
         })?;
-        let too_large = || QuantityError::TooLarge { text: text.to_owned(), what: self.what };
+        let digits: u128 = digits.parse().map_err(|_| too_large())?;
         let scaled = digits.checked_mul(scale.factor).ok_or_else(too_large)?;
         let divisor = 10u128.checked_pow(decimals).ok_or_else(too_large)?;
         if scaled % divisor != 0 {
@@ -92,13 +101,16 @@ impl Kind {
         u64::try_from(scaled / divisor).map_err(|_| too_large())
     }
 
-    /// Writes `value` in the largest unit that needs at most three decimals.
+    /// Writes `value` (in base units) in the largest unit that needs at most three decimals.
+    #[must_use]
     pub fn print(&self, value: u64) -> String {
         let mut best = None;
         for scale in self.scales {
             let (value, factor) = (u128::from(value), scale.factor);
             let fits = value * 1000 % factor == 0 && (value >= factor || factor == 1);
-            if fits && best.is_none_or(|b: &Scale| b.factor < factor) {
+            // Of two names for one unit, the second is for a single one: `1 cycle`.
+            let single = value == 1;
+            if fits && best.is_none_or(|b: &Scale| b.factor < factor || (single && b.factor == factor)) {
                 best = Some(scale);
             }
         }
@@ -114,15 +126,14 @@ impl Kind {
     }
 }
 
-/// Reads `12.5` as (125, 1): digits without the point, and how many stood behind it.
-fn read_decimal(text: &str) -> Option<(u128, u32)> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let starts_with_digit = whole.starts_with(|c: char| c.is_ascii_digit());
-    if !starts_with_digit || fraction.contains('.') || (text.contains('.') && fraction.is_empty()) {
+/// Reads `12.5` as ("125", 1): digits without the point, and how many stood behind it.
+fn split_decimal(text: &str) -> Option<(String, u32)> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits_first = |s: &str| s.starts_with(|c: char| c.is_ascii_digit());
+    if !digits_first(whole) || !digits_first(fraction) || fraction.contains('.') {
         return None;
     }
-    let plain = |s: &str| s.replace('_', "");
-    let (whole, fraction) = (plain(whole), plain(fraction));
-    let digits = format!("{whole}{fraction}").parse().ok()?;
-    Some((digits, u32::try_from(fraction.len()).ok()?))
+    let fraction = if text.contains('.') { fraction.replace('_', "") } else { String::new() };
+    let decimals = u32::try_from(fraction.len()).ok()?;
+    Some((format!("{}{fraction}", whole.replace('_', "")), decimals))
 }

@@ -16,7 +16,8 @@ macro_rules! quantity {
         pub struct $name(pub u64);
 
         impl $name {
-            const KIND: Kind = Kind { what: $what, base: $base, example: $example, scales: &[$($scale),*] };
+            /// How it is called, read and written.
+            pub const KIND: Kind = Kind { what: $what, base: $base, example: $example, scales: &[$($scale),*] };
         }
 
         impl FromStr for $name {
@@ -112,6 +113,15 @@ quantity!(
     [scale("B/cycle", 1_000)]
 );
 
+/// Every kind of quantity, by the name of its type.
+pub const KINDS: [(&str, &Kind); 5] = [
+    ("Femtos", &Femtos::KIND),
+    ("Cycles", &Cycles::KIND),
+    ("Frequency", &Frequency::KIND),
+    ("Bytes", &Bytes::KIND),
+    ("BytesPerCycle", &BytesPerCycle::KIND),
+];
+
 impl Femtos {
     /// The end of simulated time.
     pub const MAX: Self = Self(u64::MAX);
@@ -161,7 +171,14 @@ mod tests {
         assert!(matches!("0.3 B".parse::<Bytes>(), Err(QuantityError::NotWhole { .. })));
         assert!(matches!("99999999 TiB".parse::<Bytes>(), Err(QuantityError::TooLarge { .. })));
         assert!(matches!("1..2 B".parse::<Bytes>(), Err(QuantityError::NotANumber { .. })));
+        assert!(matches!("1._ B".parse::<Bytes>(), Err(QuantityError::NotANumber { .. })));
+        assert!(matches!(format!("{} B", "9".repeat(60)).parse::<Bytes>(), Err(QuantityError::TooLarge { .. })));
         assert!(matches!("1 MB/s".parse::<Bytes>(), Err(QuantityError::UnknownUnit { .. })));
+    }
+
+    #[test]
+    fn one_cycle_is_singular() {
+        assert_eq!([Cycles(0), Cycles(1), Cycles(2)].map(|n| n.to_string()), ["0 cycles", "1 cycle", "2 cycles"]);
     }
 
     #[test]

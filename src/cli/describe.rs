@@ -1,0 +1,109 @@
+//! `sealsim describe`: every parameter of a machine and where it comes from.
+
+use super::{Failure, machine::MachineArguments};
+use crate::config::{Kind, Parameter, Resolved};
+use clap::{Args, ValueEnum};
+use serde_json::{Map, json};
+use std::io::{self, Write};
+
+/// Shows a machine: each parameter with its value, its origin and the range in which it may lie.
+///
+/// The origin is one of: documented (a public source states it), measured (published measurements give it), calibrated
+/// (fitted so that the model meets measurements), assumed (nobody has published it; the source gives the reason), user
+/// (set with --set, or in a file that does not say where it comes from).
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sealsim describe h100-nvl-tdx
+  sealsim describe h100-nvl-tdx --design hold --set tag_queue.quarantine=4MiB
+  sealsim describe my-machine.toml --format json | jq '.parameters[] | select(.kind == \"assumed\") | .path'
+  sealsim describe h100-nvl-tdx --format toml > my-machine.toml     # one file that needs no other")]
+pub struct Describe {
+    #[command(flatten)]
+    machine: MachineArguments,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    /// A table by unit of the machine.
+    Text,
+    /// Fields name, summary, digest, layers, designs, counts, switches, parameters.
+    Json,
+    /// A configuration file that stands on its own.
+    Toml,
+}
+
+impl Describe {
+    pub(super) fn run(&self) -> Result<(), Failure> {
+        let resolved = self.machine.resolve()?;
+        let text = match self.format {
+            Format::Text => text(&resolved),
+            Format::Json => format!("{:#}\n", to_json(&resolved)),
+            Format::Toml => resolved.to_toml()?,
+        };
+        io::stdout().write_all(text.as_bytes()).map_err(|error| Failure::output(&error))
+    }
+}
+
+fn text(resolved: &Resolved) -> String {
+    let mut lines = vec![format!("{}: {}", resolved.name(), resolved.machine.summary)];
+    lines.extend(resolved.designs.iter().map(|design| format!("  with {}: {}", design.name, design.summary)));
+    lines.push(format!("  from {}", resolved.layers.join(", then ")));
+    lines.push(format!("  digest {}", resolved.digest));
+    let counts = resolved.counts();
+    let counts: Vec<_> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    lines.push(format!("  {} parameters: {}", resolved.parameters.len(), counts.join(", ")));
+    lines.push(String::new());
+    lines.extend(resolved.switches.iter().map(|(path, truth)| format!("{path} = {truth}")));
+    let width = |get: fn(&Parameter) -> usize| resolved.parameters.iter().map(get).max().unwrap_or(0);
+    let (paths, values) = (width(|one| one.path.len()), width(|one| one.value.len()));
+    let ranges = width(|one| range(one).len());
+    let mut unit = None;
+    for one in &resolved.parameters {
+        let its_unit = one.path.split('.').next();
+        if unit != its_unit {
+            lines.push(String::new());
+            unit = its_unit;
+        }
+        let (kind, source) = (one.provenance.kind, &one.provenance.source);
+        let range = range(one);
+        lines.push(format!("{:paths$}  {:values$}  {kind:10}  {range:ranges$}  {source}", one.path, one.value));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn range(parameter: &Parameter) -> String {
+    let bound = |bound: &Option<String>| bound.clone().unwrap_or_default();
+    let (low, high) = (bound(&parameter.provenance.low), bound(&parameter.provenance.high));
+    if low.is_empty() && high.is_empty() { String::new() } else { format!("{low} .. {high}") }
+}
+
+fn to_json(resolved: &Resolved) -> serde_json::Value {
+    let parameter = |one: &Parameter| {
+        json!({
+            "path": one.path,
+            "value": one.value,
+            "unit": one.unit,
+            "kind": one.provenance.kind,
+            "source": one.provenance.source,
+            "low": one.provenance.low,
+            "high": one.provenance.high,
+        })
+    };
+    let counts: Map<_, _> =
+        resolved.counts().map(|(kind, count)| (Kind::name(kind).to_owned(), json!(count))).into_iter().collect();
+    let switches: Map<_, _> = resolved.switches.iter().map(|(path, truth)| (path.clone(), json!(truth))).collect();
+    json!({
+        "name": resolved.name(),
+        "summary": resolved.machine.summary,
+        "digest": resolved.digest,
+        "layers": resolved.layers,
+        "designs": resolved.designs,
+        "counts": counts,
+        "switches": switches,
+        "parameters": resolved.parameters.iter().map(parameter).collect::<Vec<_>>(),
+    })
+}

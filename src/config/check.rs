@@ -1,0 +1,332 @@
+//! What makes no sense although its type allows it: limits by unit, and rules between fields.
+
+use super::error::{ConfigError, Wrong};
+use super::machine::MachineSpec;
+use super::resolved::Parameter;
+use super::tree::Node;
+use crate::gpu::spec::Release;
+use crate::host::spec::PathSpec;
+use crate::pcie::spec::CreditSpec;
+use crate::units::Bytes;
+
+/// The greatest value of each unit, in base units, and how it is written. Far above anything built, and small enough
+/// that no product of two overflows.
+const GREATEST: [(&str, i128, &str); 6] = [
+    ("frequency", 10_000_000_000, "10 GHz"),
+    ("rate per cycle", 1_000_000_000, "1000000 B/cycle"),
+    ("size", 1 << 40, "1 TiB"),
+    ("number of cycles", 1_000_000_000, "1000000000 cycles"),
+    ("time", 1_000_000_000_000_000, "1 s"),
+    ("count", 1 << 24, "16777216"),
+];
+
+/// Units of which nothing is not a value, unless [`MAY_BE_ZERO`] says so.
+const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
+
+/// Fields, or tables of them, whose zero has a meaning.
+const MAY_BE_ZERO: [&str; 4] =
+    ["engine.aes.registers_per_round", "link.gpu_credits", "link.host_credits", "tag_queue.quarantine"];
+
+/// Durations that cannot be nothing.
+const TAKES_TIME: [&str; 6] = [
+    "copy_engine.request_interval",
+    "link.credit_update",
+    "link.flight",
+    "link.replay_timer",
+    "root_complex.read_interval",
+    "root_complex.read_latency",
+];
+
+/// A condition between fields.
+struct Rule {
+    /// The field that the message points at.
+    path: &'static str,
+    /// Why the machine is refused, if it is.
+    broken: fn(&MachineSpec) -> Option<String>,
+    /// What to do.
+    remedy: &'static str,
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        path: "link.generation",
+        broken: |m| (m.link.generation != 5).then(|| format!("PCIe generation {} is not modelled", m.link.generation)),
+        remedy: "write generation = 5",
+    },
+    Rule {
+        path: "link.lanes",
+        broken: |m| (m.link.lanes != 16).then(|| format!("a link of {} lanes is not modelled", m.link.lanes)),
+        remedy: "write lanes = 16",
+    },
+    Rule {
+        path: "link.max_payload",
+        broken: |m| not_a_pcie_size(m.link.max_payload),
+        remedy: "PCIe knows 128 B, 256 B, 512 B, 1 KiB, 2 KiB and 4 KiB",
+    },
+    Rule {
+        path: "link.max_read_request",
+        broken: |m| not_a_pcie_size(m.link.max_read_request),
+        remedy: "PCIe knows 128 B, 256 B, 512 B, 1 KiB, 2 KiB and 4 KiB",
+    },
+    Rule {
+        path: "link.read_completion_boundary",
+        broken: |m| {
+            let boundary = m.link.read_completion_boundary;
+            (![64, 128].contains(&boundary.0)).then(|| format!("{boundary} is not a read completion boundary"))
+        },
+        remedy: "a root complex has 64 B or 128 B",
+    },
+    Rule {
+        path: "link.read_tags",
+        broken: |m| {
+            let tags = m.link.read_tags;
+            (![32, 256, 768].contains(&tags)).then(|| format!("no tag width gives {tags} tags"))
+        },
+        remedy: "5-bit tags give 32, 8-bit tags 256, 10-bit tags 768",
+    },
+    Rule {
+        path: "link.replay_tlps",
+        broken: |m| (m.link.replay_tlps > 2048).then(|| "a 12-bit sequence number allows 2048 TLPs without Ack".into()),
+        remedy: "write 2048 or less",
+    },
+    Rule {
+        path: "link.replay_timer",
+        broken: |m| {
+            let link = &m.link;
+            let round_trip = 2 * link.flight.0 + link.ack_latency.0;
+            (link.replay_timer.0 <= round_trip).then(|| {
+                let timer = link.replay_timer;
+                format!("{timer} end before an Ack can be back ({round_trip} cycles: two flights and the Ack latency)")
+            })
+        },
+        remedy: "PCIe 4.0 and later allow 6000 cycles to 7750 cycles",
+    },
+    Rule {
+        path: "link.host_credits",
+        broken: |m| too_few_credits(&m.link.host_credits, m.link.max_payload),
+        remedy: "advertise at least one maximum payload (a data credit is 16 B), or 0 for infinite",
+    },
+    Rule {
+        path: "link.gpu_credits",
+        broken: |m| too_few_credits(&m.link.gpu_credits, m.link.max_payload),
+        remedy: "advertise at least one maximum payload (a data credit is 16 B), or 0 for infinite",
+    },
+    Rule {
+        path: "root_complex.completion_payload",
+        broken: |m| {
+            let (size, boundary) = (m.root_complex.completion_payload, m.link.read_completion_boundary);
+            let whole = boundary.0 != 0 && size.0.is_multiple_of(boundary.0);
+            let odd = || format!("{size} is not a multiple of the read completion boundary, {boundary}");
+            let large = || format!("{size} is more than the maximum payload, {}", m.link.max_payload);
+            (!whole).then(odd).or_else(|| (size > m.link.max_payload).then(large))
+        },
+        remedy: "write a multiple of link.read_completion_boundary up to link.max_payload",
+    },
+    Rule {
+        path: "engine",
+        broken: |m| m.engine.check().err().map(|error| error.to_string()),
+        remedy: "see the fields' own descriptions: `sealsim schema`",
+    },
+    Rule {
+        path: "copy_engine.write_burst",
+        broken: |m| {
+            let burst = m.copy_engine.write_burst;
+            let fits = burst.0.is_power_of_two() && burst.0.is_multiple_of(32);
+            (!fits).then(|| format!("{burst} is not a power of two of at least 32 B"))
+        },
+        remedy: "memory is written in sectors of 32 B: write 32 B, 64 B, 128 B, ...",
+    },
+    Rule {
+        path: "tag_queue.quarantine",
+        broken: |m| {
+            let (room, message) = (m.tag_queue.quarantine, longest_message(m));
+            (m.tag_queue.release == Release::Hold && room < message)
+                .then(|| format!("under `hold` it must hold one message of {message}, but has {room}"))
+        },
+        remedy: "write at least the longest message (driver.*.message), or release = \"withhold_completion\"",
+    },
+    Rule {
+        path: "staging.buffer",
+        broken: |m| {
+            let (buffer, message) = (m.staging.buffer, longest_message(m));
+            (buffer < message).then(|| format!("{buffer} cannot hold one message of {message}"))
+        },
+        remedy: "write at least the longest message (driver.*.message)",
+    },
+    Rule {
+        path: "driver.pinned.message",
+        broken: |m| odd_message(&m.driver.pinned),
+        remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB or 4 KiB",
+    },
+    Rule {
+        path: "driver.pageable.message",
+        broken: |m| odd_message(&m.driver.pageable),
+        remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB or 4 KiB",
+    },
+    Rule {
+        path: "driver.pinned.push",
+        broken: |m| odd_push(&m.driver.pinned, m),
+        remedy: "write at least driver.pinned.message and at most staging.buffer x staging.buffers",
+    },
+    Rule {
+        path: "driver.pageable.push",
+        broken: |m| odd_push(&m.driver.pageable, m),
+        remedy: "write at least driver.pageable.message and at most staging.buffer x staging.buffers",
+    },
+];
+
+/// Refuses a machine that cannot be, with every reason.
+pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &Node) -> Result<(), ConfigError> {
+    let fault = |path: &str, reason: String, remedy: String| {
+        let place = values.at(path).and_then(|node| node.place.as_ref());
+        ConfigError::new(Wrong::Senseless { path: path.to_owned(), reason }).at(place).remedy(remedy)
+    };
+    let limits = parameters.iter().filter_map(|parameter| {
+        let (reason, remedy) = beyond_limits(parameter)?;
+        Some(fault(&parameter.path, reason, remedy))
+    });
+    // The rules compute with the values, so they come second.
+    ConfigError::all(limits.collect())?;
+    let rules = RULES.iter().filter_map(|rule| Some(fault(rule.path, (rule.broken)(machine)?, rule.remedy.to_owned())));
+    ConfigError::all(rules.collect())
+}
+
+fn beyond_limits(parameter: &Parameter) -> Option<(String, String)> {
+    let Parameter { path, value, unit, amount: Some(amount), .. } = parameter else { return None };
+    if let Some((.., text)) = GREATEST.iter().find(|(known, greatest, _)| known == unit && amount > greatest) {
+        return Some((format!("{value} is more than any machine has"), format!("write at most {text}")));
+    }
+    let within = |known: &&str| path == known || path.starts_with(&format!("{known}."));
+    let refused = NEVER_ZERO.contains(unit) && !MAY_BE_ZERO.iter().any(within);
+    if *amount == 0 && (refused || TAKES_TIME.contains(&path.as_str())) {
+        return Some((format!("{value} makes no sense here"), "write more than zero".to_owned()));
+    }
+    None
+}
+
+fn not_a_pcie_size(size: Bytes) -> Option<String> {
+    let fits = size.0.is_power_of_two() && (128..=4096).contains(&size.0);
+    (!fits).then(|| format!("{size} is not a size that PCIe knows"))
+}
+
+fn too_few_credits(credits: &CreditSpec, payload: Bytes) -> Option<String> {
+    let least = payload.0.div_ceil(16);
+    let data = [("posted_data", credits.posted_data), ("completion_data", credits.completion_data)];
+    let few = data.into_iter().find(|(_, data)| *data != 0 && u64::from(*data) < least);
+    few.map(|(name, data)| format!("{name} = {data} cannot take one maximum payload of {payload}, {least} credits"))
+}
+
+fn longest_message(machine: &MachineSpec) -> Bytes {
+    machine.driver.pinned.message.max(machine.driver.pageable.message)
+}
+
+fn odd_message(path: &PathSpec) -> Option<String> {
+    (!path.message.0.is_multiple_of(32)).then(|| format!("{} is not a multiple of 32 B", path.message))
+}
+
+fn odd_push(path: &PathSpec, machine: &MachineSpec) -> Option<String> {
+    let pool = Bytes(machine.staging.buffer.0.saturating_mul(machine.staging.buffers.into()));
+    let short = || format!("a push of {} does not hold one message of {}", path.push, path.message);
+    let long = || format!("a push of {} does not fit the staging pool of {pool}", path.push);
+    (path.push < path.message).then(short).or_else(|| (path.push > pool).then(long))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Layers;
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Settings that break a rule at `path`, and nothing else.
+    const BROKEN: &[(&str, &[&str])] = &[
+        ("link.generation", &["link.generation=4"]),
+        ("link.lanes", &["link.lanes=8"]),
+        ("link.max_payload", &["link.max_payload=64 B", "root_complex.completion_payload=64 B"]),
+        ("link.max_payload", &["link.max_payload=8 KiB"]),
+        ("link.max_read_request", &["link.max_read_request=384 B"]),
+        ("link.read_completion_boundary", &["link.read_completion_boundary=32 B"]),
+        ("link.read_tags", &["link.read_tags=1024"]),
+        ("link.replay_tlps", &["link.replay_tlps=2049"]),
+        ("link.replay_timer", &["link.replay_timer=342 cycles"]),
+        ("link.host_credits", &["link.host_credits.posted_data=15"]),
+        ("link.gpu_credits", &["link.gpu_credits.completion_data=15"]),
+        ("root_complex.completion_payload", &["root_complex.completion_payload=96 B"]),
+        ("root_complex.completion_payload", &["root_complex.completion_payload=512 B"]),
+        ("engine", &["engine.key_bits=512"]),
+        ("engine", &["engine.aes.rounds_in_hardware=15"]),
+        ("engine", &["engine.ghash.multiplier.digit_bits=129"]),
+        ("engine", &["engine.ghash.multiplier.digit_bits=16"]),
+        ("engine", &["engine.ghash.multiplier.product=0 cycles", "engine.ghash.multiplier.reduction=0 cycles"]),
+        ("copy_engine.write_burst", &["copy_engine.write_burst=96 B"]),
+        ("copy_engine.write_burst", &["copy_engine.write_burst=16 B"]),
+        ("tag_queue.quarantine", &["tag_queue.release=hold", "tag_queue.quarantine=1023 KiB"]),
+        ("staging.buffer", &["staging.buffer=512 KiB"]),
+        ("driver.pinned.message", &["driver.pinned.message=1000 B"]),
+        ("driver.pageable.message", &["driver.pageable.message=1000 B"]),
+        ("driver.pinned.push", &["driver.pinned.push=512 KiB"]),
+        ("driver.pageable.push", &["driver.pageable.push=65 MiB"]),
+    ];
+
+    #[test]
+    fn every_rule_refuses_what_breaks_it_and_says_where() {
+        for (path, settings) in BROKEN {
+            let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
+            let error = layers.resolve().expect_err(path);
+            let at = matches!(&*error.kind, Wrong::Senseless { path: at, .. } if at == path);
+            assert!(at && error.place.is_some() && error.remedy.is_some(), "{path} {settings:?}: {error}");
+            assert!(error.others.is_empty(), "{path} {settings:?}: {:?}", error.others);
+        }
+        let tried: BTreeSet<_> = BROKEN.iter().map(|(path, _)| path).collect();
+        assert_eq!(tried, RULES.iter().map(|rule| &rule.path).collect());
+    }
+
+    #[test]
+    fn rules_accept_their_edges() {
+        for settings in [
+            &["link.max_payload=128 B", "root_complex.completion_payload=128 B"][..],
+            &["link.max_payload=4 KiB", "link.max_read_request=4 KiB"],
+            &["link.read_completion_boundary=128 B", "link.read_tags=32", "link.replay_tlps=2048"],
+            &["link.replay_timer=343 cycles", "link.host_credits.posted_data=16"],
+            &["engine.key_bits=128", "engine.aes.rounds_in_hardware=1", "engine.ghash.multiplier.product=1 cycle"],
+            &["engine.ghash.multiplier.digit_bits=1", "engine.ghash.multiplier.product=128 cycles"],
+            &["engine.ghash.multipliers=8", "copy_engine.write_burst=32 B"],
+            &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
+            &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
+        ] {
+            let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
+            assert!(layers.resolve().is_ok(), "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_refused_wherever_it_makes_no_sense() {
+        let resolved = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let zero = |one: &Parameter| match one.unit {
+            "count" => "0".to_owned(),
+            _ => format!("0 {}", one.value.rsplit(' ').next().unwrap()),
+        };
+        for one in resolved.parameters.iter().filter(|one| NEVER_ZERO.contains(&one.unit)) {
+            let allowed = MAY_BE_ZERO.iter().any(|known| one.path.starts_with(known));
+            let result = Layers::new("h100-nvl-tdx").set(format!("{}={}", one.path, zero(one))).resolve();
+            assert_eq!(result.is_ok(), allowed, "{}", one.path);
+        }
+        for path in TAKES_TIME {
+            assert!(resolved.parameter(path).is_some(), "{path}");
+            assert!(Layers::new("h100-nvl-tdx").set(format!("{path}=0 cycles")).resolve().is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn each_unit_has_a_greatest_value_and_one_more_is_refused() {
+        let resolved = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        for one in resolved.parameters.iter().filter(|one| one.amount.is_some()) {
+            let (_, greatest, text) = GREATEST.iter().find(|(unit, ..)| *unit == one.unit).expect(&one.path);
+            let beyond = match text.split_once(' ') {
+                Some((number, unit)) => format!("{} {unit}", number.parse::<u64>().unwrap() + 1),
+                None => (greatest + 1).to_string(),
+            };
+            let error = Layers::new("h100-nvl-tdx").set(format!("{}={beyond}", one.path)).resolve().unwrap_err();
+            assert!(error.to_string().contains("more than any machine has"), "{}: {error}", one.path);
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! Layers on layers: a machine, what it extends, designs over it, single values on top.
+
+use super::error::{ConfigError, Wrong};
+use super::layer::{Layer, Stated};
+use super::place::{Place, Source};
+use super::provenance::{Kind, Provenance};
+use super::resolved::{Design, Resolved};
+use super::shape::{LABELS, Shape};
+use super::shipped::Role;
+use super::source;
+use super::tree::{Node, Table, Value};
+use std::sync::Arc;
+
+/// What to lay on what; nothing is read before [`Layers::resolve`].
+///
+/// ```
+/// use sealsim::config::Layers;
+/// let resolved = Layers::new("h100-nvl-tdx").overlay("hold").set("link.max_payload=512B").resolve().unwrap();
+/// assert_eq!(resolved.machine.link.max_payload.0, 512);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Layers {
+    machine: String,
+    overlays: Vec<String>,
+    settings: Vec<String>,
+}
+
+impl Layers {
+    /// Starts from a machine: a path, or the name of a shipped one. A file takes precedence.
+    #[must_use]
+    pub fn new(machine: impl Into<String>) -> Self {
+        Self { machine: machine.into(), overlays: Vec::new(), settings: Vec::new() }
+    }
+
+    /// Lays a design over what is there: a path, or the name of a shipped one.
+    #[must_use]
+    pub fn overlay(mut self, design: impl Into<String>) -> Self {
+        self.overlays.push(design.into());
+        self
+    }
+
+    /// Sets one value, as `path=value`, above all files.
+    #[must_use]
+    pub fn set(mut self, setting: impl Into<String>) -> Self {
+        self.settings.push(setting.into());
+        self
+    }
+
+    /// Reads everything and fills a machine.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong with any layer or with the whole: see [`Wrong`].
+    pub fn resolve(&self) -> Result<Resolved, ConfigError> {
+        let mut stack = Stack { values: Node::empty(), names: Vec::new() };
+        for layer in with_lower(source::find(Role::Machine, &self.machine)?)? {
+            stack.lay(layer)?;
+        }
+        let mut designs = Vec::new();
+        for name in &self.overlays {
+            let mut layers = with_lower(source::find(Role::Design, name)?)?;
+            designs.push(take_labels(&mut layers, name));
+            for layer in layers {
+                stack.lay(layer)?;
+            }
+        }
+        for setting in &self.settings {
+            stack.lay(Layer::set(setting)?)?;
+        }
+        Resolved::fill(stack.values, designs, stack.names)
+    }
+}
+
+/// A file and all that it extends, the lowest first.
+fn with_lower(top: Arc<Source>) -> Result<Vec<Layer>, ConfigError> {
+    let mut layers = vec![Layer::read(top)?];
+    while let Some((name, place)) = layers.last().and_then(|layer| layer.extends.clone()) {
+        let Some(from) = layers.last().map(|layer| Arc::clone(&layer.source)) else { break };
+        let lower = source::find_beside(&from, &name, place.as_ref())?;
+        if layers.iter().any(|layer| layer.source.origin == lower.origin) {
+            let names = layers.iter().map(|layer| layer.source.name.as_str()).chain([lower.name.as_str()]);
+            let chain = names.collect::<Vec<_>>().join(" -> ");
+            let error = ConfigError::new(Wrong::Cycle { chain }).at(place.as_ref());
+            return Err(error.remedy("one of these files must stand on its own"));
+        }
+        layers.push(Layer::read(lower)?);
+    }
+    layers.reverse();
+    Ok(layers)
+}
+
+/// Takes a design's own name and summary out of its layers, so that they do not rename the machine.
+fn take_labels(layers: &mut [Layer], asked_for: &str) -> Design {
+    let mut design = Design { name: asked_for.to_owned(), summary: String::new() };
+    for layer in layers {
+        let Value::Table(table) = &mut layer.values.value else { continue };
+        let [name, summary] =
+            LABELS.map(|label| table.remove(label).and_then(|entry| entry.node.text().map(str::to_owned)));
+        design.name = name.unwrap_or(design.name);
+        design.summary = summary.unwrap_or(design.summary);
+    }
+    design
+}
+
+/// The layers laid so far.
+struct Stack {
+    values: Node,
+    /// The sources, the lowest first.
+    names: Vec<String>,
+}
+
+impl Stack {
+    fn lay(&mut self, layer: Layer) -> Result<(), ConfigError> {
+        let name = match &layer.source.name {
+            name if name == "--set" => format!("--set {}", layer.source.text),
+            name => name.clone(),
+        };
+        self.names.push(name);
+        merge(&mut self.values, layer.values, Some(Shape::machine()));
+        // A table's statement comes before those of its fields, which are the more specific.
+        let (tables, fields): (Vec<_>, Vec<_>) = layer.origins.into_iter().partition(|stated| stated.whole_table);
+        for stated in tables {
+            self.state_table(&stated, &layer.source)?;
+        }
+        fields.into_iter().try_for_each(|stated| self.state_field(stated))
+    }
+
+    /// One provenance for all fields of a table that this layer has set.
+    fn state_table(&mut self, stated: &Stated, source: &Arc<Source>) -> Result<(), ConfigError> {
+        let node = self.values.at_mut(&stated.path).ok_or_else(|| no_value(stated))?;
+        state_all(node, &stated.provenance, source);
+        Ok(())
+    }
+
+    fn state_field(&mut self, stated: Stated) -> Result<(), ConfigError> {
+        let node = self.values.at_mut(&stated.path).ok_or_else(|| no_value(&stated))?;
+        check_range(node, &stated)?;
+        node.provenance = Some(stated.provenance);
+        Ok(())
+    }
+}
+
+fn no_value(stated: &Stated) -> ConfigError {
+    let reason = "no layer so far gives the field a value".to_owned();
+    ConfigError::new(Wrong::Provenance { path: stated.path.clone(), reason })
+        .at(stated.place.as_ref())
+        .remedy("give the value beside it, or remove the provenance")
+}
+
+fn state_all(node: &mut Node, provenance: &Provenance, source: &Arc<Source>) {
+    match &mut node.value {
+        Value::Table(table) => {
+            table.values_mut().for_each(|entry| state_all(&mut entry.node, provenance, source));
+        }
+        _ if node.place.as_ref().is_some_and(|place| Arc::ptr_eq(&place.source, source)) => {
+            node.provenance = Some(provenance.clone());
+        }
+        _ => {}
+    }
+}
+
+/// Lays `upper` on `lower`. Tables merge, all else is replaced, and so is a table whose tag changes: a design's
+/// fields mean nothing to another design.
+fn merge(lower: &mut Node, upper: Node, shape: Option<&Shape>) {
+    let Node { value: Value::Table(upper_table), place, .. } = upper else {
+        *lower = upper;
+        return;
+    };
+    let changes_tag = lower.table().is_none_or(|lower| changes_tag(lower, &upper_table, shape));
+    if changes_tag {
+        lower.value = Value::Table(Table::new());
+    }
+    lower.place = place.or_else(|| lower.place.take());
+    lower.provenance = None;
+    let Value::Table(lower_table) = &mut lower.value else { return };
+    for (key, entry) in upper_table {
+        let below = shape.and_then(|shape| shape.field(&key, None));
+        match lower_table.get_mut(&key) {
+            Some(known) => {
+                known.key = entry.key;
+                merge(&mut known.node, entry.node, below);
+            }
+            None => {
+                lower_table.insert(key, entry);
+            }
+        }
+    }
+}
+
+fn changes_tag(lower: &Table, upper: &Table, shape: Option<&Shape>) -> bool {
+    let Some(Shape::Union { tag, .. }) = shape else { return false };
+    let text = |table: &Table| table.get(tag).and_then(|entry| entry.node.text().map(str::to_owned));
+    text(upper).is_some_and(|upper| text(lower).as_ref() != Some(&upper))
+}
+
+/// Holds a value against the range that its provenance states.
+fn check_range(node: &Node, stated: &Stated) -> Result<(), ConfigError> {
+    let Provenance { low, high, .. } = &stated.provenance;
+    if low.is_none() && high.is_none() {
+        return Ok(());
+    }
+    let shape = stated.path.split('.').try_fold(Shape::machine(), |shape, key| shape.field(key, None));
+    let wrong = |reason: String| {
+        ConfigError::new(Wrong::Provenance { path: stated.path.clone(), reason }).at(stated.place.as_ref())
+    };
+    let read = |text: &str| match shape {
+        Some(Shape::Quantity(kind)) => kind.parse(text).map(i128::from).map_err(|error| error.to_string()),
+        Some(Shape::Integer { .. }) => text.parse().map_err(|_| format!("`{text}` is not an integer")),
+        _ => Err("only numbers have a range".to_owned()),
+    };
+    let value = match &node.value {
+        Value::Text(text) => read(text).ok(),
+        Value::Integer(integer) => Some(*integer),
+        _ => None,
+    };
+    for (name, bound, is_low) in [("low", low, true), ("high", high, false)] {
+        let Some(text) = bound else { continue };
+        let bound = read(text)
+            .map_err(|reason| wrong(format!("`{name}`: {reason}")).remedy("a bound is written as the value is"))?;
+        let outside = |value: i128| if is_low { value < bound } else { value > bound };
+        if value.is_some_and(outside) {
+            let place = node.place.as_ref().map_or("", Place::text);
+            let side = if is_low { "below" } else { "above" };
+            let reason = format!("the value {place} is {side} its own `{name}`, {text}");
+            return Err(wrong(reason).remedy("a value must lie in its range"));
+        }
+    }
+    Ok(())
+}
+
+/// The provenance of a value whose layer states none.
+pub(super) fn unstated(place: Option<&Place>) -> Provenance {
+    let source = match place.map(|place| &place.source) {
+        None => "unknown".to_owned(),
+        Some(source) if source.name == "--set" => format!("--set {}", source.text),
+        Some(source) => format!("set in {}", source.name),
+    };
+    Provenance { kind: Kind::User, source, low: None, high: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gcm::spec::GhashSpec;
+    use std::fs;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        folder
+    }
+
+    fn in_folder(folder: &tempfile::TempDir, name: &str) -> String {
+        folder.path().join(name).display().to_string()
+    }
+
+    #[test]
+    fn later_layers_win_and_the_rest_stays() {
+        let below = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let above = Layers::new("h100-nvl-tdx")
+            .overlay("by-page")
+            .set("driver.pinned.push=1 MiB")
+            .set("driver.pinned.push=\"512 KiB\"")
+            .resolve()
+            .unwrap();
+        assert_eq!(above.machine.driver.pinned.message.0, 4 << 10);
+        assert_eq!(above.machine.driver.pinned.push.0, 512 << 10);
+        assert_eq!(above.machine.driver.pageable.push.0, 2 << 20);
+        assert_eq!(above.machine.link, below.machine.link);
+        assert_eq!(above.layers.last().unwrap(), "--set driver.pinned.push=\"512 KiB\"");
+    }
+
+    #[test]
+    fn a_table_whose_tag_changes_is_replaced_and_another_merges() {
+        let serial = Layers::new("h100-nvl-tdx").overlay("serial-ghash").resolve().unwrap();
+        assert!(matches!(serial.machine.engine.ghash, GhashSpec::Serial { .. }));
+        assert!(serial.parameter("engine.ghash.ways").is_none());
+        let wider = Layers::new("h100-nvl-tdx").set("engine.ghash.ways=16").resolve().unwrap();
+        assert!(matches!(wider.machine.engine.ghash, GhashSpec::Interleaved { ways: 16, multipliers: 2, .. }));
+        let same_tag =
+            Layers::new("h100-nvl-tdx").set("engine.ghash={design=\"interleaved\",ways=4}").resolve().unwrap();
+        assert!(matches!(same_tag.machine.engine.ghash, GhashSpec::Interleaved { ways: 4, multipliers: 2, .. }));
+    }
+
+    #[test]
+    fn a_design_does_not_rename_the_machine() {
+        let resolved = Layers::new("h100-nvl-tdx").overlay("hold").overlay("by-page").resolve().unwrap();
+        assert_eq!(resolved.machine.name, "h100-nvl-tdx");
+        assert_eq!(resolved.name(), "h100-nvl-tdx+hold+by-page");
+    }
+
+    #[test]
+    fn extends_is_relative_to_the_file_that_says_it() {
+        let folder = folder(&[
+            ("base.toml", "extends = \"h100-nvl-tdx\"\nname = \"base\"\n[link]\nread_tags = 256\n"),
+            ("deep/top.toml", "extends = \"../base.toml\"\nname = \"top\"\n"),
+            ("deep/base.toml", "name = \"the wrong one\"\n"),
+        ]);
+        let resolved = Layers::new(in_folder(&folder, "deep/top.toml")).resolve().unwrap();
+        assert_eq!((resolved.machine.name.as_str(), resolved.machine.link.read_tags), ("top", 256));
+    }
+
+    #[test]
+    fn a_value_without_provenance_of_its_own_loses_the_one_below() {
+        let folder = folder(&[("top.toml", "extends = \"h100-nvl-tdx\"\n[link]\nflight = \"99 cycles\"\n")]);
+        let resolved = Layers::new(in_folder(&folder, "top.toml")).set("cpu.clock=3GHz").resolve().unwrap();
+        let provenance = |path: &str| resolved.parameter(path).unwrap().provenance.clone();
+        assert_eq!(provenance("link.flight").kind, Kind::User);
+        assert!(provenance("link.flight").source.ends_with("top.toml"));
+        assert_eq!(provenance("link.flight").low, None);
+        assert_eq!(provenance("cpu.clock").source, "--set cpu.clock=3GHz");
+        assert_eq!(provenance("link.lanes").kind, Kind::Documented);
+    }
+
+    #[test]
+    fn a_statement_on_a_table_covers_the_fields_that_its_layer_sets() {
+        let text = "extends = \"h100-nvl-tdx\"\n[link]\nflight = \"99 cycles\"\nlanes = 16\n\
+                    [provenance.link]\nkind = \"calibrated\"\nsource = \"all\"\n\
+                    lanes = { kind = \"measured\", source = \"one\" }\n";
+        let folder = folder(&[("top.toml", text)]);
+        let resolved = Layers::new(in_folder(&folder, "top.toml")).resolve().unwrap();
+        let kind = |path: &str| resolved.parameter(path).unwrap().provenance.kind;
+        assert_eq!(kind("link.flight"), Kind::Calibrated);
+        assert_eq!(kind("link.lanes"), Kind::Measured);
+        assert_eq!(kind("link.replay_timer"), Kind::Assumed);
+    }
+
+    #[test]
+    fn a_setting_is_toml_where_it_can_be_and_text_where_not() {
+        let set = |setting: &str| Layers::new("h100-nvl-tdx").set(setting).resolve().map(|one| one.machine);
+        assert!(set("link.ecrc = true").unwrap().link.ecrc);
+        assert_eq!(set("link.read_tags=0x1_00").unwrap().link.read_tags, 256);
+        assert_eq!(set("name=my machine").unwrap().name, "my machine");
+        assert_eq!(set("name='4'").unwrap().name, "4");
+        assert_eq!(set("link.host_credits={posted_headers=64}").unwrap().link.host_credits.posted_headers, 64);
+        for bad in ["", "=", "link.=3", ".link=3", "link.lanes=", "extends=x", "provenance.link.flight.kind=user"] {
+            assert!(set(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_error_has_a_remedy_or_a_place() {
+        for bad in ["link.lanes=1.5", "name=3", "link.flight=[1]", "tag_queue.release=4", "link.lanes=1979-05-27"] {
+            let error = Layers::new("h100-nvl-tdx").set(bad).resolve().unwrap_err();
+            let place = error.place.as_ref().unwrap();
+            assert_eq!(place.line_and_column(), (1, bad.find('=').unwrap() + 2), "{bad}: {error}");
+            assert!(matches!(*error.kind, Wrong::WrongType { .. }), "{bad}: {error}");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! A whole machine: the specs of its units, as one table.
+
+use crate::gcm::spec::EngineSpec;
+use crate::gpu::spec::{CopyEngineSpec, HbmSpec, TagQueueSpec};
+use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, StagingSpec};
+use crate::pcie::spec::{LinkSpec, RootComplexSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One host and one GPU with the sealed copy path between them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MachineSpec {
+    /// Short name.
+    pub name: String,
+    /// What it stands for, in a sentence.
+    pub summary: String,
+    /// Whether copies are sealed.
+    pub confidential_computing: bool,
+    /// The CPU that runs driver and cipher.
+    pub cpu: CpuSpec,
+    /// AES-GCM in software on the CPU.
+    pub cipher: CipherSpec,
+    /// Shared memory through which sealed messages pass.
+    pub staging: StagingSpec,
+    /// Driver and runtime work around the copies.
+    pub driver: DriverSpec,
+    /// The root complex in front of host memory.
+    pub root_complex: RootComplexSpec,
+    /// The PCIe link.
+    pub link: LinkSpec,
+    /// The GPU's copy engine.
+    pub copy_engine: CopyEngineSpec,
+    /// AES-GCM in the copy engine.
+    pub engine: EngineSpec,
+    /// Messages whose tags are not yet verified.
+    pub tag_queue: TagQueueSpec,
+    /// Device memory.
+    pub hbm: HbmSpec,
+}

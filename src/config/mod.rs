@@ -1,0 +1,38 @@
+//! From files to the units' specs: layers, provenance, checks, schema.
+//!
+//! ```text
+//!  hw-configs/h100-nvl-tdx.toml --extends--+
+//!  hw-configs/h100-sxm5-off.toml ----------+--> merged tree --> examine --> MachineSpec --> check --> Resolved
+//!  hw-configs/designs/hold.toml -----------+    (every leaf     (types,                    (rules)    (parameters with
+//!  --set link.max_payload=512B ------------+     knows its      units,                                 provenance,
+//!                                                place)         names)                                 digest)
+//! ```
+//!
+//! [`Layers`] says what to lay on what, [`Resolved`] is what comes out, [`ConfigError`] says what is wrong and where.
+//! Nothing here knows a single field by name except the rules of `check`: fields and their types are read from the
+//! schema that the specs derive.
+
+mod check;
+mod error;
+mod examine;
+mod layer;
+mod layers;
+mod machine;
+mod nearest;
+mod place;
+mod provenance;
+mod resolved;
+mod schema;
+mod shape;
+mod shipped;
+mod source;
+mod tree;
+
+pub use error::{ConfigError, Wrong};
+pub use layers::Layers;
+pub use machine::MachineSpec;
+pub use place::{Place, Source};
+pub use provenance::{Kind, Provenance};
+pub use resolved::{Design, Parameter, Resolved};
+pub use schema::schema;
+pub use shipped::{Role, SHIPPED, Shipped};

@@ -1,0 +1,70 @@
+//! Where a piece of configuration was written.
+
+use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+use std::{ops::Range, path::PathBuf, sync::Arc};
+
+/// A text that configuration was read from: a file, a shipped file, or one `--set`.
+#[derive(Debug)]
+pub struct Source {
+    /// How messages call it: a path as the user wrote it, `h100-nvl-tdx.toml (shipped)`, or `--set`.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// What it is.
+    pub(super) origin: Origin,
+}
+
+/// What a source is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A file: its path, with links resolved.
+    File(PathBuf),
+    /// A file that is built into the program, by its path below `hw-configs/`.
+    Shipped(&'static str),
+    /// The command line.
+    CommandLine,
+}
+
+/// A stretch of a source.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The text.
+    pub source: Arc<Source>,
+    /// Bytes of it.
+    pub span: Range<usize>,
+}
+
+impl Place {
+    pub(super) fn new(source: &Arc<Source>, span: Range<usize>) -> Self {
+        Self { source: Arc::clone(source), span }
+    }
+
+    /// The text that stands there.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.source.text.get(self.span.clone()).unwrap_or_default()
+    }
+
+    /// Line and column, from 1; the column counts characters.
+    #[must_use]
+    pub fn line_and_column(&self) -> (usize, usize) {
+        let before = self.source.text.get(..self.span.start).unwrap_or(&self.source.text);
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+impl SourceCode for Place {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        lines_before: usize,
+        lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let read = self.source.text.read_span(span, lines_before, lines_after)?;
+        let (data, span, line, column) = (read.data(), *read.span(), read.line(), read.column());
+        let named =
+            MietteSpanContents::new_named(self.source.name.clone(), data, span, line, column, read.line_count());
+        Ok(Box::new(named))
+    }
+}

@@ -1,0 +1,335 @@
+//! A machine that is complete and makes sense, with where each value comes from.
+
+use super::check;
+use super::error::{ConfigError, Wrong};
+use super::examine::examine;
+use super::layers::unstated;
+use super::machine::MachineSpec;
+use super::provenance::{Kind, Provenance};
+use super::shape::{LABELS, Shape};
+use super::tree::Node;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+use sha2::{Digest, Sha256};
+
+/// A filled machine.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// The machine.
+    pub machine: MachineSpec,
+    /// The designs laid over it, the first first.
+    pub designs: Vec<Design>,
+    /// The files and settings it was filled from, the lowest first.
+    pub layers: Vec<String>,
+    /// Every value that is a property of hardware or software, by path.
+    pub parameters: Vec<Parameter>,
+    /// Every `true` or `false`, by path.
+    pub switches: Vec<(String, bool)>,
+    /// SHA-256 over all parameters and switches, in hexadecimal. Names, summaries, provenance and the unit that a
+    /// value was written in do not enter.
+    pub digest: String,
+}
+
+/// A design that was laid over a machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Design {
+    /// Short name.
+    pub name: String,
+    /// What it changes, in a sentence.
+    pub summary: String,
+}
+
+/// One value of a machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Its path, for example `link.max_payload`.
+    pub path: String,
+    /// The value as `--set` takes it.
+    pub value: String,
+    /// What it is: `size`, `time`, `frequency`, ... for a quantity; else `count`, `choice` or `text`.
+    pub unit: &'static str,
+    /// For numbers: the value in base units.
+    pub amount: Option<i128>,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+impl Resolved {
+    /// Fills a machine from merged layers.
+    pub(super) fn fill(values: Node, designs: Vec<Design>, layers: Vec<String>) -> Result<Self, ConfigError> {
+        let chain = layers.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" over ");
+        ConfigError::all(examine(&values, Shape::machine(), &chain))?;
+        let machine: MachineSpec = serde_json::from_value(values.to_json()).map_err(|error| refused(&error))?;
+        let canonical = serde_json::to_value(&machine).map_err(|error| refused(&error))?;
+        let (parameters, switches) = take_stock(&values, &canonical);
+        let digest = digest(&canonical);
+        check::check(&machine, &parameters, &values)?;
+        Ok(Self { machine, designs, layers, parameters, switches, digest })
+    }
+
+    /// The machine's name with those of its designs: `h100-nvl-tdx+hold`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let names = self.designs.iter().map(|design| design.name.as_str());
+        std::iter::once(self.machine.name.as_str()).chain(names).collect::<Vec<_>>().join("+")
+    }
+
+    /// The parameter at `path`.
+    #[must_use]
+    pub fn parameter(&self, path: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|parameter| parameter.path == path)
+    }
+
+    /// How many parameters have each kind of provenance, from the surest.
+    #[must_use]
+    pub fn counts(&self) -> [(Kind, usize); 5] {
+        Kind::ALL.map(|kind| (kind, self.parameters.iter().filter(|one| one.provenance.kind == kind).count()))
+    }
+
+    /// The paths of the parameters that nobody has published.
+    #[must_use]
+    pub fn assumed(&self) -> Vec<String> {
+        let assumed = self.parameters.iter().filter(|one| one.provenance.kind == Kind::Assumed);
+        assumed.map(|one| one.path.clone()).collect()
+    }
+
+    /// As JSON, for a manifest: `machine`, `provenance` by path, `designs`, `layers` and `digest`.
+    #[must_use]
+    pub fn to_value(&self) -> Json {
+        let provenance: Map<_, _> =
+            self.parameters.iter().map(|one| (one.path.clone(), json!(one.provenance))).collect();
+        json!({
+            "machine": self.machine,
+            "provenance": provenance,
+            "designs": self.designs,
+            "layers": self.layers,
+            "digest": self.digest,
+        })
+    }
+
+    /// Reads back what [`Resolved::to_value`] wrote, without any file.
+    ///
+    /// # Errors
+    ///
+    /// The value is not such a manifest, its machine is refused, or its digest is not that of its machine.
+    pub fn from_value(value: &Json) -> Result<Self, ConfigError> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Manifest {
+            machine: Json,
+            provenance: std::collections::BTreeMap<String, Provenance>,
+            designs: Vec<Design>,
+            layers: Vec<String>,
+            digest: String,
+        }
+        let wrong = |reason: String| ConfigError::new(Wrong::Manifest { reason });
+        let manifest: Manifest = serde_json::from_value(value.clone()).map_err(|error| wrong(error.to_string()))?;
+        let mut tree = Node::from_json(&manifest.machine).ok_or_else(|| wrong("`machine` is null".into()))?;
+        for (path, provenance) in manifest.provenance {
+            let node =
+                tree.at_mut(&path).ok_or_else(|| wrong(format!("provenance of `{path}`, which has no value")))?;
+            node.provenance = Some(provenance);
+        }
+        let resolved = Self::fill(tree, manifest.designs, manifest.layers)?;
+        if resolved.digest != manifest.digest {
+            let reason = format!("its machine has digest {}, but it says {}", resolved.digest, manifest.digest);
+            return Err(wrong(reason).remedy("it was edited, or written by a version with another set of fields"));
+        }
+        Ok(resolved)
+    }
+
+    /// As one TOML file that needs no other.
+    ///
+    /// # Errors
+    ///
+    /// A value that TOML cannot hold.
+    pub fn to_toml(&self) -> Result<String, ConfigError> {
+        let mut document = json!(self.machine);
+        document["name"] = json!(self.name());
+        let mut provenance = json!({});
+        for parameter in &self.parameters {
+            let mut at = &mut provenance;
+            for key in parameter.path.split('.') {
+                at = &mut at[key];
+            }
+            *at = json!(parameter.provenance);
+        }
+        document["provenance"] = provenance;
+        remove_nulls(&mut document);
+        toml::to_string(&document).map_err(|error| ConfigError::new(Wrong::Manifest { reason: error.to_string() }))
+    }
+}
+
+/// TOML has no null: a field without a value is left out.
+fn remove_nulls(json: &mut Json) {
+    if let Json::Object(map) = json {
+        map.retain(|_, value| !value.is_null());
+        map.values_mut().for_each(remove_nulls);
+    }
+}
+
+/// An error of the types themselves, which know more than their schema does.
+fn refused(error: &serde_json::Error) -> ConfigError {
+    ConfigError::new(Wrong::Senseless { path: "the machine".into(), reason: error.to_string() })
+}
+
+/// All parameters and switches, with their values as the machine holds them.
+fn take_stock(values: &Node, canonical: &Json) -> (Vec<Parameter>, Vec<(String, bool)>) {
+    let (mut parameters, mut switches) = (Vec::new(), Vec::new());
+    each_leaf(canonical, Some(Shape::machine()), "", &mut |path, shape, json| {
+        if LABELS.contains(&path) {
+            return;
+        }
+        if let Json::Bool(truth) = json {
+            return switches.push((path.to_owned(), *truth));
+        }
+        let value = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
+        let node = values.at(path);
+        let stated = node.and_then(|node| node.provenance.clone());
+        let provenance = stated.unwrap_or_else(|| unstated(node.and_then(|node| node.place.as_ref())));
+        let (unit, amount) = measure(shape, json);
+        parameters.push(Parameter { path: path.to_owned(), value, unit, amount, provenance });
+    });
+    (parameters, switches)
+}
+
+fn measure(shape: Option<&Shape>, json: &Json) -> (&'static str, Option<i128>) {
+    match shape {
+        Some(Shape::Quantity(kind)) => {
+            let amount = json.as_str().and_then(|text| kind.parse(text).ok()).map(i128::from);
+            (kind.what.strip_prefix("a ").unwrap_or(kind.what), amount)
+        }
+        Some(Shape::Choice(_)) => ("choice", None),
+        _ if json.is_number() => ("count", json.as_number().and_then(serde_json::Number::as_i128)),
+        _ if json.is_string() => ("choice", None),
+        _ => ("list", None),
+    }
+}
+
+/// Calls `visit` with path, shape and value of each leaf in alphabetical order; what is null has no value.
+fn each_leaf(json: &Json, shape: Option<&Shape>, path: &str, visit: &mut impl FnMut(&str, Option<&Shape>, &Json)) {
+    match json {
+        Json::Null => {}
+        Json::Object(map) => {
+            let tag = match shape {
+                Some(Shape::Union { tag, .. }) => map.get(tag).and_then(Json::as_str),
+                _ => None,
+            };
+            let mut keys: Vec<_> = map.keys().collect();
+            keys.sort();
+            for key in keys {
+                let below = shape.and_then(|shape| shape.field(key, tag));
+                each_leaf(&map[key], below, &super::tree::join(path, key), visit);
+            }
+        }
+        _ => visit(path, shape, json),
+    }
+}
+
+/// SHA-256 over one line `path=value` per leaf, in alphabetical order.
+fn digest(canonical: &Json) -> String {
+    let mut hash = Sha256::new();
+    each_leaf(canonical, None, "", &mut |path, _, json| {
+        if !LABELS.contains(&path) {
+            hash.update(format!("{path}={json}\n"));
+        }
+    });
+    hex::encode(hash.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Layers, Role, Shipped};
+    use super::*;
+
+    fn shipped() -> Vec<Resolved> {
+        Shipped::names(Role::Machine).map(|name| Layers::new(name).resolve().unwrap()).collect()
+    }
+
+    #[test]
+    fn every_parameter_of_a_shipped_machine_says_where_it_comes_from() {
+        for resolved in shipped() {
+            let silent: Vec<_> = resolved.parameters.iter().filter(|one| one.provenance.kind == Kind::User).collect();
+            assert!(silent.is_empty(), "{}: {silent:#?}", resolved.name());
+        }
+    }
+
+    #[test]
+    fn every_assumed_number_of_a_shipped_machine_has_a_range_around_it() {
+        for resolved in shipped() {
+            for one in resolved.parameters.iter().filter(|one| one.amount.is_some()) {
+                let Provenance { kind, low, high, .. } = &one.provenance;
+                assert!(*kind != Kind::Assumed || (low.is_some() && high.is_some() && low != high), "{}", one.path);
+            }
+            assert!(resolved.assumed().contains(&"link.flight".to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_manifest_gives_the_same_machine_without_files() {
+        let resolved = Layers::new("h100-nvl-tdx").overlay("hold").set("link.read_tags=256").resolve().unwrap();
+        let text = resolved.to_value().to_string();
+        let again = Resolved::from_value(&serde_json::from_str(&text).unwrap()).unwrap();
+        assert_eq!(again.machine, resolved.machine);
+        assert_eq!(again.parameters, resolved.parameters);
+        assert_eq!((again.name(), &again.layers, &again.digest), (resolved.name(), &resolved.layers, &resolved.digest));
+    }
+
+    #[test]
+    fn a_manifest_that_was_edited_is_refused() {
+        let manifest = Layers::new("h100-nvl-tdx").resolve().unwrap().to_value();
+        let edited = |pointer: &str, value: Json| {
+            let mut copy = manifest.clone();
+            *copy.pointer_mut(pointer).unwrap() = value;
+            Resolved::from_value(&copy).unwrap_err()
+        };
+        assert!(matches!(*edited("/machine/link/read_tags", json!(256)).kind, Wrong::Manifest { .. }));
+        assert!(matches!(*edited("/machine/link/read_tags", json!(255)).kind, Wrong::Senseless { .. }));
+        assert!(matches!(*edited("/machine/link/flight", json!(5)).kind, Wrong::Quantity { .. }));
+        assert!(matches!(*edited("/machine/link", json!(null)).kind, Wrong::Manifest { .. }));
+        assert!(matches!(*edited("/provenance", json!([])).kind, Wrong::Manifest { .. }));
+        assert!(Resolved::from_value(&json!({})).is_err() && Resolved::from_value(&json!(null)).is_err());
+    }
+
+    #[test]
+    fn the_digest_covers_values_and_switches_and_nothing_else() {
+        let digest = |settings: &[&str]| {
+            let layers = Layers::new("h100-nvl-tdx");
+            settings.iter().fold(layers, |layers, setting| layers.set(*setting)).resolve().unwrap().digest
+        };
+        let plain = digest(&[]);
+        assert_eq!(plain, digest(&["name=another", "summary=words"]));
+        assert_eq!(plain, digest(&["staging.buffer=2048 KiB", "cpu.clock=2100 MHz"]));
+        assert_ne!(plain, digest(&["staging.buffers=33"]));
+        assert_ne!(plain, digest(&["link.ecrc=true"]));
+        assert_ne!(plain, digest(&["tag_queue.release=eager"]));
+        assert_eq!(plain.len(), 64);
+    }
+
+    #[test]
+    fn values_and_switches_are_what_a_setting_takes() {
+        let resolved = Layers::new("h100-nvl-tdx").overlay("serial-ghash").resolve().unwrap();
+        let layers = Layers::new("h100-nvl-tdx").overlay("serial-ghash");
+        let layers = resolved.parameters.iter().fold(layers, |layers, one| {
+            let Parameter { path, value, .. } = one;
+            layers.set(format!("{path}={value}"))
+        });
+        let layers =
+            resolved.switches.iter().fold(layers, |layers, (path, truth)| layers.set(format!("{path}={truth}")));
+        assert_eq!(layers.resolve().unwrap().machine, resolved.machine);
+    }
+
+    #[test]
+    fn numbers_are_measured_in_base_units() {
+        let resolved = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let measured = |path: &str| resolved.parameter(path).map(|one| (one.unit, one.amount));
+        assert_eq!(measured("staging.buffer"), Some(("size", Some(2 << 20))));
+        assert_eq!(measured("cpu.clock"), Some(("frequency", Some(2_100_000_000))));
+        assert_eq!(measured("link.recovery"), Some(("time", Some(1_000_000_000))));
+        assert_eq!(measured("link.lanes"), Some(("count", Some(16))));
+        assert_eq!(measured("tag_queue.release"), Some(("choice", None)));
+        assert_eq!(measured("link.ecrc"), None);
+        assert_eq!(resolved.counts().iter().map(|(_, count)| count).sum::<usize>(), resolved.parameters.len());
+    }
+}

@@ -1,0 +1,278 @@
+//! The shape of a configuration: which fields there are and what each takes.
+//!
+//! It is read from the JSON Schema that the spec types derive, so a field that is added to a spec is known here at once.
+
+use super::machine::MachineSpec;
+use crate::units::{KINDS, Kind};
+use serde_json::{Map, Value as Json};
+use std::sync::OnceLock;
+
+/// What a value may be.
+#[derive(Debug)]
+pub(super) enum Shape {
+    /// A table with these fields.
+    Table(Vec<Field>),
+    /// A table whose fields depend on the text in field `tag`.
+    Union { tag: String, variants: Vec<Variant> },
+    /// One of these texts.
+    Choice(Vec<String>),
+    /// A number with a unit.
+    Quantity(&'static Kind),
+    /// An integer between two bounds, inclusive.
+    Integer { low: i128, high: i128 },
+    /// Any number.
+    Number,
+    /// `true` or `false`.
+    Switch,
+    /// Any text.
+    Text,
+    /// A list.
+    Array(Box<Shape>),
+    /// Something that only the type itself can judge.
+    Opaque,
+}
+
+/// One field of a table.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub name: String,
+    pub shape: Shape,
+    pub required: bool,
+}
+
+/// The fields of a union's table when its tag is `name`.
+#[derive(Debug)]
+pub(super) struct Variant {
+    pub name: String,
+    pub fields: Vec<Field>,
+}
+
+/// Fields of a whole machine that name it and are no parameters.
+pub(super) const LABELS: [&str; 2] = ["name", "summary"];
+
+impl Shape {
+    /// The shape of [`MachineSpec`].
+    pub fn machine() -> &'static Self {
+        static SHAPE: OnceLock<Shape> = OnceLock::new();
+        SHAPE.get_or_init(|| {
+            let schema = schemars::schema_for!(MachineSpec).to_value();
+            let none = Map::new();
+            let definitions = schema.get("$defs").and_then(Json::as_object).unwrap_or(&none);
+            Self::read(&schema, definitions)
+        })
+    }
+
+    fn read(schema: &Json, definitions: &Map<String, Json>) -> Self {
+        if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
+            let name = reference.rsplit('/').next().unwrap_or(reference);
+            if let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) {
+                return Self::Quantity(kind);
+            }
+            return definitions.get(name).map_or(Self::Opaque, |schema| Self::read(schema, definitions));
+        }
+        if let Some(alternatives) = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)?.as_array()) {
+            return Self::read_alternatives(alternatives, definitions);
+        }
+        if let Some(texts) = texts(schema) {
+            return Self::Choice(texts);
+        }
+        match type_of(schema) {
+            Some("object") => Self::Table(fields(schema, definitions)),
+            Some("integer") => Self::Integer { low: low(schema), high: high(schema) },
+            Some("number") => Self::Number,
+            Some("boolean") => Self::Switch,
+            Some("string") if schema.get("pattern").is_none() => Self::Text,
+            Some("array") => match schema.get("items") {
+                Some(items) => Self::Array(Box::new(Self::read(items, definitions))),
+                None => Self::Opaque,
+            },
+            _ => Self::Opaque,
+        }
+    }
+
+    /// `Option`, an enum of plain variants, or a tagged enum.
+    fn read_alternatives(alternatives: &[Json], definitions: &Map<String, Json>) -> Self {
+        let alternatives: Vec<_> = alternatives.iter().filter(|schema| type_of(schema) != Some("null")).collect();
+        if let [only] = alternatives[..] {
+            return Self::read(only, definitions);
+        }
+        if let Some(choices) = alternatives.iter().map(|schema| texts(schema)).collect::<Option<Vec<_>>>() {
+            return Self::Choice(choices.concat());
+        }
+        let variants: Option<Vec<_>> = alternatives.iter().map(|schema| variant(schema, definitions)).collect();
+        match variants.as_deref() {
+            Some([(tag, _), ..]) => {
+                let tag = tag.clone();
+                Self::Union { tag, variants: variants.into_iter().flatten().map(|(_, variant)| variant).collect() }
+            }
+            _ => Self::Opaque,
+        }
+    }
+
+    /// The field `name` of a table. In a union, that of variant `tag`, else of whichever has it.
+    pub fn field(&self, name: &str, tag: Option<&str>) -> Option<&Self> {
+        fn find_in<'a>(fields: &'a [Field], name: &str) -> Option<&'a Shape> {
+            fields.iter().find(|field| field.name == name).map(|field| &field.shape)
+        }
+        match self {
+            Self::Table(fields) => find_in(fields, name),
+            Self::Union { variants, .. } => {
+                let chosen = variants.iter().filter(|variant| tag.is_none_or(|tag| tag == variant.name));
+                chosen.chain(variants).find_map(|variant| find_in(&variant.fields, name))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it has fields.
+    pub const fn is_table(&self) -> bool {
+        matches!(self, Self::Table(_) | Self::Union { .. })
+    }
+
+    /// The paths of all leaves, those of every variant included.
+    pub fn paths(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        self.collect_paths("", &mut paths);
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
+    fn collect_paths(&self, path: &str, paths: &mut Vec<String>) {
+        let mut descend = |fields: &[Field]| {
+            for field in fields {
+                field.shape.collect_paths(&super::tree::join(path, &field.name), paths);
+            }
+        };
+        match self {
+            Self::Table(fields) => descend(fields),
+            Self::Union { variants, .. } => variants.iter().for_each(|variant| descend(&variant.fields)),
+            _ => paths.push(path.to_owned()),
+        }
+    }
+
+    /// What it takes, with an article, and an example where one helps.
+    pub fn expected(&self) -> String {
+        match self {
+            Self::Table(_) | Self::Union { .. } => "a table".into(),
+            Self::Choice(texts) => format!("one of {}", quoted(texts)),
+            Self::Quantity(kind) => format!("{} with its unit, such as \"{}\"", kind.what, kind.example),
+            Self::Integer { .. } => "an integer".into(),
+            Self::Number => "a number".into(),
+            Self::Switch => "true or false".into(),
+            Self::Text => "a text".into(),
+            Self::Array(_) => "an array".into(),
+            Self::Opaque => "another value".into(),
+        }
+    }
+}
+
+/// `"a", "b"`.
+pub(super) fn quoted(texts: &[String]) -> String {
+    texts.iter().map(|text| format!("{text:?}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The type that a schema names, `null` left aside.
+fn type_of(schema: &Json) -> Option<&str> {
+    match schema.get("type")? {
+        Json::String(name) => Some(name),
+        Json::Array(names) => names.iter().filter_map(Json::as_str).find(|name| *name != "null"),
+        _ => None,
+    }
+}
+
+/// The texts that a schema admits, if it lists them.
+fn texts(schema: &Json) -> Option<Vec<String>> {
+    let text = |json: &Json| json.as_str().map(str::to_owned);
+    match (schema.get("const"), schema.get("enum").and_then(Json::as_array)) {
+        (Some(constant), _) => Some(vec![text(constant)?]),
+        (None, Some(list)) => list.iter().filter(|json| !json.is_null()).map(text).collect(),
+        (None, None) => None,
+    }
+}
+
+fn fields(schema: &Json, definitions: &Map<String, Json>) -> Vec<Field> {
+    let required = schema.get("required").and_then(Json::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+    let properties = schema.get("properties").and_then(Json::as_object);
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| Field {
+            name: name.clone(),
+            shape: Shape::read(schema, definitions),
+            required: is_required(name),
+        })
+        .collect()
+}
+
+/// One alternative of a tagged enum: the tag's field and the variant.
+fn variant(schema: &Json, definitions: &Map<String, Json>) -> Option<(String, Variant)> {
+    let properties = schema.get("properties")?.as_object()?;
+    let constant = |(name, schema): (&String, &Json)| Some((name.clone(), schema.get("const")?.as_str()?.to_owned()));
+    let (tag, name) = properties.iter().find_map(constant)?;
+    let mut fields = fields(schema, definitions);
+    for field in fields.iter_mut().filter(|field| field.name == tag) {
+        field.shape = Shape::Text;
+    }
+    Some((tag, Variant { name, fields }))
+}
+
+fn low(schema: &Json) -> i128 {
+    let stated = schema.get("minimum").and_then(Json::as_f64).map(|low| low as i128);
+    stated.unwrap_or_else(|| match schema.get("format").and_then(Json::as_str) {
+        Some("int32") => i32::MIN.into(),
+        _ => i64::MIN.into(),
+    })
+}
+
+fn high(schema: &Json) -> i128 {
+    let stated = schema.get("maximum").and_then(Json::as_f64).map(|high| high as i128);
+    stated.unwrap_or_else(|| match schema.get("format").and_then(Json::as_str) {
+        Some("uint8") => u8::MAX.into(),
+        Some("uint16") => u16::MAX.into(),
+        Some("uint32") => u32::MAX.into(),
+        Some("int32") => i32::MAX.into(),
+        Some("uint64" | "uint") => u64::MAX.into(),
+        _ => i64::MAX.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walk(shape: &Shape, path: &str, visit: &mut impl FnMut(&Shape, &str)) {
+        visit(shape, path);
+        let mut descend = |fields: &[Field]| {
+            fields.iter().for_each(|field| walk(&field.shape, &format!("{path}.{}", field.name), visit));
+        };
+        match shape {
+            Shape::Table(fields) => descend(fields),
+            Shape::Union { variants, .. } => variants.iter().for_each(|variant| descend(&variant.fields)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_field_of_a_machine_has_a_shape_of_its_own() {
+        let mut leaves = 0;
+        walk(Shape::machine(), "machine", &mut |shape, path| {
+            assert!(!matches!(shape, Shape::Opaque), "{path}");
+            leaves += usize::from(!shape.is_table());
+        });
+        assert!(leaves > 60, "{leaves}");
+    }
+
+    #[test]
+    fn the_types_of_known_fields_are_seen() {
+        let machine = Shape::machine();
+        let at = |path: &str| path.split('.').try_fold(machine, |shape, key| shape.field(key, None));
+        assert!(matches!(at("link.max_payload"), Some(Shape::Quantity(kind)) if kind.what == "a size"));
+        assert!(matches!(at("link.lanes"), Some(Shape::Integer { low: 0, high: 4_294_967_295 })));
+        assert!(matches!(at("link.ecrc"), Some(Shape::Switch)));
+        assert!(matches!(at("tag_queue.release"), Some(Shape::Choice(texts)) if texts.iter().any(|t| t == "hold")));
+        assert!(matches!(at("engine.ghash"), Some(Shape::Union { tag, .. }) if tag == "design"));
+        assert!(at("engine.ghash.ways").is_some() && at("engine.ghash.multiplier.product").is_some());
+    }
+}

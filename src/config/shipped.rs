@@ -1,0 +1,90 @@
+//! The configurations that are built into the program.
+
+/// What a shipped file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A whole machine.
+    Machine,
+    /// An overlay.
+    Design,
+}
+
+/// A shipped file.
+#[derive(Debug, Clone, Copy)]
+pub struct Shipped {
+    /// What it is for.
+    pub role: Role,
+    /// Its path below `hw-configs/`.
+    pub path: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+macro_rules! shipped {
+    ($($role:ident $path:literal),* $(,)?) => {
+        /// All of them.
+        pub const SHIPPED: &[Shipped] = &[$(Shipped {
+            role: Role::$role,
+            path: $path,
+            text: include_str!(concat!("../../hw-configs/", $path)),
+        }),*];
+    };
+}
+
+shipped![
+    Machine "h100-nvl-tdx.toml",
+    Machine "h100-sxm5-off.toml",
+    Design "designs/by-page.toml",
+    Design "designs/eager.toml",
+    Design "designs/hold.toml",
+    Design "designs/serial-ghash.toml",
+];
+
+impl Shipped {
+    /// The name that the command line takes: the file's, without directory and ending.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        let file = self.path.rsplit('/').next().unwrap_or(self.path);
+        file.strip_suffix(".toml").unwrap_or(file)
+    }
+
+    /// What it says about itself.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let table: toml::Table = self.text.parse().unwrap_or_default();
+        table.get("summary").and_then(toml::Value::as_str).unwrap_or_default().to_owned()
+    }
+
+    /// The shipped file called `name`, with or without `.toml`.
+    #[must_use]
+    pub fn find(role: Role, name: &str) -> Option<&'static Self> {
+        let name = name.strip_suffix(".toml").unwrap_or(name);
+        SHIPPED.iter().find(|shipped| shipped.role == role && shipped.name() == name)
+    }
+
+    /// The names of one role.
+    pub fn names(role: Role) -> impl Iterator<Item = &'static str> {
+        SHIPPED.iter().filter(move |shipped| shipped.role == role).map(Self::name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    #[test]
+    fn every_file_in_hw_configs_is_built_in() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("hw-configs");
+        let mut files = BTreeSet::new();
+        for folder in ["", "designs/"] {
+            for entry in fs::read_dir(root.join(folder)).unwrap() {
+                let name = entry.unwrap().file_name().into_string().unwrap();
+                if name.ends_with(".toml") {
+                    files.insert(format!("{folder}{name}"));
+                }
+            }
+        }
+        assert_eq!(files, SHIPPED.iter().map(|shipped| shipped.path.to_owned()).collect());
+    }
+}

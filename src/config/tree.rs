@@ -1,0 +1,162 @@
+//! TOML values that remember where they were written.
+
+use super::{place::Place, provenance::Provenance};
+use serde_json::{Map, Number, Value as Json};
+use std::{collections::BTreeMap, sync::Arc};
+use toml::{Spanned, de::DeTable, de::DeValue};
+
+use super::place::Source;
+
+/// A value, the place it was written at, and, for a leaf, where it comes from.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub value: Value,
+    pub place: Option<Place>,
+    pub provenance: Option<Provenance>,
+}
+
+/// A key's place and its node.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub key: Option<Place>,
+    pub node: Node,
+}
+
+/// A table by key.
+pub(super) type Table = BTreeMap<String, Entry>;
+
+/// A TOML value.
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    Text(String),
+    Integer(i128),
+    Float(f64),
+    Bool(bool),
+    Date(String),
+    Array(Vec<Node>),
+    Table(Table),
+}
+
+impl Value {
+    /// What it is, with an article.
+    pub fn what(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Integer(_) => "an integer",
+            Self::Float(_) => "a number with a fraction",
+            Self::Bool(_) => "a boolean",
+            Self::Date(_) => "a date",
+            Self::Array(_) => "an array",
+            Self::Table(_) => "a table",
+        }
+    }
+}
+
+impl Node {
+    fn new(value: Value, place: Option<Place>) -> Self {
+        Self { value, place, provenance: None }
+    }
+
+    /// An empty table without a place.
+    pub fn empty() -> Self {
+        Self::new(Value::Table(Table::new()), None)
+    }
+
+    /// The table, if it is one.
+    pub fn table(&self) -> Option<&Table> {
+        match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The node at `path` below this one.
+    pub fn at(&self, path: &str) -> Option<&Self> {
+        path.split('.').try_fold(self, |node, key| Some(&node.table()?.get(key)?.node))
+    }
+
+    /// The same, to change it.
+    pub fn at_mut(&mut self, path: &str) -> Option<&mut Self> {
+        path.split('.').try_fold(self, |node, key| match &mut node.value {
+            Value::Table(table) => table.get_mut(key).map(|entry| &mut entry.node),
+            _ => None,
+        })
+    }
+
+    /// Reads a parsed document.
+    pub fn from_table(table: &DeTable<'_>, span: std::ops::Range<usize>, source: &Arc<Source>) -> Self {
+        let mut entries = Table::new();
+        for (key, value) in table {
+            let node = Self::from_value(value, source);
+            entries.insert(key.get_ref().to_string(), Entry { key: Some(Place::new(source, key.span())), node });
+        }
+        Self::new(Value::Table(entries), Some(Place::new(source, span)))
+    }
+
+    /// Reads a parsed value.
+    pub fn from_value(value: &Spanned<DeValue<'_>>, source: &Arc<Source>) -> Self {
+        let read = match value.get_ref() {
+            DeValue::Table(table) => return Self::from_table(table, value.span(), source),
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Integer(integer) => {
+                Value::Integer(i128::from_str_radix(integer.as_str(), integer.radix()).unwrap_or(i128::MAX))
+            }
+            DeValue::Float(float) => Value::Float(float.as_str().parse().unwrap_or(f64::NAN)),
+            DeValue::Boolean(truth) => Value::Bool(*truth),
+            DeValue::Datetime(date) => Value::Date(date.to_string()),
+            DeValue::Array(items) => Value::Array(items.iter().map(|item| Self::from_value(item, source)).collect()),
+        };
+        Self::new(read, Some(Place::new(source, value.span())))
+    }
+
+    /// Reads JSON, which has no places. `null` is left out.
+    pub fn from_json(json: &Json) -> Option<Self> {
+        let read = match json {
+            Json::Null => return None,
+            Json::Bool(truth) => Value::Bool(*truth),
+            Json::Number(number) => match number.as_i128() {
+                Some(integer) => Value::Integer(integer),
+                None => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Json::String(text) => Value::Text(text.clone()),
+            Json::Array(items) => Value::Array(items.iter().filter_map(Self::from_json).collect()),
+            Json::Object(map) => {
+                let entry = |(key, json)| Some((String::clone(key), Entry { key: None, node: Self::from_json(json)? }));
+                Value::Table(map.iter().filter_map(entry).collect())
+            }
+        };
+        Some(Self::new(read, None))
+    }
+
+    /// As JSON. What JSON cannot hold becomes a text, which no numeric type accepts.
+    pub fn to_json(&self) -> Json {
+        match &self.value {
+            Value::Text(text) | Value::Date(text) => Json::String(text.clone()),
+            Value::Integer(integer) => {
+                Number::from_i128(*integer).map_or_else(|| Json::String(integer.to_string()), Json::Number)
+            }
+            Value::Float(float) => {
+                Number::from_f64(*float).map_or_else(|| Json::String(float.to_string()), Json::Number)
+            }
+            Value::Bool(truth) => Json::Bool(*truth),
+            Value::Array(items) => Json::Array(items.iter().map(Self::to_json).collect()),
+            Value::Table(table) => {
+                let map: Map<_, _> = table.iter().map(|(key, entry)| (key.clone(), entry.node.to_json())).collect();
+                Json::Object(map)
+            }
+        }
+    }
+}
+
+/// `key` below `path`.
+pub(super) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
