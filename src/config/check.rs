@@ -28,7 +28,8 @@ const MAY_BE_ZERO: [&str; 4] =
     ["engine.aes.registers_per_round", "link.gpu_credits", "link.host_credits", "tag_queue.quarantine"];
 
 /// Durations that cannot be nothing.
-const TAKES_TIME: [&str; 6] = [
+const TAKES_TIME: [&str; 7] = [
+    "copy_engine.completion_timeout",
     "copy_engine.request_interval",
     "link.credit_update",
     "link.flight",
@@ -128,9 +129,26 @@ const RULES: &[Rule] = &[
         remedy: "see the fields' own descriptions: `sealsim schema`",
     },
     Rule {
-        path: "copy_engine.write_burst",
+        path: "copy_engine.read_buffer",
         broken: |m| {
-            let burst = m.copy_engine.write_burst;
+            let (room, request) = (m.copy_engine.read_buffer, m.link.max_read_request.max(m.copy_engine.burst));
+            (room < request).then(|| format!("{room} has no room for one read of {request}"))
+        },
+        remedy: "write at least link.max_read_request and copy_engine.burst",
+    },
+    Rule {
+        path: "copy_engine.stripe",
+        broken: |m| {
+            let (stripe, burst) = (m.copy_engine.stripe, m.copy_engine.burst);
+            let whole = burst.0 != 0 && stripe.0.is_multiple_of(burst.0);
+            (!whole).then(|| format!("{stripe} is not a multiple of copy_engine.burst, {burst}"))
+        },
+        remedy: "write a multiple of copy_engine.burst",
+    },
+    Rule {
+        path: "copy_engine.burst",
+        broken: |m| {
+            let burst = m.copy_engine.burst;
             let fits = burst.0.is_power_of_two() && burst.0.is_multiple_of(32);
             (!fits).then(|| format!("{burst} is not a power of two of at least 32 B"))
         },
@@ -257,8 +275,10 @@ mod tests {
         ("engine", &["engine.ghash.multiplier.digit_bits=129"]),
         ("engine", &["engine.ghash.multiplier.digit_bits=16"]),
         ("engine", &["engine.ghash.multiplier.product=0 cycles", "engine.ghash.multiplier.reduction=0 cycles"]),
-        ("copy_engine.write_burst", &["copy_engine.write_burst=96 B"]),
-        ("copy_engine.write_burst", &["copy_engine.write_burst=16 B"]),
+        ("copy_engine.burst", &["copy_engine.burst=96 B", "copy_engine.stripe=96 B"]),
+        ("copy_engine.burst", &["copy_engine.burst=16 B"]),
+        ("copy_engine.read_buffer", &["copy_engine.read_buffer=511 B"]),
+        ("copy_engine.stripe", &["copy_engine.stripe=1000 B"]),
         ("tag_queue.quarantine", &["tag_queue.release=hold", "tag_queue.quarantine=1023 KiB"]),
         ("staging.buffer", &["staging.buffer=512 KiB"]),
         ("driver.pinned.message", &["driver.pinned.message=1000 B"]),
@@ -284,12 +304,12 @@ mod tests {
     fn rules_accept_their_edges() {
         for settings in [
             &["link.max_payload=128 B", "root_complex.completion_payload=128 B"][..],
-            &["link.max_payload=4 KiB", "link.max_read_request=4 KiB"],
+            &["link.max_payload=4 KiB", "link.max_read_request=4 KiB", "copy_engine.read_buffer=4 KiB"],
             &["link.read_completion_boundary=128 B", "link.read_tags=32", "link.replay_tlps=2048"],
             &["link.replay_timer=343 cycles", "link.host_credits.posted_data=16"],
             &["engine.key_bits=128", "engine.aes.rounds_in_hardware=1", "engine.ghash.multiplier.product=1 cycle"],
             &["engine.ghash.multiplier.digit_bits=1", "engine.ghash.multiplier.product=128 cycles"],
-            &["engine.ghash.multipliers=8", "copy_engine.write_burst=32 B"],
+            &["engine.ghash.multipliers=8", "copy_engine.burst=32 B"],
             &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
             &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
         ] {
@@ -311,8 +331,9 @@ mod tests {
             assert_eq!(result.is_ok(), allowed, "{}", one.path);
         }
         for path in TAKES_TIME {
-            assert!(resolved.parameter(path).is_some(), "{path}");
-            assert!(Layers::new("h100-nvl-tdx").set(format!("{path}=0 cycles")).resolve().is_err(), "{path}");
+            let unit = resolved.parameter(path).unwrap().value.rsplit(' ').next().unwrap();
+            let error = Layers::new("h100-nvl-tdx").set(format!("{path}=0 {unit}")).resolve().unwrap_err();
+            assert!(matches!(*error.kind, Wrong::Senseless { .. }), "{path}: {error}");
         }
     }
 
