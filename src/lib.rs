@@ -9,6 +9,8 @@ pub mod gcm;
 pub mod gpu;
 pub mod host;
 pub mod pcie;
+pub mod report;
 pub mod sim;
 pub mod system;
 pub mod units;
+pub mod workload;
