@@ -14,6 +14,7 @@ pub mod counter;
 pub mod engine;
 pub mod field;
 pub mod ghash;
+pub mod iv;
 pub mod message;
 pub mod multiplier;
 pub mod pseudo;

@@ -29,8 +29,8 @@ use std::collections::HashMap;
 
 /// The bytes in device memory.
 pub trait DeviceMemory {
-    /// Verified or plain bytes have landed.
-    fn store(&mut self, address: u64, payload: &Payload);
+    /// Verified or plain bytes have landed; `damaged` says that they are not what was sent, for runs without data.
+    fn store(&mut self, address: u64, bytes: u64, payload: &Payload, damaged: bool);
     /// The bytes to be read, or an empty payload in a run without data.
     fn load(&mut self, address: u64, bytes: u32) -> Payload;
 }
@@ -71,6 +71,7 @@ struct Unverified {
     landed: bool,
     verdict: Option<bool>,
     deposits: Vec<(u64, Payload)>,
+    bytes: u64,
 }
 
 /// Device memory.
@@ -132,7 +133,7 @@ impl Hbm {
                 if write.unverified {
                     self.hold(write, visible, ports.memory);
                 } else if let Some((address, payload)) = &write.deposit {
-                    ports.memory.store(*address, payload);
+                    ports.memory.store(*address, u64::from(write.bytes), payload, write.damaged);
                 }
             }
         }
@@ -142,6 +143,7 @@ impl Hbm {
         let entry = self.unverified.entry(write.job).or_default();
         entry.first_visible.get_or_insert(visible);
         entry.landed |= write.last;
+        entry.bytes += u64::from(write.bytes);
         entry.deposits.extend(write.deposit);
         if entry.landed && entry.verdict.is_some() {
             self.settle(write.job, memory);
@@ -166,7 +168,7 @@ impl Hbm {
         let Some(entry) = self.unverified.remove(&job) else { return };
         if entry.verdict == Some(true) {
             for (address, payload) in &entry.deposits {
-                memory.store(*address, payload);
+                memory.store(*address, entry.bytes, payload, false);
             }
         } else {
             self.exposure.scrubbed += 1;

@@ -1,7 +1,7 @@
 //! Under construction.
 
+pub mod front_end;
 pub mod hbm;
-pub mod iv;
 pub mod key_rotation;
 pub mod launch;
 pub mod mapping;

@@ -164,6 +164,8 @@ pub struct MemoryWrite {
     pub bytes: u32,
     /// Whether it is the job's last.
     pub last: bool,
+    /// Whether a bit of it was inverted on the way. For runs without data.
+    pub damaged: bool,
     /// Bytes that become known with this burst, and their address: the burst itself, or the whole message with its last burst.
     pub deposit: Option<(u64, Payload)>,
 }

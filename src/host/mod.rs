@@ -1,3 +1,33 @@
-//! Under construction.
+//! The host's side of the path: private memory, staging, the CPU cipher and the driver.
+//!
+//! ```text
+//!             jobs          +--------+  bytes   +-----------------------+  reads, writes
+//!   +--------+ -----------> | cipher | <------> | memory                | <------------ root complex
+//!   | driver |   done       +--------+          | staging, tags, pinned |
+//!   |        | <----------------------          +-----------------------+
+//!   |        | --- doorbells, pushes ---> GPU
+//!   |        | <~~ notices ~~ root complex
+//!   +--------+
+//! ```
 
+mod cipher;
+mod driver;
+mod error;
+pub mod map;
+mod memory;
+mod private;
 pub mod spec;
+mod staging;
+
+pub use cipher::{Cipher, CipherDone, CipherJob, CipherPorts, Cryptor, JobKind};
+pub use driver::{
+    CHANNEL_ERROR, CopyOutcome, CopyPlan, Direction, Driver, DriverOptions, DriverPorts, Memory, NonceStreams, Nonces,
+    Order, OrderKind, Push, Pushes, Semaphore,
+};
+pub use error::HostError;
+pub use memory::{FAULT_POINTS, HostState};
+pub use private::{CopyData, CopyPort, PrivateMemory, Sink, Source};
+pub use staging::{Slot, SlotId};
+
+#[cfg(test)]
+mod tests;

@@ -64,6 +64,6 @@ pub struct DriverSpec {
     pub pageable_copy_rate: BytesPerCycle,
     /// Pinned memory under confidential computing.
     pub pinned: PathSpec,
-    /// Pageable memory under confidential computing.
+    /// Pageable memory under confidential computing; without it, its copies into pinned staging have the same sizes.
     pub pageable: PathSpec,
 }

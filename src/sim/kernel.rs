@@ -57,6 +57,10 @@ pub trait Machine {
     fn fault(&self) -> Option<String>;
     /// Every queue and wire.
     fn channels(&self) -> Vec<&dyn Channel>;
+    /// Whether something has just come to its end that reports tell apart: the accounts are then kept as they stand.
+    fn milestone(&mut self) -> bool {
+        false
+    }
 }
 
 /// Whether a run goes on.
@@ -126,6 +130,8 @@ pub struct Run {
     pub ticks: u64,
     /// Each unit's account up to the end.
     pub accounts: Vec<Account>,
+    /// The accounts as they stood at each milestone, oldest first.
+    pub milestones: Vec<Vec<Account>>,
 }
 
 /// Ticks between two looks at the observer.
@@ -143,6 +149,7 @@ struct Driver<'m, M> {
     ticks: u64,
     random: Option<u64>,
     dated: Vec<(UnitId, Femtos)>,
+    milestones: Vec<Vec<Account>>,
 }
 
 /// Runs `machine` until its work is done. `observer` is asked now and then, with the simulated time, whether to go on.
@@ -171,13 +178,12 @@ pub fn run<M: Machine>(
             Order::Shuffled(seed) => Some(seed | 1),
         },
         dated: Vec::new(),
+        milestones: Vec::new(),
         clocks,
     };
     let end = driver.drive(kernel, observer)?;
-    for (account, clock) in driver.accounts.iter_mut().zip(&driver.clocks) {
-        account.charge(clock.first_after(end), account.current());
-    }
-    Ok(Run { end, ticks: driver.ticks, accounts: driver.accounts })
+    let accounts = driver.accounts_at(end);
+    Ok(Run { end, ticks: driver.ticks, accounts, milestones: driver.milestones })
 }
 
 impl<M: Machine> Driver<'_, M> {
@@ -193,6 +199,9 @@ impl<M: Machine> Driver<'_, M> {
                 return Err(if self.foreground == 0 { self.deadlock(at) } else { SimulationError::TimeOverflow });
             }
             self.instant(at, due, kernel);
+            if self.machine.milestone() {
+                self.milestones.push(self.accounts_at(at));
+            }
             if self.machine.finished() {
                 return self.machine.fault().map_or(Ok(at), |what| Err(SimulationError::Fault { at, what }));
             }
@@ -204,6 +213,15 @@ impl<M: Machine> Driver<'_, M> {
                 self.look(at, observer)?;
             }
         }
+    }
+
+    /// The accounts with every cycle up to `end` charged.
+    fn accounts_at(&self, end: Femtos) -> Vec<Account> {
+        let mut accounts = self.accounts.clone();
+        for (account, clock) in accounts.iter_mut().zip(&self.clocks) {
+            account.charge(clock.first_after(end), account.current());
+        }
+        accounts
     }
 
     fn look(&self, at: Femtos, observer: &mut dyn FnMut(Femtos) -> Control) -> Result<(), SimulationError> {

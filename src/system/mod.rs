@@ -2,8 +2,18 @@
 //!
 //! This is the only place that knows who is wired to whom.
 
+mod build;
+mod channels;
+mod data;
+mod faults;
+mod limiter;
+mod machine;
 mod outcome;
+mod pushes;
 mod request;
+mod run;
 
+pub use faults::{FaultPoint, fault_points};
 pub use outcome::{CopyOutcome, DirectionTraffic, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome};
 pub use request::{CopyRequest, DataMode, Direction, Memory, PayloadSink, PayloadSource, Request};
+pub use run::run;

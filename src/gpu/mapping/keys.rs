@@ -5,7 +5,7 @@
 //! the order GSP (12), SEC2 (6), then 6 per LCE, of which GH100 derives the first four. Even is H2D, odd is D2H.
 
 use super::Lce;
-use crate::gpu::iv::IvMask;
+use crate::gcm::iv::IvMask;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use thiserror::Error;

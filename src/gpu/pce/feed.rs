@@ -85,7 +85,14 @@ impl Pce {
             let address = transfer.job.destination + transfer.fed - bytes;
             Some((address, transfer.assembly.take()))
         };
-        let write = MemoryWrite { job: transfer.job.id, unverified, bytes: bytes as u32, last, deposit };
+        let write = MemoryWrite {
+            job: transfer.job.id,
+            unverified,
+            bytes: bytes as u32,
+            last,
+            damaged: transfer.damaged,
+            deposit,
+        };
         if transfer.holds {
             transfer.held.push(write);
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
@@ -119,7 +126,10 @@ impl Pce {
                     deposit = Some((transfer.job.destination, Payload::of(text)));
                     tag
                 }
-                None => Some(pseudo_tag(transfer.job.nonce, transfer.job.bytes, transfer.damaged)),
+                None => {
+                    deposit = Some((transfer.job.destination, Payload::none()));
+                    Some(pseudo_tag(transfer.job.nonce, transfer.job.bytes, transfer.damaged))
+                }
             };
             let report = TagReport { job: transfer.job.id, computed: true, tag };
             if let Some(reports) = &mut ports.reports {

@@ -49,6 +49,8 @@ pub enum Side {
     Host,
     /// At the GPU: takes completions, by the PCE that asked, and writes to the GPU.
     Gpu {
+        /// First tag of the first PCE.
+        first_tag: u16,
         /// Tags that each PCE owns.
         tags_per_pce: u16,
         /// PCEs; their completions come out of `receive[0..pces]`, writes out of `receive[pces]`.
@@ -225,7 +227,9 @@ impl Side {
             (Self::Host, Kind::Read) => HOST_READS,
             (Self::Host, _) => HOST_WRITES,
             (Self::Gpu { pces, .. }, Kind::Read | Kind::Write) => usize::from(pces),
-            (Self::Gpu { tags_per_pce, pces }, _) => usize::from((tlp.tag / tags_per_pce).min(pces - 1)),
+            (Self::Gpu { first_tag, tags_per_pce, pces }, _) => {
+                usize::from((tlp.tag.saturating_sub(first_tag) / tags_per_pce).min(pces - 1))
+            }
         }
     }
 }

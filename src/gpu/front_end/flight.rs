@@ -1,0 +1,95 @@
+//! Launches that are not yet complete.
+
+use crate::gpu::{
+    spec::Release,
+    work::{JobId, JobKind},
+};
+use std::collections::{BTreeSet, VecDeque};
+
+/// One launch under way. The numbers of its jobs are contiguous.
+#[derive(Debug)]
+pub(super) struct Flight {
+    kind: JobKind,
+    first: JobId,
+    /// One past the last job.
+    end: JobId,
+    /// Jobs whose bytes are still under way.
+    moving: u64,
+    /// Whether all its jobs have been given out.
+    pub complete: bool,
+}
+
+impl Flight {
+    pub fn new(first: JobId, kind: JobKind) -> Self {
+        Self { kind, first, end: first, moving: 0, complete: false }
+    }
+
+    pub fn add(&mut self, job: JobId) {
+        self.end = job + 1;
+        self.moving += 1;
+    }
+}
+
+/// All launches under way, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Flights {
+    flights: VecDeque<Flight>,
+    /// Messages without a verdict.
+    unjudged: BTreeSet<JobId>,
+}
+
+impl Flights {
+    pub fn is_empty(&self) -> bool {
+        self.flights.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// Jobs whose bytes are under way.
+    pub fn open_jobs(&self) -> usize {
+        self.flights.iter().map(|f| f.moving as usize).sum()
+    }
+
+    pub fn push(&mut self, flight: Flight) {
+        if flight.kind == JobKind::Open {
+            self.unjudged.insert(flight.first);
+        }
+        self.flights.push_back(flight);
+    }
+
+    /// Adds a job to the newest launch.
+    pub fn extend(&mut self, job: JobId, last: bool) {
+        if let Some(flight) = self.flights.back_mut() {
+            flight.add(job);
+            flight.complete = last;
+        }
+    }
+
+    /// The bytes of a job have arrived.
+    pub fn moved(&mut self, job: JobId) {
+        if let Some(flight) = self.flights.iter_mut().find(|f| (f.first..f.end).contains(&job)) {
+            flight.moving = flight.moving.saturating_sub(1);
+        }
+    }
+
+    /// A message has its verdict.
+    pub fn verified(&mut self, job: JobId) {
+        self.unjudged.remove(&job);
+    }
+
+    /// Whether a message with a number below `end` has no verdict.
+    pub fn awaits_verdict_before(&self, end: JobId) -> bool {
+        self.unjudged.first().is_some_and(|&job| job < end)
+    }
+
+    /// Forgets launches that are complete.
+    pub fn settle(&mut self, release: Release) {
+        let unjudged = &self.unjudged;
+        self.flights.retain(|flight| {
+            let waits = release != Release::Eager && unjudged.contains(&flight.first);
+            flight.moving > 0 || !flight.complete || waits
+        });
+    }
+}

@@ -1,0 +1,136 @@
+//! What the driver is asked to copy, and what became of it.
+
+use crate::{
+    host::{
+        error::HostError,
+        map,
+        spec::{DriverSpec, PathSpec, StagingSpec},
+        staging,
+    },
+    units::{Bytes, Femtos},
+};
+
+/// Where a copy goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the host to the GPU.
+    H2d,
+    /// From the GPU to the host.
+    D2h,
+    /// Within the GPU.
+    D2d,
+}
+
+/// The host's end of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// The GPU could reach it by itself.
+    Pinned,
+    /// It must pass through staging.
+    Pageable,
+}
+
+/// One copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyPlan {
+    /// Where it goes.
+    pub direction: Direction,
+    /// Its length.
+    pub bytes: Bytes,
+    /// The host's end; of no account within the GPU.
+    pub memory: Memory,
+}
+
+/// What became of a copy.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CopyOutcome {
+    /// The API call.
+    pub start: Femtos,
+    /// When the driver had seen it done, or knew that it had failed. Under eager release this is before the verdict.
+    pub end: Femtos,
+    /// When the driver had also seen all of its tags verified by the GPU; the same as `end` where it does not wait for that.
+    pub verified: Femtos,
+    /// Launches handed to the GPU: sealed messages, or chunks or pieces where nothing is sealed.
+    pub messages: u64,
+    /// Tags that the CPU found right.
+    pub tags_verified: u64,
+    /// Tags that the CPU found wrong.
+    pub tags_failed: u64,
+    /// Whether all of it arrived and nothing spoke against it.
+    pub delivered: bool,
+    /// Why not.
+    pub reason: Option<String>,
+}
+
+/// How the driver drives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DriverOptions {
+    /// Confidential computing is on.
+    pub secure: bool,
+    /// The next copy starts only when the tags of the last one are verified too: eager release.
+    pub waits_for_verified: bool,
+    /// The first launch of a push is pipelined too; it is not in the public driver.
+    pub pipelined_pushes: bool,
+}
+
+/// How the bytes of a copy move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// Through staging to the GPU: the cipher's job, then the push.
+    Inward,
+    /// Through staging from the GPU: the push, then the cipher's job.
+    Outward,
+    /// Without the CPU's help.
+    Direct,
+}
+
+/// Bytes of a launch that needs no staging: what one line of the copy engine takes with room to spare.
+pub(super) const PIECE: Bytes = Bytes(1 << 30);
+
+impl CopyPlan {
+    pub(super) const fn flow(&self, secure: bool) -> Flow {
+        match (self.direction, self.memory) {
+            (Direction::D2d, _) => Flow::Direct,
+            (_, Memory::Pinned) if !secure => Flow::Direct,
+            (Direction::H2d, _) => Flow::Inward,
+            (Direction::D2h, _) => Flow::Outward,
+        }
+    }
+
+    pub(super) const fn path<'a>(&self, spec: &'a DriverSpec) -> &'a PathSpec {
+        match self.memory {
+            Memory::Pinned => &spec.pinned,
+            Memory::Pageable => &spec.pageable,
+        }
+    }
+}
+
+/// Refuses costs that never end, copies without a window and messages without a slot.
+pub(super) fn check(
+    spec: &DriverSpec,
+    staging: &StagingSpec,
+    secure: bool,
+    plans: &[CopyPlan],
+) -> Result<(), HostError> {
+    for (what, cost) in [
+        ("a call", spec.call),
+        ("a push", spec.push),
+        ("a secure push", spec.secure_push),
+        ("a completion", spec.completion),
+        ("a secure completion", spec.secure_completion),
+    ] {
+        HostError::check_cost(what, cost)?;
+    }
+    if plans.len() > map::MAX_COPIES {
+        return Err(HostError::TooManyCopies { copies: plans.len() });
+    }
+    for (copy, plan) in plans.iter().enumerate() {
+        if plan.bytes > map::WINDOW {
+            return Err(HostError::CopyTooLong { copy, bytes: plan.bytes });
+        }
+        if plan.flow(secure) != Flow::Direct {
+            staging::layout(staging, plan.path(spec).message)?;
+        }
+    }
+    Ok(())
+}

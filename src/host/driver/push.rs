@@ -1,0 +1,78 @@
+//! What the driver hands to the GPU: pushes of launches, each with a semaphore at its end.
+
+/// What a launch does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderKind {
+    /// Reads a sealed message from staging, opens it and writes it to the GPU's memory.
+    Open,
+    /// Reads the GPU's memory, seals it and writes message and tag to staging.
+    Seal,
+    /// Reads host memory as it is.
+    Fetch,
+    /// Writes host memory as it is.
+    Store,
+    /// Copies within the GPU's memory.
+    Local,
+}
+
+/// One launch. Addresses are those of [`map`](crate::host::map).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// What it does.
+    pub kind: OrderKind,
+    /// First byte read.
+    pub source: u64,
+    /// First byte written.
+    pub destination: u64,
+    /// Length.
+    pub bytes: u64,
+    /// Where the tag is read or written; 0 where there is none.
+    pub tag: u64,
+    /// Where the IV is written; 0 where it is not.
+    pub iv: u64,
+    /// Whether it may begin before the launch before it has ended.
+    pub pipelined: bool,
+}
+
+/// A semaphore release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Semaphore {
+    /// Where.
+    pub address: u64,
+    /// The value.
+    pub value: u32,
+}
+
+/// Launches that are submitted together. Pushes of a run are numbered from 1 and end in the order of their numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Push {
+    /// Its number.
+    pub number: u32,
+    /// The launches, in order.
+    pub orders: Vec<Order>,
+    /// What is released when all of them are done: the push's number.
+    pub semaphore: Semaphore,
+}
+
+/// Where pushes lie until the GPU fetches them.
+pub trait Pushes {
+    /// Takes a push whose doorbell is about to ring.
+    fn put(&mut self, push: Push);
+}
+
+/// The CPU's IVs of one direction of a channel, in order.
+pub trait Nonces {
+    /// The next one.
+    ///
+    /// # Errors
+    /// The reason, if there is none left.
+    fn next(&mut self) -> Result<[u8; 12], String>;
+}
+
+/// The CPU's IVs of a channel. Not used without confidential computing.
+pub struct NonceStreams {
+    /// Of what the CPU seals.
+    pub seal: Box<dyn Nonces>,
+    /// Of what it will open.
+    pub open: Box<dyn Nonces>,
+}

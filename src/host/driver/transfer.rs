@@ -1,0 +1,268 @@
+//! The copy under way: which of its messages are prepared, submitted, completed and retired.
+//!
+//! ```text
+//!             retired      completed     submitted     prepared     issued       total
+//!  inward  ------|-------------------------|-------------|------------|------------|
+//!  outward ------|---- issued --|- completed -- submitted ------------------------|
+//! ```
+//!
+//! Messages are counted in order. Those from `retired` on that hold a staging slot are in the window.
+
+use super::{
+    plan::{CopyPlan, Direction, Flow},
+    push::{Nonces, Order, OrderKind},
+};
+use crate::{
+    host::{CipherDone, CipherJob, HostState, JobKind, SlotId, map},
+    sim::Out,
+    units::Bytes,
+};
+use std::collections::VecDeque;
+
+/// A message that holds a slot.
+#[derive(Debug)]
+struct Message {
+    slot: SlotId,
+    nonce: [u8; 12],
+    /// Its job has ended.
+    done: bool,
+}
+
+/// How a copy is cut.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cut {
+    /// Bytes of a message; the last one may be shorter.
+    pub message: Bytes,
+    /// Messages of a push; the last one may have fewer.
+    pub per_push: u64,
+}
+
+/// A copy under way.
+#[derive(Debug)]
+pub(super) struct Transfer {
+    pub copy: usize,
+    plan: CopyPlan,
+    flow: Flow,
+    secure: bool,
+    cut: Cut,
+    total: u64,
+    /// Number of the job of message 0.
+    first_job: u64,
+    issued: u64,
+    outstanding: u64,
+    prepared: u64,
+    submitted: u64,
+    completed: u64,
+    retired: u64,
+    window: VecDeque<Message>,
+    /// Pushes in flight: number, and the message behind their last.
+    pending: VecDeque<(u32, u64)>,
+}
+
+/// Takes the next IV, and before it those that a fault makes the counter skip.
+fn next_nonce(secure: bool, nonces: &mut dyn Nonces, memory: &mut HostState) -> Result<[u8; 12], String> {
+    if !secure {
+        return Ok([0; 12]);
+    }
+    for _ in 0..memory.iv_skips() {
+        nonces.next()?;
+    }
+    nonces.next()
+}
+
+impl Transfer {
+    pub fn new(copy: usize, plan: CopyPlan, secure: bool, cut: Cut, first_job: u64) -> Self {
+        Self {
+            copy,
+            flow: plan.flow(secure),
+            plan,
+            secure,
+            total: plan.bytes.0.div_ceil(cut.message.0),
+            cut,
+            first_job,
+            issued: 0,
+            outstanding: 0,
+            prepared: 0,
+            submitted: 0,
+            completed: 0,
+            retired: 0,
+            window: VecDeque::new(),
+            pending: VecDeque::new(),
+        }
+    }
+
+    pub const fn submitted(&self) -> u64 {
+        self.submitted
+    }
+
+    pub const fn complete(&self) -> bool {
+        self.retired == self.total
+    }
+
+    pub const fn jobs_outstanding(&self) -> bool {
+        self.outstanding > 0
+    }
+
+    /// Whether messages are left that have no slot yet.
+    pub const fn wants_slots(&self) -> bool {
+        match self.flow {
+            Flow::Inward => self.issued < self.total,
+            Flow::Outward => self.submitted < self.total,
+            Flow::Direct => false,
+        }
+    }
+
+    /// Number of the first job of the next copy.
+    pub const fn next_job(&self) -> u64 {
+        self.first_job + self.issued
+    }
+
+    fn bytes_of(&self, message: u64) -> u64 {
+        self.cut.message.0.min(self.plan.bytes.0 - message * self.cut.message.0)
+    }
+
+    fn job(&self, kind: JobKind, number: u64, slot: SlotId, nonce: [u8; 12]) -> CipherJob {
+        let (offset, bytes) = (number * self.cut.message.0, self.bytes_of(number));
+        CipherJob { id: self.first_job + number, kind, slot, copy: self.copy, offset, bytes, nonce }
+    }
+
+    /// Hands to the cipher what there is to do, as far as it takes it.
+    pub fn issue(
+        &mut self,
+        jobs: &mut Out<'_, CipherJob>,
+        nonces: &mut dyn Nonces,
+        memory: &mut HostState,
+    ) -> Result<(), String> {
+        match self.flow {
+            Flow::Inward => {
+                let kind = if self.secure { JobKind::Seal } else { JobKind::CopyIn };
+                while self.issued < self.total && memory.staging_fill().1 > 0 && jobs.has_room() {
+                    let nonce = next_nonce(self.secure, nonces, memory)?;
+                    let Some(slot) = memory.take(self.bytes_of(self.issued), nonce) else { break };
+                    jobs.push(self.job(kind, self.issued, slot, nonce));
+                    self.window.push_back(Message { slot, nonce, done: false });
+                    self.issued += 1;
+                    self.outstanding += 1;
+                }
+            }
+            Flow::Outward => {
+                let kind = if self.secure { JobKind::Open } else { JobKind::CopyOut };
+                while self.issued < self.completed && jobs.has_room() {
+                    let Some(message) = self.window.get((self.issued - self.retired) as usize) else { break };
+                    jobs.push(self.job(kind, self.issued, message.slot, message.nonce));
+                    self.issued += 1;
+                    self.outstanding += 1;
+                }
+            }
+            Flow::Direct => {}
+        }
+        Ok(())
+    }
+
+    /// The message of a job.
+    pub const fn message_of(&self, done: &CipherDone) -> u64 {
+        done.id.saturating_sub(self.first_job)
+    }
+
+    /// Notes that a job has ended well.
+    pub fn job_done(&mut self, done: &CipherDone, memory: &mut HostState) {
+        let place = done.id.checked_sub(self.first_job + self.retired);
+        let Some(message) = place.and_then(|place| self.window.get_mut(place as usize)) else { return };
+        if std::mem::replace(&mut message.done, true) {
+            return;
+        }
+        self.outstanding -= 1;
+        match self.flow {
+            Flow::Inward => {
+                while self.window.get((self.prepared - self.retired) as usize).is_some_and(|message| message.done) {
+                    self.prepared += 1;
+                }
+            }
+            Flow::Outward | Flow::Direct => {
+                memory.release(message.slot);
+                while self.window.front().is_some_and(|message| message.done) {
+                    self.window.pop_front();
+                    self.retired += 1;
+                }
+            }
+        }
+    }
+
+    /// The orders of the next push, and the message behind their last, if it can be built.
+    pub fn next_push(
+        &mut self,
+        pipelined_first: bool,
+        nonces: &mut dyn Nonces,
+        memory: &mut HostState,
+    ) -> Result<Option<(Vec<Order>, u64)>, String> {
+        let upto = (self.submitted + self.cut.per_push).min(self.total);
+        let count = upto - self.submitted;
+        let ready = count > 0
+            && match self.flow {
+                Flow::Inward => self.prepared >= upto,
+                Flow::Outward => memory.staging_fill().1 >= count,
+                Flow::Direct => true,
+            };
+        if !ready {
+            return Ok(None);
+        }
+        if self.flow == Flow::Outward {
+            for message in self.submitted..upto {
+                let nonce = next_nonce(self.secure, nonces, memory)?;
+                let Some(slot) = memory.take(self.bytes_of(message), nonce) else { return Ok(None) };
+                self.window.push_back(Message { slot, nonce, done: false });
+            }
+        }
+        let mut orders: Vec<_> = (self.submitted..upto).filter_map(|message| self.order(message, memory)).collect();
+        for (place, order) in orders.iter_mut().enumerate() {
+            order.pipelined = place > 0 || pipelined_first;
+        }
+        Ok(Some((orders, upto)))
+    }
+
+    fn order(&self, message: u64, memory: &HostState) -> Option<Order> {
+        let (offset, bytes) = (message * self.cut.message.0, self.bytes_of(message));
+        let device = map::device(self.copy, offset);
+        let slot = match self.flow {
+            Flow::Direct => None,
+            _ => Some(self.window.get((message - self.retired) as usize)?.slot),
+        };
+        let host = slot.map_or(map::pinned(self.copy, offset), |slot| memory.slot_address(slot));
+        let (kind, source, destination) = match (self.plan.direction, self.secure) {
+            (Direction::D2d, _) => (OrderKind::Local, device, map::device_copy(self.copy, offset)),
+            (Direction::H2d, true) => (OrderKind::Open, host, device),
+            (Direction::H2d, false) => (OrderKind::Fetch, host, device),
+            (Direction::D2h, true) => (OrderKind::Seal, device, host),
+            (Direction::D2h, false) => (OrderKind::Store, device, host),
+        };
+        let tag = slot.filter(|_| self.secure).map_or(0, SlotId::tag_address);
+        let iv = if kind == OrderKind::Seal { map::IV_PAGE } else { 0 };
+        Some(Order { kind, source, destination, bytes, tag, iv, pipelined: false })
+    }
+
+    /// Notes that the doorbell of a push has rung.
+    pub fn rang(&mut self, number: u32, upto: u64) {
+        self.pending.push_back((number, upto));
+        self.submitted = upto;
+    }
+
+    /// Notes that all pushes up to `number` are done.
+    pub fn push_done(&mut self, number: u32, memory: &mut HostState) {
+        while let Some(&(_, upto)) = self.pending.front().filter(|(pending, _)| *pending <= number) {
+            self.completed = upto;
+            self.pending.pop_front();
+        }
+        match self.flow {
+            Flow::Inward => {
+                while self.retired < self.completed {
+                    if let Some(message) = self.window.pop_front() {
+                        memory.release(message.slot);
+                    }
+                    self.retired += 1;
+                }
+            }
+            Flow::Outward => {}
+            Flow::Direct => self.retired = self.completed,
+        }
+    }
+}

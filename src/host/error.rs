@@ -1,0 +1,74 @@
+//! Configurations that no host can have.
+
+use crate::{
+    host::map,
+    units::{Bytes, Cycles},
+};
+use thiserror::Error;
+
+/// Why a host cannot be built as asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum HostError {
+    /// Staging is empty, not made of whole pages or too large for its part of the address map.
+    #[error("a staging pool of {buffers} buffers of {buffer} each: whole pages, and {} in all at most", map::WINDOW)]
+    Pool {
+        /// Size of a buffer.
+        buffer: Bytes,
+        /// Buffers.
+        buffers: u32,
+    },
+    /// A message is longer than a staging buffer.
+    #[error("a message of {message}, in whole pages, does not fit into a staging buffer of {buffer}")]
+    Message {
+        /// The message.
+        message: Bytes,
+        /// The buffer.
+        buffer: Bytes,
+    },
+    /// The cipher has no thread.
+    #[error("a cipher of no threads can seal nothing")]
+    NoThreads,
+    /// A rate is zero.
+    #[error("{what} is zero: the run would never end")]
+    NoRate {
+        /// Which.
+        what: &'static str,
+    },
+    /// A cost is beyond all reason.
+    #[error("{what} of {cost}: more than {}", Cycles(HostError::MAX_CYCLES))]
+    Cost {
+        /// Which.
+        what: &'static str,
+        /// How much.
+        cost: Cycles,
+    },
+    /// A copy is longer than its window of the address map.
+    #[error("copy {copy} has {bytes}: the longest has {}", map::WINDOW)]
+    CopyTooLong {
+        /// Its index.
+        copy: usize,
+        /// Its size.
+        bytes: Bytes,
+    },
+    /// There are more copies than windows.
+    #[error("{copies} copies: at most {} run one after the other", map::MAX_COPIES)]
+    TooManyCopies {
+        /// How many.
+        copies: usize,
+    },
+}
+
+impl HostError {
+    /// The highest cost of one step of the driver or the cipher: a quarter of an hour at 1 GHz.
+    pub const MAX_CYCLES: u64 = 1 << 40;
+
+    /// Refuses a rate of zero.
+    pub(super) const fn check_rate(what: &'static str, rate: u64) -> Result<(), Self> {
+        if rate == 0 { Err(Self::NoRate { what }) } else { Ok(()) }
+    }
+
+    /// Refuses a cost beyond [`Self::MAX_CYCLES`].
+    pub(super) const fn check_cost(what: &'static str, cost: Cycles) -> Result<(), Self> {
+        if cost.0 > Self::MAX_CYCLES { Err(Self::Cost { what, cost }) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,320 @@
+//! Host memory: staging, tags and semaphores in the open, private memory behind.
+//!
+//! ```text
+//!              +------------------------------------+
+//!  read       >| staging data | tags | IV page      |< cipher: fill, seal, open, drain
+//!  write      >| semaphores   | pinned windows      |< driver: take, release
+//!              +------------------------------------+
+//!                        | PrivateMemory
+//! ```
+//!
+//! It has no clock: the root complex charges the time of its reads and writes, the cipher that of its work. In a run without data the
+//! staging slots are empty and only their flags count; tags and semaphores are real in every run. Tags are then
+//! [pseudo tags](crate::gcm::pseudo).
+
+mod pinned;
+
+use super::{
+    error::HostError,
+    map::{self, Place},
+    private::PrivateMemory,
+    spec::StagingSpec,
+    staging::{Slot, SlotId, Staging},
+};
+use crate::{
+    pcie::{
+        packet::{Payload, Tlp},
+        root_complex::{Found, HostMemory, Notice, Written},
+    },
+    sim::{Armed, FaultKind, Injection},
+    units::Bytes,
+};
+use pinned::Pinned;
+
+/// Fault points of the host: a bit of a sealed message, or of its tag, as the CPU puts it into staging; the CPU's IV counter.
+pub const FAULT_POINTS: &[(&str, &[FaultKind])] =
+    &[("staging.ciphertext", &[FaultKind::Flip]), ("staging.tag", &[FaultKind::Flip]), ("host.iv", &[FaultKind::Skip])];
+
+/// Places of the fault points in [`FAULT_POINTS`].
+const CIPHERTEXT: usize = 0;
+const TAG: usize = 1;
+const IV: usize = 2;
+
+/// Host memory.
+pub struct HostState {
+    staging: Staging,
+    pinned: Pinned,
+    semaphores: [u8; 64],
+    private: Option<Box<dyn PrivateMemory>>,
+    armed: [Vec<Armed>; FAULT_POINTS.len()],
+    damaged_bytes: u64,
+    fault: Option<String>,
+}
+
+impl HostState {
+    /// Memory with an empty staging pool; without `private` memory the run carries no data.
+    ///
+    /// # Errors
+    /// If the pool is empty or too large.
+    pub fn new(spec: &StagingSpec, private: Option<Box<dyn PrivateMemory>>) -> Result<Self, HostError> {
+        Ok(Self {
+            staging: Staging::new(spec)?,
+            pinned: Pinned::default(),
+            semaphores: [0; 64],
+            private,
+            armed: Default::default(),
+            damaged_bytes: 0,
+            fault: None,
+        })
+    }
+
+    /// Whether the run carries data.
+    #[must_use]
+    pub const fn exact(&self) -> bool {
+        self.private.is_some()
+    }
+
+    /// Why the run cannot go on: private memory has failed.
+    #[must_use]
+    pub const fn fault(&self) -> Option<&String> {
+        self.fault.as_ref()
+    }
+
+    /// Bytes that were written damaged where nothing authenticates them: pinned memory.
+    #[must_use]
+    pub const fn damaged_bytes(&self) -> u64 {
+        self.damaged_bytes
+    }
+
+    /// Notes why the run cannot go on; the first reason stays.
+    pub(super) fn fail(&mut self, what: String) {
+        self.fault.get_or_insert(what);
+    }
+
+    /// Arms a fault of [`FAULT_POINTS`]; false if there is no such point.
+    pub fn arm(&mut self, injection: &Injection, seed: u64) -> bool {
+        let point =
+            FAULT_POINTS.iter().position(|(place, kinds)| *place == injection.place && kinds.contains(&injection.kind));
+        if let Some(point) = point {
+            self.armed[point].push(Armed::new(injection, seed));
+        }
+        point.is_some()
+    }
+
+    /// How many armed faults have struck.
+    #[must_use]
+    pub fn struck(&self) -> usize {
+        self.armed.iter().flatten().filter(|armed| armed.struck()).count()
+    }
+
+    /// Counts a passage of a fault point and gives the seeds of the faults that strike at it.
+    fn strikes(&mut self, point: usize) -> Vec<u64> {
+        self.armed[point].iter_mut().filter_map(|armed| armed.passage().map(|_| armed.seed())).collect()
+    }
+
+    /// Counts an IV that the CPU takes; gives how many steps too many its counter takes before it.
+    pub(super) fn iv_skips(&mut self) -> usize {
+        self.strikes(IV).len()
+    }
+
+    /// Cuts the staging pool into slots for messages of at most `message` bytes; nothing of it may be in use.
+    pub(super) fn cut(&mut self, message: Bytes) -> Result<(), HostError> {
+        self.staging.cut(message)
+    }
+
+    /// Maps the window of a copy that reads or fills pinned memory.
+    pub(super) fn map_pinned(&mut self, copy: usize, bytes: Bytes) {
+        self.pinned.map(copy, bytes.0);
+    }
+
+    /// Staging slots, and how many of them are free.
+    #[must_use]
+    pub const fn staging_fill(&self) -> (u64, u64) {
+        self.staging.fill()
+    }
+
+    /// A slot that has been used.
+    #[must_use]
+    pub fn slot(&self, id: SlotId) -> Option<&Slot> {
+        self.staging.get(id)
+    }
+
+    /// Address of a slot's first byte.
+    #[must_use]
+    pub const fn slot_address(&self, id: SlotId) -> u64 {
+        self.staging.address(id)
+    }
+
+    /// Takes a slot for a message; none if all are in use.
+    pub(super) fn take(&mut self, bytes: u64, nonce: [u8; 12]) -> Option<SlotId> {
+        self.staging.take(bytes, nonce, self.private.is_some())
+    }
+
+    /// Gives a slot back.
+    pub(super) fn release(&mut self, id: SlotId) {
+        self.staging.release(id);
+    }
+
+    /// Loads a copy's bytes into a slot and gives them, to be sealed in place. None without data or if they cannot be had.
+    pub(super) fn fill(&mut self, id: SlotId, copy: usize, offset: u64) -> Option<&mut [u8]> {
+        let slot = self.staging.get_mut(id)?;
+        slot.written = slot.bytes;
+        let bytes = slot.bytes_of_run(self.private.is_some())?;
+        match self.private.as_mut()?.load(copy, offset, bytes) {
+            Ok(()) => Some(bytes),
+            Err(error) => {
+                self.fault.get_or_insert(format!("copy {copy} at {offset:#x}: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Stores bytes of a copy into private memory; false if they cannot be kept.
+    pub(super) fn store(&mut self, copy: usize, offset: u64, bytes: &[u8]) -> bool {
+        let Some(private) = self.private.as_mut() else { return true };
+        match private.store(copy, offset, bytes) {
+            Ok(()) => true,
+            Err(error) => {
+                self.fail(format!("copy {copy} at {offset:#x}: {error}"));
+                false
+            }
+        }
+    }
+
+    /// Puts the tag of a message that has just been sealed beside it.
+    pub(super) fn put_sealed(&mut self, id: SlotId, tag: [u8; 16]) {
+        let (text, tags) = (self.strikes(CIPHERTEXT), self.strikes(TAG));
+        let exact = self.exact();
+        let Some(slot) = self.staging.get_mut(id) else { return };
+        slot.tag = tag;
+        for seed in text {
+            slot.damaged = true;
+            if let Some(bytes) = slot.bytes_of_run(exact) {
+                invert(bytes, seed);
+            }
+        }
+        for seed in tags {
+            invert(&mut slot.tag, seed);
+        }
+    }
+
+    fn read_tags(&self, offset: u64, bytes: u32) -> Option<Payload> {
+        let end = (offset + u64::from(bytes)).div_ceil(map::TAG_BYTES);
+        (end <= self.staging.fill().0).then(|| {
+            let tag_byte = |at: u64| {
+                let slot = self.staging.get(SlotId((at / map::TAG_BYTES) as u32));
+                slot.map_or(0, |slot| slot.tag[(at % map::TAG_BYTES) as usize])
+            };
+            Payload::of((offset..offset + u64::from(bytes)).map(tag_byte).collect())
+        })
+    }
+
+    fn write_tags(&mut self, offset: u64, bytes: &[u8]) -> Written {
+        for (at, &byte) in (offset..).zip(bytes) {
+            if let Some(slot) = self.staging.get_mut(SlotId((at / map::TAG_BYTES) as u32)) {
+                slot.tag[(at % map::TAG_BYTES) as usize] = byte;
+            }
+        }
+        if offset < self.staging.fill().0 * map::TAG_BYTES { Written::Data } else { Written::Unmapped }
+    }
+
+    fn write_staging(&mut self, offset: u64, tlp: &Tlp) -> Written {
+        let exact = self.exact();
+        let Some((id, within)) = self.staging.find(offset) else { return Written::Unmapped };
+        if let Some(slot) = self.staging.get_mut(id) {
+            slot.damaged |= tlp.damaged;
+            slot.written += u64::from(tlp.bytes);
+            if let (Some(held), Some(new)) = (slot.bytes_of_run(exact), tlp.payload.bytes()) {
+                let start = (within as usize).min(held.len());
+                let count = new.len().min(held.len() - start);
+                held[start..start + count].copy_from_slice(&new[..count]);
+            }
+        }
+        Written::Data
+    }
+
+    fn write_semaphore(&mut self, offset: u64, tlp: &Tlp) -> Written {
+        let bytes = tlp.payload.bytes().unwrap_or_default();
+        let width = if bytes.len() >= 8 { 8 } else { bytes.len().min(4) };
+        let mut value = [0; 8];
+        value[..width].copy_from_slice(&bytes[..width]);
+        if let Some(place) = self.semaphores.get_mut(offset as usize..offset as usize + width) {
+            place.copy_from_slice(&bytes[..width]);
+        }
+        Written::Semaphore(Notice { address: tlp.address, value: u64::from_le_bytes(value) })
+    }
+
+    fn write_pinned(&mut self, copy: usize, offset: u64, tlp: &Tlp) -> Written {
+        if !self.pinned.holds(copy, offset) {
+            return Written::Unmapped;
+        }
+        if tlp.damaged {
+            self.damaged_bytes += u64::from(tlp.bytes);
+        }
+        if let Some(bytes) = tlp.payload.bytes() {
+            self.store(copy, offset, bytes);
+        }
+        Written::Data
+    }
+
+    fn read_pinned(&mut self, copy: usize, offset: u64, bytes: u32) -> Option<Payload> {
+        if !self.pinned.holds(copy, offset) {
+            return None;
+        }
+        let Some(private) = self.private.as_mut() else { return Some(Payload::none()) };
+        match self.pinned.read(private.as_mut(), copy, offset, u64::from(bytes)) {
+            Ok(payload) => Some(payload),
+            Err(error) => {
+                self.fail(format!("copy {copy} at {offset:#x}: {error}"));
+                None
+            }
+        }
+    }
+}
+
+impl HostMemory for HostState {
+    fn read(&mut self, address: u64, bytes: u32) -> Option<Found> {
+        let intact = |payload| Found { payload, damaged: false };
+        match map::place(address)? {
+            Place::Staging(offset) => {
+                let (id, within) = self.staging.find(offset)?;
+                let Some(slot) = self.staging.get(id) else { return Some(intact(Payload::none())) };
+                let payload = if self.private.is_some() {
+                    Payload::slice(&slot.data, within, u64::from(bytes))
+                } else {
+                    Payload::none()
+                };
+                Some(Found { payload, damaged: slot.damaged })
+            }
+            Place::Tags(offset) => self.read_tags(offset, bytes).map(intact),
+            Place::Iv => Some(intact(Payload::of(vec![0; bytes as usize]))),
+            Place::Semaphores(offset) => {
+                let at = |n| self.semaphores.get(offset as usize + n).copied().unwrap_or(0);
+                Some(intact(Payload::of((0..bytes as usize).map(at).collect())))
+            }
+            Place::Pinned { copy, offset } => self.read_pinned(copy, offset, bytes).map(intact),
+        }
+    }
+
+    fn write(&mut self, tlp: &Tlp) -> Written {
+        match map::place(tlp.address) {
+            Some(Place::Staging(offset)) => self.write_staging(offset, tlp),
+            Some(Place::Tags(offset)) => self.write_tags(offset, tlp.payload.bytes().unwrap_or_default()),
+            Some(Place::Iv) => Written::Data,
+            Some(Place::Semaphores(offset)) => self.write_semaphore(offset, tlp),
+            Some(Place::Pinned { copy, offset }) => self.write_pinned(copy, offset, tlp),
+            None => Written::Unmapped,
+        }
+    }
+}
+
+/// Inverts the bit that `seed` picks.
+fn invert(bytes: &mut [u8], seed: u64) {
+    let bits = bytes.len() as u64 * 8;
+    if bits > 0 {
+        bytes[(seed % bits / 8) as usize] ^= 1 << (seed % 8);
+    }
+}
+
+#[cfg(test)]
+mod tests;

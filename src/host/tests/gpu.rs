@@ -1,0 +1,227 @@
+//! A toy GPU: takes pushes by their doorbells, spends a fixed cost per launch and per byte, then does all of a push at once.
+
+use super::{super::*, data};
+use crate::{
+    gcm::pseudo::pseudo_tag,
+    pcie::{
+        packet::{Payload, Tlp},
+        root_complex::{HostMemory, Notice, Written},
+    },
+    sim::{Activity, Clock, In, Now, Wake, Wakes, Wire},
+};
+use std::collections::BTreeMap;
+
+/// Pushes by number.
+#[derive(Default)]
+pub struct Mailbox(pub BTreeMap<u32, Push>);
+
+impl Pushes for Mailbox {
+    fn put(&mut self, push: Push) {
+        self.0.insert(push.number, push);
+    }
+}
+
+/// What the toy GPU may do wrong, at the push of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lie {
+    /// Releases another value.
+    Value(u64),
+    /// Releases its value twice.
+    Twice,
+    /// Releases nothing.
+    Nothing,
+    /// Calls a push done whose tags then turn out wrong.
+    Verdict,
+    /// Inverts a bit of the first sealed message on its way.
+    Damage,
+    /// Loses the first write of the push.
+    Lose,
+}
+
+pub struct Ports<'a> {
+    pub doorbells: In<'a, Tlp>,
+    pub mailbox: &'a Mailbox,
+    pub memory: &'a mut HostState,
+    pub notices: &'a mut Wire<Notice>,
+    pub wakes: &'a Wakes,
+}
+
+pub struct Gpu {
+    pub clock: Clock,
+    /// Cycles per launch, and bytes per cycle.
+    pub launch: u64,
+    pub rate: u64,
+    /// Cycles from a semaphore's release to the CPU.
+    pub flight: u64,
+    /// Cycles from there to the verified semaphore, if there is one.
+    pub verdict: Option<u64>,
+    pub lie: Option<(u32, Lie)>,
+    /// Bytes by copy.
+    pub device: BTreeMap<u64, Vec<u8>>,
+    pub seen: Vec<Push>,
+    pub work: Option<(u64, u32)>,
+    pub opened: u32,
+    pub sealed: u32,
+    pub dead: bool,
+}
+
+impl Gpu {
+    pub fn new(clock: Clock, launch: u64, rate: u64, flight: u64) -> Self {
+        Self {
+            clock,
+            launch,
+            rate,
+            flight,
+            verdict: None,
+            lie: None,
+            device: BTreeMap::new(),
+            seen: Vec::new(),
+            work: None,
+            opened: 0,
+            sealed: 0,
+            dead: false,
+        }
+    }
+
+    pub fn cost(&self, push: &Push) -> u64 {
+        push.orders.iter().map(|order| self.launch + order.bytes.div_ceil(self.rate)).sum::<u64>().max(1)
+    }
+
+    pub fn tick(&mut self, now: Now, mut ports: Ports<'_>) -> Wake {
+        if let Some((end, number)) = self.work {
+            if end > now.cycle {
+                return Wake::at(end, Activity::Busy);
+            }
+            self.work = None;
+            self.finish(number, now, &mut ports);
+        }
+        match ports.doorbells.pop() {
+            Some(tlp) if !self.dead => {
+                let number = tlp.payload.bytes().unwrap().try_into().map(u32::from_le_bytes).unwrap();
+                let push = &ports.mailbox.0[&number];
+                self.seen.push(push.clone());
+                let end = now.cycle + self.cost(push);
+                self.work = Some((end, number));
+                Wake::at(end, Activity::Busy)
+            }
+            _ => Wake::on_port(Activity::Idle),
+        }
+    }
+
+    fn finish(&mut self, number: u32, now: Now, ports: &mut Ports<'_>) {
+        let push = &ports.mailbox.0[&number];
+        let lie = self.lie.filter(|lie| lie.0 == number).map(|lie| lie.1);
+        let right = push
+            .orders
+            .iter()
+            .enumerate()
+            .all(|(place, order)| self.order(order, lie.filter(|_| place == 0), ports.memory).is_some());
+        self.dead = !right;
+        let value = match lie {
+            Some(Lie::Value(value)) => value,
+            _ if right => u64::from(push.semaphore.value),
+            _ => CHANNEL_ERROR | 27,
+        };
+        let times = match lie {
+            Some(Lie::Nothing) => 0,
+            Some(Lie::Twice) => 2,
+            _ => 1,
+        };
+        for _ in 0..times {
+            self.release(push.semaphore.address, value, now.cycle + self.flight, ports);
+        }
+        if let Some(later) = self.verdict {
+            let value = if lie == Some(Lie::Verdict) { CHANNEL_ERROR | 27 } else { value };
+            self.release(map::VERIFIED, value, now.cycle + self.flight + later, ports);
+        }
+    }
+
+    fn release(&self, address: u64, value: u64, cycle: u64, ports: &mut Ports<'_>) {
+        let bytes = if value >> 32 == 0 { value.to_le_bytes()[..4].to_vec() } else { value.to_le_bytes().to_vec() };
+        match ports.memory.write(&Tlp::write(address, bytes.len() as u32, Payload::of(bytes))) {
+            Written::Semaphore(notice) => ports.notices.send(self.clock.edge(cycle), notice, ports.wakes),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Bytes of the device at an address of the map, as long as a message needs.
+    fn bytes(&mut self, address: u64, count: u64) -> &mut [u8] {
+        let (window, offset) = (address >> 40, address % map::WINDOW.0);
+        let copy = ((address % map::DEVICE_BASE) >> 40) as usize;
+        let held = self.device.entry(window).or_default();
+        while (held.len() as u64) < offset + count {
+            held.push(data::byte(copy, held.len() as u64));
+        }
+        &mut held[offset as usize..(offset + count) as usize]
+    }
+
+    /// None if a tag is wrong.
+    fn order(&mut self, order: &Order, lie: Option<Lie>, memory: &mut HostState) -> Option<()> {
+        let exact = memory.exact();
+        match order.kind {
+            OrderKind::Open | OrderKind::Fetch => {
+                let (mut text, damaged) = read(memory, order.source, order.bytes);
+                if order.kind == OrderKind::Open {
+                    self.opened += 1;
+                    let nonce = data::nonce(1, self.opened);
+                    let tag = memory.read(order.tag, 16).unwrap().payload.bytes().unwrap().to_vec();
+                    let computed = if exact {
+                        data::Toy.compute_open(nonce, &mut text)
+                    } else {
+                        pseudo_tag(nonce, order.bytes, damaged)
+                    };
+                    if tag != computed {
+                        return None;
+                    }
+                }
+                if exact {
+                    self.bytes(order.destination, order.bytes).copy_from_slice(&text);
+                }
+            }
+            OrderKind::Seal | OrderKind::Store => {
+                let mut text = if exact { self.bytes(order.source, order.bytes).to_vec() } else { Vec::new() };
+                if order.kind == OrderKind::Seal {
+                    self.sealed += 1;
+                    let nonce = data::nonce(2, self.sealed);
+                    let tag =
+                        if exact { data::Toy.seal(nonce, &mut text) } else { pseudo_tag(nonce, order.bytes, false) };
+                    memory.write(&Tlp::write(order.tag, 16, Payload::of(tag.to_vec())));
+                    memory.write(&Tlp::write(order.iv, 12, Payload::of(nonce.to_vec())));
+                }
+                write(memory, order.destination, order.bytes, &text, lie);
+            }
+            OrderKind::Local if exact => {
+                let text = self.bytes(order.source, order.bytes).to_vec();
+                self.bytes(order.destination, order.bytes).copy_from_slice(&text);
+            }
+            OrderKind::Local => {}
+        }
+        Some(())
+    }
+}
+
+fn read(memory: &mut HostState, address: u64, bytes: u64) -> (Vec<u8>, bool) {
+    let (mut text, mut damaged) = (Vec::new(), false);
+    for start in (0..bytes).step_by(512) {
+        let found = memory.read(address + start, (bytes - start).min(512) as u32).unwrap();
+        damaged |= found.damaged;
+        text.extend_from_slice(found.payload.bytes().unwrap_or_default());
+    }
+    (text, damaged)
+}
+
+fn write(memory: &mut HostState, address: u64, bytes: u64, text: &[u8], lie: Option<Lie>) {
+    for start in (0..bytes).step_by(256) {
+        let count = (bytes - start).min(256);
+        let mut part = text.get(start as usize..(start + count) as usize).map(<[u8]>::to_vec);
+        let damaged = lie == Some(Lie::Damage) && start == 0;
+        if let (true, Some(part)) = (damaged, &mut part) {
+            part[0] ^= 1;
+        }
+        let mut tlp = Tlp::write(address + start, count as u32, part.map_or(Payload::none(), Payload::of));
+        tlp.damaged = damaged;
+        if lie != Some(Lie::Lose) || start > 0 {
+            assert_eq!(memory.write(&tlp), Written::Data);
+        }
+    }
+}

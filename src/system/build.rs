@@ -1,0 +1,261 @@
+//! From a machine's specs to its units.
+
+use super::{
+    channels::Channels,
+    data::{DeviceBytes, HostBytes, Ledger, SharedLedger},
+    machine::{FIRST_PCE, System},
+    outcome::RunError,
+    pushes::PushStore,
+    request::{Direction, Memory, Request},
+};
+use crate::{
+    config::MachineSpec,
+    gcm::{
+        bulk::{Key, Stream},
+        iv::{KeySlot, Stream as IvStream},
+        message::Direction as Way,
+    },
+    gpu::{
+        front_end::{ChannelStreams, FrontEnd, FrontEndSpec},
+        hbm::Hbm,
+        mapping::{self, KeyName, Lce, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask},
+        pce::{Keys, Pce, PceSpec},
+        spec::Release,
+        tag_queue::TagQueue,
+    },
+    host::{
+        Cipher, CopyPlan, Cryptor, Direction as HostDirection, Driver, DriverOptions, HostState,
+        Memory as HostMemoryKind, NonceStreams, Nonces, PrivateMemory, map,
+    },
+    pcie::{
+        port::{Port, Side},
+        root_complex::RootComplex,
+        split::MaxSize,
+    },
+    sim::{Clock, UnitInfo},
+    units::{Bytes, Frequency},
+};
+use std::{cell::RefCell, fmt::Display, rc::Rc};
+
+fn build<T, E: Display>(result: Result<T, E>) -> Result<T, RunError> {
+    result.map_err(|error| RunError::Build(error.to_string()))
+}
+
+/// The clock of the link's MAC: gen5 x16 moves 64 bytes in a cycle of 1 GHz.
+const MAC_CLOCK: Frequency = Frequency(1_000_000_000);
+
+/// Clocks of a machine.
+struct Clocks {
+    cpu: Clock,
+    root_complex: Clock,
+    mac: Clock,
+    copy_engine: Clock,
+    hbm: Clock,
+}
+
+impl Clocks {
+    fn new(machine: &MachineSpec) -> Result<Self, RunError> {
+        Ok(Self {
+            cpu: build(Clock::new(machine.cpu.clock))?,
+            root_complex: build(Clock::new(machine.root_complex.clock))?,
+            mac: build(Clock::new(MAC_CLOCK))?,
+            copy_engine: build(Clock::new(machine.copy_engine.clock))?,
+            hbm: build(Clock::new(machine.hbm.clock))?,
+        })
+    }
+}
+
+/// The CPU's side of the cipher.
+struct Software(Rc<Keys>);
+
+impl Cryptor for Software {
+    fn seal(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
+        through(&self.0.h2d, nonce, text, Way::Seal)
+    }
+
+    fn compute_open(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
+        through(&self.0.d2h, nonce, text, Way::Open)
+    }
+}
+
+fn through(key: &Key, nonce: [u8; 12], text: &mut [u8], way: Way) -> [u8; 16] {
+    let mut j0 = [0; 16];
+    j0[..12].copy_from_slice(&nonce);
+    j0[15] = 1;
+    let mut stream = Stream::from_j0(key, j0, &[], way);
+    stream.update(key, text);
+    stream.tag(key)
+}
+
+/// The CPU's mirror of an engine's IV stream.
+struct Mirror(IvStream);
+
+impl Nonces for Mirror {
+    fn next(&mut self) -> Result<[u8; 12], String> {
+        self.0.next_nonce().map(|nonce| nonce.0).map_err(|error| error.to_string())
+    }
+}
+
+/// Keys and IVs of a channel, drawn from the seed.
+struct Secrets {
+    keys: Rc<Keys>,
+    h2d: IvStream,
+    d2h: IvStream,
+}
+
+impl Secrets {
+    fn new(seed: u64, key_bits: u32) -> Result<Self, RunError> {
+        let mut master = [0; 32];
+        master[..8].copy_from_slice(&seed.to_le_bytes());
+        let name =
+            |lce, way| KeyName::new(lce, Owner::User, way).ok_or_else(|| RunError::Build("the LCE has no keys".into()));
+        let h2d = name(SYSMEM_READ, mapping::Direction::H2d)?;
+        let d2h = name(SYSMEM_WRITE, mapping::Direction::D2h)?;
+        let bytes = (key_bits / 8).min(32) as usize;
+        let key = |name| build(Key::new(&simulation_key(&master, 0, name)[..bytes]));
+        let ivs = |name| {
+            let mut slot = KeySlot { channel_counter: 0, mask: simulation_mask(&master, 0, name) };
+            build(slot.open())
+        };
+        Ok(Self { keys: Rc::new(Keys { h2d: key(h2d)?, d2h: key(d2h)? }), h2d: ivs(h2d)?, d2h: ivs(d2h)? })
+    }
+}
+
+/// How many PCEs serve each of the two system-memory LCEs, and the names of all of them.
+fn pces(machine: &MachineSpec) -> Result<(usize, Vec<String>), RunError> {
+    let secure = machine.confidential_computing;
+    let count = if secure { machine.copy_engine.pces_secure } else { machine.copy_engine.pces_plain } as usize;
+    if count == 0 || count > 8 {
+        return Err(RunError::Build(format!("{count} PCEs for each LCE: there must be 1 to 8")));
+    }
+    let generation = u8::try_from(machine.link.generation).unwrap_or(u8::MAX);
+    let of = |lce: Lce| mapping::pces(lce, secure, generation);
+    let (reads, writes) = (of(SYSMEM_READ), of(SYSMEM_WRITE));
+    let published = reads.len() == count && writes.len() == count;
+    let names = if published {
+        reads.iter().chain(&writes).map(|pce| format!("gpu.pce{}", pce.number())).collect()
+    } else {
+        (0..2 * count).map(|n| format!("gpu.pce{n}")).collect()
+    };
+    Ok((count, names))
+}
+
+/// First tag: in 10-bit mode the two top bits are not both zero.
+const fn first_tag(tags: u32) -> u16 {
+    if tags > 256 { 0x100 } else { 0 }
+}
+
+fn pce_spec(machine: &MachineSpec, place: usize, count: usize) -> Result<PceSpec, RunError> {
+    let tags = (machine.link.read_tags as usize / count) as u16;
+    Ok(PceSpec {
+        copy_engine: machine.copy_engine.clone(),
+        engine: machine.confidential_computing.then(|| machine.engine.clone()),
+        max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
+        max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
+        first_tag: first_tag(machine.link.read_tags) + (place % count) as u16 * tags,
+        tags,
+        tag_fetch: machine.tag_queue.fetch,
+        release: machine.tag_queue.release,
+        quarantine: machine.tag_queue.quarantine.0,
+    })
+}
+
+fn front_end_spec(machine: &MachineSpec, count: usize) -> FrontEndSpec {
+    FrontEndSpec {
+        copy_engine: machine.copy_engine.clone(),
+        pces: count,
+        confidential: machine.confidential_computing,
+        tag_queue_depth: u64::from(machine.tag_queue.depth),
+        release: machine.tag_queue.release,
+        device: map::DEVICE_BASE..u64::MAX,
+        error_semaphore: map::ERROR,
+        channel_errors: [SYSMEM_READ.channel_error(), SYSMEM_WRITE.channel_error()],
+    }
+}
+
+fn plans(request: &Request) -> Vec<CopyPlan> {
+    let plan = |copy: &super::request::CopyRequest| CopyPlan {
+        direction: match copy.direction {
+            Direction::H2d => HostDirection::H2d,
+            Direction::D2h => HostDirection::D2h,
+            Direction::D2d => HostDirection::D2d,
+        },
+        bytes: Bytes(copy.bytes),
+        memory: match copy.memory {
+            Memory::Pinned => HostMemoryKind::Pinned,
+            Memory::Pageable => HostMemoryKind::Pageable,
+        },
+    };
+    request.copies.iter().map(plan).collect()
+}
+
+fn units(clocks: &Clocks, pces: &[String]) -> Vec<UnitInfo> {
+    let fixed = [
+        ("host.driver", clocks.cpu),
+        ("host.cipher", clocks.cpu),
+        ("host.root_complex", clocks.root_complex),
+        ("link.host_port", clocks.mac),
+        ("link.gpu_port", clocks.mac),
+        ("gpu.front_end", clocks.copy_engine),
+        ("gpu.tag_queue", clocks.copy_engine),
+        ("gpu.hbm", clocks.hbm),
+    ];
+    let mut units: Vec<_> = fixed.into_iter().map(|(name, clock)| UnitInfo { name: name.into(), clock }).collect();
+    debug_assert_eq!(units.len(), usize::from(FIRST_PCE));
+    units.extend(pces.iter().map(|name| UnitInfo { name: name.clone(), clock: clocks.copy_engine }));
+    units
+}
+
+impl System {
+    /// Builds the machine for a request, whose copies' bytes move into it.
+    pub(super) fn new(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
+        let exact = request.data == super::request::DataMode::Exact;
+        let clocks = Clocks::new(machine)?;
+        let (count, names) = pces(machine)?;
+        let secrets = Secrets::new(request.seed, machine.engine.key_bits)?;
+        let plans = plans(request);
+        let mut ledger = Ledger::new(exact);
+        for copy in std::mem::take(&mut request.copies) {
+            ledger.add(copy.bytes, copy.source, copy.sink);
+        }
+        let ledger: SharedLedger = Rc::new(RefCell::new(ledger));
+        let private = exact.then(|| Box::new(HostBytes(Rc::clone(&ledger))) as Box<dyn PrivateMemory>);
+        let cryptor = exact.then(|| Box::new(Software(Rc::clone(&secrets.keys))) as Box<dyn Cryptor>);
+        let nonces = NonceStreams { seal: Box::new(Mirror(secrets.h2d)), open: Box::new(Mirror(secrets.d2h)) };
+        let options = DriverOptions {
+            secure: machine.confidential_computing,
+            waits_for_verified: machine.confidential_computing && machine.tag_queue.release == Release::Eager,
+            pipelined_pushes: false,
+        };
+        let tags = (machine.link.read_tags as usize / count) as u16;
+        let gpu_side =
+            Side::Gpu { first_tag: first_tag(machine.link.read_tags), tags_per_pce: tags, pces: count as u16 };
+        let pce = |place| {
+            let keys = exact.then(|| Rc::clone(&secrets.keys));
+            build(Pce::new(pce_spec(machine, place, count)?, keys, clocks.copy_engine))
+        };
+        let boundary = machine.link.read_completion_boundary.0;
+        let streams = ChannelStreams { h2d: secrets.h2d, d2h: secrets.d2h };
+        Ok(Self {
+            units: units(&clocks, &names),
+            wakes: crate::sim::Wakes::default(),
+            channels: Channels::new(machine, count, &names),
+            driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, nonces))?,
+            cipher: build(Cipher::new(&machine.cipher, machine.driver.pageable_copy_rate, cryptor))?,
+            root_complex: build(RootComplex::new(&machine.root_complex, boundary, clocks.root_complex))?,
+            host_port: Port::new(&machine.link, Side::Host, clocks.mac, exact),
+            gpu_port: Port::new(&machine.link, gpu_side, clocks.mac, exact),
+            front_end: FrontEnd::new(front_end_spec(machine, count), streams, clocks.copy_engine),
+            tag_queue: TagQueue::new(&machine.tag_queue, machine.engine.compare, clocks.copy_engine),
+            hbm: Hbm::new(&machine.hbm, clocks.hbm),
+            pces: (0..names.len()).map(pce).collect::<Result<_, _>>()?,
+            readers: count,
+            host: build(HostState::new(&machine.staging, private))?,
+            pushes: PushStore::default(),
+            device: DeviceBytes(Rc::clone(&ledger)),
+            ledger,
+            copies_ended: 0,
+            tag_counts: Vec::new(),
+        })
+    }
+}

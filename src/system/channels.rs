@@ -1,0 +1,144 @@
+//! The queues and wires of a machine.
+
+use super::machine::{CIPHER, DRIVER, FIRST_PCE, FRONT_END, GPU_PORT, HBM, HOST_PORT, ROOT_COMPLEX, TAG_QUEUE};
+use crate::{
+    config::MachineSpec,
+    gpu::{
+        spec::Release,
+        work::{Done, Landed, MemoryData, MemoryRead, MemoryWrite, PceWork, TagEntry, TagReport, Verdict},
+    },
+    host::{CipherDone, CipherJob},
+    pcie::{packet::Tlp, port::Frame, root_complex::Notice},
+    sim::{Channel, Queue, UnitId, Wire},
+};
+
+/// Entries of queues that only hand over what is bounded elsewhere.
+const HANDOVER: usize = 64;
+/// TLPs that wait in front of a port, from each source.
+const PORT_DEPTH: usize = 16;
+/// Room for what comes without credits: completions, which their reader has asked for.
+const UNBOUNDED: usize = 1 << 16;
+
+/// Queues and wires.
+pub(super) struct Channels {
+    pub jobs: Queue<CipherJob>,
+    pub jobs_done: Queue<CipherDone>,
+    pub notices: Wire<Notice>,
+    /// Doorbells, completions.
+    pub host_send: Vec<Queue<Tlp>>,
+    /// Reads, writes.
+    pub host_receive: Vec<Queue<Tlp>>,
+    pub h2d: Wire<Frame>,
+    pub d2h: Wire<Frame>,
+    /// By PCE.
+    pub gpu_send: Vec<Queue<Tlp>>,
+    /// Completions by reading PCE, then doorbells.
+    pub gpu_receive: Vec<Queue<Tlp>>,
+    pub work: Vec<Queue<PceWork>>,
+    pub done: Vec<Queue<Done>>,
+    pub entries: Queue<TagEntry>,
+    pub reports: Vec<Wire<TagReport>>,
+    pub verdicts: Queue<Verdict>,
+    pub settled: Queue<Verdict>,
+    pub released: Vec<Queue<Verdict>>,
+    pub writes: Vec<Wire<MemoryWrite>>,
+    pub reads: Vec<Queue<MemoryRead>>,
+    pub data: Vec<Wire<MemoryData>>,
+    pub landed: Wire<Landed>,
+}
+
+/// A queue that holds what `credits` promise.
+fn by_credits(credits: u32) -> usize {
+    if credits == 0 { UNBOUNDED } else { credits as usize }
+}
+
+impl Channels {
+    /// The channels of a machine with `readers` PCEs that read host memory and as many that write it, named `pces`.
+    pub fn new(machine: &MachineSpec, readers: usize, pces: &[String]) -> Self {
+        let pce = |place: usize| UnitId(FIRST_PCE + place as u8);
+        let each = || pces.iter().enumerate().map(|(place, name)| (pce(place), name));
+        let depth = machine.tag_queue.depth as usize + HANDOVER;
+        let (host, gpu) = (&machine.link.host_credits, &machine.link.gpu_credits);
+        let mut gpu_receive: Vec<_> = each()
+            .take(readers)
+            .map(|(unit, name)| Queue::new(format!("{name}.completions"), GPU_PORT, unit, UNBOUNDED))
+            .collect();
+        let doorbells = by_credits(gpu.posted_headers);
+        gpu_receive.push(Queue::new("gpu.front_end.doorbells", GPU_PORT, FRONT_END, doorbells));
+        let holders = if machine.tag_queue.release == Release::Hold { readers } else { 0 };
+        Self {
+            jobs: Queue::new("host.cipher.jobs", DRIVER, CIPHER, HANDOVER),
+            jobs_done: Queue::new("host.cipher.done", CIPHER, DRIVER, HANDOVER),
+            notices: Wire::new("host.notices", ROOT_COMPLEX, DRIVER),
+            host_send: vec![
+                Queue::new("host.doorbells", DRIVER, HOST_PORT, PORT_DEPTH),
+                Queue::new("host.completions", ROOT_COMPLEX, HOST_PORT, PORT_DEPTH),
+            ],
+            host_receive: vec![
+                Queue::new("host.reads", HOST_PORT, ROOT_COMPLEX, by_credits(host.non_posted_headers)),
+                Queue::new("host.writes", HOST_PORT, ROOT_COMPLEX, by_credits(host.posted_headers)),
+            ],
+            h2d: Wire::new("link.h2d", HOST_PORT, GPU_PORT),
+            d2h: Wire::new("link.d2h", GPU_PORT, HOST_PORT),
+            gpu_send: each()
+                .map(|(unit, name)| Queue::new(format!("{name}.requests"), unit, GPU_PORT, PORT_DEPTH))
+                .collect(),
+            gpu_receive,
+            work: each().map(|(unit, name)| Queue::new(format!("{name}.work"), FRONT_END, unit, HANDOVER)).collect(),
+            done: each().map(|(unit, name)| Queue::new(format!("{name}.done"), unit, FRONT_END, HANDOVER)).collect(),
+            entries: Queue::new("gpu.tag_queue.entries", FRONT_END, TAG_QUEUE, depth),
+            reports: each()
+                .take(readers)
+                .map(|(unit, name)| Wire::new(format!("{name}.tags"), unit, TAG_QUEUE))
+                .collect(),
+            verdicts: Queue::new("gpu.tag_queue.verdicts", TAG_QUEUE, FRONT_END, depth),
+            settled: Queue::new("gpu.hbm.verdicts", TAG_QUEUE, HBM, depth),
+            released: each()
+                .take(holders)
+                .map(|(unit, name)| Queue::new(format!("{name}.verdicts"), TAG_QUEUE, unit, depth))
+                .collect(),
+            writes: each().map(|(unit, name)| Wire::new(format!("{name}.writes"), unit, HBM)).collect(),
+            reads: each().map(|(unit, name)| Queue::new(format!("{name}.reads"), unit, HBM, PORT_DEPTH)).collect(),
+            data: each().map(|(unit, name)| Wire::new(format!("{name}.data"), HBM, unit)).collect(),
+            landed: Wire::new("gpu.hbm.landed", HBM, FRONT_END),
+        }
+    }
+
+    /// All of them, in a fixed order.
+    pub fn all(&self) -> Vec<&dyn Channel> {
+        let mut all: Vec<&dyn Channel> = vec![&self.jobs, &self.jobs_done, &self.notices, &self.h2d, &self.d2h];
+        all.extend::<[&dyn Channel; 4]>([&self.entries, &self.verdicts, &self.settled, &self.landed]);
+        let tlps = [&self.host_send, &self.host_receive, &self.gpu_send, &self.gpu_receive];
+        all.extend(tlps.into_iter().flatten().map(|c| c as &dyn Channel));
+        all.extend(self.work.iter().map(|c| c as &dyn Channel));
+        all.extend(self.done.iter().map(|c| c as &dyn Channel));
+        all.extend(self.reports.iter().map(|c| c as &dyn Channel));
+        all.extend(self.released.iter().map(|c| c as &dyn Channel));
+        all.extend(self.writes.iter().map(|c| c as &dyn Channel));
+        all.extend(self.reads.iter().map(|c| c as &dyn Channel));
+        all.extend(self.data.iter().map(|c| c as &dyn Channel));
+        all
+    }
+
+    /// The one with this name.
+    pub fn named(&mut self, name: &str) -> Option<&mut dyn Channel> {
+        let mut all: Vec<&mut dyn Channel> =
+            vec![&mut self.jobs, &mut self.jobs_done, &mut self.notices, &mut self.h2d, &mut self.d2h];
+        all.extend::<[&mut dyn Channel; 4]>([
+            &mut self.entries,
+            &mut self.verdicts,
+            &mut self.settled,
+            &mut self.landed,
+        ]);
+        let tlps = [&mut self.host_send, &mut self.host_receive, &mut self.gpu_send, &mut self.gpu_receive];
+        all.extend(tlps.into_iter().flatten().map(|c| c as &mut dyn Channel));
+        all.extend(self.work.iter_mut().map(|c| c as &mut dyn Channel));
+        all.extend(self.done.iter_mut().map(|c| c as &mut dyn Channel));
+        all.extend(self.reports.iter_mut().map(|c| c as &mut dyn Channel));
+        all.extend(self.released.iter_mut().map(|c| c as &mut dyn Channel));
+        all.extend(self.writes.iter_mut().map(|c| c as &mut dyn Channel));
+        all.extend(self.reads.iter_mut().map(|c| c as &mut dyn Channel));
+        all.extend(self.data.iter_mut().map(|c| c as &mut dyn Channel));
+        all.into_iter().find(|channel| channel.name() == name)
+    }
+}

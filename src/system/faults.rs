@@ -1,0 +1,93 @@
+//! The fault points of a machine.
+
+use super::{
+    machine::System,
+    outcome::RunError,
+    request::{DataMode, Request},
+};
+use crate::{
+    config::MachineSpec,
+    host,
+    sim::{Armed, Channel, FaultKind, Injection, Kernel, Order},
+};
+
+/// The engine's IV counters.
+const ENGINE_IV: &str = "gpu.iv";
+
+/// A place where faults can be injected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FaultPoint {
+    /// Its name.
+    pub place: String,
+    /// What can go wrong there.
+    pub kinds: Vec<FaultKind>,
+}
+
+/// Every fault point of a machine.
+///
+/// # Errors
+/// If the machine cannot be built.
+pub fn fault_points(machine: &MachineSpec) -> Result<Vec<FaultPoint>, RunError> {
+    let mut request = Request {
+        copies: Vec::new(),
+        data: DataMode::None,
+        seed: 0,
+        kernel: Kernel::Skip,
+        order: Order::Ascending,
+        injections: Vec::new(),
+    };
+    let system = System::new(machine, &mut request)?;
+    Ok(points(&system))
+}
+
+fn points(system: &System) -> Vec<FaultPoint> {
+    let of_channel = |c: &dyn Channel| FaultPoint { place: c.name().to_owned(), kinds: c.fault_kinds().to_vec() };
+    let mut points: Vec<_> = system.channels.all().into_iter().map(of_channel).collect();
+    points.extend(
+        host::FAULT_POINTS.iter().map(|(place, kinds)| FaultPoint { place: (*place).into(), kinds: kinds.to_vec() }),
+    );
+    points.push(FaultPoint { place: ENGINE_IV.into(), kinds: vec![FaultKind::Skip] });
+    points.retain(|point| !point.kinds.is_empty());
+    points.sort_by(|a, b| a.place.cmp(&b.place));
+    points
+}
+
+/// Arms all faults of a run.
+pub(super) fn arm(system: &mut System, injections: &[Injection], seed: u64) -> Result<(), RunError> {
+    let points = points(system);
+    for injection in injections {
+        let known = points.iter().any(|p| p.place == injection.place && p.kinds.contains(&injection.kind));
+        if !known {
+            return Err(unknown(&points, injection));
+        }
+        let armed = Armed::new(injection, seed);
+        if injection.place == ENGINE_IV {
+            system.front_end.arm_iv_skip(armed);
+        } else if let Some(channel) = system.channels.named(&injection.place) {
+            channel.arm(armed);
+        } else {
+            system.host.arm(injection, seed);
+        }
+    }
+    Ok(())
+}
+
+fn unknown(points: &[FaultPoint], injection: &Injection) -> RunError {
+    let point = format!("{}.{}", injection.place, injection.kind.name());
+    let names = points.iter().flat_map(|p| p.kinds.iter().map(move |kind| format!("{}.{}", p.place, kind.name())));
+    let nearest = names.max_by_key(|name| likeness(name, &point)).unwrap_or_default();
+    RunError::FaultPoint { point, nearest }
+}
+
+/// Length of what two names share at both ends.
+fn likeness(a: &str, b: &str) -> usize {
+    let front = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
+    let back = a.bytes().rev().zip(b.bytes().rev()).take_while(|(x, y)| x == y).count();
+    front + back
+}
+
+/// How many injected faults have struck.
+pub(super) fn struck(system: &System) -> usize {
+    let channels: usize = system.channels.all().into_iter().map(Channel::struck).sum();
+    channels + system.host.struck() + usize::from(system.front_end.iv_skipped())
+}

@@ -1,0 +1,166 @@
+//! Runs a machine and reports on it.
+
+use super::{
+    faults, limiter,
+    machine::System,
+    outcome::{CopyOutcome, DirectionTraffic, Outcome, RunError, TagQueueOutcome, UnitOutcome},
+    request::{DataMode, Direction, Memory, Request},
+};
+use crate::{
+    config::MachineSpec,
+    gpu::tag_queue::TagCounts,
+    sim::{self, Account, Control, Machine, Run, SimulationError, UnitInfo},
+    units::Femtos,
+};
+use sha2::{Digest, Sha256};
+
+/// What is remembered of a copy while its bytes are in the machine.
+struct Asked {
+    direction: Direction,
+    bytes: u64,
+    memory: Memory,
+}
+
+/// Builds a machine, makes the copies of `request` on it, and reports. `observer` is asked now and then, with the simulated time,
+/// whether to go on.
+///
+/// # Errors
+/// [`RunError`]; a copy that is not delivered is no error but an outcome.
+pub fn run(
+    machine: &MachineSpec,
+    mut request: Request,
+    observer: &mut dyn FnMut(Femtos) -> Control,
+) -> Result<Outcome, RunError> {
+    let asked: Vec<_> = request
+        .copies
+        .iter()
+        .map(|copy| Asked { direction: copy.direction, bytes: copy.bytes, memory: copy.memory })
+        .collect();
+    let mut system = System::new(machine, &mut request)?;
+    faults::arm(&mut system, &request.injections, request.seed)?;
+    let run = match sim::run(&mut system, request.kernel, request.order, observer) {
+        Ok(run) => run,
+        Err(SimulationError::Fault { what, .. }) if system.ledger.borrow().fault() == Some(&what) => {
+            return Err(RunError::Payload(what));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(report(machine, &request, &system, &run, &asked))
+}
+
+fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, asked: &[Asked]) -> Outcome {
+    let exposure = system.hbm.exposure();
+    let counts = system.tag_queue.counts();
+    Outcome {
+        end: run.end,
+        event_digest: event_digest(system),
+        copies: copies(machine, request, system, run, asked),
+        units: units(system, run),
+        link: DirectionTraffic { h2d: *system.host_port.traffic(), d2h: *system.gpu_port.traffic() },
+        tag_queue: TagQueueOutcome {
+            peak_entries: counts.peak_entries,
+            peak_quarantine_bytes: system.pces.iter().map(crate::gpu::pce::Pce::peak_quarantine).max().unwrap_or(0),
+            longest_exposure: exposure.longest,
+            total_exposure: exposure.total,
+        },
+        incidents: incidents(system),
+        faults_struck: (faults::struck(system), request.injections.len()),
+        ticks: run.ticks,
+    }
+}
+
+/// SHA-256 over the names and digests of all queues and wires.
+fn event_digest(system: &System) -> String {
+    let mut hash = Sha256::new();
+    for channel in system.channels.all() {
+        hash.update(channel.name().as_bytes());
+        hash.update([0]);
+        hash.update(channel.digest().to_le_bytes());
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn incidents(system: &System) -> Vec<String> {
+    let mut all = Vec::new();
+    all.extend_from_slice(system.driver.incidents());
+    all.extend_from_slice(system.root_complex.incidents());
+    all.extend_from_slice(system.front_end.incidents());
+    for pce in &system.pces {
+        all.extend_from_slice(pce.incidents());
+    }
+    for (name, port) in [("host", &system.host_port), ("GPU", &system.gpu_port)] {
+        let traffic = port.traffic();
+        let rows = [
+            (traffic.bad_lcrc, "refused for a wrong LCRC"),
+            (traffic.bad_tokens, "refused for a broken framing token"),
+            (traffic.duplicates, "dropped because it had come before"),
+        ];
+        let said = rows.into_iter().filter(|row| row.0 > 0);
+        all.extend(said.map(|(count, what)| format!("{count} TLP at the {name} port {what}")));
+    }
+    all
+}
+
+fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, asked: &[Asked]) -> Vec<CopyOutcome> {
+    let ledger = system.ledger.borrow();
+    let mut before = TagCounts::default();
+    let rows = asked.iter().zip(system.driver.outcomes()).enumerate();
+    rows.map(|(place, (asked, outcome))| {
+        let counts = system.tag_counts.get(place).copied().unwrap_or(before);
+        let (gpu_verified, gpu_failed) = (counts.verified - before.verified, counts.failed - before.failed);
+        before = counts;
+        let counted = request.data == DataMode::Exact || asked.direction != Direction::D2h;
+        let complaint = ledger.complaint(place, counted);
+        let delivered = outcome.delivered && complaint.is_none();
+        let secure = machine.confidential_computing && asked.direction != Direction::D2d;
+        CopyOutcome {
+            direction: asked.direction,
+            bytes: asked.bytes,
+            memory: asked.memory,
+            start: outcome.start,
+            end: outcome.verified.max(outcome.end),
+            messages: if secure { outcome.messages } else { 0 },
+            tags_verified: gpu_verified + outcome.tags_verified,
+            tags_failed: gpu_failed + outcome.tags_failed,
+            delivered,
+            reason: outcome.reason.clone().or(complaint).filter(|_| !delivered),
+            limited_by: limiter::limiter(system.units(), span(run, place)),
+        }
+    })
+    .collect()
+}
+
+/// The accounts at the start and at the end of a copy.
+fn span(run: &Run, place: usize) -> (Option<&[Account]>, &[Account]) {
+    let before = place.checked_sub(1).and_then(|p| run.milestones.get(p)).map(Vec::as_slice);
+    let after = run.milestones.get(place).unwrap_or(&run.accounts);
+    (before, after)
+}
+
+fn units(system: &System, run: &Run) -> Vec<UnitOutcome> {
+    let infos: &[UnitInfo] = &system.units;
+    let of_unit = |(info, account): (&UnitInfo, &Account)| UnitOutcome {
+        name: info.name.clone(),
+        clock: info.clock.frequency(),
+        cycles: account.total(),
+        busy: account.busy(),
+        idle: account.idle(),
+        stalls: account.stalls().collect(),
+    };
+    let mut units: Vec<_> = infos.iter().zip(&run.accounts).map(of_unit).collect();
+    let first = usize::from(super::machine::FIRST_PCE);
+    for (place, pce) in system.pces.iter().enumerate() {
+        let (Some(engine), Some(unit)) = (pce.engine(), units.get(first + place)) else { continue };
+        let (cycles, busy) = (unit.cycles, engine.busy(unit.cycles).min(unit.cycles));
+        let engine = UnitOutcome {
+            name: format!("{}.engine", unit.name),
+            clock: unit.clock,
+            cycles,
+            busy,
+            idle: cycles - busy,
+            stalls: Vec::new(),
+        };
+        units.push(engine);
+    }
+    units
+}
