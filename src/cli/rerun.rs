@@ -41,13 +41,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         io::ErrorKind::InvalidData => Failure::Config(miette!("{path}: not a manifest of sealsim: not text")),
         _ => Failure::input_output(&path.to_string(), &error),
     })?;
-    let wrong = |error: ManifestError| Failure::Config(miette::Report::new(error).wrap_err(path.to_string()));
+    let wrong = |error: ManifestError| Failure::Config(miette!("{path}: {error}"));
     let manifest = Manifest::read(&text).map_err(wrong)?;
     let (resolved, workload) = (manifest.resolved().map_err(wrong)?, manifest.workload().map_err(wrong)?);
     if let Some(known) = &manifest.payload {
         let found = Payload::find(&known.path)?.size;
         if found != known.size {
-            let text = format!("payload {} has {found} bytes, but the manifest says {}", known.path.display(), known.size);
+            let text =
+                format!("payload {} has {found} bytes, but the manifest says {}", known.path.display(), known.size);
             return Err(Failure::InputOutput(miette!(help = "put the file back that the run was made with", "{text}")));
         }
     }

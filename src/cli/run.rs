@@ -4,11 +4,9 @@ mod execute;
 mod interruption;
 mod places;
 mod progress;
-mod seam;
 
 pub(super) use execute::{Expected, Job};
 pub(super) use interruption::Interruption;
-pub(super) use seam::fault_points;
 
 use super::{Failure, MachineArguments};
 use crate::{
@@ -144,14 +142,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// What makes no sense together.
 fn check(arguments: &Arguments) -> Result<(), Failure> {
     let usage = |text: String, help: &str| Err(Failure::Usage(miette!(help = help, "{text}")));
-    let needs_bytes =
-        [("--payload", arguments.payload.is_some()), ("--out", arguments.out.is_some()), ("--digest", arguments.digest)];
+    let needs_bytes = [
+        ("--payload", arguments.payload.is_some()),
+        ("--out", arguments.out.is_some()),
+        ("--digest", arguments.digest),
+    ];
     if let Some((flag, _)) = needs_bytes.iter().find(|(_, given)| *given && arguments.data == Data::None) {
         return usage(format!("{flag} with --data none: such a run has no bytes"), "leave out one of them");
     }
     if arguments.out.is_some() && arguments.copies.len() != 1 {
         let count = arguments.copies.len();
-        return usage(format!("--out with {count} copies: it takes what arrived of exactly one"), "run them one by one");
+        return usage(
+            format!("--out with {count} copies: it takes what arrived of exactly one"),
+            "run them one by one",
+        );
     }
     let read = [("--payload", arguments.payload.as_deref()), ("CONFIG", Some(Path::new(&arguments.machine.config)))];
     let written = [("--out", arguments.out.as_deref()), ("--manifest", arguments.manifest.as_deref())];

@@ -3,6 +3,7 @@
 use super::SCHEMA_VERSION;
 use crate::{
     config::{ConfigError, Resolved},
+    host::map,
     sim::{Injection, Kernel},
     system::{DataMode, Outcome},
     workload::{Copy, InjectionArgument, MAX_BYTES, Payload, Workload},
@@ -163,8 +164,8 @@ impl Manifest {
     /// If there are copies or faults that cannot be.
     pub fn workload(&self) -> Result<Workload, ManifestError> {
         let malformed = |reason: String| ManifestError::Malformed { reason };
-        if self.copies.is_empty() {
-            return Err(malformed("`copies` is empty".into()));
+        if !(1..=map::MAX_COPIES).contains(&self.copies.len()) {
+            return Err(malformed(format!("{} copies, which must be 1 to {}", self.copies.len(), map::MAX_COPIES)));
         }
         let payload = self.payload.as_ref().map(|one| Payload { path: one.path.clone(), size: one.size });
         let most = payload.as_ref().map_or(MAX_BYTES, |payload| payload.size.min(MAX_BYTES));
@@ -250,7 +251,7 @@ mod tests {
             ("/config_digest", json!("00"), "`config_digest` is not that"),
             ("/confidential_computing", json!(false), "contradicts itself"),
             ("/config/machine/link/read_tags", json!(256), "digest"),
-            ("/copies", json!([]), "`copies` is empty"),
+            ("/copies", json!([]), "0 copies"),
             ("/copies/0/bytes", json!(0), "a copy of 0 bytes"),
             ("/copies/0/bytes", json!(5001), "1 to 5000"),
             ("/copies/0/direction", json!("up"), "up"),

@@ -67,9 +67,9 @@ impl PayloadSink for Sink {
             hash.put(offset, bytes);
         }
         match &mut state.output {
-            Some(output) => output
-                .put(offset, bytes)
-                .map_err(|error| io::Error::new(error.kind(), format!("output {error}"))),
+            Some(output) => {
+                output.put(offset, bytes).map_err(|error| io::Error::new(error.kind(), format!("output {error}")))
+            }
             None => Ok(()),
         }
     }

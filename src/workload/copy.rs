@@ -1,6 +1,7 @@
 //! `DIR[:SIZE[:MEM]]`: one copy as the command line writes it.
 
 use crate::{
+    host::map,
     system::{Direction, Memory},
     units::{Bytes, QuantityError},
 };
@@ -8,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 use thiserror::Error;
 
-/// Largest copy: at 1 GB/s it fills most of the five hours that simulated time holds.
-pub const MAX_BYTES: u64 = 16 << 40;
+/// Largest copy: the machine's address map has no room for a larger one.
+pub const MAX_BYTES: u64 = map::WINDOW.0;
 
 /// One copy, complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,10 +100,7 @@ fn read_direction(text: &str) -> Result<Direction, CopyError> {
 
 fn read_memory(text: &str) -> Result<Memory, CopyError> {
     let known = [Memory::Pinned, Memory::Pageable];
-    known
-        .into_iter()
-        .find(|one| memory_name(*one) == text)
-        .ok_or_else(|| CopyError::Memory { text: text.to_owned() })
+    known.into_iter().find(|one| memory_name(*one) == text).ok_or_else(|| CopyError::Memory { text: text.to_owned() })
 }
 
 fn read_size(text: &str) -> Result<u64, CopyError> {
@@ -171,7 +169,7 @@ mod tests {
         assert_eq!(read("d2d"), copy(Direction::D2d, None, Memory::Pinned));
         assert_eq!(read("h2d::pageable"), copy(Direction::H2d, None, Memory::Pageable));
         assert_eq!(read("h2d:1.5 KiB:pinned"), copy(Direction::H2d, Some(1536), Memory::Pinned));
-        assert_eq!(read("h2d:16TiB"), copy(Direction::H2d, Some(MAX_BYTES), Memory::Pinned));
+        assert_eq!(read("h2d:1TiB"), copy(Direction::H2d, Some(MAX_BYTES), Memory::Pinned));
     }
 
     #[test]
@@ -188,7 +186,7 @@ mod tests {
             ("h2d:1e9", "`e9` is none"),
             ("h2d:0.5B", "whole number of bytes"),
             ("h2d:99999999TiB", "the largest copy"),
-            ("h2d:17TiB", "16 TiB"),
+            ("h2d:2TiB", "1 TiB"),
             ("h2d:999999999999999999999999999999999999999999", "the largest copy"),
             ("h2d:4MiB:pined", "pinned or pageable"),
             ("h2d:4MiB:", "`` is no kind of host memory"),

@@ -5,14 +5,8 @@ use std::{fmt, str::FromStr};
 use thiserror::Error;
 
 /// Every kind of fault.
-const KINDS: [FaultKind; 6] = [
-    FaultKind::Flip,
-    FaultKind::FlipToken,
-    FaultKind::Drop,
-    FaultKind::Duplicate,
-    FaultKind::Reorder,
-    FaultKind::Skip,
-];
+const KINDS: [FaultKind; 6] =
+    [FaultKind::Flip, FaultKind::FlipToken, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder, FaultKind::Skip];
 
 /// A fault, as `--inject` and manifests write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +16,9 @@ pub struct InjectionArgument(pub Injection);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectionError {
     /// There is no kind, or no place.
-    #[error("`{text}` names no fault point: write PLACE.KIND, for example link.h2d.wire.flip (`sealsim list --faults`)")]
+    #[error(
+        "`{text}` names no fault point: write PLACE.KIND, for example link.h2d.wire.flip (`sealsim list --faults`)"
+    )]
     NoKind {
         /// What stands there.
         text: String,

@@ -7,6 +7,7 @@ use super::{
     payload::{Payload, PayloadError},
 };
 use crate::{
+    host::map,
     sim::{Injection, Kernel, Order},
     system::{CopyRequest, DataMode, PayloadSource, Request},
     units::Bytes,
@@ -59,6 +60,12 @@ pub enum WorkloadError {
         /// The payload.
         path: String,
     },
+    /// More copies than a stream takes.
+    #[error("{count} copies: a run takes at most {}", map::MAX_COPIES)]
+    TooMany {
+        /// How many.
+        count: usize,
+    },
     /// A payload that is larger than any copy.
     #[error("payload {path} is larger than {}, the largest copy: give a size", Bytes(MAX_BYTES))]
     HugePayload {
@@ -72,6 +79,9 @@ pub enum WorkloadError {
 /// # Errors
 /// If one has none, or more than `payload` holds.
 pub fn sized(copies: &[CopyArgument], payload: Option<&Payload>) -> Result<Vec<Copy>, WorkloadError> {
+    if copies.len() > map::MAX_COPIES {
+        return Err(WorkloadError::TooMany { count: copies.len() });
+    }
     let sized = copies.iter().zip(1..).map(|(copy, number)| {
         let &CopyArgument { direction, bytes, memory } = copy;
         Ok(Copy { direction, bytes: size(bytes, payload, number)?, memory })
@@ -144,6 +154,7 @@ mod tests {
         assert_eq!(sizes(&["h2d:4KiB"], None), Ok(vec![4096]));
         assert_eq!(sizes(&["h2d:1", "h2d"], None), Err(WorkloadError::NoSize { number: 2 }));
         assert!(matches!(sizes(&["h2d:101"], Some(100)), Err(WorkloadError::LongerThanPayload { number: 1, .. })));
+        assert!(matches!(sizes(&["h2d:1"; 20_000], None), Err(WorkloadError::TooMany { count: 20_000 })));
         assert!(matches!(sizes(&["h2d"], Some(0)), Err(WorkloadError::EmptyPayload { .. })));
         assert!(matches!(sizes(&["h2d"], Some(MAX_BYTES + 1)), Err(WorkloadError::HugePayload { .. })));
     }

@@ -1,12 +1,12 @@
 //! A run from its inputs to what is printed and written.
 
-use super::{Format, Interruption, progress::Progress, seam};
+use super::{Format, Interruption, progress::Progress};
 use crate::{
     cli::Failure,
     config::Resolved,
     report::{Context, FailureReport, Manifest, PayloadRecord, Report, Rerun},
     sim::{Control, SimulationError},
-    system::{Outcome, RunError},
+    system::{self, Outcome, RunError},
     workload::{Arrival, OutputFile, Workload},
 };
 use miette::miette;
@@ -67,7 +67,10 @@ impl Job {
         if let Some(known) = self.expected.as_ref().and_then(|expected| expected.payload.as_ref()) {
             if known.sha256 != sha256 {
                 let text = format!("payload {} has changed since the manifest was written", path.display());
-                return Err(Failure::InputOutput(miette!(help = format!("its SHA-256 must be {}", known.sha256), "{text}")));
+                return Err(Failure::InputOutput(miette!(
+                    help = format!("its SHA-256 must be {}", known.sha256),
+                    "{text}"
+                )));
             }
         }
         Ok(Some(PayloadRecord { path, size: payload.size, sha256 }))
@@ -81,7 +84,7 @@ impl Job {
     fn simulate(&self, arrivals: &[Arrival], interruption: &Interruption) -> Result<Outcome, RunError> {
         let request = self.workload.request(arrivals).map_err(|error| RunError::Payload(error.to_string()))?;
         let mut progress = Progress::new(self.workload.bytes(), self.workload.data);
-        seam::run(&self.resolved.machine, request, &mut |now| {
+        system::run(&self.resolved.machine, request, &mut |now| {
             progress.show(now, arrivals);
             if interruption.asked() { Control::Stop } else { Control::Continue }
         })

@@ -39,7 +39,9 @@ impl Progress {
 fn bar(data: DataMode, total: u64) -> ProgressBar {
     // Without bytes nothing tells how far the copies are.
     let (template, total) = match data {
-        DataMode::Exact => ("{bar:32} {percent:>3} %  {bytes} of {total_bytes}  {binary_bytes_per_sec}  {msg}", Some(total)),
+        DataMode::Exact => {
+            ("{bar:32} {percent:>3} %  {bytes} of {total_bytes}  {binary_bytes_per_sec}  {msg}", Some(total))
+        }
         DataMode::None => ("{spinner} {elapsed}  {msg}", None),
     };
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
