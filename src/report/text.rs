@@ -82,7 +82,7 @@ impl Report {
     fn tag_queue(&self) -> Vec<String> {
         let queue = &self.tag_queue;
         let mut lines = vec![format!(
-            "tag queue: at most {} entries and {} in quarantine",
+            "tag queue: peak occupancy {}, peak quarantine {}",
             queue.peak_entries,
             Bytes(queue.peak_quarantine_bytes)
         )];
@@ -206,7 +206,7 @@ mod tests {
         let text = report(true).text();
         for phrase in [
             "m+d, confidential computing on, configuration abababababab",
-            "1     h2d  pinned  64 MiB      0 ps  20.00 ms  3.355        64  64 good         yes",
+            "   1  h2d  pinned  64 MiB      0 ps  20.00 ms  3.355        64  64 good         yes",
             "63 good, 1 BAD",
             "NO: message 7: the tag is wrong",
             "sha256 of copy 1: cdcd",

@@ -1,7 +1,9 @@
 //! What has arrived of a copy: seen by the machine as a sink, and by whoever asked for the copy.
+//!
+//! Whatever a machine makes of bytes that cannot be read or kept, [`Arrival::trouble`] knows why.
 
 use super::{file_sink::OutputFile, ordered::Ordered};
-use crate::system::PayloadSink;
+use crate::system::{PayloadSink, PayloadSource};
 use std::{cell::RefCell, io, rc::Rc};
 use thiserror::Error;
 
@@ -14,6 +16,16 @@ struct State {
     bytes: u64,
     hash: Option<Ordered>,
     output: Option<OutputFile>,
+    trouble: Option<String>,
+}
+
+impl State {
+    fn note(&mut self, result: io::Result<()>) -> io::Result<()> {
+        if let Err(error) = &result {
+            self.trouble.get_or_insert_with(|| error.to_string());
+        }
+        result
+    }
 }
 
 /// Why what arrived could not be kept.
@@ -26,13 +38,25 @@ impl Arrival {
     #[must_use]
     pub fn new(digest: bool, output: Option<OutputFile>) -> Self {
         let hash = digest.then(Ordered::default);
-        Self(Rc::new(RefCell::new(State { bytes: 0, hash, output })))
+        Self(Rc::new(RefCell::new(State { hash, output, ..State::default() })))
     }
 
     /// The end that takes bytes.
     #[must_use]
     pub fn sink(&self) -> Box<dyn PayloadSink> {
         Box::new(Sink(Rc::clone(&self.0)))
+    }
+
+    /// The end that gives bytes: `source`, with its errors noted.
+    #[must_use]
+    pub fn watch(&self, source: Box<dyn PayloadSource>) -> Box<dyn PayloadSource> {
+        Box::new(Watched { source, state: Rc::clone(&self.0) })
+    }
+
+    /// Why bytes could not be read or kept, if so.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.0.borrow().trouble.clone()
     }
 
     /// Bytes so far.
@@ -66,12 +90,21 @@ impl PayloadSink for Sink {
         if let Some(hash) = &mut state.hash {
             hash.put(offset, bytes);
         }
-        match &mut state.output {
-            Some(output) => {
-                output.put(offset, bytes).map_err(|error| io::Error::new(error.kind(), format!("output {error}")))
-            }
-            None => Ok(()),
-        }
+        let Some(output) = &mut state.output else { return Ok(()) };
+        let result = output.put(offset, bytes);
+        state.note(result.map_err(|error| io::Error::new(error.kind(), format!("output {error}"))))
+    }
+}
+
+struct Watched {
+    source: Box<dyn PayloadSource>,
+    state: Rc<RefCell<State>>,
+}
+
+impl PayloadSource for Watched {
+    fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        let result = self.source.read(offset, into);
+        self.state.borrow_mut().note(result)
     }
 }
 
@@ -95,5 +128,20 @@ mod tests {
             arrival.close(delivered).unwrap();
             assert_eq!(fs::read(&path).ok(), delivered.then(|| b"abc".to_vec()));
         }
+    }
+
+    #[test]
+    fn a_source_that_fails_is_remembered() {
+        struct Broken;
+        impl PayloadSource for Broken {
+            fn read(&mut self, offset: u64, _: &mut [u8]) -> io::Result<()> {
+                Err(io::Error::other(format!("no byte {offset}")))
+            }
+        }
+        let arrival = Arrival::default();
+        let mut source = arrival.watch(Box::new(Broken));
+        assert_eq!(arrival.trouble(), None);
+        assert!(source.read(5, &mut [0]).is_err() && source.read(6, &mut [0]).is_err());
+        assert_eq!(arrival.trouble().as_deref(), Some("no byte 5"));
     }
 }

@@ -107,15 +107,15 @@ impl Workload {
         self.copies.iter().map(|copy| copy.bytes).fold(0, u64::saturating_add)
     }
 
-    /// What to ask of the machine. What arrives of each copy goes to its arrival.
+    /// What to ask of the machine. `arrivals`, one for each copy, see what becomes of their bytes.
     ///
     /// # Errors
     /// If the payload cannot be opened any more.
     pub fn request(&self, arrivals: &[Arrival]) -> Result<Request, PayloadError> {
-        let sinks = arrivals.iter().map(|arrival| Some(arrival.sink())).chain(std::iter::repeat_with(|| None));
-        let copies = self.copies.iter().zip(0..).zip(sinks);
-        let copies = copies.map(|((&Copy { direction, bytes, memory }, number), sink)| {
-            Ok(CopyRequest { direction, bytes, memory, source: self.source(number)?, sink })
+        let copies = self.copies.iter().zip(arrivals).zip(0..).map(|((copy, arrival), number)| {
+            let &Copy { direction, bytes, memory } = copy;
+            let (source, sink) = (arrival.watch(self.source(number)?), Some(arrival.sink()));
+            Ok(CopyRequest { direction, bytes, memory, source, sink })
         });
         Ok(Request {
             copies: copies.collect::<Result<_, _>>()?,

@@ -46,7 +46,7 @@ impl Job {
         let manifest = self.manifest.as_deref().map(create).transpose()?;
         let arrivals = self.arrivals()?;
         let started = Instant::now();
-        let outcome = self.simulate(&arrivals, interruption).map_err(|error| self.failed(error))?;
+        let outcome = self.simulate(&arrivals, interruption).map_err(|error| self.failed(error, &arrivals))?;
         let report = self.report(&outcome, &arrivals, started);
         for (arrival, copy) in arrivals.iter().zip(&outcome.copies) {
             arrival.close(copy.delivered).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
@@ -120,7 +120,10 @@ impl Job {
     }
 
     /// The failure of a run that has no outcome; as JSON it is printed as well.
-    fn failed(&self, error: RunError) -> Failure {
+    fn failed(&self, error: RunError, arrivals: &[Arrival]) -> Failure {
+        if let Some(trouble) = arrivals.iter().find_map(Arrival::trouble) {
+            return Failure::InputOutput(miette!("{trouble}"));
+        }
         let simulation = match error {
             RunError::Build(_) => return Failure::Config(miette!("{error}")),
             RunError::FaultPoint { .. } => return Failure::Usage(miette!("--inject: {error}")),
