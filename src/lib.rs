@@ -13,4 +13,5 @@ pub mod report;
 pub mod sim;
 pub mod system;
 pub mod units;
+pub mod validate;
 pub mod workload;

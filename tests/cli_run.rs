@@ -146,18 +146,38 @@ fn the_text_ends_with_what_limited_each_copy() {
     assert_eq!(output.stderr, b"");
 }
 
-#[test]
-fn kernels_and_data_modes_give_the_same_figures() {
+/// What a run gives that does not depend on the host, but for the units' accounts, and these.
+fn figures(extra: &[&str]) -> (Value, Value) {
     let folder = folder();
-    let figures = |extra: &[&str]| {
-        let mut results = results(folder.path(), &[&["--copy", "h2d:70000", "--copy", "d2h:5000"], extra].concat());
-        results.as_object_mut().unwrap().remove("host");
-        results
-    };
-    let reference = figures(&[]);
-    assert_eq!(figures(&["--kernel", "every-cycle"]), reference);
-    assert_eq!(figures(&["--data", "none"]), reference);
-    assert_eq!(figures(&[]), reference);
+    let mut results = results(folder.path(), &[&["--copy", "h2d:70000", "--copy", "d2h:5000"], extra].concat());
+    let all = results.as_object_mut().unwrap();
+    let units = all.remove("units").unwrap();
+    all.remove("host");
+    (results, units)
+}
+
+#[test]
+fn a_run_repeats_to_the_last_figure() {
+    assert_eq!(figures(&[]), figures(&[]));
+}
+
+#[test]
+fn a_run_without_data_has_the_same_figures() {
+    assert_eq!(figures(&["--data", "none"]), figures(&[]));
+}
+
+#[test]
+fn both_kernels_give_the_same_figures() {
+    assert_eq!(figures(&["--kernel", "every-cycle"]).0, figures(&[]).0);
+}
+
+#[test]
+fn both_kernels_give_every_unit_the_same_account() {
+    let (every_cycle, skip) = (figures(&["--kernel", "every-cycle"]).1, figures(&[]).1);
+    let differ =
+        |(name, unit): (&String, &Value)| (skip[name] != *unit).then(|| format!("{name}: {unit} {}", skip[name]));
+    let differences: Vec<_> = every_cycle.as_object().unwrap().iter().filter_map(differ).collect();
+    assert!(differences.is_empty(), "every-cycle, then skip:\n{}", differences.join("\n"));
 }
 
 #[test]
@@ -332,7 +352,7 @@ fn bad_input_names_what_is_wrong_and_has_its_status() {
         (&["--copy", "h2d:1", "--cc", "yes"], 2, "possible values: on, off"),
         (&["--copy", "h2d:1", "--kernel", "fast"], 2, "every-cycle"),
         (&["--copy", "h2d:1", "--data", "some"], 2, "exact, none"),
-        (&["--copy", "h2d:1", "--seed", "-1"], 2, "--seed"),
+        (&["--copy", "h2d:1", "--seed", "-1"], 2, "invalid value '-1' for '--seed"),
         (&["--copy", "h2d:1", "--format", "yaml"], 2, "text, json"),
         (&["--copy", "h2d:1", "--speed"], 2, "--speed"),
         (&["--copy", "h2d:1", "surplus"], 2, "surplus"),

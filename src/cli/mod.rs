@@ -10,6 +10,7 @@ mod rerun;
 mod run;
 mod schema;
 mod tlp;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -34,6 +35,8 @@ enum Verb {
     Schema(schema::Schema),
     Completions(completions::Completions),
     Tlp(tlp::Arguments),
+    /// Checks the modelled hardware against published values.
+    Verify(verify::Arguments),
 }
 
 /// Runs the program on the process's arguments and gives its exit status.
@@ -55,6 +58,7 @@ pub fn main() -> ExitCode {
         Verb::Schema(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
+        Verb::Verify(arguments) => verify::run(&arguments),
     };
     Failure::exit(result)
 }

@@ -9,13 +9,26 @@ use super::field::Element;
 use super::message::Direction;
 use aes::cipher::{Block, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
-use ghash::{GHash, universal_hash::UniversalHash};
+use polyval::{Polyval, hazmat::FieldElement, universal_hash::UniversalHash};
 use thiserror::Error;
 
 type Bytes16 = Block<Aes128>;
 
-/// Blocks that are enciphered and then authenticated while they are in the first-level cache.
-const CHUNK: usize = 256;
+/// Blocks that the widest backend of the `aes` crate enciphers at once; it takes a remainder block by block.
+const WIDE: usize = 64;
+
+/// The bytes in the opposite order.
+fn mirrored(mut block: [u8; 16]) -> Bytes16 {
+    block.reverse();
+    block.into()
+}
+
+/// Takes bytes that are padded with zeroes to whole blocks.
+fn hash_padded(hash: &mut Polyval, bytes: &[u8]) {
+    for block in bytes.chunks(16) {
+        hash.update(&[mirrored(Element::from_partial(block).to_bytes())]);
+    }
+}
 
 /// Why a key or an IV is refused, or a message not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -55,7 +68,7 @@ impl Cipher {
 #[derive(Clone)]
 pub struct Key {
     cipher: Cipher,
-    empty: GHash,
+    empty: Polyval,
     h: Element,
 }
 
@@ -80,7 +93,9 @@ impl Key {
         };
         let mut h = [Bytes16::default()];
         cipher.encrypt(&mut h);
-        Ok(Self { cipher, empty: GHash::new(&h[0]), h: Element::from_bytes(h[0].into()) })
+        // GHASH with H is POLYVAL with x H, all blocks mirrored (RFC 8452, appendix A).
+        let mirror = FieldElement::from(h[0]).reverse().mulx();
+        Ok(Self { cipher, empty: Polyval::new(&mirror.into()), h: Element::from_bytes(h[0].into()) })
     }
 
     /// H = E(K, 0).
@@ -107,9 +122,9 @@ impl Key {
             Err(_) if iv.is_empty() => Err(BulkError::EmptyIv),
             Err(_) => {
                 let mut hash = self.empty.clone();
-                hash.update_padded(iv);
-                hash.update(&[counter::length_block(0, iv.len() as u64).to_bytes().into()]);
-                Ok(hash.finalize().into())
+                hash_padded(&mut hash, iv);
+                hash.update(&[mirrored(counter::length_block(0, iv.len() as u64).to_bytes())]);
+                Ok(mirrored(hash.finalize().into()).into())
             }
         }
     }
@@ -143,14 +158,13 @@ impl Key {
 #[derive(Clone)]
 pub struct Stream {
     direction: Direction,
-    hash: GHash,
+    hash: Polyval,
     j0: [u8; 16],
-    /// Text blocks whose keystream has been made.
-    blocks: u32,
     aad_bytes: u64,
     text_bytes: u64,
-    /// Keystream and ciphertext of the block that is not complete; `text_bytes % 16` bytes of it are used.
-    keystream: [u8; 16],
+    /// Keystream of the `WIDE` blocks in which the next text byte lies; made when the first of them is due.
+    keystream: [Bytes16; WIDE],
+    /// Ciphertext of the block that is not complete.
     partial: [u8; 16],
 }
 
@@ -173,9 +187,9 @@ impl Stream {
     #[must_use]
     pub fn from_j0(key: &Key, j0: [u8; 16], aad: &[u8], direction: Direction) -> Self {
         let mut hash = key.empty.clone();
-        hash.update_padded(aad);
-        let (keystream, partial) = ([0; 16], [0; 16]);
-        Self { direction, hash, j0, blocks: 0, aad_bytes: aad.len() as u64, text_bytes: 0, keystream, partial }
+        hash_padded(&mut hash, aad);
+        let (aad_bytes, keystream, partial) = (aad.len() as u64, [Bytes16::default(); WIDE], [0; 16]);
+        Self { direction, hash, j0, aad_bytes, text_bytes: 0, keystream, partial }
     }
 
     /// Text bytes taken so far.
@@ -185,76 +199,74 @@ impl Stream {
     }
 
     /// Enciphers or deciphers the next bytes in place.
-    pub fn update(&mut self, key: &Key, text: &mut [u8]) {
-        let used = (self.text_bytes % 16) as usize;
-        let (head, text) = text.split_at_mut(text.len().min((16 - used) % 16));
-        if !head.is_empty() {
-            self.bytewise(used, head);
-            self.text_bytes += head.len() as u64;
-        }
-        let (body, tail) = text.split_at_mut(text.len() / 16 * 16);
-        let mut chunks = body.chunks_exact_mut(16 * CHUNK);
-        for chunk in &mut chunks {
-            self.whole_blocks::<CHUNK>(key, chunk);
-        }
-        for chunk in chunks.into_remainder().chunks_mut(1024) {
-            self.whole_blocks::<64>(key, chunk);
-        }
-        if !tail.is_empty() {
-            self.blocks = self.blocks.wrapping_add(1);
-            self.keystream = key.encrypt_block(counter::advanced(self.j0, self.blocks));
-            self.partial = [0; 16];
-            self.bytewise(0, tail);
-            self.text_bytes += tail.len() as u64;
+    pub fn update(&mut self, key: &Key, mut text: &mut [u8]) {
+        while !text.is_empty() {
+            let offset = self.text_bytes as usize % (16 * WIDE);
+            if offset == 0 {
+                self.make_keystream(key);
+            }
+            let (piece, rest) = text.split_at_mut(text.len().min(16 * WIDE - offset));
+            let (head, piece) = piece.split_at_mut(piece.len().min((16 - offset % 16) % 16));
+            let (body, tail) = Bytes16::slice_as_chunks_mut(piece);
+            self.bytewise(head);
+            self.blockwise(body);
+            self.bytewise(tail);
+            text = rest;
         }
     }
 
-    /// Bytes of one block, from its byte `used` on.
-    fn bytewise(&mut self, used: usize, text: &mut [u8]) {
-        let keystream = self.keystream.iter().skip(used);
+    fn make_keystream(&mut self, key: &Key) {
+        let j0 = u128::from_be_bytes(self.j0);
+        let first = (j0 as u32).wrapping_add((self.text_bytes / 16) as u32);
+        for (counter, block) in (1..).zip(&mut self.keystream) {
+            *block = ((j0 & !0xffff_ffff) | u128::from(first.wrapping_add(counter))).to_be_bytes().into();
+        }
+        key.cipher.encrypt(&mut self.keystream);
+    }
+
+    /// Some bytes of one block.
+    fn bytewise(&mut self, text: &mut [u8]) {
+        if text.is_empty() {
+            return;
+        }
+        let (block, used) = (self.text_bytes as usize / 16 % WIDE, self.text_bytes as usize % 16);
+        let keystream = self.keystream[block].iter().skip(used);
         for ((byte, key), cipher) in text.iter_mut().zip(keystream).zip(self.partial.iter_mut().skip(used)) {
             let before = *byte;
             *byte ^= key;
             *cipher = if self.direction == Direction::Seal { *byte } else { before };
         }
-        if used + text.len() == 16 {
-            self.hash.update(&[self.partial.into()]);
+        self.text_bytes += text.len() as u64;
+        if self.text_bytes.is_multiple_of(16) {
+            self.hash.update(&[mirrored(self.partial)]);
         }
     }
 
-    /// At most `N` whole blocks.
-    fn whole_blocks<const N: usize>(&mut self, key: &Key, text: &mut [u8]) {
-        let mut buffer = [Bytes16::default(); N];
-        let (text, _) = Bytes16::slice_as_chunks_mut(text);
-        let (keystream, _) = buffer.split_at_mut(text.len().min(N));
-        let prefix = u128::from_be_bytes(self.j0) & !0xffff_ffff;
-        let first = (u128::from_be_bytes(self.j0) as u32).wrapping_add(self.blocks);
-        for (counter, block) in (1..).zip(keystream.iter_mut()) {
-            *block = (prefix | u128::from(first.wrapping_add(counter))).to_be_bytes().into();
-        }
-        key.cipher.encrypt(keystream);
-        if self.direction == Direction::Open {
-            self.hash.update(text);
-        }
-        for (text, key) in text.iter_mut().zip(keystream.iter()) {
-            *text = (u128::from_ne_bytes((*text).into()) ^ u128::from_ne_bytes((*key).into())).to_ne_bytes().into();
-        }
-        if self.direction == Direction::Seal {
-            self.hash.update(text);
-        }
-        self.blocks = self.blocks.wrapping_add(text.len() as u32);
+    /// Whole blocks, whose keystream has been made. POLYVAL takes them while they are in the first-level cache.
+    fn blockwise(&mut self, text: &mut [Bytes16]) {
+        let sealing = self.direction == Direction::Seal;
+        let mut mirror = [Bytes16::default(); 16];
+        let first = self.text_bytes as usize / 16 % WIDE;
         self.text_bytes += 16 * text.len() as u64;
+        for (text, keystream) in text.chunks_mut(16).zip(self.keystream[first..].chunks(16)) {
+            for ((text, key), mirror) in text.iter_mut().zip(keystream).zip(&mut mirror) {
+                let before = u128::from_ne_bytes((*text).into());
+                let after = before ^ u128::from_ne_bytes((*key).into());
+                *mirror = if sealing { after } else { before }.swap_bytes().to_ne_bytes().into();
+                *text = after.to_ne_bytes().into();
+            }
+            self.hash.update(&mirror[..text.len()]);
+        }
     }
 
     /// GHASH over AAD, ciphertext and the length block.
     #[must_use]
     pub fn ghash(&self) -> Element {
         let mut hash = self.hash.clone();
-        if !self.text_bytes.is_multiple_of(16) {
-            hash.update(&[self.partial.into()]);
-        }
-        hash.update(&[counter::length_block(self.aad_bytes, self.text_bytes).to_bytes().into()]);
-        Element::from_bytes(hash.finalize().into())
+        let used = self.text_bytes as usize % 16;
+        hash_padded(&mut hash, &self.partial[..used]);
+        hash.update(&[mirrored(counter::length_block(self.aad_bytes, self.text_bytes).to_bytes())]);
+        Element::from_bytes(mirrored(hash.finalize().into()).into())
     }
 
     /// The full tag over what has been taken so far.

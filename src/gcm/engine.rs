@@ -32,8 +32,8 @@ pub enum EngineError {
         /// What was given.
         got: usize,
     },
-    /// The round keys are in use.
-    #[error("a key may not be loaded while messages are in the engine")]
+    /// The round keys, or a lane and the multipliers for another key, are in use.
+    #[error("a key may not be loaded while messages or another key's H and powers are in the engine")]
     InUse,
     /// No key has been loaded.
     #[error("a message may not start before a key is loaded")]
@@ -164,7 +164,8 @@ impl Engine {
     /// [`EngineError::KeyBits`], [`EngineError::InUse`].
     pub fn load_key(&mut self, key: &[u8]) -> Result<(), EngineError> {
         let wrong = EngineError::KeyBits { expected: self.spec.key_bits, got: 8 * key.len() };
-        if !self.idle() {
+        let loading = matches!(self.keys, Some((_, KeyState::MakingH | KeyState::MakingPowers)));
+        if !self.idle() || loading {
             return Err(EngineError::InUse);
         }
         let keys = RoundKeys::expand(key).filter(|_| 8 * key.len() == self.spec.key_bits as usize).ok_or(wrong)?;

@@ -27,6 +27,7 @@ pub mod powers;
 pub mod serial;
 #[cfg(test)]
 mod tests;
+pub mod unhindered;
 
 use super::field::Element;
 use super::spec::GhashSpec;
@@ -65,7 +66,7 @@ pub trait Cadence {
     fn room(&self, at: u64, want: u64) -> u64;
     /// The next `count` blocks enter in cycle `at`; no more than there is room for.
     fn enter(&mut self, at: u64, count: u64);
-    /// Cycle in which the value is known. All blocks have entered.
+    /// Ends the message, all of whose blocks have entered: the cycle in which the value is known. Called once.
     fn known(&mut self) -> u64;
 }
 
@@ -90,24 +91,24 @@ macro_rules! families {
             }
         }
 
-        /// The recurrence of any family.
+        /// The recurrence of any family, or of a unit of any that never makes a block wait.
         #[derive(Debug, Clone)]
         #[allow(missing_docs)]
-        pub enum Recurrence { $($family($module::Recurrence)),* }
+        pub enum Recurrence { $($family($module::Recurrence)),*, Unhindered(unhindered::Recurrence) }
 
         impl Cadence for Recurrence {
             #[inline]
-            fn power_setup(&self) -> u64 { match self { $(Self::$family(unit) => unit.power_setup()),* } }
+            fn power_setup(&self) -> u64 { match self { $(Self::$family(unit) => unit.power_setup()),*, Self::Unhindered(unit) => unit.power_setup() } }
             #[inline]
-            fn begin(&mut self, at: u64, blocks: u64) { match self { $(Self::$family(unit) => unit.begin(at, blocks)),* } }
+            fn begin(&mut self, at: u64, blocks: u64) { match self { $(Self::$family(unit) => unit.begin(at, blocks)),*, Self::Unhindered(unit) => unit.begin(at, blocks) } }
             #[inline]
-            fn earliest(&self) -> u64 { match self { $(Self::$family(unit) => unit.earliest()),* } }
+            fn earliest(&self) -> u64 { match self { $(Self::$family(unit) => unit.earliest()),*, Self::Unhindered(unit) => unit.earliest() } }
             #[inline]
-            fn room(&self, at: u64, want: u64) -> u64 { match self { $(Self::$family(unit) => unit.room(at, want)),* } }
+            fn room(&self, at: u64, want: u64) -> u64 { match self { $(Self::$family(unit) => unit.room(at, want)),*, Self::Unhindered(unit) => unit.room(at, want) } }
             #[inline]
-            fn enter(&mut self, at: u64, count: u64) { match self { $(Self::$family(unit) => unit.enter(at, count)),* } }
+            fn enter(&mut self, at: u64, count: u64) { match self { $(Self::$family(unit) => unit.enter(at, count)),*, Self::Unhindered(unit) => unit.enter(at, count) } }
             #[inline]
-            fn known(&mut self) -> u64 { match self { $(Self::$family(unit) => unit.known()),* } }
+            fn known(&mut self) -> u64 { match self { $(Self::$family(unit) => unit.known()),*, Self::Unhindered(unit) => unit.known() } }
         }
     };
 }
@@ -134,6 +135,13 @@ impl Recurrence {
     /// The recurrence of a specification, at rest. The specification has been checked.
     #[must_use]
     pub fn new(spec: &GhashSpec) -> Self {
+        let own = Self::of_family(spec);
+        unhindered::Recurrence::new(spec, own.power_setup()).map_or(own, Self::Unhindered)
+    }
+
+    /// The family's own recurrence, whether or not it ever makes a block wait.
+    #[must_use]
+    pub fn of_family(spec: &GhashSpec) -> Self {
         match spec {
             GhashSpec::Serial { multiplier } => Self::Serial(serial::Recurrence::new(multiplier)),
             GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {

@@ -3,8 +3,8 @@
 //! Three forms of one engine, tied together by tests:
 //!
 //! - [`bulk`]: the bytes alone, as fast as the host gives them;
-//! - `engine`: the structural datapath, register by register and cycle by cycle;
-//! - `timing`: the cycles alone.
+//! - [`engine`]: the structural datapath, register by register and cycle by cycle;
+//! - [`timing`]: the cycles alone.
 
 pub mod aes;
 #[cfg(test)]

@@ -15,9 +15,10 @@ pub struct EngineSpec {
     pub aes: AesSpec,
     /// The authenticator.
     pub ghash: GhashSpec,
-    /// Key expansion, from the key to the first round key that a lane can use.
+    /// Key expansion, from the key to the round keys that the lanes use. H and its powers follow, at the cost of the
+    /// lanes and multipliers that make them.
     pub key_setup: Cycles,
-    /// From the tag's last bit to the verdict.
+    /// From the tag to the verdict.
     pub compare: Cycles,
 }
 
@@ -33,7 +34,8 @@ pub struct AesSpec {
     pub registers_per_round: u32,
     /// Least cycles between two blocks that enter one lane, beyond what the passes already impose.
     pub start_interval: Cycles,
-    /// Keystream blocks that may be made ahead of the data, per engine.
+    /// Keystream blocks that may be made ahead of the data, per engine. A block counts from the cycle in which it enters
+    /// its lane to the one in which text uses it, so lanes run without a pause only if there are more than latency x lanes.
     pub keystream_blocks: u32,
 }
 

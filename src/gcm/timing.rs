@@ -155,7 +155,8 @@ impl Timing {
             self.ghash.begin(hash_free, shape.iv_blocks());
             self.hash(shape.iv_blocks());
             let from = hash_free;
-            (j0, hash_free) = (self.ghash.known(), self.ghash.known());
+            j0 = self.ghash.known();
+            hash_free = j0;
             self.work.add(from, j0);
         }
         self.keystream.begin(j0, shape.text_blocks());
@@ -192,7 +193,7 @@ impl Timing {
         let blocks = if self.text_bytes_left == 0 { total.div_ceil(16) } else { total / 16 };
         self.held = if self.text_bytes_left == 0 { 0 } else { total % 16 };
         let mut limit = Limit::Data;
-        let mut left = blocks;
+        let mut left = if self.take_burst(blocks) { 0 } else { blocks };
         while left > 0 {
             left -= self.take_row(left, &mut limit);
         }
@@ -212,6 +213,41 @@ impl Timing {
     #[inline]
     const fn ports_in(&self, at: u64) -> u64 {
         self.ports - if self.row.0 == at { self.row.1 } else { 0 }
+    }
+
+    /// Takes a whole burst at the ports' rate, if it is plain at its start that nothing can make it wait: its keystream
+    /// stands, and GHASH takes whatever comes.
+    #[inline]
+    fn take_burst(&mut self, blocks: u64) -> bool {
+        let free = self.ports_free();
+        let Recurrence::Unhindered(hash) = &mut self.ghash else { return false };
+        let used = if self.row.0 == free { self.row.1 } else { 0 };
+        // The cycle in which the first row goes to GHASH, where nothing but this row may have entered.
+        let hashed = free + u64::from(self.direction == Direction::Seal);
+        let clear = hash.gate <= hashed && (hash.entered.0 < hashed || hash.entered == (hashed, used));
+        if blocks == 0 || hash.width < self.ports || !clear || !self.keystream.stands(self.taken, blocks, free) {
+            return false;
+        }
+        let last = used + blocks - 1;
+        let rows = u64::from(last as u32 / self.ports as u32);
+        self.row = (free + rows, last - rows * self.ports + 1);
+        hash.entered = (hashed + rows, self.row.1);
+        let (mut block, mut at, mut room, end) = (self.taken, free, self.ports - used, self.taken + blocks);
+        while block < end {
+            let row = room.min(end - block);
+            self.keystream.take(block, row, at);
+            (block, at, room) = (block + row, at + 1, self.ports);
+        }
+        if self.direction == Direction::Seal {
+            // Only the last blocks, as many as the output register holds, are ever asked for.
+            let mask = self.hashed.len() - 1;
+            for back in 0..blocks.min(self.ports) {
+                let at = if back < self.row.1 { hashed + rows } else { hashed + rows - 1 };
+                self.hashed[(end - 1 - back) as usize & mask] = at;
+            }
+        }
+        self.taken = end;
+        true
     }
 
     /// Takes what one cycle takes of `left` blocks, and sends them on to GHASH. Gives their number.

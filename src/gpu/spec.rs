@@ -30,6 +30,8 @@ pub struct CopyEngineSpec {
     pub burst: Bytes,
     /// Bytes of a plain launch that go to one PCE before the next one takes over.
     pub stripe: Bytes,
+    /// Stripes that each PCE of a plain launch may have in flight.
+    pub stripes_in_flight: u32,
     /// Time without a completion after which a read has failed.
     pub completion_timeout: Femtos,
     /// Secure messages that one LCE may have in flight.

@@ -13,7 +13,7 @@ pub struct Pattern(pub u64);
 impl PayloadSource for Pattern {
     fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         for (place, byte) in into.iter_mut().enumerate() {
-            let word = (offset + place as u64) / 8 ^ self.0;
+            let word = ((offset + place as u64) / 8) ^ self.0;
             *byte = (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (8 * ((offset + place as u64) % 8))) as u8;
         }
         Ok(())

@@ -1,15 +1,7 @@
 use super::*;
+use crate::gcm::arbitrary::pattern;
 use aws_lc_rs::aead;
 use proptest::prelude::*;
-
-fn pattern(seed: u64, length: usize) -> Vec<u8> {
-    let mut state = seed;
-    let next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 56) as u8
-    };
-    std::iter::repeat_with(next).take(length).collect()
-}
 
 /// An AES-GCM from another code base: ciphertext and tag.
 fn oracle(key: &[u8], iv: &[u8; 12], aad: &[u8], text: &[u8]) -> (Vec<u8>, Vec<u8>) {

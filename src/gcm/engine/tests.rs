@@ -1,1 +1,112 @@
+use super::*;
+use crate::gcm::arbitrary::{multiplier, pattern};
+use crate::gcm::bulk;
+use crate::gcm::spec::{Closing, GhashSpec};
+use aws_lc_rs::aead;
 
+fn ready(spec: &EngineSpec, key: &[u8]) -> Engine {
+    let mut engine = Engine::new(spec).unwrap();
+    engine.load_key(key).unwrap();
+    engine
+}
+
+#[test]
+fn long_messages_equal_another_code_base() {
+    let designs = [
+        EngineSpec::four_lanes().ghash,
+        GhashSpec::Serial { multiplier: multiplier(0, 1, 128) },
+        GhashSpec::Interleaved {
+            ways: 9,
+            multipliers: 4,
+            closing: Closing::Afterwards,
+            multiplier: multiplier(2, 1, 128),
+        },
+        GhashSpec::Interleaved {
+            ways: 9,
+            multipliers: 4,
+            closing: Closing::LookAhead,
+            multiplier: multiplier(2, 1, 128),
+        },
+        GhashSpec::Aggregated { width: 5, groups: 3, multiplier: multiplier(2, 1, 128) },
+    ];
+    let (key, iv, aad, plain) = (pattern(1, 32), [8; 12], pattern(2, 100), pattern(3, 100_001));
+    let sealer = aead::LessSafeKey::new(aead::UnboundKey::new(&aead::AES_256_GCM, &key).unwrap());
+    let mut expected = plain.clone();
+    let nonce = aead::Nonce::assume_unique_for_key(iv);
+    let tag = sealer.seal_in_place_separate_tag(nonce, aead::Aad::from(&aad), &mut expected).unwrap();
+    for ghash in designs {
+        let spec = EngineSpec { ghash, ..EngineSpec::four_lanes() };
+        let mut engine = ready(&spec, &key);
+        for (text, direction, other) in [(&plain, Direction::Seal, &expected), (&expected, Direction::Open, &plain)] {
+            engine.start(&iv, &aad, text.len() as u64, direction).unwrap();
+            for piece in text.chunks(777) {
+                engine.offer(piece);
+            }
+            let (out, got) = engine.run(&mut Vec::new()).unwrap();
+            assert!(&out == other, "{direction:?} with {:?}", spec.ghash);
+            assert_eq!(got, tag.as_ref());
+        }
+    }
+}
+
+#[test]
+fn what_the_engine_cannot_take_is_refused() {
+    let spec = EngineSpec::four_lanes();
+    let mut engine = Engine::new(&spec).unwrap();
+    assert_eq!(engine.load_key(&[0; 16]), Err(EngineError::KeyBits { expected: 256, got: 128 }));
+    assert_eq!(engine.start(&[0; 12], &[], 0, Direction::Seal), Err(EngineError::NoKey));
+    engine.load_key(&[0; 32]).unwrap();
+    assert_eq!(engine.start(&[], &[], 0, Direction::Seal), Err(EngineError::EmptyIv));
+    engine.start(&[0; 12], &[], 0, Direction::Seal).unwrap();
+    assert_eq!(engine.load_key(&[1; 32]), Err(EngineError::InUse));
+    engine.run(&mut Vec::new()).unwrap();
+    assert_eq!(engine.load_key(&[1; 32]), Ok(()));
+    assert!(Engine::new(&EngineSpec { key_bits: 64, ..spec }).is_err());
+}
+
+#[test]
+fn the_registers_hold_the_powers_of_h_the_mask_and_the_states_of_aes() {
+    let (spec, key) = (EngineSpec::four_lanes(), pattern(4, 32));
+    let reference = bulk::Key::new(&key).unwrap();
+    let mut engine = ready(&spec, &key);
+    let mut events = Vec::new();
+    while events.is_empty() {
+        engine.step(&mut events);
+    }
+    let at = engine.cycle();
+    engine.start(&[5; 12], &[], 64, Direction::Seal).unwrap();
+    let mut powers = Vec::new();
+    engine.registers(&mut |unit, name, _, value| {
+        if (unit, name) == ("ghash", "power") {
+            powers.push(Element(value));
+        }
+    });
+    assert_eq!(powers, crate::gcm::field::powers(reference.h(), 16));
+    let (mut masks, mut states) = (Vec::new(), Vec::new());
+    while masks.is_empty() {
+        engine.step(&mut events);
+        engine.registers(&mut |unit, name, index, value| match (unit, name) {
+            ("tag", "mask") => masks.push((engine.cycle(), value)),
+            ("aes", "state") if index == engine.cycle().saturating_sub(at + 1) as usize => states.push(value),
+            _ => {}
+        });
+    }
+    let j0 = counter::j0_of_96_bits(&[5; 12]);
+    assert_eq!(masks, [(at + 14, u128::from_be_bytes(reference.encrypt_block(j0)))]);
+    // One register after another held J0's state, a different one after each round.
+    assert_eq!(states.len(), 13);
+    assert_eq!(states.iter().collect::<std::collections::HashSet<_>>().len(), 13);
+}
+
+#[test]
+fn two_runs_show_the_same_events() {
+    let run = || {
+        let mut engine = ready(&EngineSpec::four_lanes(), &pattern(6, 32));
+        let mut events = Vec::new();
+        engine.start(&[1; 12], &[2; 5], 300, Direction::Open).unwrap();
+        engine.offer(&pattern(7, 300));
+        engine.run(&mut events).unwrap();
+        events
+    };
+    assert_eq!(run(), run());
+}

@@ -39,7 +39,8 @@ impl Keystream {
             lanes: spec.lanes.into(),
             latency: spec.latency(rounds),
             depth,
-            credits: vec![0; depth.max(spec.lanes.into()).next_power_of_two() as usize].into(),
+            // One more than the depth: the end of a message looks back at its last block's credit.
+            credits: vec![0; (depth + 1).next_power_of_two() as usize].into(),
             looped: looped.then(|| Looped::new(spec, rounds)),
             first: 0,
             next_message: 0,
@@ -82,21 +83,22 @@ impl Keystream {
         }
     }
 
+    /// Whether the keystream of the next `want` text blocks, at least one, is known to stand in cycle `at`. Says no where
+    /// a closer look is needed.
+    #[inline]
+    pub(super) fn stands(&self, text_block: u64, want: u64, at: u64) -> bool {
+        let Some(since) = at.checked_sub(self.latency + self.first) else { return false };
+        self.looped.is_none()
+            && want <= self.depth
+            && text_block - self.base + want < (since + 1) * self.lanes
+            && self.credit(text_block + want - 1) + self.latency <= at
+    }
+
     /// How many of the next `want` text blocks have their keystream in cycle `at`; if none, when the first has.
     #[inline]
     pub(super) fn ready(&mut self, text_block: u64, want: u64, at: u64) -> (u64, u64) {
         let want = want.min(self.depth);
-        if self.looped.is_none() && want > 0 {
-            let entered = at.wrapping_sub(self.latency + self.first);
-            let last = text_block - self.base + want;
-            if at >= self.latency + self.first
-                && last < (entered + 1) * self.lanes
-                && self.credit(text_block + want - 1) + self.latency <= at
-            {
-                return (want, 0);
-            }
-        }
-        self.count(text_block, want, at)
+        if self.stands(text_block, want, at) { (want, 0) } else { self.count(text_block, want, at) }
     }
 
     fn count(&mut self, text_block: u64, want: u64, at: u64) -> (u64, u64) {

@@ -166,11 +166,104 @@ fn lockstep(spec: &EngineSpec, messages: &[Planned]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
     #[test]
     fn the_clockwork_shows_the_cycles_of_the_structural_engine(
         spec in any_engine(), messages in prop::collection::vec(any_message(), 1..6),
     ) {
         lockstep(&spec, &messages);
     }
+}
+
+fn opened(spec: &EngineSpec, bytes: u64) -> (Timing, u64) {
+    let mut timing = Timing::new(spec).unwrap();
+    let ready = timing.load_key(0);
+    timing.start(ready, 0, bytes, Direction::Open);
+    (timing, ready)
+}
+
+#[test]
+fn the_set_up_is_key_expansion_then_h_then_its_powers() {
+    let (timing, ready) = opened(&EngineSpec::four_lanes(), 0);
+    // 14 cycles of expansion, 14 rounds, 16 powers of H.
+    assert_eq!(ready, 14 + 14 + timing.ghash.power_setup());
+    assert_eq!(timing.may_start(3), ready);
+}
+
+#[test]
+fn keystream_stands_one_latency_after_the_start_and_not_before() {
+    let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 4096);
+    // Block 0 is the mask: the first three text blocks are keyed beside it, the others in the cycles after.
+    let accepted = timing.accept(ready, 48);
+    assert_eq!((accepted.consumed, accepted.out, accepted.limit), (ready + 14, ready + 15, Limit::Aes));
+    let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 4096);
+    let accepted = timing.accept(ready + 14, 48);
+    assert_eq!((accepted.consumed, accepted.limit), (ready + 14, Limit::Data));
+    let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 4096);
+    assert_eq!(timing.accept(ready + 14, 64).consumed, ready + 15, "the fourth is a cycle behind");
+}
+
+#[test]
+fn four_lanes_carry_64_bytes_per_cycle() {
+    let bytes = 1 << 20;
+    for direction in [Direction::Open, Direction::Seal] {
+        let mut timing = Timing::new(&EngineSpec::four_lanes()).unwrap();
+        let ready = timing.load_key(0);
+        timing.start(ready, 0, bytes, direction);
+        let first = timing.accept(ready + 40, 256);
+        assert_eq!((first.consumed, first.limit), (ready + 43, Limit::Data));
+        for burst in 1..bytes / 256 {
+            let accepted = timing.accept(ready + 40, 256);
+            assert_eq!((accepted.consumed, accepted.limit), (ready + 43 + 4 * burst, Limit::Data));
+        }
+        assert_eq!(timing.waits(), Waits::default());
+    }
+}
+
+#[test]
+fn keystream_made_ahead_is_bounded_by_its_fifo() {
+    let mut spec = EngineSpec::four_lanes();
+    // A block's room is taken from its start to its use: in the steady state, blocks / (14 rounds + 1) per cycle.
+    for (blocks, rate) in [(15, (15, 15)), (30, (30, 15)), (60, (60, 15)), (59, (59, 15))] {
+        spec.aes.keystream_blocks = blocks;
+        let (mut timing, ready) = opened(&spec, 16 * 6000);
+        let half = timing.accept(ready, 16 * 3000).consumed;
+        let end = timing.accept(ready, 16 * 3000).consumed;
+        assert_eq!(end - half, (3000_u64 * rate.1).div_ceil(rate.0), "{blocks} blocks");
+        // The first keystream takes its latency in any case.
+        assert_eq!(timing.waits().aes > 20, blocks < 60);
+    }
+}
+
+#[test]
+fn a_slow_ghash_is_named_as_the_limit() {
+    let multiplier = crate::gcm::arbitrary::multiplier(1, 1, 128);
+    let ghash = crate::gcm::spec::GhashSpec::Serial { multiplier };
+    let (mut timing, ready) = opened(&EngineSpec { ghash, ..EngineSpec::four_lanes() }, 16 * 200);
+    let accepted = timing.accept(ready + 50, 16 * 100);
+    assert_eq!((accepted.consumed, accepted.limit), (ready + 50 + 2 * 99, Limit::Ghash));
+}
+
+#[test]
+fn bytes_of_an_incomplete_block_wait_for_the_rest() {
+    let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 33);
+    assert_eq!(timing.accept(ready + 50, 20).consumed, ready + 50);
+    assert_eq!(timing.accept(ready + 60, 11).consumed, ready + 50);
+    assert_eq!(timing.accept(ready + 70, 1).consumed, ready + 70);
+    assert_eq!(timing.accept(ready + 80, 1).consumed, ready + 80, "the last block may be short");
+    // The last block, the length block beside it, four cycles of multiplication, the mask; then the comparison.
+    assert_eq!(timing.finish(), Finished { tag: ready + 80 + 4 + 1, verdict: ready + 86 });
+}
+
+#[test]
+fn work_is_counted_once_and_up_to_the_cycle_asked_for() {
+    let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 512);
+    assert_eq!(timing.busy(ready), ready, "the key load");
+    timing.accept(ready + 100, 256);
+    timing.accept(ready + 200, 256);
+    let tag = timing.finish().tag;
+    assert_eq!(timing.busy(ready + 100), ready);
+    assert_eq!(timing.busy(ready + 102), ready + 2);
+    assert_eq!(timing.busy(ready + 150), ready + 4);
+    assert_eq!(timing.busy(u64::MAX), ready + 4 + (tag - (ready + 200)));
 }

@@ -404,7 +404,7 @@ impl FrontEnd {
         let place = self.group * self.spec.pces + self.turn % self.spec.pces;
         let open = self.flights.open_jobs();
         let mut output = ports.work[place].output(now.time, ports.wakes);
-        if open >= self.spec.pces * self.spec.copy_engine.messages_in_flight as usize || !output.has_room() {
+        if open >= self.spec.pces * self.spec.copy_engine.stripes_in_flight as usize || !output.has_room() {
             return (Activity::Stall(Stall::Order), Wake::NEVER);
         }
         let bytes = self.spec.copy_engine.stripe.0.min(job.bytes - *offset);

@@ -1,0 +1,65 @@
+//! The bytes and the clockwork of the AES-GCM engine, against another implementation in the same run.
+
+use aes_gcm::{AeadInOut, Aes256Gcm, KeyInit};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use sealsim::gcm::bulk::{Key, Stream};
+use sealsim::gcm::message::Direction;
+use sealsim::gcm::spec::EngineSpec;
+use sealsim::gcm::timing::Timing;
+use std::hint::black_box;
+
+fn bytes(c: &mut Criterion) {
+    let key = Key::new(&[7; 32]).unwrap();
+    let other = Aes256Gcm::new(&[7; 32].into());
+    let iv = [9; 12];
+    for (name, length) in [("256 B", 256), ("4 KiB", 4 << 10), ("1 MiB", 1 << 20)] {
+        let mut group = c.benchmark_group(format!("seal {name}"));
+        group.throughput(Throughput::Bytes(length));
+        let mut text = vec![1; length as usize];
+        group.bench_function("sealsim", |b| b.iter(|| key.seal(&iv, &[2; 16], black_box(&mut text))));
+        group.bench_function("aes-gcm", |b| {
+            b.iter(|| other.encrypt_inout_detached(&iv.into(), &[2; 16], black_box(&mut text[..]).into()));
+        });
+        group.bench_function("sealsim, bursts of 256 B", |b| {
+            b.iter(|| {
+                let mut stream = Stream::new(&key, &iv, &[2; 16], Direction::Seal).unwrap();
+                for burst in text.chunks_mut(256) {
+                    stream.update(&key, burst);
+                }
+                stream.tag(&key)
+            });
+        });
+    }
+}
+
+fn clockwork(c: &mut Criterion) {
+    const BURSTS: u64 = 4096;
+    let mut group = c.benchmark_group("accept 256 B");
+    group.throughput(Throughput::Elements(BURSTS));
+    for (name, direction, interval) in [
+        ("open, keeps up", Direction::Open, 5),
+        ("seal, keeps up", Direction::Seal, 5),
+        ("open, saturated", Direction::Open, 1),
+        ("seal, saturated", Direction::Seal, 1),
+    ] {
+        let mut timing = Timing::new(&EngineSpec::four_lanes()).unwrap();
+        let ready = timing.load_key(0);
+        timing.start(ready, 16, 256 * BURSTS, direction);
+        group.bench_function(name, |b| {
+            b.iter_batched_ref(
+                || timing.clone(),
+                |timing| {
+                    let mut last = 0;
+                    for burst in 0..BURSTS {
+                        last = timing.accept(ready + 40 + interval * burst, 256).consumed;
+                    }
+                    black_box(last)
+                },
+                BatchSize::SmallInput,
+            );
+        });
+    }
+}
+
+criterion_group!(benches, bytes, clockwork);
+criterion_main!(benches);

@@ -1,0 +1,157 @@
+//! `sealsim verify`: the modelled engine against published values.
+
+use super::Failure;
+use crate::gcm::spec::EngineSpec;
+use crate::validate::vectors::{Case, Structural, read};
+use clap::{Args, Subcommand, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::miette;
+use serde::Serialize;
+use std::{
+    fs,
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
+};
+
+/// Arguments of `sealsim verify`.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Passes AES-GCM test vectors through the structural engine, cycle by cycle.
+    Vectors(Vectors),
+}
+
+#[derive(Debug, Args)]
+struct Vectors {
+    /// NIST CAVP response files (.rsp) or Wycheproof files (.json) for AES-GCM and GMAC.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// A TOML file with an engine at its top level or under `engine` or `gpu.engine`. Its key size does not matter: every
+    /// vector brings its own. Without it: four unrolled lanes, GHASH aggregated four wide with four groups in flight.
+    #[arg(long, value_name = "CONFIG")]
+    engine: Option<PathBuf>,
+    /// How the counts are printed.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+#[derive(Debug, Serialize)]
+struct Outcome {
+    engine: EngineSpec,
+    files: Vec<FileOutcome>,
+}
+
+#[derive(Debug, Serialize)]
+struct FileOutcome {
+    path: String,
+    passed: u64,
+    failed: u64,
+    /// Cases that were not tried. There are none: the field says so.
+    skipped: u64,
+    failures: Vec<CaseFailure>,
+}
+
+#[derive(Debug, Serialize)]
+struct CaseFailure {
+    case: String,
+    what: String,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// [`Failure::Verification`] if a case fails, [`Failure::InputOutput`] for a file that cannot be read,
+/// [`Failure::Config`] for an engine that cannot be built.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let What::Vectors(vectors) = &arguments.what;
+    let engine = match &vectors.engine {
+        Some(path) => engine_of(path)?,
+        None => EngineSpec::four_lanes(),
+    };
+    let mut files = Vec::new();
+    for path in &vectors.files {
+        files.push((path, cases_of(path)?));
+    }
+    let progress = progress(files.iter().map(|(_, cases)| cases.len() as u64).sum());
+    let mut subject = Structural::new(engine.clone());
+    let files = files.iter().map(|(path, cases)| pass(path, cases, &mut subject, &progress)).collect();
+    progress.finish_and_clear();
+    let outcome = Outcome { engine, files };
+    print(&outcome, vectors.format).map_err(|error| Failure::output(&error))?;
+    match outcome.files.iter().map(|file| file.failed).sum::<u64>() {
+        0 => Ok(()),
+        failed => Err(Failure::Verification(miette!("{failed} cases failed"))),
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| Failure::input_output(&path.display().to_string(), &error))
+}
+
+fn cases_of(path: &Path) -> Result<Vec<Case>, Failure> {
+    let text = text_of(path)?;
+    read(&text).map_err(|error| Failure::InputOutput(miette!("{}: {error}", path.display())))
+}
+
+/// The engine in a configuration file.
+fn engine_of(path: &Path) -> Result<EngineSpec, Failure> {
+    let text = text_of(path)?;
+    let refusal = |error: &dyn std::fmt::Display| Failure::Config(miette!("{}: {error}", path.display()));
+    let mut table: toml::Table = text.parse().map_err(|error| refusal(&error))?;
+    for key in ["gpu", "engine"] {
+        if let Some(toml::Value::Table(inner)) = table.remove(key) {
+            table = inner;
+        }
+    }
+    let spec: EngineSpec = table.try_into().map_err(|error| refusal(&error))?;
+    spec.check().map_err(|error| refusal(&error))?;
+    Ok(spec)
+}
+
+fn progress(cases: u64) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} cases, {eta} left");
+    ProgressBar::new(cases).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn pass(path: &Path, cases: &[Case], subject: &mut Structural, progress: &ProgressBar) -> FileOutcome {
+    let mut failures = Vec::new();
+    for case in cases {
+        if let Err(mismatch) = case.check(subject) {
+            failures.push(CaseFailure { case: case.id.clone(), what: mismatch.to_string() });
+        }
+        progress.inc(1);
+    }
+    let failed = failures.len() as u64;
+    FileOutcome { path: path.display().to_string(), passed: cases.len() as u64 - failed, failed, skipped: 0, failures }
+}
+
+fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if format == Format::Json {
+        serde_json::to_writer_pretty(&mut out, outcome)?;
+        return writeln!(out);
+    }
+    for file in &outcome.files {
+        writeln!(out, "{}: {} passed, {} failed, {} skipped", file.path, file.passed, file.failed, file.skipped)?;
+        for failure in &file.failures {
+            writeln!(out, "  {}: {}", failure.case, failure.what)?;
+        }
+    }
+    Ok(())
+}

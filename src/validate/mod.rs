@@ -1,0 +1,3 @@
+//! Holding the model against what is known from elsewhere.
+
+pub mod vectors;

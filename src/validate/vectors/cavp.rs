@@ -1,0 +1,142 @@
+//! Response files of NIST's Cryptographic Algorithm Validation Program for GCM.
+//!
+//! Lines are comments (`#`), group headers in bits (`[IVlen = 96]`), and the values of a case in hexadecimal after its
+//! `Count`. In a decryption file a case ends in `PT` or in `FAIL`.
+
+use super::{Case, Place, Problem, VectorError, hex_bytes};
+
+const HEADERS: [&str; 5] = ["Keylen", "IVlen", "PTlen", "AADlen", "Taglen"];
+const VALUES: [&str; 6] = ["Key", "IV", "PT", "AAD", "CT", "Tag"];
+/// Which header announces the length of which value.
+const ANNOUNCED: [usize; 6] = [0, 1, 2, 3, 2, 4];
+
+#[derive(Default)]
+struct Open {
+    line: usize,
+    count: String,
+    values: [Option<Vec<u8>>; 6],
+    fail: bool,
+}
+
+impl Open {
+    fn close(mut self) -> Result<Case, VectorError> {
+        let (line, count, fail) = (self.line, self.count, self.fail);
+        let mut take = |index: usize| {
+            self.values[index].take().ok_or_else(|| VectorError {
+                place: Place::Line(line),
+                problem: Problem::Missing(VALUES[index]),
+                text: format!("Count = {count}"),
+            })
+        };
+        let plaintext = if fail { None } else { Some(take(2)?) };
+        Ok(Case {
+            id: format!("line {line}, Count = {count}"),
+            key: take(0)?,
+            iv: take(1)?,
+            aad: take(3)?,
+            plaintext,
+            ciphertext: take(4)?,
+            tag: take(5)?,
+            valid: !fail,
+        })
+    }
+}
+
+/// Reads a response file.
+///
+/// # Errors
+/// The first line that is wrong.
+pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
+    let (mut cases, mut open) = (Vec::new(), None::<Open>);
+    let mut announced = [None; 5];
+    for (index, raw) in text.lines().enumerate() {
+        let (number, line) = (index + 1, raw.trim());
+        let error = |problem| VectorError { place: Place::Line(number), problem, text: line.to_owned() };
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Some(header) = line.strip_prefix('[') {
+            let header = header.strip_suffix(']').ok_or_else(|| error(Problem::Syntax))?;
+            let (name, value) = header.split_once('=').ok_or_else(|| error(Problem::Syntax))?;
+            let place = HEADERS.iter().position(|&header| header == name.trim());
+            let place = place.ok_or_else(|| error(Problem::UnknownName))?;
+            let bits: u64 = value.trim().parse().map_err(|_| error(Problem::Number))?;
+            cases.extend(open.take().map(Open::close).transpose()?);
+            announced[place] = Some(bits);
+            continue;
+        }
+        if line == "FAIL" {
+            open.as_mut().ok_or_else(|| error(Problem::Syntax))?.fail = true;
+            continue;
+        }
+        let (name, value) = line.split_once('=').ok_or_else(|| error(Problem::Syntax))?;
+        let (name, value) = (name.trim(), value.trim());
+        if name == "Count" {
+            value.parse::<u64>().map_err(|_| error(Problem::Number))?;
+            cases.extend(open.take().map(Open::close).transpose()?);
+            open = Some(Open { line: number, count: value.to_owned(), ..Open::default() });
+            continue;
+        }
+        let place = VALUES.iter().position(|&known| known == name).ok_or_else(|| error(Problem::UnknownName))?;
+        let case = open.as_mut().ok_or_else(|| error(Problem::Missing("Count")))?;
+        let bytes = hex_bytes(VALUES[place], value, &Place::Line(number))?;
+        let got = 8 * bytes.len() as u64;
+        if let Some(announced) = announced[ANNOUNCED[place]].filter(|&announced| announced != got) {
+            return Err(error(Problem::Length { name: VALUES[place], got, announced }));
+        }
+        if case.values[place].replace(bytes).is_some() {
+            return Err(error(Problem::Twice));
+        }
+    }
+    cases.extend(open.map(Open::close).transpose()?);
+    if cases.is_empty() {
+        let problem = Problem::Count { expected: 1, found: 0 };
+        let text = text.lines().next().unwrap_or_default().chars().take(80).collect();
+        return Err(VectorError { place: Place::File, problem, text });
+    }
+    Ok(cases)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn refusal(text: &str) -> (Place, Problem) {
+        let error = read(text).unwrap_err();
+        (error.place, error.problem)
+    }
+
+    #[test]
+    fn every_mistake_is_found_in_its_line() {
+        let head = "# x\n[Keylen = 128]\n[IVlen = 96]\n\nCount = 0\n";
+        assert_eq!(refusal(&format!("{head}Key = 0g")), (Place::Line(6), Problem::Hex("Key")));
+        let length = Problem::Length { name: "Key", got: 8, announced: 128 };
+        assert_eq!(refusal(&format!("{head}Key = 00")), (Place::Line(6), length));
+        assert_eq!(refusal(&format!("{head}AAD =\nAAD = \n")), (Place::Line(7), Problem::Twice));
+        assert_eq!(refusal(&format!("{head}Kye = 00")), (Place::Line(6), Problem::UnknownName));
+        assert_eq!(refusal(&format!("{head}Key")), (Place::Line(6), Problem::Syntax));
+        assert_eq!(refusal(&format!("{head}AAD =\n")), (Place::Line(5), Problem::Missing("PT")));
+        assert_eq!(refusal("[Keylen = x]"), (Place::Line(1), Problem::Number));
+        assert_eq!(refusal("[Keylen 128"), (Place::Line(1), Problem::Syntax));
+        assert_eq!(refusal("FAIL"), (Place::Line(1), Problem::Syntax));
+        assert_eq!(refusal("Key = 00"), (Place::Line(1), Problem::Missing("Count")));
+        assert_eq!(refusal("\n\n"), (Place::File, Problem::Count { expected: 1, found: 0 }));
+        assert!(read("Count = 1\nKey = 0g").unwrap_err().to_string().contains("0g"));
+    }
+
+    #[test]
+    fn a_failing_case_has_no_plaintext_and_is_not_valid() {
+        let cases = read("Count = 4\r\nKey = 00\r\nIV = 01\r\nCT = \r\nAAD = \r\nTag = 02\r\nFAIL\r\n").unwrap();
+        assert_eq!(cases.len(), 1);
+        assert_eq!((cases[0].plaintext.as_ref(), cases[0].valid), (None, false));
+        assert_eq!(cases[0].id, "line 1, Count = 4");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "(\\[?(Keylen|Key|Count|IV|CT|PT|FAIL|AAD|Tag|é)? ?=? ?[0-9a-f]{0,4}\\]?\r?\n){0,20}") {
+            let _ = read(&text);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Published AES-GCM vectors: readers, and the check of one case.
+
+pub mod cavp;
+mod subject;
+pub mod wycheproof;
+
+pub use subject::{Bulk, Structural, Subject};
+
+use crate::gcm::message::Direction;
+use std::fmt;
+use thiserror::Error;
+
+/// One case of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// Its name in the file, for example `tcId 7` or `line 1234, Count = 3`.
+    pub id: String,
+    /// Key.
+    pub key: Vec<u8>,
+    /// IV, of any length; empty only where it must be refused.
+    pub iv: Vec<u8>,
+    /// Additional authenticated data.
+    pub aad: Vec<u8>,
+    /// Plaintext, where the file gives it.
+    pub plaintext: Option<Vec<u8>>,
+    /// Ciphertext.
+    pub ciphertext: Vec<u8>,
+    /// Tag, maybe cut short.
+    pub tag: Vec<u8>,
+    /// Whether the message must open. One that is not valid must be refused.
+    pub valid: bool,
+}
+
+/// Why a file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{place}: {problem}: {text:?}")]
+pub struct VectorError {
+    /// Where: a line or a case.
+    pub place: Place,
+    /// What is wrong.
+    pub problem: Problem,
+    /// The offending text.
+    pub text: String,
+}
+
+/// A place in a vector file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A line, from 1.
+    Line(usize),
+    /// A case of a Wycheproof file.
+    Case(u64),
+    /// The file as a whole.
+    File,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Case(id) => write!(f, "tcId {id}"),
+            Self::File => write!(f, "the file"),
+        }
+    }
+}
+
+/// What can be wrong with a vector file.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Problem {
+    /// Not a line of a response file.
+    #[error("expected `Name = value`, `[Name = value]`, `FAIL`, a comment or nothing")]
+    Syntax,
+    /// A name that response files of this kind do not have.
+    #[error("unknown name")]
+    UnknownName,
+    /// A name given twice in a case.
+    #[error("given twice in one case")]
+    Twice,
+    /// Not a whole number.
+    #[error("expected a whole number")]
+    Number,
+    /// Not hexadecimal.
+    #[error("{0} is not hexadecimal")]
+    Hex(&'static str),
+    /// A value of another length than announced.
+    #[error("{name} has {got} bits where {announced} are announced")]
+    Length {
+        /// The value's name.
+        name: &'static str,
+        /// Its bits.
+        got: u64,
+        /// The bits that the group announces.
+        announced: u64,
+    },
+    /// A value that a case needs.
+    #[error("the case has no {0}")]
+    Missing(&'static str),
+    /// A file that holds no case, or not as many as it says.
+    #[error("expected {expected} cases, found {found}")]
+    Count {
+        /// Announced, or at least one.
+        expected: u64,
+        /// Read.
+        found: u64,
+    },
+    /// Not JSON of the schema.
+    #[error("{0}")]
+    Json(String),
+    /// A schema or result that is not known.
+    #[error("unknown {0}")]
+    Unknown(&'static str),
+}
+
+/// Reads a file of either kind: Wycheproof's files are JSON, all others are taken for CAVP response files.
+///
+/// # Errors
+/// The first thing in the file that is wrong, with its place.
+pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
+    if text.trim_start().starts_with('{') { wycheproof::read(text) } else { cavp::read(text) }
+}
+
+fn hex_bytes(name: &'static str, text: &str, place: &Place) -> Result<Vec<u8>, VectorError> {
+    let error = |_| VectorError { place: place.clone(), problem: Problem::Hex(name), text: text.to_owned() };
+    hex::decode(text).map_err(error)
+}
+
+/// What a subject got wrong about a case.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Mismatch {
+    /// A valid message was refused.
+    #[error("refused: {0}")]
+    Refused(String),
+    /// A value differs.
+    #[error("{what} is {got} instead of {expected}")]
+    Differs {
+        /// Which value, in which direction.
+        what: &'static str,
+        /// In hexadecimal.
+        expected: String,
+        /// In hexadecimal.
+        got: String,
+    },
+    /// A message that is not valid was opened.
+    #[error("an invalid message was accepted with tag {0}")]
+    Accepted(String),
+}
+
+fn same(what: &'static str, expected: &[u8], got: &[u8]) -> Result<(), Mismatch> {
+    if expected == got {
+        return Ok(());
+    }
+    Err(Mismatch::Differs { what, expected: hex::encode(expected), got: hex::encode(got) })
+}
+
+impl Case {
+    /// Seals and opens a valid case, or sees that an invalid one is refused.
+    ///
+    /// # Errors
+    /// What the subject got wrong first.
+    pub fn check(&self, subject: &mut dyn Subject) -> Result<(), Mismatch> {
+        let opened = subject.process(self, &self.ciphertext, Direction::Open);
+        if !self.valid {
+            return match opened {
+                Ok((_, tag)) if (4..=16).contains(&self.tag.len()) && tag.starts_with(&self.tag) => {
+                    Err(Mismatch::Accepted(hex::encode(tag)))
+                }
+                _ => Ok(()),
+            };
+        }
+        let (text, tag) = opened.map_err(Mismatch::Refused)?;
+        same("the tag on open", &self.tag, &tag[..self.tag.len().min(16)])?;
+        let Some(plaintext) = &self.plaintext else { return Ok(()) };
+        same("the plaintext", plaintext, &text)?;
+        let (text, tag) = subject.process(self, plaintext, Direction::Seal).map_err(Mismatch::Refused)?;
+        same("the ciphertext", &self.ciphertext, &text)?;
+        same("the tag on seal", &self.tag, &tag[..self.tag.len().min(16)])
+    }
+}

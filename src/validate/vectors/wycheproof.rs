@@ -1,0 +1,146 @@
+//! Wycheproof's JSON files for AES-GCM (`aead_test_schema_v1.json`) and GMAC (`mac_with_iv_test_schema_v1.json`).
+
+use super::{Case, Place, Problem, VectorError, hex_bytes};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct File {
+    schema: String,
+    number_of_tests: u64,
+    test_groups: Vec<Group>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Group {
+    key_size: u64,
+    iv_size: u64,
+    tag_size: u64,
+    tests: Vec<Test>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Test {
+    tc_id: u64,
+    key: String,
+    iv: String,
+    aad: Option<String>,
+    msg: String,
+    ct: Option<String>,
+    tag: String,
+    result: String,
+}
+
+/// The two schemas.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Schema {
+    Aead,
+    /// The message is authenticated and not enciphered: it is the AAD of an empty text.
+    Gmac,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// The first thing that is wrong, with its line or its `tcId`.
+pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
+    let file: File = serde_json::from_str(text).map_err(|error| VectorError {
+        place: Place::Line(error.line()),
+        problem: Problem::Json(error.to_string()),
+        text: text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default().chars().take(80).collect(),
+    })?;
+    let of_file = |problem, text: &str| VectorError { place: Place::File, problem, text: text.to_owned() };
+    let schema = match file.schema.as_str() {
+        "aead_test_schema_v1.json" => Schema::Aead,
+        "mac_with_iv_test_schema_v1.json" => Schema::Gmac,
+        other => return Err(of_file(Problem::Unknown("schema"), other)),
+    };
+    let mut cases = Vec::new();
+    for group in &file.test_groups {
+        for test in &group.tests {
+            cases.push(case(schema, group, test)?);
+        }
+    }
+    let (expected, found) = (file.number_of_tests, cases.len() as u64);
+    if expected != found || found == 0 {
+        return Err(of_file(Problem::Count { expected: expected.max(1), found }, "numberOfTests"));
+    }
+    Ok(cases)
+}
+
+fn case(schema: Schema, group: &Group, test: &Test) -> Result<Case, VectorError> {
+    let place = Place::Case(test.tc_id);
+    let error = |problem, text: &str| VectorError { place: place.clone(), problem, text: text.to_owned() };
+    let bytes = |name, text: &str| hex_bytes(name, text, &place);
+    let announced = |name, text: &str, announced: u64| {
+        let bytes = bytes(name, text)?;
+        let got = 8 * bytes.len() as u64;
+        if got == announced { Ok(bytes) } else { Err(error(Problem::Length { name, got, announced }, text)) }
+    };
+    let given = |name, text: &Option<String>| {
+        let text = text.as_deref().ok_or_else(|| error(Problem::Missing(name), &format!("tcId {}", test.tc_id)))?;
+        bytes(name, text)
+    };
+    let valid = match test.result.as_str() {
+        "valid" => true,
+        "invalid" => false,
+        other => return Err(error(Problem::Unknown("result"), other)),
+    };
+    let message = bytes("msg", &test.msg)?;
+    let (aad, plaintext, ciphertext) = match schema {
+        Schema::Aead => (given("aad", &test.aad)?, message, given("ct", &test.ct)?),
+        Schema::Gmac => (message, Vec::new(), Vec::new()),
+    };
+    Ok(Case {
+        id: format!("tcId {}", test.tc_id),
+        key: announced("key", &test.key, group.key_size)?,
+        iv: announced("iv", &test.iv, group.iv_size)?,
+        aad,
+        plaintext: Some(plaintext),
+        ciphertext,
+        // A tag that is not valid may have another length, too.
+        tag: if valid { announced("tag", &test.tag, group.tag_size)? } else { bytes("tag", &test.tag)? },
+        valid,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(schema: &str, number: u64, test: &str) -> String {
+        format!(
+            r#"{{"schema": "{schema}", "numberOfTests": {number}, "testGroups":
+               [{{"keySize": 8, "ivSize": 8, "tagSize": 8, "tests": [{test}]}}]}}"#
+        )
+    }
+
+    fn test(key: &str, tag: &str, result: &str) -> String {
+        format!(
+            r#"{{"tcId": 7, "key": "{key}", "iv": "01", "aad": "", "msg": "", "ct": "", "tag": "{tag}", "result": "{result}"}}"#
+        )
+    }
+
+    #[test]
+    fn every_mistake_is_found_in_its_case() {
+        const AEAD: &str = "aead_test_schema_v1.json";
+        let refusal = |text: String| {
+            let error = read(&text).unwrap_err();
+            (error.place, error.problem)
+        };
+        assert_eq!(read(&file(AEAD, 1, &test("00", "02", "valid"))).map(|cases| cases.len()), Ok(1));
+        assert_eq!(refusal(file(AEAD, 1, &test("0", "02", "valid"))), (Place::Case(7), Problem::Hex("key")));
+        let length = Problem::Length { name: "tag", got: 16, announced: 8 };
+        assert_eq!(refusal(file(AEAD, 1, &test("00", "0203", "valid"))), (Place::Case(7), length));
+        assert!(read(&file(AEAD, 1, &test("00", "0203", "invalid"))).is_ok());
+        assert_eq!(refusal(file(AEAD, 1, &test("00", "02", "fine"))), (Place::Case(7), Problem::Unknown("result")));
+        let count = Problem::Count { expected: 2, found: 1 };
+        assert_eq!(refusal(file(AEAD, 2, &test("00", "02", "valid"))), (Place::File, count));
+        assert_eq!(refusal(file("other", 1, "")), (Place::File, Problem::Unknown("schema")));
+        let missing = test("00", "02", "valid").replace(r#""ct": "","#, "");
+        assert_eq!(refusal(file(AEAD, 1, &missing)), (Place::Case(7), Problem::Missing("ct")));
+        assert!(matches!(refusal("{\n\n\"schema\": ]".into()), (Place::Line(3), Problem::Json(_))));
+    }
+}
