@@ -64,14 +64,13 @@ impl Job {
         let Some(payload) = self.workload.payload.as_ref().filter(|_| needed) else { return Ok(None) };
         let sha256 = payload.sha256(&|| interruption.asked())?;
         let path = std::path::absolute(&payload.path).unwrap_or_else(|_| payload.path.clone());
-        if let Some(known) = self.expected.as_ref().and_then(|expected| expected.payload.as_ref()) {
-            if known.sha256 != sha256 {
-                let text = format!("payload {} has changed since the manifest was written", path.display());
-                return Err(Failure::InputOutput(miette!(
-                    help = format!("its SHA-256 must be {}", known.sha256),
-                    "{text}"
-                )));
-            }
+        let known = self.expected.as_ref().and_then(|expected| expected.payload.as_ref());
+        if let Some(known) = known.filter(|known| known.sha256 != sha256) {
+            let text = format!("payload {} has changed since the manifest was written", path.display());
+            return Err(Failure::InputOutput(miette!(
+                help = format!("its SHA-256 must be {}", known.sha256),
+                "{text}"
+            )));
         }
         Ok(Some(PayloadRecord { path, size: payload.size, sha256 }))
     }
