@@ -206,6 +206,22 @@ fn a_flipped_tag_is_not_delivered_and_leaves_the_old_file() {
 }
 
 #[test]
+fn a_lost_doorbell_is_a_deadlock_that_names_who_waits() {
+    let folder = folder();
+    fs::write(folder.path().join("out"), "old").unwrap();
+    let arguments = ["--copy", "h2d:4096", "--inject", "host.doorbells.drop", "--out", "out", "--format", "json"];
+    let output = run(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
+    let results = json_of(&output);
+    assert_eq!((&results["schema_version"], &results["error"]["kind"]), (&json!(1), &json!("deadlock")));
+    assert!(results["error"]["at_ps"].is_u64());
+    assert_eq!(results["error"]["waits"][0]["unit"], "host.driver");
+    assert!(message(&output).contains("deadlock at"));
+    assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
+    assert_eq!(names(folder.path()), ["out", "payload"]);
+}
+
+#[test]
 fn a_flipped_bit_on_the_wire_is_repaired() {
     let folder = folder();
     let results = results(folder.path(), &["--copy", "h2d:1MiB", "--inject", "link.h2d.flip:200"]);

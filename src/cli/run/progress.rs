@@ -26,22 +26,24 @@ impl Progress {
 
     /// Notes how far the run is.
     pub fn show(&mut self, now: Femtos, arrivals: &[Arrival]) {
-        if !self.watched || self.started.elapsed() < PATIENCE {
+        let elapsed = self.started.elapsed();
+        if !self.watched || elapsed < PATIENCE {
             return;
         }
         let (data, total) = (self.data, self.total);
         let bar = self.bar.get_or_insert_with(|| bar(data, total));
-        bar.set_message(format!("{:.3} ms simulated", now.seconds() * 1e3));
-        bar.set_position(arrivals.iter().map(Arrival::bytes).sum());
+        let bytes: u64 = arrivals.iter().map(Arrival::bytes).sum();
+        let rate = bytes as f64 / 1e6 / elapsed.as_secs_f64();
+        let rate = if data == DataMode::Exact { format!("{rate:.1} MB/s, ") } else { String::new() };
+        bar.set_message(format!("{rate}{:.3} ms simulated", now.seconds() * 1e3));
+        bar.set_position(bytes);
     }
 }
 
 fn bar(data: DataMode, total: u64) -> ProgressBar {
     // Without bytes nothing tells how far the copies are.
     let (template, total) = match data {
-        DataMode::Exact => {
-            ("{bar:32} {percent:>3} %  {bytes} of {total_bytes}  {binary_bytes_per_sec}  {msg}", Some(total))
-        }
+        DataMode::Exact => ("{bar:32} {percent:>3} %  {bytes} of {total_bytes}  {msg}", Some(total)),
         DataMode::None => ("{spinner} {elapsed}  {msg}", None),
     };
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
@@ -67,6 +69,5 @@ mod tests {
             bar.set_position(50);
             assert_eq!(bar.length(), (data == DataMode::Exact).then_some(100));
         }
-        assert!(ProgressStyle::with_template("{bar:32} {binary_bytes_per_sec}").is_ok());
     }
 }
