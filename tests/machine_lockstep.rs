@@ -53,13 +53,20 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["engine.key_bits=128"], &["engine.key_bits=192"]],
     &[&["engine.aes.keystream_blocks=1"], &["engine.aes.keystream_blocks=500"]],
     &[&["engine.compare=0 cycles"], &["engine.compare=90 cycles"]],
-    &[&["copy_engine.outstanding_reads=1"], &["copy_engine.outstanding_reads=7"], &["copy_engine.outstanding_reads=300"]],
+    &[
+        &["copy_engine.outstanding_reads=1"],
+        &["copy_engine.outstanding_reads=7"],
+        &["copy_engine.outstanding_reads=300"],
+    ],
     &[&["copy_engine.request_interval=16 cycles"], &["copy_engine.request_interval=3 cycles"]],
     &[&["copy_engine.read_buffer=4 KiB"], &["copy_engine.read_buffer=5000 B"], &["copy_engine.read_buffer=128 KiB"]],
     &[&["copy_engine.stripe=512 B"], &["copy_engine.stripe=64 KiB"]],
     &[&["copy_engine.stripes_in_flight=1"], &["copy_engine.stripes_in_flight=200"]],
     &[&["copy_engine.messages_in_flight=1"], &["copy_engine.messages_in_flight=8"]],
-    &[&["copy_engine.pces_secure=2", "copy_engine.pces_plain=1"], &["copy_engine.pces_secure=3", "copy_engine.pces_plain=3"]],
+    &[
+        &["copy_engine.pces_secure=2", "copy_engine.pces_plain=1"],
+        &["copy_engine.pces_secure=3", "copy_engine.pces_plain=3"],
+    ],
     &[&["copy_engine.method_word=8 cycles"]],
     &[&["copy_engine.launch=0 cycles"], &["copy_engine.launch=700 cycles"]],
     &[&["copy_engine.fetch=0 cycles"], &["copy_engine.fetch=900 cycles"]],
@@ -89,13 +96,19 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["root_complex.read_latency=900 cycles"], &["root_complex.read_latency=1 cycle"]],
     &[
         &["driver.pinned={message=\"4 KiB\",push=\"4 KiB\"}", "driver.pageable={message=\"4 KiB\",push=\"64 KiB\"}"],
-        &["driver.pinned={message=\"64 KiB\",push=\"64 KiB\"}", "driver.pageable={message=\"4128 B\",push=\"20000 B\"}"],
+        &[
+            "driver.pinned={message=\"64 KiB\",push=\"64 KiB\"}",
+            "driver.pageable={message=\"4128 B\",push=\"20000 B\"}",
+        ],
         &["driver.pinned={message=\"32 KiB\",push=\"1 MiB\"}", "driver.pageable={message=\"96 B\",push=\"1000 B\"}"],
     ],
     &[&["staging={buffer=\"1 MiB\",buffers=1}"], &["staging={buffer=\"1 MiB\",buffers=3}"]],
     &[&["cipher.threads=2"], &["cipher.threads=5"]],
     &[&["cipher.seal_rate=1.6 B/cycle", "cipher.open_rate=1.4 B/cycle"]],
-    &[&["driver.secure_push=900 cycles"], &["driver.call=0 cycles", "driver.push=0 cycles", "driver.secure_push=0 cycles"]],
+    &[
+        &["driver.secure_push=900 cycles"],
+        &["driver.call=0 cycles", "driver.push=0 cycles", "driver.secure_push=0 cycles"],
+    ],
     &[&["driver.completion=0 cycles", "driver.secure_completion=0 cycles"]],
     &[&["tag_queue.depth=1"], &["tag_queue.depth=2"], &["tag_queue.depth=64"]],
     &[&["tag_queue.comparators=3"]],
@@ -121,9 +134,10 @@ struct Case {
 
 impl Case {
     fn settings(&self) -> Vec<String> {
-        let chosen = CHOICES.iter().zip(&self.choices).filter_map(|(row, choice)| {
-            choice.map(|choice| row[usize::from(choice) % row.len()])
-        });
+        let chosen = CHOICES
+            .iter()
+            .zip(&self.choices)
+            .filter_map(|(row, choice)| choice.map(|choice| row[usize::from(choice) % row.len()]));
         let all = QUICK.iter().chain(chosen.flatten());
         all.map(|setting| setting.replace("MULTIPLIER", MULTIPLIER)).collect()
     }
@@ -174,9 +188,10 @@ fn figures(outcome: &Outcome) -> String {
         let tags = (c.tags_verified, c.tags_failed);
         format!("{:?}..{:?} {} messages, tags {tags:?}, {} {:?}\n", c.start, c.end, c.messages, c.delivered, c.reason)
     });
-    let units = outcome.units.iter().map(|u| {
-        format!("{} {}: busy {} idle {} {:?}\n", u.name, u.cycles, u.busy, u.idle, u.stalls)
-    });
+    let units = outcome
+        .units
+        .iter()
+        .map(|u| format!("{} {}: busy {} idle {} {:?}\n", u.name, u.cycles, u.busy, u.idle, u.stalls));
     let rest = (&outcome.link.h2d, &outcome.link.d2h, &outcome.tag_queue, &outcome.incidents, outcome.faults_struck);
     let head = format!("end {:?}\n", outcome.end);
     let tail = format!("{rest:?}\ndigest {}", outcome.event_digest);

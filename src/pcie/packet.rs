@@ -10,10 +10,12 @@ use crate::{
     },
     sim::{FaultKind, Item},
 };
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 /// Requester ID of the GPU: bus 1, device 0, function 0.
 const GPU_ID: u16 = 0x0100;
+/// Stands for a digest in a run without data.
+const NO_DIGEST: [u8; 4] = [0; 4];
 
 /// What a TLP does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +31,20 @@ pub enum Kind {
 }
 
 /// Payload bytes: a slice of shared memory, or nothing in a run without data.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Payload {
     memory: Option<Arc<Vec<u8>>>,
     offset: u32,
     length: u32,
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.bytes() {
+            Some(bytes) => f.write_str(&hex::encode(bytes)),
+            None => f.write_str("none"),
+        }
+    }
 }
 
 impl Payload {
@@ -89,6 +100,7 @@ impl Payload {
     }
 
     fn flip(&mut self, seed: u64) {
+        // The memory is shared: what others see in it stays as it is.
         if let Some(bytes) = self.bytes().filter(|b| !b.is_empty()) {
             let mut copy = bytes.to_vec();
             let bit = seed % (copy.len() as u64 * 8);
@@ -244,7 +256,15 @@ impl Tlp {
         self.with_whole_payload(|payload| crc::lcrc(sequence, &header[..length], payload, self.ecrc))
     }
 
-    /// ECRC over header and payload.
+    /// Adds the digest; its bytes are left out if not `exact`.
+    pub fn add_end_to_end_crc(&mut self, exact: bool) {
+        self.ecrc = Some(NO_DIGEST);
+        if exact {
+            self.ecrc = Some(self.end_to_end_crc());
+        }
+    }
+
+    /// ECRC over header and payload, with the bit of the header that announces it as it is now.
     #[must_use]
     pub fn end_to_end_crc(&self) -> [u8; 4] {
         let (header, length) = self.header();
@@ -257,7 +277,7 @@ impl Tlp {
     pub fn intact_end_to_end(&self) -> bool {
         match self.ecrc {
             None => true,
-            Some(_) if self.payload.memory.is_none() => !self.damaged,
+            Some(NO_DIGEST) => !self.damaged,
             Some(sent) => self.end_to_end_crc() == sent,
         }
     }
@@ -294,5 +314,173 @@ impl Item for Tlp {
         } else {
             self.address ^= 1 << (6 + seed % 6);
         }
+    }
+}
+
+impl Tlp {
+    /// Inverts a bit of the payload, or of the header where there is no payload.
+    pub(super) fn flip_content(&mut self, seed: u64) {
+        if self.payload_dw() > 0 {
+            self.payload.flip(seed);
+        } else {
+            self.flip_header(seed);
+        }
+    }
+
+    /// Inverts a bit of the header, among those that leave its length as it is: tag, address, byte count.
+    pub(super) fn flip_header(&mut self, seed: u64) {
+        let completes = matches!(self.kind, Kind::Completion | Kind::Unsupported);
+        let bit = seed % if completes { 10 + 5 + 12 } else { 10 + 30 };
+        match bit {
+            0..10 => self.tag ^= 1 << bit,
+            10..15 => self.address ^= 1 << (bit - 8),
+            _ if completes => self.byte_count ^= 1 << (bit - 15),
+            _ => self.address ^= 1 << (bit - 8),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pcie::{
+        split::{CompletionRule, CompletionSplit, Request},
+        wire::{
+            frame,
+            tlp::{Attributes, Body, Common, MemoryOp, TlpRepr},
+        },
+    };
+    use proptest::prelude::*;
+
+    const READ: (Kind, MemoryOp) = (Kind::Read, MemoryOp::Read);
+    const WRITE: (Kind, MemoryOp) = (Kind::Write, MemoryOp::Write);
+
+    fn addresses() -> impl Strategy<Value = u64> {
+        prop_oneof![any::<u32>().prop_map(u64::from), any::<u64>(), (1u64 << 32) - 8192..(1 << 32) + 8192]
+    }
+
+    /// The request as the wire module has it.
+    fn request(op: MemoryOp, address: u64, bytes: u32, tag: u16) -> TlpRepr {
+        TlpRepr::memory(op, Request { address, bytes }, GPU_ID, tag, Attributes::default())
+    }
+
+    /// All bytes of the TLP: header, payload padded to DW, digest.
+    fn whole(header: &[u8], address: u64, payload: &[u8], digest: Option<[u8; 4]>) -> Vec<u8> {
+        let mut all = header.to_vec();
+        all.extend(vec![0; (address % 4) as usize]);
+        all.extend(payload);
+        all.resize(all.len().next_multiple_of(4), 0);
+        all.extend(digest.iter().flatten());
+        all
+    }
+
+    /// Compares header, wire length, credits and LCRC with the wire module.
+    fn compare(tlp: &Tlp, repr: &TlpRepr, payload: &[u8], sequence: u16) {
+        let (header, length) = tlp.header();
+        assert_eq!(&header[..length], &*repr.emit(), "{tlp:x?}");
+        assert_eq!(tlp.wire_dw(), u32::from(repr.total_dw()) + 2);
+        assert_eq!(tlp.credits(), repr.credits());
+        let mut framed = Vec::new();
+        frame::emit_tlp(&mut framed, sequence, &whole(&header[..length], tlp.address, payload, tlp.ecrc), false);
+        assert_eq!(framed.len() as u32, tlp.wire_dw() * 4);
+        assert_eq!(framed[framed.len() - 4..], tlp.lcrc(sequence));
+    }
+
+    proptest! {
+        #[test]
+        fn requests_are_those_of_the_wire_module(
+            address in addresses(),
+            bytes in prop_oneof![0u32..9, 0u32..=4096],
+            tag in 0u16..1024,
+            sequence in 0u16..4096,
+            digest in any::<bool>(),
+        ) {
+            let bytes = bytes.min(4096 - (address % 4096) as u32);
+            for (kind, op) in [READ, WRITE] {
+                let data: Vec<_> = (0..bytes).map(|n| (n * 7 + 1) as u8).collect();
+                let payload = if kind == Kind::Write { Payload::of(data.clone()) } else { Payload::none() };
+                let mut tlp = Tlp { kind, payload, tag, ..Tlp::read(tag, address, bytes) };
+                let mut repr = request(op, address, bytes, tag);
+                if digest {
+                    tlp.add_end_to_end_crc(true);
+                    repr.common = Common { td: true, ..repr.common };
+                    prop_assert!(tlp.intact_end_to_end());
+                }
+                compare(&tlp, &repr, if kind == Kind::Write { &data } else { &[] }, sequence);
+            }
+        }
+
+        #[test]
+        fn completions_are_those_of_the_wire_module(
+            address in addresses(),
+            bytes in 0u32..=4096,
+            tag in 0u16..1024,
+            sequence in 0u16..4096,
+        ) {
+            let bytes = bytes.min(4096 - (address % 4096) as u32);
+            let read = request(MemoryOp::Read, address, bytes, tag);
+            for piece in CompletionSplit::new(Request { address, bytes }, CompletionRule::new(64, 256).unwrap()) {
+                let data: Vec<_> = (0..piece.bytes).map(|n| (n * 5 + 3) as u8).collect();
+                let tlp = Tlp {
+                    kind: Kind::Completion,
+                    byte_count: piece.byte_count.into(),
+                    payload: Payload::of(data.clone()),
+                    ..Tlp::read(tag, piece.address, piece.bytes)
+                };
+                compare(&tlp, &TlpRepr::completion(&read, piece, 0), &data, sequence);
+            }
+            let refused = Tlp { kind: Kind::Unsupported, byte_count: bytes.max(1), ..Tlp::read(tag, address, 0) };
+            let body = Body::Completion {
+                data: false,
+                locked: false,
+                completer_id: 0,
+                status: 1,
+                bcm: false,
+                byte_count: bytes.max(1) as u16,
+                lower_address: (address & 0x7f) as u8,
+            };
+            compare(&refused, &TlpRepr { body, length_dw: 0, ..read }, &[], sequence);
+        }
+
+        #[test]
+        fn any_flipped_bit_behind_the_link_is_seen_by_the_digest_only(
+            address in addresses(),
+            bytes in 1u32..=256,
+            seed in any::<u64>(),
+            exact in any::<bool>(),
+            write in any::<bool>(),
+        ) {
+            let bytes = bytes.min(4096 - (address % 4096) as u32);
+            let payload = if exact { Payload::of(vec![0xa5; bytes as usize]) } else { Payload::none() };
+            let mut tlp = if write { Tlp::write(address, bytes, payload) } else { Tlp::read(5, address, bytes) };
+            let mut bare = tlp.clone();
+            tlp.add_end_to_end_crc(exact);
+            prop_assert!(tlp.intact_end_to_end());
+            let kept = tlp.clone();
+            Item::flip(&mut tlp, seed);
+            Item::flip(&mut bare, seed);
+            prop_assert!(!tlp.intact_end_to_end());
+            prop_assert!(bare.intact_end_to_end());
+            // The memory that the payload was a slice of is as it was.
+            prop_assert!(kept.intact_end_to_end());
+        }
+    }
+
+    #[test]
+    fn a_slice_is_cut_at_the_end_of_its_memory_and_joins_its_neighbour() {
+        let memory = Arc::new((0..64).collect::<Vec<u8>>());
+        let mut slice = Payload::slice(&memory, 8, 8);
+        assert_eq!(slice.part(2, 3).bytes(), Some(&[10, 11, 12][..]));
+        assert_eq!(slice.part(6, 100).bytes(), Some(&[14, 15][..]));
+        assert!(slice.extend(&Payload::slice(&memory, 16, 4)));
+        assert!(!slice.extend(&Payload::slice(&memory, 21, 4)));
+        assert_eq!(slice.bytes().map(<[u8]>::len), Some(12));
+        assert_eq!(Payload::slice(&memory, 60, 10).bytes().map(<[u8]>::len), Some(4));
+        assert_eq!(Payload::slice(&memory, 100, 10).bytes(), Some(&[][..]));
+    }
+
+    #[test]
+    fn a_tlp_is_small() {
+        assert!(size_of::<Tlp>() <= 48, "{}", size_of::<Tlp>());
     }
 }

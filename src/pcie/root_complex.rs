@@ -93,7 +93,8 @@ struct Service {
     found: Option<Found>,
     rest: CompletionSplit,
     pending: Option<Tlp>,
-    refused: bool,
+    /// Bytes that a refusal, still to be sent, leaves unread.
+    refused: Option<u32>,
 }
 
 /// The root complex.
@@ -200,10 +201,10 @@ impl RootComplex {
                 ready,
                 tag: request.tag,
                 start: request.address,
+                refused: found.is_none().then_some(request.bytes.max(1)),
                 found,
                 rest: CompletionSplit::new(whole, self.rule),
                 pending: None,
-                refused: false,
             },
         );
     }
@@ -242,8 +243,7 @@ impl Service {
     fn next_completion(&mut self) -> Option<Tlp> {
         let base = Tlp::read(self.tag, self.start, 0);
         let Some(found) = &self.found else {
-            let first = !std::mem::replace(&mut self.refused, true);
-            return first.then_some(Tlp { kind: Kind::Unsupported, byte_count: 4, ..base });
+            return self.refused.take().map(|byte_count| Tlp { kind: Kind::Unsupported, byte_count, ..base });
         };
         let piece = self.rest.next()?;
         Some(Tlp {

@@ -1,5 +1,7 @@
 //! What whole-machine tests share.
 
+#![allow(dead_code, reason = "each file of tests uses its part")]
+
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{Control, Kernel, Order},

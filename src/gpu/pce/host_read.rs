@@ -188,20 +188,23 @@ impl Pce {
         }
     }
 
-    /// Fails the oldest read if it has waited too long; gives when the oldest one will have.
-    pub(super) fn expire(&mut self, now: Now, ports: &mut Ports<'_>) -> u64 {
-        while let Some(&front) = self.slots.order.front() {
+    /// Fails the oldest reads that have waited too long.
+    pub(super) fn expire(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while self.deadline() <= now.cycle {
+            let Some(&front) = self.slots.order.front() else { return };
             let slot = &mut self.slots.slots[usize::from(front)];
-            let deadline = slot.issued + self.timeout;
-            if deadline > now.cycle {
-                return deadline;
-            }
             let (number, left) = (slot.transfer, slot.left);
             slot.left = 0;
             slot.pieces.clear();
             self.fail(number, format!("a read has timed out with {left} bytes missing"), now, ports);
             self.pass_in_order(now, ports);
         }
-        Wake::NEVER
+    }
+
+    /// Cycle in which the oldest read will have waited too long.
+    #[inline]
+    pub(super) fn deadline(&self) -> u64 {
+        let front = self.slots.order.front();
+        front.map_or(Wake::NEVER, |&place| self.slots.slots[usize::from(place)].issued + self.timeout)
     }
 }

@@ -73,6 +73,20 @@ impl TlpFrame {
         let intact = if exact { self.tlp.lcrc(stp.sequence) == self.lcrc } else { !self.damaged };
         if intact { Ok(stp.sequence) } else { Err(Refusal::Lcrc) }
     }
+
+    /// Inverts a bit of sequence number, header, payload or LCRC, each in a quarter of all seeds. Which one does not depend on
+    /// whether the run carries bytes.
+    fn flip(&mut self, seed: u64) {
+        self.damaged = true;
+        let bit = seed / 4;
+        match seed % 4 {
+            0 if bit % 12 < 8 => self.token[3] ^= 1 << (bit % 12),
+            0 => self.token[2] ^= 1 << (bit % 12 - 8),
+            1 => self.tlp.flip_header(bit),
+            2 => self.tlp.flip_content(bit),
+            _ => self.lcrc[(bit / 8 % 4) as usize] ^= 1 << (bit % 8),
+        }
+    }
 }
 
 impl Item for Frame {
@@ -90,12 +104,7 @@ impl Item for Frame {
 
     fn flip(&mut self, seed: u64) {
         match self {
-            Self::Tlp(frame) => {
-                frame.damaged = true;
-                frame.tlp.flip(seed);
-                // The damage lies on the wire, where the LCRC sees it.
-                frame.tlp.damaged = false;
-            }
+            Self::Tlp(frame) => frame.flip(seed),
             Self::Dllp(bytes) => bytes[(seed / 8 % 6) as usize] ^= 1 << (seed % 8),
             Self::Training { .. } => {}
         }
@@ -104,8 +113,59 @@ impl Item for Frame {
     /// Inverts a bit of the length or its check bits; a DLLP has no such token and loses a bit of its own.
     fn flip_token(&mut self, seed: u64) {
         match self {
-            Self::Tlp(frame) => frame.token[(seed / 8 % 2) as usize] ^= 1 << (seed % 8),
+            Self::Tlp(frame) => {
+                // Sixteen bits in bytes 0 and 1; the FCRC is the upper half of byte 2.
+                let bit = seed % 20;
+                let bit = if bit < 16 { bit } else { bit + 4 };
+                frame.token[(bit / 8) as usize] ^= 1 << (bit % 8);
+            }
             _ => self.flip(seed),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pcie::packet::Payload;
+    use proptest::prelude::*;
+
+    fn frame(tlp: Tlp, exact: bool) -> TlpFrame {
+        let Frame::Tlp(frame) = Frame::tlp(tlp, 4095, exact) else { panic!("no TLP") };
+        frame
+    }
+
+    proptest! {
+        #[test]
+        fn a_flipped_bit_is_found_with_bytes_and_without(seed in any::<u64>(), dw in 0u32..65, high in any::<bool>()) {
+            let address = if high { 1 << 40 } else { 1 << 20 };
+            let make = |exact| match dw {
+                0 => Tlp::read(700, address, 512),
+                _ if exact => Tlp::write(address, dw * 4, Payload::of(vec![0x5a; dw as usize * 4])),
+                _ => Tlp::write(address, dw * 4, Payload::none()),
+            };
+            for (kind, refusal) in [(FaultKind::Flip, Refusal::Lcrc), (FaultKind::FlipToken, Refusal::Framing)] {
+                let words = [true, false].map(|exact| {
+                    let mut frame = Frame::Tlp(frame(make(exact), exact));
+                    if kind == FaultKind::Flip { frame.flip(seed) } else { frame.flip_token(seed) };
+                    let Frame::Tlp(tlp) = &frame else { panic!("no TLP") };
+                    assert_eq!(tlp.check(exact), Err(refusal), "{kind:?} {exact}");
+                    frame.word()
+                });
+                prop_assert_eq!(words[0], words[1]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_frame_that_is_whole_gives_its_sequence_number() {
+        for exact in [true, false] {
+            assert_eq!(frame(Tlp::read(0, 64, 64), exact).check(exact), Ok(4095));
+        }
+    }
+
+    #[test]
+    fn a_frame_is_small() {
+        assert!(size_of::<Frame>() <= 64, "{}", size_of::<Frame>());
     }
 }

@@ -15,15 +15,18 @@
 //! | order | Nak and Ack, credit updates, replays, then new TLPs, round robin over the inputs; each input stays in order |
 //! | stalls | `credit`, `replay_full`, `recovery` |
 //! | Ack | at most `ack_latency` cycles after the first TLP that waits for one |
-//! | credits | returned when half a pool has drained, or `credit_update` cycles after the last return |
+//! | credits | returned when half a pool has drained, or `credit_update` cycles after the last return; repeated after 30 us and after Recovery |
 //!
 //! A bad LCRC is answered by a Nak and a replay; a bad token by Recovery, in which all that is under way is lost and later
-//! replayed; a lost TLP by a Nak when the next one comes, a lost Ack by the replay timer. Four replays in a row without progress
-//! also lead to Recovery. Credits are initialised before time zero.
+//! replayed; a lost TLP by a Nak when the next one comes, a lost Ack by the replay timer, a lost UpdateFC by its repetition. Four replays
+//! in a row without progress also lead to Recovery. Credits are initialised before time zero.
+//!
+//! A full transmitter sleeps until there is room again and does not hear its inputs: one tick per TLP sent, one per TLP received.
 
 mod frame;
 mod pool;
 mod receive;
+mod replay;
 mod stream;
 mod transmit;
 
@@ -32,15 +35,20 @@ use super::{
     packet::{Kind, Tlp},
     spec::{CreditSpec, LinkSpec},
 };
-use crate::sim::{Clock, Now, Queue, Wake, Wakes, Wire};
-use pool::{ReceivePool, TransmitPool};
-use std::collections::VecDeque;
-use stream::Stream;
+use crate::{
+    sim::{Clock, Now, Queue, Wake, Wakes, Wire},
+    units::Femtos,
+};
+use pool::Promises;
+use receive::Receiver;
+use transmit::Transmitter;
 
 pub use frame::{Frame, TlpFrame};
 
 /// Sequence numbers are counted modulo this.
 const SEQUENCES: u16 = 4096;
+/// Longest time between two UpdateFC of a finite pool (PCI Express base specification: 30 us).
+const LONGEST_UPDATE_INTERVAL: Femtos = Femtos(30_000_000_000);
 
 /// Which end of the link a port is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +105,10 @@ pub struct Traffic {
     pub bad_lcrc: u64,
     /// Frames refused for their token.
     pub bad_tokens: u64,
+    /// TLPs refused because one before them is missing.
+    pub out_of_sequence: u64,
+    /// DLLPs dropped for their CRC.
+    pub bad_dllps: u64,
     /// TLPs that came a second time and were dropped.
     pub duplicates: u64,
 }
@@ -104,68 +116,47 @@ pub struct Traffic {
 /// One end of the link.
 #[derive(Debug)]
 pub struct Port {
-    spec: LinkSpec,
     side: Side,
     clock: Clock,
     exact: bool,
-    stream: Stream,
+    ecrc: bool,
+    flight: u64,
+    ack_latency: u64,
     recovery_cycles: u64,
-    // Transmitter.
-    position: u64,
-    last_sdp: u64,
-    turn: usize,
-    next_sequence: u16,
-    unacknowledged: VecDeque<(u16, Tlp)>,
-    /// Place in `unacknowledged` of the next TLP to send again.
-    replaying: Option<usize>,
-    replays_in_a_row: u32,
-    replay_deadline: u64,
-    partner: [TransmitPool; 3],
-    // Receiver.
-    expected: u16,
-    nak_scheduled: bool,
-    nak_due: bool,
-    ack_due: u64,
-    own: [ReceivePool; 3],
+    transmitter: Transmitter,
+    receiver: Receiver,
+    /// The link is down before this cycle.
     recovery_until: u64,
+    /// The partner is yet to be told of it.
     training_due: bool,
     traffic: Traffic,
     fault: Option<String>,
 }
 
 impl Port {
-    /// A port whose MAC runs on `clock`. With `exact`, every LCRC is computed and checked over the bytes.
+    /// A port whose MAC runs on `clock`, the same for both ends. With `exact`, every LCRC is computed and checked over the bytes.
+    /// A flight time of zero is one of a cycle.
     #[must_use]
     pub fn new(spec: &LinkSpec, side: Side, clock: Clock, exact: bool) -> Self {
         let (own, partner) = match side {
-            Side::Host => (spec.host_credits, spec.gpu_credits),
-            Side::Gpu { .. } => (spec.gpu_credits, spec.host_credits),
+            Side::Host => (&spec.host_credits, &spec.gpu_credits),
+            Side::Gpu { .. } => (&spec.gpu_credits, &spec.host_credits),
         };
+        let repeat = clock.cycles_in(LONGEST_UPDATE_INTERVAL);
         Self {
             side,
             clock,
             exact,
-            stream: Stream::new(spec.skp_interval_blocks),
+            ecrc: spec.ecrc,
+            flight: spec.flight.0.max(1),
+            ack_latency: spec.ack_latency.0,
             recovery_cycles: clock.cycles_in(spec.recovery),
-            position: 0,
-            last_sdp: u64::MAX,
-            turn: 0,
-            next_sequence: 0,
-            unacknowledged: VecDeque::with_capacity(spec.replay_tlps as usize),
-            replaying: None,
-            replays_in_a_row: 0,
-            replay_deadline: Wake::NEVER,
-            partner: pools(&partner).map(|(headers, data)| TransmitPool::new(headers, data)),
-            expected: 0,
-            nak_scheduled: false,
-            nak_due: false,
-            ack_due: Wake::NEVER,
-            own: pools(&own).map(|(headers, data)| ReceivePool::new(headers, data, spec.max_payload.0 as u32 / 16)),
+            transmitter: Transmitter::new(spec, partner),
+            receiver: Receiver::new(Promises::new(spec, own, side, repeat)),
             recovery_until: 0,
             training_due: false,
             traffic: Traffic::default(),
             fault: None,
-            spec: spec.clone(),
         }
     }
 
@@ -182,18 +173,23 @@ impl Port {
     }
 
     /// Advances by one edge.
+    #[inline]
     pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
         self.receive(now, ports);
         let (activity, room_from) = self.transmit(now, ports);
         let arrival = ports.wire_in.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        // What waits for its date goes out where there is room: at the date if there is room now, else when there is room again.
-        let ack = if room_from == Wake::NEVER { self.ack_due } else { room_from };
-        let at = arrival.min(room_from).min(self.replay_deadline).min(ack);
-        let timer = self.credit_timer(now.cycle);
-        Wake { at: at.min(timer), listens: room_from == Wake::NEVER, background: at == Wake::NEVER, activity }
+        let at = arrival.min(self.transmitter.buffer.deadline());
+        if room_from == Wake::NEVER {
+            // What waits for its date goes out at that date.
+            let at = at.min(self.receiver.ack_due);
+            let (timer, urgent) = self.receiver.promises.timer(now.cycle);
+            return Wake { at: at.min(timer), listens: true, background: at == Wake::NEVER && !urgent, activity };
+        }
+        // Nothing but arrivals matters until there is room again, and what is sent from now on arrives after the flight time.
+        Wake { at: at.min(room_from), listens: room_from > now.cycle + self.flight, background: false, activity }
     }
 
-    fn recovering(&self, cycle: u64) -> bool {
+    const fn recovering(&self, cycle: u64) -> bool {
         cycle < self.recovery_until
     }
 }
@@ -228,7 +224,8 @@ impl Side {
             (Self::Host, _) => HOST_WRITES,
             (Self::Gpu { pces, .. }, Kind::Read | Kind::Write) => usize::from(pces),
             (Self::Gpu { first_tag, tags_per_pce, pces }, _) => {
-                usize::from((tlp.tag.saturating_sub(first_tag) / tags_per_pce).min(pces - 1))
+                let place = tlp.tag.saturating_sub(first_tag) / tags_per_pce.max(1);
+                usize::from(place.min(pces.saturating_sub(1)))
             }
         }
     }

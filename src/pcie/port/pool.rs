@@ -1,12 +1,26 @@
-//! The two sides of a credit pool: headers and data together.
+//! The two sides of a credit pool, headers and data together, and when a receiver gives credits back.
 
-use crate::pcie::credit::{Credits, DATA_BITS, HEADER_BITS, ReceiveCredits, Scale, TransmitCredits};
+use super::{CLASSES, Side, pool_of, pools};
+use crate::{
+    pcie::{
+        credit::{CreditClass, Credits, DATA_BITS, HEADER_BITS, ReceiveCredits, Scale, TransmitCredits},
+        packet::Tlp,
+        spec::{CreditSpec, LinkSpec},
+        wire::dllp::{CreditPhase, DllpRepr},
+    },
+    sim::{Now, Queue, Wake, Wakes},
+};
 use std::collections::VecDeque;
 
 /// The scales with which a pool is advertised: the smallest that can carry it.
 fn scales(headers: u32, data: u32) -> (Scale, Scale) {
     let largest = Scale::Sixteen;
     (Scale::smallest(headers, HEADER_BITS).unwrap_or(largest), Scale::smallest(data, DATA_BITS).unwrap_or(largest))
+}
+
+/// What can be advertised of a pool in a field of `bits`.
+fn advertised(credits: u32, bits: u32, scale: Scale) -> u32 {
+    (credits >> scale.shift()).min((1 << (bits - 1)) - 1)
 }
 
 /// What the partner has promised.
@@ -19,10 +33,9 @@ pub(super) struct TransmitPool {
 impl TransmitPool {
     pub fn new(headers: u32, data: u32) -> Self {
         let (header_scale, data_scale) = scales(headers, data);
-        let field = |credits: u32, scale: Scale| credits >> scale.shift();
         Self {
-            headers: TransmitCredits::new(field(headers, header_scale), HEADER_BITS, header_scale),
-            data: TransmitCredits::new(field(data, data_scale), DATA_BITS, data_scale),
+            headers: TransmitCredits::new(advertised(headers, HEADER_BITS, header_scale), HEADER_BITS, header_scale),
+            data: TransmitCredits::new(advertised(data, DATA_BITS, data_scale), DATA_BITS, data_scale),
         }
     }
 
@@ -43,28 +56,37 @@ impl TransmitPool {
     }
 }
 
-/// What this port has promised, and what has drained since.
+/// Repetitions of an unchanged update that count as work under way: an update that got lost may be all that the partner waits for.
+const REPETITIONS: u32 = 4;
+
+/// What this port has promised of one class.
 #[derive(Debug, Clone)]
-pub(super) struct ReceivePool {
+struct ReceivePool {
     headers: ReceiveCredits,
     data: ReceiveCredits,
     header_scale: Scale,
     data_scale: Scale,
     finite: bool,
-    /// Output and data credits of each TLP received and not yet returned, oldest first, per output in order.
-    held: VecDeque<u32>,
-    /// TLPs returned so far.
-    pub returned: u64,
-    /// Pops after which a return is due.
-    pub threshold: u64,
-    /// Cycle of the last return.
-    pub last: u64,
+    /// TLPs received that have not drained.
+    holding: u32,
+    /// TLPs that have drained since the last update.
+    drained: u32,
+    /// TLPs drained after which an update is due.
+    threshold: u32,
+    /// Cycle of the last update.
+    last: u64,
+    /// Cycle at which the last update is repeated if there is no other.
+    repeat: u64,
+    repetitions: u32,
 }
 
 impl ReceivePool {
     /// `largest` is the data credits of the largest TLP.
-    pub fn new(headers: u32, data: u32, largest: u32) -> Self {
+    fn new(headers: u32, data: u32, largest: u32, repeat: u64) -> Self {
         let (header_scale, data_scale) = scales(headers, data);
+        let promised = |credits, bits, scale: Scale| advertised(credits, bits, scale) << scale.shift();
+        let headers = promised(headers, HEADER_BITS, header_scale);
+        let data = promised(data, DATA_BITS, data_scale);
         let by_headers = if headers == 0 { u32::MAX } else { headers / 2 };
         let by_data = if data == 0 { u32::MAX } else { data / (2 * largest.max(1)) };
         Self {
@@ -73,39 +95,166 @@ impl ReceivePool {
             header_scale,
             data_scale,
             finite: headers != 0 || data != 0,
-            held: VecDeque::new(),
-            returned: 0,
-            threshold: u64::from(by_headers.min(by_data).max(1)),
+            holding: 0,
+            drained: 0,
+            threshold: by_headers.min(by_data).max(1),
             last: 0,
+            repeat,
+            repetitions: REPETITIONS,
         }
     }
 
-    /// Counts a TLP in; false if it was not promised.
+    /// Space for a TLP with so many data credits has drained.
+    fn free(&mut self, data: u32) {
+        if self.finite {
+            self.headers.free(1);
+            self.data.free(data);
+            self.holding -= 1;
+            self.drained += 1;
+        }
+    }
+
+    fn due(&self, cycle: u64, update: u64) -> bool {
+        let changed = self.drained > 0 && (self.drained >= self.threshold || cycle >= self.last + update);
+        self.finite && (changed || cycle >= self.repeat)
+    }
+
+    /// How many more must drain until an update is due.
+    fn lacking(&self, cycle: u64, update: u64) -> u64 {
+        if cycle >= self.last + update { 1 } else { u64::from(self.threshold.saturating_sub(self.drained).max(1)) }
+    }
+}
+
+/// TLPs in one output of the port, in order.
+#[derive(Debug)]
+struct Drain {
+    /// Whether a class of finite credits comes out here.
+    counted: bool,
+    /// TLPs that have been seen to leave.
+    pops: u64,
+    /// Class and data credits of those that have not.
+    held: VecDeque<(u8, u32)>,
+}
+
+/// All that this port has promised, and when it says so again.
+#[derive(Debug)]
+pub(super) struct Promises {
+    pools: [ReceivePool; 3],
+    drains: Vec<Drain>,
+    /// Whether completions come out of several outputs, so that no single one can tell when an update is due.
+    scattered: bool,
+    update: u64,
+    repeat: u64,
+}
+
+impl Promises {
+    /// `repeat` is the longest time between two updates of a pool, changed or not.
+    pub fn new(spec: &LinkSpec, own: &CreditSpec, side: Side, repeat: u64) -> Self {
+        let largest = spec.max_payload.0 as u32 / 16;
+        let pools = pools(own).map(|(headers, data)| ReceivePool::new(headers, data, largest, repeat));
+        let drains = side.outputs().map(|classes| Drain {
+            counted: classes.iter().any(|&class| pools[pool_of(class)].finite),
+            pops: 0,
+            held: VecDeque::new(),
+        });
+        let drains: Vec<_> = drains.collect();
+        let scattered = drains.len() > 2 && pools[pool_of(CreditClass::Completion)].finite;
+        Self { scattered, pools, drains, update: spec.credit_update.0, repeat }
+    }
+
+    /// Counts in a TLP that goes out by `output`; false if it was not promised.
     #[inline]
-    pub fn receive(&mut self, need: Credits) -> bool {
-        if !self.finite {
+    pub fn receive(&mut self, need: Credits, output: usize) -> bool {
+        let drain = &mut self.drains[output];
+        if !drain.counted {
             return true;
         }
-        self.held.push_back(need.data);
-        self.headers.receive(need.headers) & self.data.receive(need.data)
+        let pool = &mut self.pools[pool_of(need.class)];
+        drain.held.push_back((pool_of(need.class) as u8, need.data));
+        pool.holding += u32::from(pool.finite);
+        pool.headers.receive(need.headers) & pool.data.receive(need.data)
     }
 
-    /// Whether TLPs have been received whose credits are not yet returned.
+    /// The pool whose update is due, if one is. If none is, a pop that makes one due wakes the port.
     #[inline]
-    pub fn holds(&self) -> bool {
-        !self.held.is_empty()
+    pub fn due(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> Option<usize> {
+        for (drain, queue) in self.drains.iter_mut().zip(outputs.iter_mut()).filter(|(drain, _)| drain.counted) {
+            let pops = queue.output(now.time, wakes).pops();
+            while drain.pops < pops {
+                drain.pops += 1;
+                if let Some((class, data)) = drain.held.pop_front() {
+                    self.pools[usize::from(class)].free(data);
+                }
+            }
+        }
+        let due = self.pools.iter().position(|pool| pool.due(now.cycle, self.update));
+        if due.is_none() {
+            self.listen(now, outputs, wakes);
+        }
+        due
     }
 
-    /// Returns the credits of all TLPs up to `pops`; gives the fields of the update.
-    pub fn give_back(&mut self, pops: u64, cycle: u64) -> (Scale, u8, Scale, u16) {
-        while self.returned < pops {
-            if let Some(data) = self.held.pop_front() {
-                self.headers.free(1);
-                self.data.free(data);
+    fn listen(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) {
+        for (drain, queue) in self.drains.iter().zip(outputs) {
+            let waiting = self.pools.iter().filter(|pool| pool.holding > 0);
+            let lacking = waiting.map(|pool| pool.lacking(now.cycle, self.update)).min();
+            if let (Some(lacking), false) = (lacking, drain.held.is_empty()) {
+                let lacking = if self.scattered { 1 } else { lacking };
+                queue.output(now.time, wakes).watch_pops(drain.pops + lacking);
             }
-            self.returned += 1;
         }
-        self.last = cycle;
-        (self.header_scale, self.headers.field() as u8, self.data_scale, self.data.field() as u16)
+    }
+
+    /// The update of a pool.
+    pub fn give_back(&mut self, place: usize, cycle: u64) -> DllpRepr {
+        let pool = &mut self.pools[place];
+        pool.repetitions = if pool.drained > 0 { 0 } else { pool.repetitions.saturating_add(1) };
+        pool.drained = 0;
+        pool.last = cycle;
+        pool.repeat = cycle + self.repeat;
+        DllpRepr::Credit {
+            phase: CreditPhase::Update,
+            class: CLASSES[place],
+            virtual_channel: 0,
+            header_scale: pool.header_scale,
+            header: pool.headers.field() as u8,
+            data_scale: pool.data_scale,
+            data: pool.data.field() as u16,
+        }
+    }
+
+    /// The next cycle at which an update may be due without a pop, and whether the partner may be waiting for it.
+    pub fn timer(&self, cycle: u64) -> (u64, bool) {
+        let (mut at, mut urgent) = (Wake::NEVER, false);
+        for pool in self.pools.iter().filter(|pool| pool.finite) {
+            let update = pool.last + self.update;
+            if pool.holding + pool.drained > 0 && update > cycle {
+                at = at.min(update);
+                urgent = true;
+            }
+            at = at.min(pool.repeat);
+            urgent |= pool.repetitions < REPETITIONS;
+        }
+        (at, urgent)
+    }
+
+    /// Updates may have been lost: all are repeated at `cycle`.
+    pub fn repeat_at(&mut self, cycle: u64) {
+        for pool in &mut self.pools {
+            pool.repeat = cycle;
+            pool.repetitions = 0;
+        }
+    }
+}
+
+impl Side {
+    /// The classes that leave by each output.
+    fn outputs(self) -> impl Iterator<Item = &'static [CreditClass]> {
+        use CreditClass::{Completion, NonPosted, Posted};
+        let (first, count, last): (&'static [_], _, &'static [_]) = match self {
+            Self::Host => (&[NonPosted], 1, &[Posted, Completion]),
+            Self::Gpu { pces, .. } => (&[Completion], usize::from(pces), &[Posted, NonPosted]),
+        };
+        std::iter::repeat_n(first, count).chain([last])
     }
 }

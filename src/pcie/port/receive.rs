@@ -1,45 +1,76 @@
 //! The receiver: frames in, checked TLPs out.
 
-use super::{CLASSES, Frame, Port, Ports, SEQUENCES, TlpFrame, frame::Refusal, pool_of};
+use super::{Frame, Port, Ports, SEQUENCES, TlpFrame, frame::Refusal, pool::Promises, pool_of};
 use crate::{
     pcie::{
-        credit::CreditClass,
         packet::Tlp,
         wire::dllp::{CreditPhase, DllpRepr, DllpView},
     },
     sim::{Now, Wake},
 };
 
+/// State of the receiving half.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    /// Sequence number of the next TLP.
+    expected: u16,
+    /// A Nak has been sent, and no good TLP has come since.
+    nak_scheduled: bool,
+    pub nak_due: bool,
+    /// The cycle at which an Ack is due.
+    pub ack_due: u64,
+    pub promises: Promises,
+}
+
+impl Receiver {
+    pub const fn new(promises: Promises) -> Self {
+        Self { expected: 0, nak_scheduled: false, nak_due: false, ack_due: Wake::NEVER, promises }
+    }
+
+    /// Sequence number of the last TLP taken.
+    pub const fn last_good(&self) -> u16 {
+        self.expected.wrapping_sub(1) % SEQUENCES
+    }
+
+    fn schedule_nak(&mut self) {
+        if !self.nak_scheduled {
+            self.nak_scheduled = true;
+            self.nak_due = true;
+        }
+    }
+}
+
 impl Port {
     /// Takes everything that has arrived.
+    #[inline]
     pub(super) fn receive(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(frame) = ports.wire_in.arrive(now.time) {
-            if let Frame::Training { until } = frame {
-                self.recover(until, now.cycle);
-            } else if self.recovering(now.cycle) {
+            match frame {
+                Frame::Training { until } => self.recover(until),
                 // Whatever was under way when the link went down is lost.
-            } else {
-                match frame {
-                    Frame::Tlp(frame) => self.receive_tlp(frame, now, ports),
-                    Frame::Dllp(bytes) => self.receive_dllp(bytes, now),
-                    Frame::Training { .. } => {}
-                }
+                _ if self.recovering(now.cycle) => {}
+                Frame::Tlp(frame) => self.receive_tlp(frame, now, ports),
+                Frame::Dllp(bytes) => self.receive_dllp(bytes, now),
             }
         }
     }
 
     #[inline]
     fn receive_tlp(&mut self, frame: TlpFrame, now: Now, ports: &mut Ports<'_>) {
+        let receiver = &mut self.receiver;
         match frame.check(self.exact) {
-            Ok(sequence) if sequence == self.expected => self.accept(frame.tlp, now, ports),
-            Ok(sequence) if (self.expected.wrapping_sub(sequence) & (SEQUENCES - 1)) <= SEQUENCES / 2 => {
+            Ok(sequence) if sequence == receiver.expected => self.accept(frame.tlp, now, ports),
+            Ok(sequence) if receiver.expected.wrapping_sub(sequence) % SEQUENCES <= SEQUENCES / 2 => {
                 self.traffic.duplicates += 1;
-                self.ack_due = self.ack_due.min(now.cycle);
+                receiver.ack_due = receiver.ack_due.min(now.cycle);
             }
-            Ok(_) => self.schedule_nak(),
+            Ok(_) => {
+                self.traffic.out_of_sequence += 1;
+                receiver.schedule_nak();
+            }
             Err(Refusal::Lcrc) => {
                 self.traffic.bad_lcrc += 1;
-                self.schedule_nak();
+                receiver.schedule_nak();
             }
             Err(Refusal::Framing) => {
                 self.traffic.bad_tokens += 1;
@@ -50,12 +81,12 @@ impl Port {
 
     #[inline]
     fn accept(&mut self, tlp: Tlp, now: Now, ports: &mut Ports<'_>) {
-        self.expected = (self.expected + 1) & (SEQUENCES - 1);
-        self.nak_scheduled = false;
-        self.ack_due = self.ack_due.min(now.cycle + self.spec.ack_latency.0);
-        let need = tlp.credits();
-        let promised = self.own[pool_of(need.class)].receive(need);
+        let receiver = &mut self.receiver;
+        receiver.expected = (receiver.expected + 1) % SEQUENCES;
+        receiver.nak_scheduled = false;
+        receiver.ack_due = receiver.ack_due.min(now.cycle + self.ack_latency);
         let place = self.side.route(&tlp);
+        let promised = receiver.promises.receive(tlp.credits(), place);
         let mut output = ports.receive[place].output(now.time, ports.wakes);
         if promised && output.has_room() {
             output.push(tlp);
@@ -66,114 +97,41 @@ impl Port {
         }
     }
 
-    fn schedule_nak(&mut self) {
-        if !self.nak_scheduled {
-            self.nak_scheduled = true;
-            self.nak_due = true;
-        }
-    }
-
     fn receive_dllp(&mut self, bytes: [u8; 6], now: Now) {
-        // A DLLP with a bad CRC or of a reserved type is dropped; the next one makes up for it.
         let parsed =
             DllpView::new_checked(&bytes).and_then(|view| view.check_crc().and_then(|()| DllpRepr::parse(&view)));
         match parsed {
-            Ok(DllpRepr::Ack { sequence }) => self.acknowledge(sequence, now.cycle),
+            Ok(DllpRepr::Ack { sequence }) => self.transmitter.buffer.acknowledge(sequence, now.cycle),
             Ok(DllpRepr::Nak { sequence }) => {
-                self.acknowledge(sequence, now.cycle);
+                self.transmitter.buffer.acknowledge(sequence, now.cycle);
                 self.replay(now.cycle);
             }
             Ok(DllpRepr::Credit { phase: CreditPhase::Update, class, header, data, .. }) => {
-                self.partner[pool_of(class)].update(header, data);
+                self.transmitter.partner[pool_of(class)].update(header, data);
             }
-            _ => {}
+            Ok(_) => {}
+            // A DLLP with a bad CRC or of a reserved type is dropped; the next one makes up for it.
+            Err(_) => self.traffic.bad_dllps += 1,
         }
-    }
-
-    /// Forgets all TLPs up to `sequence`.
-    fn acknowledge(&mut self, sequence: u16, cycle: u64) {
-        let Some(&(oldest, _)) = self.unacknowledged.front() else { return };
-        let count = usize::from(sequence.wrapping_sub(oldest).wrapping_add(1) & (SEQUENCES - 1));
-        if count == 0 || count > self.unacknowledged.len() {
-            return;
-        }
-        self.unacknowledged.drain(..count);
-        self.replaying =
-            self.replaying.map(|place| place.saturating_sub(count)).filter(|&p| p < self.unacknowledged.len());
-        self.replays_in_a_row = 0;
-        self.replay_deadline =
-            if self.unacknowledged.is_empty() { Wake::NEVER } else { cycle + self.spec.replay_timer.0 };
     }
 
     /// Sends everything unacknowledged again; the fourth time in a row the link is retrained first.
     pub(super) fn replay(&mut self, cycle: u64) {
-        if self.unacknowledged.is_empty() {
-            return;
-        }
-        self.replays_in_a_row += 1;
-        if self.replays_in_a_row > 3 {
-            self.replays_in_a_row = 0;
+        if self.transmitter.buffer.restart(cycle) {
             self.start_recovery(cycle);
         }
-        self.replaying = Some(0);
-        self.replay_deadline = cycle.max(self.recovery_until) + self.spec.replay_timer.0;
     }
 
     fn start_recovery(&mut self, cycle: u64) {
         self.traffic.recoveries += 1;
         self.training_due = true;
-        self.recover(cycle + self.recovery_cycles, cycle);
+        self.recover(cycle + self.recovery_cycles);
     }
 
-    fn recover(&mut self, until: u64, cycle: u64) {
+    /// Whatever is sent or under way until `until` is lost, so all of it is sent again.
+    fn recover(&mut self, until: u64) {
         self.recovery_until = self.recovery_until.max(until);
-        if !self.unacknowledged.is_empty() {
-            self.replaying = Some(0);
-            self.replay_deadline = cycle.max(self.recovery_until) + self.spec.replay_timer.0;
-        }
-    }
-
-    /// The next cycle at which a credit return is due that too few pops have brought about. Past it, any pop does.
-    pub(super) fn credit_timer(&self, cycle: u64) -> u64 {
-        let dates = self.own.iter().filter(|pool| pool.holds()).map(|pool| pool.last + self.spec.credit_update.0);
-        dates.filter(|&date| date > cycle).min().unwrap_or(Wake::NEVER)
-    }
-
-    /// A credit return that is due, as a DLLP.
-    pub(super) fn credit_return(&mut self, now: Now, ports: &mut Ports<'_>) -> Option<DllpRepr> {
-        for (pool, class) in self.own.iter_mut().zip(CLASSES) {
-            if !pool.holds() {
-                continue;
-            }
-            let mut output = ports.receive[self.side.output_of(class)].output(now.time, ports.wakes);
-            let pops = output.pops();
-            let expired = now.cycle >= pool.last + self.spec.credit_update.0;
-            let threshold = if expired { 1 } else { pool.threshold };
-            if pops >= pool.returned + threshold {
-                let (header_scale, header, data_scale, data) = pool.give_back(pops, now.cycle);
-                return Some(DllpRepr::Credit {
-                    phase: CreditPhase::Update,
-                    class,
-                    virtual_channel: 0,
-                    header_scale,
-                    header,
-                    data_scale,
-                    data,
-                });
-            }
-            output.watch_pops(pool.returned + threshold);
-        }
-        None
-    }
-}
-
-impl super::Side {
-    /// The output that a class of finite credits leaves by.
-    const fn output_of(self, class: CreditClass) -> usize {
-        match (self, class) {
-            (Self::Host, CreditClass::NonPosted) => super::HOST_READS,
-            (Self::Host, _) => super::HOST_WRITES,
-            (Self::Gpu { pces, .. }, _) => pces as usize,
-        }
+        self.transmitter.buffer.again_from(self.recovery_until);
+        self.receiver.promises.repeat_at(self.recovery_until);
     }
 }

@@ -1,0 +1,674 @@
+//! Two ports over two wires, with sources and sinks, or a requester and a root complex, around them.
+//!
+//! ```text
+//!   host sources >+-----------+ down >+----------+> GPU sinks (one per PCE, one for writes)
+//!   root complex  | host port |       | GPU port |  requester
+//!   host sinks   <+-----------+< up   +----------+< GPU sources
+//! ```
+
+use sealsim::{
+    pcie::{
+        packet::{Kind, Payload, Tlp},
+        port::{self, Frame, Port, Side, Traffic},
+        root_complex::{self, Found, HostMemory, Notice, RootComplex, Written},
+        spec::{CreditSpec, LinkSpec, RootComplexSpec},
+    },
+    sim::{
+        Account, Activity, Armed, Channel, Clock, Control, In, Injection, Kernel, Machine, Now, Order, Out, Queue, Run,
+        SimulationError, Stall, UnitId, UnitInfo, Wake, Wakes, Wire, run,
+    },
+    units::{Bytes, Cycles, Femtos, Frequency},
+};
+use std::{collections::VecDeque, rc::Rc, sync::Arc};
+
+/// Addresses of the mapped memory start here, so that requests have four-DW headers.
+pub const BASE: u64 = 1 << 40;
+/// Bytes of the mapped memory.
+pub const MEMORY: u64 = 1 << 20;
+/// A write here is a semaphore.
+pub const SEMAPHORE: u64 = BASE + MEMORY;
+
+/// TLPs that a source sends: `count` of them, the n-th made by `make`, `gap` cycles apart.
+#[derive(Clone)]
+pub struct Feed {
+    pub count: u64,
+    pub gap: u64,
+    pub make: Rc<dyn Fn(u64) -> Tlp>,
+}
+
+impl Feed {
+    pub fn new(count: u64, make: impl Fn(u64) -> Tlp + 'static) -> Self {
+        Self { count, gap: 0, make: Rc::new(make) }
+    }
+}
+
+/// What a machine is built of.
+#[derive(Clone)]
+pub struct Plan {
+    pub link: LinkSpec,
+    pub exact: bool,
+    pub pces: u16,
+    pub tags_per_pce: u16,
+    pub up: Vec<Feed>,
+    pub down: Vec<Feed>,
+    /// Cycles between two pops of each sink; 0 takes everything at once.
+    pub pace: u64,
+    pub record: bool,
+    /// With a root complex: its spec, and the reads that the requester makes: count, bytes of each, stride, tags.
+    pub root: Option<RootComplexSpec>,
+    pub reads: Feed,
+    pub tags: u16,
+    pub root_room: usize,
+}
+
+pub fn infinite() -> CreditSpec {
+    CreditSpec {
+        posted_headers: 0,
+        posted_data: 0,
+        non_posted_headers: 0,
+        non_posted_data: 0,
+        completion_headers: 0,
+        completion_data: 0,
+    }
+}
+
+/// Credits as an H100's ports may have them.
+pub fn usual() -> CreditSpec {
+    CreditSpec {
+        posted_headers: 127,
+        posted_data: 2047,
+        non_posted_headers: 127,
+        non_posted_data: 127,
+        completion_headers: 0,
+        completion_data: 0,
+    }
+}
+
+pub fn link() -> LinkSpec {
+    LinkSpec {
+        generation: 5,
+        lanes: 16,
+        max_payload: Bytes(256),
+        max_read_request: Bytes(512),
+        read_completion_boundary: Bytes(64),
+        read_tags: 768,
+        flight: Cycles(100),
+        ack_latency: Cycles(42),
+        replay_tlps: 256,
+        replay_timer: Cycles(6000),
+        skp_interval_blocks: 373,
+        recovery: Femtos(1_000_000_000),
+        credit_update: Cycles(30_000),
+        host_credits: usual(),
+        gpu_credits: usual(),
+        ecrc: false,
+    }
+}
+
+pub fn root() -> RootComplexSpec {
+    RootComplexSpec {
+        clock: Frequency(1_000_000_000),
+        read_latency: Cycles(400),
+        read_spread: Cycles(0),
+        read_interval: Cycles(1),
+        reads_in_service: 256,
+        completion_payload: Bytes(256),
+        write_latency: Cycles(100),
+    }
+}
+
+impl Plan {
+    pub fn new(link: LinkSpec) -> Self {
+        Self {
+            link,
+            exact: true,
+            pces: 2,
+            tags_per_pce: 384,
+            up: Vec::new(),
+            down: Vec::new(),
+            pace: 0,
+            record: true,
+            root: None,
+            reads: Feed::new(0, |_| Tlp::read(0, BASE, 0)),
+            tags: 0,
+            root_room: 32,
+        }
+    }
+}
+
+/// The bytes that lie at every address of the mapped memory.
+pub fn pattern() -> Arc<Vec<u8>> {
+    thread_local! {
+        static BYTES: Arc<Vec<u8>> = Arc::new((0..MEMORY).map(|n| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect());
+    }
+    BYTES.with(Arc::clone)
+}
+
+/// A write of what lies at `address`.
+pub fn write(address: u64, bytes: u32, exact: bool) -> Tlp {
+    Tlp::write(address, bytes, at(address, bytes, exact))
+}
+
+/// A completion that carries what lies at `address`.
+pub fn completion(tag: u16, address: u64, bytes: u32, exact: bool) -> Tlp {
+    let payload = at(address, bytes, exact);
+    Tlp { kind: Kind::Completion, byte_count: bytes, payload, ..Tlp::read(tag, address, bytes) }
+}
+
+fn at(address: u64, bytes: u32, exact: bool) -> Payload {
+    if exact { Payload::slice(&pattern(), (address - BASE) % MEMORY, u64::from(bytes)) } else { Payload::none() }
+}
+
+/// A TLP that arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Got {
+    pub cycle: u64,
+    pub kind: Kind,
+    pub tag: u16,
+    pub address: u64,
+    pub bytes: u32,
+    /// Whether the bytes are those that lie at the address; true where there are none.
+    pub right: bool,
+    /// What the ECRC says.
+    pub intact: bool,
+}
+
+fn got(tlp: &Tlp, cycle: u64) -> Got {
+    let right = tlp.payload.bytes().is_none_or(|b| {
+        let start = (tlp.address.wrapping_sub(BASE) % MEMORY) as usize;
+        pattern()[start..].starts_with(b) && b.len() == tlp.bytes as usize
+    });
+    let intact = tlp.intact_end_to_end();
+    Got { cycle, kind: tlp.kind, tag: tlp.tag, address: tlp.address, bytes: tlp.bytes, right, intact }
+}
+
+struct Source {
+    feed: Feed,
+    made: u64,
+    next: u64,
+}
+
+impl Source {
+    fn tick(&mut self, now: Now, mut output: Out<'_, Tlp>) -> Wake {
+        if now.cycle < self.next {
+            return Wake::at(self.next, Activity::Idle);
+        }
+        while self.made < self.feed.count {
+            if !output.has_room() {
+                return Wake::on_port(Activity::Stall(Stall::LinkBusy));
+            }
+            output.push((self.feed.make)(self.made));
+            self.made += 1;
+            if self.feed.gap > 0 {
+                self.next = now.cycle + self.feed.gap;
+                return Wake::at(self.next, Activity::Idle);
+            }
+        }
+        Wake::on_port(Activity::Idle)
+    }
+}
+
+#[derive(Default)]
+pub struct Sink {
+    pub got: Vec<Got>,
+    pub count: u64,
+    pub bytes: u64,
+    pub first: u64,
+    pub last: u64,
+    next: u64,
+}
+
+impl Sink {
+    fn take(&mut self, tlp: &Tlp, cycle: u64, record: bool) {
+        if self.count == 0 {
+            self.first = cycle;
+        }
+        self.count += 1;
+        self.last = cycle;
+        self.bytes += u64::from(tlp.bytes);
+        if record {
+            self.got.push(got(tlp, cycle));
+        }
+    }
+
+    fn tick(&mut self, now: Now, mut input: In<'_, Tlp>, pace: u64, record: bool) -> Wake {
+        while now.cycle >= self.next {
+            let Some(tlp) = input.pop() else { break };
+            self.take(&tlp, now.cycle, record);
+            if pace > 0 {
+                self.next = now.cycle + pace;
+            }
+        }
+        if input.is_empty() { Wake::on_port(Activity::Idle) } else { Wake::at_or_port(self.next, Activity::Busy) }
+    }
+
+    /// Payload bytes per second between the first and the last arrival, at 1 GHz.
+    pub fn rate(&self) -> f64 {
+        let mean = self.bytes as f64 / self.count as f64;
+        (self.bytes as f64 - mean) / (self.last - self.first) as f64 * 1e9
+    }
+}
+
+/// Makes reads while it has tags, and takes their completions.
+#[derive(Default)]
+pub struct Requester {
+    pub issued: u64,
+    pub done: u64,
+    pub refused: u64,
+    pub bytes: u64,
+    pub first: u64,
+    pub last: u64,
+    /// Number, issue cycle and end cycle of every read, in the order of ending.
+    pub ends: Vec<(u64, u64, u64)>,
+    pub got: Vec<Got>,
+    free: VecDeque<u16>,
+    /// By tag: number, issue cycle, address and bytes still to come.
+    open: Vec<(u64, u64, u64, u32)>,
+    pub wrong: Option<String>,
+}
+
+impl Requester {
+    fn take(&mut self, tlp: &Tlp, cycle: u64, record: bool) {
+        let Some(&(number, issued, next, left)) = self.open.get(usize::from(tlp.tag)) else {
+            self.wrong.get_or_insert_with(|| format!("tag {} was never used", tlp.tag));
+            return;
+        };
+        if record {
+            self.got.push(got(tlp, cycle));
+        }
+        let end = match tlp.kind {
+            Kind::Unsupported => true,
+            _ if tlp.address != next || tlp.byte_count != left.max(1) => {
+                self.wrong.get_or_insert_with(|| format!("tag {}: {tlp:x?} for {next:x} of {left}", tlp.tag));
+                true
+            }
+            _ => left == tlp.bytes,
+        };
+        self.refused += u64::from(tlp.kind == Kind::Unsupported);
+        self.bytes += u64::from(tlp.payload_dw() > 0) * u64::from(tlp.bytes);
+        self.open[usize::from(tlp.tag)] = (number, issued, next + u64::from(tlp.bytes), left.saturating_sub(tlp.bytes));
+        if end {
+            self.free.push_back(tlp.tag);
+            if self.done == 0 {
+                self.first = cycle;
+            }
+            self.done += 1;
+            self.last = cycle;
+            if record {
+                self.ends.push((number, issued, cycle));
+            }
+        }
+    }
+
+    fn tick(
+        &mut self,
+        now: Now,
+        plan: &Plan,
+        inputs: &mut [Queue<Tlp>],
+        mut output: Out<'_, Tlp>,
+        wakes: &Wakes,
+    ) -> Wake {
+        for input in inputs {
+            let mut input = input.input(now.time, wakes);
+            while let Some(tlp) = input.pop() {
+                self.take(&tlp, now.cycle, plan.record);
+            }
+        }
+        while self.issued < plan.reads.count {
+            let Some(&tag) = self.free.front() else { return Wake::on_port(Activity::Stall(Stall::ReadTags)) };
+            if !output.has_room() {
+                return Wake::on_port(Activity::Stall(Stall::LinkBusy));
+            }
+            self.free.pop_front();
+            let mut tlp = (plan.reads.make)(self.issued);
+            tlp.tag = tag;
+            self.open[usize::from(tag)] = (self.issued, now.cycle, tlp.address, tlp.bytes);
+            output.push(tlp);
+            self.issued += 1;
+        }
+        Wake::on_port(Activity::Idle)
+    }
+}
+
+/// Mapped memory that holds [`pattern`] and compares what is written with it.
+#[derive(Default)]
+pub struct ToyMemory {
+    exact: bool,
+    record: bool,
+    pub count: u64,
+    pub writes: Vec<Got>,
+}
+
+impl HostMemory for ToyMemory {
+    fn read(&mut self, address: u64, bytes: u32) -> Option<Found> {
+        let mapped = address >= BASE && address + u64::from(bytes) <= BASE + MEMORY;
+        mapped.then(|| Found { payload: at(address, bytes, self.exact), damaged: false })
+    }
+
+    fn write(&mut self, tlp: &Tlp) -> Written {
+        self.count += 1;
+        if self.record {
+            self.writes.push(got(tlp, 0));
+        }
+        match tlp.address {
+            SEMAPHORE => Written::Semaphore(Notice { address: SEMAPHORE, value: u64::from(tlp.bytes) }),
+            BASE..SEMAPHORE => Written::Data,
+            _ => Written::Unmapped,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Role {
+    HostPort,
+    GpuPort,
+    HostSource(usize),
+    HostSink(usize),
+    GpuSource(usize),
+    GpuSink(usize),
+    Root,
+    Requester,
+    Cpu,
+}
+
+/// The machine.
+pub struct Link {
+    pub plan: Plan,
+    units: Vec<UnitInfo>,
+    roles: Vec<Role>,
+    wakes: Wakes,
+    pub host: Port,
+    pub gpu: Port,
+    pub host_send: Vec<Queue<Tlp>>,
+    pub host_receive: Vec<Queue<Tlp>>,
+    pub gpu_send: Vec<Queue<Tlp>>,
+    pub gpu_receive: Vec<Queue<Tlp>>,
+    pub down: Wire<Frame>,
+    pub up: Wire<Frame>,
+    pub notices: Wire<Notice>,
+    sources: [Vec<Source>; 2],
+    pub host_sinks: Vec<Sink>,
+    pub gpu_sinks: Vec<Sink>,
+    pub root: Option<RootComplex>,
+    pub memory: ToyMemory,
+    pub requester: Requester,
+    pub noticed: Vec<(u64, u64)>,
+}
+
+const HOST_PORT: UnitId = UnitId(0);
+const GPU_PORT: UnitId = UnitId(1);
+/// Room of a receive queue: more than any credits in these tests.
+const RECEIVE: usize = 1 << 16;
+
+impl Link {
+    pub fn new(plan: Plan) -> Self {
+        let mac = Clock::new(Frequency(1_000_000_000)).unwrap();
+        let mut link = Self {
+            units: Vec::new(),
+            roles: Vec::new(),
+            wakes: Wakes::default(),
+            host: Port::new(&plan.link, Side::Host, mac, plan.exact),
+            gpu: Port::new(
+                &plan.link,
+                Side::Gpu { first_tag: 0, tags_per_pce: plan.tags_per_pce, pces: plan.pces },
+                mac,
+                plan.exact,
+            ),
+            host_send: Vec::new(),
+            host_receive: Vec::new(),
+            gpu_send: Vec::new(),
+            gpu_receive: Vec::new(),
+            down: Wire::new("down", HOST_PORT, GPU_PORT),
+            up: Wire::new("up", GPU_PORT, HOST_PORT),
+            notices: Wire::new("notices", HOST_PORT, HOST_PORT),
+            sources: [Vec::new(), Vec::new()],
+            host_sinks: Vec::new(),
+            gpu_sinks: Vec::new(),
+            root: None,
+            memory: ToyMemory { exact: plan.exact, record: plan.record, ..ToyMemory::default() },
+            requester: Requester::default(),
+            noticed: Vec::new(),
+            plan,
+        };
+        link.unit("host port", mac, Role::HostPort);
+        link.unit("gpu port", mac, Role::GpuPort);
+        link.build_host(mac);
+        link.build_gpu(mac);
+        link
+    }
+
+    fn unit(&mut self, name: &str, clock: Clock, role: Role) -> UnitId {
+        self.units.push(UnitInfo { name: name.into(), clock });
+        self.roles.push(role);
+        UnitId(self.roles.len() as u8 - 1)
+    }
+
+    fn build_host(&mut self, mac: Clock) {
+        if let Some(spec) = self.plan.root.clone() {
+            let clock = Clock::new(spec.clock).unwrap();
+            let boundary = self.plan.link.read_completion_boundary.0;
+            self.root = Some(RootComplex::new(&spec, boundary, clock).unwrap());
+            let root = self.unit("root complex", clock, Role::Root);
+            let cpu = self.unit("cpu", mac, Role::Cpu);
+            self.host_send.push(Queue::new("completions", root, HOST_PORT, self.plan.root_room));
+            self.host_receive.push(Queue::new("host reads", HOST_PORT, root, RECEIVE));
+            self.host_receive.push(Queue::new("host writes", HOST_PORT, root, RECEIVE));
+            self.notices = Wire::new("notices", root, cpu);
+        } else {
+            for place in 0..2 {
+                let sink = self.unit("host sink", mac, Role::HostSink(place));
+                self.host_receive.push(Queue::new(format!("host receive {place}"), HOST_PORT, sink, RECEIVE));
+                self.host_sinks.push(Sink::default());
+            }
+        }
+        for feed in self.plan.down.clone() {
+            let place = self.host_send.len();
+            let source = self.unit("host source", mac, Role::HostSource(self.sources[0].len()));
+            self.host_send.push(Queue::new(format!("host send {place}"), source, HOST_PORT, 4));
+            self.sources[0].push(Source { feed, made: 0, next: 0 });
+        }
+    }
+
+    fn build_gpu(&mut self, mac: Clock) {
+        let requester = self.root.is_some().then(|| {
+            self.requester.free = (0..self.plan.tags).collect();
+            self.requester.open = vec![(0, 0, 0, 0); usize::from(self.plan.tags)];
+            let requester = self.unit("requester", mac, Role::Requester);
+            self.gpu_send.push(Queue::new("reads", requester, GPU_PORT, 8));
+            requester
+        });
+        for place in 0..=usize::from(self.plan.pces) {
+            let is_pce = place < usize::from(self.plan.pces);
+            let sink = match requester {
+                Some(requester) if is_pce => requester,
+                _ => self.unit("gpu sink", mac, Role::GpuSink(place)),
+            };
+            self.gpu_receive.push(Queue::new(format!("gpu receive {place}"), GPU_PORT, sink, RECEIVE));
+            self.gpu_sinks.push(Sink::default());
+        }
+        for feed in self.plan.up.clone() {
+            let place = self.gpu_send.len();
+            let source = self.unit("gpu source", mac, Role::GpuSource(self.sources[1].len()));
+            self.gpu_send.push(Queue::new(format!("gpu send {place}"), source, GPU_PORT, 4));
+            self.sources[1].push(Source { feed, made: 0, next: 0 });
+        }
+    }
+
+    pub fn arm(&mut self, faults: &[(Injection, u64)]) {
+        for (injection, seed) in faults {
+            let armed = Armed::new(injection, *seed);
+            match injection.place.as_str() {
+                "down" => self.down.arm(armed),
+                "up" => self.up.arm(armed),
+                place => {
+                    let queues =
+                        [&mut self.host_receive, &mut self.gpu_receive, &mut self.host_send, &mut self.gpu_send];
+                    let queue = queues.into_iter().flatten().find(|q| q.name() == place);
+                    queue.expect("a known place").arm(armed);
+                }
+            }
+        }
+    }
+
+    pub fn run(&mut self, kernel: Kernel, order: Order) -> Result<Run, SimulationError> {
+        run(self, kernel, order, &mut |_| Control::Continue)
+    }
+
+    pub fn digests(&self) -> Vec<u64> {
+        self.channels().iter().map(|c| c.digest()).collect()
+    }
+
+    pub fn traffic(&self) -> [Traffic; 2] {
+        [*self.host.traffic(), *self.gpu.traffic()]
+    }
+
+    fn due(&self) -> [u64; 2] {
+        let sum = |sources: &[Source]| sources.iter().map(|s| s.feed.count).sum::<u64>();
+        [sum(&self.sources[0]), sum(&self.sources[1])]
+    }
+}
+
+impl Machine for Link {
+    fn units(&self) -> &[UnitInfo] {
+        &self.units
+    }
+
+    fn tick(&mut self, unit: UnitId, now: Now) -> Wake {
+        let wakes = &self.wakes;
+        match self.roles[usize::from(unit.0)] {
+            Role::HostPort => self.host.tick(
+                now,
+                &mut port::Ports {
+                    send: &mut self.host_send,
+                    receive: &mut self.host_receive,
+                    wire_out: &mut self.down,
+                    wire_in: &mut self.up,
+                    wakes,
+                },
+            ),
+            Role::GpuPort => self.gpu.tick(
+                now,
+                &mut port::Ports {
+                    send: &mut self.gpu_send,
+                    receive: &mut self.gpu_receive,
+                    wire_out: &mut self.up,
+                    wire_in: &mut self.down,
+                    wakes,
+                },
+            ),
+            Role::HostSource(n) => {
+                let queue = n + usize::from(self.root.is_some());
+                self.sources[0][n].tick(now, self.host_send[queue].output(now.time, wakes))
+            }
+            Role::GpuSource(n) => {
+                let queue = n + usize::from(self.root.is_some());
+                self.sources[1][n].tick(now, self.gpu_send[queue].output(now.time, wakes))
+            }
+            Role::HostSink(n) => {
+                let input = self.host_receive[n].input(now.time, wakes);
+                self.host_sinks[n].tick(now, input, self.plan.pace, self.plan.record)
+            }
+            Role::GpuSink(n) => {
+                let input = self.gpu_receive[n].input(now.time, wakes);
+                self.gpu_sinks[n].tick(now, input, self.plan.pace, self.plan.record)
+            }
+            Role::Requester => {
+                let inputs = &mut self.gpu_receive[..usize::from(self.plan.pces)];
+                self.requester.tick(now, &self.plan, inputs, self.gpu_send[0].output(now.time, wakes), wakes)
+            }
+            Role::Root => {
+                let (reads, writes) = self.host_receive.split_at_mut(1);
+                let ports = root_complex::Ports {
+                    reads: reads[0].input(now.time, wakes),
+                    writes: writes[0].input(now.time, wakes),
+                    completions: self.host_send[0].output(now.time, wakes),
+                    notices: &mut self.notices,
+                    memory: &mut self.memory,
+                    wakes,
+                };
+                self.root.as_mut().expect("a root complex").tick(now, ports)
+            }
+            Role::Cpu => {
+                while let Some(notice) = self.notices.arrive(now.time) {
+                    self.noticed.push((now.cycle, notice.value));
+                }
+                match self.notices.next_arrival() {
+                    Some(date) => {
+                        Wake::at_or_port(self.units[usize::from(unit.0)].clock.first_from(date), Activity::Idle)
+                    }
+                    None => Wake::on_port(Activity::Idle),
+                }
+            }
+        }
+    }
+
+    fn wakes(&self) -> &Wakes {
+        &self.wakes
+    }
+
+    fn finished(&self) -> bool {
+        let [down, up] = self.due();
+        let at_host = match &self.root {
+            Some(root) => self.memory.count + root.incidents().iter().filter(|i| i.contains("ECRC")).count() as u64,
+            None => self.host_sinks.iter().map(|s| s.count).sum(),
+        };
+        let at_gpu: u64 = self.gpu_sinks.iter().map(|s| s.count).sum();
+        let done = at_host >= up && at_gpu >= down && self.requester.done >= self.plan.reads.count;
+        done || self.fault().is_some()
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.host.fault().or_else(|| self.gpu.fault()).cloned().or_else(|| self.requester.wrong.clone())
+    }
+
+    fn channels(&self) -> Vec<&dyn Channel> {
+        let queues = [&self.host_send, &self.host_receive, &self.gpu_send, &self.gpu_receive];
+        let mut all: Vec<&dyn Channel> = queues.into_iter().flatten().map(|q| q as &dyn Channel).collect();
+        all.extend([&self.down as &dyn Channel, &self.up, &self.notices]);
+        all
+    }
+}
+
+/// What a finished run must have in common with another: its end, digests, accounts, traffic and what arrived.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub end: Femtos,
+    pub digests: Vec<u64>,
+    pub accounts: Vec<Account>,
+    pub traffic: [Traffic; 2],
+    pub got: Vec<Vec<Got>>,
+    pub noticed: Vec<(u64, u64)>,
+}
+
+/// Builds, arms and runs a machine to its end.
+pub fn go(
+    plan: &Plan,
+    kernel: Kernel,
+    order: Order,
+    faults: &[(Injection, u64)],
+) -> Result<(Link, Outcome), SimulationError> {
+    let mut link = Link::new(plan.clone());
+    link.arm(faults);
+    let run = link.run(kernel, order)?;
+    for (account, unit) in run.accounts.iter().zip(&link.units) {
+        assert_eq!(account.total(), unit.clock.first_after(run.end), "the cycles of {} add up", unit.name);
+    }
+    let sinks = link.host_sinks.iter().chain(&link.gpu_sinks).map(|s| s.got.clone());
+    let outcome = Outcome {
+        end: run.end,
+        digests: link.digests(),
+        accounts: run.accounts,
+        traffic: link.traffic(),
+        got: sinks.chain([link.requester.got.clone(), link.memory.writes.clone()]).collect(),
+        noticed: link.noticed.clone(),
+    };
+    Ok((link, outcome))
+}
+
+/// A finished run of the `skip` kernel without faults.
+pub fn finish(plan: &Plan) -> Link {
+    match go(plan, Kernel::Skip, Order::Ascending, &[]) {
+        Ok((link, _)) => link,
+        Err(error) => panic!("{error}"),
+    }
+}

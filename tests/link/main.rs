@@ -1,0 +1,9 @@
+//! The link, its ports and the root complex, through the public interface.
+
+mod faults;
+mod lockstep;
+mod machine;
+mod root;
+mod speed;
+mod steady;
+mod timing;
