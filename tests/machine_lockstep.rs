@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{copy, request, run};
+use common::{QUICK, copy, request, run};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
@@ -14,26 +14,6 @@ use sealsim::{
     sim::{FaultKind, Injection, Kernel, Order},
     system::{DataMode, Direction, Memory, Outcome},
 };
-
-/// Costs that hide the machine behind waiting, made small.
-const QUICK: &[&str] = &[
-    "driver.call=20 cycles",
-    "driver.push=30 cycles",
-    "driver.secure_push=40 cycles",
-    "driver.completion=20 cycles",
-    "driver.secure_completion=30 cycles",
-    "cipher.per_message=10 cycles",
-    "cipher.seal_rate=64 B/cycle",
-    "cipher.open_rate=64 B/cycle",
-    "driver.pageable_copy_rate=64 B/cycle",
-    "copy_engine.fetch=20 cycles",
-    "copy_engine.launch=10 cycles",
-    "root_complex.read_latency=60 cycles",
-    "root_complex.write_latency=20 cycles",
-    "link.flight=20 cycles",
-    "hbm.write_latency=30 cycles",
-    "hbm.read_latency=30 cycles",
-];
 
 const MULTIPLIER: &str = "multiplier={product=\"3 cycles\",reduction=\"1 cycle\",digit_bits=128}";
 
