@@ -16,14 +16,39 @@ pub struct ClockError {
     pub frequency: Frequency,
 }
 
+/// Division by a number that does not change: a multiplication by its reciprocal and one correction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Divisor {
+    value: u64,
+    reciprocal: u64,
+}
+
+impl Divisor {
+    const fn new(value: u64) -> Self {
+        Self { value, reciprocal: u64::MAX / value }
+    }
+
+    /// Quotient and remainder. The estimate is at most two too small.
+    #[inline]
+    const fn divide(self, number: u64) -> (u64, u64) {
+        let mut quotient = ((number as u128 * self.reciprocal as u128) >> 64) as u64;
+        let mut rest = number - quotient * self.value;
+        while rest >= self.value {
+            quotient += 1;
+            rest -= self.value;
+        }
+        (quotient, rest)
+    }
+}
+
 /// A clock: a period of `period / edges` femtoseconds in lowest terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     frequency: Frequency,
     /// Femtoseconds after which the pattern of edges repeats.
-    period: u64,
+    period: Divisor,
     /// Edges in that time.
-    edges: u64,
+    edges: Divisor,
 }
 
 /// A moment as a unit sees it: the edge of its clock and the global time.
@@ -45,7 +70,7 @@ impl Clock {
             return Err(ClockError { frequency });
         }
         let common = greatest_common_divisor(SECOND, frequency.0);
-        Ok(Self { frequency, period: SECOND / common, edges: frequency.0 / common })
+        Ok(Self { frequency, period: Divisor::new(SECOND / common), edges: Divisor::new(frequency.0 / common) })
     }
 
     /// The frequency.
@@ -58,23 +83,23 @@ impl Clock {
     #[must_use]
     #[inline]
     pub fn edge(&self, cycle: u64) -> Femtos {
-        if self.edges == 1 {
-            return Femtos(cycle.saturating_mul(self.period));
+        if self.edges.value == 1 {
+            return Femtos(cycle.saturating_mul(self.period.value));
         }
-        let (turns, rest) = (cycle / self.edges, cycle % self.edges);
-        let within = mul_div(rest, self.period, self.edges, true);
-        Femtos(turns.saturating_mul(self.period).saturating_add(within))
+        let (turns, rest) = self.edges.divide(cycle);
+        let within = multiply_divide(rest, self.period.value, self.edges, self.edges.value - 1);
+        Femtos(turns.saturating_mul(self.period.value).saturating_add(within))
     }
 
     /// Number of the first edge strictly after `time`.
     #[must_use]
     #[inline]
     pub fn first_after(&self, time: Femtos) -> u64 {
-        let (turns, rest) = (time.0 / self.period, time.0 % self.period);
-        if self.edges == 1 {
+        let (turns, rest) = self.period.divide(time.0);
+        if self.edges.value == 1 {
             return turns + 1;
         }
-        (turns * self.edges).saturating_add(mul_div(rest, self.edges, self.period, false)) + 1
+        (turns * self.edges.value).saturating_add(multiply_divide(rest, self.edges.value, self.period, 0)) + 1
     }
 
     /// Number of the first edge at or after `time`.
@@ -91,13 +116,12 @@ impl Clock {
     }
 }
 
-/// a x b / c, rounded up or down, where the result fits.
+/// (a x b + add) / c, rounded down, where the result fits.
 #[inline]
-fn mul_div(a: u64, b: u64, c: u64, up: bool) -> u64 {
-    let add = if up { c - 1 } else { 0 };
+fn multiply_divide(a: u64, b: u64, c: Divisor, add: u64) -> u64 {
     match a.checked_mul(b).and_then(|product| product.checked_add(add)) {
-        Some(product) => product / c,
-        None => ((u128::from(a) * u128::from(b) + u128::from(add)) / u128::from(c)) as u64,
+        Some(product) => c.divide(product).0,
+        None => ((u128::from(a) * u128::from(b) + u128::from(add)) / u128::from(c.value)) as u64,
     }
 }
 
@@ -126,6 +150,15 @@ mod tests {
             prop_assert_eq!(clock.first_after(clock.edge(n)), n + 1);
             prop_assert_eq!(clock.first_from(clock.edge(n)), n);
             prop_assert_eq!(clock.first_from(Femtos(clock.edge(n).0 + 1)), n + 1);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_division_by_the_reciprocal_is_a_division(number in any::<u64>(), value in 1u64.., small in 1u64..1000) {
+            for value in [value, small] {
+                prop_assert_eq!(Divisor::new(value).divide(number), (number / value, number % value));
+            }
         }
     }
 

@@ -137,18 +137,29 @@ pub struct Run {
 /// Ticks between two looks at the observer.
 const OBSERVE_EVERY: u64 = 1 << 16;
 
+/// Most units of a machine: as many as a bit mask holds.
+const MOST_UNITS: usize = 64;
+
+/// What the kernel keeps of a unit.
+#[derive(Debug, Clone)]
+struct Schedule {
+    clock: Clock,
+    /// Edge of its next tick, whose date is in `Driver::next`.
+    cycle: u64,
+    account: Account,
+}
+
 struct Driver<'m, M> {
     machine: &'m mut M,
-    clocks: Vec<Clock>,
-    /// Date and edge of each unit's next tick.
+    /// Date of each unit's next tick.
     next: Vec<Femtos>,
-    cycle: Vec<u64>,
+    units: Vec<Schedule>,
+    /// Units that a change on a port wakes.
     listens: u64,
+    /// Units that will do work by themselves.
     foreground: u64,
-    accounts: Vec<Account>,
     ticks: u64,
     random: Option<u64>,
-    dated: Vec<(UnitId, Femtos)>,
     milestones: Vec<Vec<Account>>,
 }
 
@@ -162,24 +173,22 @@ pub fn run<M: Machine>(
     order: Order,
     observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<Run, SimulationError> {
-    let clocks: Vec<_> = machine.units().iter().map(|u| u.clock).collect();
-    let count = clocks.len();
-    assert!(count <= 64, "a machine has at most 64 units");
+    let schedule = |unit: &UnitInfo| Schedule { clock: unit.clock, cycle: 0, account: Account::default() };
+    let units: Vec<_> = machine.units().iter().map(schedule).collect();
+    let count = units.len();
+    assert!((1..=MOST_UNITS).contains(&count), "a machine has 1 to {MOST_UNITS} units");
     let mut driver = Driver {
         machine,
         next: vec![Femtos(0); count],
-        cycle: vec![0; count],
+        units,
         listens: 0,
-        foreground: u64::MAX >> (64 - count),
-        accounts: vec![Account::default(); count],
+        foreground: u64::MAX >> (MOST_UNITS - count),
         ticks: 0,
         random: match order {
             Order::Ascending => None,
             Order::Shuffled(seed) => Some(seed | 1),
         },
-        dated: Vec::new(),
         milestones: Vec::new(),
-        clocks,
     };
     let end = driver.drive(kernel, observer)?;
     let accounts = driver.accounts_at(end);
@@ -217,11 +226,12 @@ impl<M: Machine> Driver<'_, M> {
 
     /// The accounts with every cycle up to `end` charged.
     fn accounts_at(&self, end: Femtos) -> Vec<Account> {
-        let mut accounts = self.accounts.clone();
-        for (account, clock) in accounts.iter_mut().zip(&self.clocks) {
-            account.charge(clock.first_after(end), account.current());
-        }
-        accounts
+        let charged = |unit: &Schedule| {
+            let mut account = unit.account.clone();
+            account.charge(unit.clock.first_after(end), account.current());
+            account
+        };
+        self.units.iter().map(charged).collect()
     }
 
     fn look(&self, at: Femtos, observer: &mut dyn FnMut(Femtos) -> Control) -> Result<(), SimulationError> {
@@ -271,80 +281,64 @@ impl<M: Machine> Driver<'_, M> {
 
     #[inline]
     fn tick(&mut self, unit: usize, at: Femtos, kernel: Kernel) {
-        let cycle = self.cycle[unit];
+        let schedule = &mut self.units[unit];
+        let cycle = schedule.cycle;
         let wake = self.machine.tick(UnitId(unit as u8), Now { cycle, time: at });
         self.ticks += 1;
-        self.accounts[unit].charge(cycle, wake.activity);
+        schedule.account.charge(cycle, wake.activity);
         let bit = 1u64 << unit;
-        if wake.at == Wake::NEVER || wake.background {
-            self.foreground &= !bit;
-        } else {
-            self.foreground |= bit;
-        }
-        if wake.listens {
-            self.listens |= bit;
-        } else {
-            self.listens &= !bit;
-        }
-        match kernel {
-            Kernel::Skip => self.plan_skip(unit, wake),
-            Kernel::EveryCycle => self.plan_next(unit, cycle),
-        }
-    }
-
-    #[inline]
-    fn plan_skip(&mut self, unit: usize, wake: Wake) {
-        if wake.at == Wake::NEVER {
-            self.next[unit] = Femtos::MAX;
-        } else {
-            let cycle = wake.at.max(self.cycle[unit] + 1);
-            self.cycle[unit] = cycle;
-            self.next[unit] = self.clocks[unit].edge(cycle);
-        }
+        let foreground = wake.at != Wake::NEVER && !wake.background;
+        self.foreground = self.foreground & !bit | u64::from(foreground) << unit;
+        self.listens = self.listens & !bit | u64::from(wake.listens) << unit;
+        let next = match kernel {
+            Kernel::EveryCycle => cycle + 1,
+            Kernel::Skip => wake.at.max(cycle + 1),
+        };
+        schedule.cycle = next;
+        self.next[unit] = if next == Wake::NEVER { Femtos::MAX } else { schedule.clock.edge(next) };
     }
 
     /// Brings forward the units whose ports have changed at this instant. All units due at the instant have been ticked, so it
     /// does not matter which of them went first.
     #[inline]
     fn deliver_wakes(&mut self, at: Femtos, kernel: Kernel) {
-        let wakes = self.machine.wakes();
-        let mut woken = wakes.take_next_edge() & self.listens;
-        let mut dated = std::mem::take(&mut self.dated);
-        wakes.take_dated(|unit, date| dated.push((unit, date)));
+        let mut woken = self.machine.wakes().take_next_edge() & self.listens;
         self.foreground |= woken;
         while woken != 0 && kernel == Kernel::Skip {
             let unit = woken.trailing_zeros() as usize;
             woken &= woken - 1;
-            self.bring_forward(unit, self.clocks[unit].first_after(at));
+            let cycle = self.units[unit].clock.first_after(at);
+            bring_forward(&mut self.units[unit], &mut self.next[unit], cycle);
         }
-        for (UnitId(unit), date) in dated.drain(..) {
+        if self.machine.wakes().any_dated() {
+            self.deliver_dated(kernel);
+        }
+    }
+
+    /// An arrival on a wire wakes its receiver even if it is deaf to its queues.
+    fn deliver_dated(&mut self, kernel: Kernel) {
+        let Self { machine, units, next, foreground, .. } = self;
+        machine.wakes().take_dated(|UnitId(unit), date| {
             let unit = usize::from(unit);
-            if self.listens & (1 << unit) != 0 {
-                self.foreground |= 1 << unit;
-                if kernel == Kernel::Skip {
-                    self.bring_forward(unit, self.clocks[unit].first_from(date));
-                }
+            *foreground |= 1 << unit;
+            if kernel == Kernel::Skip {
+                let cycle = units[unit].clock.first_from(date);
+                bring_forward(&mut units[unit], &mut next[unit], cycle);
             }
-        }
-        self.dated = dated;
-    }
-
-    #[inline]
-    fn bring_forward(&mut self, unit: usize, cycle: u64) {
-        let date = self.clocks[unit].edge(cycle);
-        if date < self.next[unit] {
-            self.next[unit] = date;
-            self.cycle[unit] = cycle;
-        }
-    }
-
-    #[inline]
-    fn plan_next(&mut self, unit: usize, cycle: u64) {
-        self.cycle[unit] = cycle + 1;
-        self.next[unit] = self.clocks[unit].edge(cycle + 1);
+        });
     }
 
     fn deadlock(&self, at: Femtos) -> SimulationError {
-        SimulationError::Deadlock { at, waits: super::deadlock::waits(self.machine, &self.accounts) }
+        let accounts: Vec<_> = self.units.iter().map(|unit| unit.account.clone()).collect();
+        SimulationError::Deadlock { at, waits: super::deadlock::waits(self.machine, &accounts) }
+    }
+}
+
+#[inline]
+fn bring_forward(unit: &mut Schedule, next: &mut Femtos, cycle: u64) {
+    let date = unit.clock.edge(cycle);
+    if date < *next {
+        *next = date;
+        unit.cycle = cycle;
     }
 }

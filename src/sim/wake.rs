@@ -89,13 +89,17 @@ impl Wakes {
         self.next_edge.replace(0)
     }
 
-    /// Takes the dated requests.
+    /// Whether there are dated requests.
     #[inline]
+    pub(super) const fn any_dated(&self) -> bool {
+        self.any_dated.get()
+    }
+
+    /// Takes the dated requests.
     pub(super) fn take_dated(&self, mut each: impl FnMut(UnitId, Femtos)) {
-        if self.any_dated.replace(false) {
-            for (unit, date) in self.dated.borrow_mut().drain(..) {
-                each(unit, date);
-            }
+        self.any_dated.set(false);
+        for (unit, date) in self.dated.borrow_mut().drain(..) {
+            each(unit, date);
         }
     }
 }

@@ -145,6 +145,7 @@ mod tests {
         wire.send(Femtos(10), 7u64, &wakes);
         wire.send(Femtos(20), 8u64, &wakes);
         let mut dated = Vec::new();
+        assert!(wakes.any_dated());
         wakes.take_dated(|unit, date| dated.push((unit, date)));
         assert_eq!(dated, [(UnitId(1), Femtos(10))]);
     }

@@ -255,6 +255,8 @@ impl System {
             device: DeviceBytes(Rc::clone(&ledger)),
             ledger,
             copies_ended: 0,
+            news: false,
+            over: false,
             tag_counts: Vec::new(),
         })
     }

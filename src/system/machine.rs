@@ -67,6 +67,10 @@ pub(super) struct System {
     pub device: DeviceBytes,
     pub ledger: SharedLedger,
     pub copies_ended: usize,
+    /// Whether a copy has ended since the kernel last asked.
+    pub news: bool,
+    /// Whether all copies have ended, or a fault has been found.
+    pub over: bool,
     /// The tag queue's counts at the end of each copy.
     pub tag_counts: Vec<TagCounts>,
 }
@@ -201,6 +205,19 @@ impl System {
     }
 }
 
+impl System {
+    /// After a tick of the driver: whether a copy has ended, or all have.
+    fn note_ends(&mut self) {
+        let ended = self.driver.ended();
+        if ended > self.copies_ended {
+            self.copies_ended = ended;
+            self.news = true;
+            self.tag_counts.push(self.tag_queue.counts());
+        }
+        self.over |= self.driver.finished() || self.host.fault().is_some() || self.pushes.fault().is_some();
+    }
+}
+
 impl Machine for System {
     fn units(&self) -> &[UnitInfo] {
         &self.units
@@ -209,14 +226,38 @@ impl Machine for System {
     #[inline]
     fn tick(&mut self, unit: UnitId, now: Now) -> Wake {
         match unit {
-            DRIVER => self.tick_driver(now),
-            CIPHER => self.tick_cipher(now),
-            ROOT_COMPLEX => self.tick_root_complex(now),
-            HOST_PORT => self.tick_host_port(now),
-            GPU_PORT => self.tick_gpu_port(now),
+            DRIVER => {
+                let wake = self.tick_driver(now);
+                self.note_ends();
+                wake
+            }
+            CIPHER => {
+                let wake = self.tick_cipher(now);
+                self.over |= self.host.fault().is_some();
+                wake
+            }
+            ROOT_COMPLEX => {
+                let wake = self.tick_root_complex(now);
+                self.over |= self.host.fault().is_some();
+                wake
+            }
+            HOST_PORT => {
+                let wake = self.tick_host_port(now);
+                self.over |= self.host_port.fault().is_some();
+                wake
+            }
+            GPU_PORT => {
+                let wake = self.tick_gpu_port(now);
+                self.over |= self.gpu_port.fault().is_some();
+                wake
+            }
             FRONT_END => self.tick_front_end(now),
             TAG_QUEUE => self.tick_tag_queue(now),
-            HBM => self.tick_hbm(now),
+            HBM => {
+                let wake = self.tick_hbm(now);
+                self.over |= self.ledger.borrow().fault().is_some();
+                wake
+            }
             UnitId(number) => self.tick_pce(usize::from(number - FIRST_PCE), now),
         }
     }
@@ -225,11 +266,11 @@ impl Machine for System {
         &self.wakes
     }
 
+    #[inline]
     fn finished(&self) -> bool {
-        self.driver.finished() || self.fault().is_some()
+        self.over
     }
 
-    #[inline]
     fn fault(&self) -> Option<String> {
         let first = self.host.fault().or(self.host_port.fault()).or(self.gpu_port.fault()).or(self.pushes.fault());
         first.cloned().or_else(|| self.ledger.borrow().fault().cloned())
@@ -239,13 +280,8 @@ impl Machine for System {
         self.channels.all()
     }
 
+    #[inline]
     fn milestone(&mut self) -> bool {
-        let ended = self.driver.ended();
-        let news = ended > self.copies_ended;
-        if news {
-            self.copies_ended = ended;
-            self.tag_counts.push(self.tag_queue.counts());
-        }
-        news
+        std::mem::take(&mut self.news)
     }
 }
