@@ -202,7 +202,11 @@ impl Cipher {
             JobKind::Open => self.open(&job, memory),
             JobKind::CopyIn => memory.fill(job.slot, job.copy, job.offset).is_some() || !memory.exact(),
             JobKind::CopyOut => {
-                let Some(data) = memory.slot(job.slot).map(|slot| slot.data.clone()) else { return false };
+                let Some(slot) = memory.slot(job.slot) else { return false };
+                let (data, spoiled) = (slot.data.clone(), slot.spoiled());
+                if !memory.exact() {
+                    memory.note_arrival(job.copy, job.bytes, spoiled);
+                }
                 memory.store(job.copy, job.offset, &data)
             }
         }
@@ -238,6 +242,9 @@ impl Cipher {
             }
             (true, None) => return refuse(memory),
         };
+        if computed == came && !exact {
+            memory.note_arrival(job.copy, job.bytes, false);
+        }
         computed == came && (!exact || memory.store(job.copy, job.offset, &self.scratch))
     }
 }

@@ -25,7 +25,7 @@ pub use driver::{
     Order, OrderKind, Push, Pushes, Semaphore,
 };
 pub use error::HostError;
-pub use memory::{FAULT_POINTS, HostState};
+pub use memory::{Arrived, FAULT_POINTS, HostState};
 pub use private::{CopyData, CopyPort, PrivateMemory, Sink, Source};
 pub use staging::{Slot, SlotId};
 

@@ -3,7 +3,7 @@
 use super::request::{PayloadSink, PayloadSource};
 use crate::{
     gpu::hbm::DeviceMemory,
-    host::{PrivateMemory, map},
+    host::{Arrived, PrivateMemory, map},
     pcie::packet::Payload,
 };
 use std::{cell::RefCell, collections::VecDeque, fmt, io, rc::Rc, sync::Arc};
@@ -118,11 +118,13 @@ impl Ledger {
         self.fault.as_ref()
     }
 
-    /// What is wrong with what arrived of a copy, if anything. A copy whose bytes end on the host without data is not counted here.
-    pub fn complaint(&self, copy: usize, counted: bool) -> Option<String> {
+    /// What is wrong with what arrived of a copy, if anything. Without data, the host says what has `arrived` there.
+    pub fn complaint(&self, copy: usize, arrived: Option<Arrived>) -> Option<String> {
         let copy = self.copies.get(copy)?;
-        let missing = counted && copy.arrived != copy.bytes;
-        copy.damage.clone().or_else(|| missing.then(|| format!("{} of {} bytes arrived", copy.arrived, copy.bytes)))
+        let damage = arrived.filter(|a| a.damaged).map(|_| "what arrived is not what was sent".to_owned());
+        let bytes = arrived.map_or(copy.arrived, |a| a.bytes);
+        let missing = (bytes != copy.bytes).then(|| format!("{bytes} of {} bytes arrived", copy.bytes));
+        copy.damage.clone().or(damage).or(missing)
     }
 
     fn note(&mut self, result: io::Result<()>) {
@@ -167,7 +169,12 @@ impl DeviceMemory for DeviceBytes {
         let (copy, offset) = place(address);
         let Some(copy) = ledger.copies.get_mut(copy) else { return };
         if exact {
-            let result = copy.deliver(offset, payload.bytes().unwrap_or_default());
+            let pieces = payload.bytes().unwrap_or_default();
+            if pieces.len() as u64 != bytes {
+                let length = pieces.len();
+                copy.damage.get_or_insert_with(|| format!("{bytes} of {length} bytes were written at byte {offset}"));
+            }
+            let result = copy.deliver(offset, pieces);
             ledger.note(result);
         } else {
             copy.arrived += bytes;

@@ -109,8 +109,8 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
         let counts = system.tag_counts.get(place).copied().unwrap_or(before);
         let (gpu_verified, gpu_failed) = (counts.verified - before.verified, counts.failed - before.failed);
         before = counts;
-        let counted = request.data == DataMode::Exact || asked.direction != Direction::D2h;
-        let complaint = ledger.complaint(place, counted);
+        let blind = request.data == DataMode::None && asked.direction == Direction::D2h;
+        let complaint = ledger.complaint(place, blind.then(|| system.host.arrived(place)));
         let delivered = outcome.delivered && complaint.is_none();
         let secure = machine.confidential_computing && asked.direction != Direction::D2d;
         CopyOutcome {

@@ -1,11 +1,13 @@
 //! What whole-machine tests share.
 
+#![allow(dead_code, reason = "each file of tests uses its part")]
+
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{Control, Kernel, Order},
-    system::{self, CopyRequest, DataMode, Direction, Memory, Outcome, PayloadSource, Request, RunError},
+    system::{self, CopyRequest, DataMode, Direction, Memory, Outcome, PayloadSink, PayloadSource, Request, RunError},
 };
-use std::io;
+use std::{cell::RefCell, io, rc::Rc};
 
 /// Bytes that follow from their offset.
 pub struct Pattern(pub u64);
@@ -17,6 +19,61 @@ impl PayloadSource for Pattern {
             *byte = (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (8 * ((offset + place as u64) % 8))) as u8;
         }
         Ok(())
+    }
+}
+
+/// Costs that hide the machine behind waiting, made small.
+pub const QUICK: &[&str] = &[
+    "driver.call=20 cycles",
+    "driver.push=30 cycles",
+    "driver.secure_push=40 cycles",
+    "driver.completion=20 cycles",
+    "driver.secure_completion=30 cycles",
+    "cipher.per_message=10 cycles",
+    "cipher.seal_rate=64 B/cycle",
+    "cipher.open_rate=64 B/cycle",
+    "driver.pageable_copy_rate=64 B/cycle",
+    "copy_engine.fetch=20 cycles",
+    "copy_engine.launch=10 cycles",
+    "root_complex.read_latency=60 cycles",
+    "root_complex.write_latency=20 cycles",
+    "link.flight=20 cycles",
+    "hbm.write_latency=30 cycles",
+    "hbm.read_latency=30 cycles",
+];
+
+/// What has been delivered: pieces with their offsets.
+#[derive(Clone, Default)]
+pub struct Delivered(Rc<RefCell<Vec<(u64, Vec<u8>)>>>);
+
+impl PayloadSink for Delivered {
+    fn put(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.borrow_mut().push((offset, bytes.to_vec()));
+        Ok(())
+    }
+}
+
+impl Delivered {
+    /// Whether every piece is what `source` has at its place.
+    pub fn agrees(&self, source: &mut dyn PayloadSource) -> bool {
+        self.0.borrow().iter().all(|(offset, bytes)| {
+            let mut expected = vec![0; bytes.len()];
+            source.read(*offset, &mut expected).is_ok() && expected == *bytes
+        })
+    }
+
+    /// Bytes delivered.
+    pub fn bytes(&self) -> u64 {
+        self.0.borrow().iter().map(|piece| piece.1.len() as u64).sum()
+    }
+
+    /// Whether the pieces cover the first `bytes` bytes once each.
+    pub fn covers(&self, bytes: u64) -> bool {
+        let mut pieces: Vec<_> = self.0.borrow().iter().map(|(offset, piece)| (*offset, piece.len() as u64)).collect();
+        pieces.retain(|piece| piece.1 > 0);
+        pieces.sort_unstable();
+        let mut next = 0;
+        pieces.iter().all(|&(offset, length)| std::mem::replace(&mut next, offset + length) == offset) && next == bytes
     }
 }
 

@@ -408,7 +408,12 @@ impl Link {
             roles: Vec::new(),
             wakes: Wakes::default(),
             host: Port::new(&plan.link, Side::Host, mac, plan.exact),
-            gpu: Port::new(&plan.link, Side::Gpu { tags_per_pce: plan.tags_per_pce, pces: plan.pces }, mac, plan.exact),
+            gpu: Port::new(
+                &plan.link,
+                Side::Gpu { first_tag: 0, tags_per_pce: plan.tags_per_pce, pces: plan.pces },
+                mac,
+                plan.exact,
+            ),
             host_send: Vec::new(),
             host_receive: Vec::new(),
             gpu_send: Vec::new(),

@@ -22,8 +22,7 @@ impl Pce {
         let address = transfer.job.source + transfer.asked;
         let bytes = (burst - address % burst).min(transfer.job.bytes - transfer.asked);
         if self.buffered + bytes > room {
-            let stall = if self.outbox.is_empty() { Stall::ReadData } else { Stall::LinkBusy };
-            return Some((Activity::Stall(stall), Wake::NEVER));
+            return Some((Activity::Stall(self.outward_stall(now.cycle)), Wake::NEVER));
         }
         if !ports.reads.has_room() {
             return Some((Activity::Stall(Stall::HbmBusy), Wake::NEVER));

@@ -27,6 +27,8 @@ struct Slot {
     in_use: bool,
     transfer: u64,
     expected_tag: bool,
+    /// Where the next completion should begin, and the bytes still to come.
+    address: u64,
     left: u32,
     issued: u64,
     pieces: VecDeque<Piece>,
@@ -51,17 +53,13 @@ impl Slots {
         }
     }
 
-    fn open(&mut self, transfer: u64, ask: Ask, cycle: u64) -> Option<u16> {
+    fn open(&mut self, transfer: u64, ask: Ask, (address, bytes): (u64, u32), cycle: u64) -> Option<u16> {
         let place = self.free.pop_front()?;
-        let left = match ask {
-            Ask::Data(request) => request.bytes,
-            Ask::Tag => TAG_BYTES,
-        };
         let slot = &mut self.slots[usize::from(place)];
         slot.in_use = true;
         slot.transfer = transfer;
         slot.expected_tag = ask == Ask::Tag;
-        slot.left = left;
+        (slot.address, slot.left) = (address, bytes);
         slot.issued = cycle;
         slot.pieces.clear();
         self.order.push_back(place);
@@ -113,7 +111,7 @@ impl Pce {
         if ready > now.cycle {
             return Some((Activity::Busy, ready));
         }
-        let tag = self.slots.open(number, ask, now.cycle)?;
+        let tag = self.slots.open(number, ask, (address, bytes), now.cycle)?;
         ports.requests.push(Tlp::read(tag, address, bytes));
         self.queued += 1;
         self.buffered += reserve;
@@ -161,8 +159,12 @@ impl Pce {
             slot.pieces.clear();
             self.fail(number, trouble, now, ports);
         } else {
+            // A requester tells completions apart by their tag alone: one that has come too late, after its tag was given out
+            // again, is taken for what it is not. A run without data must know.
+            let damaged = tlp.damaged || tlp.address != slot.address;
             slot.left -= tlp.bytes;
-            slot.pieces.push_back(Piece { bytes: tlp.bytes, damaged: tlp.damaged, payload: tlp.payload });
+            slot.address += u64::from(tlp.bytes);
+            slot.pieces.push_back(Piece { bytes: tlp.bytes, damaged, payload: tlp.payload });
         }
         self.pass_in_order(now, ports);
     }
@@ -188,20 +190,23 @@ impl Pce {
         }
     }
 
-    /// Fails the oldest read if it has waited too long; gives when the oldest one will have.
-    pub(super) fn expire(&mut self, now: Now, ports: &mut Ports<'_>) -> u64 {
-        while let Some(&front) = self.slots.order.front() {
+    /// Fails the oldest reads that have waited too long.
+    pub(super) fn expire(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while self.deadline() <= now.cycle {
+            let Some(&front) = self.slots.order.front() else { return };
             let slot = &mut self.slots.slots[usize::from(front)];
-            let deadline = slot.issued + self.timeout;
-            if deadline > now.cycle {
-                return deadline;
-            }
             let (number, left) = (slot.transfer, slot.left);
             slot.left = 0;
             slot.pieces.clear();
             self.fail(number, format!("a read has timed out with {left} bytes missing"), now, ports);
             self.pass_in_order(now, ports);
         }
-        Wake::NEVER
+    }
+
+    /// Cycle in which the oldest read will have waited too long.
+    #[inline]
+    pub(super) fn deadline(&self) -> u64 {
+        let front = self.slots.order.front();
+        front.map_or(Wake::NEVER, |&place| self.slots.slots[usize::from(place)].issued + self.timeout)
     }
 }

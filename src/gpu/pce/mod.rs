@@ -195,12 +195,13 @@ impl Pce {
         self.take_data(now, ports);
         self.take_verdicts(now, ports);
         self.take_work(now, ports);
-        let (activity, issue_at) = self.issue(now, ports);
+        self.expire(now, ports);
         let send_at = self.send(now, ports);
         self.retire(ports);
+        // Last, so that what the PCE is follows from all that has changed at this edge.
+        let (activity, issue_at) = self.issue(now, ports);
         let arrival = ports.data.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        let timeout = self.expire(now, ports);
-        Wake::at_or_port(issue_at.min(send_at).min(arrival).min(timeout), activity)
+        Wake::at_or_port(issue_at.min(send_at).min(arrival).min(self.deadline()), activity)
     }
 
     /// Takes work as it comes: the front end knows how much may be in flight.
@@ -253,8 +254,7 @@ impl Pce {
         }
         match self.transfers.is_empty() {
             true => (Activity::Idle, Wake::NEVER),
-            false if !self.outbox.is_empty() => (Activity::Stall(Stall::LinkBusy), Wake::NEVER),
-            false => (Activity::Stall(Stall::ReadData), Wake::NEVER),
+            false => (Activity::Stall(self.outward_stall(now.cycle)), Wake::NEVER),
         }
     }
 
@@ -275,6 +275,16 @@ impl Pce {
             Limit::Ghash | Limit::Data => Stall::GhashBusy,
         };
         (Activity::Stall(stall), self.taken.front().map_or(Wake::NEVER, |t| t.0))
+    }
+
+    /// What keeps bytes for host memory in the PCE: device memory, the engine or the link.
+    fn outward_stall(&self, cycle: u64) -> Stall {
+        match (self.outbox.front(), self.engine_limit) {
+            (None, _) => Stall::ReadData,
+            (Some(write), Limit::Aes) if write.0 > cycle => Stall::AesBusy,
+            (Some(write), _) if write.0 > cycle => Stall::GhashBusy,
+            (Some(_), _) => Stall::LinkBusy,
+        }
     }
 
     /// Hands writes to the link; gives when the next one is ready.

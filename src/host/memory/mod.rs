@@ -30,6 +30,7 @@ use crate::{
     units::Bytes,
 };
 use pinned::Pinned;
+use std::collections::BTreeMap;
 
 /// Fault points of the host: a bit of a sealed message, or of its tag, as the CPU puts it into staging; the CPU's IV counter.
 pub const FAULT_POINTS: &[(&str, &[FaultKind])] =
@@ -40,6 +41,15 @@ const CIPHERTEXT: usize = 0;
 const TAG: usize = 1;
 const IV: usize = 2;
 
+/// What has arrived of a copy in private memory, in a run without data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Arrived {
+    /// Bytes.
+    pub bytes: u64,
+    /// Whether some of them are not what was sent.
+    pub damaged: bool,
+}
+
 /// Host memory.
 pub struct HostState {
     staging: Staging,
@@ -48,6 +58,8 @@ pub struct HostState {
     private: Option<Box<dyn PrivateMemory>>,
     armed: [Vec<Armed>; FAULT_POINTS.len()],
     damaged_bytes: u64,
+    /// By copy, in a run without data.
+    arrived: BTreeMap<usize, Arrived>,
     fault: Option<String>,
 }
 
@@ -64,6 +76,7 @@ impl HostState {
             private,
             armed: Default::default(),
             damaged_bytes: 0,
+            arrived: BTreeMap::new(),
             fault: None,
         })
     }
@@ -84,6 +97,19 @@ impl HostState {
     #[must_use]
     pub const fn damaged_bytes(&self) -> u64 {
         self.damaged_bytes
+    }
+
+    /// What has arrived of a copy. In a run with data its private memory knows.
+    #[must_use]
+    pub fn arrived(&self, copy: usize) -> Arrived {
+        self.arrived.get(&copy).copied().unwrap_or_default()
+    }
+
+    /// Notes bytes of a copy that have arrived, in a run without data.
+    pub(super) fn note_arrival(&mut self, copy: usize, bytes: u64, damaged: bool) {
+        let arrived = self.arrived.entry(copy).or_default();
+        arrived.bytes += bytes;
+        arrived.damaged |= damaged;
     }
 
     /// Notes why the run cannot go on; the first reason stays.
@@ -251,8 +277,11 @@ impl HostState {
         if tlp.damaged {
             self.damaged_bytes += u64::from(tlp.bytes);
         }
-        if let Some(bytes) = tlp.payload.bytes() {
-            self.store(copy, offset, bytes);
+        match tlp.payload.bytes() {
+            Some(bytes) => {
+                self.store(copy, offset, bytes);
+            }
+            None => self.note_arrival(copy, tlp.bytes.into(), tlp.damaged),
         }
         Written::Data
     }

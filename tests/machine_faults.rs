@@ -1,0 +1,172 @@
+//! Every fault point of a machine: a run with a fault ends, and nothing wrong is ever called delivered.
+
+mod common;
+
+use common::{Delivered, Pattern, QUICK, copy, machine, request};
+use sealsim::{
+    config::MachineSpec,
+    sim::{Control, Injection, Kernel, Order, SimulationError},
+    system::{self, DataMode, Direction, Memory, Outcome, RunError, fault_points},
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Small messages and pushes, so that a few dozen KiB make a history.
+const SMALL: &[&str] = &[
+    "driver.pinned={message=\"4 KiB\",push=\"8 KiB\"}",
+    "driver.pageable={message=\"4 KiB\",push=\"8 KiB\"}",
+    "copy_engine.completion_timeout=20 us",
+    "link.credit_update=3000 cycles",
+];
+
+const COPIES: [(Direction, u64); 3] = [(Direction::H2d, 30_000), (Direction::D2h, 30_000), (Direction::D2d, 5_000)];
+
+const PASSAGES: [u64; 6] = [1, 2, 3, 8, 21, 60];
+
+/// Looks of the observer after which a run counts as one that does not end.
+const PATIENCE: u32 = 400;
+
+struct Ran {
+    result: Result<Outcome, RunError>,
+    delivered: Vec<Delivered>,
+    stopped: bool,
+}
+
+fn run(machine: &MachineSpec, memory: Memory, data: DataMode, injections: &[Injection]) -> Ran {
+    let delivered: Vec<_> = COPIES.iter().map(|_| Delivered::default()).collect();
+    let copies = COPIES.iter().zip(&delivered).map(|(&(direction, bytes), sink)| {
+        let mut copy = copy(direction, bytes, memory);
+        copy.sink = Some(Box::new(sink.clone()));
+        copy
+    });
+    let mut request = request(copies.collect(), data, Kernel::Skip, Order::Ascending);
+    request.injections = injections.to_vec();
+    let mut looks = 0;
+    let result = system::run(machine, request, &mut |_| {
+        looks += 1;
+        if looks > PATIENCE { Control::Stop } else { Control::Continue }
+    });
+    Ran { result, delivered, stopped: looks > PATIENCE }
+}
+
+/// What both data modes must agree on.
+fn verdict(ran: &Ran) -> String {
+    match &ran.result {
+        Err(error) => format!("{error}"),
+        Ok(outcome) => {
+            let copies = outcome
+                .copies
+                .iter()
+                .map(|c| format!("delivered {} verified {} failed {}; ", c.delivered, c.tags_verified, c.tags_failed));
+            let copies: String = copies.collect();
+            let ways = [&outcome.link.h2d, &outcome.link.d2h];
+            let link: Vec<_> =
+                ways.iter().map(|t| (t.bad_lcrc, t.bad_tokens, t.replays, t.recoveries, t.duplicates)).collect();
+            format!(
+                "{copies} struck {:?} link {link:?} end {:?} {}",
+                outcome.faults_struck, outcome.end, outcome.event_digest
+            )
+        }
+    }
+}
+
+/// What is wrong with the end of a run.
+fn complaint(exact: &Ran, none: &Ran, secure: bool) -> Option<String> {
+    if exact.stopped || none.stopped {
+        return Some("the run does not end".into());
+    }
+    for (&(_, bytes), delivered) in COPIES.iter().zip(&exact.delivered) {
+        if secure && !delivered.agrees(&mut Pattern(bytes)) {
+            return Some("unverified bytes were delivered".into());
+        }
+    }
+    match &exact.result {
+        Ok(outcome) => {
+            for ((copy, delivered), (_, bytes)) in outcome.copies.iter().zip(&exact.delivered).zip(COPIES) {
+                let right = delivered.agrees(&mut Pattern(bytes)) && delivered.covers(bytes);
+                if copy.delivered && !right {
+                    return Some(format!("{:?} is called delivered and is not right", copy.direction));
+                }
+                if !copy.delivered && copy.reason.is_none() {
+                    return Some(format!("{:?} is not delivered without a reason", copy.direction));
+                }
+            }
+            let all = outcome.copies.iter().all(|copy| copy.delivered);
+            if outcome.faults_struck.0 == 0 && !all {
+                return Some("no fault has struck, and yet something is not delivered".into());
+            }
+        }
+        Err(RunError::Simulation(SimulationError::Deadlock { waits, .. })) if !waits.is_empty() => {}
+        Err(RunError::Simulation(SimulationError::Fault { .. })) => {}
+        Err(error) => return Some(error.to_string()),
+    }
+    let (one, other) = (verdict(exact), verdict(none));
+    (one != other).then(|| format!("data modes differ:\n    exact {one}\n    none  {other}"))
+}
+
+/// Injects everything everywhere; gives what went wrong.
+fn campaign(name: &str, sets: &[&str], memory: Memory) -> Vec<String> {
+    let sets: Vec<_> = QUICK.iter().chain(SMALL).chain(sets).copied().collect();
+    let machine = machine(name, &sets);
+    let mut complaints = Vec::new();
+    for point in fault_points(&machine).unwrap() {
+        for &kind in &point.kinds {
+            for passage in PASSAGES {
+                let injections = [Injection { place: point.place.clone(), kind, passage }];
+                let both = catch_unwind(AssertUnwindSafe(|| {
+                    [DataMode::Exact, DataMode::None].map(|data| run(&machine, memory, data, &injections))
+                }));
+                let trouble = match &both {
+                    Ok([exact, none]) => complaint(exact, none, machine.confidential_computing),
+                    Err(_) => Some("panic".into()),
+                };
+                if let Some(trouble) = trouble {
+                    complaints.push(format!("{}.{}#{passage}: {trouble}", point.place, kind.name()));
+                }
+            }
+        }
+    }
+    complaints
+}
+
+fn assert_holds(name: &str, sets: &[&str], memory: Memory) {
+    let complaints = campaign(name, sets, memory);
+    assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn whatever_goes_wrong_on_a_secure_machine_nothing_wrong_is_delivered() {
+    assert_holds("h100-nvl-tdx", &[], Memory::Pinned);
+}
+
+#[test]
+fn whatever_goes_wrong_on_a_secure_machine_with_ecrc_nothing_wrong_is_delivered() {
+    assert_holds("h100-nvl-tdx", &["link.ecrc=true"], Memory::Pageable);
+}
+
+#[test]
+fn whatever_goes_wrong_under_hold_nothing_wrong_is_delivered() {
+    let sets = ["tag_queue.release=hold", "tag_queue.quarantine=8 KiB", "tag_queue.retirement=out_of_order"];
+    assert_holds("h100-nvl-tdx", &sets, Memory::Pinned);
+}
+
+#[test]
+fn whatever_goes_wrong_under_eager_release_nothing_wrong_is_delivered() {
+    assert_holds("h100-nvl-tdx", &["tag_queue.release=eager", "tag_queue.fetch=before_data"], Memory::Pageable);
+}
+
+#[test]
+fn whatever_goes_wrong_on_a_plain_machine_nothing_wrong_is_called_delivered() {
+    assert_holds("h100-sxm5-off", &[], Memory::Pinned);
+}
+
+#[test]
+fn whatever_goes_wrong_on_a_plain_machine_with_staging_nothing_wrong_is_called_delivered() {
+    // Four tags for each PCE, so that a tag is soon used again.
+    let sets = ["link.read_tags=32", "copy_engine.pces_plain=8", "link.max_read_request=128 B"];
+    assert_holds("h100-sxm5-off", &sets, Memory::Pageable);
+}
+
+#[test]
+fn whatever_goes_wrong_on_a_plain_machine_with_ecrc_nothing_wrong_is_called_delivered() {
+    assert_holds("h100-sxm5-off", &["link.ecrc=true"], Memory::Pinned);
+}

@@ -1,0 +1,213 @@
+//! Both kernels, any order of ticks and any data mode give the same run, over random machines and workloads.
+//!
+//! `SEALSIM_CASES` sets the number of random machines.
+
+mod common;
+
+use common::{QUICK, copy, request, run};
+use proptest::{
+    prelude::*,
+    test_runner::{Config, TestRunner},
+};
+use sealsim::{
+    config::{Layers, MachineSpec},
+    sim::{FaultKind, Injection, Kernel, Order},
+    system::{DataMode, Direction, Memory, Outcome},
+};
+
+const MULTIPLIER: &str = "multiplier={product=\"3 cycles\",reduction=\"1 cycle\",digit_bits=128}";
+
+/// Each row is one choice: its alternatives, each a list of settings. `MULTIPLIER` stands for a multiplier of four cycles.
+const CHOICES: &[&[&[&str]]] = &[
+    &[&["cpu.clock=1 GHz"], &["cpu.clock=3.7 GHz"], &["cpu.clock=333 MHz"]],
+    &[&["root_complex.clock=2.5 GHz"], &["root_complex.clock=777 MHz"]],
+    &[&["copy_engine.clock=1 GHz"], &["copy_engine.clock=1.98 GHz"], &["copy_engine.clock=611 MHz"]],
+    &[&["hbm.clock=1 GHz"], &["hbm.clock=2.619 GHz"]],
+    &[
+        &["engine.ghash={design=\"serial\",MULTIPLIER}"],
+        &["engine.ghash={design=\"aggregated\",width=4,groups=2,MULTIPLIER}"],
+        &["engine.ghash={design=\"interleaved\",ways=3,multipliers=1,closing=\"look_ahead\",MULTIPLIER}"],
+        &["engine.ghash={design=\"interleaved\",ways=4,multipliers=4,closing=\"afterwards\",MULTIPLIER}"],
+    ],
+    &[&["engine.aes.lanes=1"], &["engine.aes.lanes=4"], &["engine.aes.lanes=3"]],
+    &[&["engine.key_bits=128"], &["engine.key_bits=192"]],
+    &[&["engine.aes.keystream_blocks=1"], &["engine.aes.keystream_blocks=500"]],
+    &[&["engine.compare=0 cycles"], &["engine.compare=90 cycles"]],
+    &[
+        &["copy_engine.outstanding_reads=1"],
+        &["copy_engine.outstanding_reads=7"],
+        &["copy_engine.outstanding_reads=300"],
+    ],
+    &[&["copy_engine.request_interval=16 cycles"], &["copy_engine.request_interval=3 cycles"]],
+    &[&["copy_engine.read_buffer=4 KiB"], &["copy_engine.read_buffer=5000 B"], &["copy_engine.read_buffer=128 KiB"]],
+    &[&["copy_engine.stripe=512 B"], &["copy_engine.stripe=64 KiB"]],
+    &[&["copy_engine.stripes_in_flight=1"], &["copy_engine.stripes_in_flight=200"]],
+    &[&["copy_engine.messages_in_flight=1"], &["copy_engine.messages_in_flight=8"]],
+    &[
+        &["copy_engine.pces_secure=2", "copy_engine.pces_plain=1"],
+        &["copy_engine.pces_secure=3", "copy_engine.pces_plain=3"],
+    ],
+    &[&["copy_engine.method_word=8 cycles"]],
+    &[&["copy_engine.launch=0 cycles"], &["copy_engine.launch=700 cycles"]],
+    &[&["copy_engine.fetch=0 cycles"], &["copy_engine.fetch=900 cycles"]],
+    &[&["copy_engine.burst=32 B"], &["copy_engine.burst=256 B"]],
+    &[&["link.read_tags=32"], &["link.read_tags=256"]],
+    &[&["link.max_read_request=128 B"], &["link.max_read_request=256 B"], &["link.max_read_request=4 KiB"]],
+    &[&["link.max_payload=128 B", "root_complex.completion_payload=128 B"], &["link.max_payload=512 B"]],
+    &[&["link.read_completion_boundary=128 B"]],
+    &[&["root_complex.completion_payload=64 B", "link.read_completion_boundary=64 B"]],
+    &[&["link.flight=1 cycle"], &["link.flight=300 cycles"]],
+    &[&["link.ack_latency=1 cycle"], &["link.ack_latency=500 cycles"]],
+    &[&["link.replay_tlps=1"], &["link.replay_tlps=9"]],
+    &[&["link.ecrc=true"]],
+    &[&["link.skp_interval_blocks=37"]],
+    &[&["link.credit_update=50 cycles"], &["link.credit_update=1000 cycles"]],
+    &[
+        &["link.host_credits.posted_headers=2"],
+        &["link.host_credits.posted_data=32"],
+        &["link.host_credits.non_posted_headers=1"],
+        &["link.host_credits.non_posted_headers=5"],
+        &["link.host_credits.posted_headers=1000", "link.host_credits.posted_data=16000"],
+    ],
+    &[&["link.gpu_credits.posted_headers=1"]],
+    &[&["root_complex.read_spread=200 cycles"], &["root_complex.read_spread=7 cycles"]],
+    &[&["root_complex.read_interval=8 cycles"]],
+    &[&["root_complex.reads_in_service=1"], &["root_complex.reads_in_service=6"]],
+    &[&["root_complex.read_latency=900 cycles"], &["root_complex.read_latency=1 cycle"]],
+    &[
+        &["driver.pinned={message=\"4 KiB\",push=\"4 KiB\"}", "driver.pageable={message=\"4 KiB\",push=\"64 KiB\"}"],
+        &[
+            "driver.pinned={message=\"64 KiB\",push=\"64 KiB\"}",
+            "driver.pageable={message=\"4128 B\",push=\"20000 B\"}",
+        ],
+        &["driver.pinned={message=\"32 KiB\",push=\"1 MiB\"}", "driver.pageable={message=\"96 B\",push=\"1000 B\"}"],
+    ],
+    &[&["staging={buffer=\"1 MiB\",buffers=1}"], &["staging={buffer=\"1 MiB\",buffers=3}"]],
+    &[&["cipher.threads=2"], &["cipher.threads=5"]],
+    &[&["cipher.seal_rate=1.6 B/cycle", "cipher.open_rate=1.4 B/cycle"]],
+    &[
+        &["driver.secure_push=900 cycles"],
+        &["driver.call=0 cycles", "driver.push=0 cycles", "driver.secure_push=0 cycles"],
+    ],
+    &[&["driver.completion=0 cycles", "driver.secure_completion=0 cycles"]],
+    &[&["tag_queue.depth=1"], &["tag_queue.depth=2"], &["tag_queue.depth=64"]],
+    &[&["tag_queue.comparators=3"]],
+    &[&["tag_queue.retirement=out_of_order"]],
+    &[&["tag_queue.release=hold", "tag_queue.quarantine=1 MiB"], &["tag_queue.release=eager"]],
+    &[&["tag_queue.fetch=before_data"]],
+    &[&["hbm.write_rate=5 B/cycle"], &["hbm.write_rate=64 B/cycle"]],
+    &[&["hbm.read_rate=5 B/cycle"], &["hbm.read_rate=64 B/cycle"]],
+];
+
+const LINK_FAULTS: [FaultKind; 5] =
+    [FaultKind::Flip, FaultKind::FlipToken, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
+
+#[derive(Debug, Clone)]
+struct Case {
+    secure: bool,
+    choices: Vec<Option<u8>>,
+    copies: Vec<(Direction, u64, Memory)>,
+    /// Link faults: whether on the way to the host, kind, passage.
+    faults: Vec<(bool, FaultKind, u64)>,
+    seed: u64,
+}
+
+impl Case {
+    fn settings(&self) -> Vec<String> {
+        let chosen = CHOICES
+            .iter()
+            .zip(&self.choices)
+            .filter_map(|(row, choice)| choice.map(|choice| row[usize::from(choice) % row.len()]));
+        let all = QUICK.iter().chain(chosen.flatten());
+        all.map(|setting| setting.replace("MULTIPLIER", MULTIPLIER)).collect()
+    }
+
+    /// None if there is no such machine.
+    fn machine(&self) -> Option<MachineSpec> {
+        let name = if self.secure { "h100-nvl-tdx" } else { "h100-sxm5-off" };
+        let layers = self.settings().into_iter().fold(Layers::new(name), Layers::set);
+        layers.resolve().ok().map(|resolved| resolved.machine)
+    }
+
+    fn run(&self, machine: &MachineSpec, data: DataMode, kernel: Kernel, order: Order) -> Result<Outcome, String> {
+        let copies = self.copies.iter().map(|&(direction, bytes, memory)| copy(direction, bytes, memory)).collect();
+        let mut request = request(copies, data, kernel, order);
+        let place = |to_host| if to_host { "link.d2h" } else { "link.h2d" };
+        let injection = |&(to_host, kind, passage)| Injection { place: place(to_host).into(), kind, passage };
+        request.injections = self.faults.iter().map(injection).collect();
+        run(machine, request).map_err(|error| error.to_string())
+    }
+}
+
+fn sizes() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        prop::sample::select(vec![0u64, 1, 3, 15, 16, 17, 31, 32, 33]),
+        4088u64..=4104,
+        0u64..20_000,
+        0u64..300_000,
+    ]
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let direction = prop::sample::select(vec![Direction::H2d, Direction::D2h, Direction::D2d]);
+    let memory = prop::sample::select(vec![Memory::Pinned, Memory::Pageable]);
+    let fault = (any::<bool>(), prop::sample::select(LINK_FAULTS.to_vec()), 1u64..200);
+    (
+        any::<bool>(),
+        prop::collection::vec(prop::option::weighted(0.3, any::<u8>()), CHOICES.len()),
+        prop::collection::vec((direction, sizes(), memory), 1..=3),
+        prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(fault, 1..3)],
+        any::<u64>(),
+    )
+        .prop_map(|(secure, choices, copies, faults, seed)| Case { secure, choices, copies, faults, seed })
+}
+
+/// All of an outcome that both kernels and all orders and data modes must agree on.
+fn figures(outcome: &Outcome) -> String {
+    let copies = outcome.copies.iter().map(|c| {
+        let tags = (c.tags_verified, c.tags_failed);
+        format!("{:?}..{:?} {} messages, tags {tags:?}, {} {:?}\n", c.start, c.end, c.messages, c.delivered, c.reason)
+    });
+    let units = outcome
+        .units
+        .iter()
+        .map(|u| format!("{} {}: busy {} idle {} {:?}\n", u.name, u.cycles, u.busy, u.idle, u.stalls));
+    let rest = (&outcome.link.h2d, &outcome.link.d2h, &outcome.tag_queue, &outcome.incidents, outcome.faults_struck);
+    let head = format!("end {:?}\n", outcome.end);
+    let tail = format!("{rest:?}\ndigest {}", outcome.event_digest);
+    [head].into_iter().chain(copies).chain(units).chain([tail]).collect()
+}
+
+fn check(case: &Case) -> Result<(), TestCaseError> {
+    let Some(machine) = case.machine() else { return Err(TestCaseError::reject("no such machine")) };
+    let reference = case.run(&machine, DataMode::Exact, Kernel::EveryCycle, Order::Ascending);
+    let others = [
+        (DataMode::Exact, Kernel::Skip, Order::Ascending),
+        (DataMode::None, Kernel::Skip, Order::Shuffled(case.seed)),
+        (DataMode::None, Kernel::EveryCycle, Order::Shuffled(case.seed)),
+    ];
+    let expected = reference.as_ref().map(figures).map_err(String::clone);
+    for (data, kernel, order) in others {
+        let other = case.run(&machine, data, kernel, order).as_ref().map(figures).map_err(String::clone);
+        prop_assert_eq!(&expected, &other, "{:?} {:?} {:?}\n{:?}", data, kernel, order, case.settings());
+    }
+    let outcome = reference.map_err(TestCaseError::fail)?;
+    for unit in &outcome.units {
+        let stalls: u64 = unit.stalls.iter().map(|stall| stall.1).sum();
+        prop_assert_eq!(unit.busy + stalls + unit.idle, unit.cycles, "{}", unit.name);
+    }
+    for (asked, copy) in case.copies.iter().zip(&outcome.copies) {
+        prop_assert!(copy.delivered, "{:?}: {:?}\n{:?}", asked, copy.reason, case.settings());
+    }
+    Ok(())
+}
+
+#[test]
+fn both_kernels_any_order_and_any_data_mode_give_the_same_run() {
+    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
+    let config = Config { cases, max_global_rejects: 100_000, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    if let Err(error) = runner.run(&self::cases(), |case| check(&case)) {
+        panic!("{error}");
+    }
+}
