@@ -227,7 +227,6 @@ impl Side {
                 let place = tlp.tag.saturating_sub(first_tag) / tags_per_pce.max(1);
                 usize::from(place.min(pces.saturating_sub(1)))
             }
-            }
         }
     }
 }
