@@ -5,7 +5,7 @@ mod common;
 use common::{Delivered, Pattern, QUICK, copy, machine, request};
 use sealsim::{
     config::MachineSpec,
-    sim::{Control, Injection, Kernel, Order, SimulationError},
+    sim::{Control, FaultKind, Injection, Kernel, Order, SimulationError},
     system::{self, DataMode, Direction, Memory, Outcome, RunError, fault_points},
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -169,4 +169,62 @@ fn whatever_goes_wrong_on_a_plain_machine_with_staging_nothing_wrong_is_called_d
 #[test]
 fn whatever_goes_wrong_on_a_plain_machine_with_ecrc_nothing_wrong_is_called_delivered() {
     assert_holds("h100-sxm5-off", &["link.ecrc=true"], Memory::Pinned);
+}
+
+/// One copy towards the GPU with one fault.
+fn one(name: &str, sets: &[&str], place: &str, kind: FaultKind, passage: u64) -> Outcome {
+    let sets: Vec<_> = QUICK.iter().chain(SMALL).chain(sets).copied().collect();
+    let machine = machine(name, &sets);
+    let copies = vec![copy(Direction::H2d, 30_000, Memory::Pinned)];
+    let mut request = request(copies, DataMode::Exact, Kernel::Skip, Order::Ascending);
+    request.injections = vec![Injection { place: place.into(), kind, passage }];
+    system::run(&machine, request, &mut |_| Control::Continue).unwrap()
+}
+
+#[test]
+fn what_is_damaged_on_the_wire_is_sent_again_and_delivered() {
+    for name in ["h100-nvl-tdx", "h100-sxm5-off"] {
+        let (mut lcrc, mut tokens) = (0, 0);
+        for passage in 1..20 {
+            let flipped = one(name, &[], "link.h2d", FaultKind::Flip, passage);
+            let token = one(name, &[], "link.h2d", FaultKind::FlipToken, passage);
+            assert!(flipped.copies[0].delivered && token.copies[0].delivered, "{name} {passage}");
+            assert_eq!(flipped.link.d2h.bad_lcrc, flipped.link.h2d.replays.min(1));
+            assert_eq!(token.link.d2h.bad_tokens, token.link.d2h.recoveries.min(1));
+            lcrc += flipped.link.d2h.bad_lcrc;
+            tokens += token.link.d2h.bad_tokens;
+        }
+        assert!(lcrc > 0 && tokens > 0, "{name}");
+    }
+}
+
+#[test]
+fn behind_the_link_a_flipped_bit_is_found_by_the_digest_or_the_tag_or_by_comparing() {
+    let place = |name| if name == "h100-nvl-tdx" { "gpu.pce0.completions" } else { "gpu.pce12.completions" };
+    for (name, ecrc, words) in [
+        ("h100-nvl-tdx", false, "the tags differ"),
+        ("h100-nvl-tdx", true, "the ECRC of a completion is wrong"),
+        ("h100-sxm5-off", false, "is not what was sent"),
+        ("h100-sxm5-off", true, "the ECRC of a completion is wrong"),
+    ] {
+        for passage in [1, 2, 30] {
+            let outcome = one(name, &[&format!("link.ecrc={ecrc}")], place(name), FaultKind::Flip, passage);
+            let copy = &outcome.copies[0];
+            assert!(!copy.delivered, "{name} {ecrc} {passage}");
+            assert!(copy.reason.as_ref().is_some_and(|reason| reason.contains(words)), "{name} {ecrc}: {copy:?}");
+            assert_eq!(outcome.faults_struck, (1, 1));
+        }
+    }
+}
+
+#[test]
+fn a_lost_completion_is_given_up_after_its_time() {
+    for (name, place) in [("h100-nvl-tdx", "gpu.pce0.completions"), ("h100-sxm5-off", "gpu.pce14.completions")] {
+        // Of the last read nothing more comes that could show the gap.
+        let outcome = one(name, &["link.max_read_request=128 B"], place, FaultKind::Drop, 3);
+        let copy = &outcome.copies[0];
+        assert!(!copy.delivered);
+        assert!(copy.reason.as_ref().is_some_and(|reason| reason.contains("timed out")), "{copy:?}");
+        assert!(copy.end.0 - copy.start.0 > 20_000_000_000, "{copy:?}");
+    }
 }

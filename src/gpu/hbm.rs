@@ -141,6 +141,9 @@ impl Hbm {
 
     fn hold(&mut self, write: MemoryWrite, visible: Femtos, memory: &mut dyn DeviceMemory) {
         let entry = self.unverified.entry(write.job).or_default();
+        if entry.verdict == Some(false) && entry.first_visible.is_none() {
+            self.exposure.scrubbed += 1;
+        }
         entry.first_visible.get_or_insert(visible);
         entry.landed |= write.last;
         entry.bytes += u64::from(write.bytes);
@@ -158,20 +161,22 @@ impl Hbm {
             self.exposure.longest = self.exposure.longest.max(exposed);
             self.exposure.total.0 += exposed.0;
         }
-        if entry.landed || !verdict.ok {
+        if !verdict.ok {
+            entry.deposits.clear();
+            self.exposure.scrubbed += u64::from(entry.first_visible.is_some());
+        }
+        if entry.landed {
             self.settle(verdict.job, memory);
         }
     }
 
-    /// Keeps or scrubs a message whose fate is known.
+    /// Keeps or forgets a message that has landed and whose verdict is known.
     fn settle(&mut self, job: JobId, memory: &mut dyn DeviceMemory) {
         let Some(entry) = self.unverified.remove(&job) else { return };
         if entry.verdict == Some(true) {
             for (address, payload) in &entry.deposits {
                 memory.store(*address, entry.bytes, payload, false);
             }
-        } else {
-            self.exposure.scrubbed += 1;
         }
     }
 
@@ -188,3 +193,6 @@ impl Hbm {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

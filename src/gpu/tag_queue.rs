@@ -197,3 +197,6 @@ impl TagQueue {
         Wake::at_or_port(ends.min(arrival).min(free), activity)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -257,7 +257,8 @@ impl System {
             copies_ended: 0,
             news: false,
             over: false,
-            tag_counts: Vec::new(),
+            copy_ends: Vec::new(),
+            milestones: 0,
         })
     }
 }

@@ -46,6 +46,15 @@ pub(super) const DOORBELLS: usize = 0;
 /// See [`DOORBELLS`].
 pub(super) const COMPLETIONS: usize = 1;
 
+/// How things stood when a copy came to its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CopyEnd {
+    /// The tag queue's counts.
+    pub counts: TagCounts,
+    /// The milestone at which the accounts were kept; copies that end at one instant share it.
+    pub milestone: usize,
+}
+
 /// A machine at work.
 pub(super) struct System {
     pub units: Vec<UnitInfo>,
@@ -71,8 +80,10 @@ pub(super) struct System {
     pub news: bool,
     /// Whether all copies have ended, or a fault has been found.
     pub over: bool,
-    /// The tag queue's counts at the end of each copy.
-    pub tag_counts: Vec<TagCounts>,
+    /// By copy.
+    pub copy_ends: Vec<CopyEnd>,
+    /// Milestones so far.
+    pub milestones: usize,
 }
 
 impl System {
@@ -212,7 +223,6 @@ impl System {
         if ended > self.copies_ended {
             self.copies_ended = ended;
             self.news = true;
-            self.tag_counts.push(self.tag_queue.counts());
         }
         self.over |= self.driver.finished() || self.host.fault().is_some() || self.pushes.fault().is_some();
     }
@@ -282,6 +292,13 @@ impl Machine for System {
 
     #[inline]
     fn milestone(&mut self) -> bool {
-        std::mem::take(&mut self.news)
+        let news = std::mem::take(&mut self.news);
+        if news {
+            // Here all units have ticked, so that it does not matter in which order.
+            let end = CopyEnd { counts: self.tag_queue.counts(), milestone: self.milestones };
+            self.copy_ends.resize(self.copies_ended, end);
+            self.milestones += 1;
+        }
+        news
     }
 }

@@ -83,6 +83,8 @@ pub struct TagQueueOutcome {
     pub longest_exposure: Femtos,
     /// The same, summed over all messages.
     pub total_exposure: Femtos,
+    /// Messages whose plaintext had landed and was scrubbed because their tags differed.
+    pub scrubbed: u64,
 }
 
 /// A run that came to its end, well or not.

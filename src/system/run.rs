@@ -62,6 +62,7 @@ fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
             peak_quarantine_bytes: system.pces.iter().map(crate::gpu::pce::Pce::peak_quarantine).max().unwrap_or(0),
             longest_exposure: exposure.longest,
             total_exposure: exposure.total,
+            scrubbed: exposure.scrubbed,
         },
         incidents: incidents(system),
         faults_struck: (faults::struck(system), request.injections.len()),
@@ -106,7 +107,7 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
     let mut before = TagCounts::default();
     let rows = asked.iter().zip(system.driver.outcomes()).enumerate();
     rows.map(|(place, (asked, outcome))| {
-        let counts = system.tag_counts.get(place).copied().unwrap_or(before);
+        let counts = system.copy_ends.get(place).map_or(before, |end| end.counts);
         let (gpu_verified, gpu_failed) = (counts.verified - before.verified, counts.failed - before.failed);
         before = counts;
         let blind = request.data == DataMode::None && asked.direction == Direction::D2h;
@@ -123,17 +124,27 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
             tags_verified: gpu_verified + outcome.tags_verified,
             tags_failed: gpu_failed + outcome.tags_failed,
             delivered,
-            reason: outcome.reason.clone().or(complaint).filter(|_| !delivered),
-            limited_by: limiter::limiter(system.units(), span(run, place)),
+            reason: outcome.reason.as_ref().map(|r| explained(r, system)).or(complaint).filter(|_| !delivered),
+            limited_by: limiter::limiter(system.units(), span(system, run, place)),
         }
     })
     .collect()
 }
 
+/// What the driver says, and where that is only that the GPU has failed, why it did.
+fn explained(reason: &str, system: &System) -> String {
+    let failure = system.pces.iter().find_map(crate::gpu::pce::Pce::failure).or(system.front_end.incidents().first());
+    match failure.filter(|_| reason.starts_with("channel error")) {
+        Some(failure) => format!("{reason}: {failure}"),
+        None => reason.to_owned(),
+    }
+}
+
 /// The accounts at the start and at the end of a copy.
-fn span(run: &Run, place: usize) -> (Option<&[Account]>, &[Account]) {
-    let before = place.checked_sub(1).and_then(|p| run.milestones.get(p)).map(Vec::as_slice);
-    let after = run.milestones.get(place).unwrap_or(&run.accounts);
+fn span<'r>(system: &System, run: &'r Run, place: usize) -> (Option<&'r [Account]>, &'r [Account]) {
+    let kept = |copy: usize| system.copy_ends.get(copy).and_then(|end| run.milestones.get(end.milestone));
+    let before = place.checked_sub(1).and_then(kept).map(Vec::as_slice);
+    let after = kept(place).unwrap_or(&run.accounts);
     (before, after)
 }
 

@@ -460,3 +460,6 @@ impl FrontEnd {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

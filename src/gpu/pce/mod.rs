@@ -28,6 +28,9 @@ mod feed;
 mod host_read;
 mod transfer;
 
+#[cfg(test)]
+mod tests;
+
 use super::{
     spec::{CopyEngineSpec, Release, TagFetch},
     work::{Done, MemoryData, MemoryRead, MemoryWrite, PceWork, TagReport, Verdict},
@@ -134,6 +137,8 @@ pub struct Pce {
     quarantined: u64,
     peak_quarantine: u64,
     incidents: Vec<String>,
+    /// Why it gave up a transfer for the first time.
+    failure: Option<String>,
 }
 
 impl Pce {
@@ -168,6 +173,7 @@ impl Pce {
             quarantined: 0,
             peak_quarantine: 0,
             incidents: Vec::new(),
+            failure: None,
         })
     }
 
@@ -175,6 +181,12 @@ impl Pce {
     #[must_use]
     pub fn incidents(&self) -> &[String] {
         &self.incidents
+    }
+
+    /// Why it gave up a transfer for the first time, if it did.
+    #[must_use]
+    pub const fn failure(&self) -> Option<&String> {
+        self.failure.as_ref()
     }
 
     /// The clockwork of its engine.
@@ -332,6 +344,7 @@ impl Pce {
             return;
         }
         self.incidents.push(why.clone());
+        self.failure.get_or_insert_with(|| why.clone());
         let Some(transfer) = self.transfer(number) else { return };
         transfer.failed = Some(why);
         let (job, kind) = (transfer.job.id, transfer.job.kind);

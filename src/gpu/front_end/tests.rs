@@ -1,0 +1,312 @@
+//! A front end on a bench: what it hands out, in which order, and what poisons its channel.
+
+use super::*;
+use crate::{
+    gcm::iv::{Iv, IvMask},
+    gpu::{
+        launch::{Location, Transfer},
+        pushbuffer::encode,
+    },
+    pcie::packet::Payload,
+    sim::UnitId,
+    units::{Bytes, Cycles, Femtos, Frequency},
+};
+use std::collections::BTreeMap;
+
+const DEVICE: u64 = 1 << 55;
+const STAGING: u64 = 1 << 40;
+const DONE: u64 = 3 << 40;
+const ERROR: u64 = DONE + 64;
+
+fn spec(release: Release) -> FrontEndSpec {
+    FrontEndSpec {
+        copy_engine: CopyEngineSpec {
+            clock: Frequency(1_000_000_000),
+            pces_secure: 1,
+            pces_plain: 1,
+            outstanding_reads: 8,
+            request_interval: Cycles(1),
+            fetch: Cycles(10),
+            method_word: Cycles(1),
+            launch: Cycles(10),
+            read_buffer: Bytes(8192),
+            burst: Bytes(512),
+            stripe: Bytes(4096),
+            stripes_in_flight: 4,
+            completion_timeout: Femtos(1_000_000_000),
+            messages_in_flight: 4,
+        },
+        pces: 1,
+        confidential: true,
+        tag_queue_depth: 4,
+        release,
+        device: DEVICE..u64::MAX,
+        error_semaphore: ERROR,
+        channel_errors: [41, 70],
+    }
+}
+
+#[derive(Default)]
+struct Shelf(BTreeMap<u32, Vec<u8>>);
+
+impl PushMemory for Shelf {
+    fn take(&mut self, number: u32) -> Option<Vec<u8>> {
+        self.0.remove(&number)
+    }
+}
+
+struct Bench {
+    front_end: FrontEnd,
+    clock: Clock,
+    wakes: Wakes,
+    cycle: u64,
+    shelf: Shelf,
+    doorbells: Queue<Tlp>,
+    work: Vec<Queue<PceWork>>,
+    done: Vec<Queue<Done>>,
+    landed: Wire<Landed>,
+    verdicts: Queue<Verdict>,
+    entries: Queue<TagEntry>,
+    given: Vec<(u64, PceWork)>,
+    entered: u64,
+    activity: Activity,
+}
+
+impl Bench {
+    fn new(spec: FrontEndSpec, used: u32) -> Self {
+        let (here, there) = (UnitId(0), UnitId(1));
+        let clock = Clock::new(spec.copy_engine.clock).unwrap();
+        let stream = |channel| IvStream::at(Iv { channel, message: used }, IvMask::default());
+        Self {
+            front_end: FrontEnd::new(spec, ChannelStreams { h2d: stream(1), d2h: stream(2) }, clock),
+            clock,
+            wakes: Wakes::default(),
+            cycle: 0,
+            shelf: Shelf::default(),
+            doorbells: Queue::new("doorbells", there, here, 8),
+            work: vec![Queue::new("work", here, there, 64), Queue::new("work", here, there, 64)],
+            done: vec![Queue::new("done", there, here, 64), Queue::new("done", there, here, 64)],
+            landed: Wire::new("landed", there, here),
+            verdicts: Queue::new("verdicts", there, here, 64),
+            entries: Queue::new("entries", here, there, 64),
+            given: Vec::new(),
+            entered: 0,
+            activity: Activity::Idle,
+        }
+    }
+
+    fn ring(&mut self, number: u32) {
+        let payload = Payload::of(number.to_le_bytes().to_vec());
+        self.doorbells.output(self.clock.edge(self.cycle), &self.wakes).push(Tlp::write(4 << 40, 4, payload));
+    }
+
+    fn push(&mut self, number: u32, commands: &[Command]) {
+        self.shelf.0.insert(number, encode(commands).unwrap());
+        self.ring(number);
+    }
+
+    fn land(&mut self, job: u64) {
+        self.landed.send(self.clock.edge(self.cycle), Landed { job }, &self.wakes);
+    }
+
+    fn judge(&mut self, job: u64, ok: bool) {
+        self.verdicts.output(self.clock.edge(self.cycle), &self.wakes).push(Verdict { job, ok });
+    }
+
+    fn run(&mut self, cycles: u64) {
+        for _ in 0..cycles {
+            self.cycle += 1;
+            let time = self.clock.edge(self.cycle);
+            let mut ports = Ports {
+                doorbells: self.doorbells.input(time, &self.wakes),
+                pushes: &mut self.shelf,
+                work: &mut self.work,
+                done: &mut self.done,
+                landed: &mut self.landed,
+                verdicts: &mut self.verdicts,
+                entries: &mut self.entries,
+                wakes: &self.wakes,
+            };
+            self.activity = self.front_end.tick(Now { cycle: self.cycle, time }, &mut ports).activity;
+            let next = self.clock.edge(self.cycle + 1);
+            for queue in &mut self.work {
+                while let Some(work) = queue.input(next, &self.wakes).pop() {
+                    self.given.push((self.cycle, work));
+                }
+            }
+            while self.entries.input(next, &self.wakes).pop().is_some() {
+                self.entered += 1;
+            }
+        }
+    }
+
+    fn jobs(&self) -> Vec<&Job> {
+        let job = |(_, work): &'_ (u64, PceWork)| matches!(work, PceWork::Transfer(_));
+        let jobs = self.given.iter().filter(|given| job(given));
+        jobs.filter_map(|(_, work)| if let PceWork::Transfer(job) = work { Some(job) } else { None }).collect()
+    }
+
+    fn releases(&self) -> Vec<(u64, u64)> {
+        let release = |(_, work): &(u64, PceWork)| match work {
+            PceWork::Release { address, value, .. } => Some((*address, *value)),
+            PceWork::Transfer(_) => None,
+        };
+        self.given.iter().filter_map(release).collect()
+    }
+}
+
+fn open(order: Order) -> Command {
+    let operation = Operation::Decrypt { source: Location::virt(STAGING), tag: STAGING + (1 << 30) };
+    let destination = Location::virt(DEVICE);
+    let transfer = Transfer { operation, destination, line_bytes: 4096, lines: None, order };
+    Command::Launch(Launch { transfer: Some(transfer), ..Launch::default() })
+}
+
+fn plain(bytes: u64) -> Command {
+    let operation = Operation::Copy { source: Location::virt(DEVICE), side: Side::Protected };
+    let destination = Location::virt(DEVICE + (1 << 30));
+    let transfer = Transfer { operation, destination, line_bytes: bytes, lines: None, order: Order::NonPipelined };
+    Command::Launch(Launch { transfer: Some(transfer), ..Launch::default() })
+}
+
+fn semaphore(value: u64) -> Command {
+    let semaphore = Semaphore { address: DONE, payload: value, wide: false, timestamp: false, reduction: None };
+    Command::Launch(Launch { semaphore: Some(semaphore), ..Launch::default() })
+}
+
+#[test]
+fn a_pipelined_launch_overtakes_no_one_and_a_non_pipelined_one_waits_for_all_before_it() {
+    for release in [Release::WithholdCompletion, Release::Eager] {
+        let mut bench = Bench::new(spec(release), 0);
+        bench.push(1, &[open(Order::NonPipelined), open(Order::Pipelined), open(Order::NonPipelined), semaphore(1)]);
+        bench.run(200);
+        assert_eq!(bench.jobs().iter().map(|job| job.id).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(bench.activity, Activity::Stall(Stall::Order));
+        bench.land(1);
+        bench.land(2);
+        bench.judge(2, true);
+        bench.run(10);
+        // Message 1 has landed and is not verified.
+        assert_eq!(bench.jobs().len(), if release == Release::Eager { 3 } else { 2 });
+        bench.judge(1, true);
+        bench.run(10);
+        assert_eq!(bench.jobs().len(), 3);
+    }
+}
+
+#[test]
+fn a_semaphore_waits_for_all_transfers_and_under_eager_release_a_second_one_for_the_verdicts() {
+    for (release, before, after) in [
+        (Release::WithholdCompletion, vec![], vec![(DONE, 7)]),
+        (Release::Eager, vec![(DONE, 7)], vec![(DONE, 7), (DONE + VERIFIED_OFFSET, 7)]),
+    ] {
+        let mut bench = Bench::new(spec(release), 0);
+        bench.push(1, &[open(Order::NonPipelined), semaphore(7)]);
+        bench.run(200);
+        assert_eq!(bench.releases(), []);
+        bench.land(1);
+        bench.run(20);
+        assert_eq!(bench.releases(), before);
+        bench.judge(1, true);
+        bench.run(20);
+        assert_eq!(bench.releases(), after);
+    }
+}
+
+#[test]
+fn a_message_waits_for_an_entry_of_the_tag_queue() {
+    let spec = FrontEndSpec { tag_queue_depth: 1, ..spec(Release::WithholdCompletion) };
+    let mut bench = Bench::new(spec, 0);
+    bench.push(1, &[open(Order::NonPipelined), open(Order::Pipelined)]);
+    bench.run(200);
+    assert_eq!((bench.jobs().len(), bench.entered), (1, 1));
+    assert_eq!(bench.activity, Activity::Stall(Stall::TagQueueFull));
+    bench.judge(1, true);
+    bench.run(2);
+    assert_eq!((bench.jobs().len(), bench.entered), (2, 2));
+}
+
+#[test]
+fn no_more_messages_are_in_flight_than_may_be() {
+    let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
+    bench.front_end.tag_credits = 100;
+    bench.push(1, &[open(Order::Pipelined); 6]);
+    bench.run(300);
+    assert_eq!(bench.jobs().len(), 4);
+}
+
+#[test]
+fn each_message_takes_the_next_iv_and_the_last_one_does_not_wrap() {
+    let mut bench = Bench::new(spec(Release::WithholdCompletion), u32::MAX - 2);
+    bench.push(1, &[open(Order::Pipelined); 3]);
+    bench.run(300);
+    let ivs: Vec<_> = bench.jobs().iter().map(|job| Iv::from_bytes(job.iv_bytes)).collect();
+    let iv = |message| Iv { channel: 1, message };
+    assert_eq!(ivs, [iv(u32::MAX - 1), iv(u32::MAX)]);
+    assert_eq!(bench.entered, 2);
+    assert_eq!(bench.releases(), [(ERROR, CHANNEL_ERROR | 41)]);
+    assert!(bench.front_end.incidents()[0].contains("exhausted"));
+}
+
+#[test]
+fn what_poisons_the_channel_is_told_once_and_nothing_is_launched_after_it() {
+    let poisons: [fn(&mut Bench); 4] = [
+        |bench| bench.ring(99),
+        |bench| {
+            bench.shelf.0.insert(2, vec![0xff; 12]);
+            bench.ring(2);
+        },
+        |bench| bench.judge(1, false),
+        |bench| bench.done[0].output(bench.clock.edge(bench.cycle), &bench.wakes).push(Done { job: 1, ok: false }),
+    ];
+    for poison in poisons {
+        let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
+        bench.push(1, &[open(Order::NonPipelined), open(Order::NonPipelined), semaphore(1)]);
+        bench.run(100);
+        poison(&mut bench);
+        bench.run(3);
+        bench.land(1);
+        bench.push(3, &[open(Order::NonPipelined), semaphore(3)]);
+        bench.run(300);
+        assert_eq!(bench.jobs().len(), 1);
+        assert_eq!(bench.releases(), [(ERROR, CHANNEL_ERROR | 41)], "{:?}", bench.front_end.incidents());
+    }
+}
+
+#[test]
+fn a_push_is_decoded_fetch_cycles_after_its_doorbell_a_word_per_cycle() {
+    let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
+    let words = encode(&[open(Order::NonPipelined)]).unwrap().len() as u64 / 4;
+    bench.push(1, &[open(Order::NonPipelined)]);
+    bench.run(300);
+    // Seen in cycle 1, fetched by 11; the launch is the last word.
+    assert_eq!(bench.given[0].0, 1 + 10 + words);
+}
+
+#[test]
+fn a_plain_launch_is_cut_into_stripes_and_complete_when_all_have_landed() {
+    let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
+    bench.push(1, &[plain(9000), semaphore(1)]);
+    bench.run(200);
+    let stripes: Vec<_> = bench.jobs().iter().map(|job| (job.id, job.source - DEVICE, job.bytes)).collect();
+    assert_eq!(stripes, [(1, 0, 4096), (2, 4096, 4096), (3, 8192, 808)]);
+    for job in [2, 3] {
+        bench.land(job);
+    }
+    bench.run(20);
+    assert_eq!(bench.releases(), []);
+    bench.land(1);
+    bench.run(20);
+    assert_eq!(bench.releases(), [(DONE, 1)]);
+}
+
+#[test]
+fn no_more_stripes_are_in_flight_than_may_be() {
+    let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
+    bench.push(1, &[plain(10 * 4096), semaphore(1)]);
+    bench.run(200);
+    assert_eq!(bench.jobs().len(), 4);
+    bench.land(1);
+    bench.run(5);
+    assert_eq!(bench.jobs().len(), 5);
+}

@@ -1,0 +1,438 @@
+//! A PCE on a bench: its neighbours are the tests.
+
+use super::*;
+use crate::{
+    gcm::iv::Nonce,
+    gpu::work::{Job, JobKind},
+    pcie::packet::Kind,
+    sim::UnitId,
+    units::{Bytes, Cycles, Femtos, Frequency},
+};
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce as OracleNonce, UnboundKey};
+use proptest::prelude::*;
+
+const KEY: [u8; 32] = [7; 32];
+const NONCE: Nonce = Nonce([9; 12]);
+const TAG_ADDRESS: u64 = 0x2_0000_0000;
+const SOURCE: u64 = 0x1_0000_0000;
+const DEVICE: u64 = 1 << 55;
+
+fn spec() -> PceSpec {
+    PceSpec {
+        copy_engine: CopyEngineSpec {
+            clock: Frequency(1_000_000_000),
+            pces_secure: 1,
+            pces_plain: 1,
+            outstanding_reads: 8,
+            request_interval: Cycles(1),
+            fetch: Cycles(1),
+            method_word: Cycles(1),
+            launch: Cycles(10),
+            read_buffer: Bytes(8192),
+            burst: Bytes(512),
+            stripe: Bytes(4096),
+            stripes_in_flight: 4,
+            completion_timeout: Femtos(500 * 1_000_000),
+            messages_in_flight: 2,
+        },
+        engine: Some(EngineSpec::four_lanes()),
+        max_read_request: MaxSize::new(512).unwrap(),
+        max_payload: MaxSize::new(256).unwrap(),
+        first_tag: 0x100,
+        tags: 16,
+        tag_fetch: TagFetch::AfterData,
+        release: Release::WithholdCompletion,
+        quarantine: 0,
+    }
+}
+
+fn job(kind: JobKind, bytes: u64) -> Job {
+    let (source, destination) = if kind.reads_host() { (SOURCE, DEVICE) } else { (DEVICE, SOURCE) };
+    Job {
+        id: 1,
+        kind,
+        source,
+        destination,
+        bytes,
+        tag: TAG_ADDRESS,
+        iv: TAG_ADDRESS + 4096,
+        iv_bytes: [3; 12],
+        nonce: NONCE.0,
+    }
+}
+
+/// A PCE with its queues and wires. What it sends is collected with the cycle in which it was sent.
+struct Bench {
+    pce: Pce,
+    clock: Clock,
+    wakes: Wakes,
+    cycle: u64,
+    work: Queue<PceWork>,
+    completions: Queue<Tlp>,
+    requests: Queue<Tlp>,
+    reads: Queue<MemoryRead>,
+    data: Wire<MemoryData>,
+    writes: Wire<MemoryWrite>,
+    reports: Wire<TagReport>,
+    released: Queue<Verdict>,
+    done: Queue<Done>,
+    sent: Vec<(u64, Tlp)>,
+    landed: Vec<MemoryWrite>,
+    reported: Vec<TagReport>,
+    ended: Vec<(u64, Done)>,
+}
+
+impl Bench {
+    fn new(spec: PceSpec) -> Self {
+        let key = || Key::new(&KEY).unwrap();
+        let clock = Clock::new(spec.copy_engine.clock).unwrap();
+        let (here, there) = (UnitId(0), UnitId(1));
+        Self {
+            pce: Pce::new(spec, Some(Rc::new(Keys { h2d: key(), d2h: key() })), clock).unwrap(),
+            clock,
+            wakes: Wakes::default(),
+            cycle: 0,
+            work: Queue::new("work", there, here, 64),
+            completions: Queue::new("completions", there, here, 1 << 16),
+            requests: Queue::new("requests", here, there, 1 << 16),
+            reads: Queue::new("reads", here, there, 16),
+            data: Wire::new("data", there, here),
+            writes: Wire::new("writes", here, there),
+            reports: Wire::new("reports", here, there),
+            released: Queue::new("released", there, here, 16),
+            done: Queue::new("done", here, there, 16),
+            sent: Vec::new(),
+            landed: Vec::new(),
+            reported: Vec::new(),
+            ended: Vec::new(),
+        }
+    }
+
+    fn give(&mut self, work: PceWork) {
+        self.work.output(self.clock.edge(self.cycle), &self.wakes).push(work);
+        self.step();
+    }
+
+    fn complete(&mut self, tlp: Tlp) {
+        self.completions.output(self.clock.edge(self.cycle), &self.wakes).push(tlp);
+    }
+
+    /// One edge of the PCE, then one of its neighbours.
+    fn step(&mut self) -> Wake {
+        let time = self.clock.edge(self.cycle);
+        let mut ports = Ports {
+            work: self.work.input(time, &self.wakes),
+            completions: Some(self.completions.input(time, &self.wakes)),
+            requests: self.requests.output(time, &self.wakes),
+            reads: self.reads.output(time, &self.wakes),
+            data: &mut self.data,
+            writes: &mut self.writes,
+            reports: Some(&mut self.reports),
+            released: Some(&mut self.released),
+            done: self.done.output(time, &self.wakes),
+            wakes: &self.wakes,
+        };
+        let wake = self.pce.tick(Now { cycle: self.cycle, time }, &mut ports);
+        let next = self.clock.edge(self.cycle + 1);
+        while let Some(tlp) = self.requests.input(next, &self.wakes).pop() {
+            self.sent.push((self.cycle, tlp));
+        }
+        while let Some(write) = self.writes.arrive(Femtos::MAX) {
+            self.landed.push(write);
+        }
+        while let Some(report) = self.reports.arrive(Femtos::MAX) {
+            self.reported.push(report);
+        }
+        while let Some(done) = self.done.input(next, &self.wakes).pop() {
+            self.ended.push((self.cycle, done));
+        }
+        self.cycle += 1;
+        wake
+    }
+
+    fn run_to(&mut self, cycle: u64) {
+        while self.cycle < cycle {
+            self.step();
+        }
+    }
+
+    fn reads_sent(&self) -> Vec<(u64, Tlp)> {
+        self.sent.iter().filter(|(_, tlp)| tlp.kind == Kind::Read).cloned().collect()
+    }
+}
+
+/// The one completion of a read.
+fn answer(read: &Tlp, payload: Payload) -> Tlp {
+    Tlp { kind: Kind::Completion, byte_count: read.bytes, payload, ..Tlp::read(read.tag, read.address, read.bytes) }
+}
+
+fn zeros(read: &Tlp) -> Tlp {
+    answer(read, Payload::of(vec![0; read.bytes as usize]))
+}
+
+#[test]
+fn the_first_request_goes_out_launch_cycles_after_the_transfer_came_in() {
+    let mut bench = Bench::new(spec());
+    bench.give(PceWork::Transfer(job(JobKind::Fetch, 512)));
+    // Given in cycle 0, taken in cycle 1.
+    bench.run_to(11);
+    assert!(bench.sent.is_empty());
+    bench.step();
+    assert_eq!(bench.sent.len(), 1);
+    assert_eq!(bench.sent[0].0, 11);
+}
+
+#[test]
+fn requests_keep_their_interval_and_no_more_are_outstanding_than_may_be() {
+    let mut spec = spec();
+    spec.copy_engine.request_interval = Cycles(5);
+    spec.copy_engine.outstanding_reads = 3;
+    let mut bench = Bench::new(spec);
+    bench.give(PceWork::Transfer(job(JobKind::Fetch, 4096)));
+    bench.run_to(100);
+    let cycles: Vec<_> = bench.reads_sent().iter().map(|read| read.0).collect();
+    assert_eq!(cycles, [11, 16, 21]);
+    // One comes back in cycle 101; its tag is free for a request in that cycle.
+    let first = bench.sent[0].1.clone();
+    bench.complete(zeros(&first));
+    bench.step();
+    assert_eq!(bench.sent.len(), 3);
+    bench.step();
+    assert_eq!(bench.sent.last().map(|s| s.0), Some(101));
+    bench.run_to(200);
+    assert_eq!(bench.sent.len(), 4);
+}
+
+#[test]
+fn a_completion_out_of_turn_frees_nothing_and_the_one_before_it_frees_both() {
+    let mut spec = spec();
+    spec.copy_engine.outstanding_reads = 2;
+    let mut bench = Bench::new(spec);
+    bench.give(PceWork::Transfer(job(JobKind::Fetch, 4096)));
+    bench.run_to(50);
+    let reads = bench.reads_sent();
+    assert_eq!(reads.len(), 2);
+    bench.complete(zeros(&reads[1].1));
+    bench.run_to(100);
+    assert_eq!(bench.reads_sent().len(), 2);
+    bench.complete(zeros(&reads[0].1));
+    bench.run_to(150);
+    assert_eq!(bench.reads_sent().len(), 4);
+}
+
+#[test]
+fn the_read_buffer_bounds_what_is_asked_for() {
+    let mut spec = spec();
+    spec.copy_engine.read_buffer = Bytes(2 * 512 + 511);
+    let mut bench = Bench::new(spec);
+    bench.give(PceWork::Transfer(job(JobKind::Fetch, 4096)));
+    bench.run_to(100);
+    assert_eq!(bench.reads_sent().len(), 2);
+    let first = bench.sent[0].1.clone();
+    bench.complete(zeros(&first));
+    bench.run_to(200);
+    assert_eq!(bench.reads_sent().len(), 3);
+}
+
+#[test]
+fn a_read_times_out_in_its_cycle_and_not_before() {
+    for (kind, reports) in [(JobKind::Fetch, 0), (JobKind::Open, 2)] {
+        let mut bench = Bench::new(spec());
+        bench.give(PceWork::Transfer(job(kind, 512)));
+        // Asked for in cycle 11, given up 500 cycles later.
+        bench.run_to(511);
+        assert!(bench.pce.incidents().is_empty());
+        bench.step();
+        assert!(bench.pce.incidents()[0].contains("timed out"), "{:?}", bench.pce.incidents());
+        bench.step();
+        assert_eq!(bench.reported.len(), reports);
+        assert!(bench.reported.iter().all(|report| report.tag.is_none()));
+        let ended: Vec<_> = bench.ended.iter().map(|(_, done)| done.ok).collect();
+        assert_eq!(ended, if kind == JobKind::Fetch { vec![false] } else { vec![] });
+    }
+}
+
+#[test]
+fn a_read_that_is_not_supported_fails_the_transfer() {
+    let mut bench = Bench::new(spec());
+    bench.give(PceWork::Transfer(job(JobKind::Fetch, 512)));
+    bench.run_to(20);
+    let refused = Tlp { kind: Kind::Unsupported, byte_count: 4, ..bench.sent[0].1.clone() };
+    bench.complete(refused);
+    bench.run_to(23);
+    assert_eq!(bench.ended.iter().map(|(_, done)| done.ok).collect::<Vec<_>>(), [false]);
+}
+
+#[test]
+fn a_semaphore_goes_out_after_all_earlier_writes() {
+    let mut bench = Bench::new(spec());
+    bench.give(PceWork::Transfer(job(JobKind::Seal, 1024)));
+    bench.run_to(20);
+    serve_device(&mut bench, &[0; 1024]);
+    bench.give(PceWork::Release { address: TAG_ADDRESS, bytes: 4, value: 5 });
+    bench.run_to(400);
+    let writes: Vec<_> = bench.sent.iter().map(|(_, tlp)| (tlp.address, tlp.bytes)).collect();
+    let last = writes.last().copied();
+    assert_eq!(last, Some((TAG_ADDRESS, 4)));
+    // Four of data, the tag, the IV, the semaphore.
+    assert_eq!(writes.len(), 7);
+    assert_eq!(bench.ended.len(), 1);
+    assert!(bench.ended[0].1.ok);
+}
+
+#[test]
+fn under_hold_nothing_leaves_before_the_verdict_and_all_of_it_after_a_good_one() {
+    for ok in [true, false] {
+        let mut spec = spec();
+        (spec.release, spec.quarantine) = (Release::Hold, 2048);
+        let mut bench = Bench::new(spec);
+        bench.give(PceWork::Transfer(job(JobKind::Open, 2048)));
+        serve_host(&mut bench, &[5; 2048], &[0; 16], |_| 0, 512);
+        assert!(bench.landed.is_empty());
+        assert_eq!(bench.pce.peak_quarantine(), 2048);
+        bench.released.output(bench.clock.edge(bench.cycle), &bench.wakes).push(Verdict { job: 1, ok });
+        bench.run_to(bench.cycle + 20);
+        assert_eq!(bench.landed.iter().map(|w| w.bytes).sum::<u32>(), if ok { 2048 } else { 0 });
+    }
+}
+
+#[test]
+fn under_hold_a_message_waits_for_room_in_quarantine() {
+    let mut spec = spec();
+    (spec.release, spec.quarantine) = (Release::Hold, 1024 + 511);
+    let mut bench = Bench::new(spec);
+    bench.give(PceWork::Transfer(job(JobKind::Open, 1024)));
+    bench.give(PceWork::Transfer(Job { id: 2, ..job(JobKind::Open, 512) }));
+    bench.run_to(100);
+    // Two of data and a tag of the first message, none of the second.
+    assert_eq!(bench.reads_sent().len(), 3);
+    assert_eq!(bench.step().activity, Activity::Stall(Stall::Quarantine));
+}
+
+/// Answers the reads of device memory as they come, until nothing more is asked.
+fn serve_device(bench: &mut Bench, memory: &[u8]) {
+    for _ in 0..2000 + memory.len() / 16 {
+        let time = bench.clock.edge(bench.cycle);
+        while let Some(read) = bench.reads.input(time, &bench.wakes).pop() {
+            let start = (read.address - DEVICE) as usize;
+            let payload = Payload::of(memory[start..start + read.bytes as usize].to_vec());
+            let date = bench.clock.edge(bench.cycle + 3);
+            let data = MemoryData { address: read.address, bytes: read.bytes, damaged: false, payload };
+            bench.data.send(date, data, &bench.wakes);
+        }
+        bench.step();
+    }
+}
+
+/// Answers reads of the host's message and tag, each after its own `delay`, in completions of at most `piece` bytes.
+fn serve_host(bench: &mut Bench, message: &[u8], tag: &[u8; 16], delay: impl Fn(u64) -> u64, piece: u32) {
+    let mut answered = 0;
+    let mut due: Vec<(u64, Tlp)> = Vec::new();
+    for _ in 0..20_000 + message.len() {
+        for (_, read) in bench.sent.iter().skip(answered).filter(|(_, tlp)| tlp.kind == Kind::Read) {
+            let date = bench.cycle + delay(read.address);
+            let mut at = read.address;
+            let end = read.address + u64::from(read.bytes);
+            while at < end {
+                let bytes = u64::from(piece).min(end - at);
+                let from =
+                    if read.address >= TAG_ADDRESS { (at - TAG_ADDRESS, &tag[..]) } else { (at - SOURCE, message) };
+                let payload = Payload::of(from.1[from.0 as usize..(from.0 + bytes) as usize].to_vec());
+                let whole = Tlp { address: at, bytes: bytes as u32, ..answer(read, payload) };
+                due.push((date, Tlp { byte_count: (end - at) as u32, ..whole }));
+                at += bytes;
+            }
+        }
+        answered = bench.sent.len();
+        let now = bench.cycle;
+        let (ready, later) = due.into_iter().partition(|(date, _)| *date <= now);
+        due = later;
+        for (_, tlp) in ready {
+            bench.complete(tlp);
+        }
+        bench.step();
+        if due.is_empty() && bench.reported.len() == 2 {
+            break;
+        }
+    }
+    bench.run_to(bench.cycle + 50);
+}
+
+/// Ciphertext and tag by another code base.
+fn oracle(text: &[u8]) -> (Vec<u8>, [u8; 16]) {
+    let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &KEY).unwrap());
+    let mut sealed = text.to_vec();
+    let nonce = OracleNonce::assume_unique_for_key(NONCE.0);
+    let tag = key.seal_in_place_separate_tag(nonce, Aad::empty(), &mut sealed).unwrap();
+    (sealed, tag.as_ref().try_into().unwrap())
+}
+
+fn texts() -> impl Strategy<Value = Vec<u8>> {
+    let sizes = prop_oneof![
+        prop::sample::select(vec![1usize, 3, 15, 16, 17, 31, 32, 33, 511, 512, 513]),
+        4088usize..=4104,
+        1usize..9000
+    ];
+    (sizes, any::<u8>()).prop_map(|(size, seed)| (0..size).map(|n| (n * 31) as u8 ^ seed).collect())
+}
+
+#[test]
+fn a_message_of_sixteen_mebibytes_is_opened_and_sealed_as_by_another_code_base() {
+    let text: Vec<_> = (0..16usize << 20).map(|n| (n * 31 + n / 4096) as u8).collect();
+    let (sealed, tag) = oracle(&text);
+    let mut bench = Bench::new(spec());
+    bench.give(PceWork::Transfer(job(JobKind::Open, text.len() as u64)));
+    serve_host(&mut bench, &sealed, &tag, |_| 5, 256);
+    assert!(bench.reported.iter().all(|report| report.tag == Some(tag)));
+    let (_, payload) = bench.landed.last().and_then(|write| write.deposit.clone()).unwrap();
+    assert!(payload.bytes() == Some(&text[..]));
+
+    let mut bench = Bench::new(spec());
+    bench.give(PceWork::Transfer(job(JobKind::Seal, text.len() as u64)));
+    serve_device(&mut bench, &text);
+    let data = bench.sent.iter().filter(|(_, tlp)| tlp.address < TAG_ADDRESS);
+    assert!(data.flat_map(|(_, tlp)| tlp.payload.bytes().unwrap()).eq(&sealed));
+    assert!(bench.sent.iter().any(|(_, tlp)| tlp.address == TAG_ADDRESS && tlp.payload.bytes() == Some(&tag[..])));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_message_is_opened_as_another_code_base_sealed_it_in_whatever_order_its_reads_are_answered(
+        text in texts(), scatter in any::<u64>(), spread in 1u64..300, piece in prop::sample::select(vec![64u32, 128, 512]),
+    ) {
+        let (sealed, tag) = oracle(&text);
+        let mut bench = Bench::new(spec());
+        bench.give(PceWork::Transfer(job(JobKind::Open, text.len() as u64)));
+        let delay = |address: u64| ((address >> 6) ^ scatter).wrapping_mul(0x9E37_79B9_7F4A_7C15) % spread;
+        serve_host(&mut bench, &sealed, &tag, delay, piece);
+        let tags: Vec<_> = bench.reported.iter().map(|report| report.tag).collect();
+        prop_assert_eq!(tags, vec![Some(tag); 2]);
+        prop_assert_eq!(bench.landed.iter().map(|w| u64::from(w.bytes)).sum::<u64>(), text.len() as u64);
+        let deposit = bench.landed.last().and_then(|write| write.deposit.clone());
+        prop_assert!(bench.landed.last().is_some_and(|write| write.last));
+        let (address, payload) = deposit.unwrap();
+        prop_assert_eq!(address, DEVICE);
+        prop_assert_eq!(payload.bytes().unwrap(), &text[..]);
+    }
+
+    #[test]
+    fn a_message_is_sealed_as_another_code_base_seals_it(text in texts()) {
+        let (sealed, tag) = oracle(&text);
+        let mut bench = Bench::new(spec());
+        bench.give(PceWork::Transfer(job(JobKind::Seal, text.len() as u64)));
+        serve_device(&mut bench, &text);
+        let mut written = vec![None; text.len()];
+        let (data, rest): (Vec<_>, Vec<_>) = bench.sent.iter().partition(|(_, tlp)| tlp.address < TAG_ADDRESS);
+        for (_, tlp) in data {
+            for (place, byte) in (tlp.address - SOURCE..).zip(tlp.payload.bytes().unwrap()) {
+                prop_assert!(written[place as usize].replace(*byte).is_none());
+            }
+        }
+        prop_assert_eq!(written.into_iter().collect::<Option<Vec<_>>>().unwrap(), sealed);
+        prop_assert_eq!(rest.len(), 2);
+        prop_assert_eq!(rest[0].1.payload.bytes().unwrap(), &tag[..]);
+        prop_assert_eq!(rest[1].1.payload.bytes().unwrap(), &[3; 12][..]);
+    }
+}

@@ -1,0 +1,109 @@
+//! When verdicts come, on both sides of every edge.
+
+use super::*;
+use crate::gpu::spec::{Release, TagFetch};
+use crate::{
+    sim::UnitId,
+    units::{Bytes, Frequency},
+};
+
+fn spec(comparators: u32, retirement: Retirement) -> TagQueueSpec {
+    TagQueueSpec {
+        depth: 8,
+        comparators,
+        retirement,
+        release: Release::WithholdCompletion,
+        quarantine: Bytes(0),
+        fetch: TagFetch::AfterData,
+    }
+}
+
+/// Both tags of a message, with the cycles in which they arrive.
+struct Message {
+    computed: (u64, Option<u8>),
+    fetched: (u64, Option<u8>),
+}
+
+fn good(at: u64) -> Message {
+    Message { computed: (at, Some(1)), fetched: (at, Some(1)) }
+}
+
+/// Messages 0, 1, ... are entered in cycle 0. Gives the verdicts with the cycles in which they are pushed.
+fn verdicts(spec: &TagQueueSpec, compare: u64, messages: &[Message]) -> (Vec<(u64, JobId, bool)>, TagCounts) {
+    let clock = Clock::new(Frequency(1_000_000_000)).unwrap();
+    let (here, there) = (UnitId(0), UnitId(1));
+    let wakes = Wakes::default();
+    let mut queue = TagQueue::new(spec, Cycles(compare), clock);
+    let mut entries = Queue::new("entries", there, here, 64);
+    let mut reports: Vec<_> = messages.iter().flat_map(|_| [0, 1]).map(|_| Wire::new("reports", there, here)).collect();
+    let mut verdicts = Queue::new("verdicts", here, there, 64);
+    let mut settled = Queue::new("settled", here, there, 64);
+    for (job, message) in messages.iter().enumerate() {
+        entries.output(clock.edge(0), &wakes).push(TagEntry { job: job as u64 });
+        for (computed, (at, tag)) in [(true, message.computed), (false, message.fetched)] {
+            let report = TagReport { job: job as u64, computed, tag: tag.map(|byte| [byte; 16]) };
+            reports[2 * job + usize::from(computed)].send(clock.edge(at), report, &wakes);
+        }
+    }
+    let mut heard = Vec::new();
+    for cycle in 1..200 {
+        let time = clock.edge(cycle);
+        let mut ports = Ports {
+            entries: &mut entries,
+            reports: &mut reports,
+            verdicts: &mut verdicts,
+            settled: &mut settled,
+            released: &mut [],
+            wakes: &wakes,
+        };
+        queue.tick(Now { cycle, time }, &mut ports);
+        let next = clock.edge(cycle + 1);
+        while let Some(Verdict { job, ok }) = verdicts.input(next, &wakes).pop() {
+            assert_eq!(settled.input(next, &wakes).pop(), Some(Verdict { job, ok }));
+            heard.push((cycle, job, ok));
+        }
+    }
+    (heard, queue.counts())
+}
+
+#[test]
+fn a_verdict_comes_compare_cycles_after_the_later_of_its_tags() {
+    for compare in [1, 2, 9] {
+        for (computed, fetched) in [(10, 20), (20, 10), (20, 20)] {
+            let message = Message { computed: (computed, Some(1)), fetched: (fetched, Some(1)) };
+            let (heard, _) = verdicts(&spec(1, Retirement::InOrder), compare, &[message]);
+            assert_eq!(heard, [(20 + compare, 0, true)]);
+        }
+    }
+}
+
+#[test]
+fn tags_that_differ_and_tags_that_are_lost_do_not_agree() {
+    for (computed, fetched) in [(Some(1), Some(2)), (None, Some(1)), (Some(1), None), (None, None)] {
+        let message = Message { computed: (5, computed), fetched: (5, fetched) };
+        let (heard, counts) = verdicts(&spec(1, Retirement::InOrder), 2, &[message]);
+        assert_eq!(heard, [(7, 0, false)]);
+        assert_eq!((counts.verified, counts.failed), (0, 1));
+    }
+}
+
+#[test]
+fn one_comparator_takes_one_message_after_the_other_and_two_take_two() {
+    let messages = || [good(10), good(10), good(10)];
+    for retirement in [Retirement::InOrder, Retirement::OutOfOrder] {
+        let (heard, counts) = verdicts(&spec(1, retirement), 4, &messages());
+        assert_eq!(heard, [(14, 0, true), (18, 1, true), (22, 2, true)]);
+        assert_eq!(counts.peak_entries, 3);
+        let (heard, _) = verdicts(&spec(2, retirement), 4, &messages());
+        assert_eq!(heard, [(14, 0, true), (14, 1, true), (18, 2, true)]);
+    }
+}
+
+#[test]
+fn in_order_a_message_waits_for_the_one_before_it_and_out_of_order_it_does_not() {
+    let messages = || [good(50), good(10)];
+    let (heard, _) = verdicts(&spec(2, Retirement::InOrder), 3, &messages());
+    assert_eq!(heard, [(53, 0, true), (53, 1, true)]);
+    let (heard, _) = verdicts(&spec(1, Retirement::OutOfOrder), 3, &messages());
+    assert_eq!(heard, [(13, 1, true), (53, 0, true)]);
+}

@@ -1,0 +1,145 @@
+//! The tag queue in the machine: depth, release policies, quarantine, exposure, and what a failure leaves behind.
+
+mod common;
+
+use common::{Delivered, Pattern, QUICK, copy, machine, request};
+use sealsim::{
+    config::Layers,
+    sim::{Control, FaultKind, Injection, Kernel, Order},
+    system::{self, DataMode, Direction, Memory, Outcome},
+    units::Femtos,
+};
+
+const BYTES: u64 = 300_000;
+
+/// Messages of 16 KiB, two in each push.
+const MESSAGES: &[&str] = &["driver.pinned={message=\"16 KiB\",push=\"32 KiB\"}", "copy_engine.messages_in_flight=8"];
+
+const HOLD: &[&str] = &["tag_queue.release=hold", "tag_queue.quarantine=48 KiB", "driver.pageable.message=32 KiB"];
+
+fn run(sets: &[&str], direction: Direction, faults: &[(&str, FaultKind, u64)]) -> (Outcome, Delivered) {
+    let sets: Vec<_> = QUICK.iter().chain(MESSAGES).chain(sets).copied().collect();
+    let machine = machine("h100-nvl-tdx", &sets);
+    let sink = Delivered::default();
+    let mut copy = copy(direction, BYTES, Memory::Pinned);
+    copy.sink = Some(Box::new(sink.clone()));
+    let mut request = request(vec![copy], DataMode::Exact, Kernel::Skip, Order::Ascending);
+    let injection =
+        |&(place, kind, passage): &(&str, FaultKind, u64)| Injection { place: place.to_owned(), kind, passage };
+    request.injections = faults.iter().map(injection).collect();
+    (system::run(&machine, request, &mut |_| Control::Continue).unwrap(), sink)
+}
+
+fn h2d(sets: &[&str]) -> Outcome {
+    let (outcome, _) = run(sets, Direction::H2d, &[]);
+    assert!(outcome.copies[0].delivered, "{sets:?}: {:?}", outcome.copies[0].reason);
+    outcome
+}
+
+#[test]
+fn no_more_messages_wait_for_a_verdict_than_the_queue_has_entries_and_more_entries_are_no_slower() {
+    let mut last = Femtos::MAX;
+    for depth in [1, 2, 8] {
+        let depth_set = format!("tag_queue.depth={depth}");
+        let outcome = h2d(&[&depth_set, "engine.compare=2000 cycles", "driver.pinned.push=1 MiB"]);
+        assert!(outcome.tag_queue.peak_entries <= depth, "{depth}: {:?}", outcome.tag_queue);
+        assert!(outcome.tag_queue.peak_entries >= depth.min(2));
+        assert!(outcome.end <= last, "{depth}");
+        last = outcome.end;
+    }
+}
+
+#[test]
+fn more_comparators_end_a_copy_earlier_where_comparing_is_slow() {
+    let slow = ["engine.compare=3000 cycles", "driver.pinned.push=1 MiB"];
+    let one = h2d(&[&slow[..], &["tag_queue.comparators=1"]].concat());
+    let four = h2d(&[&slow[..], &["tag_queue.comparators=4"]].concat());
+    assert!(four.end < one.end);
+}
+
+#[test]
+fn plaintext_is_exposed_under_every_policy_but_hold() {
+    let hold = h2d(HOLD).tag_queue;
+    assert_eq!((hold.longest_exposure, hold.total_exposure), (Femtos(0), Femtos(0)));
+    assert!(hold.peak_quarantine_bytes >= 16 << 10, "{hold:?}");
+    assert!(hold.peak_quarantine_bytes <= 48 << 10, "{hold:?}");
+    for release in ["withhold_completion", "eager"] {
+        let open = h2d(&[&format!("tag_queue.release={release}")]).tag_queue;
+        assert!(open.longest_exposure > Femtos(0) && open.total_exposure >= open.longest_exposure, "{release}");
+        assert_eq!(open.peak_quarantine_bytes, 0);
+    }
+}
+
+#[test]
+fn eager_release_goes_on_before_the_verdict() {
+    let slow = "engine.compare=5000 cycles";
+    let withheld = h2d(&[slow, "tag_queue.release=withhold_completion"]);
+    let eager = h2d(&[slow, "tag_queue.release=eager"]);
+    // Each push waits for the verdicts of the one before it, or does not.
+    let verdict = 5000.0 / 1.755e9;
+    let gain = (withheld.end.0 - eager.end.0) as f64 / 1e15;
+    assert!(gain > 4.0 * verdict, "{gain}");
+    assert!(eager.tag_queue.longest_exposure >= Femtos((0.99 * verdict * 1e15) as u64));
+}
+
+#[test]
+fn retirement_out_of_order_is_no_slower() {
+    for fetch in ["after_data", "before_data"] {
+        let fetch = format!("tag_queue.fetch={fetch}");
+        let [in_order, out_of_order] =
+            ["in_order", "out_of_order"].map(|order| h2d(&[&fetch, &format!("tag_queue.retirement={order}")]).end);
+        assert!(out_of_order <= in_order);
+    }
+}
+
+#[test]
+fn a_quarantine_that_cannot_hold_a_message_is_refused() {
+    let layers = Layers::new("h100-nvl-tdx").set("tag_queue.release=hold").set("tag_queue.quarantine=1023 KiB");
+    let error = layers.resolve().unwrap_err().to_string();
+    assert!(error.contains("tag_queue.quarantine"), "{error}");
+}
+
+#[test]
+fn after_a_failure_nothing_unverified_has_reached_the_sink_under_any_policy() {
+    let policies: [(&[&str], u64); 3] = [
+        (HOLD, 0),
+        (&["tag_queue.release=withhold_completion"], 1),
+        (&["tag_queue.release=eager", "engine.compare=5000 cycles"], 1),
+    ];
+    for (policy, scrubbed) in policies {
+        for (place, kind) in [
+            ("staging.ciphertext", FaultKind::Flip),
+            ("staging.tag", FaultKind::Flip),
+            ("host.iv", FaultKind::Skip),
+            ("gpu.iv", FaultKind::Skip),
+        ] {
+            for passage in [1, 4] {
+                let (outcome, sink) = run(policy, Direction::H2d, &[(place, kind, passage)]);
+                let copy = &outcome.copies[0];
+                let what = format!("{policy:?} {place} {passage}: {copy:?} {:?}", outcome.tag_queue);
+                assert!(!copy.delivered && copy.tags_failed == 1, "{what}");
+                assert!(copy.reason.as_ref().is_some_and(|reason| reason.contains("the tags differ")), "{what}");
+                assert_eq!(outcome.faults_struck, (1, 1));
+                assert!(sink.agrees(&mut Pattern(BYTES)) && sink.bytes() < BYTES, "{what}");
+                assert!(outcome.tag_queue.scrubbed == scrubbed, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_cpu_finds_what_is_wrong_on_the_way_back() {
+    for (place, kind, passage) in [
+        ("host.iv", FaultKind::Skip, 3),
+        ("gpu.iv", FaultKind::Skip, 3),
+        ("host.writes", FaultKind::Flip, 2),
+        ("host.writes", FaultKind::Drop, 70),
+        ("gpu.pce1.requests", FaultKind::Flip, 5),
+    ] {
+        let (outcome, sink) = run(&[], Direction::D2h, &[(place, kind, passage)]);
+        let copy = &outcome.copies[0];
+        assert!(!copy.delivered && copy.tags_failed == 1, "{place} {copy:?}");
+        assert!(copy.reason.as_ref().is_some_and(|reason| reason.contains("wrong tag")), "{place} {copy:?}");
+        assert!(sink.agrees(&mut Pattern(BYTES)) && sink.bytes() < BYTES);
+    }
+}
