@@ -174,10 +174,11 @@ impl Promises {
             return true;
         }
         let pool = &mut self.pools[pool_of(need.class)];
-        drain.held.push_back((pool_of(need.class) as u8, need.data));
-        if pool.holding == 0 {
+        if drain.held.is_empty() || pool.holding == 0 {
+            // What pop is to be waited for, and until when, is to be found out anew.
             self.timer = 0;
         }
+        drain.held.push_back((pool_of(need.class) as u8, need.data));
         pool.holding += u32::from(pool.finite);
         pool.headers.receive(need.headers) & pool.data.receive(need.data)
     }
