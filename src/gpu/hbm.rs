@@ -112,13 +112,9 @@ impl Hbm {
         while let Some(verdict) = ports.verdicts.input(now.time, ports.wakes).pop() {
             self.judge(verdict, now, ports.memory);
         }
-        let busy_until = self.write_free.max(self.read_free);
         let arrival = ports.writes.iter().filter_map(Wire::next_arrival).min();
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        if busy_until > now.cycle {
-            return Wake::at_or_port(arrival.min(busy_until), Activity::Busy);
-        }
-        Wake::at_or_port(arrival, Activity::Idle)
+        Wake::at_or_port(arrival, Activity::Idle).busy_until(self.write_free.max(self.read_free))
     }
 
     fn take_writes(&mut self, now: Now, ports: &mut Ports<'_>) {

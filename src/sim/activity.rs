@@ -127,21 +127,30 @@ pub struct Account {
     cycles: [u64; Activity::COUNT],
     current: Activity,
     since: u64,
+    busy_until: u64,
 }
 
 impl Default for Account {
     fn default() -> Self {
-        Self { cycles: [0; Activity::COUNT], current: Activity::Idle, since: 0 }
+        Self { cycles: [0; Activity::COUNT], current: Activity::Idle, since: 0, busy_until: 0 }
     }
 }
 
 impl Account {
-    /// Charges all cycles before `cycle` to what the unit was, and notes what it is from now on.
+    /// Charges all cycles before `cycle` to what the unit was, and notes what it is from now on: busy before `busy_until`, then `next`.
     #[inline]
-    pub fn charge(&mut self, cycle: u64, next: Activity) {
-        self.cycles[self.current.index()] += cycle - self.since;
+    pub fn charge(&mut self, cycle: u64, busy_until: u64, next: Activity) {
+        let busy_end = self.busy_until.clamp(self.since, cycle);
+        self.cycles[Activity::Busy.index()] += busy_end - self.since;
+        self.cycles[self.current.index()] += cycle - busy_end;
         self.since = cycle;
+        self.busy_until = busy_until;
         self.current = next;
+    }
+
+    /// Charges all cycles before `cycle`.
+    pub fn settle(&mut self, cycle: u64) {
+        self.charge(cycle, self.busy_until, self.current);
     }
 
     /// All cycles charged.
@@ -181,11 +190,12 @@ mod tests {
     #[test]
     fn every_cycle_is_charged_once() {
         let mut account = Account::default();
-        account.charge(5, Activity::Busy);
-        account.charge(7, Activity::Stall(Stall::Credit));
-        account.charge(20, Activity::Idle);
-        assert_eq!((account.idle(), account.busy()), (5, 2));
-        assert_eq!(account.stalls().collect::<Vec<_>>(), [(Stall::Credit, 13)]);
+        account.charge(5, 7, Activity::Idle);
+        account.charge(9, 0, Activity::Stall(Stall::Credit));
+        account.settle(20);
+        account.settle(20);
+        assert_eq!((account.idle(), account.busy()), (7, 2));
+        assert_eq!(account.stalls().collect::<Vec<_>>(), [(Stall::Credit, 11)]);
         assert_eq!(account.total(), 20);
     }
 

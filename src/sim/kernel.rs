@@ -203,11 +203,11 @@ impl<M: Machine> Driver<'_, M> {
     ) -> Result<Femtos, SimulationError> {
         let mut look = OBSERVE_EVERY;
         loop {
-            let (at, due) = self.earliest();
+            let at = self.earliest();
             if at == Femtos::MAX {
                 return Err(if self.foreground == 0 { self.deadlock(at) } else { SimulationError::TimeOverflow });
             }
-            self.instant(at, due, kernel);
+            self.instant(at, self.due(at), kernel);
             if self.machine.milestone() {
                 self.milestones.push(self.accounts_at(at));
             }
@@ -228,7 +228,7 @@ impl<M: Machine> Driver<'_, M> {
     fn accounts_at(&self, end: Femtos) -> Vec<Account> {
         let charged = |unit: &Schedule| {
             let mut account = unit.account.clone();
-            account.charge(unit.clock.first_after(end), account.current());
+            account.settle(unit.clock.first_after(end));
             account
         };
         self.units.iter().map(charged).collect()
@@ -241,18 +241,23 @@ impl<M: Machine> Driver<'_, M> {
         }
     }
 
-    /// The earliest date and the units due then.
+    /// The earliest date.
     #[inline]
-    fn earliest(&self) -> (Femtos, u64) {
-        let (mut at, mut due) = (Femtos::MAX, 0u64);
-        for (unit, &date) in self.next.iter().enumerate() {
-            if date < at {
-                (at, due) = (date, 1 << unit);
-            } else if date == at {
-                due |= 1 << unit;
-            }
+    fn earliest(&self) -> Femtos {
+        let (halves, rest) = self.next.as_chunks::<2>();
+        let mut least = [u64::MAX; 2];
+        for pair in halves {
+            least = [least[0].min(pair[0].0), least[1].min(pair[1].0)];
         }
-        (at, due)
+        let last = rest.first().map_or(u64::MAX, |date| date.0);
+        Femtos(least[0].min(least[1]).min(last))
+    }
+
+    /// The units due at `at`, as a bit mask.
+    #[inline]
+    fn due(&self, at: Femtos) -> u64 {
+        let bits = self.next.iter().zip(0u32..).map(|(&date, unit)| u64::from(date == at) << unit);
+        bits.fold(0, |mask, bit| mask | bit)
     }
 
     /// Ticks all units that are due at one instant.
@@ -285,7 +290,7 @@ impl<M: Machine> Driver<'_, M> {
         let cycle = schedule.cycle;
         let wake = self.machine.tick(UnitId(unit as u8), Now { cycle, time: at });
         self.ticks += 1;
-        schedule.account.charge(cycle, wake.activity);
+        schedule.account.charge(cycle, wake.busy_until, wake.activity);
         let bit = 1u64 << unit;
         let foreground = wake.at != Wake::NEVER && !wake.background;
         self.foreground = self.foreground & !bit | u64::from(foreground) << unit;

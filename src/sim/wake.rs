@@ -24,7 +24,9 @@ pub struct Wake {
     pub listens: bool,
     /// Whether `at` is only a timer that by itself finishes no work.
     pub background: bool,
-    /// What it is until then.
+    /// The edge before which it works, whatever else it says: so that a unit need not run only to say that it is done.
+    pub busy_until: u64,
+    /// What it is from then on, until it runs again.
     pub activity: Activity,
 }
 
@@ -36,21 +38,29 @@ impl Wake {
     #[must_use]
     #[inline]
     pub const fn on_port(activity: Activity) -> Self {
-        Self { at: Self::NEVER, listens: true, background: false, activity }
+        Self { at: Self::NEVER, listens: true, background: false, busy_until: 0, activity }
     }
 
     /// Sleeps until an edge or a change on a port, whichever comes first.
     #[must_use]
     #[inline]
     pub const fn at_or_port(at: u64, activity: Activity) -> Self {
-        Self { at, listens: true, background: false, activity }
+        Self { at, listens: true, background: false, busy_until: 0, activity }
     }
 
     /// Sleeps until an edge, deaf to its ports.
     #[must_use]
     #[inline]
     pub const fn at(at: u64, activity: Activity) -> Self {
-        Self { at, listens: false, background: false, activity }
+        Self { at, listens: false, background: false, busy_until: 0, activity }
+    }
+
+    /// The same wake, of a unit that works until `edge`.
+    #[must_use]
+    #[inline]
+    pub const fn busy_until(mut self, edge: u64) -> Self {
+        self.busy_until = edge;
+        self
     }
 
     /// The same wake, marked as a timer that finishes no work.

@@ -41,6 +41,7 @@ use crate::{
 };
 use pool::Promises;
 use receive::Receiver;
+use transmit::Sending;
 use transmit::Transmitter;
 
 pub use frame::{Frame, TlpFrame};
@@ -176,17 +177,18 @@ impl Port {
     #[inline]
     pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
         self.receive(now, ports);
-        let (activity, room_from) = self.transmit(now, ports);
+        let Sending { room_from, busy_until, activity } = self.transmit(now, ports);
         let arrival = ports.wire_in.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
         let at = arrival.min(self.transmitter.buffer.deadline());
         if room_from == Wake::NEVER {
             // What waits for its date goes out at that date.
             let at = at.min(self.receiver.ack_due);
             let (timer, urgent) = self.receiver.promises.timer();
-            return Wake { at: at.min(timer), listens: true, background: at == Wake::NEVER && !urgent, activity };
+            let background = at == Wake::NEVER && !urgent;
+            return Wake { at: at.min(timer), listens: true, background, busy_until, activity };
         }
-        // Nothing but arrivals matters until there is room again, and what is sent from now on arrives after the flight time.
-        Wake { at: at.min(room_from), listens: room_from > now.cycle + self.flight, background: false, activity }
+        // Nothing but arrivals, which wake by their date, matters until there is room again.
+        Wake { at: at.min(room_from), listens: false, background: false, busy_until, activity }
     }
 
     const fn recovering(&self, cycle: u64) -> bool {

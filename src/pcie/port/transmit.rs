@@ -71,11 +71,28 @@ enum Next {
     Input(usize),
 }
 
+/// What the transmitter is.
+pub(super) struct Sending {
+    /// The cycle from which on it has room again, if it has none.
+    pub room_from: u64,
+    /// The cycle before which it works.
+    pub busy_until: u64,
+    /// What it is from then on.
+    pub activity: Activity,
+}
+
+impl Sending {
+    /// It has no room before a cycle.
+    const fn full(room_from: u64) -> Self {
+        Self { room_from, busy_until: 0, activity: Activity::Busy }
+    }
+}
+
 impl Port {
     /// Fills this cycle; gives what the transmitter is and the cycle from which it has room again, or [`Wake::NEVER`] if it waits for
     /// its ports and timers.
     #[inline]
-    pub(super) fn transmit(&mut self, now: Now, ports: &mut Ports<'_>) -> (Activity, u64) {
+    pub(super) fn transmit(&mut self, now: Now, ports: &mut Ports<'_>) -> Sending {
         if now.cycle >= self.transmitter.buffer.deadline() && !self.recovering(now.cycle) {
             self.replay(now.cycle);
         }
@@ -84,19 +101,23 @@ impl Port {
             self.send(now.cycle + 1, Frame::Training { until: self.recovery_until }, ports);
         }
         if self.recovering(now.cycle) {
-            return (Activity::Stall(Stall::Recovery), self.recovery_until);
+            return Sending {
+                room_from: self.recovery_until,
+                busy_until: 0,
+                activity: Activity::Stall(Stall::Recovery),
+            };
         }
         if now.cycle < self.transmitter.room_from {
-            return (Activity::Busy, self.transmitter.room_from);
+            return Sending::full(self.transmitter.room_from);
         }
         self.fill(now, ports)
     }
 
     #[inline]
-    fn fill(&mut self, now: Now, ports: &mut Ports<'_>) -> (Activity, u64) {
+    fn fill(&mut self, now: Now, ports: &mut Ports<'_>) -> Sending {
         let mut next = match self.next(now, ports) {
             Ok(next) => next,
-            Err(waiting) => return (waiting, Wake::NEVER),
+            Err(activity) => return Sending { room_from: Wake::NEVER, busy_until: 0, activity },
         };
         let transmitter = &mut self.transmitter;
         transmitter.stream.advance(now.cycle);
@@ -110,12 +131,12 @@ impl Port {
             }
             next = match self.next(now, ports) {
                 Ok(next) => next,
-                Err(_) => return (Activity::Busy, now.cycle + 1),
+                Err(activity) => return Sending { room_from: Wake::NEVER, busy_until: now.cycle + 1, activity },
             };
         }
         let transmitter = &mut self.transmitter;
         transmitter.room_from = transmitter.stream.cycle(transmitter.position);
-        (Activity::Busy, transmitter.room_from)
+        Sending::full(transmitter.room_from)
     }
 
     /// What comes next, or what the transmitter is while nothing does.
