@@ -1,6 +1,6 @@
 //! Whatever befalls a frame on the wire, every TLP arrives once, in order and whole.
 
-use crate::machine::*;
+use crate::{machine::*, units::Sink};
 use proptest::prelude::*;
 use sealsim::{
     pcie::{

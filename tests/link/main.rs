@@ -7,3 +7,4 @@ mod root;
 mod speed;
 mod steady;
 mod timing;
+mod units;
