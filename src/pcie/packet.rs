@@ -368,13 +368,11 @@ mod tests {
     }
 
     /// All bytes of the TLP: header, payload padded to DW, digest.
-    fn whole(header: &[u8], address: u64, payload: &[u8], digest: Option<[u8; 4]>) -> Vec<u8> {
-        let mut all = header.to_vec();
-        all.extend(vec![0; (address % 4) as usize]);
-        all.extend(payload);
-        all.resize(all.len().next_multiple_of(4), 0);
-        all.extend(digest.iter().flatten());
-        all
+    fn whole(tlp: &Tlp, header: &[u8], payload: &[u8]) -> Vec<u8> {
+        let mut data = vec![0; (tlp.address % 4) as usize];
+        data.extend(payload);
+        data.resize(tlp.payload_dw() as usize * 4, 0);
+        [header, &data, tlp.ecrc.as_ref().map_or(&[][..], |digest| digest)].concat()
     }
 
     /// Compares header, wire length, credits and LCRC with the wire module.
@@ -384,9 +382,12 @@ mod tests {
         assert_eq!(tlp.wire_dw(), u32::from(repr.total_dw()) + 2);
         assert_eq!(tlp.credits(), repr.credits());
         let mut framed = Vec::new();
-        frame::emit_tlp(&mut framed, sequence, &whole(&header[..length], tlp.address, payload, tlp.ecrc), false);
+        frame::emit_tlp(&mut framed, sequence, &whole(tlp, &header[..length], payload), false);
         assert_eq!(framed.len() as u32, tlp.wire_dw() * 4);
         assert_eq!(framed[framed.len() - 4..], tlp.lcrc(sequence));
+        if let Some(digest) = tlp.ecrc {
+            assert_eq!(digest, crc::ecrc(&[], &framed[4..4 + length], &framed[4 + length..framed.len() - 8]));
+        }
     }
 
     proptest! {
