@@ -1,6 +1,6 @@
 //! `sealsim list`: what is built in.
 
-use super::Failure;
+use super::{Failure, list_faults};
 use crate::config::{Role, SHIPPED, Shipped};
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -13,8 +13,13 @@ use std::io::{self, Write};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   sealsim list
+  sealsim list --faults
+  sealsim list --faults my-machine.toml
   sealsim list --format json | jq -r '.[] | select(.kind == \"design\") | .name'")]
 pub struct List {
+    /// List what `sealsim run --inject` takes instead: each place of a machine with what can go wrong there.
+    #[arg(long, value_name = "CONFIG", num_args = 0..=1, default_missing_value = "h100-nvl-tdx")]
+    faults: Option<String>,
     /// How to print it.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -37,7 +42,10 @@ struct Row {
 
 impl List {
     pub(super) fn run(&self) -> Result<(), Failure> {
-        let rows = configurations();
+        let rows = match &self.faults {
+            Some(machine) => list_faults::rows(machine)?.into_iter().map(Row::from).collect(),
+            None => configurations(),
+        };
         let text = match self.format {
             Format::Text => text(&rows),
             Format::Json => format!("{:#}\n", to_json(&rows)),
@@ -57,6 +65,12 @@ fn row(shipped: &Shipped) -> Row {
         Role::Design => "design",
     };
     Row { name: shipped.name().to_owned(), kind, summary: shipped.summary() }
+}
+
+impl From<list_faults::Row> for Row {
+    fn from(point: list_faults::Row) -> Self {
+        Self { name: point.name, kind: "fault", summary: point.summary.to_owned() }
+    }
 }
 
 fn text(rows: &[Row]) -> String {

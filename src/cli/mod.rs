@@ -4,7 +4,10 @@ mod completions;
 mod describe;
 mod failure;
 mod list;
+mod list_faults;
 mod machine;
+mod rerun;
+mod run;
 mod schema;
 mod tlp;
 mod verify;
@@ -25,6 +28,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    Run(Box<run::Arguments>),
+    Rerun(rerun::Arguments),
     Describe(describe::Describe),
     List(list::List),
     Schema(schema::Schema),
@@ -46,6 +51,8 @@ pub fn main() -> ExitCode {
         }
     };
     let result: Result<(), Failure> = match arguments.verb {
+        Verb::Run(arguments) => run::run(&arguments),
+        Verb::Rerun(arguments) => rerun::run(&arguments),
         Verb::Describe(verb) => verb.run(),
         Verb::List(verb) => verb.run(),
         Verb::Schema(verb) => verb.run(),

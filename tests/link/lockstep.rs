@@ -151,7 +151,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(160))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn both_kernels_any_order_and_any_data_mode_give_the_same_run(

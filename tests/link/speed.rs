@@ -7,12 +7,12 @@ use sealsim::{
 };
 use std::time::Instant;
 
-const READS: u64 = 200_000;
+const READS: u64 = 20_000;
 
 fn measure(name: &str, plan: &Plan, tlps: u64) {
     let mut best = f64::MAX;
     let mut ticks = 0;
-    for _ in 0..3 {
+    for _ in 0..20 {
         let mut link = Link::new(plan.clone());
         let start = Instant::now();
         ticks = link.run(Kernel::Skip, Order::Ascending).unwrap().ticks;

@@ -182,7 +182,7 @@ impl Port {
         if room_from == Wake::NEVER {
             // What waits for its date goes out at that date.
             let at = at.min(self.receiver.ack_due);
-            let (timer, urgent) = self.receiver.promises.timer(now.cycle);
+            let (timer, urgent) = self.receiver.promises.timer();
             return Wake { at: at.min(timer), listens: true, background: at == Wake::NEVER && !urgent, activity };
         }
         // Nothing but arrivals matters until there is room again, and what is sent from now on arrives after the flight time.

@@ -145,6 +145,10 @@ pub(super) struct Promises {
     scattered: bool,
     update: u64,
     repeat: u64,
+    /// While nothing drains, no update is due before this cycle; 0 if that is to be found out.
+    timer: u64,
+    /// Whether the partner may be waiting for that update.
+    urgent: bool,
 }
 
 impl Promises {
@@ -159,7 +163,7 @@ impl Promises {
         });
         let drains: Vec<_> = drains.collect();
         let scattered = drains.len() > 2 && pools[pool_of(CreditClass::Completion)].finite;
-        Self { scattered, pools, drains, update: spec.credit_update.0, repeat }
+        Self { scattered, pools, drains, update: spec.credit_update.0, repeat, timer: 0, urgent: false }
     }
 
     /// Counts in a TLP that goes out by `output`; false if it was not promised.
@@ -170,6 +174,10 @@ impl Promises {
             return true;
         }
         let pool = &mut self.pools[pool_of(need.class)];
+        if drain.held.is_empty() || pool.holding == 0 {
+            // What pop is to be waited for, and until when, is to be found out anew.
+            self.timer = 0;
+        }
         drain.held.push_back((pool_of(need.class) as u8, need.data));
         pool.holding += u32::from(pool.finite);
         pool.headers.receive(need.headers) & pool.data.receive(need.data)
@@ -178,6 +186,18 @@ impl Promises {
     /// The pool whose update is due, if one is. If none is, a pop that makes one due wakes the port.
     #[inline]
     pub fn due(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> Option<usize> {
+        let settled = now.cycle < self.timer && !self.drains(now, outputs, wakes);
+        if settled { None } else { self.look(now, outputs, wakes) }
+    }
+
+    /// Whether TLPs have left since the last look.
+    #[inline]
+    fn drains(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
+        let mut drains = self.drains.iter().zip(outputs).filter(|(drain, _)| !drain.held.is_empty());
+        drains.any(|(drain, queue)| queue.output(now.time, wakes).pops() != drain.pops)
+    }
+
+    fn look(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> Option<usize> {
         for (drain, queue) in self.drains.iter_mut().zip(outputs.iter_mut()).filter(|(drain, _)| drain.counted) {
             let pops = queue.output(now.time, wakes).pops();
             while drain.pops < pops {
@@ -190,6 +210,10 @@ impl Promises {
         let due = self.pools.iter().position(|pool| pool.due(now.cycle, self.update));
         if due.is_none() {
             self.listen(now, outputs, wakes);
+            self.set_timer(now.cycle);
+        } else {
+            // It stays due until it is given back.
+            self.timer = 0;
         }
         due
     }
@@ -223,23 +247,29 @@ impl Promises {
         }
     }
 
-    /// The next cycle at which an update may be due without a pop, and whether the partner may be waiting for it.
-    pub fn timer(&self, cycle: u64) -> (u64, bool) {
-        let (mut at, mut urgent) = (Wake::NEVER, false);
+    fn set_timer(&mut self, cycle: u64) {
+        (self.timer, self.urgent) = (Wake::NEVER, false);
         for pool in self.pools.iter().filter(|pool| pool.finite) {
             let update = pool.last + self.update;
             if pool.holding + pool.drained > 0 && update > cycle {
-                at = at.min(update);
-                urgent = true;
+                self.timer = self.timer.min(update);
+                self.urgent = true;
             }
-            at = at.min(pool.repeat);
-            urgent |= pool.repetitions < REPETITIONS;
+            self.timer = self.timer.min(pool.repeat);
+            self.urgent |= pool.repetitions < REPETITIONS;
         }
-        (at, urgent)
+    }
+
+    /// The next cycle at which an update may be due without a pop, and whether the partner may be waiting for it. To be asked after
+    /// [`Self::due`] has found none.
+    #[inline]
+    pub const fn timer(&self) -> (u64, bool) {
+        (self.timer, self.urgent)
     }
 
     /// Updates may have been lost: all are repeated at `cycle`.
     pub fn repeat_at(&mut self, cycle: u64) {
+        self.timer = 0;
         for pool in &mut self.pools {
             pool.repeat = cycle;
             pool.repetitions = 0;

@@ -42,6 +42,14 @@ impl Transmitter {
         }
     }
 
+    /// Moves the position to where a DLLP may start: one SDP at most in a symbol time, and idle until the next one.
+    fn align_dllp(&mut self) {
+        if self.stream.symbol(self.position) == self.last_sdp {
+            self.position = self.stream.next_symbol(self.position);
+        }
+        self.last_sdp = self.stream.symbol(self.position);
+    }
+
     /// The cycle in which a token of `length` DW ends that starts at the position, which moves behind it.
     #[inline]
     fn take(&mut self, length: u64) -> u64 {
@@ -51,18 +59,16 @@ impl Transmitter {
 }
 
 /// What the transmitter does next.
+#[derive(Clone, Copy)]
 enum Next {
-    Nak,
-    Ack,
+    /// A Nak or an Ack.
+    Answer,
     /// The credits of a class.
     Credits(usize),
+    /// A TLP sent before.
     Replay,
     /// The head of an input.
     Input(usize),
-    /// Nothing wants to be sent.
-    Nothing,
-    /// Something does and cannot.
-    Blocked(Stall),
 }
 
 impl Port {
@@ -88,52 +94,41 @@ impl Port {
 
     #[inline]
     fn fill(&mut self, now: Now, ports: &mut Ports<'_>) -> (Activity, u64) {
+        let mut next = match self.next(now, ports) {
+            Ok(next) => next,
+            Err(waiting) => return (waiting, Wake::NEVER),
+        };
         let transmitter = &mut self.transmitter;
         transmitter.stream.advance(now.cycle);
-        let (start, end) = (transmitter.stream.first(now.cycle), transmitter.stream.first(now.cycle + 1));
-        transmitter.position = transmitter.position.max(start);
-        if start == end {
-            // A gearbox bubble or an ordered set: no room, but whatever wants to be sent keeps the transmitter busy.
-            return match self.next(now, ports) {
-                Next::Nothing => (Activity::Idle, Wake::NEVER),
-                Next::Blocked(stall) => (Activity::Stall(stall), Wake::NEVER),
-                _ => self.full(),
+        let end = transmitter.stream.first(now.cycle + 1);
+        transmitter.position = transmitter.position.max(transmitter.stream.first(now.cycle));
+        // In a gearbox bubble and an ordered set there is no room at all.
+        while self.transmitter.position < end {
+            self.put(next, now, ports);
+            if self.transmitter.position >= end {
+                break;
+            }
+            next = match self.next(now, ports) {
+                Ok(next) => next,
+                Err(_) => return (Activity::Busy, now.cycle + 1),
             };
         }
-        let mut sent = false;
-        while self.transmitter.position < end {
-            match self.next(now, ports) {
-                Next::Nothing | Next::Blocked(_) if sent => return (Activity::Busy, now.cycle + 1),
-                Next::Nothing => return (Activity::Idle, Wake::NEVER),
-                Next::Blocked(stall) => return (Activity::Stall(stall), Wake::NEVER),
-                next => self.put(next, now, ports),
-            }
-            sent = true;
-        }
-        self.full()
-    }
-
-    /// Busy until the cycle that the position lies in.
-    #[inline]
-    fn full(&mut self) -> (Activity, u64) {
         let transmitter = &mut self.transmitter;
         transmitter.room_from = transmitter.stream.cycle(transmitter.position);
         (Activity::Busy, transmitter.room_from)
     }
 
+    /// What comes next, or what the transmitter is while nothing does.
     #[inline]
-    fn next(&mut self, now: Now, ports: &mut Ports<'_>) -> Next {
-        if self.receiver.nak_due {
-            return Next::Nak;
-        }
-        if self.receiver.ack_due <= now.cycle {
-            return Next::Ack;
+    fn next(&mut self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
+        if self.receiver.nak_due || self.receiver.ack_due <= now.cycle {
+            return Ok(Next::Answer);
         }
         if let Some(class) = self.receiver.promises.due(now, ports.receive, ports.wakes) {
-            return Next::Credits(class);
+            return Ok(Next::Credits(class));
         }
         if self.transmitter.buffer.replaying() {
-            return Next::Replay;
+            return Ok(Next::Replay);
         }
         self.transmitter.choose(now, ports)
     }
@@ -141,7 +136,7 @@ impl Port {
     #[inline]
     fn put(&mut self, next: Next, now: Now, ports: &mut Ports<'_>) {
         match next {
-            Next::Nak | Next::Ack => {
+            Next::Answer => {
                 let sequence = self.receiver.last_good();
                 let nak = std::mem::take(&mut self.receiver.nak_due);
                 self.receiver.ack_due = Wake::NEVER;
@@ -163,7 +158,6 @@ impl Port {
                     self.put_new(tlp, now, ports);
                 }
             }
-            Next::Nothing | Next::Blocked(_) => {}
         }
     }
 
@@ -192,11 +186,7 @@ impl Port {
     }
 
     fn put_dllp(&mut self, repr: DllpRepr, ports: &mut Ports<'_>) {
-        let Transmitter { stream, position, last_sdp, .. } = &mut self.transmitter;
-        if stream.symbol(*position) == *last_sdp {
-            *position = stream.next_symbol(*position);
-        }
-        *last_sdp = stream.symbol(*position);
+        self.transmitter.align_dllp();
         self.traffic.dllps += 1;
         self.traffic.wire_bytes += DLLP_DW * 4;
         let end = self.transmitter.take(DLLP_DW);
@@ -213,23 +203,71 @@ impl Port {
 impl Transmitter {
     /// The input whose turn it is among those whose head can go.
     #[inline]
-    fn choose(&self, now: Now, ports: &mut Ports<'_>) -> Next {
+    fn choose(&self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
         let count = ports.send.len();
-        let mut next = Next::Nothing;
+        let mut waiting = Activity::Idle;
         for step in 0..count {
             let place = self.turn + step;
             let place = if place >= count { place - count } else { place };
             let input = ports.send[place].input(now.time, ports.wakes);
             let Some(head) = input.peek() else { continue };
             if self.buffer.is_full() {
-                return Next::Blocked(Stall::ReplayFull);
+                return Err(Activity::Stall(Stall::ReplayFull));
             }
             let need = head.credits();
             if self.partner[pool_of(need.class)].allows(need) {
-                return Next::Input(place);
+                return Ok(Next::Input(place));
             }
-            next = Next::Blocked(Stall::Credit);
+            waiting = Activity::Stall(Stall::Credit);
         }
-        next
+        Err(waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn at_most_one_sdp_and_one_stp_start_in_a_symbol_time(
+            interval in 1u32..40,
+            tokens in prop::collection::vec((any::<bool>(), 5u64..80, 0u64..3), 1..300),
+        ) {
+            let mut transmitter = Transmitter { stream: Stream::new(interval), ..Transmitter::bare() };
+            let (mut symbols, mut cycle) = ([Vec::new(), Vec::new()], 0);
+            for (is_dllp, length, idle) in tokens {
+                if idle == 0 {
+                    // Idle until the next cycle: what comes then starts on lane 0.
+                    cycle = transmitter.stream.cycle(transmitter.position) + 1;
+                    transmitter.stream.advance(cycle);
+                    transmitter.position = transmitter.position.max(transmitter.stream.first(cycle));
+                }
+                if is_dllp {
+                    transmitter.align_dllp();
+                }
+                symbols[usize::from(is_dllp)].push(transmitter.stream.symbol(transmitter.position));
+                let end = transmitter.take(if is_dllp { DLLP_DW } else { length });
+                prop_assert!(end >= cycle);
+            }
+            for symbols in symbols {
+                prop_assert!(symbols.windows(2).all(|pair| pair[0] < pair[1]));
+            }
+        }
+    }
+
+    impl Transmitter {
+        fn bare() -> Self {
+            Self {
+                stream: Stream::new(373),
+                position: 0,
+                room_from: 0,
+                last_sdp: u64::MAX,
+                turn: 0,
+                buffer: ReplayBuffer::new(1, 1),
+                partner: [(0, 0); 3].map(|(headers, data)| TransmitPool::new(headers, data)),
+            }
+        }
     }
 }

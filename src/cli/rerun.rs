@@ -1,0 +1,63 @@
+//! `sealsim rerun`: a run again, from its manifest alone.
+
+use super::{
+    Failure,
+    run::{Expected, Format, Interruption, Job},
+};
+use crate::{
+    report::{Manifest, ManifestError},
+    workload::Payload,
+};
+use clap::Args;
+use miette::miette;
+use std::{fs, io, path::PathBuf};
+
+/// Repeat a run from its manifest alone, and check that it is the same.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The configuration is in the manifest: no other file is read, but for a payload, which must not have changed.
+
+Exit status: 0 the same; 1 another event digest, or a copy not delivered; 3 a manifest that is broken, was edited, or is of \
+another version; 4 a file that cannot be read, or a payload that has changed; 5 a fault of the simulation.
+
+Example:
+  sealsim run h100-nvl-tdx --copy h2d:16MiB --manifest run.json && sealsim rerun run.json")]
+pub struct Arguments {
+    /// The manifest that `sealsim run --manifest` wrote
+    #[arg(value_name = "MANIFEST")]
+    manifest: PathBuf,
+    /// Text for people, or one JSON object
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// See the help text for each exit status.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let path = arguments.manifest.display();
+    let text = fs::read_to_string(&arguments.manifest).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => Failure::Config(miette!("{path}: not a manifest of sealsim: not text")),
+        _ => Failure::input_output(&path.to_string(), &error),
+    })?;
+    let wrong = |error: ManifestError| Failure::Config(miette!("{path}: {error}"));
+    let manifest = Manifest::read(&text).map_err(wrong)?;
+    let (resolved, workload) = (manifest.resolved().map_err(wrong)?, manifest.workload().map_err(wrong)?);
+    if let Some(known) = &manifest.payload {
+        let found = Payload::find(&known.path)?.size;
+        if found != known.size {
+            let text =
+                format!("payload {} has {found} bytes, but the manifest says {}", known.path.display(), known.size);
+            return Err(Failure::InputOutput(miette!(help = "put the file back that the run was made with", "{text}")));
+        }
+    }
+    let expected = Expected {
+        event_digest: manifest.event_digest,
+        sealsim_version: manifest.sealsim_version,
+        payload: manifest.payload,
+    };
+    let (format, expected) = (arguments.format, Some(expected));
+    let job = Job { resolved, workload, out: None, digest: false, manifest: None, format, expected };
+    job.execute(&Interruption::listen())
+}

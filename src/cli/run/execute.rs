@@ -1,0 +1,170 @@
+//! A run from its inputs to what is printed and written.
+
+use super::{Format, Interruption, progress::Progress};
+use crate::{
+    cli::Failure,
+    config::Resolved,
+    report::{Context, FailureReport, Manifest, PayloadRecord, Report, Rerun},
+    sim::{Control, SimulationError},
+    system::{self, Outcome, RunError},
+    workload::{Arrival, OutputFile, Workload},
+};
+use miette::miette;
+use serde::Serialize;
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+/// One run and what to do with its results.
+pub(in crate::cli) struct Job {
+    pub resolved: Resolved,
+    pub workload: Workload,
+    /// Where what arrived goes.
+    pub out: Option<PathBuf>,
+    /// Whether to take its SHA-256.
+    pub digest: bool,
+    /// Where the manifest goes.
+    pub manifest: Option<PathBuf>,
+    pub format: Format,
+    /// What a repeated run is held against.
+    pub expected: Option<Expected>,
+}
+
+/// What a manifest says about the run that it is of.
+pub(in crate::cli) struct Expected {
+    pub event_digest: String,
+    pub sealsim_version: String,
+    pub payload: Option<PayloadRecord>,
+}
+
+impl Job {
+    /// Runs, writes and prints.
+    pub fn execute(self, interruption: &Interruption) -> Result<(), Failure> {
+        let payload = self.payload_record(interruption)?;
+        let manifest = self.manifest.as_deref().map(create).transpose()?;
+        let arrivals = self.arrivals()?;
+        let started = Instant::now();
+        let outcome = self.simulate(&arrivals, interruption).map_err(|error| self.failed(error, &arrivals))?;
+        let report = self.report(&outcome, &arrivals, started);
+        for (arrival, copy) in arrivals.iter().zip(&outcome.copies) {
+            arrival.close(copy.delivered).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+        }
+        if let Some(file) = manifest {
+            write_manifest(file, &Manifest::new(&self.resolved, &self.workload, payload, &outcome))?;
+        }
+        self.print(&report, || report.text())?;
+        self.verdict(&report)
+    }
+
+    /// The payload's digest where a manifest needs it; a repeated run's must be the one of its manifest.
+    fn payload_record(&self, interruption: &Interruption) -> Result<Option<PayloadRecord>, Failure> {
+        let needed = self.manifest.is_some() || self.expected.is_some();
+        let Some(payload) = self.workload.payload.as_ref().filter(|_| needed) else { return Ok(None) };
+        let sha256 = payload.sha256(&|| interruption.asked())?;
+        let path = std::path::absolute(&payload.path).unwrap_or_else(|_| payload.path.clone());
+        let known = self.expected.as_ref().and_then(|expected| expected.payload.as_ref());
+        if let Some(known) = known.filter(|known| known.sha256 != sha256) {
+            let text = format!("payload {} has changed since the manifest was written", path.display());
+            return Err(Failure::InputOutput(miette!(
+                help = format!("its SHA-256 must be {}", known.sha256),
+                "{text}"
+            )));
+        }
+        Ok(Some(PayloadRecord { path, size: payload.size, sha256 }))
+    }
+
+    fn arrivals(&self) -> Result<Vec<Arrival>, Failure> {
+        let mut out = self.out.as_deref().map(create).transpose()?;
+        Ok(self.workload.copies.iter().map(|_| Arrival::new(self.digest, out.take())).collect())
+    }
+
+    fn simulate(&self, arrivals: &[Arrival], interruption: &Interruption) -> Result<Outcome, RunError> {
+        let request = self.workload.request(arrivals).map_err(|error| RunError::Payload(error.to_string()))?;
+        let mut progress = Progress::new(self.workload.bytes(), self.workload.data);
+        system::run(&self.resolved.machine, request, &mut |now| {
+            progress.show(now, arrivals);
+            if interruption.asked() { Control::Stop } else { Control::Continue }
+        })
+    }
+
+    fn report(&self, outcome: &Outcome, arrivals: &[Arrival], started: Instant) -> Report {
+        let copies = self.workload.copies.iter().zip(arrivals);
+        let sha256 = self.digest.then(|| copies.map(|(copy, arrival)| arrival.sha256(copy.bytes)).collect());
+        let context = Context {
+            machine: self.resolved.name(),
+            confidential_computing: self.resolved.machine.confidential_computing,
+            config_digest: self.resolved.digest.clone(),
+            assumed_parameters: self.resolved.assumed(),
+            sha256,
+            wall: started.elapsed(),
+        };
+        let mut report = Report::new(context, outcome);
+        report.rerun = self.expected.as_ref().map(|expected| Rerun {
+            expected_event_digest: expected.event_digest.clone(),
+            same: expected.event_digest == outcome.event_digest,
+        });
+        report
+    }
+
+    fn print(&self, json: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+        let printed = match self.format {
+            Format::Json => serde_json::to_string_pretty(json).map(|json| json + "\n").map_err(io::Error::from),
+            Format::Text => Ok(text()),
+        };
+        let mut out = io::stdout().lock();
+        let written = printed.and_then(|text| out.write_all(text.as_bytes())).and_then(|()| out.flush());
+        written.map_err(|error| Failure::output(&error))
+    }
+
+    /// The failure of a run that has no outcome; as JSON it is printed as well.
+    fn failed(&self, error: RunError, arrivals: &[Arrival]) -> Failure {
+        if let Some(trouble) = arrivals.iter().find_map(Arrival::trouble) {
+            return Failure::InputOutput(miette!("{trouble}"));
+        }
+        let simulation = match error {
+            RunError::Build(_) => return Failure::Config(miette!("{error}")),
+            RunError::FaultPoint { .. } => return Failure::Usage(miette!("--inject: {error}")),
+            RunError::Payload(_) => return Failure::InputOutput(miette!("{error}")),
+            RunError::Simulation(error) => error,
+        };
+        if self.format == Format::Json {
+            let report = FailureReport::simulation(&self.resolved.digest, &simulation);
+            if let Err(failure) = self.print(&report, String::new) {
+                return failure;
+            }
+        }
+        match simulation {
+            SimulationError::Stopped { at } => {
+                let text = format!("interrupted at {} ps of simulated time: nothing was delivered", at.picos());
+                Failure::Verification(miette!("{text}"))
+            }
+            error => Failure::Simulation(miette!("{error}")),
+        }
+    }
+
+    fn verdict(&self, report: &Report) -> Result<(), Failure> {
+        let shortcomings = report.shortcomings();
+        if shortcomings.is_empty() {
+            return Ok(());
+        }
+        let text = shortcomings.join("\n");
+        let writer = self.expected.as_ref().map(|expected| expected.sealsim_version.as_str());
+        Err(Failure::Verification(match writer.filter(|writer| *writer != env!("CARGO_PKG_VERSION")) {
+            Some(writer) => miette!(help = format!("the manifest was written by sealsim {writer}"), "{text}"),
+            None => miette!("{text}"),
+        }))
+    }
+}
+
+fn create(path: &Path) -> Result<OutputFile, Failure> {
+    OutputFile::create(path).map_err(|error| Failure::InputOutput(miette!("output {error}")))
+}
+
+fn write_manifest(mut file: OutputFile, manifest: &Manifest) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::InputOutput(miette!("manifest {error}"));
+    let text = serde_json::to_string_pretty(manifest).map_err(|error| failed(error.into()))? + "\n";
+    file.put(0, text.as_bytes()).map_err(failed)?;
+    file.keep().map_err(failed)
+}

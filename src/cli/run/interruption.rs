@@ -1,0 +1,25 @@
+//! Ctrl-C and SIGTERM: the run is asked to stop, so that it can clean up.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+/// Whether the user has asked to stop.
+#[derive(Debug, Clone, Default)]
+pub(in crate::cli) struct Interruption(Arc<AtomicBool>);
+
+impl Interruption {
+    /// Listens for the signals from now on. If that is not possible, they end the process as ever.
+    pub fn listen() -> Self {
+        let interruption = Self::default();
+        let flag = Arc::clone(&interruption.0);
+        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+        interruption
+    }
+
+    /// Whether one has come.
+    pub fn asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,73 @@
+//! A bar on standard error, if it is a terminal and the run takes long.
+
+use crate::{system::DataMode, units::Femtos, workload::Arrival};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::{
+    io::{self, IsTerminal},
+    time::{Duration, Instant},
+};
+
+/// Shorter runs show nothing.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The bar.
+pub(super) struct Progress {
+    started: Instant,
+    total: u64,
+    data: DataMode,
+    bar: Option<ProgressBar>,
+    watched: bool,
+}
+
+impl Progress {
+    pub fn new(total: u64, data: DataMode) -> Self {
+        Self { started: Instant::now(), total, data, bar: None, watched: io::stderr().is_terminal() }
+    }
+
+    /// Notes how far the run is.
+    pub fn show(&mut self, now: Femtos, arrivals: &[Arrival]) {
+        let elapsed = self.started.elapsed();
+        if !self.watched || elapsed < PATIENCE {
+            return;
+        }
+        let (data, total) = (self.data, self.total);
+        let bar = self.bar.get_or_insert_with(|| bar(data, total));
+        let bytes: u64 = arrivals.iter().map(Arrival::bytes).sum();
+        let rate = bytes as f64 / 1e6 / elapsed.as_secs_f64();
+        let rate = if data == DataMode::Exact { format!("{rate:.1} MB/s, ") } else { String::new() };
+        bar.set_message(format!("{rate}{:.3} ms simulated", now.seconds() * 1e3));
+        bar.set_position(bytes);
+    }
+}
+
+fn bar(data: DataMode, total: u64) -> ProgressBar {
+    // Without bytes nothing tells how far the copies are.
+    let (template, total) = match data {
+        DataMode::Exact => ("{bar:32} {percent:>3} %  {bytes} of {total_bytes}  {msg}", Some(total)),
+        DataMode::None => ("{spinner} {elapsed}  {msg}", None),
+    };
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    bar.with_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_templates_are_read() {
+        for data in [DataMode::Exact, DataMode::None] {
+            let bar = bar(data, 100);
+            bar.set_position(50);
+            assert_eq!(bar.length(), (data == DataMode::Exact).then_some(100));
+        }
+    }
+}

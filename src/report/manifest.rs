@@ -1,0 +1,277 @@
+//! Everything that a run depends on, and what it gave: enough to run it again anywhere.
+
+use super::SCHEMA_VERSION;
+use crate::{
+    config::{ConfigError, Resolved},
+    host::map,
+    sim::{Injection, Kernel},
+    system::{DataMode, Outcome},
+    workload::{Copy, InjectionArgument, MAX_BYTES, Payload, Workload},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// A run's manifest. Nothing in it depends on the host, but for the payload's path.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Version of the program that wrote it.
+    pub sealsim_version: String,
+    /// SHA-256 of the configuration, hexadecimal.
+    pub config_digest: String,
+    /// Names of the designs laid over the machine.
+    pub overlays: Vec<String>,
+    /// Whether copies were sealed.
+    pub confidential_computing: bool,
+    /// The copies in order.
+    pub copies: Vec<Copy>,
+    /// Whether bytes were carried.
+    pub data: DataMode,
+    /// The seed.
+    pub seed: u64,
+    /// `skip` or `every-cycle`.
+    pub kernel: KernelName,
+    /// Faults, as `--inject` takes them.
+    pub injections: Vec<String>,
+    /// The payload, if one was used.
+    pub payload: Option<PayloadRecord>,
+    /// Digest of all events, hexadecimal.
+    pub event_digest: String,
+    /// Simulated time in ps.
+    pub simulated_ps: u64,
+    /// The resolved configuration.
+    pub config: Value,
+}
+
+/// A payload as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PayloadRecord {
+    /// Where it lay.
+    pub path: PathBuf,
+    /// Bytes.
+    pub size: u64,
+    /// SHA-256, hexadecimal.
+    pub sha256: String,
+}
+
+/// A kernel by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelName {
+    /// [`Kernel::Skip`].
+    Skip,
+    /// [`Kernel::EveryCycle`].
+    EveryCycle,
+}
+
+/// Why a manifest cannot be used.
+#[derive(Debug, Error)]
+pub enum ManifestError {
+    /// Not JSON, or not with a manifest's fields.
+    #[error("not a manifest of sealsim: {reason}")]
+    Malformed {
+        /// What is wrong.
+        reason: String,
+    },
+    /// Written by a version with other fields.
+    #[error(
+        "the manifest has schema_version {found}, this version of sealsim reads {SCHEMA_VERSION}: use sealsim {writer}"
+    )]
+    OtherVersion {
+        /// Its schema version.
+        found: u64,
+        /// The program that wrote it.
+        writer: String,
+    },
+    /// A part does not agree with another.
+    #[error("the manifest contradicts itself: {reason}; it was edited")]
+    Contradiction {
+        /// What does not fit.
+        reason: String,
+    },
+    /// The configuration within is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+impl Manifest {
+    /// The manifest of a run.
+    #[must_use]
+    pub fn new(resolved: &Resolved, workload: &Workload, payload: Option<PayloadRecord>, outcome: &Outcome) -> Self {
+        let faults = workload.injections.iter().cloned().map(|one| InjectionArgument(one).to_string());
+        Self {
+            schema_version: SCHEMA_VERSION,
+            sealsim_version: env!("CARGO_PKG_VERSION").into(),
+            config_digest: resolved.digest.clone(),
+            overlays: resolved.designs.iter().map(|design| design.name.clone()).collect(),
+            confidential_computing: resolved.machine.confidential_computing,
+            copies: workload.copies.clone(),
+            data: workload.data,
+            seed: workload.seed,
+            kernel: match workload.kernel {
+                Kernel::Skip => KernelName::Skip,
+                Kernel::EveryCycle => KernelName::EveryCycle,
+            },
+            injections: faults.collect(),
+            payload,
+            event_digest: outcome.event_digest.clone(),
+            simulated_ps: outcome.end.picos(),
+            config: resolved.to_value(),
+        }
+    }
+
+    /// Reads a manifest.
+    ///
+    /// # Errors
+    /// If it is not one, or of another version.
+    pub fn read(text: &str) -> Result<Self, ManifestError> {
+        let malformed = |error: serde_json::Error| ManifestError::Malformed { reason: error.to_string() };
+        let value: Value = serde_json::from_str(text).map_err(malformed)?;
+        let Some(found) = value.get("schema_version").and_then(Value::as_u64) else {
+            return Err(ManifestError::Malformed { reason: "it has no `schema_version`".into() });
+        };
+        if found != u64::from(SCHEMA_VERSION) {
+            let writer = value.get("sealsim_version").and_then(Value::as_str).unwrap_or("of that time").to_owned();
+            return Err(ManifestError::OtherVersion { found, writer });
+        }
+        serde_json::from_value(value).map_err(malformed)
+    }
+
+    /// The machine within.
+    ///
+    /// # Errors
+    /// If its configuration is wrong or is not the one that the rest of the manifest speaks of.
+    pub fn resolved(&self) -> Result<Resolved, ManifestError> {
+        let resolved = Resolved::from_value(&self.config)?;
+        let contradiction = |reason: &str| ManifestError::Contradiction { reason: reason.to_owned() };
+        if resolved.digest != self.config_digest {
+            return Err(contradiction("`config_digest` is not that of `config`"));
+        }
+        if resolved.machine.confidential_computing != self.confidential_computing {
+            return Err(contradiction("`confidential_computing` is not that of `config`"));
+        }
+        Ok(resolved)
+    }
+
+    /// The work within.
+    ///
+    /// # Errors
+    /// If there are copies or faults that cannot be.
+    pub fn workload(&self) -> Result<Workload, ManifestError> {
+        let malformed = |reason: String| ManifestError::Malformed { reason };
+        if !(1..=map::MAX_COPIES).contains(&self.copies.len()) {
+            return Err(malformed(format!("{} copies, which must be 1 to {}", self.copies.len(), map::MAX_COPIES)));
+        }
+        let payload = self.payload.as_ref().map(|one| Payload { path: one.path.clone(), size: one.size });
+        let most = payload.as_ref().map_or(MAX_BYTES, |payload| payload.size.min(MAX_BYTES));
+        if let Some(copy) = self.copies.iter().find(|copy| copy.bytes == 0 || copy.bytes > most) {
+            return Err(malformed(format!("a copy of {} bytes, which must be 1 to {most}", copy.bytes)));
+        }
+        if payload.is_some() && self.data == DataMode::None {
+            return Err(malformed("a payload in a run without data".into()));
+        }
+        let injections: Result<Vec<Injection>, _> =
+            self.injections.iter().map(|text| text.parse().map(|InjectionArgument(one)| one)).collect();
+        Ok(Workload {
+            copies: self.copies.clone(),
+            payload,
+            data: self.data,
+            seed: self.seed,
+            kernel: match self.kernel {
+                KernelName::Skip => Kernel::Skip,
+                KernelName::EveryCycle => Kernel::EveryCycle,
+            },
+            injections: injections.map_err(|error| malformed(error.to_string()))?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::record::tests::outcome, *};
+    use crate::{
+        config::Layers,
+        system::{Direction, Memory},
+    };
+    use serde_json::json;
+
+    fn manifest() -> Manifest {
+        let resolved = Layers::new("h100-nvl-tdx").overlay("hold").resolve().unwrap();
+        let workload = Workload {
+            copies: vec![Copy { direction: Direction::D2h, bytes: 4097, memory: Memory::Pageable }],
+            payload: Some(Payload { path: "weights.bin".into(), size: 5000 }),
+            data: DataMode::Exact,
+            seed: u64::MAX,
+            kernel: Kernel::EveryCycle,
+            injections: vec!["link.h2d.wire.flip:3".parse::<InjectionArgument>().unwrap().0],
+        };
+        let payload = PayloadRecord { path: "weights.bin".into(), size: 5000, sha256: "00".repeat(32) };
+        Manifest::new(&resolved, &workload, Some(payload), &outcome())
+    }
+
+    fn refused(change: impl Fn(&mut Value)) -> String {
+        let mut value = serde_json::to_value(manifest()).unwrap();
+        change(&mut value);
+        let read = Manifest::read(&value.to_string()).and_then(|manifest| {
+            manifest.resolved()?;
+            manifest.workload()
+        });
+        read.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_written_reads_back_to_the_same_run() {
+        let before = manifest();
+        let again = Manifest::read(&serde_json::to_string_pretty(&before).unwrap()).unwrap();
+        assert_eq!(again.workload().unwrap(), before.workload().unwrap());
+        assert_eq!(again.resolved().unwrap().machine, before.resolved().unwrap().machine);
+        assert_eq!(again.overlays, ["hold"]);
+        assert_eq!(again.injections, ["link.h2d.wire.flip:3"]);
+        assert_eq!(again.event_digest, before.event_digest);
+    }
+
+    #[test]
+    fn a_manifest_of_another_version_names_the_version_to_use() {
+        let text = refused(|value| {
+            value["schema_version"] = json!(99);
+            value["sealsim_version"] = json!("7.1.0");
+            value["surplus"] = json!(1);
+        });
+        assert!(text.contains("schema_version 99") && text.contains("use sealsim 7.1.0"), "{text}");
+    }
+
+    #[test]
+    fn a_manifest_that_was_edited_is_refused() {
+        for (path, value, phrase) in [
+            ("/config_digest", json!("00"), "`config_digest` is not that"),
+            ("/confidential_computing", json!(false), "contradicts itself"),
+            ("/config/machine/link/read_tags", json!(256), "digest"),
+            ("/copies", json!([]), "0 copies"),
+            ("/copies/0/bytes", json!(0), "a copy of 0 bytes"),
+            ("/copies/0/bytes", json!(5001), "1 to 5000"),
+            ("/copies/0/direction", json!("up"), "up"),
+            ("/injections/0", json!("flip"), "names no fault point"),
+            ("/data", json!("none"), "without data"),
+            ("/kernel", json!("fast"), "every-cycle"),
+            ("/seed", json!(-1), "-1"),
+            ("/schema_version", json!("1"), "no `schema_version`"),
+        ] {
+            let text = refused(|manifest| *manifest.pointer_mut(path).unwrap() = value.clone());
+            assert!(text.contains(phrase), "{path}: {text}");
+        }
+        assert!(refused(|value| value["surplus"] = json!(1)).contains("surplus"));
+    }
+
+    #[test]
+    fn every_truncation_is_an_error_and_no_panic() {
+        let text = serde_json::to_string(&manifest()).unwrap();
+        for end in (0..text.len()).step_by(97) {
+            assert!(matches!(Manifest::read(&text[..end]), Err(ManifestError::Malformed { .. })), "{end}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The results of a run: one typed record, as JSON for programs and as text for people.
+//!
+//! ```text
+//!  system::Outcome --+
+//!  Arrival digests --+--> Report --+--> serde_json   (docs/results.md)
+//!  host time --------+             +--> text
+//!  Resolved, Workload, Outcome ---> Manifest         (enough to run it again)
+//! ```
+//!
+//! Times are picoseconds, rounded down; sizes are bytes; a GB is 10^9 bytes.
+
+mod failure;
+mod manifest;
+mod named;
+mod record;
+mod table;
+mod text;
+
+pub use failure::{ErrorRecord, FailureReport, WaitRecord};
+pub use manifest::{KernelName, Manifest, ManifestError, PayloadRecord};
+pub use named::Named;
+pub use record::{Context, CopyRecord, Faults, Host, LimiterParts, Link, LinkDirection, Report, Rerun, TagQueue, Unit};
+
+/// Version of the results and manifests: it changes when a field is renamed or removed, or its meaning changes.
+pub const SCHEMA_VERSION: u32 = 1;

@@ -1,0 +1,416 @@
+//! The record itself. Every field is described in `docs/results.md`.
+
+use super::{SCHEMA_VERSION, named::Named};
+use crate::{
+    pcie::port::Traffic,
+    system::{CopyOutcome, Direction, Limiter, Memory, Outcome, UnitOutcome},
+    units::Femtos,
+};
+use serde::Serialize;
+use std::time::Duration;
+
+/// What a run gave.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Name of the machine, with its designs.
+    pub machine: String,
+    /// Whether copies were sealed.
+    pub confidential_computing: bool,
+    /// SHA-256 of the configuration, hexadecimal.
+    pub config_digest: String,
+    /// Digest of all events, hexadecimal.
+    pub event_digest: String,
+    /// Simulated time in ps.
+    pub simulated_ps: u64,
+    /// The copies in order.
+    pub copies: Vec<CopyRecord>,
+    /// The units by name.
+    pub units: Named<Unit>,
+    /// The link.
+    pub link: Link,
+    /// The tag queue.
+    pub tag_queue: TagQueue,
+    /// What went wrong on the way, in words.
+    pub incidents: Vec<String>,
+    /// Injected faults.
+    pub faults: Faults,
+    /// Paths of the parameters that nobody has published.
+    pub assumed_parameters: Vec<String>,
+    /// The only part that depends on the host.
+    pub host: Host,
+    /// For a repeated run: whether it was the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerun: Option<Rerun>,
+}
+
+/// One copy.
+#[derive(Debug, Clone, Serialize)]
+pub struct CopyRecord {
+    /// Which way.
+    pub direction: Direction,
+    /// Bytes.
+    pub bytes: u64,
+    /// Kind of host memory; none for copies within the device.
+    pub host_memory: Option<Memory>,
+    /// When the call began, in ps.
+    pub start_ps: u64,
+    /// When it was over, in ps.
+    pub end_ps: u64,
+    /// 10^9 bytes per second, from start to end.
+    pub gb_per_s: f64,
+    /// GCM messages.
+    pub messages: u64,
+    /// Tags that were right.
+    pub tags_verified: u64,
+    /// Tags that were wrong.
+    pub tags_failed: u64,
+    /// Whether all bytes arrived, verified and unchanged.
+    pub delivered: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// What took most of its time, for people.
+    pub limited_by: String,
+    /// The same in parts.
+    pub limited_by_parts: LimiterParts,
+    /// SHA-256 of what arrived; the field is there if it was asked for, and null if not all bytes came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<Option<String>>,
+}
+
+/// What took most of a copy's time.
+#[derive(Debug, Clone, Serialize)]
+pub struct LimiterParts {
+    /// The unit.
+    pub unit: String,
+    /// `busy` or a stall.
+    pub state: String,
+    /// Part of the copy's time, 0 to 1.
+    pub fraction: f64,
+}
+
+/// One unit's cycles: busy, idle and stalls add up to all of them.
+#[derive(Debug, Clone, Serialize)]
+pub struct Unit {
+    /// Its clock in Hz.
+    pub clock_hz: u64,
+    /// All cycles.
+    pub cycles: u64,
+    /// Cycles at work.
+    pub busy: u64,
+    /// Cycles with nothing to do.
+    pub idle: u64,
+    /// Cycles of waiting, by what for; those that occurred.
+    pub stalls: Named<u64>,
+}
+
+/// Traffic by direction.
+#[derive(Debug, Clone, Serialize)]
+pub struct Link {
+    /// Host to device.
+    pub h2d: LinkDirection,
+    /// Device to host.
+    pub d2h: LinkDirection,
+}
+
+/// One direction of the link.
+#[derive(Debug, Clone, Serialize)]
+pub struct LinkDirection {
+    /// TLPs, replays included.
+    pub tlps: u64,
+    /// DLLPs.
+    pub dllps: u64,
+    /// Payload bytes of TLPs, replays included.
+    pub payload_bytes: u64,
+    /// Bytes of tokens, headers, payloads and CRCs.
+    pub wire_bytes: u64,
+    /// TLPs sent again.
+    pub replays: u64,
+    /// Recoveries of the port that sends this way.
+    pub recoveries: u64,
+}
+
+/// The tag queue.
+#[derive(Debug, Clone, Serialize)]
+pub struct TagQueue {
+    /// Most entries at once.
+    pub peak_entries: u64,
+    /// Most bytes in quarantine at once.
+    pub peak_quarantine_bytes: u64,
+    /// Longest time that unverified plaintext was visible, in ps.
+    pub longest_exposure_ps: u64,
+    /// The same summed over all messages, in ps.
+    pub total_exposure_ps: u64,
+}
+
+/// Injected faults.
+#[derive(Debug, Clone, Serialize)]
+pub struct Faults {
+    /// Asked for.
+    pub injected: usize,
+    /// That struck.
+    pub struck: usize,
+}
+
+/// What the run cost the host.
+#[derive(Debug, Clone, Serialize)]
+pub struct Host {
+    /// Seconds.
+    pub wall_s: f64,
+    /// Simulated cycles of all units together, per second.
+    pub cycles_per_s: f64,
+    /// Copied bytes per second.
+    pub payload_bytes_per_s: f64,
+}
+
+/// A repeated run against its manifest.
+#[derive(Debug, Clone, Serialize)]
+pub struct Rerun {
+    /// The digest that the manifest holds.
+    pub expected_event_digest: String,
+    /// Whether this run's is the same.
+    pub same: bool,
+}
+
+/// What a report needs besides the outcome.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// Name of the machine, with its designs.
+    pub machine: String,
+    /// Whether copies were sealed.
+    pub confidential_computing: bool,
+    /// SHA-256 of the configuration.
+    pub config_digest: String,
+    /// Paths of the assumed parameters.
+    pub assumed_parameters: Vec<String>,
+    /// If digests were asked for, each copy's.
+    pub sha256: Option<Vec<Option<String>>>,
+    /// How long the run took.
+    pub wall: Duration,
+}
+
+impl Report {
+    /// Makes the record.
+    #[must_use]
+    pub fn new(context: Context, outcome: &Outcome) -> Self {
+        let bytes: u64 = outcome.copies.iter().map(|copy| copy.bytes).sum();
+        let cycles: u64 = outcome.units.iter().map(|unit| unit.cycles).sum();
+        let wall_s = context.wall.as_secs_f64().max(1e-9);
+        let mut copies: Vec<_> = outcome.copies.iter().map(CopyRecord::new).collect();
+        if let Some(digests) = context.sha256 {
+            copies.iter_mut().zip(digests).for_each(|(copy, digest)| copy.sha256 = Some(digest));
+        }
+        Self {
+            schema_version: SCHEMA_VERSION,
+            machine: context.machine,
+            confidential_computing: context.confidential_computing,
+            config_digest: context.config_digest,
+            event_digest: outcome.event_digest.clone(),
+            simulated_ps: outcome.end.picos(),
+            copies,
+            units: Named(outcome.units.iter().map(|unit| (unit.name.clone(), Unit::new(unit))).collect()),
+            link: Link { h2d: LinkDirection::new(&outcome.link.h2d), d2h: LinkDirection::new(&outcome.link.d2h) },
+            tag_queue: TagQueue {
+                peak_entries: outcome.tag_queue.peak_entries,
+                peak_quarantine_bytes: outcome.tag_queue.peak_quarantine_bytes,
+                longest_exposure_ps: outcome.tag_queue.longest_exposure.picos(),
+                total_exposure_ps: outcome.tag_queue.total_exposure.picos(),
+            },
+            incidents: outcome.incidents.clone(),
+            faults: Faults { injected: outcome.faults_struck.1, struck: outcome.faults_struck.0 },
+            assumed_parameters: context.assumed_parameters,
+            host: Host { wall_s, cycles_per_s: cycles as f64 / wall_s, payload_bytes_per_s: bytes as f64 / wall_s },
+            rerun: None,
+        }
+    }
+
+    /// What of this makes the verb end with status 1, in words.
+    #[must_use]
+    pub fn shortcomings(&self) -> Vec<String> {
+        let failed = self.copies.iter().zip(1..).filter(|(copy, _)| !copy.delivered);
+        let mut all: Vec<_> = failed
+            .map(|(copy, number)| {
+                let reason = copy.reason.as_deref().unwrap_or("its bytes did not all arrive as they were sent");
+                format!("copy {number} was not delivered: {reason}")
+            })
+            .collect();
+        if let Some(Rerun { expected_event_digest, same: false }) = &self.rerun {
+            let found = &self.event_digest;
+            all.push(format!("the event digest is {found}, but the manifest says {expected_event_digest}"));
+        }
+        all
+    }
+}
+
+impl CopyRecord {
+    fn new(copy: &CopyOutcome) -> Self {
+        let Limiter { unit, state, fraction } = copy.limited_by.clone();
+        Self {
+            direction: copy.direction,
+            bytes: copy.bytes,
+            host_memory: (copy.direction != Direction::D2d).then_some(copy.memory),
+            start_ps: copy.start.picos(),
+            end_ps: copy.end.picos(),
+            gb_per_s: gb_per_s(copy.bytes, copy.start, copy.end),
+            messages: copy.messages,
+            tags_verified: copy.tags_verified,
+            tags_failed: copy.tags_failed,
+            delivered: copy.delivered,
+            reason: copy.reason.clone(),
+            limited_by: format!("{unit} {state} {:.0} %", fraction * 100.0),
+            limited_by_parts: LimiterParts { unit, state, fraction },
+            sha256: None,
+        }
+    }
+}
+
+/// 10^9 bytes per second; 0 if no time has passed.
+fn gb_per_s(bytes: u64, start: Femtos, end: Femtos) -> f64 {
+    let femtos = end.0.saturating_sub(start.0);
+    if femtos == 0 { 0.0 } else { bytes as f64 * 1e6 / femtos as f64 }
+}
+
+impl Unit {
+    fn new(unit: &UnitOutcome) -> Self {
+        Self {
+            clock_hz: unit.clock.0,
+            cycles: unit.cycles,
+            busy: unit.busy,
+            idle: unit.idle,
+            stalls: Named(unit.stalls.iter().map(|&(stall, cycles)| (stall.name().to_owned(), cycles)).collect()),
+        }
+    }
+}
+
+impl LinkDirection {
+    const fn new(traffic: &Traffic) -> Self {
+        Self {
+            tlps: traffic.tlps,
+            dllps: traffic.dllps,
+            payload_bytes: traffic.payload_bytes,
+            wire_bytes: traffic.wire_bytes,
+            replays: traffic.replays,
+            recoveries: traffic.recoveries,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::{
+        sim::Stall,
+        system::{DirectionTraffic, TagQueueOutcome},
+        units::Frequency,
+    };
+
+    /// A run of two copies, the second of which failed.
+    pub fn outcome() -> Outcome {
+        let copy = |direction, start, end, delivered: bool| CopyOutcome {
+            direction,
+            bytes: 64 << 20,
+            memory: Memory::Pinned,
+            start: Femtos(start),
+            end: Femtos(end),
+            messages: 64,
+            tags_verified: if delivered { 64 } else { 63 },
+            tags_failed: u64::from(!delivered),
+            delivered,
+            reason: (!delivered).then(|| "message 7: the tag is wrong".to_owned()),
+            limited_by: Limiter { unit: "host.cipher".into(), state: "busy".into(), fraction: 0.916 },
+        };
+        Outcome {
+            end: Femtos(40_000_000_000_999),
+            event_digest: "00112233aabbccdd".into(),
+            copies: vec![
+                copy(Direction::H2d, 0, 20_000_000_000_000, true),
+                copy(Direction::D2d, 20_000_000_000_000, 40_000_000_000_000, false),
+            ],
+            units: vec![UnitOutcome {
+                name: "host.cipher".into(),
+                clock: Frequency(2_100_000_000),
+                cycles: 100,
+                busy: 60,
+                idle: 10,
+                stalls: vec![(Stall::StagingFull, 30)],
+            }],
+            link: DirectionTraffic::default(),
+            tag_queue: TagQueueOutcome { longest_exposure: Femtos(1_500_000), ..TagQueueOutcome::default() },
+            incidents: vec!["link.h2d: a frame with a bad LCRC".into()],
+            faults_struck: (1, 2),
+            ticks: 5,
+        }
+    }
+
+    /// Its report.
+    pub fn report(digest: bool) -> Report {
+        let context = Context {
+            machine: "m+d".into(),
+            confidential_computing: true,
+            config_digest: "ab".repeat(32),
+            assumed_parameters: vec!["link.flight".into()],
+            sha256: digest.then(|| vec![Some("cd".repeat(32)), None]),
+            wall: Duration::from_millis(500),
+        };
+        Report::new(context, &outcome())
+    }
+
+    #[test]
+    fn the_json_has_every_documented_field_and_no_other() {
+        let json = serde_json::to_value(report(true)).unwrap();
+        let document = include_str!("../../docs/results.md");
+        let mut paths = Vec::new();
+        each_key(&json, &mut |key| paths.push(key.to_owned()));
+        for path in paths {
+            let free = ["host.cipher", "staging_full"].contains(&path.as_str());
+            assert!(free || document.contains(&format!("`{path}`")), "`{path}` is not in docs/results.md");
+        }
+    }
+
+    fn each_key(json: &serde_json::Value, visit: &mut impl FnMut(&str)) {
+        match json {
+            serde_json::Value::Object(map) => map.iter().for_each(|(key, value)| {
+                visit(key);
+                each_key(value, visit);
+            }),
+            serde_json::Value::Array(values) => values.iter().for_each(|value| each_key(value, visit)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn figures_are_in_their_units() {
+        let report = report(false);
+        let copy = &report.copies[0];
+        assert_eq!((copy.start_ps, copy.end_ps), (0, 20_000_000_000));
+        assert!((copy.gb_per_s - 3.355_443_2).abs() < 1e-9, "{}", copy.gb_per_s);
+        assert_eq!(copy.limited_by, "host.cipher busy 92 %");
+        assert_eq!(copy.host_memory, Some(Memory::Pinned));
+        assert_eq!(report.copies[1].host_memory, None);
+        assert_eq!(report.simulated_ps, 40_000_000_000);
+        assert_eq!(report.tag_queue.longest_exposure_ps, 1500);
+        assert!((report.host.cycles_per_s - 200.0).abs() < 1e-9);
+        assert_eq!((report.faults.struck, report.faults.injected), (1, 2));
+    }
+
+    #[test]
+    fn a_digest_is_there_only_if_asked_for() {
+        let sha256 = |digest| {
+            let json = serde_json::to_value(report(digest)).unwrap();
+            [0, 1].map(|copy| json["copies"][copy].get("sha256").cloned())
+        };
+        assert_eq!(sha256(false), [None, None]);
+        assert_eq!(sha256(true), [Some("cd".repeat(32).into()), Some(serde_json::Value::Null)]);
+    }
+
+    #[test]
+    fn a_copy_that_was_not_delivered_and_another_digest_are_shortcomings() {
+        let mut report = report(false);
+        assert_eq!(report.shortcomings(), ["copy 2 was not delivered: message 7: the tag is wrong"]);
+        report.rerun = Some(Rerun { expected_event_digest: "ff".into(), same: false });
+        assert!(report.shortcomings()[1].contains("the manifest says ff"));
+        report.rerun = Some(Rerun { expected_event_digest: "ff".into(), same: true });
+        assert_eq!(report.shortcomings().len(), 1);
+    }
+}

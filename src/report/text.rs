@@ -1,0 +1,231 @@
+//! The record as text for people.
+
+use super::{
+    record::{CopyRecord, LinkDirection, Report, Unit},
+    table::Table,
+};
+use crate::{
+    units::{Bytes, Frequency},
+    workload::{direction_name, memory_name},
+};
+
+impl Report {
+    /// The whole record in a few tables. The last lines say what limited each copy.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut parts = vec![self.head(), self.copies(), self.link(), self.units()];
+        parts.extend([self.tag_queue(), self.incidents(), self.foot(), self.limits()]);
+        let parts: Vec<_> = parts.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
+        parts.join("\n\n") + "\n"
+    }
+
+    fn head(&self) -> Vec<String> {
+        let mode = if self.confidential_computing { "on" } else { "off" };
+        let digest = self.config_digest.get(..12).unwrap_or(&self.config_digest);
+        vec![format!("{}, confidential computing {mode}, configuration {digest}", self.machine)]
+    }
+
+    fn copies(&self) -> Vec<String> {
+        let head = ["copy", "dir", "memory", "size", "start", "time", "GB/s", "messages", "tags", "delivered"];
+        let mut table = Table::new(&head, &[1, 2, 8, 9]);
+        for (copy, number) in self.copies.iter().zip(1..) {
+            table.row([
+                format!("{number}"),
+                direction_name(copy.direction).to_owned(),
+                copy.host_memory.map_or("-", memory_name).to_owned(),
+                Bytes(copy.bytes).to_string(),
+                time(copy.start_ps),
+                time(copy.end_ps.saturating_sub(copy.start_ps)),
+                format!("{:.3}", copy.gb_per_s),
+                copy.messages.to_string(),
+                tags(copy),
+                delivered(copy),
+            ]);
+        }
+        let mut lines = table.lines();
+        for (copy, number) in self.copies.iter().zip(1..) {
+            if let Some(digest) = &copy.sha256 {
+                let digest = digest.as_deref().unwrap_or("none, since not all bytes arrived");
+                lines.push(format!("sha256 of copy {number}: {digest}"));
+            }
+        }
+        lines
+    }
+
+    fn link(&self) -> Vec<String> {
+        let head = ["link", "TLPs", "DLLPs", "payload B", "wire B", "payload/wire", "replays", "recoveries"];
+        let mut table = Table::new(&head, &[0]);
+        for (name, way) in [("h2d", &self.link.h2d), ("d2h", &self.link.d2h)] {
+            let LinkDirection { tlps, dllps, payload_bytes, wire_bytes, replays, recoveries } = *way;
+            let [tlps, dllps, payload, wire] = [tlps, dllps, payload_bytes, wire_bytes].map(grouped);
+            let share = percent(payload_bytes, wire_bytes);
+            table.row([name.to_owned(), tlps, dllps, payload, wire, share, grouped(replays), grouped(recoveries)]);
+        }
+        table.lines()
+    }
+
+    fn units(&self) -> Vec<String> {
+        let mut table = Table::new(&["unit", "clock", "cycles", "busy", "idle", "waits for"], &[0, 5]);
+        for (name, unit) in self.units.iter() {
+            table.row([
+                name.to_owned(),
+                Frequency(unit.clock_hz).to_string(),
+                grouped(unit.cycles),
+                percent(unit.busy, unit.cycles),
+                percent(unit.idle, unit.cycles),
+                stalls(unit),
+            ]);
+        }
+        table.lines()
+    }
+
+    fn tag_queue(&self) -> Vec<String> {
+        let queue = &self.tag_queue;
+        let mut lines = vec![format!(
+            "tag queue: peak occupancy {}, peak quarantine {}",
+            queue.peak_entries,
+            Bytes(queue.peak_quarantine_bytes)
+        )];
+        lines.push(format!(
+            "unverified plaintext visible: {} at the longest, {} summed over messages",
+            time(queue.longest_exposure_ps),
+            time(queue.total_exposure_ps)
+        ));
+        if self.faults.injected > 0 {
+            lines.push(format!("faults: {} of {} injected have struck", self.faults.struck, self.faults.injected));
+        }
+        lines
+    }
+
+    fn incidents(&self) -> Vec<String> {
+        const SHOWN: usize = 20;
+        let mut lines: Vec<_> = self.incidents.iter().take(SHOWN).map(|text| format!("incident: {text}")).collect();
+        if self.incidents.len() > SHOWN {
+            lines.push(format!("and {} more incidents (--format json shows all)", self.incidents.len() - SHOWN));
+        }
+        lines
+    }
+
+    fn foot(&self) -> Vec<String> {
+        let host = &self.host;
+        let mut lines = vec![
+            format!(
+                "rests on {} assumed parameters (`sealsim describe` names each with its reason and range)",
+                self.assumed_parameters.len()
+            ),
+            format!(
+                "simulated {} in {:.2} s: {:.1} million cycles/s, {:.1} MB/s of payload",
+                time(self.simulated_ps),
+                host.wall_s,
+                host.cycles_per_s / 1e6,
+                host.payload_bytes_per_s / 1e6
+            ),
+            format!("event digest {}", self.event_digest),
+        ];
+        if let Some(rerun) = &self.rerun {
+            let verdict = if rerun.same { "the same as" } else { "NOT the same as" };
+            lines.push(format!("{verdict} in the manifest, {}", rerun.expected_event_digest));
+        }
+        lines
+    }
+
+    fn limits(&self) -> Vec<String> {
+        let limits = self.copies.iter().zip(1..);
+        limits.map(|(copy, number)| format!("copy {number} is limited by {}", copy.limited_by)).collect()
+    }
+}
+
+fn tags(copy: &CopyRecord) -> String {
+    match (copy.messages, copy.tags_failed) {
+        (0, 0) => "-".into(),
+        (_, 0) => format!("{} good", copy.tags_verified),
+        (_, failed) => format!("{} good, {failed} BAD", copy.tags_verified),
+    }
+}
+
+fn delivered(copy: &CopyRecord) -> String {
+    match (&copy.reason, copy.delivered) {
+        (_, true) => "yes".into(),
+        (Some(reason), false) => format!("NO: {reason}"),
+        (None, false) => "NO".into(),
+    }
+}
+
+/// The stalls, the longest first.
+fn stalls(unit: &Unit) -> String {
+    let mut stalls: Vec<_> = unit.stalls.iter().map(|(name, &cycles)| (name, cycles)).collect();
+    stalls.sort_by_key(|&(_, cycles)| std::cmp::Reverse(cycles));
+    let stalls = stalls.into_iter().map(|(name, cycles)| format!("{name} {}", percent(cycles, unit.cycles)));
+    stalls.collect::<Vec<_>>().join(", ")
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 { "-".into() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) }
+}
+
+/// Four significant digits in the largest fitting unit.
+fn time(picos: u64) -> String {
+    let scales = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
+    let picos = picos as f64;
+    let Some((unit, factor)) = scales.into_iter().find(|&(_, factor)| picos >= factor) else {
+        return format!("{picos} ps");
+    };
+    let value = picos / factor;
+    let decimals = if value >= 100.0 { 1 } else { 3 - usize::from(value >= 10.0) };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// `1234567` as `1 234 567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::tests::report;
+    use super::*;
+
+    #[test]
+    fn the_text_ends_with_what_limited_each_copy() {
+        let text = report(false).text();
+        let last: Vec<_> = text.lines().rev().take(2).collect();
+        assert_eq!(last[1], "copy 1 is limited by host.cipher busy 92 %");
+        assert_eq!(last[0], "copy 2 is limited by host.cipher busy 92 %");
+    }
+
+    #[test]
+    fn the_text_holds_the_figures() {
+        let text = report(true).text();
+        for phrase in [
+            "m+d, confidential computing on, configuration abababababab",
+            "   1  h2d  pinned  64 MiB      0 ps  20.00 ms  3.355        64  64 good         yes",
+            "63 good, 1 BAD",
+            "NO: message 7: the tag is wrong",
+            "sha256 of copy 1: cdcd",
+            "sha256 of copy 2: none",
+            "host.cipher  2.1 GHz     100  60.0 %  10.0 %  staging_full 30.0 %",
+            "1.500 ns at the longest",
+            "faults: 1 of 2",
+            "incident: link.h2d",
+            "rests on 1 assumed",
+            "event digest 00112233aabbccdd",
+        ] {
+            assert!(text.contains(phrase), "{phrase:?} is not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn times_and_counts_are_readable() {
+        let times = [0, 999, 1000, 12_345, 999_949_999, 20_000_000_000, 3_000_000_000_000].map(time);
+        assert_eq!(times, ["0 ps", "999 ps", "1.000 ns", "12.35 ns", "999.9 us", "20.00 ms", "3.000 s"]);
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1 000", "1 234 567"]);
+    }
+}

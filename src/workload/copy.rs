@@ -1,0 +1,214 @@
+//! `DIR[:SIZE[:MEM]]`: one copy as the command line writes it.
+
+use crate::{
+    host::map,
+    system::{Direction, Memory},
+    units::{Bytes, QuantityError},
+};
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+use thiserror::Error;
+
+/// Largest copy: the machine's address map has no room for a larger one.
+pub const MAX_BYTES: u64 = map::WINDOW.0;
+
+/// One copy, complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Copy {
+    /// Which way.
+    pub direction: Direction,
+    /// Bytes.
+    pub bytes: u64,
+    /// Kind of host memory. Copies within the device use none.
+    pub memory: Memory,
+}
+
+/// One copy as written: the size may be left to the payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyArgument {
+    /// Which way.
+    pub direction: Direction,
+    /// Bytes, if given.
+    pub bytes: Option<u64>,
+    /// Kind of host memory.
+    pub memory: Memory,
+}
+
+/// Why a text is not a copy.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CopyError {
+    /// The first part is no direction.
+    #[error("`{text}` is no direction: use h2d, d2h or d2d, for example h2d:64MiB")]
+    Direction {
+        /// What stands there.
+        text: String,
+    },
+    /// The second part is no size.
+    #[error("the size `{text}`: {reason}; write for example 64MiB, or a bare number of bytes")]
+    Size {
+        /// What stands there.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nothing to copy.
+    #[error("a copy of 0 bytes: give it at least one")]
+    Empty,
+    /// More than can be simulated.
+    #[error("the size `{text}` is more than {}, the largest copy", Bytes(MAX_BYTES))]
+    TooLarge {
+        /// What stands there.
+        text: String,
+    },
+    /// The third part is no kind of memory.
+    #[error("`{text}` is no kind of host memory: use pinned or pageable, for example h2d:64MiB:pageable")]
+    Memory {
+        /// What stands there.
+        text: String,
+    },
+    /// A fourth part.
+    #[error("`{text}` is one part too many: a copy is DIR[:SIZE[:MEM]], for example d2h:1GiB:pinned")]
+    Surplus {
+        /// What stands there.
+        text: String,
+    },
+}
+
+impl FromStr for CopyArgument {
+    type Err = CopyError;
+
+    fn from_str(text: &str) -> Result<Self, CopyError> {
+        let mut parts = text.split(':');
+        let direction = read_direction(parts.next().unwrap_or_default())?;
+        let bytes = parts.next().filter(|size| !size.is_empty()).map(read_size).transpose()?;
+        let memory = parts.next().map_or(Ok(Memory::Pinned), read_memory)?;
+        match parts.next() {
+            Some(surplus) => Err(CopyError::Surplus { text: surplus.to_owned() }),
+            None => Ok(Self { direction, bytes, memory }),
+        }
+    }
+}
+
+fn read_direction(text: &str) -> Result<Direction, CopyError> {
+    let known = [Direction::H2d, Direction::D2h, Direction::D2d];
+    known
+        .into_iter()
+        .find(|one| direction_name(*one) == text)
+        .ok_or_else(|| CopyError::Direction { text: text.to_owned() })
+}
+
+fn read_memory(text: &str) -> Result<Memory, CopyError> {
+    let known = [Memory::Pinned, Memory::Pageable];
+    known.into_iter().find(|one| memory_name(*one) == text).ok_or_else(|| CopyError::Memory { text: text.to_owned() })
+}
+
+fn read_size(text: &str) -> Result<u64, CopyError> {
+    let bare = text.chars().all(|c| c.is_ascii_digit());
+    let read = if bare { format!("{text} B").parse::<Bytes>() } else { text.parse() };
+    match read {
+        Ok(Bytes(0)) => Err(CopyError::Empty),
+        Ok(Bytes(bytes)) if bytes <= MAX_BYTES => Ok(bytes),
+        Ok(_) => Err(CopyError::TooLarge { text: text.to_owned() }),
+        Err(error) => Err(match error {
+            QuantityError::TooLarge { .. } => CopyError::TooLarge { text: text.to_owned() },
+            QuantityError::NotANumber { .. } if bare => CopyError::TooLarge { text: text.to_owned() },
+            QuantityError::UnknownUnit { unit, known, .. } => {
+                CopyError::Size { text: text.to_owned(), reason: format!("`{unit}` is none of the units {known}") }
+            }
+            QuantityError::NotWhole { .. } => {
+                CopyError::Size { text: text.to_owned(), reason: "not a whole number of bytes".into() }
+            }
+            QuantityError::NotANumber { .. } | QuantityError::NoUnit { .. } => {
+                CopyError::Size { text: text.to_owned(), reason: "not a number with a unit".into() }
+            }
+        }),
+    }
+}
+
+/// `h2d`, `d2h` or `d2d`.
+#[must_use]
+pub const fn direction_name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::H2d => "h2d",
+        Direction::D2h => "d2h",
+        Direction::D2d => "d2d",
+    }
+}
+
+/// `pinned` or `pageable`.
+#[must_use]
+pub const fn memory_name(memory: Memory) -> &'static str {
+    match memory {
+        Memory::Pinned => "pinned",
+        Memory::Pageable => "pageable",
+    }
+}
+
+impl fmt::Display for Copy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { direction, bytes, memory } = *self;
+        write!(f, "{}:{bytes}:{}", direction_name(direction), memory_name(memory))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<CopyArgument, CopyError> {
+        text.parse()
+    }
+
+    #[test]
+    fn size_and_memory_may_be_left_out() {
+        let copy = |direction, bytes, memory| Ok(CopyArgument { direction, bytes, memory });
+        assert_eq!(read("h2d:64MiB"), copy(Direction::H2d, Some(64 << 20), Memory::Pinned));
+        assert_eq!(read("d2h:4097:pageable"), copy(Direction::D2h, Some(4097), Memory::Pageable));
+        assert_eq!(read("d2d"), copy(Direction::D2d, None, Memory::Pinned));
+        assert_eq!(read("h2d::pageable"), copy(Direction::H2d, None, Memory::Pageable));
+        assert_eq!(read("h2d:1.5 KiB:pinned"), copy(Direction::H2d, Some(1536), Memory::Pinned));
+        assert_eq!(read("h2d:1TiB"), copy(Direction::H2d, Some(MAX_BYTES), Memory::Pinned));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, phrase) in [
+            ("", "`` is no direction"),
+            ("H2D:4", "`H2D` is no direction"),
+            ("up:4MiB", "h2d, d2h or d2d"),
+            ("h2d:0", "0 bytes"),
+            ("h2d:0MiB", "0 bytes"),
+            ("h2d:4mib", "`mib` is none of the units B, KiB"),
+            ("h2d:MiB", "not a number"),
+            ("h2d:-4", "`-4`"),
+            ("h2d:1e9", "`e9` is none"),
+            ("h2d:0.5B", "whole number of bytes"),
+            ("h2d:99999999TiB", "the largest copy"),
+            ("h2d:2TiB", "1 TiB"),
+            ("h2d:999999999999999999999999999999999999999999", "the largest copy"),
+            ("h2d:4MiB:pined", "pinned or pageable"),
+            ("h2d:4MiB:", "`` is no kind of host memory"),
+            ("h2d:4MiB:pinned:twice", "`twice` is one part too many"),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains(phrase), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_without_panic(text in "[hd2:MiB0-9. a-z]{0,24}") {
+            let _ = read(&text);
+        }
+
+        #[test]
+        fn what_is_printed_reads_back(bytes in 1..=MAX_BYTES, pageable: bool) {
+            let memory = if pageable { Memory::Pageable } else { Memory::Pinned };
+            let copy = Copy { direction: Direction::D2h, bytes, memory };
+            let again = CopyArgument { direction: Direction::D2h, bytes: Some(bytes), memory };
+            prop_assert_eq!(read(&copy.to_string()), Ok(again));
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What is copied: the copies themselves, where their bytes come from and where they go.
+//!
+//! ```text
+//!  --copy h2d:64MiB:pinned --> Copy --+
+//!  --payload FILE ---> FileSource  ---+--> Workload --> system::Request --> system --> Outcome
+//!     (or) --seed N -> Generator   ---+                      |
+//!                                        Arrival <-- Sink <--+  bytes, SHA-256, file
+//! ```
+//!
+//! Bytes stream: nothing here holds more than a bounded part of a copy, whatever its size.
+
+mod arrival;
+mod copy;
+mod file_sink;
+mod file_source;
+mod generator;
+mod injection;
+mod job;
+mod ordered;
+mod payload;
+
+pub use arrival::{Arrival, ArrivalError};
+pub use copy::{Copy, CopyArgument, CopyError, MAX_BYTES, direction_name, memory_name};
+pub use file_sink::OutputFile;
+pub use file_source::FileSource;
+pub use generator::Generator;
+pub use injection::{InjectionArgument, InjectionError};
+pub use job::{Workload, WorkloadError, sized};
+pub use ordered::{HELD_BYTES, Ordered};
+pub use payload::{Payload, PayloadError};

@@ -1,0 +1,510 @@
+//! `sealsim run`, `rerun` and `list --faults` as processes: results, files, exit statuses and messages.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+const MACHINE: &str = "h100-nvl-tdx";
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
+    command.current_dir(folder).args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn sealsim(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().unwrap()
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    sealsim(folder, &[&["run", MACHINE], arguments].concat())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn json_of(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+/// Runs with `--format json` and gives the results; the run must end with 0.
+fn results(folder: &Path, arguments: &[&str]) -> Value {
+    let output = run(folder, &[arguments, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    json_of(&output)
+}
+
+/// A message as written, whatever the width it was wrapped to.
+fn message(output: &Output) -> String {
+    let text = text(&output.stderr).replace('│', " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("payload"), payload()).unwrap();
+    folder
+}
+
+/// Bytes of no round number.
+fn payload() -> Vec<u8> {
+    (0..1_100_007u32).map(|i| (i.wrapping_mul(0x9E37_79B9) >> 24) as u8).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_arrives_byte_for_byte_both_ways() {
+    let folder = folder();
+    for direction in ["h2d", "d2h", "d2d"] {
+        let arguments = ["--copy", direction, "--payload", "payload", "--out", "out", "--digest"];
+        let results = results(folder.path(), &arguments);
+        let copy = &results["copies"][0];
+        assert_eq!(copy["delivered"], true);
+        assert_eq!(copy["bytes"], payload().len());
+        assert_eq!(copy["sha256"], hex::encode(Sha256::digest(payload())));
+        assert!(fs::read(folder.path().join("out")).unwrap() == payload(), "{direction}");
+        fs::remove_file(folder.path().join("out")).unwrap();
+    }
+    assert_eq!(names(folder.path()), ["payload"]);
+}
+
+#[test]
+fn a_smaller_size_takes_the_beginning_of_the_payload() {
+    let folder = folder();
+    results(folder.path(), &["--copy", "h2d:4097", "--payload", "payload", "--out", "out"]);
+    assert_eq!(fs::read(folder.path().join("out")).unwrap(), payload()[..4097]);
+}
+
+#[test]
+fn the_results_have_their_fields_and_add_up() {
+    let folder = folder();
+    let copies = ["--copy", "h2d:1MiB", "--copy", "d2h:300000:pageable", "--copy", "d2d:64KiB"];
+    let results = results(folder.path(), &copies);
+    let kinds = |value: &Value, key: &str| value[key].clone();
+    assert_eq!(kinds(&results, "schema_version"), 1);
+    for digest in ["config_digest", "event_digest"] {
+        assert!(results[digest].as_str().is_some_and(|digest| digest.len() == 64), "{results:#}");
+    }
+    let rows = results["copies"].as_array().unwrap();
+    let stated: Vec<_> = rows.iter().map(|row| (kinds(row, "direction"), kinds(row, "host_memory"))).collect();
+    assert_eq!(
+        stated,
+        [(json!("h2d"), json!("pinned")), (json!("d2h"), json!("pageable")), (json!("d2d"), Value::Null)]
+    );
+    for copy in rows {
+        assert_eq!(
+            (&copy["delivered"], &copy["reason"], &copy["tags_failed"]),
+            (&json!(true), &Value::Null, &json!(0))
+        );
+        assert_eq!(copy["tags_verified"], copy["messages"]);
+        assert!(copy.get("sha256").is_none());
+        let number = |key: &str| copy[key].as_f64().unwrap();
+        let rate = number("bytes") * 1e3 / (number("end_ps") - number("start_ps"));
+        assert!((rate / number("gb_per_s") - 1.0).abs() < 1e-4, "{copy:#}");
+        let parts = &copy["limited_by_parts"];
+        let named = format!("{} {} ", parts["unit"].as_str().unwrap(), parts["state"].as_str().unwrap());
+        assert!(copy["limited_by"].as_str().unwrap().starts_with(&named), "{copy:#}");
+    }
+    assert_eq!(rows[0]["end_ps"], rows[1]["start_ps"]);
+    let units = results["units"].as_object().unwrap();
+    assert!(units.len() > 5);
+    for (name, unit) in units {
+        let number = |key: &str| unit[key].as_u64().unwrap();
+        let stalls: u64 = unit["stalls"].as_object().unwrap().values().map(|cycles| cycles.as_u64().unwrap()).sum();
+        assert_eq!(number("busy") + number("idle") + stalls, number("cycles"), "{name}");
+        assert!(number("clock_hz") > 0);
+    }
+    let carried = |way: &str| results["link"][way]["payload_bytes"].as_u64().unwrap();
+    assert!(carried("h2d") >= 1 << 20 && carried("d2h") >= 300_000);
+    assert!(results["tag_queue"]["peak_entries"].as_u64().is_some_and(|peak| peak > 0));
+    assert!(!results["assumed_parameters"].as_array().unwrap().is_empty());
+    assert!(results["host"]["wall_s"].as_f64().is_some_and(|wall| wall > 0.0));
+}
+
+#[test]
+fn the_text_ends_with_what_limited_each_copy() {
+    let folder = folder();
+    let output = run(folder.path(), &["--copy", "h2d:1MiB", "--copy", "d2h:1MiB"]);
+    let text = text(&output.stdout);
+    let last: Vec<_> = text.lines().rev().take(2).collect();
+    assert!(last[0].starts_with("copy 2 is limited by "), "{text}");
+    assert!(last[1].starts_with("copy 1 is limited by "), "{text}");
+    assert_eq!(output.stderr, b"");
+}
+
+/// What a run gives that does not depend on the host, but for the units' accounts, and these.
+fn figures(extra: &[&str]) -> (Value, Value) {
+    let folder = folder();
+    let mut results = results(folder.path(), &[&["--copy", "h2d:70000", "--copy", "d2h:5000"], extra].concat());
+    let all = results.as_object_mut().unwrap();
+    let units = all.remove("units").unwrap();
+    all.remove("host");
+    (results, units)
+}
+
+#[test]
+fn a_run_repeats_to_the_last_figure() {
+    assert_eq!(figures(&[]), figures(&[]));
+}
+
+#[test]
+fn a_run_without_data_has_the_same_figures() {
+    assert_eq!(figures(&["--data", "none"]), figures(&[]));
+}
+
+#[test]
+fn both_kernels_give_the_same_figures() {
+    assert_eq!(figures(&["--kernel", "every-cycle"]).0, figures(&[]).0);
+}
+
+#[test]
+fn both_kernels_give_every_unit_the_same_account() {
+    let (every_cycle, skip) = (figures(&["--kernel", "every-cycle"]).1, figures(&[]).1);
+    let differ =
+        |(name, unit): (&String, &Value)| (skip[name] != *unit).then(|| format!("{name}: {unit} {}", skip[name]));
+    let differences: Vec<_> = every_cycle.as_object().unwrap().iter().filter_map(differ).collect();
+    assert!(differences.is_empty(), "every-cycle, then skip:\n{}", differences.join("\n"));
+}
+
+#[test]
+fn cc_overrides_the_configuration() {
+    let folder = folder();
+    let messages = |cc| results(folder.path(), &["--copy", "h2d:1MiB", "--cc", cc])["copies"][0]["messages"].clone();
+    assert_eq!(messages("off"), 0);
+    assert_ne!(messages("on"), 0);
+}
+
+#[test]
+fn a_flipped_tag_is_not_delivered_and_leaves_the_old_file() {
+    let folder = folder();
+    fs::write(folder.path().join("out"), "old").unwrap();
+    let arguments = ["--copy", "h2d", "--payload", "payload", "--out", "out", "--inject", "gpu.pce0.tags.flip"];
+    let output = run(folder.path(), &[&arguments[..], &["--format", "json", "--digest"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let results = json_of(&output);
+    let copy = &results["copies"][0];
+    assert_eq!((&copy["delivered"], &copy["tags_failed"]), (&json!(false), &json!(1)));
+    assert!(copy["reason"].is_string());
+    assert_eq!(results["faults"], json!({ "injected": 1, "struck": 1 }));
+    assert!(message(&output).contains("copy 1 was not delivered: "));
+    assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
+    assert_eq!(names(folder.path()), ["out", "payload"]);
+}
+
+#[test]
+fn a_lost_doorbell_is_a_deadlock_that_names_who_waits() {
+    let folder = folder();
+    fs::write(folder.path().join("out"), "old").unwrap();
+    let arguments = ["--copy", "h2d:4096", "--inject", "host.doorbells.drop", "--out", "out", "--format", "json"];
+    let output = run(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
+    let results = json_of(&output);
+    assert_eq!((&results["schema_version"], &results["error"]["kind"]), (&json!(1), &json!("deadlock")));
+    assert!(results["error"]["at_ps"].is_u64());
+    assert_eq!(results["error"]["waits"][0]["unit"], "host.driver");
+    assert!(message(&output).contains("deadlock at"));
+    assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
+    assert_eq!(names(folder.path()), ["out", "payload"]);
+}
+
+#[test]
+fn a_flipped_bit_on_the_wire_is_repaired() {
+    let folder = folder();
+    let results = results(folder.path(), &["--copy", "h2d:1MiB", "--inject", "link.h2d.flip:200"]);
+    assert_eq!((&results["copies"][0]["delivered"], &results["faults"]["struck"]), (&json!(true), &json!(1)));
+    assert!(results["link"]["h2d"]["replays"].as_u64().is_some_and(|replays| replays > 0));
+    assert!(!results["incidents"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn every_listed_fault_point_is_taken_by_run() {
+    let folder = folder();
+    let listed = json_of(&sealsim(folder.path(), &["list", "--faults", "--format", "json"]));
+    let listed = listed.as_array().unwrap();
+    assert!(listed.len() > 10);
+    let points: Vec<_> = listed.iter().map(|row| format!("{}:{}", row["name"].as_str().unwrap(), 1u64 << 60)).collect();
+    let mut arguments = vec!["--copy", "h2d:4096", "--data", "none"];
+    points.iter().for_each(|point| arguments.extend(["--inject", point.as_str()]));
+    let results = results(folder.path(), &arguments);
+    assert_eq!(results["faults"], json!({ "injected": points.len(), "struck": 0 }));
+}
+
+#[test]
+fn a_manifest_repeats_its_run_without_the_configuration_file() {
+    let folder = folder();
+    let machine = folder.path().join("machine.toml");
+    fs::write(&machine, format!("extends = \"{MACHINE}\"\nname = \"mine\"\n[link]\nread_tags = 256\n")).unwrap();
+    let arguments = ["--copy", "h2d", "--copy", "d2h:1234:pageable", "--payload", "payload", "--design", "hold"];
+    let more = ["--seed", "7", "--set", "driver.pinned.message=64 KiB", "--inject", "link.h2d.flip:50"];
+    let last = ["--manifest", "run.json", "--format", "json"];
+    let output = sealsim(folder.path(), &[&["run", "machine.toml"], &arguments[..], &more, &last].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let (mut first, manifest) = (json_of(&output), read_json(&folder.path().join("run.json")));
+    for key in ["event_digest", "config_digest", "simulated_ps", "schema_version"] {
+        assert_eq!(first[key], manifest[key], "{key}");
+    }
+    assert_eq!(manifest["overlays"], json!(["hold"]));
+    assert_eq!(manifest["payload"]["sha256"], hex::encode(Sha256::digest(payload())));
+
+    fs::remove_file(&machine).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let moved = folder.path().join("run.json").display().to_string();
+    let output = sealsim(elsewhere.path(), &["rerun", &moved, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let mut again = json_of(&output);
+    assert_eq!(again["rerun"], json!({ "expected_event_digest": first["event_digest"], "same": true }));
+    for results in [&mut first, &mut again] {
+        results.as_object_mut().unwrap().retain(|key, _| !["host", "rerun"].contains(&key.as_str()));
+    }
+    assert_eq!(first, again);
+}
+
+fn read_json(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// Writes a manifest, changes it, and reruns it.
+fn rerun_changed(folder: &Path, change: impl FnOnce(&mut Value)) -> Output {
+    let written = run(folder, &["--copy", "h2d:8192", "--payload", "payload", "--manifest", "run.json"]);
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written.stderr));
+    let path = folder.join("run.json");
+    let mut manifest = read_json(&path);
+    change(&mut manifest);
+    fs::write(&path, manifest.to_string()).unwrap();
+    sealsim(folder, &["rerun", "run.json"])
+}
+
+#[test]
+fn another_event_digest_ends_with_1() {
+    let folder = folder();
+    let output = rerun_changed(folder.path(), |manifest| manifest["seed"] = json!(99));
+    assert_eq!(output.status.code(), Some(0), "a seed moves no event: {}", text(&output.stderr));
+    let output = rerun_changed(folder.path(), |manifest| manifest["event_digest"] = json!("00ff"));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(message(&output).contains("but the manifest says 00ff"), "{}", message(&output));
+    let output = rerun_changed(folder.path(), |manifest| {
+        manifest["copies"][0]["bytes"] = json!(9000);
+        manifest["sealsim_version"] = json!("0.0.9");
+    });
+    assert_eq!(output.status.code(), Some(1));
+    assert!(message(&output).contains("written by sealsim 0.0.9"), "{}", message(&output));
+}
+
+#[test]
+fn a_broken_manifest_or_a_changed_payload_is_refused() {
+    type Change = fn(&mut Value);
+    let cases: [(Change, i32, &str); 8] = [
+        (|m| m["schema_version"] = json!(2), 3, "schema_version 2, this version of sealsim reads 1"),
+        (|m| m["config"]["machine"]["link"]["read_tags"] = json!(256), 3, "digest"),
+        (|m| m["config"]["machine"]["link"]["lanes"] = json!(3), 3, "run.json: `link.lanes`"),
+        (|m| m["copies"] = json!([]), 3, "0 copies"),
+        (|m| m["injections"] = json!(["link.h2d.flip:0"]), 3, "from 1 on"),
+        (|m| *m = json!([1, 2]), 3, "no `schema_version`"),
+        (|m| m["payload"]["path"] = json!("/nowhere/at/all"), 4, "/nowhere/at/all"),
+        (|m| m["payload"]["size"] = json!(1_100_008), 4, "has 1100007 bytes, but the manifest says 1100008"),
+    ];
+    let folder = folder();
+    for (change, status, phrase) in cases {
+        let output = rerun_changed(folder.path(), change);
+        assert_eq!(output.status.code(), Some(status), "{phrase}: {}", message(&output));
+        assert!(message(&output).contains(phrase), "{phrase}: {}", message(&output));
+        assert_eq!(output.stdout, b"");
+    }
+    let output = rerun_changed(folder.path(), |_| {
+        let mut changed = payload();
+        changed[1_000_000] ^= 1;
+        fs::write(folder.path().join("payload"), changed).unwrap();
+    });
+    assert_eq!(output.status.code(), Some(4));
+    assert!(message(&output).contains("has changed since the manifest was written"), "{}", message(&output));
+}
+
+#[test]
+fn a_truncated_manifest_is_refused() {
+    let folder = folder();
+    run(folder.path(), &["--copy", "h2d:4096", "--manifest", "run.json"]);
+    let whole = fs::read(folder.path().join("run.json")).unwrap();
+    for length in [0, 1, 30, whole.len() / 2, whole.len() - 3] {
+        fs::write(folder.path().join("cut.json"), &whole[..length]).unwrap();
+        let output = sealsim(folder.path(), &["rerun", "cut.json"]);
+        assert_eq!(output.status.code(), Some(3), "{length}");
+        assert!(message(&output).contains("cut.json: not a manifest of sealsim"), "{}", message(&output));
+    }
+}
+
+#[test]
+fn bad_input_names_what_is_wrong_and_has_its_status() {
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&[], 2, "--copy"),
+        (&["--copy", ""], 2, "`` is no direction"),
+        (&["--copy", "h2h:4MiB"], 2, "use h2d, d2h or d2d"),
+        (&["--copy", "h2d:4mb"], 2, "`mb` is none of the units"),
+        (&["--copy", "h2d:four"], 2, "not a number"),
+        (&["--copy", "h2d:0"], 2, "at least one"),
+        (&["--copy", "h2d:-1"], 2, "`-1`"),
+        (&["--copy", "h2d:1.5B"], 2, "whole number of bytes"),
+        (&["--copy", "h2d:99999999TiB"], 2, "the largest copy"),
+        (&["--copy", "h2d:18446744073709551616"], 2, "the largest copy"),
+        (&["--copy", "h2d:340282366920938463463374607431768211456"], 2, "the largest copy"),
+        (&["--copy", "h2d:1025GiB"], 2, "more than 1 TiB"),
+        (&["--copy", "h2d:4MiB:page"], 2, "pinned or pageable"),
+        (&["--copy", "h2d:4MiB:pinned:"], 2, "one part too many"),
+        (&["--copy", "h2d"], 2, "copy 1 has no size"),
+        (&["--copy", "h2d:1MiB", "--copy", "d2h::pageable"], 2, "copy 2 has no size"),
+        (&["--copy", "h2d:1", "--cc", "yes"], 2, "possible values: on, off"),
+        (&["--copy", "h2d:1", "--kernel", "fast"], 2, "every-cycle"),
+        (&["--copy", "h2d:1", "--data", "some"], 2, "exact, none"),
+        (&["--copy", "h2d:1", "--seed", "-1"], 2, "invalid value '-1' for '--seed"),
+        (&["--copy", "h2d:1", "--format", "yaml"], 2, "text, json"),
+        (&["--copy", "h2d:1", "--speed"], 2, "--speed"),
+        (&["--copy", "h2d:1", "surplus"], 2, "surplus"),
+        (&["--copy", "h2d:1", "--inject", "flip"], 2, "PLACE.KIND"),
+        (&["--copy", "h2d:1", "--inject", "link.h2d.flop"], 2, "no kind of fault"),
+        (&["--copy", "h2d:1", "--inject", "link.h2d.flip:0"], 2, "from 1 on"),
+        (&["--copy", "h2d:1", "--inject", "link.h2d.flip:x"], 2, "`x` after `:`"),
+        (&["--copy", "h2d:1", "--inject", "link.hd2.flip"], 2, "the nearest is `link.h2d.flip`"),
+        (&["--copy", "h2d:1", "--data", "none", "--digest"], 2, "--digest with --data none"),
+        (&["--copy", "h2d:1", "--data", "none", "--out", "out"], 2, "--out with --data none"),
+        (&["--copy", "h2d:1", "--data", "none", "--payload", "payload"], 2, "--payload with --data none"),
+        (&["--copy", "h2d:1", "--copy", "h2d:1", "--out", "out"], 2, "exactly one"),
+        (&["--copy", "h2d:2MiB", "--payload", "payload"], 2, "payload payload holds 1100007"),
+        (&["--copy", "h2d", "--payload", "empty"], 2, "payload empty is empty"),
+        (&["--copy", "h2d", "--payload", "payload", "--out", "payload"], 2, "are the same file"),
+        (&["--copy", "h2d", "--payload", "payload", "--out", "folder/../payload"], 2, "are the same file"),
+        (&["--copy", "h2d", "--payload", "payload", "--manifest", "payload"], 2, "are the same file"),
+        (&["--copy", "h2d:1", "--out", "out", "--manifest", "./out"], 2, "are the same file"),
+        (&["--copy", "h2d:1", "--set", "link.lanes=3"], 3, "lanes = 16"),
+        (&["--copy", "h2d:1", "--set", "link.lane=16"], 3, "link.lane"),
+        (&["--copy", "h2d:1", "--set", "link.flight=150"], 3, "no unit"),
+        (&["--copy", "h2d:1", "--design", "absent"], 3, "no configuration `absent`"),
+        (&["--copy", "h2d", "--payload", "absent"], 4, "payload absent: No such file"),
+        (&["--copy", "h2d", "--payload", "folder"], 4, "payload folder is a directory"),
+        (&["--copy", "h2d", "--payload", "/dev/zero"], 4, "a device or a pipe"),
+        (&["--copy", "h2d:1", "--out", "folder"], 4, "folder: is not a regular file"),
+        (&["--copy", "h2d:1", "--out", "absent/out"], 4, "absent/out"),
+        (&["--copy", "h2d:1", "--out", "/dev/full"], 4, "/dev/full: is not a regular file"),
+        (&["--copy", "h2d:1", "--manifest", "absent/run.json"], 4, "absent/run.json"),
+    ];
+    let folder = folder();
+    fs::write(folder.path().join("empty"), "").unwrap();
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    for (arguments, status, phrase) in cases {
+        let output = run(folder.path(), arguments);
+        let message = message(&output);
+        assert_eq!(output.status.code(), Some(*status), "{arguments:?}: {message}");
+        assert!(message.contains(phrase), "{arguments:?}: {message}");
+        assert_eq!(output.stdout, b"", "{arguments:?}");
+    }
+    assert_eq!(names(folder.path()), ["empty", "folder", "payload"]);
+}
+
+#[test]
+fn bad_arguments_of_rerun_and_list_have_their_status() {
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["rerun"], 2, "MANIFEST"),
+        (&["rerun", "absent.json"], 4, "absent.json: No such file"),
+        (&["rerun", "."], 4, "Is a directory"),
+        (&["rerun", "payload"], 3, "not a manifest"),
+        (&["run", "absent", "--copy", "h2d:1"], 3, "shipped machines: h100-nvl-tdx"),
+        (&["list", "--faults", "absent"], 3, "no configuration `absent`"),
+        (&["list", "--fault"], 2, "--faults"),
+    ];
+    let folder = folder();
+    for (arguments, status, phrase) in cases {
+        let output = sealsim(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(*status), "{arguments:?}: {}", message(&output));
+        assert!(message(&output).contains(phrase), "{arguments:?}: {}", message(&output));
+    }
+}
+
+#[test]
+fn a_reader_that_closes_the_pipe_ends_it_quietly() {
+    let folder = folder();
+    let mut child = command(folder.path(), &["run", MACHINE, "--copy", "h2d:1MiB"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+}
+
+/// A file-size limit stands in for a full disk: either way a write fails on the way.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_ends_with_4_and_leaves_the_old_file() {
+    let folder = folder();
+    fs::write(folder.path().join("out"), "old").unwrap();
+    for direction in ["h2d", "d2h"] {
+        let line = format!("trap '' XFSZ; ulimit -f 512; exec \"$0\" run {MACHINE} --copy {direction}:4MiB --out out");
+        let shell = ["-c", &line, env!("CARGO_BIN_EXE_sealsim")];
+        let output = Command::new("bash").current_dir(folder.path()).args(shell).output().unwrap();
+        assert_eq!(output.status.code(), Some(4), "{direction}: {}", message(&output));
+        assert!(message(&output).contains("out: File too large"), "{}", message(&output));
+        assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["out", "payload"]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_cleans_up_and_leaves_the_old_file() {
+    let folder = folder();
+    fs::write(folder.path().join("out"), "old").unwrap();
+    for signal in ["-INT", "-TERM"] {
+        let arguments = ["run", MACHINE, "--copy", "h2d:64GiB", "--out", "out", "--manifest", "run.json"];
+        let child = command(folder.path(), &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_for_a_started_output(folder.path());
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", message(&output));
+        assert!(message(&output).contains("interrupted at"), "{}", message(&output));
+        assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["out", "payload"]);
+    }
+}
+
+/// Waits until there is a temporary file with bytes in it.
+fn wait_for_a_started_output(folder: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let started = || {
+        fs::read_dir(folder).unwrap().flatten().any(|entry| {
+            entry.file_name().to_string_lossy().starts_with(".out.") && entry.metadata().is_ok_and(|m| m.len() > 0)
+        })
+    };
+    while !started() {
+        assert!(Instant::now() < deadline, "no output has begun: {:?}", names(folder));
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The payload loses its end while it is copied.
+#[test]
+fn a_payload_that_shrinks_while_it_is_read_ends_with_4() {
+    let folder = folder();
+    let large = fs::File::create(folder.path().join("large")).unwrap();
+    large.set_len(64 << 30).unwrap();
+    let arguments = ["run", MACHINE, "--copy", "h2d", "--payload", "large", "--out", "out"];
+    let child = command(folder.path(), &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_a_started_output(folder.path());
+    large.set_len(1).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", message(&output));
+    assert!(message(&output).contains("payload large: ends at byte"), "{}", message(&output));
+    assert_eq!(names(folder.path()), ["large", "payload"]);
+}
