@@ -72,9 +72,9 @@ fn plaintext_is_exposed_under_every_policy_but_hold() {
 
 #[test]
 fn eager_release_goes_on_before_the_verdict() {
-    let slow = "engine.compare=5000 cycles";
-    let withheld = h2d(&[slow, "tag_queue.release=withhold_completion"]);
-    let eager = h2d(&[slow, "tag_queue.release=eager"]);
+    let slow = ["engine.compare=5000 cycles", "tag_queue.comparators=32", "tag_queue.depth=32"];
+    let withheld = h2d(&[&slow[..], &["tag_queue.release=withhold_completion"]].concat());
+    let eager = h2d(&[&slow[..], &["tag_queue.release=eager"]].concat());
     // Each push waits for the verdicts of the one before it, or does not.
     let verdict = 5000.0 / 1.755e9;
     let gain = (withheld.end.0 - eager.end.0) as f64 / 1e15;

@@ -270,7 +270,7 @@ fn a_semaphore_goes_out_after_all_earlier_writes() {
     bench.run_to(20);
     serve_device(&mut bench, &[0; 1024]);
     bench.give(PceWork::Release { address: TAG_ADDRESS, bytes: 4, value: 5 });
-    bench.run_to(400);
+    bench.run_to(bench.cycle + 100);
     let writes: Vec<_> = bench.sent.iter().map(|(_, tlp)| (tlp.address, tlp.bytes)).collect();
     let last = writes.last().copied();
     assert_eq!(last, Some((TAG_ADDRESS, 4)));
