@@ -42,9 +42,12 @@ pub const QUICK: &[&str] = &[
     "hbm.read_latency=30 cycles",
 ];
 
-/// What has been delivered: pieces with their offsets.
+/// Bytes with their offset.
+type Piece = (u64, Vec<u8>);
+
+/// What has been delivered, piece by piece.
 #[derive(Clone, Default)]
-pub struct Delivered(Rc<RefCell<Vec<(u64, Vec<u8>)>>>);
+pub struct Delivered(Rc<RefCell<Vec<Piece>>>);
 
 impl PayloadSink for Delivered {
     fn put(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {

@@ -32,6 +32,20 @@ impl Pce {
         }
     }
 
+    /// Ends the message in the engine early: it counts out the bytes that do not come.
+    pub(super) fn abandon(&mut self, number: u64, cycle: u64) {
+        let Some(transfer) = self.transfer(number) else { return };
+        let mut missing = transfer.job.bytes - transfer.fed;
+        let secure = matches!(transfer.job.kind, JobKind::Open | JobKind::Seal);
+        let Some(engine) = self.engine.as_mut().filter(|_| secure) else { return };
+        while missing > 0 {
+            let bytes = missing.min(1 << 20);
+            engine.accept(cycle, bytes as u32);
+            missing -= bytes;
+        }
+        engine.finish();
+    }
+
     /// Passes bytes through the engine; gives the cycle in which they stand at its output.
     #[inline]
     pub(super) fn through_engine(&mut self, secure: bool, bytes: u32, cycle: u64) -> (u64, u64) {

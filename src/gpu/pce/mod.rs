@@ -362,6 +362,7 @@ impl Pce {
             }
         }
         if self.feeding == number {
+            self.abandon(number, now.cycle);
             self.feeding += 1;
             self.start_engine(now.cycle);
         }

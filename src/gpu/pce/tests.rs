@@ -281,6 +281,28 @@ fn a_semaphore_goes_out_after_all_earlier_writes() {
 }
 
 #[test]
+fn an_engine_whose_message_was_given_up_goes_on_with_the_next() {
+    let mut bench = Bench::new(spec());
+    bench.give(PceWork::Transfer(job(JobKind::Seal, 4096)));
+    let next = Job { id: 2, source: DEVICE + 4096, destination: SOURCE + 4096, ..job(JobKind::Seal, 4096) };
+    bench.give(PceWork::Transfer(next));
+    bench.run_to(40);
+    // Two bursts of the first message have changed places.
+    let bursts = [0, 1, 2, 3, 4, 6, 5, 7].into_iter().chain(8..16);
+    for burst in bursts {
+        let address = DEVICE + 512 * burst;
+        let data = MemoryData { address, bytes: 512, damaged: false, payload: Payload::of(vec![0; 512]) };
+        bench.data.send(bench.clock.edge(bench.cycle + 1), data, &bench.wakes);
+        bench.step();
+    }
+    bench.run_to(500);
+    assert_eq!(bench.ended.iter().map(|(_, done)| (done.job, done.ok)).collect::<Vec<_>>(), [(1, false), (2, true)]);
+    bench.give(PceWork::Release { address: TAG_ADDRESS, bytes: 4, value: 5 });
+    bench.run_to(510);
+    assert_eq!(bench.sent.last().map(|(_, tlp)| tlp.bytes), Some(4));
+}
+
+#[test]
 fn under_hold_nothing_leaves_before_the_verdict_and_all_of_it_after_a_good_one() {
     for ok in [true, false] {
         let mut spec = spec();
