@@ -20,3 +20,4 @@ pub mod multiplier;
 pub mod pseudo;
 pub mod spec;
 pub mod timing;
+pub mod worker;
