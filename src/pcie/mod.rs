@@ -12,10 +12,10 @@
 //!             +--------------+ <-> HostMemory
 //! ```
 //!
-//! [`wire`] has every format bit by bit, without cycles, and is what `sealsim tlp` speaks. [`port`] and
-//! [`root_complex`] are the units. They carry a TLP as plain
-//! values and a slice of memory ([`packet`]) and write the wire form where a CRC looks at it. [`split`] cuts transfers,
-//! [`credit`] counts. The modelled link is gen5 x16 in non-flit mode; other widths and generations are wire formats only.
+//! [`wire`] has every format bit by bit, without cycles, and is what `sealsim tlp` speaks. [`port`] and [`root_complex`] are
+//! the units; they carry a TLP as plain values and a slice of memory ([`packet`]) and write the wire form where a CRC looks at
+//! it. [`split`] cuts transfers, [`credit`] counts. The modelled link is gen5 x16 in non-flit mode; other widths and
+//! generations are wire formats only.
 
 pub mod credit;
 pub mod packet;
