@@ -29,14 +29,16 @@ fn a_plain_copy_is_as_fast_as_on_an_h100_sxm5_board() {
 
 #[test]
 fn completions_of_128_bytes_cannot_reach_the_measured_rate() {
-    let sets = ["copy_engine.outstanding_reads=256", "copy_engine.read_buffer=256KiB", "root_complex.completion_payload=128B"];
+    let sets =
+        ["copy_engine.outstanding_reads=256", "copy_engine.read_buffer=256KiB", "root_complex.completion_payload=128B"];
     assert!(rate("h100-sxm5-off", &sets, Direction::H2d) < 54.35);
 }
 
 #[test]
 fn the_credit_loop_is_what_keeps_writes_below_the_ceiling() {
     let scaled = ["link.host_credits.posted_headers=2032", "link.host_credits.posted_data=32752"];
-    let (as_shipped, without) = (rate("h100-sxm5-off", &[], Direction::D2h), rate("h100-sxm5-off", &scaled, Direction::D2h));
+    let (as_shipped, without) =
+        (rate("h100-sxm5-off", &[], Direction::D2h), rate("h100-sxm5-off", &scaled, Direction::D2h));
     assert!(without > 57.3 && without < 57.46, "{without} GB/s without a credit limit");
     assert!(as_shipped < without - 1.0, "{as_shipped} GB/s with 127 headers and 2047 data credits");
 }
