@@ -25,7 +25,6 @@ use crate::{
     sim::{Activity, Clock, Now, Queue, Wake, Wakes, Wire},
     units::Femtos,
 };
-use std::collections::HashMap;
 
 /// The bytes in device memory.
 pub trait DeviceMemory {
@@ -81,7 +80,8 @@ pub struct Hbm {
     clock: Clock,
     write_free: u64,
     read_free: u64,
-    unverified: HashMap<JobId, Unverified>,
+    busy: u64,
+    unverified: Vec<(JobId, Unverified)>,
     exposure: Exposure,
 }
 
@@ -94,9 +94,16 @@ impl Hbm {
             clock,
             write_free: 0,
             read_free: 0,
-            unverified: HashMap::new(),
+            busy: 0,
+            unverified: Vec::new(),
             exposure: Exposure::default(),
         }
+    }
+
+    /// Cycles of service so far, writes and reads together.
+    #[must_use]
+    pub const fn busy(&self) -> u64 {
+        self.busy
     }
 
     /// Exposure so far.
@@ -114,61 +121,84 @@ impl Hbm {
         }
         let arrival = ports.writes.iter().filter_map(Wire::next_arrival).min();
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        Wake::at_or_port(arrival, Activity::Idle).busy_until(self.write_free.max(self.read_free))
+        Wake::at_or_port(arrival, Activity::Idle)
     }
 
+    /// Takes all writes that have come, in the order of their dates. What becomes of each follows from its date, not from when it is
+    /// looked at.
     fn take_writes(&mut self, now: Now, ports: &mut Ports<'_>) {
-        for wire in &mut *ports.writes {
-            while let Some(write) = wire.arrive(now.time) {
-                let service = self.spec.write_rate.cycles_for(u64::from(write.bytes));
-                self.write_free = self.write_free.max(now.cycle).saturating_add(service);
-                let visible = self.clock.edge(self.write_free + self.spec.write_latency.0.max(1));
+        while let Some(place) = earliest(ports.writes) {
+            let Some((date, write)) = ports.writes[place].arrive_dated(now.time) else { return };
+            let service = self.spec.write_rate.cycles_for(u64::from(write.bytes));
+            self.busy += service;
+            self.write_free = self.write_free.max(self.clock.first_from(date)).saturating_add(service);
+            if write.unverified {
+                let visible = self.visible();
+                self.hold(write, visible, ports);
+            } else {
                 if write.last {
-                    ports.landed.send(visible, Landed { job: write.job }, ports.wakes);
+                    ports.landed.send(self.visible(), Landed { job: write.job }, ports.wakes);
                 }
-                if write.unverified {
-                    self.hold(write, visible, ports.memory);
-                } else if let Some((address, payload)) = &write.deposit {
+                if let Some((address, payload)) = &write.deposit {
                     ports.memory.store(*address, u64::from(write.bytes), payload, write.damaged);
                 }
             }
         }
     }
 
-    fn hold(&mut self, write: MemoryWrite, visible: Femtos, memory: &mut dyn DeviceMemory) {
-        let entry = self.unverified.entry(write.job).or_default();
-        if entry.verdict == Some(false) && entry.first_visible.is_none() {
-            self.exposure.scrubbed += 1;
+    /// When what has been served last is visible.
+    fn visible(&self) -> Femtos {
+        self.clock.edge(self.write_free + self.spec.write_latency.0.max(1))
+    }
+
+    fn hold(&mut self, write: MemoryWrite, visible: Femtos, ports: &mut Ports<'_>) {
+        if write.last {
+            ports.landed.send(visible, Landed { job: write.job }, ports.wakes);
         }
+        let entry = self.entry(write.job);
+        let scrubbed = entry.verdict == Some(false) && entry.first_visible.is_none();
         entry.first_visible.get_or_insert(visible);
         entry.landed |= write.last;
         entry.bytes += u64::from(write.bytes);
         entry.deposits.extend(write.deposit);
-        if entry.landed && entry.verdict.is_some() {
-            self.settle(write.job, memory);
+        let settled = entry.landed && entry.verdict.is_some();
+        self.exposure.scrubbed += u64::from(scrubbed);
+        if settled {
+            self.settle(write.job, ports.memory);
         }
     }
 
+    /// What is known of a message; the newest are asked for most.
+    fn entry(&mut self, job: JobId) -> &mut Unverified {
+        let place = self.unverified.iter().rposition(|(id, _)| *id == job).unwrap_or_else(|| {
+            self.unverified.push((job, Unverified::default()));
+            self.unverified.len() - 1
+        });
+        &mut self.unverified[place].1
+    }
+
     fn judge(&mut self, verdict: Verdict, now: Now, memory: &mut dyn DeviceMemory) {
-        let entry = self.unverified.entry(verdict.job).or_default();
+        let entry = self.entry(verdict.job);
         entry.verdict = Some(verdict.ok);
-        if let Some(first) = entry.first_visible {
+        let (first, landed) = (entry.first_visible, entry.landed);
+        if !verdict.ok {
+            entry.deposits.clear();
+            self.exposure.scrubbed += u64::from(first.is_some());
+        }
+        if let Some(first) = first {
             let exposed = Femtos(now.time.0.saturating_sub(first.0));
             self.exposure.longest = self.exposure.longest.max(exposed);
             self.exposure.total.0 += exposed.0;
         }
-        if !verdict.ok {
-            entry.deposits.clear();
-            self.exposure.scrubbed += u64::from(entry.first_visible.is_some());
-        }
-        if entry.landed {
+        if landed {
             self.settle(verdict.job, memory);
         }
     }
 
     /// Keeps or forgets a message that has landed and whose verdict is known.
     fn settle(&mut self, job: JobId, memory: &mut dyn DeviceMemory) {
-        let Some(entry) = self.unverified.remove(&job) else { return };
+        let Some(place) = self.unverified.iter().position(|(id, _)| *id == job) else { return };
+        let (_, entry) = self.unverified.remove(place);
         if entry.verdict == Some(true) {
             for (address, payload) in &entry.deposits {
                 memory.store(*address, entry.bytes, payload, false);
@@ -180,6 +210,7 @@ impl Hbm {
         for (queue, wire) in ports.reads.iter_mut().zip(&mut *ports.data) {
             while let Some(read) = queue.input(now.time, ports.wakes).pop() {
                 let service = self.spec.read_rate.cycles_for(u64::from(read.bytes));
+                self.busy += service;
                 self.read_free = self.read_free.max(now.cycle).saturating_add(service);
                 let date = self.clock.edge(self.read_free + self.spec.read_latency.0.max(1));
                 let payload = ports.memory.load(read.address, read.bytes);
@@ -188,6 +219,13 @@ impl Hbm {
             }
         }
     }
+}
+
+/// The wire whose oldest write comes first.
+#[inline]
+fn earliest(wires: &[Wire<MemoryWrite>]) -> Option<usize> {
+    let dated = wires.iter().enumerate().filter_map(|(place, wire)| wire.front_date().map(|date| (date, place)));
+    dated.min().map(|(_, place)| place)
 }
 
 #[cfg(test)]

@@ -158,6 +158,8 @@ struct Driver<'m, M> {
     listens: u64,
     /// Units that will do work by themselves.
     foreground: u64,
+    /// Units whose ports have changed at an instant at which they are still to run.
+    deferred: u64,
     ticks: u64,
     random: Option<u64>,
     milestones: Vec<Vec<Account>>,
@@ -183,6 +185,7 @@ pub fn run<M: Machine>(
         units,
         listens: 0,
         foreground: u64::MAX >> (MOST_UNITS - count),
+        deferred: 0,
         ticks: 0,
         random: match order {
             Order::Ascending => None,
@@ -202,12 +205,15 @@ impl<M: Machine> Driver<'_, M> {
         observer: &mut dyn FnMut(Femtos) -> Control,
     ) -> Result<Femtos, SimulationError> {
         let mut look = OBSERVE_EVERY;
+        let (mut at, mut unit) = self.earliest();
         loop {
-            let at = self.earliest();
-            if at == Femtos::MAX {
-                return Err(if self.foreground == 0 { self.deadlock(at) } else { SimulationError::TimeOverflow });
+            self.tick(unit, at, kernel);
+            let (next, due) = self.earliest();
+            unit = due;
+            if next == at {
+                continue;
             }
-            self.instant(at, self.due(at), kernel);
+            // All units that were due at this instant have run.
             if self.machine.milestone() {
                 self.milestones.push(self.accounts_at(at));
             }
@@ -217,10 +223,14 @@ impl<M: Machine> Driver<'_, M> {
             if self.foreground == 0 {
                 return Err(self.deadlock(at));
             }
+            if next == Femtos::MAX {
+                return Err(SimulationError::TimeOverflow);
+            }
             if self.ticks >= look {
                 look = self.ticks + OBSERVE_EVERY;
                 self.look(at, observer)?;
             }
+            at = next;
         }
     }
 
@@ -241,47 +251,26 @@ impl<M: Machine> Driver<'_, M> {
         }
     }
 
-    /// The earliest date.
+    /// The earliest date and a unit that is due then.
     #[inline]
-    fn earliest(&self) -> Femtos {
-        let (halves, rest) = self.next.as_chunks::<2>();
-        let mut least = [u64::MAX; 2];
-        for pair in halves {
-            least = [least[0].min(pair[0].0), least[1].min(pair[1].0)];
+    fn earliest(&mut self) -> (Femtos, usize) {
+        let (mut date, mut unit) = (Femtos::MAX, 0);
+        for (place, &next) in self.next.iter().enumerate() {
+            let earlier = next < date;
+            date = if earlier { next } else { date };
+            unit = if earlier { place } else { unit };
         }
-        let last = rest.first().map_or(u64::MAX, |date| date.0);
-        Femtos(least[0].min(least[1]).min(last))
+        if self.random.is_some() { (date, self.any_due(date)) } else { (date, unit) }
     }
 
-    /// The units due at `at`, as a bit mask.
-    #[inline]
-    fn due(&self, at: Femtos) -> u64 {
-        let bits = self.next.iter().zip(0u32..).map(|(&date, unit)| u64::from(date == at) << unit);
-        bits.fold(0, |mask, bit| mask | bit)
-    }
-
-    /// Ticks all units that are due at one instant.
-    #[inline]
-    fn instant(&mut self, at: Femtos, mut due: u64, kernel: Kernel) {
-        while due != 0 {
-            let unit = self.pick(due);
-            due &= !(1 << unit);
-            self.tick(unit, at, kernel);
-        }
-        self.deliver_wakes(at, kernel);
-    }
-
-    #[inline]
-    fn pick(&mut self, due: u64) -> usize {
-        let Some(state) = &mut self.random else { return due.trailing_zeros() as usize };
+    /// One of the units due at a date, at random.
+    fn any_due(&mut self, date: Femtos) -> usize {
+        let Some(state) = &mut self.random else { return 0 };
         *state ^= *state << 13;
         *state ^= *state >> 7;
         *state ^= *state << 17;
-        let mut left = due;
-        for _ in 0..*state % u64::from(due.count_ones()) {
-            left &= left - 1;
-        }
-        left.trailing_zeros() as usize
+        let due: Vec<_> = (0..self.next.len()).filter(|&unit| self.next[unit] == date).collect();
+        due[(*state % due.len() as u64) as usize]
     }
 
     #[inline]
@@ -301,30 +290,45 @@ impl<M: Machine> Driver<'_, M> {
         };
         schedule.cycle = next;
         self.next[unit] = if next == Wake::NEVER { Femtos::MAX } else { schedule.clock.edge(next) };
-    }
-
-    /// Brings forward the units whose ports have changed at this instant. All units due at the instant have been ticked, so it
-    /// does not matter which of them went first.
-    #[inline]
-    fn deliver_wakes(&mut self, at: Femtos, kernel: Kernel) {
-        let mut woken = self.machine.wakes().take_next_edge() & self.listens;
-        self.foreground |= woken;
-        while woken != 0 && kernel == Kernel::Skip {
-            let unit = woken.trailing_zeros() as usize;
-            woken &= woken - 1;
-            let cycle = self.units[unit].clock.first_after(at);
-            bring_forward(&mut self.units[unit], &mut self.next[unit], cycle);
+        let woken = self.machine.wakes().take_next_edge() | self.deferred & bit;
+        self.deferred &= !bit;
+        if woken != 0 {
+            self.deliver(woken, at, kernel);
         }
         if self.machine.wakes().any_dated() {
-            self.deliver_dated(kernel);
+            self.deliver_dated(at, kernel);
         }
     }
 
-    /// An arrival on a wire wakes its receiver even if it is deaf to its queues.
-    fn deliver_dated(&mut self, kernel: Kernel) {
+    /// Brings forward the units whose ports have changed. One that is still to run at this very instant hears of it afterwards, when it
+    /// has said whether it listens; so it does not matter which unit of an instant goes first.
+    #[inline]
+    fn deliver(&mut self, mut woken: u64, at: Femtos, kernel: Kernel) {
+        while woken != 0 {
+            let unit = woken.trailing_zeros() as usize;
+            let bit = woken & woken.wrapping_neg();
+            woken ^= bit;
+            if self.next[unit] == at {
+                self.deferred |= bit;
+            } else if self.listens & bit != 0 {
+                self.foreground |= bit;
+                if kernel == Kernel::Skip {
+                    let cycle = self.units[unit].clock.first_after(at);
+                    bring_forward(&mut self.units[unit], &mut self.next[unit], cycle);
+                }
+            }
+        }
+    }
+
+    /// An arrival on a wire wakes its receiver even if it is deaf to its queues. A receiver that is still to run at this instant sees the
+    /// wire itself.
+    fn deliver_dated(&mut self, at: Femtos, kernel: Kernel) {
         let Self { machine, units, next, foreground, .. } = self;
         machine.wakes().take_dated(|UnitId(unit), date| {
             let unit = usize::from(unit);
+            if next[unit] == at {
+                return;
+            }
             *foreground |= 1 << unit;
             if kernel == Kernel::Skip {
                 let cycle = units[unit].clock.first_from(date);

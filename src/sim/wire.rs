@@ -10,6 +10,9 @@
 //! | --- | --- |
 //! | accepts | anything, at any time; nothing overtakes: a date before that of what went before is moved to it |
 //! | latency | an item can be taken at the receiver's first edge at or after its date, which lies after the sending |
+//!
+//! A receiver whose work on an item follows from the item's date alone need not run for each: on a [lazy](Wire::lazy) wire only items that
+//! are [called](Wire::send) for wake it, and it takes the others, with their dates, when it runs.
 
 use super::{
     digest::Digest,
@@ -29,6 +32,8 @@ pub struct Wire<T> {
     receiver: UnitId,
     items: VecDeque<(Femtos, T)>,
     last_date: Femtos,
+    /// On a lazy wire: dates of the items that wake the receiver.
+    calls: Option<VecDeque<Femtos>>,
     digest: Digest,
     faults: Option<Box<Faults<T>>>,
     probe: Option<Box<Probe>>,
@@ -44,35 +49,55 @@ impl<T: Item> Wire<T> {
             receiver,
             items: VecDeque::new(),
             last_date: Femtos(0),
+            calls: None,
             digest: Digest::default(),
             faults: None,
             probe: None,
         }
     }
 
+    /// A lazy wire from `sender` to `receiver`.
+    #[must_use]
+    pub fn lazy(name: impl Into<String>, sender: UnitId, receiver: UnitId) -> Self {
+        Self { calls: Some(VecDeque::new()), ..Self::new(name, sender, receiver) }
+    }
+
     /// Sends `item`, which arrives at `date`.
     #[inline]
     pub fn send(&mut self, date: Femtos, item: T, wakes: &Wakes) {
+        self.send_called(date, item, true, wakes);
+    }
+
+    /// Sends `item`, which arrives at `date`; on a lazy wire it wakes the receiver only if `call`.
+    #[inline]
+    pub fn send_called(&mut self, date: Femtos, item: T, call: bool, wakes: &Wakes) {
         if self.faults.is_some() || self.probe.is_some() {
-            self.send_watched(date, item, wakes);
+            self.send_watched(date, item, call, wakes);
         } else {
-            self.put(date, item, wakes);
+            self.put(date, item, call, wakes);
         }
     }
 
     #[inline]
-    fn put(&mut self, date: Femtos, item: T, wakes: &Wakes) {
+    fn put(&mut self, date: Femtos, item: T, call: bool, wakes: &Wakes) {
         let date = date.max(self.last_date);
         self.last_date = date;
         self.digest.add(date.0, item.word());
-        if self.items.is_empty() {
-            wakes.touch_at(self.receiver, date);
+        match &mut self.calls {
+            None if self.items.is_empty() => wakes.touch_at(self.receiver, date),
+            Some(calls) if call => {
+                if calls.is_empty() {
+                    wakes.touch_at(self.receiver, date);
+                }
+                calls.push_back(date);
+            }
+            _ => {}
         }
         self.items.push_back((date, item));
     }
 
     #[cold]
-    fn send_watched(&mut self, date: Femtos, item: T, wakes: &Wakes) {
+    fn send_watched(&mut self, date: Femtos, item: T, call: bool, wakes: &Wakes) {
         let passed = match &mut self.faults {
             Some(faults) => faults.pass(item),
             None => VecDeque::from([item]),
@@ -81,7 +106,7 @@ impl<T: Item> Wire<T> {
             if let Some(probe) = &self.probe {
                 probe.event(date, item.word());
             }
-            self.put(date, item, wakes);
+            self.put(date, item, call, wakes);
         }
     }
 
@@ -91,11 +116,34 @@ impl<T: Item> Wire<T> {
         if self.items.front()?.0 <= now { self.items.pop_front().map(|(_, item)| item) } else { None }
     }
 
-    /// Date of the next arrival.
+    /// Takes the oldest item that has arrived on a lazy wire, with its date.
+    #[inline]
+    pub fn arrive_dated(&mut self, now: Femtos) -> Option<(Femtos, T)> {
+        let date = self.items.front()?.0;
+        if date > now {
+            return None;
+        }
+        if let Some(calls) = self.calls.as_mut().filter(|calls| calls.front().is_some_and(|&call| call <= now)) {
+            calls.pop_front();
+        }
+        self.items.pop_front()
+    }
+
+    /// Date of the oldest item, arrived or not.
+    #[inline]
+    #[must_use]
+    pub fn front_date(&self) -> Option<Femtos> {
+        self.items.front().map(|&(date, _)| date)
+    }
+
+    /// Date of the next arrival that wakes the receiver.
     #[inline]
     #[must_use]
     pub fn next_arrival(&self) -> Option<Femtos> {
-        self.items.front().map(|&(date, _)| date)
+        match &self.calls {
+            None => self.front_date(),
+            Some(calls) => calls.front().copied(),
+        }
     }
 }
 

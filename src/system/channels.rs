@@ -97,7 +97,7 @@ impl Channels {
                 .take(holders)
                 .map(|(unit, name)| Queue::new(format!("{name}.verdicts"), TAG_QUEUE, unit, depth))
                 .collect(),
-            writes: each().map(|(unit, name)| Wire::new(format!("{name}.writes"), unit, HBM)).collect(),
+            writes: each().map(|(unit, name)| Wire::lazy(format!("{name}.writes"), unit, HBM)).collect(),
             reads: each().map(|(unit, name)| Queue::new(format!("{name}.reads"), unit, HBM, PORT_DEPTH)).collect(),
             data: each().map(|(unit, name)| Wire::new(format!("{name}.data"), HBM, unit)).collect(),
             landed: Wire::new("gpu.hbm.landed", HBM, FRONT_END),

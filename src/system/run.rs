@@ -159,6 +159,11 @@ fn units(system: &System, run: &Run) -> Vec<UnitOutcome> {
         stalls: account.stalls().collect(),
     };
     let mut units: Vec<_> = infos.iter().zip(&run.accounts).map(of_unit).collect();
+    // Device memory counts its service itself: it need not run for every write.
+    if let Some(hbm) = units.get_mut(usize::from(super::machine::HBM.0)) {
+        hbm.busy = system.hbm.busy().min(hbm.cycles);
+        hbm.idle = hbm.cycles - hbm.busy;
+    }
     let first = usize::from(super::machine::FIRST_PCE);
     for (place, pce) in system.pces.iter().enumerate() {
         let (Some(engine), Some(unit)) = (pce.engine(), units.get(first + place)) else { continue };

@@ -112,7 +112,7 @@ impl Pce {
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
             self.peak_quarantine = self.peak_quarantine.max(held);
         } else {
-            ports.writes.send(clock.edge(out + 1), write, ports.wakes);
+            ports.writes.send_called(clock.edge(out + 1), write, last, ports.wakes);
         }
     }
 
