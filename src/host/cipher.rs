@@ -223,7 +223,7 @@ impl Cipher {
                 let Some(slot) = memory.slot(job.slot) else { return false };
                 let (data, spoiled) = (slot.data.clone(), slot.spoiled());
                 if !memory.exact() {
-                    memory.note_arrival(job.copy, job.bytes, spoiled);
+                    memory.note_arrival(job.copy, job.offset, job.bytes, spoiled);
                 }
                 memory.store(job.copy, job.offset, &data)
             }
@@ -274,7 +274,7 @@ impl Cipher {
             (true, None) => return refuse(memory),
         };
         if computed == came && !exact {
-            memory.note_arrival(job.copy, job.bytes, false);
+            memory.note_arrival(job.copy, job.offset, job.bytes, false);
         }
         computed == came && (!exact || memory.store(job.copy, job.offset, &self.scratch))
     }

@@ -150,7 +150,10 @@ impl Account {
 
     /// Charges all cycles before `cycle`.
     pub fn settle(&mut self, cycle: u64) {
+        // What lies behind says nothing any more, so that equal histories are equal accounts.
+        let busy_until = if self.busy_until > cycle { self.busy_until } else { 0 };
         self.charge(cycle, self.busy_until, self.current);
+        self.busy_until = busy_until;
     }
 
     /// All cycles charged.

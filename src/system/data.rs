@@ -82,7 +82,7 @@ impl CopyBytes {
             chunk[at..at + length] == bytes[done..done + length]
         })?;
         if !same {
-            self.damage.get_or_insert_with(|| format!("what arrived at byte {offset} is not what was sent"));
+            self.damage.get_or_insert_with(|| damage(offset));
         }
         self.arrived += bytes.len() as u64;
         match &mut self.sink {
@@ -90,6 +90,11 @@ impl CopyBytes {
             None => Ok(()),
         }
     }
+}
+
+/// Says that bytes at a place are wrong.
+fn damage(offset: u64) -> String {
+    format!("what arrived at byte {offset} is not what was sent")
 }
 
 /// The bytes of all copies, shared by the host's and the GPU's memory.
@@ -121,7 +126,7 @@ impl Ledger {
     /// What is wrong with what arrived of a copy, if anything. Without data, the host says what has `arrived` there.
     pub fn complaint(&self, copy: usize, arrived: Option<Arrived>) -> Option<String> {
         let copy = self.copies.get(copy)?;
-        let damage = arrived.filter(|a| a.damaged).map(|_| "what arrived is not what was sent".to_owned());
+        let damage = arrived.and_then(|a| a.damaged).map(damage);
         let bytes = arrived.map_or(copy.arrived, |a| a.bytes);
         let missing = (bytes != copy.bytes).then(|| format!("{bytes} of {} bytes arrived", copy.bytes));
         copy.damage.clone().or(damage).or(missing)
@@ -179,7 +184,7 @@ impl DeviceMemory for DeviceBytes {
         } else {
             copy.arrived += bytes;
             if damaged {
-                copy.damage.get_or_insert_with(|| format!("what arrived at byte {offset} is not what was sent"));
+                copy.damage.get_or_insert_with(|| damage(offset));
             }
         }
     }

@@ -298,7 +298,8 @@ impl Pce {
         match (self.outbox.front(), self.engine_limit) {
             (None, _) => Stall::ReadData,
             (Some(write), Limit::Aes) if write.0 > cycle => Stall::AesBusy,
-            (Some(write), _) if write.0 > cycle => Stall::GhashBusy,
+            (Some(write), Limit::Ghash) if write.0 > cycle => Stall::GhashBusy,
+            (Some(write), Limit::Data) if write.0 > cycle => Stall::ReadData,
             (Some(_), _) => Stall::LinkBusy,
         }
     }

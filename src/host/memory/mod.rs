@@ -46,8 +46,8 @@ const IV: usize = 2;
 pub struct Arrived {
     /// Bytes.
     pub bytes: u64,
-    /// Whether some of them are not what was sent.
-    pub damaged: bool,
+    /// The first place at which some of them were seen not to be what was sent.
+    pub damaged: Option<u64>,
 }
 
 /// Host memory.
@@ -106,10 +106,10 @@ impl HostState {
     }
 
     /// Notes bytes of a copy that have arrived, in a run without data.
-    pub(super) fn note_arrival(&mut self, copy: usize, bytes: u64, damaged: bool) {
+    pub(super) fn note_arrival(&mut self, copy: usize, offset: u64, bytes: u64, damaged: bool) {
         let arrived = self.arrived.entry(copy).or_default();
         arrived.bytes += bytes;
-        arrived.damaged |= damaged;
+        arrived.damaged = arrived.damaged.or(damaged.then_some(offset));
     }
 
     /// Notes why the run cannot go on; the first reason stays.
@@ -303,7 +303,7 @@ impl HostState {
             Some(bytes) => {
                 self.store(copy, offset, bytes);
             }
-            None => self.note_arrival(copy, tlp.bytes.into(), tlp.damaged),
+            None => self.note_arrival(copy, offset, tlp.bytes.into(), tlp.damaged),
         }
         Written::Data
     }
