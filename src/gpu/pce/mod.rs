@@ -275,9 +275,9 @@ impl Pce {
     }
 
     /// Frees what the engine has taken by now.
+    #[inline]
     fn reclaim(&mut self, cycle: u64) {
-        while let Some(&(at, bytes)) = self.taken.front().filter(|t| t.0 <= cycle) {
-            let _ = at;
+        while let Some(&(_, bytes)) = self.taken.front().filter(|t| t.0 <= cycle) {
             self.buffered -= bytes;
             self.taken.pop_front();
         }
