@@ -88,7 +88,7 @@ impl Bench {
         let clock = Clock::new(spec.copy_engine.clock).unwrap();
         let (here, there) = (UnitId(0), UnitId(1));
         Self {
-            pce: Pce::new(spec, Some(Rc::new(Keys { h2d: key(), d2h: key() })), clock).unwrap(),
+            pce: Pce::new(spec, Some(Arc::new(Keys { h2d: key(), d2h: key() })), Rc::default(), clock).unwrap(),
             clock,
             wakes: Wakes::default(),
             cycle: 0,
