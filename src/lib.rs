@@ -1,7 +1,22 @@
 //! sealsim: a cycle-level, bit-exact simulator of the sealed copy path between a CPU TEE and a GPU TEE.
 //!
-//! The floors of the house, from the ground: [`units`]; `sim`; [`gcm`] and [`pcie`]; [`gpu`] and [`host`];
-//! [`config`]; `system`; `workload`; `validate`; `report`; [`cli`]. No import runs upwards.
+//! ```text
+//!   cli                                       one file per verb
+//!   report                                    the results as one record
+//!   workload      validate                    what is copied       known answers
+//!   system                                    the only place that knows who is wired to whom
+//!   config                                    files to specs
+//!   host          gpu                         driver, cipher, memory       copy engine, tag queue, HBM
+//!   gcm           pcie                        AES-GCM as hardware          link, root complex
+//!   sim                                       clocks, queues, kernels
+//!   units                                     quantities
+//! ```
+//!
+//! Imports run downwards only: [`units`]; [`sim`]; [`gcm`] and [`pcie`]; [`gpu`] and [`host`]; [`config`]; [`system`];
+//! [`workload`]; [`validate`]; [`report`]; [`cli`]. A unit names its ports, never another unit.
+//!
+//! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
+//! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
 
 pub mod cli;
 pub mod config;

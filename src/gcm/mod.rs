@@ -1,10 +1,23 @@
 //! AES-GCM as hardware: block cipher lanes in counter mode in front of a GHASH unit.
 //!
+//! ```text
+//!                  +--------------------------------------------------+
+//!   key, IV ------>| counter --> aes lanes --> keystream --+          |
+//!   text --------->|----------------------------------->(+)|---> text |----> text
+//!                  |                 ciphertext, AAD, length |        |
+//!                  |                                         v        |
+//!                  |    field, multiplier  <--------->     ghash      |----> tag
+//!                  +--------------------------------------------------+
+//! ```
+//!
 //! Three forms of one engine, tied together by tests:
 //!
 //! - [`bulk`]: the bytes alone, as fast as the host gives them;
 //! - [`engine`]: the structural datapath, register by register and cycle by cycle;
 //! - [`timing`]: the cycles alone.
+//!
+//! A machine runs on [`timing`] and [`bulk`]; `sealsim verify vectors` drives [`engine`]. [`iv`] counts the IVs of the copy
+//! path, and [`pseudo`] stands in for tags in runs without data. What an engine is built of is in [`spec`].
 
 pub mod aes;
 #[cfg(test)]
@@ -20,3 +33,4 @@ pub mod multiplier;
 pub mod pseudo;
 pub mod spec;
 pub mod timing;
+pub mod worker;

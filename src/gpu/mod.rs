@@ -1,4 +1,33 @@
-//! Under construction.
+//! The GPU's side of the path: the copy engine with its AES-GCM engines, the tag queue, device memory.
+//!
+//! ```text
+//!  doorbells --> +-----------+ --entries------------------------> +-----------+
+//!  pushes    --> | front end |                                    | tag queue |
+//!                |           | <-------------------- verdicts --- |           |
+//!                +-----------+                                    +-----------+
+//!               work |   ^ done  ^                                  ^   |   | verdicts
+//!                    v   |       |                                  |   |   v
+//!                +-----------+   |                                  |   | +-----------+
+//!  completions > |   PCEs,   | ~~|~~ tags ~~~~~~~~~~~~~~~~~~~~~~~~~~+   | |  HBM, L2  |
+//!  requests   <  | each with | <-|------- verdicts, under hold ---------+ |           |
+//!                |  AES-GCM  | ~~|~~ writes ~~~~~~~~~~~~~~~~~~~~~~~~~~~~> |           | <--> DeviceMemory
+//!                |           | --|-- reads ----------------------------> |           |
+//!                |           | <~|~~ data ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ |           |
+//!                +-----------+   +~~ landed ~~~~~~~~~~~~~~~~~~~~~~~~~~~~ +-----------+
+//!
+//!  --- queue     ~~~ wire with a date of arrival
+//! ```
+//!
+//! | unit | file | contract in one line |
+//! | --- | --- | --- |
+//! | front end | [`front_end`] | doorbell to transfers: fetch, decode, IV, tag-queue entry, PCE; verdicts to semaphores |
+//! | PCE | [`pce`] | one transfer at a time through the engine, many reads outstanding |
+//! | tag queue | [`tag_queue`] | one entry per message to be verified, a verdict when both tags are known |
+//! | device memory | [`hbm`] | a rate and a latency each way; unverified bytes wait for their verdict |
+//!
+//! Around the units lie plain functions and tables, without cycles: [`method`] and [`pushbuffer`] are the words that a driver
+//! writes, [`launch`] the rules that a launch obeys, [`mapping`] which PCE serves which LCE and under which key,
+//! [`key_rotation`] when a key has done enough. [`work`] is what passes between the units, [`spec`] what they are built of.
 
 pub mod front_end;
 pub mod hbm;

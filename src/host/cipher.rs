@@ -27,8 +27,23 @@ pub trait Cryptor {
     /// Seals `text` in place under the key towards the GPU; gives the tag.
     fn seal(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16];
 
+    /// Begins to seal `text`, perhaps beside the simulation.
+    fn begin_seal(&mut self, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
+        let tag = self.seal(nonce, &mut text);
+        Sealing(Box::new(move || (text, tag)))
+    }
+
     /// Opens `text` in place under the key from the GPU; gives the tag that it should have come with.
     fn compute_open(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16];
+}
+
+/// A message that is being sealed; it gives ciphertext and tag.
+pub struct Sealing(pub Box<dyn FnOnce() -> (Vec<u8>, [u8; 16])>);
+
+impl std::fmt::Debug for Sealing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Sealing")
+    }
 }
 
 /// What a job does.
@@ -105,6 +120,8 @@ struct Running {
     end: u64,
     /// Its verdict, once its end has come.
     ok: Option<bool>,
+    /// Of a seal job with bytes: the message.
+    sealing: Option<Sealing>,
 }
 
 /// The cipher.
@@ -165,7 +182,8 @@ impl Cipher {
         {
             let cost = self.cost(job.kind, job.bytes);
             self.thread_cycles = self.thread_cycles.saturating_add(cost);
-            self.running.push(Running { job, end: now.cycle.saturating_add(cost), ok: None });
+            let sealing = self.begin(&job, ports.memory);
+            self.running.push(Running { job, end: now.cycle.saturating_add(cost), ok: None, sealing });
         }
         let ends = self.running.iter().filter(|r| r.ok.is_none()).map(|r| r.end).min().unwrap_or(Wake::NEVER);
         let more = self.running.len() < threads && !ports.jobs.is_empty();
@@ -198,7 +216,7 @@ impl Cipher {
     fn work(&mut self, place: usize, memory: &mut HostState) -> bool {
         let job = self.running[place].job.clone();
         match job.kind {
-            JobKind::Seal => self.seal(&job, memory),
+            JobKind::Seal => self.seal(place, memory),
             JobKind::Open => self.open(&job, memory),
             JobKind::CopyIn => memory.fill(job.slot, job.copy, job.offset).is_some() || !memory.exact(),
             JobKind::CopyOut => {
@@ -212,19 +230,32 @@ impl Cipher {
         }
     }
 
-    fn seal(&mut self, job: &CipherJob, memory: &mut HostState) -> bool {
-        let tag = match (memory.exact(), &mut self.cryptor) {
+    /// Loads the bytes of a seal job. They are sealed while the job takes its cycles, and nobody sees them before its end.
+    fn begin(&mut self, job: &CipherJob, memory: &mut HostState) -> Option<Sealing> {
+        if job.kind != JobKind::Seal || !memory.exact() {
+            return None;
+        }
+        let text = memory.load(job.copy, job.offset, job.bytes)?;
+        self.cryptor.as_mut().map(|cryptor| cryptor.begin_seal(job.nonce, text))
+    }
+
+    fn seal(&mut self, place: usize, memory: &mut HostState) -> bool {
+        let running = &mut self.running[place];
+        let (slot, nonce, bytes) = (running.job.slot, running.job.nonce, running.job.bytes);
+        let tag = match (memory.exact(), running.sealing.take()) {
             (false, _) => {
-                memory.fill(job.slot, job.copy, job.offset);
-                pseudo_tag(job.nonce, job.bytes, false)
+                memory.put_text(slot, None);
+                pseudo_tag(nonce, bytes, false)
             }
-            (true, Some(cryptor)) => match memory.fill(job.slot, job.copy, job.offset) {
-                Some(text) => cryptor.seal(job.nonce, text),
-                None => return false,
-            },
-            (true, None) => return refuse(memory),
+            (true, Some(sealing)) => {
+                let (text, tag) = sealing.0();
+                memory.put_text(slot, Some(text));
+                tag
+            }
+            (true, None) if self.cryptor.is_none() => return refuse(memory),
+            (true, None) => return false,
         };
-        memory.put_sealed(job.slot, tag);
+        memory.put_sealed(slot, tag);
         true
     }
 

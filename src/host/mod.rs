@@ -19,7 +19,7 @@ mod private;
 pub mod spec;
 mod staging;
 
-pub use cipher::{Cipher, CipherDone, CipherJob, CipherPorts, Cryptor, JobKind};
+pub use cipher::{Cipher, CipherDone, CipherJob, CipherPorts, Cryptor, JobKind, Sealing};
 pub use driver::{
     CHANNEL_ERROR, CopyOutcome, CopyPlan, Direction, Driver, DriverOptions, DriverPorts, Memory, NonceStreams, Nonces,
     Order, OrderKind, Push, Pushes, Semaphore,

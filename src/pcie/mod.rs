@@ -1,4 +1,21 @@
-//! PCIe from gen3 to gen5: wire formats, how transfers are cut into packets, flow control, and the units of a link.
+//! PCIe: wire formats from gen1 to gen5, how transfers are cut into packets, flow control, and the units of a link.
+//!
+//! ```text
+//!  doorbells   --> +-----------+ ~~~~ link.h2d ~~~~> +----------+ --> completions, by PCE
+//!  completions --> | host port | TLPs and DLLPs, one |          | --> doorbells
+//!  reads      <--- |           | frame after another | GPU port |
+//!  writes     <--- |           | <~~~~ link.d2h ~~~~ |          | <-- requests, by PCE
+//!                  +-----------+                     +----------+
+//!
+//!  reads  --> +--------------+ --> completions
+//!  writes --> | root complex | ~~> notices
+//!             +--------------+ <-> HostMemory
+//! ```
+//!
+//! [`wire`] has every format bit by bit, without cycles, and is what `sealsim tlp` speaks. [`port`] and [`root_complex`] are
+//! the units; they carry a TLP as plain values and a slice of memory ([`packet`]) and write the wire form where a CRC looks at
+//! it. [`split`] cuts transfers, [`credit`] counts. The modelled link is gen5 x16 in non-flit mode; other widths and
+//! generations are wire formats only.
 
 pub mod credit;
 pub mod packet;

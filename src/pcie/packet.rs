@@ -80,6 +80,13 @@ impl Payload {
         Self { memory: self.memory.clone(), offset: self.offset + start as u32, length: (end - start) as u32 }
     }
 
+    /// Length in bytes; 0 where the run carries none.
+    #[must_use]
+    #[inline]
+    pub const fn length(&self) -> u64 {
+        self.length as u64
+    }
+
     /// The bytes, if the run carries any.
     #[must_use]
     #[inline]

@@ -92,7 +92,8 @@ struct Service {
     start: u64,
     found: Option<Found>,
     rest: CompletionSplit,
-    pending: Option<Tlp>,
+    /// Whether it is its turn: nothing goes before it any more.
+    begun: bool,
     /// Bytes that a refusal, still to be sent, leaves unread.
     refused: Option<u32>,
 }
@@ -159,12 +160,14 @@ impl RootComplex {
     /// Sends completions of reads that are ready; true if the port has no room for the next.
     fn answer(&mut self, now: Now, ports: &mut Ports<'_>) -> bool {
         while let Some(head) = self.service.front_mut().filter(|head| head.ready <= now.cycle) {
-            while let Some(next) = head.pending.take().or_else(|| head.next_completion()) {
+            while !head.is_answered() {
                 if !ports.completions.has_room() {
-                    head.pending = Some(next);
+                    head.begun = true;
                     return true;
                 }
-                ports.completions.push(next);
+                if let Some(next) = head.next_completion() {
+                    ports.completions.push(next);
+                }
             }
             self.service.pop_front();
         }
@@ -191,10 +194,9 @@ impl RootComplex {
             found.damaged |= request.damaged;
         }
         let ready = now.cycle + self.spec.read_latency.0 + self.spread(request.address);
-        let place = self.service.iter().rposition(|s| s.ready <= ready).map_or(0, |p| p + 1);
         let whole = Request { address: request.address, bytes: request.bytes };
-        // The head may already be half sent; nothing goes before it then.
-        let place = if place == 0 && self.service.front().is_some_and(|s| s.pending.is_some()) { 1 } else { place };
+        let later = self.service.iter().rev().take_while(|s| s.ready > ready && !s.begun).count();
+        let place = self.service.len() - later;
         self.service.insert(
             place,
             Service {
@@ -204,7 +206,7 @@ impl RootComplex {
                 refused: found.is_none().then_some(request.bytes.max(1)),
                 found,
                 rest: CompletionSplit::new(whole, self.rule),
-                pending: None,
+                begun: false,
             },
         );
     }
@@ -240,6 +242,11 @@ impl RootComplex {
 }
 
 impl Service {
+    #[inline]
+    fn is_answered(&self) -> bool {
+        if self.found.is_some() { self.rest.is_done() } else { self.refused.is_none() }
+    }
+
     fn next_completion(&mut self) -> Option<Tlp> {
         let base = Tlp::read(self.tag, self.start, 0);
         let Some(found) = &self.found else {

@@ -194,6 +194,15 @@ impl CompletionSplit {
     }
 }
 
+impl CompletionSplit {
+    /// Whether all completions have been given.
+    #[must_use]
+    #[inline]
+    pub const fn is_done(&self) -> bool {
+        self.next.is_none()
+    }
+}
+
 impl Iterator for CompletionSplit {
     type Item = Completion;
 

@@ -14,6 +14,7 @@ use crate::{
         bulk::{Key, Stream},
         iv::{KeySlot, Stream as IvStream},
         message::Direction as Way,
+        worker::Worker,
     },
     gpu::{
         front_end::{ChannelStreams, FrontEnd, FrontEndSpec},
@@ -25,7 +26,7 @@ use crate::{
     },
     host::{
         Cipher, CopyPlan, Cryptor, Direction as HostDirection, Driver, DriverOptions, HostState,
-        Memory as HostMemoryKind, NonceStreams, Nonces, PrivateMemory, map,
+        Memory as HostMemoryKind, NonceStreams, Nonces, PrivateMemory, Sealing, map,
     },
     pcie::{
         port::{Port, Side},
@@ -35,7 +36,7 @@ use crate::{
     sim::{Clock, UnitInfo},
     units::{Bytes, Frequency},
 };
-use std::{cell::RefCell, fmt::Display, rc::Rc};
+use std::{cell::RefCell, fmt::Display, rc::Rc, sync::Arc};
 
 fn build<T, E: Display>(result: Result<T, E>) -> Result<T, RunError> {
     result.map_err(|error| RunError::Build(error.to_string()))
@@ -66,15 +67,27 @@ impl Clocks {
 }
 
 /// The CPU's side of the cipher.
-struct Software(Rc<Keys>);
+struct Software {
+    keys: Arc<Keys>,
+    worker: Rc<Worker>,
+}
 
 impl Cryptor for Software {
     fn seal(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
-        through(&self.0.h2d, nonce, text, Way::Seal)
+        through(&self.keys.h2d, nonce, text, Way::Seal)
+    }
+
+    fn begin_seal(&mut self, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
+        let keys = Arc::clone(&self.keys);
+        let sealed = self.worker.ask(move || {
+            let tag = through(&keys.h2d, nonce, &mut text, Way::Seal);
+            (text, tag)
+        });
+        Sealing(Box::new(move || sealed.wait()))
     }
 
     fn compute_open(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
-        through(&self.0.d2h, nonce, text, Way::Open)
+        through(&self.keys.d2h, nonce, text, Way::Open)
     }
 }
 
@@ -98,7 +111,7 @@ impl Nonces for Mirror {
 
 /// Keys and IVs of a channel, drawn from the seed.
 struct Secrets {
-    keys: Rc<Keys>,
+    keys: Arc<Keys>,
     h2d: IvStream,
     d2h: IvStream,
 }
@@ -117,7 +130,7 @@ impl Secrets {
             let mut slot = KeySlot { channel_counter: 0, mask: simulation_mask(&master, 0, name) };
             build(slot.open())
         };
-        Ok(Self { keys: Rc::new(Keys { h2d: key(h2d)?, d2h: key(d2h)? }), h2d: ivs(h2d)?, d2h: ivs(d2h)? })
+        Ok(Self { keys: Arc::new(Keys { h2d: key(h2d)?, d2h: key(d2h)? }), h2d: ivs(h2d)?, d2h: ivs(d2h)? })
     }
 }
 
@@ -220,7 +233,10 @@ impl System {
         }
         let ledger: SharedLedger = Rc::new(RefCell::new(ledger));
         let private = exact.then(|| Box::new(HostBytes(Rc::clone(&ledger))) as Box<dyn PrivateMemory>);
-        let cryptor = exact.then(|| Box::new(Software(Rc::clone(&secrets.keys))) as Box<dyn Cryptor>);
+        let worker = Rc::new(if exact { Worker::new() } else { Worker::default() });
+        let cryptor = exact.then(|| {
+            Box::new(Software { keys: Arc::clone(&secrets.keys), worker: Rc::clone(&worker) }) as Box<dyn Cryptor>
+        });
         let nonces = NonceStreams { seal: Box::new(Mirror(secrets.h2d)), open: Box::new(Mirror(secrets.d2h)) };
         let options = DriverOptions {
             secure: machine.confidential_computing,
@@ -231,8 +247,8 @@ impl System {
         let gpu_side =
             Side::Gpu { first_tag: first_tag(machine.link.read_tags), tags_per_pce: tags, pces: count as u16 };
         let pce = |place| {
-            let keys = exact.then(|| Rc::clone(&secrets.keys));
-            build(Pce::new(pce_spec(machine, place, count)?, keys, clocks.copy_engine))
+            let keys = exact.then(|| Arc::clone(&secrets.keys));
+            build(Pce::new(pce_spec(machine, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
         };
         let boundary = machine.link.read_completion_boundary.0;
         let streams = ChannelStreams { h2d: secrets.h2d, d2h: secrets.d2h };

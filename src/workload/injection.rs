@@ -16,9 +16,7 @@ pub struct InjectionArgument(pub Injection);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectionError {
     /// There is no kind, or no place.
-    #[error(
-        "`{text}` names no fault point: write PLACE.KIND, for example link.h2d.wire.flip (`sealsim list --faults`)"
-    )]
+    #[error("`{text}` names no fault point: write PLACE.KIND, for example link.h2d.flip (`sealsim list --faults`)")]
     NoKind {
         /// What stands there.
         text: String,

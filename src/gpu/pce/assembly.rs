@@ -30,11 +30,10 @@ impl Assembly {
         }
     }
 
-    /// Takes all bytes, as a copy that may be changed.
-    pub fn take_bytes(&mut self) -> Vec<u8> {
-        let run = self.run.take();
-        let copied = std::mem::take(&mut self.copied);
-        run.and_then(|run| run.bytes().map(<[u8]>::to_vec)).unwrap_or(copied)
+    /// Bytes so far.
+    #[inline]
+    pub fn length(&self) -> u64 {
+        self.run.as_ref().map_or(self.copied.len() as u64, Payload::length)
     }
 
     /// Takes all bytes, as they lie.
@@ -60,7 +59,8 @@ mod tests {
             for pair in cuts.windows(2) {
                 assembly.push(Payload::slice(&memory, pair[0], pair[1] - pair[0]));
             }
-            assert_eq!(assembly.take_bytes(), *memory);
+            assert_eq!(assembly.length(), 256);
+            assert_eq!(assembly.take().bytes(), Some(&memory[..]));
         }
     }
 

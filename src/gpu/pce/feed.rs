@@ -1,5 +1,6 @@
 //! Bytes through the engine and on to device memory.
 
+use super::opening::Opening;
 use super::{Pce, Ports, host_read::Piece};
 use crate::{
     gcm::{bulk::Stream, message::Direction, pseudo::pseudo_tag},
@@ -7,6 +8,9 @@ use crate::{
     pcie::packet::Payload,
     sim::Now,
 };
+
+/// Bytes that are handed over to be opened at once.
+const PIECE: u64 = 64 << 10;
 
 impl Pce {
     /// Starts the engine on the transfer whose turn it is, so that its keystream runs ahead of the data.
@@ -25,8 +29,14 @@ impl Pce {
             if let Some(engine) = &mut self.engine {
                 engine.start(cycle, 0, transfer.job.bytes, direction);
             }
-            if let (Some(keys), Direction::Seal) = (&self.keys, direction) {
-                transfer.stream = Stream::new(&keys.d2h, &transfer.job.nonce, &[], direction).ok();
+            match (&self.keys, direction) {
+                (Some(keys), Direction::Seal) => {
+                    transfer.stream = Stream::new(&keys.d2h, &transfer.job.nonce, &[], direction).ok();
+                }
+                (Some(keys), Direction::Open) => {
+                    transfer.opening = Opening::new(&self.worker, keys, transfer.job.nonce, transfer.job.bytes);
+                }
+                (None, _) => {}
             }
             return;
         }
@@ -80,6 +90,7 @@ impl Pce {
         transfer.unwritten += bytes;
         transfer.damaged |= piece.damaged;
         transfer.assembly.push(piece.payload);
+        transfer.hand_over(PIECE);
         let last = transfer.fed_all();
         if transfer.unwritten >= burst || last {
             self.write_burst(number, out, last, now, ports);
@@ -130,16 +141,10 @@ impl Pce {
         let mut deposit = None;
         if transfer.job.kind == JobKind::Open {
             let tag = match keys {
-                Some(keys) => {
-                    let mut text = transfer.assembly.take_bytes();
-                    let stream = Stream::new(&keys.h2d, &transfer.job.nonce, &[], Direction::Open).ok();
-                    let tag = stream.map(|mut stream| {
-                        stream.update(&keys.h2d, &mut text);
-                        stream.tag(&keys.h2d)
-                    });
+                Some(_) => transfer.close().map(|(text, tag)| {
                     deposit = Some((transfer.job.destination, Payload::of(text)));
                     tag
-                }
+                }),
                 None => {
                     deposit = Some((transfer.job.destination, Payload::none()));
                     Some(pseudo_tag(transfer.job.nonce, transfer.job.bytes, transfer.damaged))

@@ -164,7 +164,17 @@ impl Pce {
             let damaged = tlp.damaged || tlp.address != slot.address;
             slot.left -= tlp.bytes;
             slot.address += u64::from(tlp.bytes);
-            slot.pieces.push_back(Piece { bytes: tlp.bytes, damaged, payload: tlp.payload });
+            let piece = Piece { bytes: tlp.bytes, damaged, payload: tlp.payload };
+            let (left, expected_tag) = (slot.left, slot.expected_tag);
+            if !expected_tag && slot.pieces.is_empty() && self.slots.order.front() == Some(&(place as u16)) {
+                // The read whose turn it is: nothing waits before this piece.
+                self.feed(number, piece, now, ports);
+                if left > 0 {
+                    return;
+                }
+            } else {
+                slot.pieces.push_back(piece);
+            }
         }
         self.pass_in_order(now, ports);
     }

@@ -26,6 +26,7 @@ mod assembly;
 mod device;
 mod feed;
 mod host_read;
+mod opening;
 mod transfer;
 
 #[cfg(test)]
@@ -40,6 +41,7 @@ use crate::{
         bulk::Key,
         spec::{EngineSpec, SpecError},
         timing::{Limit, Timing},
+        worker::Worker,
     },
     pcie::{
         packet::{Payload, Tlp},
@@ -48,7 +50,7 @@ use crate::{
     sim::{Activity, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
 };
 use host_read::Slots;
-use std::{collections::VecDeque, rc::Rc};
+use std::{collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
 
 /// The keys of a logical engine.
@@ -112,7 +114,8 @@ pub struct Ports<'a> {
 pub struct Pce {
     spec: PceSpec,
     clock: Clock,
-    keys: Option<Rc<Keys>>,
+    keys: Option<Arc<Keys>>,
+    worker: Rc<Worker>,
     engine: Option<Timing>,
     engine_limit: Limit,
     timeout: u64,
@@ -142,11 +145,11 @@ pub struct Pce {
 }
 
 impl Pce {
-    /// A PCE on `clock`. Without `keys` it carries no bytes.
+    /// A PCE on `clock`. Without `keys` it carries no bytes; with them, `worker` opens them.
     ///
     /// # Errors
     /// If the engine cannot be built.
-    pub fn new(spec: PceSpec, keys: Option<Rc<Keys>>, clock: Clock) -> Result<Self, SpecError> {
+    pub fn new(spec: PceSpec, keys: Option<Arc<Keys>>, worker: Rc<Worker>, clock: Clock) -> Result<Self, SpecError> {
         let mut engine = spec.engine.as_ref().map(Timing::new).transpose()?;
         if let Some(engine) = &mut engine {
             // Keys are loaded when the channel is set up, before time zero of the copy; its cost is seen by the first message.
@@ -158,6 +161,7 @@ impl Pce {
             spec,
             clock,
             keys,
+            worker,
             engine,
             engine_limit: Limit::Data,
             transfers: VecDeque::new(),
@@ -271,9 +275,9 @@ impl Pce {
     }
 
     /// Frees what the engine has taken by now.
+    #[inline]
     fn reclaim(&mut self, cycle: u64) {
-        while let Some(&(at, bytes)) = self.taken.front().filter(|t| t.0 <= cycle) {
-            let _ = at;
+        while let Some(&(_, bytes)) = self.taken.front().filter(|t| t.0 <= cycle) {
             self.buffered -= bytes;
             self.taken.pop_front();
         }

@@ -1,6 +1,6 @@
 //! One transfer in a PCE.
 
-use super::{PceSpec, assembly::Assembly};
+use super::{PceSpec, assembly::Assembly, opening::Opening};
 use crate::{
     gcm::bulk::Stream,
     gpu::{
@@ -39,6 +39,8 @@ pub(super) struct Transfer {
     pub damaged: bool,
     pub assembly: Assembly,
     pub stream: Option<Stream>,
+    /// Of an opening transfer: the bytes opened so far.
+    pub opening: Option<Opening>,
     /// Under `hold`: writes that wait for the verdict.
     pub held: Vec<MemoryWrite>,
     pub holds: bool,
@@ -66,6 +68,7 @@ impl Transfer {
             damaged: false,
             assembly: Assembly::default(),
             stream: None,
+            opening: None,
             held: Vec::new(),
             holds: open && spec.release == Release::Hold,
             reserved_quarantine: false,
@@ -106,6 +109,22 @@ impl Transfer {
     #[inline]
     pub fn fed_all(&self) -> bool {
         self.fed == self.job.bytes
+    }
+
+    /// Hands what has come to be opened, if it is at least `piece` bytes.
+    #[inline]
+    pub fn hand_over(&mut self, piece: u64) {
+        if let Some(opening) = &self.opening
+            && self.assembly.length() >= piece
+        {
+            opening.take(self.assembly.take());
+        }
+    }
+
+    /// Ends the opening: plaintext and tag, if there are bytes.
+    pub fn close(&mut self) -> Option<(Vec<u8>, [u8; 16])> {
+        self.hand_over(0);
+        self.opening.take().map(Opening::finish)
     }
 
     /// Whether a transfer to device memory needs nothing more from its PCE.

@@ -195,6 +195,28 @@ impl HostState {
         }
     }
 
+    /// Loads a copy's bytes; none without data or if they cannot be had.
+    pub(super) fn load(&mut self, copy: usize, offset: u64, bytes: u64) -> Option<Vec<u8>> {
+        let mut text = vec![0; bytes as usize];
+        match self.private.as_mut()?.load(copy, offset, &mut text) {
+            Ok(()) => Some(text),
+            Err(error) => {
+                self.fault.get_or_insert(format!("copy {copy} at {offset:#x}: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Puts a sealed message into its slot; none in a run without data.
+    pub(super) fn put_text(&mut self, id: SlotId, text: Option<Vec<u8>>) {
+        if let Some(slot) = self.staging.get_mut(id) {
+            slot.written = slot.bytes;
+            if let Some(text) = text {
+                slot.data = std::sync::Arc::new(text);
+            }
+        }
+    }
+
     /// Stores bytes of a copy into private memory; false if they cannot be kept.
     pub(super) fn store(&mut self, copy: usize, offset: u64, bytes: &[u8]) -> bool {
         let Some(private) = self.private.as_mut() else { return true };

@@ -132,6 +132,8 @@ struct Drain {
     counted: bool,
     /// TLPs that have been seen to leave.
     pops: u64,
+    /// TLPs that must have left before an update can be due.
+    awaited: u64,
     /// Class and data credits of those that have not.
     held: VecDeque<(u8, u32)>,
 }
@@ -159,6 +161,7 @@ impl Promises {
         let drains = side.outputs().map(|classes| Drain {
             counted: classes.iter().any(|&class| pools[pool_of(class)].finite),
             pops: 0,
+            awaited: 0,
             held: VecDeque::new(),
         });
         let drains: Vec<_> = drains.collect();
@@ -186,15 +189,15 @@ impl Promises {
     /// The pool whose update is due, if one is. If none is, a pop that makes one due wakes the port.
     #[inline]
     pub fn due(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> Option<usize> {
-        let settled = now.cycle < self.timer && !self.drains(now, outputs, wakes);
+        let settled = now.cycle < self.timer && !self.drained(now, outputs, wakes);
         if settled { None } else { self.look(now, outputs, wakes) }
     }
 
-    /// Whether TLPs have left since the last look.
+    /// Whether as many TLPs have left as an update waits for.
     #[inline]
-    fn drains(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
+    fn drained(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
         let mut drains = self.drains.iter().zip(outputs).filter(|(drain, _)| !drain.held.is_empty());
-        drains.any(|(drain, queue)| queue.output(now.time, wakes).pops() != drain.pops)
+        drains.any(|(drain, queue)| queue.output(now.time, wakes).pops() >= drain.awaited)
     }
 
     fn look(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> Option<usize> {
@@ -218,13 +221,14 @@ impl Promises {
         due
     }
 
-    fn listen(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) {
-        for (drain, queue) in self.drains.iter().zip(outputs) {
+    fn listen(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) {
+        for (drain, queue) in self.drains.iter_mut().zip(outputs) {
             let waiting = self.pools.iter().filter(|pool| pool.holding > 0);
             let lacking = waiting.map(|pool| pool.lacking(now.cycle, self.update)).min();
             if let (Some(lacking), false) = (lacking, drain.held.is_empty()) {
                 let lacking = if self.scattered { 1 } else { lacking };
-                queue.output(now.time, wakes).watch_pops(drain.pops + lacking);
+                drain.awaited = drain.pops + lacking;
+                queue.output(now.time, wakes).watch_pops(drain.awaited);
             }
         }
     }

@@ -202,7 +202,7 @@ impl Port {
             self.traffic.payload_bytes += u64::from(tlp.bytes);
         }
         let end = self.transmitter.take(length);
-        let frame = Frame::tlp(tlp, sequence, self.exact);
+        let frame = Frame::tlp(tlp, sequence);
         self.send(end, frame, ports);
     }
 

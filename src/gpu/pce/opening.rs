@@ -1,0 +1,58 @@
+//! The bytes of a message that is being opened, a piece at a time, beside the simulation.
+
+use super::Keys;
+use crate::{
+    gcm::{bulk::Stream, message::Direction, worker::Worker},
+    pcie::packet::Payload,
+};
+use std::{
+    rc::Rc,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Plaintext so far, and the state of the stream.
+#[derive(Debug)]
+struct State {
+    stream: Stream,
+    text: Vec<u8>,
+}
+
+/// A message under way.
+#[derive(Debug)]
+pub(super) struct Opening {
+    worker: Rc<Worker>,
+    keys: Arc<Keys>,
+    state: Arc<Mutex<State>>,
+}
+
+impl Opening {
+    /// Begins a message of `bytes` bytes.
+    pub fn new(worker: &Rc<Worker>, keys: &Arc<Keys>, nonce: [u8; 12], bytes: u64) -> Option<Self> {
+        let stream = Stream::new(&keys.h2d, &nonce, &[], Direction::Open).ok()?;
+        let state = State { stream, text: Vec::with_capacity(bytes as usize) };
+        Some(Self { worker: Rc::clone(worker), keys: Arc::clone(keys), state: Arc::new(Mutex::new(state)) })
+    }
+
+    /// Takes the next piece of ciphertext.
+    pub fn take(&self, piece: Payload) {
+        let (keys, state) = (Arc::clone(&self.keys), Arc::clone(&self.state));
+        self.worker.post(move || {
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            let State { stream, text } = &mut *state;
+            let start = text.len();
+            text.extend_from_slice(piece.bytes().unwrap_or_default());
+            stream.update(&keys.h2d, &mut text[start..]);
+        });
+    }
+
+    /// Ends the message: plaintext and tag.
+    pub fn finish(self) -> (Vec<u8>, [u8; 16]) {
+        let Self { worker, keys, state } = self;
+        let ended = worker.ask(move || {
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            let tag = state.stream.tag(&keys.h2d);
+            (std::mem::take(&mut state.text), tag)
+        });
+        ended.wait()
+    }
+}
