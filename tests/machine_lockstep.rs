@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{QUICK, copy, request, run};
+use common::{QUICK, copy, machine, request, run};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
@@ -271,4 +271,19 @@ fn both_kernels_any_order_and_any_data_mode_give_the_same_run() {
     if let Err(error) = runner(150).run(&cases(), |case| check(&case)) {
         panic!("{error}");
     }
+}
+
+#[test]
+fn what_device_memory_was_not_woken_for_counts_when_a_run_ends() {
+    // The last reads time out while data of earlier ones are on their way to device memory.
+    let slow = ["root_complex.reads_in_service=1", "copy_engine.completion_timeout=3 us"];
+    let sets: Vec<_> = QUICK.iter().chain(&slow).copied().collect();
+    let machine = machine("h100-sxm5-off", &sets);
+    let [every, skip] = [Kernel::EveryCycle, Kernel::Skip].map(|kernel| {
+        let copies = vec![copy(Direction::H2d, 25_089, Memory::Pinned)];
+        let outcome = run(&machine, request(copies, DataMode::Exact, kernel, Order::Ascending)).unwrap();
+        assert!(!outcome.copies[0].delivered);
+        figures(&outcome)
+    });
+    assert_eq!(every, skip);
 }

@@ -28,6 +28,7 @@ use crate::{
         root_complex::{self, RootComplex},
     },
     sim::{Channel, Machine, Now, UnitId, UnitInfo, Wake, Wakes},
+    units::Femtos,
 };
 
 /// Numbers of the units; PCEs follow, those that read host memory first.
@@ -217,6 +218,13 @@ impl System {
 }
 
 impl System {
+    /// At the end of a run: device memory takes what has come to it by then and did not wake it.
+    pub fn catch_up(&mut self, end: Femtos) {
+        let clock = self.units[usize::from(HBM.0)].clock;
+        let cycle = clock.first_after(end).saturating_sub(1);
+        self.tick_hbm(Now { cycle, time: clock.edge(cycle) });
+    }
+
     /// After a tick of the driver: whether a copy has ended, or all have.
     fn note_ends(&mut self) {
         let ended = self.driver.ended();

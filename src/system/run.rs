@@ -45,6 +45,7 @@ pub fn run(
         }
         Err(error) => return Err(error.into()),
     };
+    system.catch_up(run.end);
     Ok(report(machine, &request, &system, &run, &asked))
 }
 
