@@ -36,7 +36,8 @@ fn simulate(machine: &MachineSpec, bytes: u64, data: DataMode, kernel: Kernel) -
         source: Box::new(Generator::new(1, 0)),
         sink: None,
     };
-    let request = Request { copies: vec![copy], data, seed: 1, kernel, order: Order::Ascending, injections: Vec::new() };
+    let request =
+        Request { copies: vec![copy], data, seed: 1, kernel, order: Order::Ascending, injections: Vec::new() };
     let outcome = system::run(machine, request, &mut |_| Control::Continue).expect("a run that ends");
     assert!(outcome.copies[0].delivered);
     outcome
