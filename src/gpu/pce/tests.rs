@@ -10,6 +10,7 @@ use crate::{
 };
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce as OracleNonce, UnboundKey};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 const KEY: [u8; 32] = [7; 32];
 const NONCE: Nonce = Nonce([9; 12]);
@@ -88,7 +89,8 @@ impl Bench {
         let clock = Clock::new(spec.copy_engine.clock).unwrap();
         let (here, there) = (UnitId(0), UnitId(1));
         Self {
-            pce: Pce::new(spec, Some(Arc::new(Keys { h2d: key(), d2h: key() })), Rc::default(), clock).unwrap(),
+            pce: Pce::new(spec, Some(Arc::new(Keys { h2d: key(), d2h: key() })), Rc::new(Worker::new()), clock)
+                .unwrap(),
             clock,
             wakes: Wakes::default(),
             cycle: 0,
