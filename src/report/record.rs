@@ -61,8 +61,8 @@ pub struct CopyRecord {
     pub start_ps: u64,
     /// When it was over, in ps.
     pub end_ps: u64,
-    /// 10^9 bytes per second, from start to end.
-    pub gb_per_s: f64,
+    /// 10^9 bytes per second, from start to end; none for a copy that was not delivered.
+    pub gb_per_s: Option<f64>,
     /// GCM messages.
     pub messages: u64,
     /// Tags that were right.
@@ -288,7 +288,7 @@ impl CopyRecord {
             host_memory: (copy.direction != Direction::D2d).then_some(copy.memory),
             start_ps: copy.start.picos(),
             end_ps: copy.end.picos(),
-            gb_per_s: gb_per_s(copy.bytes, copy.start, copy.end),
+            gb_per_s: copy.delivered.then(|| gb_per_s(copy.bytes, copy.start, copy.end)),
             messages: copy.messages,
             tags_verified: copy.tags_verified,
             tags_failed: copy.tags_failed,
@@ -421,7 +421,7 @@ pub(super) mod tests {
         let report = report(false);
         let copy = &report.copies[0];
         assert_eq!((copy.start_ps, copy.end_ps), (0, 20_000_000_000));
-        assert!((copy.gb_per_s - 3.355_443_2).abs() < 1e-9, "{}", copy.gb_per_s);
+        assert!(copy.gb_per_s.is_some_and(|rate| (rate - 3.355_443_2).abs() < 1e-9), "{:?}", copy.gb_per_s);
         assert_eq!(copy.limited_by, "host.cipher busy 92 %");
         assert_eq!(copy.host_memory, Some(Memory::Pinned));
         assert_eq!(report.copies[1].host_memory, None);

@@ -36,7 +36,7 @@ impl Report {
                 Bytes(copy.bytes).to_string(),
                 time(copy.start_ps),
                 time(copy.end_ps.saturating_sub(copy.start_ps)),
-                format!("{:.3}", copy.gb_per_s),
+                copy.gb_per_s.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}")),
                 copy.messages.to_string(),
                 tags(copy),
                 delivered(copy),
