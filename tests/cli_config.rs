@@ -139,14 +139,14 @@ const REFUSED: &[Refused] = &[
     Refused {
         name: "a field of another GHASH design",
         file: "",
-        arguments: &["--design", "serial-ghash", "--set", "engine.ghash.ways=4"],
-        says: &["--set:1:1", "no field `engine.ghash.ways`", "of design \"serial\" are design, multiplier"],
+        arguments: &["--design", "serial-ghash", "--set", "engine.ghash.width=4"],
+        says: &["--set:1:1", "no field `engine.ghash.width`", "of design \"serial\" are design, multiplier"],
     },
     Refused {
         name: "a new GHASH design without its fields",
         file: "",
-        arguments: &["--set", "engine.ghash.design=aggregated"],
-        says: &["--set:1:1", "no value for", "`engine.ghash.width`", "\"aggregated\" starts a table of its own"],
+        arguments: &["--set", "engine.ghash.design=interleaved"],
+        says: &["--set:1:1", "no value for", "`engine.ghash.ways`", "\"interleaved\" starts a table of its own"],
     },
     Refused {
         name: "a machine with one field missing",
@@ -295,9 +295,9 @@ const REFUSED: &[Refused] = &[
     },
     Refused {
         name: "a provenance of a field that is not there",
-        file: "extends = \"h100-nvl-tdx\"\n[provenance.engine.ghash.width]\nkind = \"assumed\"\nsource = \"x\"\n",
+        file: "extends = \"h100-nvl-tdx\"\n[provenance.engine.ghash.ways]\nkind = \"assumed\"\nsource = \"x\"\n",
         arguments: &[],
-        says: &["machine.toml:2:1", "provenance of `engine.ghash.width`", "no layer so far"],
+        says: &["machine.toml:2:1", "provenance of `engine.ghash.ways`", "no layer so far"],
     },
 ];
 

@@ -4,18 +4,24 @@ mod common;
 
 use common::{copy, machine, request, run};
 use sealsim::{
+    config::MachineSpec,
     sim::{Kernel, Order},
     system::{DataMode, Direction, Memory},
 };
 
-/// GB/s of a pinned 256 MiB copy.
-fn rate(machine_name: &str, sets: &[&str], direction: Direction) -> f64 {
-    let copies = vec![copy(direction, 256 << 20, Memory::Pinned)];
-    let request = request(copies, DataMode::None, Kernel::Skip, Order::Ascending);
-    let outcome = run(&machine(machine_name, sets), request).unwrap();
+/// Microseconds of one pinned copy.
+fn microseconds(machine: &MachineSpec, direction: Direction, bytes: u64) -> f64 {
+    let copies = vec![copy(direction, bytes, Memory::Pinned)];
+    let outcome = run(machine, request(copies, DataMode::None, Kernel::Skip, Order::Ascending)).unwrap();
     let copy = &outcome.copies[0];
     assert!(copy.delivered, "{:?}", copy.reason);
-    copy.bytes as f64 * 1e6 / (copy.end.0 - copy.start.0) as f64
+    (copy.end.0 - copy.start.0) as f64 * 1e-9
+}
+
+/// GB/s of a pinned 256 MiB copy.
+fn rate(machine_name: &str, sets: &[&str], direction: Direction) -> f64 {
+    let bytes = 256 << 20;
+    bytes as f64 * 1e-3 / microseconds(&machine(machine_name, sets), direction, bytes)
 }
 
 /// Public nvbandwidth log of an H100 SXM5 board on Xeon 8462Y+: copy engine, pinned memory.
@@ -41,4 +47,33 @@ fn the_credit_loop_is_what_keeps_writes_below_the_ceiling() {
         (rate("h100-sxm5-off", &[], Direction::D2h), rate("h100-sxm5-off", &scaled, Direction::D2h));
     assert!(without > 57.3 && without < 57.46, "{without} GB/s without a credit limit");
     assert!(as_shipped < without - 1.0, "{as_shipped} GB/s with 127 headers and 2047 data credits");
+}
+
+/// What the figures of DEVIATIONS.md say of the model: machine, confidential computing, direction, bytes, microseconds.
+const FIGURES: [(&str, bool, Direction, u64, f64); 12] = [
+    ("h100-nvl-tdx", false, Direction::H2d, 64 << 20, 1166.0),
+    ("h100-nvl-tdx", false, Direction::D2h, 64 << 20, 1208.0),
+    ("h100-sxm5-off", false, Direction::H2d, 64 << 20, 1215.8),
+    ("h100-sxm5-off", false, Direction::D2h, 64 << 20, 1207.0),
+    ("h100-nvl-tdx", true, Direction::H2d, 64 << 20, 20040.7),
+    ("h100-nvl-tdx", true, Direction::D2h, 64 << 20, 20040.7),
+    ("h100-nvl-tdx", true, Direction::H2d, 64, 19.64),
+    ("h100-nvl-tdx", true, Direction::D2h, 64, 19.00),
+    ("h100-nvl-tdx", false, Direction::H2d, 64, 6.00),
+    ("h100-nvl-tdx", false, Direction::D2h, 64, 5.36),
+    ("h100-nvl-tdx", true, Direction::D2d, 64 << 20, 872.1),
+    ("h100-sxm5-off", false, Direction::D2d, 64 << 20, 431.1),
+];
+
+#[test]
+fn the_figures_of_the_deviations_are_still_what_they_say() {
+    for (name, confidential, direction, bytes, stated) in FIGURES {
+        let mut machine = machine(name, &[]);
+        machine.confidential_computing = confidential;
+        let found = microseconds(&machine, direction, bytes);
+        assert!(
+            (found / stated - 1.0).abs() < 0.005,
+            "{name}, {direction:?} of {bytes} bytes: {found} us, DEVIATIONS.md says {stated}"
+        );
+    }
 }

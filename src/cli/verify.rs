@@ -1,6 +1,7 @@
 //! `sealsim verify`: the modelled engine against published values.
 
 use super::Failure;
+use crate::config::Layers;
 use crate::gcm::spec::EngineSpec;
 use crate::validate::vectors::{Case, Structural, read};
 use clap::{Args, Subcommand, ValueEnum};
@@ -31,8 +32,8 @@ struct Vectors {
     /// NIST CAVP response files (.rsp) or Wycheproof files (.json) for AES-GCM and GMAC.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// A TOML file with an engine at its top level or under `engine` or `gpu.engine`. Its key size does not matter: every
-    /// vector brings its own. Without it: four unrolled lanes, GHASH aggregated four wide with four groups in flight.
+    /// The engine: that of a machine, by path or built-in name (`sealsim list`), or of a TOML file with an engine at its top level or
+    /// under `engine`. Its key size does not matter: every vector brings its own. Without it, the engine of `h100-nvl-tdx`.
     #[arg(long, value_name = "CONFIG")]
     engine: Option<PathBuf>,
     /// How the counts are printed.
@@ -79,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let What::Vectors(vectors) = &arguments.what;
     let engine = match &vectors.engine {
         Some(path) => engine_of(path)?,
-        None => EngineSpec::four_lanes(),
+        None => machine_engine(Path::new("h100-nvl-tdx"))?,
     };
     let mut files = Vec::new();
     for path in &vectors.files {
@@ -106,11 +107,17 @@ fn cases_of(path: &Path) -> Result<Vec<Case>, Failure> {
     read(&text).map_err(|error| Failure::InputOutput(miette!("{}: {error}", path.display())))
 }
 
-/// The engine in a configuration file.
+/// The engine of a machine, by path or built-in name, or the one in a file of its own.
 fn engine_of(path: &Path) -> Result<EngineSpec, Failure> {
+    if !path.exists() {
+        return machine_engine(path);
+    }
     let text = text_of(path)?;
     let refusal = |error: &dyn std::fmt::Display| Failure::Config(miette!("{}: {error}", path.display()));
     let mut table: toml::Table = text.parse().map_err(|error| refusal(&error))?;
+    if ["extends", "link", "copy_engine"].iter().any(|key| table.contains_key(*key)) {
+        return machine_engine(path);
+    }
     for key in ["gpu", "engine"] {
         if let Some(toml::Value::Table(inner)) = table.remove(key) {
             table = inner;
@@ -119,6 +126,11 @@ fn engine_of(path: &Path) -> Result<EngineSpec, Failure> {
     let spec: EngineSpec = table.try_into().map_err(|error| refusal(&error))?;
     spec.check().map_err(|error| refusal(&error))?;
     Ok(spec)
+}
+
+fn machine_engine(path: &Path) -> Result<EngineSpec, Failure> {
+    let resolved = Layers::new(path.to_string_lossy()).resolve().map_err(Failure::from)?;
+    Ok(resolved.machine.engine)
 }
 
 fn progress(cases: u64) -> ProgressBar {

@@ -309,7 +309,7 @@ mod tests {
             &["link.replay_timer=343 cycles", "link.host_credits.posted_data=16"],
             &["engine.key_bits=128", "engine.aes.rounds_in_hardware=1", "engine.ghash.multiplier.product=1 cycle"],
             &["engine.ghash.multiplier.digit_bits=1", "engine.ghash.multiplier.product=128 cycles"],
-            &["engine.ghash.multipliers=8", "copy_engine.burst=32 B"],
+            &["engine.ghash.groups=8", "copy_engine.burst=32 B"],
             &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
             &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
         ] {

@@ -277,12 +277,12 @@ mod tests {
     fn a_table_whose_tag_changes_is_replaced_and_another_merges() {
         let serial = Layers::new("h100-nvl-tdx").overlay("serial-ghash").resolve().unwrap();
         assert!(matches!(serial.machine.engine.ghash, GhashSpec::Serial { .. }));
-        assert!(serial.parameter("engine.ghash.ways").is_none());
-        let wider = Layers::new("h100-nvl-tdx").set("engine.ghash.ways=16").resolve().unwrap();
-        assert!(matches!(wider.machine.engine.ghash, GhashSpec::Interleaved { ways: 16, multipliers: 2, .. }));
+        assert!(serial.parameter("engine.ghash.width").is_none());
+        let wider = Layers::new("h100-nvl-tdx").set("engine.ghash.groups=8").resolve().unwrap();
+        assert!(matches!(wider.machine.engine.ghash, GhashSpec::Aggregated { width: 4, groups: 8, .. }));
         let same_tag =
-            Layers::new("h100-nvl-tdx").set("engine.ghash={design=\"interleaved\",ways=4}").resolve().unwrap();
-        assert!(matches!(same_tag.machine.engine.ghash, GhashSpec::Interleaved { ways: 4, multipliers: 2, .. }));
+            Layers::new("h100-nvl-tdx").set("engine.ghash={design=\"aggregated\",width=2}").resolve().unwrap();
+        assert!(matches!(same_tag.machine.engine.ghash, GhashSpec::Aggregated { width: 2, groups: 4, .. }));
     }
 
     #[test]

@@ -37,6 +37,7 @@ shipped![
     Design "designs/by-page.toml",
     Design "designs/eager.toml",
     Design "designs/hold.toml",
+    Design "designs/interleaved-ghash.toml",
     Design "designs/serial-ghash.toml",
 ];
 

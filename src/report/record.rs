@@ -2,6 +2,7 @@
 
 use super::{SCHEMA_VERSION, named::Named};
 use crate::{
+    gpu::key_rotation::{Thresholds, Work},
     pcie::port::Traffic,
     system::{CopyOutcome, Direction, Limiter, Memory, Outcome, UnitOutcome},
     units::Femtos,
@@ -32,6 +33,8 @@ pub struct Report {
     pub link: Link,
     /// The tag queue.
     pub tag_queue: TagQueue,
+    /// What the keys have done, counted as key rotation counts it.
+    pub keys: Keys,
     /// What went wrong on the way, in words.
     pub incidents: Vec<String>,
     /// Injected faults.
@@ -131,6 +134,35 @@ pub struct LinkDirection {
     pub recoveries: u64,
 }
 
+/// The keys of the channel.
+#[derive(Debug, Clone, Serialize)]
+pub struct Keys {
+    /// Host to device.
+    pub h2d: KeyUse,
+    /// Device to host.
+    pub d2h: KeyUse,
+}
+
+/// What one key has done.
+#[derive(Debug, Clone, Serialize)]
+pub struct KeyUse {
+    /// Messages sealed or opened.
+    pub messages: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// floor(bytes / 16) + messages.
+    pub work_units: u64,
+    /// Part of the work after which the driver asks for a rotation, at its default attacker advantage.
+    pub rotation_fraction: f64,
+}
+
+impl KeyUse {
+    fn new(work: Work) -> Self {
+        let rotation_fraction = work.units() as f64 / Thresholds::default().lower as f64;
+        Self { messages: work.messages, bytes: work.bytes, work_units: work.units(), rotation_fraction }
+    }
+}
+
 /// The tag queue.
 #[derive(Debug, Clone, Serialize)]
 pub struct TagQueue {
@@ -138,6 +170,8 @@ pub struct TagQueue {
     pub peak_entries: u64,
     /// Most bytes in quarantine at once.
     pub peak_quarantine_bytes: u64,
+    /// Messages whose unverified plaintext was scrubbed.
+    pub scrubbed_messages: u64,
     /// Longest time that unverified plaintext was visible, in ps.
     pub longest_exposure_ps: u64,
     /// The same summed over all messages, in ps.
@@ -214,9 +248,11 @@ impl Report {
             tag_queue: TagQueue {
                 peak_entries: outcome.tag_queue.peak_entries,
                 peak_quarantine_bytes: outcome.tag_queue.peak_quarantine_bytes,
+                scrubbed_messages: outcome.tag_queue.scrubbed,
                 longest_exposure_ps: outcome.tag_queue.longest_exposure.picos(),
                 total_exposure_ps: outcome.tag_queue.total_exposure.picos(),
             },
+            keys: Keys { h2d: KeyUse::new(outcome.key_work[0]), d2h: KeyUse::new(outcome.key_work[1]) },
             incidents: outcome.incidents.clone(),
             faults: Faults { injected: outcome.faults_struck.1, struck: outcome.faults_struck.0 },
             assumed_parameters: context.assumed_parameters,
@@ -336,6 +372,7 @@ pub(super) mod tests {
                 stalls: vec![(Stall::StagingFull, 30)],
             }],
             link: DirectionTraffic::default(),
+            key_work: [Work { bytes: 64 << 20, messages: 64 }, Work::default()],
             tag_queue: TagQueueOutcome { longest_exposure: Femtos(1_500_000), ..TagQueueOutcome::default() },
             incidents: vec!["link.h2d: a frame with a bad LCRC".into()],
             faults_struck: (1, 2),
@@ -390,6 +427,7 @@ pub(super) mod tests {
         assert_eq!(report.copies[1].host_memory, None);
         assert_eq!(report.simulated_ps, 40_000_000_000);
         assert_eq!(report.tag_queue.longest_exposure_ps, 1500);
+        assert_eq!(report.keys.h2d.work_units, (4 << 20) + 64);
         assert!((report.host.cycles_per_s - 200.0).abs() < 1e-9);
         assert_eq!((report.faults.struck, report.faults.injected), (1, 2));
     }

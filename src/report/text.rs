@@ -91,6 +91,16 @@ impl Report {
             time(queue.longest_exposure_ps),
             time(queue.total_exposure_ps)
         ));
+        for (direction, key) in
+            [("h2d", &self.keys.h2d), ("d2h", &self.keys.d2h)].iter().filter(|(_, key)| key.messages > 0)
+        {
+            lines.push(format!(
+                "key {direction}: {} messages, {} work units, {:.4} % of what makes the driver rotate it",
+                grouped(key.messages),
+                grouped(key.work_units),
+                key.rotation_fraction * 100.0
+            ));
+        }
         if self.faults.injected > 0 {
             lines.push(format!("faults: {} of {} injected have struck", self.faults.struck, self.faults.injected));
         }

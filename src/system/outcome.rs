@@ -2,6 +2,7 @@
 
 use super::request::{Direction, Memory};
 use crate::{
+    gpu::key_rotation::Work,
     pcie::port::Traffic,
     sim::{SimulationError, Stall},
     units::{Femtos, Frequency},
@@ -102,6 +103,8 @@ pub struct Outcome {
     pub link: DirectionTraffic,
     /// The tag queue.
     pub tag_queue: TagQueueOutcome,
+    /// What the keys have done: host to device, then device to host.
+    pub key_work: [Work; 2],
     /// What went wrong on the way, in words, in no particular order of time between units.
     pub incidents: Vec<String>,
     /// Injected faults that have struck, of how many.

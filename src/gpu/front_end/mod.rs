@@ -25,6 +25,7 @@
 mod flight;
 
 use super::{
+    key_rotation::Work,
     launch::{Launch, Operation, Order, Protection, Semaphore, Side, Transfer},
     pushbuffer::{Command, Stream},
     spec::{CopyEngineSpec, Release},
@@ -122,6 +123,8 @@ pub struct FrontEnd {
     /// Under `eager`: semaphores that wait for the verdicts of all jobs before a number.
     unverified: VecDeque<(u64, Semaphore)>,
     skip_iv: Option<Armed>,
+    /// Work of the keys of the two directions.
+    key_work: [Work; 2],
     incidents: Vec<String>,
 }
 
@@ -148,6 +151,7 @@ impl FrontEnd {
             error_due: None,
             unverified: VecDeque::new(),
             skip_iv: None,
+            key_work: [Work::default(); 2],
             incidents: Vec::new(),
         }
     }
@@ -156,6 +160,12 @@ impl FrontEnd {
     #[must_use]
     pub fn incidents(&self) -> &[String] {
         &self.incidents
+    }
+
+    /// What the keys have done: host to device, then device to host.
+    #[must_use]
+    pub const fn key_work(&self) -> [Work; 2] {
+        self.key_work
     }
 
     /// Makes the engine's IV counter take a step too many at a launch.
@@ -395,6 +405,7 @@ impl FrontEnd {
         let iv = stream.advance().ok()?;
         job.iv_bytes = iv.to_bytes();
         job.nonce = iv.nonce(stream.mask()).0;
+        self.key_work[usize::from(job.kind.writes_host())].add(job.bytes);
         Some(job)
     }
 
