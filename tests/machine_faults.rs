@@ -226,6 +226,27 @@ fn behind_the_link_a_flipped_bit_is_found_by_the_digest_or_the_tag_or_by_compari
 }
 
 #[test]
+fn a_lost_semaphore_is_a_deadlock_that_names_who_waits() {
+    for sets in [&[][..], &["link.credit_update=30000 cycles"], &["link.credit_update=50 cycles"]] {
+        let sets: Vec<_> = QUICK.iter().chain(sets).copied().collect();
+        let machine = machine("h100-sxm5-off", &sets);
+        let injection = Injection { place: "host.writes".into(), kind: FaultKind::Drop, passage: 1 };
+        for kernel in [Kernel::Skip, Kernel::EveryCycle] {
+            let copies = vec![copy(Direction::H2d, 1, Memory::Pinned)];
+            let mut request = request(copies, DataMode::Exact, kernel, Order::Ascending);
+            request.injections = vec![injection.clone()];
+            let mut looks = 0;
+            let error = system::run(&machine, request, &mut |_| {
+                looks += 1;
+                if looks > PATIENCE { Control::Stop } else { Control::Continue }
+            });
+            let error = error.unwrap_err().to_string();
+            assert!(error.starts_with("deadlock") && error.contains("host.driver (completion)"), "{error}");
+        }
+    }
+}
+
+#[test]
 fn a_lost_completion_is_given_up_after_its_time() {
     for (name, place) in [("h100-nvl-tdx", "gpu.pce0.completions"), ("h100-sxm5-off", "gpu.pce14.completions")] {
         // Of the last read nothing more comes that could show the gap.

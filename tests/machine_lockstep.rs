@@ -11,8 +11,8 @@ use proptest::{
 };
 use sealsim::{
     config::{Layers, MachineSpec},
-    sim::{FaultKind, Injection, Kernel, Order},
-    system::{DataMode, Direction, Memory, Outcome, fault_points},
+    sim::{Control, FaultKind, Injection, Kernel, Order},
+    system::{self, DataMode, Direction, Memory, Outcome, fault_points},
     units::Femtos,
 };
 
@@ -103,6 +103,9 @@ const CHOICES: &[&[&[&str]]] = &[
 const LINK_FAULTS: [FaultKind; 5] =
     [FaultKind::Flip, FaultKind::FlipToken, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
+/// Looks of the observer after which a run counts as one that does not end.
+const PATIENCE: u32 = 300;
+
 #[derive(Debug, Clone)]
 struct Case {
     secure: bool,
@@ -147,7 +150,14 @@ impl Case {
         let injection = |&(to_host, kind, passage)| Injection { place: place(to_host).into(), kind, passage };
         request.injections = self.faults.iter().map(injection).collect();
         request.injections.extend(self.fault_anywhere(machine));
-        run(machine, request).map_err(|error| error.to_string())
+        let mut looks = 0;
+        let patience = &mut |_| {
+            looks += 1;
+            if looks > PATIENCE { Control::Stop } else { Control::Continue }
+        };
+        let result = system::run(machine, request, patience).map_err(|error| error.to_string());
+        assert!(looks <= PATIENCE, "the run does not end: {:?} {:?}", self.settings(), self.fault_anywhere(machine));
+        result
     }
 }
 

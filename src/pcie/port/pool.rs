@@ -183,6 +183,8 @@ impl Promises {
         }
         drain.held.push_back((pool_of(need.class) as u8, need.data));
         pool.holding += u32::from(pool.finite);
+        pool.repetitions = 0;
+        self.urgent |= pool.finite;
         pool.headers.receive(need.headers) & pool.data.receive(need.data)
     }
 
@@ -256,8 +258,9 @@ impl Promises {
         for pool in self.pools.iter().filter(|pool| pool.finite) {
             let update = pool.last + self.update;
             if pool.holding + pool.drained > 0 && update > cycle {
+                // What is held and never drains is not waited for longer than some repetitions.
                 self.timer = self.timer.min(update);
-                self.urgent = true;
+                self.urgent |= pool.drained > 0;
             }
             self.timer = self.timer.min(pool.repeat);
             self.urgent |= pool.repetitions < REPETITIONS;
