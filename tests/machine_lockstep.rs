@@ -104,7 +104,7 @@ const LINK_FAULTS: [FaultKind; 5] =
     [FaultKind::Flip, FaultKind::FlipToken, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
 /// Looks of the observer after which a run counts as one that does not end.
-const PATIENCE: u32 = 300;
+const PATIENCE: u32 = 3000;
 
 #[derive(Debug, Clone)]
 struct Case {
