@@ -165,7 +165,7 @@ impl EngineSpec {
         }
     }
 
-    /// An engine like the one assumed for the H100's copy engine: four unrolled AES-256 lanes with one register per round,
+    /// An engine for tests and benchmarks, like the one assumed for the H100's copy engine: four unrolled AES-256 lanes with one register per round,
     /// 128 keystream blocks, and a GHASH unit of four products with four groups in flight on multipliers of two cycles of
     /// product and two of reduction. Nothing public states these figures; they are an assumption that carries 64 bytes per
     /// cycle.

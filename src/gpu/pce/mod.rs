@@ -152,7 +152,7 @@ impl Pce {
     pub fn new(spec: PceSpec, keys: Option<Arc<Keys>>, worker: Rc<Worker>, clock: Clock) -> Result<Self, SpecError> {
         let mut engine = spec.engine.as_ref().map(Timing::new).transpose()?;
         if let Some(engine) = &mut engine {
-            // Keys are loaded when the channel is set up, before time zero of the copy; its cost is seen by the first message.
+            // From cycle 0 on; a message that came before the powers of H stand would wait for them.
             engine.load_key(0);
         }
         Ok(Self {
