@@ -58,7 +58,7 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["link.read_completion_boundary=128 B"]],
     &[&["root_complex.completion_payload=64 B", "link.read_completion_boundary=64 B"]],
     &[&["link.flight=1 cycle"], &["link.flight=300 cycles"]],
-    &[&["link.ack_latency=1 cycle"], &["link.ack_latency=500 cycles"]],
+    &[&["link.ack_latency=1 cycle"], &["link.ack_latency=150 cycles"]],
     &[&["link.replay_tlps=1"], &["link.replay_tlps=9"]],
     &[&["link.ecrc=true"]],
     &[&["link.skp_interval_blocks=37"]],
