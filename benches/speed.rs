@@ -8,7 +8,7 @@ use criterion::{Criterion, Throughput};
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{Control, Kernel, Order},
-    system::{self, CopyRequest, DataMode, Direction, Memory, Outcome, Request},
+    system::{self, CopyRequest, DataMode, Direction, Memory, Outcome, Pages, Request},
     workload::Generator,
 };
 use std::{
@@ -33,11 +33,13 @@ fn simulate(machine: &MachineSpec, bytes: u64, data: DataMode, kernel: Kernel) -
         direction: Direction::H2d,
         bytes,
         memory: Memory::Pinned,
+        buffer: 0,
+        pages: Pages::Warm,
         source: Box::new(Generator::new(1, 0)),
         sink: None,
     };
-    let request =
-        Request { copies: vec![copy], data, seed: 1, kernel, order: Order::Ascending, injections: Vec::new() };
+    let (copies, order) = (vec![copy], Order::Ascending);
+    let request = Request { copies, program: Vec::new(), data, seed: 1, kernel, order, injections: Vec::new() };
     let outcome = system::run(machine, request, &mut |_| Control::Continue).expect("a run that ends");
     assert!(outcome.copies[0].delivered);
     outcome

@@ -349,6 +349,8 @@ pub(super) mod tests {
             memory: Memory::Pinned,
             start: Femtos(start),
             end: Femtos(end),
+            returned: Femtos(end),
+            device: None,
             messages: 64,
             tags_verified: if delivered { 64 } else { 63 },
             tags_failed: u64::from(!delivered),

@@ -34,6 +34,7 @@ pub fn fault_points(machine: &MachineSpec) -> Result<Vec<FaultPoint>, RunError> 
         seed: 0,
         kernel: Kernel::Skip,
         order: Order::Ascending,
+        program: Vec::new(),
         injections: Vec::new(),
     };
     let system = System::new(machine, &mut request)?;

@@ -15,5 +15,7 @@ mod run;
 
 pub use faults::{FaultPoint, fault_points};
 pub use outcome::{CopyOutcome, DirectionTraffic, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome};
-pub use request::{CopyRequest, DataMode, Direction, Memory, PayloadSink, PayloadSource, Request};
+pub use request::{
+    CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,
+};
 pub use run::run;

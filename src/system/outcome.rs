@@ -22,6 +22,10 @@ pub struct CopyOutcome {
     pub start: Femtos,
     /// When it was over.
     pub end: Femtos,
+    /// When the call returned to its caller.
+    pub returned: Femtos,
+    /// From the first byte that a copy engine was told to move to the last that it had moved: what a profiler calls the copy's time.
+    pub device: Option<(Femtos, Femtos)>,
     /// GCM messages launched; 0 without confidential computing.
     pub messages: u64,
     /// Messages whose tag was right.

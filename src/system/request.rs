@@ -1,6 +1,9 @@
 //! What is asked of a machine.
 
-use crate::sim::{Injection, Kernel, Order};
+use crate::{
+    sim::{Injection, Kernel, Order},
+    units::Femtos,
+};
 use serde::{Deserialize, Serialize};
 use std::{fmt, io};
 
@@ -24,6 +27,62 @@ pub enum Memory {
     Pinned,
     /// Ordinary memory.
     Pageable,
+}
+
+/// What the host's caches and page tables know of a copy's buffer when the run begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pages {
+    /// Copies of the same buffer came before: the caches hold what they leave of it.
+    Warm,
+    /// Its pages exist, and no cache holds any of it.
+    #[default]
+    Cold,
+    /// Its pages have never been touched: the first write to each faults.
+    Fresh,
+}
+
+/// What the host does, in its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The stream, where the operation goes to one.
+    pub stream: u32,
+    /// The operation.
+    pub operation: Operation,
+}
+
+/// One operation of the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Makes a copy.
+    Copy {
+        /// Its place among the copies of the request; each is made once.
+        copy: usize,
+        /// Whether the call returns only when the copy is done, whatever the mode.
+        blocking: bool,
+    },
+    /// Starts a kernel.
+    Kernel {
+        /// How long it runs by itself.
+        duration: Femtos,
+    },
+    /// Notes on the stream that an event has come when all before it is done.
+    Record {
+        /// The event.
+        event: u32,
+    },
+    /// Holds the stream until an event has come.
+    Wait {
+        /// The event.
+        event: u32,
+    },
+    /// Holds the host until the stream has nothing left to do.
+    Sync,
+    /// Drives buffers out of the host's caches by writing this much other memory. It takes no simulated time.
+    Flush {
+        /// Bytes written.
+        bytes: u64,
+    },
 }
 
 /// Whether a run carries bytes.
@@ -63,6 +122,10 @@ pub struct CopyRequest {
     pub bytes: u64,
     /// Kind of host memory.
     pub memory: Memory,
+    /// Number of the host's buffer: copies of one buffer find in the caches what earlier ones left there.
+    pub buffer: u32,
+    /// State of that buffer when the run begins; the first copy of a buffer decides.
+    pub pages: Pages,
     /// Where the bytes come from; not used without data.
     pub source: Box<dyn PayloadSource>,
     /// Where they go; not used without data. The machine itself compares what arrives with the source.
@@ -78,8 +141,10 @@ impl fmt::Debug for CopyRequest {
 /// One run.
 #[derive(Debug)]
 pub struct Request {
-    /// Copies, one after the other on one stream.
+    /// The copies.
     pub copies: Vec<CopyRequest>,
+    /// What the host does, in order; if empty, it makes the copies one after the other on one stream and waits for each.
+    pub program: Vec<Step>,
     /// Whether bytes are carried.
     pub data: DataMode,
     /// Seed of keys, IV masks and of the bits that faults pick.

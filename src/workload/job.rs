@@ -9,7 +9,7 @@ use super::{
 use crate::{
     host::map,
     sim::{Injection, Kernel, Order},
-    system::{CopyRequest, DataMode, PayloadSource, Request},
+    system::{CopyRequest, DataMode, Pages, PayloadSource, Request},
     units::Bytes,
 };
 use thiserror::Error;
@@ -115,10 +115,11 @@ impl Workload {
         let copies = self.copies.iter().zip(arrivals).zip(0..).map(|((copy, arrival), number)| {
             let &Copy { direction, bytes, memory } = copy;
             let (source, sink) = (arrival.watch(self.source(number)?), Some(arrival.sink()));
-            Ok(CopyRequest { direction, bytes, memory, source, sink })
+            Ok(CopyRequest { direction, bytes, memory, buffer: number as u32, pages: Pages::Warm, source, sink })
         });
         Ok(Request {
             copies: copies.collect::<Result<_, _>>()?,
+            program: Vec::new(),
             data: self.data,
             seed: self.seed,
             kernel: self.kernel,
