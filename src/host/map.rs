@@ -28,10 +28,19 @@ pub const TAG_BYTES: u64 = 16;
 pub const IV_PAGE: u64 = 3 << 40;
 /// First byte of the semaphores.
 pub const SEMAPHORES: u64 = IV_PAGE + (1 << 20);
-/// Semaphore of the last push that is done.
+/// Streams that have semaphores of their own.
+pub const MAX_STREAMS: u32 = 64;
+/// From a stream's semaphores to the next one's.
+pub const STREAM_STRIDE: u64 = 64;
+/// Semaphore of the last push of stream 0 that is done.
 pub const DONE: u64 = SEMAPHORES;
-/// Semaphore of the last push whose tags are all verified, under eager release.
+/// Semaphore of the last push of stream 0 whose tags are all verified, under eager release.
 pub const VERIFIED: u64 = DONE + 16;
+/// Semaphore of the last push of a stream that is done; that of its last verified push lies 16 bytes further.
+#[must_use]
+pub const fn done(stream: u32) -> u64 {
+    DONE + stream as u64 * STREAM_STRIDE
+}
 /// Semaphore that a channel error may be written to; the driver heeds one on any semaphore.
 pub const ERROR: u64 = DONE + 32;
 /// Where the CPU writes the number of a push that is ready.

@@ -22,7 +22,7 @@ mod staging;
 pub use cipher::{Cipher, CipherDone, CipherJob, CipherPorts, Cryptor, JobKind, Sealing};
 pub use driver::{
     CHANNEL_ERROR, CopyOutcome, CopyPlan, Direction, Driver, DriverOptions, DriverPorts, Memory, NonceStreams, Nonces,
-    Order, OrderKind, Push, Pushes, Semaphore,
+    Order, OrderKind, Push, Pushes, Semaphore, StreamTask,
 };
 pub use error::HostError;
 pub use memory::{Arrived, FAULT_POINTS, HostState};

@@ -28,7 +28,7 @@ mod push;
 mod transfer;
 
 pub use plan::{CopyOutcome, CopyPlan, Direction, DriverOptions, Memory};
-pub use push::{NonceStreams, Nonces, Order, OrderKind, Push, Pushes, Semaphore};
+pub use push::{NonceStreams, Nonces, Order, OrderKind, Push, Pushes, Semaphore, StreamTask};
 
 use super::{
     cipher::{CipherDone, CipherJob},
@@ -369,7 +369,10 @@ impl Driver {
             Ok(None) => return false,
             Ok(Some(_)) if u64::from(number) >= CHANNEL_ERROR => self.fail(now, "no push numbers are left".into()),
             Ok(Some((orders, upto))) => {
-                let task = Task::Push { push: Push { number, orders, semaphore }, upto };
+                let task = Task::Push {
+                    push: Push { number, stream: 0, copy: Some(self.copy), orders, task: None, semaphore },
+                    upto,
+                };
                 self.begin(task, now, self.spec.push.0, self.spec.secure_push.0);
             }
             Err(reason) => self.fail(now, reason),

@@ -1,5 +1,7 @@
 //! What the driver hands to the GPU: pushes of launches, each with a semaphore at its end.
 
+use crate::units::Femtos;
+
 /// What a launch does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderKind {
@@ -43,13 +45,49 @@ pub struct Semaphore {
     pub value: u32,
 }
 
-/// Launches that are submitted together. Pushes of a run are numbered from 1 and end in the order of their numbers.
+/// What a push asks for that is no launch of a copy engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamTask {
+    /// A kernel that runs this long by itself.
+    Kernel {
+        /// How long.
+        duration: Femtos,
+    },
+    /// A copy within the GPU's memory, made by a kernel.
+    Copy {
+        /// First byte read.
+        source: u64,
+        /// First byte written.
+        destination: u64,
+        /// Length.
+        bytes: u64,
+    },
+    /// An event comes when all before it on the stream is done.
+    Record {
+        /// The event.
+        event: u32,
+    },
+    /// What follows on the stream waits for an event.
+    Wait {
+        /// The event.
+        event: u32,
+    },
+}
+
+/// What is submitted together: launches, or one task. Pushes of a run are numbered from 1; those of one stream are carried out in the
+/// order of their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Push {
     /// Its number.
     pub number: u32,
+    /// Its stream, below [`MAX_STREAMS`](crate::host::map::MAX_STREAMS).
+    pub stream: u32,
+    /// The copy that it belongs to, if any.
+    pub copy: Option<usize>,
     /// The launches, in order.
     pub orders: Vec<Order>,
+    /// What it asks for instead of launches.
+    pub task: Option<StreamTask>,
     /// What is released when all of them are done: the push's number.
     pub semaphore: Semaphore,
 }

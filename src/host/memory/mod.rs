@@ -41,6 +41,9 @@ const CIPHERTEXT: usize = 0;
 const TAG: usize = 1;
 const IV: usize = 2;
 
+/// Bytes of the streams' semaphores.
+const SEMAPHORE_BYTES: usize = map::MAX_STREAMS as usize * map::STREAM_STRIDE as usize;
+
 /// What has arrived of a copy in private memory, in a run without data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Arrived {
@@ -54,7 +57,7 @@ pub struct Arrived {
 pub struct HostState {
     staging: Staging,
     pinned: Pinned,
-    semaphores: [u8; 64],
+    semaphores: [u8; SEMAPHORE_BYTES],
     private: Option<Box<dyn PrivateMemory>>,
     armed: [Vec<Armed>; FAULT_POINTS.len()],
     damaged_bytes: u64,
@@ -72,7 +75,7 @@ impl HostState {
         Ok(Self {
             staging: Staging::new(spec)?,
             pinned: Pinned::default(),
-            semaphores: [0; 64],
+            semaphores: [0; SEMAPHORE_BYTES],
             private,
             armed: Default::default(),
             damaged_bytes: 0,
@@ -98,6 +101,9 @@ impl HostState {
     pub const fn damaged_bytes(&self) -> u64 {
         self.damaged_bytes
     }
+
+    /// Bytes of the streams' semaphores.
+    const SEMAPHORE_BYTES: usize = map::MAX_STREAMS as usize * map::STREAM_STRIDE as usize;
 
     /// What has arrived of a copy. In a run with data its private memory knows.
     #[must_use]
