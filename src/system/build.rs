@@ -198,6 +198,8 @@ fn plans(request: &Request) -> Vec<CopyPlan> {
             Memory::Pinned => HostMemoryKind::Pinned,
             Memory::Pageable => HostMemoryKind::Pageable,
         },
+        buffer: copy.buffer,
+        pages: copy.pages,
     };
     request.copies.iter().map(plan).collect()
 }
@@ -227,6 +229,7 @@ impl System {
         let (count, names) = pces(machine)?;
         let secrets = Secrets::new(request.seed, machine.engine.key_bits)?;
         let plans = plans(request);
+        let program = std::mem::take(&mut request.program);
         let mut ledger = Ledger::new(exact);
         for copy in std::mem::take(&mut request.copies) {
             ledger.add(copy.bytes, copy.source, copy.sink);
@@ -237,10 +240,13 @@ impl System {
         let cryptor = exact.then(|| {
             Box::new(Software { keys: Arc::clone(&secrets.keys), worker: Rc::clone(&worker) }) as Box<dyn Cryptor>
         });
+        let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?;
+        host.describe(&plans);
         let nonces = NonceStreams { seal: Box::new(Mirror(secrets.h2d)), open: Box::new(Mirror(secrets.d2h)) };
         let options = DriverOptions {
             secure: machine.confidential_computing,
             waits_for_verified: machine.confidential_computing && machine.tag_queue.release == Release::Eager,
+            on_caller: machine.cipher.on_caller,
             pipelined_pushes: false,
         };
         let tags = (machine.link.read_tags as usize / count) as u16;
@@ -256,8 +262,8 @@ impl System {
             units: units(&clocks, &names),
             wakes: crate::sim::Wakes::default(),
             channels: Channels::new(machine, count, &names),
-            driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, nonces))?,
-            cipher: build(Cipher::new(&machine.cipher, machine.driver.pageable_copy_rate, cryptor))?,
+            driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces))?,
+            cipher: build(Cipher::new(&machine.cipher, &machine.driver, cryptor))?,
             root_complex: build(RootComplex::new(&machine.root_complex, boundary, clocks.root_complex))?,
             host_port: Port::new(&machine.link, Side::Host, clocks.mac, exact),
             gpu_port: Port::new(&machine.link, gpu_side, clocks.mac, exact),
@@ -266,7 +272,7 @@ impl System {
             hbm: Hbm::new(&machine.hbm, clocks.hbm),
             pces: (0..names.len()).map(pce).collect::<Result<_, _>>()?,
             readers: count,
-            host: build(HostState::new(&machine.staging, private))?,
+            host,
             pushes: PushStore::default(),
             device: DeviceBytes(Rc::clone(&ledger)),
             ledger,
