@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | replacement | random: a granule that comes in takes the place of one drawn from all |
 //! | private memory | is put into both caches by every pass |
-//! | staging | is put into the last-level cache only: the core's stores to it are posted and what the GPU writes does not reach the L2 |
+//! | staging | is put into the last-level cache only: the core's stores to it are posted, and what the GPU writes does not reach the L2 |
 //! | time | none: the cipher charges what a pass missed |
 //!
 //! Random replacement makes the miss ratio of sweeps that exceed the cache rise smoothly, as measured; LRU would step from none to all.

@@ -127,8 +127,10 @@ pub struct DriverSpec {
     pub pageable: PathSpec,
     /// Pageable memory without: pieces that are copied through pinned staging.
     pub pageable_plain: PathSpec,
-    /// Pushes under way under confidential computing.
+    /// Pushes under way under confidential computing, of pinned memory.
     pub in_flight: InFlightSpec,
+    /// The same of pageable memory.
+    pub in_flight_pageable: InFlightSpec,
     /// Pushes under way without, of pageable memory.
     pub in_flight_plain: InFlightSpec,
     /// Copies of few bytes.

@@ -160,9 +160,13 @@ const fn first_tag(tags: u32) -> u16 {
 
 fn pce_spec(machine: &MachineSpec, place: usize, count: usize) -> Result<PceSpec, RunError> {
     let tags = (machine.link.read_tags as usize / count) as u16;
+    let mut engine = machine.engine.clone();
+    if let Some(ghash) = machine.copy_engine.open_ghash.as_ref().filter(|_| place < count) {
+        engine.ghash = ghash.clone();
+    }
     Ok(PceSpec {
         copy_engine: machine.copy_engine.clone(),
-        engine: machine.confidential_computing.then(|| machine.engine.clone()),
+        engine: machine.confidential_computing.then_some(engine),
         max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
         first_tag: first_tag(machine.link.read_tags) + (place % count) as u16 * tags,
@@ -256,6 +260,10 @@ impl System {
             let keys = exact.then(|| Arc::clone(&secrets.keys));
             build(Pce::new(pce_spec(machine, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
         };
+        let mut root_complex = machine.root_complex.clone();
+        if machine.confidential_computing {
+            root_complex.read_latency.0 += root_complex.secure_read_latency.0;
+        }
         let boundary = machine.link.read_completion_boundary.0;
         let streams = ChannelStreams { h2d: secrets.h2d, d2h: secrets.d2h };
         Ok(Self {
@@ -264,7 +272,7 @@ impl System {
             channels: Channels::new(machine, count, &names),
             driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces))?,
             cipher: build(Cipher::new(&machine.cipher, &machine.driver, cryptor))?,
-            root_complex: build(RootComplex::new(&machine.root_complex, boundary, clocks.root_complex))?,
+            root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?,
             host_port: Port::new(&machine.link, Side::Host, clocks.mac, exact),
             gpu_port: Port::new(&machine.link, gpu_side, clocks.mac, exact),
             front_end: FrontEnd::new(front_end_spec(machine, count), streams, clocks.copy_engine),

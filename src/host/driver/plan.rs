@@ -119,7 +119,11 @@ impl CopyPlan {
 
     /// Pushes of this copy that may be under way.
     pub(super) fn in_flight(&self, spec: &DriverSpec, secure: bool) -> u64 {
-        let limits = if secure { &spec.in_flight } else { &spec.in_flight_plain };
+        let limits = match self.memory {
+            _ if !secure => &spec.in_flight_plain,
+            Memory::Pinned => &spec.in_flight,
+            Memory::Pageable => &spec.in_flight_pageable,
+        };
         u64::from(if self.direction == Direction::D2h { limits.d2h } else { limits.h2d }).max(1)
     }
 

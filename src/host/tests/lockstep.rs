@@ -37,6 +37,7 @@ prop_compose! {
         (setup.memory.llc_rate, setup.memory.dram_rate) = (BytesPerCycle(seal), BytesPerCycle(open));
         let [h2d, d2h, h2d_plain, d2h_plain] = windows;
         setup.driver.in_flight = crate::host::spec::InFlightSpec { h2d, d2h };
+        setup.driver.in_flight_pageable = crate::host::spec::InFlightSpec { h2d: d2h, d2h: h2d };
         setup.driver.in_flight_plain = crate::host::spec::InFlightSpec { h2d: h2d_plain, d2h: d2h_plain };
         setup.driver.small.limit = Bytes(small);
         (setup.cipher.seal_rate, setup.cipher.open_rate) = (BytesPerCycle(seal), BytesPerCycle(open));

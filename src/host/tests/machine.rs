@@ -67,6 +67,7 @@ impl Setup {
                 pageable: path(1 << 16, 1 << 16),
                 pageable_plain: path(1 << 16, 1 << 16),
                 in_flight: InFlightSpec { h2d: 1 << 20, d2h: 1 << 20 },
+                in_flight_pageable: InFlightSpec { h2d: 1 << 20, d2h: 1 << 20 },
                 in_flight_plain: InFlightSpec { h2d: 1 << 20, d2h: 1 << 20 },
                 small: SmallSpec {
                     limit: Bytes(0),
