@@ -7,7 +7,7 @@ use crate::{
         launch::{Location, Transfer},
         pushbuffer::encode,
     },
-    sim::UnitId,
+    sim::{Channel, UnitId},
     units::{Bytes, Cycles, Femtos, Frequency},
 };
 const DEVICE: u64 = 1 << 55;
@@ -300,4 +300,61 @@ fn no_more_stripes_are_in_flight_than_may_be() {
     bench.land(1);
     bench.run(5);
     assert_eq!(bench.jobs().len(), 5);
+}
+
+#[test]
+fn a_push_is_retired_when_the_link_has_taken_its_semaphore() {
+    let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
+    bench.push(5, &[plain(100), semaphore(5)]);
+    bench.push(6, &[plain(100), semaphore(6)]);
+    bench.run(200);
+    bench.land(1);
+    bench.run(10);
+    let ends: Vec<_> = bench
+        .given
+        .iter()
+        .filter_map(|(_, work)| if let PceWork::Release { push, .. } = work { Some(*push) } else { None })
+        .collect();
+    assert_eq!(ends, [Some(5)]);
+    assert_eq!(bench.retired.fill().0, 0);
+    bench.end(Done::Release { push: 5 });
+    bench.run(2);
+    assert_eq!(bench.retired.input(bench.clock.edge(bench.cycle + 1), &bench.wakes).pop(), Some(Retired { push: 5 }));
+}
+
+#[test]
+fn a_copy_spans_from_its_first_launch_to_its_last_semaphore() {
+    let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
+    bench.push(1, &[plain(100), semaphore(1)]);
+    bench.run(200);
+    bench.land(1);
+    bench.run(200);
+    let cycle = |place: usize| bench.clock.edge(bench.given[place].0);
+    // The launch is seen a cycle before its first stripe.
+    let (begin, end) = (bench.clock.edge(bench.given[0].0 - 1), cycle(1));
+    let marks: Vec<_> = bench.front_end.marks().collect();
+    let mark = |edge, time| Mark { copy: 3, edge, time };
+    assert_eq!(marks, [mark(Edge::Begin, begin), mark(Edge::End, end)]);
+}
+
+#[test]
+fn a_push_that_comes_twice_and_a_launch_of_the_other_direction_poison_the_channel() {
+    let up = |bench: &mut Bench| bench.push(1, &[open(Order::NonPipelined)]);
+    let down = |bench: &mut Bench| {
+        let operation = Operation::Encrypt { source: Location::virt(DEVICE), tag: STAGING, iv: STAGING + 16 };
+        let destination = Location::virt(STAGING + 4096);
+        let transfer = Transfer { operation, destination, line_bytes: 64, lines: None, order: Order::NonPipelined };
+        bench.push(2, &[Command::Launch(Launch { transfer: Some(transfer), ..Launch::default() })]);
+    };
+    for (second, words) in [(&up as &dyn Fn(&mut Bench), "twice"), (&down, "other direction")] {
+        let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
+        up(&mut bench);
+        bench.run(100);
+        bench.land(1);
+        bench.judge(1, true);
+        second(&mut bench);
+        bench.run(100);
+        assert_eq!((bench.jobs().len(), bench.releases()), (1, vec![(ERROR, CHANNEL_ERROR | 41)]));
+        assert!(bench.front_end.incidents()[0].contains(words), "{:?}", bench.front_end.incidents());
+    }
 }

@@ -286,6 +286,17 @@ fn a_semaphore_goes_out_after_all_earlier_writes() {
 }
 
 #[test]
+fn the_end_of_a_push_is_told_when_the_link_has_taken_its_semaphore() {
+    for (push, ended) in [(None, vec![]), (Some(7), vec![Done::Release { push: 7 }])] {
+        let mut bench = Bench::new(spec());
+        bench.give(PceWork::Release { address: TAG_ADDRESS, bytes: 4, value: 5, push });
+        bench.run_to(20);
+        assert_eq!(bench.sent.len(), 1);
+        assert_eq!(bench.ended(), ended);
+    }
+}
+
+#[test]
 fn an_engine_whose_message_was_given_up_goes_on_with_the_next() {
     let mut bench = Bench::new(spec());
     bench.give(PceWork::Transfer(job(JobKind::Seal, 4096)));

@@ -81,6 +81,12 @@ impl Streams {
         self.streams.values().any(|stream| !stream.waiting.is_empty())
     }
 
+    /// Whether no stream has anything to do.
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.streams.is_empty() && self.open.is_empty()
+    }
+
     /// A push under way is done.
     pub fn finish(&mut self, push: u32) {
         let Some(number) = self.open.remove(&push) else { return };
