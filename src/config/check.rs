@@ -204,6 +204,29 @@ const RULES: &[Rule] = &[
         broken: |m| odd_push(&m.driver.pageable, m),
         remedy: "write at least driver.pageable.message and at most staging.buffer x staging.buffers",
     },
+    Rule {
+        path: "compute.slots",
+        broken: |m| {
+            (m.compute.slots > 128).then(|| format!("{} kernels at once are more than a GPU runs", m.compute.slots))
+        },
+        remedy: "compute capability 9.0 runs at most 128 grids at once",
+    },
+    Rule {
+        path: "compute.stretch",
+        broken: |m| {
+            let stretch = m.compute.stretch;
+            (!(1000..=100_000).contains(&stretch)).then(|| format!("{stretch} thousandths are not 1 to 100 times"))
+        },
+        remedy: "a kernel lasts 1000 thousandths of its own time, or more",
+    },
+    Rule {
+        path: "compute.copy_rate_l2",
+        broken: |m| {
+            let (l2, hbm) = (m.compute.copy_rate_l2, m.compute.copy_rate_hbm);
+            (l2 < hbm).then(|| format!("{l2} within the cache is slower than {hbm} outside"))
+        },
+        remedy: "write at least compute.copy_rate_hbm",
+    },
 ];
 
 /// Refuses a machine that cannot be, with every reason.
@@ -300,6 +323,10 @@ mod tests {
         ("driver.pageable_plain.push", &["driver.pageable_plain.push=65 MiB"]),
         ("driver.pinned.push", &["driver.pinned.push=512 KiB"]),
         ("driver.pageable.push", &["driver.pageable.push=65 MiB"]),
+        ("compute.slots", &["compute.slots=129"]),
+        ("compute.stretch", &["compute.stretch=999"]),
+        ("compute.stretch", &["compute.stretch=100001"]),
+        ("compute.copy_rate_l2", &["compute.copy_rate_l2=100 B/cycle"]),
     ];
 
     #[test]
@@ -327,6 +354,12 @@ mod tests {
             &["engine.ghash.groups=8", "copy_engine.burst=32 B"],
             &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
             &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
+            &[
+                "compute.slots=128",
+                "compute.stretch=1000",
+                "compute.copy_rate_l2=810 B/cycle",
+                "compute.schedule=0 cycles",
+            ],
         ] {
             let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
             assert!(layers.resolve().is_ok(), "{settings:?}");

@@ -1,7 +1,7 @@
 //! A whole machine: the specs of its units, as one table.
 
 use crate::gcm::spec::EngineSpec;
-use crate::gpu::spec::{CopyEngineSpec, HbmSpec, TagQueueSpec};
+use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, TagQueueSpec};
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec};
 use schemars::JsonSchema;
@@ -39,4 +39,6 @@ pub struct MachineSpec {
     pub tag_queue: TagQueueSpec,
     /// Device memory.
     pub hbm: HbmSpec,
+    /// Kernels, and what hands out the work of streams.
+    pub compute: ComputeSpec,
 }

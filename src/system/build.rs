@@ -3,7 +3,7 @@
 use super::{
     channels::Channels,
     data::{DeviceBytes, HostBytes, Ledger, SharedLedger},
-    machine::{FIRST_PCE, System},
+    machine::{FIRST_PCE, FRONT_ENDS, System},
     outcome::RunError,
     pushes::PushStore,
     request::{Direction, Memory, Request},
@@ -17,10 +17,12 @@ use crate::{
         worker::Worker,
     },
     gpu::{
-        front_end::{ChannelStreams, FrontEnd, FrontEndSpec},
+        compute::Compute,
+        front_end::{FrontEnd, FrontEndSpec},
         hbm::Hbm,
         mapping::{self, KeyName, Lce, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask},
         pce::{Keys, Pce, PceSpec},
+        scheduler::Scheduler,
         spec::Release,
         tag_queue::TagQueue,
     },
@@ -51,6 +53,7 @@ struct Clocks {
     root_complex: Clock,
     mac: Clock,
     copy_engine: Clock,
+    compute: Clock,
     hbm: Clock,
 }
 
@@ -61,6 +64,7 @@ impl Clocks {
             root_complex: build(Clock::new(machine.root_complex.clock))?,
             mac: build(Clock::new(MAC_CLOCK))?,
             copy_engine: build(Clock::new(machine.copy_engine.clock))?,
+            compute: build(Clock::new(machine.compute.clock))?,
             hbm: build(Clock::new(machine.hbm.clock))?,
         })
     }
@@ -177,17 +181,19 @@ fn pce_spec(machine: &MachineSpec, place: usize, count: usize) -> Result<PceSpec
     })
 }
 
-fn front_end_spec(machine: &MachineSpec, count: usize) -> FrontEndSpec {
-    FrontEndSpec {
+fn front_end(machine: &MachineSpec, lce: Lce, count: usize, ivs: IvStream, clock: Clock) -> FrontEnd {
+    let spec = FrontEndSpec {
         copy_engine: machine.copy_engine.clone(),
+        writes_host: lce == SYSMEM_WRITE,
         pces: count,
         confidential: machine.confidential_computing,
         tag_queue_depth: u64::from(machine.tag_queue.depth),
         release: machine.tag_queue.release,
         device: map::DEVICE_BASE..u64::MAX,
         error_semaphore: map::ERROR,
-        channel_errors: [SYSMEM_READ.channel_error(), SYSMEM_WRITE.channel_error()],
-    }
+        channel_error: lce.channel_error(),
+    };
+    FrontEnd::new(spec, ivs, clock)
 }
 
 fn plans(request: &Request) -> Vec<CopyPlan> {
@@ -215,7 +221,10 @@ fn units(clocks: &Clocks, pces: &[String]) -> Vec<UnitInfo> {
         ("host.root_complex", clocks.root_complex),
         ("link.host_port", clocks.mac),
         ("link.gpu_port", clocks.mac),
-        ("gpu.front_end", clocks.copy_engine),
+        ("gpu.scheduler", clocks.copy_engine),
+        (FRONT_ENDS[0].1, clocks.copy_engine),
+        (FRONT_ENDS[1].1, clocks.copy_engine),
+        ("gpu.compute", clocks.compute),
         ("gpu.tag_queue", clocks.copy_engine),
         ("gpu.hbm", clocks.hbm),
     ];
@@ -265,7 +274,8 @@ impl System {
             root_complex.read_latency.0 += root_complex.secure_read_latency.0;
         }
         let boundary = machine.link.read_completion_boundary.0;
-        let streams = ChannelStreams { h2d: secrets.h2d, d2h: secrets.d2h };
+        let front_end = |lce, ivs| front_end(machine, lce, count, ivs, clocks.copy_engine);
+        let spans = vec![None; plans.len()];
         Ok(Self {
             units: units(&clocks, &names),
             wakes: crate::sim::Wakes::default(),
@@ -275,7 +285,9 @@ impl System {
             root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?,
             host_port: Port::new(&machine.link, Side::Host, clocks.mac, exact),
             gpu_port: Port::new(&machine.link, gpu_side, clocks.mac, exact),
-            front_end: FrontEnd::new(front_end_spec(machine, count), streams, clocks.copy_engine),
+            scheduler: Scheduler::new(machine.compute.schedule),
+            front_ends: [front_end(SYSMEM_READ, secrets.h2d), front_end(SYSMEM_WRITE, secrets.d2h)],
+            compute: Compute::new(&machine.compute, clocks.compute),
             tag_queue: TagQueue::new(&machine.tag_queue, machine.engine.compare, clocks.copy_engine),
             hbm: Hbm::new(&machine.hbm, clocks.hbm),
             pces: (0..names.len()).map(pce).collect::<Result<_, _>>()?,
@@ -289,6 +301,7 @@ impl System {
             over: false,
             copy_ends: Vec::new(),
             milestones: 0,
+            spans,
         })
     }
 }
