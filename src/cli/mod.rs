@@ -10,6 +10,7 @@ mod rerun;
 mod run;
 mod schema;
 mod tlp;
+mod validate;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -35,6 +36,7 @@ enum Verb {
     Schema(schema::Schema),
     Completions(completions::Completions),
     Tlp(tlp::Arguments),
+    Validate(validate::Arguments),
     /// Checks the modelled hardware against published values.
     Verify(verify::Arguments),
 }
@@ -58,6 +60,7 @@ pub fn main() -> ExitCode {
         Verb::Schema(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
+        Verb::Validate(arguments) => validate::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
     };
     Failure::exit(result)
