@@ -1,5 +1,6 @@
 //! The command line: one file per verb.
 
+mod calibrate;
 mod completions;
 mod describe;
 mod failure;
@@ -37,6 +38,7 @@ enum Verb {
     Completions(completions::Completions),
     Tlp(tlp::Arguments),
     Validate(validate::Arguments),
+    Calibrate(calibrate::Arguments),
     /// Checks the modelled hardware against published values.
     Verify(verify::Arguments),
 }
@@ -61,6 +63,7 @@ pub fn main() -> ExitCode {
         Verb::Completions(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
         Verb::Validate(arguments) => validate::run(&arguments),
+        Verb::Calibrate(arguments) => calibrate::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
     };
     Failure::exit(result)

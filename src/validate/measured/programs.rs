@@ -48,12 +48,15 @@ fn copy(row: &Cells<'_>) -> Result<Copied, MeasuredError> {
 }
 
 fn points(runs: &[Run]) -> Vec<Point> {
-    let mut points = Vec::new();
+    let (mut points, mut names) = (Vec::new(), Vec::new());
     for run in runs {
         let without =
             |other: &&Run| (&other.platform, &other.program, other.mode) == (&run.platform, &run.program, Mode::Off);
         let input = Arc::new(runs.iter().find(without).unwrap_or(run).copies.clone());
-        let program = runs.iter().position(|other| other.program == run.program).unwrap_or(0);
+        if !names.contains(&run.program.as_str()) {
+            names.push(&run.program);
+        }
+        let program = names.iter().position(|name| *name == run.program).unwrap_or(0);
         for counted in [Direction::H2d, Direction::D2h, Direction::D2d] {
             let spans = run.copies.iter().zip(&run.device_ns).filter(|(copy, _)| copy.direction == counted);
             let total: f64 = spans.map(|(_, span)| span).sum();
