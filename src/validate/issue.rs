@@ -216,6 +216,15 @@ fn whole_seconds(outcome: &Outcome) -> f64 {
     Femtos(end.saturating_sub(start)).seconds()
 }
 
+/// What a stream of an overlap does.
+#[derive(Clone, Copy)]
+enum Part {
+    Up,
+    Kernel,
+    Down,
+    Wait,
+}
+
 /// What the host does, and the copies it makes.
 #[derive(Default)]
 struct Program {
@@ -237,23 +246,30 @@ impl Program {
 
     fn overlap(overlap: &Overlap) -> Self {
         let mut program = Self::default();
-        let up = |program: &mut Self, stream| program.part(overlap, stream, Direction::H2d, 2 * stream);
-        let run = |program: &mut Self, stream| program.step(stream, Operation::Kernel { duration: overlap.kernel });
-        let down = |program: &mut Self, stream| program.part(overlap, stream, Direction::D2h, 2 * stream + 1);
-        let wait = |program: &mut Self, stream| program.step(stream, Operation::Sync);
         let streams = 0..overlap.streams;
-        let parts: [&dyn Fn(&mut Self, u32); 4] = [&up, &run, &down, &wait];
+        let parts = [Part::Up, Part::Kernel, Part::Down, Part::Wait];
         match overlap.schedule {
-            Schedule::Sequential => streams.for_each(|stream| parts.iter().for_each(|part| part(&mut program, stream))),
+            Schedule::Sequential => {
+                streams.for_each(|stream| parts.iter().for_each(|part| program.part(overlap, *part, stream)));
+            }
             Schedule::Pipelined => {
-                parts.iter().for_each(|part| streams.clone().for_each(|stream| part(&mut program, stream)));
+                parts.iter().for_each(|part| streams.clone().for_each(|stream| program.part(overlap, *part, stream)));
             }
         }
         program
     }
 
+    fn part(&mut self, overlap: &Overlap, part: Part, stream: u32) {
+        match part {
+            Part::Up => self.share(overlap, stream, Direction::H2d, 2 * stream),
+            Part::Kernel => self.step(stream, Operation::Kernel { duration: overlap.kernel }),
+            Part::Down => self.share(overlap, stream, Direction::D2h, 2 * stream + 1),
+            Part::Wait => self.step(stream, Operation::Sync),
+        }
+    }
+
     /// A stream's share of the bytes one way; what cannot be shared evenly goes to the first streams.
-    fn part(&mut self, overlap: &Overlap, stream: u32, direction: Direction, buffer: u32) {
+    fn share(&mut self, overlap: &Overlap, stream: u32, direction: Direction, buffer: u32) {
         let (streams, place) = (u64::from(overlap.streams), u64::from(stream));
         let bytes = overlap.bytes_each_way / streams + u64::from(place < overlap.bytes_each_way % streams);
         if bytes > 0 {

@@ -23,6 +23,9 @@ pub fn text(scores: &[DatasetScore], panels: &[Vec<Panel>]) -> String {
 
 fn head(score: &DatasetScore) -> String {
     let DatasetScore { name, kind, points, points_used_to_fit, points_held_out, rows_left_out, .. } = score;
+    if *points == 0 {
+        return format!("{name} ({kind}): no points, {rows_left_out} rows not modelled\n");
+    }
     let mut text = format!(
         "{name} ({kind}) on {}: {points} points, {points_used_to_fit} used to fit, {points_held_out} held out",
         score.machines.join(", ")

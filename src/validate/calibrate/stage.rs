@@ -9,12 +9,12 @@
 //! points = [{ dataset = "p1-bandwidth", mode = "off", host_memory = "pinned", bytes = ["64 B", "1 KiB"] }]
 //! ```
 //!
-//! A stage starts from the values of the configuration and of the stages before it. Bounds that are left out are those of the
-//! parameter's provenance.
+//! A stage starts from the values of the configuration and of the stages before it, or from `start`. Bounds that are left out are those
+//! of the parameter's provenance, unless that is of an earlier calibration, whose range is a result and no bound.
 
 use super::fit::Variable;
 use crate::{
-    config::Resolved,
+    config::{Kind, Resolved},
     units::KINDS,
     validate::{
         catalogue::{CatalogueError, Dataset, Selector},
@@ -83,6 +83,8 @@ pub struct Bounds {
     pub low: Option<toml::Value>,
     /// Greatest value.
     pub high: Option<toml::Value>,
+    /// Where to start, if not from the machine's own value.
+    pub start: Option<toml::Value>,
 }
 
 /// Points of a data set.
@@ -176,24 +178,28 @@ impl Stage {
         let unknown = || self.wrong(format!("there is no parameter `{path}`"), "`sealsim describe` lists them");
         let parameter = machine.parameter(path).ok_or_else(unknown)?;
         let number = || self.wrong(format!("`{path}` is no number"), "only numbers can be fitted");
-        let start = parameter.amount.ok_or_else(number)?;
-        let read = |name: &str, given: &Option<toml::Value>, stated: &Option<String>| {
-            let missing =
-                || self.wrong(format!("`{path}` has no `{name}`"), "its provenance states none either: write one");
-            let text = match given {
-                Some(toml::Value::String(text)) => text.clone(),
-                Some(other) => other.to_string(),
-                None => stated.clone().ok_or_else(missing)?,
-            };
+        let own = parameter.amount.ok_or_else(number)?;
+        let read = |name: &str, given: &toml::Value| {
+            let text = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
             let wrong =
                 |why: String| self.wrong(format!("`{path}`, `{name}`: {why}"), "write it as the value is written");
             amount(parameter.unit, &text).map_err(wrong)
         };
-        let low = read("low", &bounds.low, &parameter.provenance.low)?;
-        let high = read("high", &bounds.high, &parameter.provenance.high)?;
+        let bound = |name: &str, given: &Option<toml::Value>, stated: &Option<String>| {
+            let missing = || {
+                let what = format!("`{path}` has no `{name}`");
+                self.wrong(what, "its provenance states no bound of its own either: write one in the stage file")
+            };
+            let fitted = parameter.provenance.kind == Kind::Calibrated;
+            let stated = stated.clone().filter(|_| !fitted).map(toml::Value::String);
+            read(name, given.as_ref().or(stated.as_ref()).ok_or_else(missing)?)
+        };
+        let low = bound("low", &bounds.low, &parameter.provenance.low)?;
+        let high = bound("high", &bounds.high, &parameter.provenance.high)?;
+        let start = bounds.start.as_ref().map_or(Ok(own), |start| read("start", start))?;
         if low >= high || !(low..=high).contains(&start) {
-            let what = format!("`{path}` is {}, which is not within its bounds", parameter.value);
-            return Err(self.wrong(what, "write bounds that hold the value to start from"));
+            let what = format!("`{path}` starts outside of its bounds");
+            return Err(self.wrong(what, "write bounds that hold the value to start from, or another `start`"));
         }
         Ok(Tuned { path: path.clone(), unit: parameter.unit, variable: Variable { start, low, high } })
     }
@@ -250,12 +256,24 @@ mod tests {
             ("{ path = 'driver.pushh' }", "no parameter `driver.pushh`"),
             ("{ path = 'tag_queue.release' }", "no number"),
             ("{ path = 'link.lanes' }", "no `low`"),
-            ("{ path = 'driver.push', low = '9000 cycles' }", "not within its bounds"),
+            ("{ path = 'driver.push', low = '9000 cycles' }", "outside of its bounds"),
             ("{ path = 'driver.push', low = 9 }", "no unit"),
+            ("{ path = 'driver.push', start = '9 ms' }", "`start`: `ms` is not a unit"),
         ] {
             let error = tuned(text).unwrap_err();
             assert!(error.contains(phrase), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn the_range_of_an_earlier_calibration_is_no_bound() {
+        let mut machine = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let own = machine.parameters.iter_mut().find(|parameter| parameter.path == "driver.push").unwrap();
+        own.provenance.kind = Kind::Calibrated;
+        let tuned = |text: &str| stage(text, "").parameters(&machine);
+        assert!(tuned("{ path = 'driver.push' }").is_err());
+        let stated = "{ path = 'driver.push', low = '1 cycle', high = '10 cycles', start = '5 cycles' }";
+        assert_eq!(tuned(stated).unwrap()[0].variable, Variable { start: 5, low: 1, high: 10 });
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Table {
     /// Reads `text`, which is called `file` in errors. Empty lines are passed over, and so are lines that begin with `#`.
     pub fn read(file: &str, text: &str) -> Result<Self, MeasuredError> {
         let mut rows = lines(text);
-        let head = if rows.is_empty() { Row { line: 1, cells: vec![0..0] } } else { rows.remove(0) };
+        let head = if rows.is_empty() { Row { line: 1, cells: Vec::new() } } else { rows.remove(0) };
         let table = Self { file: file.to_owned(), text: Arc::new(NamedSource::new(file, text.to_owned())), head, rows };
         let columns = table.head.cells.len();
         let odd = table.rows.iter().find(|row| row.cells.len() != columns);
