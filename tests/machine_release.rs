@@ -111,7 +111,7 @@ fn after_a_failure_nothing_unverified_has_reached_the_sink_under_any_policy() {
             ("staging.ciphertext", FaultKind::Flip),
             ("staging.tag", FaultKind::Flip),
             ("host.iv", FaultKind::Skip),
-            ("gpu.iv", FaultKind::Skip),
+            ("gpu.front_end_read.iv", FaultKind::Skip),
         ] {
             for passage in [1, 4] {
                 let (outcome, sink) = run(policy, Direction::H2d, &[(place, kind, passage)]);
@@ -131,7 +131,7 @@ fn after_a_failure_nothing_unverified_has_reached_the_sink_under_any_policy() {
 fn the_cpu_finds_what_is_wrong_on_the_way_back() {
     for (place, kind, passage) in [
         ("host.iv", FaultKind::Skip, 3),
-        ("gpu.iv", FaultKind::Skip, 3),
+        ("gpu.front_end_write.iv", FaultKind::Skip, 3),
         ("host.writes", FaultKind::Flip, 2),
         ("host.writes", FaultKind::Drop, 70),
         ("gpu.pce1.requests", FaultKind::Flip, 5),

@@ -182,6 +182,19 @@ const RULES: &[Rule] = &[
         remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB or 4 KiB",
     },
     Rule {
+        path: "cipher.on_caller",
+        broken: |m| {
+            let (many, threads) = (m.cipher.on_caller && m.cipher.threads != 1, m.cipher.threads);
+            many.then(|| format!("the caller is one thread, but cipher.threads = {threads}"))
+        },
+        remedy: "write cipher.threads = 1, or cipher.on_caller = false for threads beside the caller",
+    },
+    Rule {
+        path: "driver.pageable_plain.push",
+        broken: |m| odd_push(&m.driver.pageable_plain, m),
+        remedy: "write at least driver.pageable_plain.message and at most staging.buffer x staging.buffers",
+    },
+    Rule {
         path: "driver.pinned.push",
         broken: |m| odd_push(&m.driver.pinned, m),
         remedy: "write at least driver.pinned.message and at most staging.buffer x staging.buffers",
@@ -190,6 +203,29 @@ const RULES: &[Rule] = &[
         path: "driver.pageable.push",
         broken: |m| odd_push(&m.driver.pageable, m),
         remedy: "write at least driver.pageable.message and at most staging.buffer x staging.buffers",
+    },
+    Rule {
+        path: "compute.slots",
+        broken: |m| {
+            (m.compute.slots > 128).then(|| format!("{} kernels at once are more than a GPU runs", m.compute.slots))
+        },
+        remedy: "compute capability 9.0 runs at most 128 grids at once",
+    },
+    Rule {
+        path: "compute.stretch",
+        broken: |m| {
+            let stretch = m.compute.stretch;
+            (!(1000..=100_000).contains(&stretch)).then(|| format!("{stretch} thousandths are not 1 to 100 times"))
+        },
+        remedy: "a kernel lasts 1000 thousandths of its own time, or more",
+    },
+    Rule {
+        path: "compute.copy_rate_l2",
+        broken: |m| {
+            let (l2, hbm) = (m.compute.copy_rate_l2, m.compute.copy_rate_hbm);
+            (l2 < hbm).then(|| format!("{l2} within the cache is slower than {hbm} outside"))
+        },
+        remedy: "write at least compute.copy_rate_hbm",
     },
 ];
 
@@ -283,8 +319,14 @@ mod tests {
         ("staging.buffer", &["staging.buffer=512 KiB"]),
         ("driver.pinned.message", &["driver.pinned.message=1000 B"]),
         ("driver.pageable.message", &["driver.pageable.message=1000 B"]),
+        ("cipher.on_caller", &["cipher.on_caller=true", "cipher.threads=2"]),
+        ("driver.pageable_plain.push", &["driver.pageable_plain.push=65 MiB"]),
         ("driver.pinned.push", &["driver.pinned.push=512 KiB"]),
         ("driver.pageable.push", &["driver.pageable.push=65 MiB"]),
+        ("compute.slots", &["compute.slots=129"]),
+        ("compute.stretch", &["compute.stretch=999"]),
+        ("compute.stretch", &["compute.stretch=100001"]),
+        ("compute.copy_rate_l2", &["compute.copy_rate_l2=100 B/cycle"]),
     ];
 
     #[test]
@@ -312,6 +354,12 @@ mod tests {
             &["engine.ghash.groups=8", "copy_engine.burst=32 B"],
             &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
             &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
+            &[
+                "compute.slots=128",
+                "compute.stretch=1000",
+                "compute.copy_rate_l2=810 B/cycle",
+                "compute.schedule=0 cycles",
+            ],
         ] {
             let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
             assert!(layers.resolve().is_ok(), "{settings:?}");

@@ -1,9 +1,15 @@
 //! The GPU's side of the path: the copy engine with its AES-GCM engines, the tag queue, device memory.
 //!
 //! ```text
-//!  doorbells --> +-----------+ --entries------------------------> +-----------+
-//!  pushes    --> | front end |                                    | tag queue |
-//!                |           | <-------------------- verdicts --- |           |
+//!  doorbells --> +-----------+ --pushes--> +---------+ <== memory
+//!  pushes    --> | scheduler |             | compute |
+//!  requests   <  |           | <-retired-- +---------+
+//!                +-----------+
+//!            pushes |   ^ retired
+//!                   v   |
+//!                +-----------+ --entries------------------------> +-----------+
+//!                | front     |                                    | tag queue |
+//!                |  ends     | <-------------------- verdicts --- |           |
 //!                +-----------+                                    +-----------+
 //!               work |   ^ done  ^                                  ^   |   | verdicts
 //!                    v   |       |                                  |   |   v
@@ -20,7 +26,9 @@
 //!
 //! | unit | file | contract in one line |
 //! | --- | --- | --- |
-//! | front end | [`front_end`] | doorbell to transfers: fetch, decode, IV, tag-queue entry, PCE; verdicts to semaphores |
+//! | scheduler | [`scheduler`] | doorbells to pushes for engines, each stream in order; events |
+//! | front end, one per LCE | [`front_end`] | push to transfers: fetch, decode, IV, tag-queue entry, PCE; verdicts to semaphores |
+//! | compute | [`compute`] | kernels by their times, and the copies that kernels make |
 //! | PCE | [`pce`] | one transfer at a time through the engine, many reads outstanding |
 //! | tag queue | [`tag_queue`] | one entry per message to be verified, a verdict when both tags are known |
 //! | device memory | [`hbm`] | a rate and a latency each way; unverified bytes wait for their verdict |
@@ -29,6 +37,7 @@
 //! writes, [`launch`] the rules that a launch obeys, [`mapping`] which PCE serves which LCE and under which key,
 //! [`key_rotation`] when a key has done enough. [`work`] is what passes between the units, [`spec`] what they are built of.
 
+pub mod compute;
 pub mod front_end;
 pub mod hbm;
 pub mod key_rotation;
@@ -37,6 +46,7 @@ pub mod mapping;
 pub mod method;
 pub mod pce;
 pub mod pushbuffer;
+pub mod scheduler;
 pub mod spec;
 pub mod tag_queue;
 pub mod work;

@@ -1,5 +1,6 @@
 //! What the GPU's side of the path is built of.
 
+use crate::gcm::spec::GhashSpec;
 use crate::units::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ pub struct CopyEngineSpec {
     pub completion_timeout: Femtos,
     /// Secure messages that one LCE may have in flight.
     pub messages_in_flight: u32,
+    /// The authenticator of the PCEs that open, where it differs from `engine.ghash`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_ghash: Option<GhashSpec>,
 }
 
 /// The queue of messages whose tags are not yet verified.
@@ -102,4 +106,29 @@ pub struct HbmSpec {
     pub read_rate: BytesPerCycle,
     /// From a read being taken to its bytes being there.
     pub read_latency: Cycles,
+}
+
+/// Kernels, and what hands out the work of streams.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ComputeSpec {
+    /// Clock of the kernels.
+    pub clock: Frequency,
+    /// Cycles of the copy engine's clock from the moment at which a push may go to its engine to when it goes there. For a push that
+    /// waits for nothing they are part of `copy_engine.fetch`.
+    pub schedule: Cycles,
+    /// Kernels that run at once.
+    pub slots: u32,
+    /// From a kernel's hand-over to its start.
+    pub launch: Cycles,
+    /// How long a kernel lasts, in thousandths of the time that it is said to run.
+    pub stretch: u32,
+    /// A copy within device memory, made by a kernel: what it takes beyond its bytes.
+    pub copy_launch: Cycles,
+    /// Level-two cache: a copy stays in it if source and destination fit.
+    pub l2: Bytes,
+    /// Bytes copied per cycle within it.
+    pub copy_rate_l2: BytesPerCycle,
+    /// Bytes copied per cycle from and to device memory.
+    pub copy_rate_hbm: BytesPerCycle,
 }

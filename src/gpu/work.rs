@@ -3,7 +3,100 @@
 use crate::{
     pcie::packet::Payload,
     sim::{FaultKind, Item},
+    units::Femtos,
 };
+
+/// A push for the channel of a copy engine.
+#[derive(Debug, Clone)]
+pub struct CopyPush {
+    /// Its number.
+    pub number: u32,
+    /// The copy that it belongs to, if any.
+    pub copy: Option<usize>,
+    /// Cycle in which its doorbell rang.
+    pub rung: u64,
+    /// Its methods; none if there is no push of the number that a doorbell named.
+    pub methods: Option<Vec<u8>>,
+}
+
+impl Item for CopyPush {
+    fn word(&self) -> u64 {
+        u64::from(self.number) << 1 | u64::from(self.methods.is_some())
+    }
+}
+
+/// What the compute side does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Computation {
+    /// A kernel that runs this long by itself.
+    Kernel {
+        /// How long.
+        duration: Femtos,
+    },
+    /// A kernel that copies within device memory.
+    Copy {
+        /// First byte read.
+        source: u64,
+        /// First byte written.
+        destination: u64,
+        /// Length.
+        bytes: u64,
+    },
+}
+
+/// A push for the compute side.
+#[derive(Debug, Clone)]
+pub struct ComputePush {
+    /// Its number.
+    pub number: u32,
+    /// The copy that it belongs to, if any.
+    pub copy: Option<usize>,
+    /// What is to be done.
+    pub work: Computation,
+}
+
+impl Item for ComputePush {
+    fn word(&self) -> u64 {
+        let what = match self.work {
+            Computation::Kernel { duration } => duration.0.rotate_left(20),
+            Computation::Copy { source, bytes, .. } => source ^ bytes.rotate_left(20) ^ 1 << 63,
+        };
+        what ^ u64::from(self.number)
+    }
+}
+
+/// An engine has carried out all of a push.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retired {
+    /// Its number.
+    pub push: u32,
+}
+
+impl Item for Retired {
+    fn word(&self) -> u64 {
+        u64::from(self.push)
+    }
+}
+
+/// A copy has begun or ended on the device, or a part of it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// The copy.
+    pub copy: usize,
+    /// Which of the two.
+    pub edge: Edge,
+    /// When.
+    pub time: Femtos,
+}
+
+/// An end of a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    /// A launch starts.
+    Begin,
+    /// A push is done, and its semaphore is released.
+    End,
+}
 
 /// Number of a job: launches in order, and their parts in order.
 pub type JobId = u64;
@@ -73,6 +166,8 @@ pub enum PceWork {
         bytes: u32,
         /// Value.
         value: u64,
+        /// The push that ends with it, if one does.
+        push: Option<u32>,
     },
 }
 
@@ -85,18 +180,29 @@ impl Item for PceWork {
     }
 }
 
-/// A PCE has sent the last byte of a job to host memory, or has given it up.
+/// What a PCE has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Done {
-    /// The job.
-    pub job: JobId,
-    /// Whether it was carried out.
-    pub ok: bool,
+pub enum Done {
+    /// It has sent the last byte of a job to host memory, or has given the job up.
+    Transfer {
+        /// The job.
+        job: JobId,
+        /// Whether it was carried out.
+        ok: bool,
+    },
+    /// The link has taken the semaphore at the end of a push.
+    Release {
+        /// The push.
+        push: u32,
+    },
 }
 
 impl Item for Done {
     fn word(&self) -> u64 {
-        self.job << 1 | u64::from(self.ok)
+        match *self {
+            Self::Transfer { job, ok } => job << 1 | u64::from(ok),
+            Self::Release { push } => 1 << 63 | u64::from(push),
+        }
     }
 }
 

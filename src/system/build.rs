@@ -3,7 +3,7 @@
 use super::{
     channels::Channels,
     data::{DeviceBytes, HostBytes, Ledger, SharedLedger},
-    machine::{FIRST_PCE, System},
+    machine::{FIRST_PCE, FRONT_ENDS, System},
     outcome::RunError,
     pushes::PushStore,
     request::{Direction, Memory, Request},
@@ -17,10 +17,12 @@ use crate::{
         worker::Worker,
     },
     gpu::{
-        front_end::{ChannelStreams, FrontEnd, FrontEndSpec},
+        compute::Compute,
+        front_end::{FrontEnd, FrontEndSpec},
         hbm::Hbm,
         mapping::{self, KeyName, Lce, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask},
         pce::{Keys, Pce, PceSpec},
+        scheduler::Scheduler,
         spec::Release,
         tag_queue::TagQueue,
     },
@@ -51,6 +53,7 @@ struct Clocks {
     root_complex: Clock,
     mac: Clock,
     copy_engine: Clock,
+    compute: Clock,
     hbm: Clock,
 }
 
@@ -61,6 +64,7 @@ impl Clocks {
             root_complex: build(Clock::new(machine.root_complex.clock))?,
             mac: build(Clock::new(MAC_CLOCK))?,
             copy_engine: build(Clock::new(machine.copy_engine.clock))?,
+            compute: build(Clock::new(machine.compute.clock))?,
             hbm: build(Clock::new(machine.hbm.clock))?,
         })
     }
@@ -160,9 +164,13 @@ const fn first_tag(tags: u32) -> u16 {
 
 fn pce_spec(machine: &MachineSpec, place: usize, count: usize) -> Result<PceSpec, RunError> {
     let tags = (machine.link.read_tags as usize / count) as u16;
+    let mut engine = machine.engine.clone();
+    if let Some(ghash) = machine.copy_engine.open_ghash.as_ref().filter(|_| place < count) {
+        engine.ghash = ghash.clone();
+    }
     Ok(PceSpec {
         copy_engine: machine.copy_engine.clone(),
-        engine: machine.confidential_computing.then(|| machine.engine.clone()),
+        engine: machine.confidential_computing.then_some(engine),
         max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
         first_tag: first_tag(machine.link.read_tags) + (place % count) as u16 * tags,
@@ -173,17 +181,19 @@ fn pce_spec(machine: &MachineSpec, place: usize, count: usize) -> Result<PceSpec
     })
 }
 
-fn front_end_spec(machine: &MachineSpec, count: usize) -> FrontEndSpec {
-    FrontEndSpec {
+fn front_end(machine: &MachineSpec, lce: Lce, count: usize, ivs: IvStream, clock: Clock) -> FrontEnd {
+    let spec = FrontEndSpec {
         copy_engine: machine.copy_engine.clone(),
+        writes_host: lce == SYSMEM_WRITE,
         pces: count,
         confidential: machine.confidential_computing,
         tag_queue_depth: u64::from(machine.tag_queue.depth),
         release: machine.tag_queue.release,
         device: map::DEVICE_BASE..u64::MAX,
         error_semaphore: map::ERROR,
-        channel_errors: [SYSMEM_READ.channel_error(), SYSMEM_WRITE.channel_error()],
-    }
+        channel_error: lce.channel_error(),
+    };
+    FrontEnd::new(spec, ivs, clock)
 }
 
 fn plans(request: &Request) -> Vec<CopyPlan> {
@@ -198,6 +208,8 @@ fn plans(request: &Request) -> Vec<CopyPlan> {
             Memory::Pinned => HostMemoryKind::Pinned,
             Memory::Pageable => HostMemoryKind::Pageable,
         },
+        buffer: copy.buffer,
+        pages: copy.pages,
     };
     request.copies.iter().map(plan).collect()
 }
@@ -209,7 +221,10 @@ fn units(clocks: &Clocks, pces: &[String]) -> Vec<UnitInfo> {
         ("host.root_complex", clocks.root_complex),
         ("link.host_port", clocks.mac),
         ("link.gpu_port", clocks.mac),
-        ("gpu.front_end", clocks.copy_engine),
+        ("gpu.scheduler", clocks.copy_engine),
+        (FRONT_ENDS[0].1, clocks.copy_engine),
+        (FRONT_ENDS[1].1, clocks.copy_engine),
+        ("gpu.compute", clocks.compute),
         ("gpu.tag_queue", clocks.copy_engine),
         ("gpu.hbm", clocks.hbm),
     ];
@@ -227,6 +242,7 @@ impl System {
         let (count, names) = pces(machine)?;
         let secrets = Secrets::new(request.seed, machine.engine.key_bits)?;
         let plans = plans(request);
+        let program = std::mem::take(&mut request.program);
         let mut ledger = Ledger::new(exact);
         for copy in std::mem::take(&mut request.copies) {
             ledger.add(copy.bytes, copy.source, copy.sink);
@@ -237,10 +253,13 @@ impl System {
         let cryptor = exact.then(|| {
             Box::new(Software { keys: Arc::clone(&secrets.keys), worker: Rc::clone(&worker) }) as Box<dyn Cryptor>
         });
+        let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?;
+        host.describe(&plans);
         let nonces = NonceStreams { seal: Box::new(Mirror(secrets.h2d)), open: Box::new(Mirror(secrets.d2h)) };
         let options = DriverOptions {
             secure: machine.confidential_computing,
             waits_for_verified: machine.confidential_computing && machine.tag_queue.release == Release::Eager,
+            on_caller: machine.cipher.on_caller,
             pipelined_pushes: false,
         };
         let tags = (machine.link.read_tags as usize / count) as u16;
@@ -250,23 +269,30 @@ impl System {
             let keys = exact.then(|| Arc::clone(&secrets.keys));
             build(Pce::new(pce_spec(machine, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
         };
+        let mut root_complex = machine.root_complex.clone();
+        if machine.confidential_computing {
+            root_complex.read_latency.0 += root_complex.secure_read_latency.0;
+        }
         let boundary = machine.link.read_completion_boundary.0;
-        let streams = ChannelStreams { h2d: secrets.h2d, d2h: secrets.d2h };
+        let front_end = |lce, ivs| front_end(machine, lce, count, ivs, clocks.copy_engine);
+        let spans = vec![None; plans.len()];
         Ok(Self {
             units: units(&clocks, &names),
             wakes: crate::sim::Wakes::default(),
             channels: Channels::new(machine, count, &names),
-            driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, nonces))?,
-            cipher: build(Cipher::new(&machine.cipher, machine.driver.pageable_copy_rate, cryptor))?,
-            root_complex: build(RootComplex::new(&machine.root_complex, boundary, clocks.root_complex))?,
+            driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces))?,
+            cipher: build(Cipher::new(&machine.cipher, &machine.driver, cryptor))?,
+            root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?,
             host_port: Port::new(&machine.link, Side::Host, clocks.mac, exact),
             gpu_port: Port::new(&machine.link, gpu_side, clocks.mac, exact),
-            front_end: FrontEnd::new(front_end_spec(machine, count), streams, clocks.copy_engine),
+            scheduler: Scheduler::new(machine.compute.schedule),
+            front_ends: [front_end(SYSMEM_READ, secrets.h2d), front_end(SYSMEM_WRITE, secrets.d2h)],
+            compute: Compute::new(&machine.compute, clocks.compute),
             tag_queue: TagQueue::new(&machine.tag_queue, machine.engine.compare, clocks.copy_engine),
             hbm: Hbm::new(&machine.hbm, clocks.hbm),
             pces: (0..names.len()).map(pce).collect::<Result<_, _>>()?,
             readers: count,
-            host: build(HostState::new(&machine.staging, private))?,
+            host,
             pushes: PushStore::default(),
             device: DeviceBytes(Rc::clone(&ledger)),
             ledger,
@@ -275,6 +301,7 @@ impl System {
             over: false,
             copy_ends: Vec::new(),
             milestones: 0,
+            spans,
         })
     }
 }

@@ -1,11 +1,17 @@
 //! The queues and wires of a machine.
 
-use super::machine::{CIPHER, DRIVER, FIRST_PCE, FRONT_END, GPU_PORT, HBM, HOST_PORT, ROOT_COMPLEX, TAG_QUEUE};
+use super::machine::{
+    CIPHER, COMPUTE, DRIVER, FIRST_PCE, FRONT_END_READ, FRONT_END_WRITE, FRONT_ENDS, GPU_PORT, HBM, HOST_PORT,
+    ROOT_COMPLEX, SCHEDULER, TAG_QUEUE,
+};
 use crate::{
     config::MachineSpec,
     gpu::{
         spec::Release,
-        work::{Done, Landed, MemoryData, MemoryRead, MemoryWrite, PceWork, TagEntry, TagReport, Verdict},
+        work::{
+            ComputePush, CopyPush, Done, Landed, MemoryData, MemoryRead, MemoryWrite, PceWork, Retired, TagEntry,
+            TagReport, Verdict,
+        },
     },
     host::{CipherDone, CipherJob},
     pcie::{packet::Tlp, port::Frame, root_complex::Notice},
@@ -30,10 +36,15 @@ pub(super) struct Channels {
     pub host_receive: Vec<Queue<Tlp>>,
     pub h2d: Wire<Frame>,
     pub d2h: Wire<Frame>,
-    /// By PCE.
+    /// By PCE, then the scheduler's semaphores.
     pub gpu_send: Vec<Queue<Tlp>>,
     /// Completions by reading PCE, then doorbells.
     pub gpu_receive: Vec<Queue<Tlp>>,
+    /// To the front ends, reading and writing.
+    pub copies: [Queue<CopyPush>; 2],
+    pub compute: Queue<ComputePush>,
+    /// From the front ends and from the compute side.
+    pub retired: [Queue<Retired>; 3],
     pub work: Vec<Queue<PceWork>>,
     pub done: Vec<Queue<Done>>,
     pub entries: Queue<TagEntry>,
@@ -57,6 +68,7 @@ impl Channels {
     pub fn new(machine: &MachineSpec, readers: usize, pces: &[String]) -> Self {
         let pce = |place: usize| UnitId(FIRST_PCE + place as u8);
         let each = || pces.iter().enumerate().map(|(place, name)| (pce(place), name));
+        let served = || each().enumerate().map(|(place, pce)| (FRONT_ENDS[usize::from(place >= readers)].0, pce));
         let depth = machine.tag_queue.depth as usize + HANDOVER;
         let (host, gpu) = (&machine.link.host_credits, &machine.link.gpu_credits);
         let mut gpu_receive: Vec<_> = each()
@@ -64,7 +76,11 @@ impl Channels {
             .map(|(unit, name)| Queue::new(format!("{name}.completions"), GPU_PORT, unit, UNBOUNDED))
             .collect();
         let doorbells = by_credits(gpu.posted_headers);
-        gpu_receive.push(Queue::new("gpu.front_end.doorbells", GPU_PORT, FRONT_END, doorbells));
+        gpu_receive.push(Queue::new("gpu.scheduler.doorbells", GPU_PORT, SCHEDULER, doorbells));
+        let mut gpu_send: Vec<_> =
+            each().map(|(unit, name)| Queue::new(format!("{name}.requests"), unit, GPU_PORT, PORT_DEPTH)).collect();
+        gpu_send.push(Queue::new("gpu.scheduler.requests", SCHEDULER, GPU_PORT, PORT_DEPTH));
+        let retired = |name: &str, unit| Queue::new(format!("{name}.retired"), unit, SCHEDULER, HANDOVER);
         let holders = if machine.tag_queue.release == Release::Hold { readers } else { 0 };
         Self {
             jobs: Queue::new("host.cipher.jobs", DRIVER, CIPHER, HANDOVER),
@@ -80,18 +96,27 @@ impl Channels {
             ],
             h2d: Wire::new("link.h2d", HOST_PORT, GPU_PORT),
             d2h: Wire::new("link.d2h", GPU_PORT, HOST_PORT),
-            gpu_send: each()
-                .map(|(unit, name)| Queue::new(format!("{name}.requests"), unit, GPU_PORT, PORT_DEPTH))
-                .collect(),
+            gpu_send,
             gpu_receive,
-            work: each().map(|(unit, name)| Queue::new(format!("{name}.work"), FRONT_END, unit, HANDOVER)).collect(),
-            done: each().map(|(unit, name)| Queue::new(format!("{name}.done"), unit, FRONT_END, HANDOVER)).collect(),
-            entries: Queue::new("gpu.tag_queue.entries", FRONT_END, TAG_QUEUE, depth),
+            copies: FRONT_ENDS.map(|(unit, name)| Queue::new(format!("{name}.pushes"), SCHEDULER, unit, HANDOVER)),
+            compute: Queue::new("gpu.compute.pushes", SCHEDULER, COMPUTE, HANDOVER),
+            retired: [
+                retired(FRONT_ENDS[0].1, FRONT_END_READ),
+                retired(FRONT_ENDS[1].1, FRONT_END_WRITE),
+                retired("gpu.compute", COMPUTE),
+            ],
+            work: served()
+                .map(|(front_end, (unit, name))| Queue::new(format!("{name}.work"), front_end, unit, HANDOVER))
+                .collect(),
+            done: served()
+                .map(|(front_end, (unit, name))| Queue::new(format!("{name}.done"), unit, front_end, HANDOVER))
+                .collect(),
+            entries: Queue::new("gpu.tag_queue.entries", FRONT_END_READ, TAG_QUEUE, depth),
             reports: each()
                 .take(readers)
                 .map(|(unit, name)| Wire::new(format!("{name}.tags"), unit, TAG_QUEUE))
                 .collect(),
-            verdicts: Queue::new("gpu.tag_queue.verdicts", TAG_QUEUE, FRONT_END, depth),
+            verdicts: Queue::new("gpu.tag_queue.verdicts", TAG_QUEUE, FRONT_END_READ, depth),
             settled: Queue::new("gpu.hbm.verdicts", TAG_QUEUE, HBM, depth),
             released: each()
                 .take(holders)
@@ -100,7 +125,7 @@ impl Channels {
             writes: each().map(|(unit, name)| Wire::lazy(format!("{name}.writes"), unit, HBM)).collect(),
             reads: each().map(|(unit, name)| Queue::new(format!("{name}.reads"), unit, HBM, PORT_DEPTH)).collect(),
             data: each().map(|(unit, name)| Wire::new(format!("{name}.data"), HBM, unit)).collect(),
-            landed: Wire::new("gpu.hbm.landed", HBM, FRONT_END),
+            landed: Wire::new("gpu.hbm.landed", HBM, FRONT_END_READ),
         }
     }
 
@@ -110,6 +135,9 @@ impl Channels {
         all.extend::<[&dyn Channel; 4]>([&self.entries, &self.verdicts, &self.settled, &self.landed]);
         let tlps = [&self.host_send, &self.host_receive, &self.gpu_send, &self.gpu_receive];
         all.extend(tlps.into_iter().flatten().map(|c| c as &dyn Channel));
+        all.extend(self.copies.iter().map(|c| c as &dyn Channel));
+        all.push(&self.compute);
+        all.extend(self.retired.iter().map(|c| c as &dyn Channel));
         all.extend(self.work.iter().map(|c| c as &dyn Channel));
         all.extend(self.done.iter().map(|c| c as &dyn Channel));
         all.extend(self.reports.iter().map(|c| c as &dyn Channel));
@@ -132,6 +160,9 @@ impl Channels {
         ]);
         let tlps = [&mut self.host_send, &mut self.host_receive, &mut self.gpu_send, &mut self.gpu_receive];
         all.extend(tlps.into_iter().flatten().map(|c| c as &mut dyn Channel));
+        all.extend(self.copies.iter_mut().map(|c| c as &mut dyn Channel));
+        all.push(&mut self.compute);
+        all.extend(self.retired.iter_mut().map(|c| c as &mut dyn Channel));
         all.extend(self.work.iter_mut().map(|c| c as &mut dyn Channel));
         all.extend(self.done.iter_mut().map(|c| c as &mut dyn Channel));
         all.extend(self.reports.iter_mut().map(|c| c as &mut dyn Channel));

@@ -1,7 +1,7 @@
 //! The fault points of a machine.
 
 use super::{
-    machine::System,
+    machine::{FRONT_ENDS, System},
     outcome::RunError,
     request::{DataMode, Request},
 };
@@ -11,8 +11,10 @@ use crate::{
     sim::{Armed, Channel, FaultKind, Injection, Kernel, Order},
 };
 
-/// The engine's IV counters.
-const ENGINE_IV: &str = "gpu.iv";
+/// The IV counter of a front end's channel.
+fn engine_iv(front_end: usize) -> String {
+    format!("{}.iv", FRONT_ENDS[front_end].1)
+}
 
 /// A place where faults can be injected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +49,7 @@ fn points(system: &System) -> Vec<FaultPoint> {
     points.extend(
         host::FAULT_POINTS.iter().map(|(place, kinds)| FaultPoint { place: (*place).into(), kinds: kinds.to_vec() }),
     );
-    points.push(FaultPoint { place: ENGINE_IV.into(), kinds: vec![FaultKind::Skip] });
+    points.extend([0, 1].map(|place| FaultPoint { place: engine_iv(place), kinds: vec![FaultKind::Skip] }));
     points.retain(|point| !point.kinds.is_empty());
     points.sort_by(|a, b| a.place.cmp(&b.place));
     points
@@ -62,8 +64,8 @@ pub(super) fn arm(system: &mut System, injections: &[Injection], seed: u64) -> R
             return Err(unknown(&points, injection));
         }
         let armed = Armed::new(injection, seed);
-        if injection.place == ENGINE_IV {
-            system.front_end.arm_iv_skip(armed);
+        if let Some(place) = [0, 1].into_iter().find(|&place| injection.place == engine_iv(place)) {
+            system.front_ends[place].arm_iv_skip(armed);
         } else if let Some(channel) = system.channels.named(&injection.place) {
             channel.arm(armed);
         } else {
@@ -90,5 +92,6 @@ fn likeness(a: &str, b: &str) -> usize {
 /// How many injected faults have struck.
 pub(super) fn struck(system: &System) -> usize {
     let channels: usize = system.channels.all().into_iter().map(Channel::struck).sum();
-    channels + system.host.struck() + usize::from(system.front_end.iv_skipped())
+    let ivs = system.front_ends.iter().filter(|front_end| front_end.iv_skipped()).count();
+    channels + system.host.struck() + ivs
 }

@@ -20,14 +20,19 @@ const OWN_LIMITS: [Stall; 9] = [
 ];
 
 /// Units whose busy cycles are time under way, not work: something is in service.
-const LATENCY_ONLY: [&str; 3] = ["host.root_complex", "gpu.front_end", "gpu.tag_queue"];
+const LATENCY_ONLY: [&str; 5] =
+    ["host.root_complex", "gpu.scheduler", "gpu.front_end_read", "gpu.front_end_write", "gpu.tag_queue"];
 
 /// The unit and state that best say what limited a copy, from the accounts at its start and end: a unit that works nearly all the
-/// time; else the busiest unit or the longest own limit.
-pub(super) fn limiter(units: &[UnitInfo], (before, after): (Option<&[Account]>, &[Account])) -> Limiter {
+/// time; else the busiest unit or the longest own limit. Only units that `concern` the copy count.
+pub(super) fn limiter(
+    units: &[UnitInfo],
+    concern: &dyn Fn(usize) -> bool,
+    (before, after): (Option<&[Account]>, &[Account]),
+) -> Limiter {
     let mut best = Limiter { unit: "none".into(), state: "idle".into(), fraction: 0.0 };
     let mut saturated = best.clone();
-    for (place, (info, account)) in units.iter().zip(after).enumerate() {
+    for (place, (info, account)) in units.iter().zip(after).enumerate().filter(|(place, _)| concern(*place)) {
         let earlier = before.and_then(|b| b.get(place));
         let total = account.total() - earlier.map_or(0, Account::total);
         if total == 0 {

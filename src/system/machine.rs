@@ -5,9 +5,11 @@
 //!     |  <--done---                +-----------> host port ~~h2d~~> GPU port ----> PCEs <=======> HBM
 //!     +----------------------------+              ^    |   <~~d2h~~    |  ^         |  ^           |
 //!     ^                             completions   |    v               v  +---------+  |work       |landed
-//!     +~~~~~~~notices~~~~~~~~~~~~ root complex ---+  reads, writes  front end ---------+           |
-//!                                                                      ^ +--entries--> tag queue -+
-//!                                                                      +----verdicts-------+
+//!     +~~~~~~~notices~~~~~~~~~~~~ root complex ---+  reads, writes  scheduler          |           |
+//!                                                                    |   |  pushes     |           |
+//!                                                                    v   +-------> front ends -----+
+//!                                                                 compute           ^ +--entries--> tag queue
+//!                                                                                   +----verdicts------+
 //! ```
 
 use super::{
@@ -17,10 +19,13 @@ use super::{
 };
 use crate::{
     gpu::{
-        front_end::{self, FrontEnd},
+        compute::{self, Compute},
+        front_end::{self, FrontEnd, Verification},
         hbm::{self, Hbm},
         pce::{self, Pce},
+        scheduler::{self, Scheduler},
         tag_queue::{self, TagCounts, TagQueue},
+        work::{Edge, Mark},
     },
     host::{Cipher, CipherPorts, Driver, DriverPorts, HostState},
     pcie::{
@@ -37,10 +42,17 @@ pub(super) const CIPHER: UnitId = UnitId(1);
 pub(super) const ROOT_COMPLEX: UnitId = UnitId(2);
 pub(super) const HOST_PORT: UnitId = UnitId(3);
 pub(super) const GPU_PORT: UnitId = UnitId(4);
-pub(super) const FRONT_END: UnitId = UnitId(5);
-pub(super) const TAG_QUEUE: UnitId = UnitId(6);
-pub(super) const HBM: UnitId = UnitId(7);
-pub(super) const FIRST_PCE: u8 = 8;
+pub(super) const SCHEDULER: UnitId = UnitId(5);
+pub(super) const FRONT_END_READ: UnitId = UnitId(6);
+pub(super) const FRONT_END_WRITE: UnitId = UnitId(7);
+pub(super) const COMPUTE: UnitId = UnitId(8);
+pub(super) const TAG_QUEUE: UnitId = UnitId(9);
+pub(super) const HBM: UnitId = UnitId(10);
+pub(super) const FIRST_PCE: u8 = 11;
+
+/// The front ends, of the LCE that reads host memory and of the one that writes it.
+pub(super) const FRONT_ENDS: [(UnitId, &str); 2] =
+    [(FRONT_END_READ, "gpu.front_end_read"), (FRONT_END_WRITE, "gpu.front_end_write")];
 
 /// Places among the inputs of the host port.
 pub(super) const DOORBELLS: usize = 0;
@@ -66,7 +78,10 @@ pub(super) struct System {
     pub root_complex: RootComplex,
     pub host_port: Port,
     pub gpu_port: Port,
-    pub front_end: FrontEnd,
+    pub scheduler: Scheduler,
+    /// As [`FRONT_ENDS`].
+    pub front_ends: [FrontEnd; 2],
+    pub compute: Compute,
     pub tag_queue: TagQueue,
     pub hbm: Hbm,
     pub pces: Vec<Pce>,
@@ -85,6 +100,20 @@ pub(super) struct System {
     pub copy_ends: Vec<CopyEnd>,
     /// Milestones so far.
     pub milestones: usize,
+    /// By copy: when it began and ended on the device, as far as it has.
+    pub spans: Vec<Option<(Femtos, Femtos)>>,
+}
+
+/// Notes what copies have begun and ended. Of a copy of several pushes, the first beginning and the last end count.
+fn note_marks(spans: &mut [Option<(Femtos, Femtos)>], marks: impl Iterator<Item = Mark>) {
+    for Mark { copy, edge, time } in marks {
+        let Some(span) = spans.get_mut(copy) else { continue };
+        let (begin, end) = span.get_or_insert((time, time));
+        match edge {
+            Edge::Begin => *begin = (*begin).min(time),
+            Edge::End => *end = (*end).max(time),
+        }
+    }
 }
 
 impl System {
@@ -154,19 +183,50 @@ impl System {
         self.root_complex.tick(now, ports)
     }
 
-    fn tick_front_end(&mut self, now: Now) -> Wake {
+    fn tick_scheduler(&mut self, now: Now) -> Wake {
         let c = &mut self.channels;
-        let mut ports = front_end::Ports {
+        let mut ports = scheduler::Ports {
             doorbells: c.gpu_receive[self.readers].input(now.time, &self.wakes),
             pushes: &mut self.pushes,
-            work: &mut c.work,
-            done: &mut c.done,
-            landed: &mut c.landed,
-            verdicts: &mut c.verdicts,
-            entries: &mut c.entries,
+            copies: &mut c.copies,
+            compute: c.compute.output(now.time, &self.wakes),
+            retired: &mut c.retired,
+            requests: c.gpu_send[self.pces.len()].output(now.time, &self.wakes),
             wakes: &self.wakes,
         };
-        self.front_end.tick(now, &mut ports)
+        self.scheduler.tick(now, &mut ports)
+    }
+
+    /// Of the LCE that reads host memory, or of the one that writes it.
+    fn tick_front_end(&mut self, writes_host: bool, now: Now) -> Wake {
+        let c = &mut self.channels;
+        let pces = if writes_host { self.readers.. } else { 0.. };
+        let count = self.readers;
+        let place = usize::from(writes_host);
+        let verification = Verification { landed: &mut c.landed, verdicts: &mut c.verdicts, entries: &mut c.entries };
+        let mut ports = front_end::Ports {
+            pushes: c.copies[place].input(now.time, &self.wakes),
+            work: &mut c.work[pces.clone()][..count],
+            done: &mut c.done[pces][..count],
+            verification: (!writes_host).then_some(verification),
+            retired: c.retired[place].output(now.time, &self.wakes),
+            wakes: &self.wakes,
+        };
+        let wake = self.front_ends[place].tick(now, &mut ports);
+        note_marks(&mut self.spans, self.front_ends[place].marks());
+        wake
+    }
+
+    fn tick_compute(&mut self, now: Now) -> Wake {
+        let c = &mut self.channels;
+        let mut ports = compute::Ports {
+            pushes: c.compute.input(now.time, &self.wakes),
+            retired: c.retired[2].output(now.time, &self.wakes),
+            memory: &mut self.device,
+        };
+        let wake = self.compute.tick(now, &mut ports);
+        note_marks(&mut self.spans, self.compute.marks());
+        wake
     }
 
     fn tick_tag_queue(&mut self, now: Now) -> Wake {
@@ -269,7 +329,14 @@ impl Machine for System {
                 self.over |= self.gpu_port.fault().is_some();
                 wake
             }
-            FRONT_END => self.tick_front_end(now),
+            SCHEDULER => self.tick_scheduler(now),
+            FRONT_END_READ => self.tick_front_end(false, now),
+            FRONT_END_WRITE => self.tick_front_end(true, now),
+            COMPUTE => {
+                let wake = self.tick_compute(now);
+                self.over |= self.ledger.borrow().fault().is_some();
+                wake
+            }
             TAG_QUEUE => self.tick_tag_queue(now),
             HBM => {
                 let wake = self.tick_hbm(now);

@@ -1,19 +1,20 @@
-//! Pushes on their way from the driver to the GPU: launches into class C8B5 methods.
+//! Pushes on their way from the driver to the GPU: launches into class C8B5 methods, and who carries them out.
 
 use crate::{
     gpu::{
-        front_end::PushMemory,
         launch::{Flush, Launch, Location, Operation, Order as LaunchOrder, Semaphore, Side, Transfer},
-        pushbuffer::{Command, encode},
+        pushbuffer::{Command, EncodeError, encode},
+        scheduler::{PushMemory, Submission, Work},
+        work::Computation,
     },
-    host::{Order, OrderKind, Push, Pushes},
+    host::{Order, OrderKind, Push, Pushes, StreamTask},
 };
 use std::collections::BTreeMap;
 
-/// Method bytes by the number of their push.
+/// Pushes by number.
 #[derive(Debug, Default)]
 pub(super) struct PushStore {
-    pushes: BTreeMap<u32, Vec<u8>>,
+    pushes: BTreeMap<u32, Submission>,
     fault: Option<String>,
 }
 
@@ -26,24 +27,51 @@ impl PushStore {
 
 impl Pushes for PushStore {
     fn put(&mut self, push: Push) {
-        let count = push.orders.len();
-        let launches = push.orders.iter().enumerate().map(|(place, order)| launch(order, place + 1 == count));
-        let semaphore = Semaphore {
-            address: push.semaphore.address,
-            payload: u64::from(push.semaphore.value),
-            wide: false,
-            timestamp: false,
-            reduction: None,
+        let work = match push.task {
+            Some(task) => task_work(task),
+            None => match methods(&push) {
+                Ok(methods) => Work::Copies { writes_host: writes_host(&push), methods },
+                Err(error) => {
+                    self.fault = Some(format!("push {} cannot be put into methods: {error}", push.number));
+                    return;
+                }
+            },
         };
-        let release = Launch { semaphore: Some(semaphore), ..Launch::default() };
-        let commands: Vec<_> = launches.chain([release]).map(Command::Launch).collect();
-        match encode(&commands) {
-            Ok(bytes) => {
-                self.pushes.insert(push.number, bytes);
-            }
-            Err(error) => self.fault = Some(format!("push {} cannot be put into methods: {error}", push.number)),
-        }
+        let Push { number, stream, copy, semaphore, .. } = push;
+        self.pushes.insert(number, Submission { number, stream, copy, work, semaphore: semaphore.address });
     }
+}
+
+const fn task_work(task: StreamTask) -> Work {
+    match task {
+        StreamTask::Kernel { duration } => Work::Compute(Computation::Kernel { duration }),
+        StreamTask::Copy { source, destination, bytes } => {
+            Work::Compute(Computation::Copy { source, destination, bytes })
+        }
+        StreamTask::Record { event } => Work::Record { event },
+        StreamTask::Wait { event } => Work::Wait { event },
+    }
+}
+
+/// Whether the launches of a push are those of the LCE that writes host memory. A push is for one LCE.
+fn writes_host(push: &Push) -> bool {
+    push.orders.first().is_some_and(|order| matches!(order.kind, OrderKind::Seal | OrderKind::Store))
+}
+
+/// The methods of a push of launches.
+fn methods(push: &Push) -> Result<Vec<u8>, EncodeError> {
+    let count = push.orders.len();
+    let launches = push.orders.iter().enumerate().map(|(place, order)| launch(order, place + 1 == count));
+    let semaphore = Semaphore {
+        address: push.semaphore.address,
+        payload: u64::from(push.semaphore.value),
+        wide: false,
+        timestamp: false,
+        reduction: None,
+    };
+    let release = Launch { semaphore: Some(semaphore), ..Launch::default() };
+    let commands: Vec<_> = launches.chain([release]).map(Command::Launch).collect();
+    encode(&commands)
 }
 
 /// A launch; the last one of a push flushes.
@@ -65,7 +93,7 @@ fn launch(order: &Order, last: bool) -> Launch {
 }
 
 impl PushMemory for PushStore {
-    fn take(&mut self, number: u32) -> Option<Vec<u8>> {
+    fn take(&mut self, number: u32) -> Option<Submission> {
         self.pushes.remove(&number)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     faults, limiter,
-    machine::System,
+    machine::{COMPUTE, FIRST_PCE, System},
     outcome::{CopyOutcome, DirectionTraffic, Outcome, RunError, TagQueueOutcome, UnitOutcome},
     request::{DataMode, Direction, Memory, Request},
 };
@@ -65,7 +65,7 @@ fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
             total_exposure: exposure.total,
             scrubbed: exposure.scrubbed,
         },
-        key_work: system.front_end.key_work(),
+        key_work: [system.front_ends[0].key_work(), system.front_ends[1].key_work()],
         incidents: incidents(system),
         faults_struck: (faults::struck(system), request.injections.len()),
         ticks: run.ticks,
@@ -87,7 +87,9 @@ fn incidents(system: &System) -> Vec<String> {
     let mut all = Vec::new();
     all.extend_from_slice(system.driver.incidents());
     all.extend_from_slice(system.root_complex.incidents());
-    all.extend_from_slice(system.front_end.incidents());
+    for front_end in &system.front_ends {
+        all.extend_from_slice(front_end.incidents());
+    }
     for pce in &system.pces {
         all.extend_from_slice(pce.incidents());
     }
@@ -123,21 +125,35 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
             start: outcome.start,
             end: outcome.verified.max(outcome.end),
             returned: outcome.verified.max(outcome.end),
-            device: None,
+            device: system.spans.get(place).copied().flatten(),
             messages: if secure { outcome.messages } else { 0 },
             tags_verified: gpu_verified + outcome.tags_verified,
             tags_failed: gpu_failed + outcome.tags_failed,
             delivered,
             reason: outcome.reason.as_ref().map(|r| explained(r, system)).or(complaint).filter(|_| !delivered),
-            limited_by: limiter::limiter(system.units(), span(system, run, place)),
+            limited_by: limiter::limiter(
+                system.units(),
+                &|unit| concerns(system, asked, unit),
+                span(system, run, place),
+            ),
         }
     })
     .collect()
 }
 
+/// Whether a unit can limit a copy: of the copy engines the one of its direction, of the rest of the GPU what it passes.
+fn concerns(system: &System, asked: &Asked, unit: usize) -> bool {
+    let first = usize::from(FIRST_PCE);
+    if unit == usize::from(COMPUTE.0) {
+        return asked.direction == Direction::D2d;
+    }
+    unit < first || (unit - first >= system.readers) == (asked.direction == Direction::D2h)
+}
+
 /// What the driver says, and where that is only that the GPU has failed, why it did.
 fn explained(reason: &str, system: &System) -> String {
-    let failure = system.pces.iter().find_map(crate::gpu::pce::Pce::failure).or(system.front_end.incidents().first());
+    let failure = system.pces.iter().find_map(crate::gpu::pce::Pce::failure);
+    let failure = failure.or_else(|| system.front_ends.iter().find_map(|front_end| front_end.incidents().first()));
     match failure.filter(|_| reason.starts_with("channel error")) {
         Some(failure) => format!("{reason}: {failure}"),
         None => reason.to_owned(),

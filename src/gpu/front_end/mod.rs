@@ -1,26 +1,28 @@
-//! The front end of the copy engine: from doorbells to transfers, and from verdicts to semaphores.
+//! The front end of a logical copy engine (LCE), one channel: from pushes to transfers, and from verdicts to semaphores. There is one for
+//! the LCE that reads host memory and one for the LCE that writes it.
 //!
 //! ```text
 //!                    +----------------------------------------+
-//!  doorbells In     >| fetch -> decode -> LCE -> IV -> split  |> work[] Out (PCEs: readers, then writers)
-//!  done[] In        >|                                        |> entries Out (tag queue)
-//!  verdicts In      >|  flights: launches not yet complete    |
-//!  landed wire      ~|                                        |
-//!                    +-------------------+--------------------+
-//!                                        | PushMemory
+//!  pushes In        >| fetch -> decode -> LCE -> IV -> split  |> work[] Out (the LCE's PCEs)
+//!  done[] In        >|                                        |> retired Out (scheduler)
+//!                    |  flights: launches not yet complete    |
+//!  verdicts In      >|                                        |> entries Out (tag queue)   the reading
+//!  landed wire      ~|                                        |                            LCE only
+//!                    +----------------------------------------+
 //! ```
 //!
 //! | contract | |
 //! | --- | --- |
-//! | accepts | doorbells as they come; a push is decoded `fetch` cycles later, a method word per `method_word` cycles |
+//! | accepts | pushes as they come; a push is decoded `fetch` cycles after its doorbell rang and no sooner than it comes, a method word per `method_word` cycles |
 //! | gives per cycle | one transfer or one semaphore |
 //! | IV | one step per secure launch, in launch order, before its data; exhaustion is a channel error |
 //! | order | a non-pipelined launch waits for all earlier ones; a semaphore waits for all earlier transfers |
 //! | complete | to device memory: landed, and verified unless the policy is `eager`; to host memory: sent |
+//! | retired | a push, when the link has taken the semaphore at its end |
 //! | stalls | `order`, `tag_queue_full` |
 //!
-//! A plain launch is cut into stripes that go to the PCEs of its LCE in turn. A failed verdict or transfer poisons the channel: what is
-//! not yet launched is dropped, and the error number of the LCE is written to the error semaphore.
+//! A plain launch is cut into stripes that go to the PCEs of its LCE in turn. A failed verdict or transfer, or a push that comes twice, poisons the
+//! channel: what is not yet launched is dropped, and the error number of the LCE is written to the error semaphore. The other channel goes on.
 
 mod flight;
 
@@ -29,12 +31,11 @@ use super::{
     launch::{Launch, Operation, Order, Protection, Semaphore, Side, Transfer},
     pushbuffer::{Command, Stream},
     spec::{CopyEngineSpec, Release},
-    work::{Done, Job, JobKind, Landed, PceWork, TagEntry, Verdict},
+    work::{CopyPush, Done, Edge, Job, JobKind, Landed, Mark, PceWork, Retired, TagEntry, Verdict},
 };
 use crate::{
     gcm::iv::Stream as IvStream,
-    pcie::packet::Tlp,
-    sim::{Activity, Armed, Clock, In, Now, Queue, Stall, Wake, Wakes, Wire},
+    sim::{Activity, Armed, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
 };
 use flight::{Flight, Flights};
 use std::{collections::VecDeque, ops::Range};
@@ -45,28 +46,28 @@ pub const CHANNEL_ERROR: u64 = 1 << 31;
 /// Distance from a push's semaphore to the one that is written when all its messages are verified, under `eager`.
 pub const VERIFIED_OFFSET: u64 = 16;
 
-/// Where the methods of a push lie.
-pub trait PushMemory {
-    /// The method bytes of push `number`, if there is one.
-    fn take(&mut self, number: u32) -> Option<Vec<u8>>;
-}
-
-/// Ports of the front end.
-pub struct Ports<'a> {
-    /// Doorbells: writes that carry the number of a push.
-    pub doorbells: In<'a, Tlp>,
-    /// Pushes.
-    pub pushes: &'a mut dyn PushMemory,
-    /// To the PCEs.
-    pub work: &'a mut [Queue<PceWork>],
-    /// From the PCEs.
-    pub done: &'a mut [Queue<Done>],
+/// What tells a front end that messages to device memory are complete.
+pub struct Verification<'a> {
     /// From device memory.
     pub landed: &'a mut Wire<Landed>,
     /// From the tag queue.
     pub verdicts: &'a mut Queue<Verdict>,
     /// To the tag queue.
     pub entries: &'a mut Queue<TagEntry>,
+}
+
+/// Ports of a front end.
+pub struct Ports<'a> {
+    /// From the scheduler.
+    pub pushes: In<'a, CopyPush>,
+    /// To the PCEs.
+    pub work: &'a mut [Queue<PceWork>],
+    /// From the PCEs.
+    pub done: &'a mut [Queue<Done>],
+    /// Of the LCE that reads host memory.
+    pub verification: Option<Verification<'a>>,
+    /// To the scheduler.
+    pub retired: Out<'a, Retired>,
     /// Where wakes are noted.
     pub wakes: &'a Wakes,
 }
@@ -76,7 +77,9 @@ pub struct Ports<'a> {
 pub struct FrontEndSpec {
     /// The copy engine.
     pub copy_engine: CopyEngineSpec,
-    /// PCEs of the reading and of the writing LCE each.
+    /// Whether its LCE writes host memory; the other one reads it, and copies within device memory.
+    pub writes_host: bool,
+    /// PCEs of the LCE.
     pub pces: usize,
     /// Whether confidential computing is on.
     pub confidential: bool,
@@ -88,50 +91,63 @@ pub struct FrontEndSpec {
     pub device: Range<u64>,
     /// Where a channel error is written.
     pub error_semaphore: u64,
-    /// Robust-channel errors of the reading and of the writing LCE.
-    pub channel_errors: [u32; 2],
+    /// Robust-channel error of the LCE.
+    pub channel_error: u32,
 }
 
-/// The IV streams of a channel.
+/// A command of a push.
 #[derive(Debug, Clone)]
-pub struct ChannelStreams {
-    /// Host to device.
-    pub h2d: IvStream,
-    /// Device to host.
-    pub d2h: IvStream,
+struct Step {
+    /// Cycle from which on it is decoded.
+    ready: u64,
+    command: Command,
+    /// The copy that its push belongs to.
+    copy: Option<usize>,
+    /// The push that ends with it.
+    ends: Option<u32>,
 }
 
-/// The front end.
+/// A front end.
 #[derive(Debug)]
 pub struct FrontEnd {
     spec: FrontEndSpec,
     clock: Clock,
     stream: Stream,
-    ivs: ChannelStreams,
+    ivs: IvStream,
     decode_free: u64,
-    commands: VecDeque<(u64, Command)>,
+    last_push: Option<u32>,
+    steps: VecDeque<Step>,
     flights: Flights,
     /// Launch that is being cut into stripes.
     cutting: Option<(Job, u64)>,
     turn: usize,
-    /// Group of PCEs that the last transfer went to.
-    group: usize,
     tag_credits: u64,
     next_job: u64,
     poisoned: bool,
-    error_due: Option<usize>,
+    error_due: bool,
     /// Under `eager`: semaphores that wait for the verdicts of all jobs before a number.
     unverified: VecDeque<(u64, Semaphore)>,
     skip_iv: Option<Armed>,
-    /// Work of the keys of the two directions.
-    key_work: [Work; 2],
+    /// Work of the channel's key.
+    key_work: Work,
+    /// Pushes whose end the scheduler is to be told.
+    retired: VecDeque<u32>,
+    marks: Vec<Mark>,
     incidents: Vec<String>,
 }
 
+/// Why something does not happen yet: what the front end is meanwhile and when it can go on by itself.
+type Refusal = (Activity, u64);
+
+/// Nothing can go on before a port changes.
+const fn stall(stall: Stall) -> Option<Refusal> {
+    Some((Activity::Stall(stall), Wake::NEVER))
+}
+
 impl FrontEnd {
-    /// A front end on `clock`.
+    /// A front end on `clock` with the IVs of its direction.
     #[must_use]
-    pub fn new(spec: FrontEndSpec, ivs: ChannelStreams, clock: Clock) -> Self {
+    pub fn new(spec: FrontEndSpec, ivs: IvStream, clock: Clock) -> Self {
         let stream =
             Stream { decoder: super::method::Decoder::bound(), lce: super::launch::Lce::new(spec.confidential) };
         Self {
@@ -141,17 +157,19 @@ impl FrontEnd {
             stream,
             ivs,
             decode_free: 0,
-            commands: VecDeque::new(),
+            last_push: None,
+            steps: VecDeque::new(),
             flights: Flights::default(),
             cutting: None,
             turn: 0,
-            group: 0,
             next_job: 1,
             poisoned: false,
-            error_due: None,
+            error_due: false,
             unverified: VecDeque::new(),
             skip_iv: None,
-            key_work: [Work::default(); 2],
+            key_work: Work::default(),
+            retired: VecDeque::new(),
+            marks: Vec::new(),
             incidents: Vec::new(),
         }
     }
@@ -162,9 +180,9 @@ impl FrontEnd {
         &self.incidents
     }
 
-    /// What the keys have done: host to device, then device to host.
+    /// What the channel's key has done.
     #[must_use]
-    pub const fn key_work(&self) -> [Work; 2] {
+    pub const fn key_work(&self) -> Work {
         self.key_work
     }
 
@@ -179,28 +197,42 @@ impl FrontEnd {
         self.skip_iv.as_ref().is_some_and(Armed::struck)
     }
 
+    /// What copies have begun and ended since this was last asked.
+    pub fn marks(&mut self) -> std::vec::Drain<'_, Mark> {
+        self.marks.drain(..)
+    }
+
     /// Advances by one edge.
     pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
-        self.take_doorbells(now, ports);
+        self.take_pushes(now, ports);
         self.take_results(now, ports);
+        while !self.retired.is_empty() && ports.retired.has_room() {
+            ports.retired.push(Retired { push: self.retired.pop_front().unwrap_or_default() });
+        }
         let (activity, at) = self.dispatch(now, ports);
-        let arrival = ports.landed.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        let arrival = ports.verification.as_ref().and_then(|v| v.landed.next_arrival());
+        let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         Wake::at_or_port(at.min(arrival), activity)
     }
 
-    fn take_doorbells(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(tlp) = ports.doorbells.pop() {
-            let number = tlp.payload.bytes().and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
-            let intact = tlp.intact_end_to_end();
-            match number.filter(|_| intact).and_then(|n| ports.pushes.take(n)) {
-                Some(methods) => self.decode(&methods, now),
-                None => self.poison(0, "a doorbell names no push that is there".into()),
+    fn take_pushes(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while let Some(push) = ports.pushes.pop() {
+            match &push.methods {
+                Some(_) if self.last_push == Some(push.number) => {
+                    self.poison(format!("push {} has come twice", push.number));
+                }
+                Some(methods) => {
+                    self.last_push = Some(push.number);
+                    self.decode(&push, methods, now);
+                }
+                None => self.poison("a doorbell names no push that is there".into()),
             }
         }
     }
 
-    fn decode(&mut self, methods: &[u8], now: Now) {
-        let start = (now.cycle + self.spec.copy_engine.fetch.0).max(self.decode_free);
+    fn decode(&mut self, push: &CopyPush, methods: &[u8], now: Now) {
+        let fetched = push.rung.saturating_add(self.spec.copy_engine.fetch.0);
+        let start = fetched.max(now.cycle).max(self.decode_free);
         let word = self.spec.copy_engine.method_word.0;
         self.decode_free = start + (methods.len() as u64 / 4) * word;
         let device = self.spec.device.clone();
@@ -208,39 +240,52 @@ impl FrontEnd {
             &|location| Some(if device.contains(&location.address) { Side::Protected } else { Side::Unprotected });
         match self.stream.decode(methods, protection) {
             Ok(commands) => {
-                let dated = commands.into_iter().map(|(at, command)| (start + (at as u64 / 4 + 1) * word, command));
-                self.commands.extend(dated);
+                let last = commands.len().saturating_sub(1);
+                let steps = commands.into_iter().enumerate().map(|(place, (at, command))| Step {
+                    ready: start + (at as u64 / 4 + 1) * word,
+                    command,
+                    copy: push.copy,
+                    ends: (place == last).then_some(push.number),
+                });
+                self.steps.extend(steps);
             }
-            Err(error) => self.poison(self.group, format!("the methods of a push are refused: {error}")),
+            Err(error) => self.poison(format!("the methods of a push are refused: {error}")),
         }
     }
 
-    fn poison(&mut self, group: usize, why: String) {
+    fn poison(&mut self, why: String) {
         self.incidents.push(why);
         if !self.poisoned {
             self.poisoned = true;
-            self.error_due = Some(group);
-            self.commands.clear();
+            self.error_due = true;
+            self.steps.clear();
             self.cutting = None;
         }
     }
 
     fn take_results(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(verdict) = ports.verdicts.input(now.time, ports.wakes).pop() {
-            self.tag_credits += 1;
-            self.flights.verified(verdict.job);
-            if !verdict.ok {
-                self.poison(0, format!("authentication of message {} failed: the tags differ", verdict.job));
+        if let Some(Verification { landed, verdicts, .. }) = &mut ports.verification {
+            while let Some(verdict) = verdicts.input(now.time, ports.wakes).pop() {
+                self.tag_credits += 1;
+                self.flights.verified(verdict.job);
+                if !verdict.ok {
+                    self.poison(format!("authentication of message {} failed: the tags differ", verdict.job));
+                }
             }
-        }
-        while let Some(Landed { job }) = ports.landed.arrive(now.time) {
-            self.flights.moved(job);
+            while let Some(Landed { job }) = landed.arrive(now.time) {
+                self.flights.moved(job);
+            }
         }
         for queue in &mut *ports.done {
             while let Some(done) = queue.input(now.time, ports.wakes).pop() {
-                self.flights.moved(done.job);
-                if !done.ok {
-                    self.poison(self.group, format!("transfer {} was given up", done.job));
+                match done {
+                    Done::Transfer { job, ok } => {
+                        self.flights.moved(job);
+                        if !ok {
+                            self.poison(format!("transfer {job} was given up"));
+                        }
+                    }
+                    Done::Release { push } => self.retired.push_back(push),
                 }
             }
         }
@@ -248,14 +293,14 @@ impl FrontEnd {
     }
 
     /// Starts the next transfer or semaphore; gives what the front end is and when it can go on by itself.
-    fn dispatch(&mut self, now: Now, ports: &mut Ports<'_>) -> (Activity, u64) {
-        if let Some(group) = self.error_due {
-            if let Some(refusal) =
-                self.release(group, self.spec.error_semaphore, 4, self.channel_error(group), now, ports)
-            {
+    fn dispatch(&mut self, now: Now, ports: &mut Ports<'_>) -> Refusal {
+        if self.error_due {
+            let value = CHANNEL_ERROR | u64::from(self.spec.channel_error);
+            let error = PceWork::Release { address: self.spec.error_semaphore, bytes: 4, value, push: None };
+            if let Some(refusal) = Self::release(error, now, ports) {
                 return refusal;
             }
-            self.error_due = None;
+            self.error_due = false;
         }
         if self.poisoned {
             return (Activity::Idle, Wake::NEVER);
@@ -266,88 +311,85 @@ impl FrontEnd {
         if self.cutting.is_some() {
             return self.cut(now, ports);
         }
-        let Some((ready, command)) = self.commands.front().cloned() else {
+        let Some(step) = self.steps.front().cloned() else {
             let waits = !self.flights.is_empty() || !self.unverified.is_empty();
             return (if waits { Activity::Busy } else { Activity::Idle }, Wake::NEVER);
         };
-        if ready > now.cycle {
-            return (Activity::Busy, ready);
+        if step.ready > now.cycle {
+            return (Activity::Busy, step.ready);
         }
-        let refusal = match command {
-            Command::Launch(launch) => self.launch(&launch, now, ports),
-            Command::WaitForIdle if !self.flights.is_empty() => Some((Activity::Stall(Stall::Order), Wake::NEVER)),
+        let refusal = match &step.command {
+            Command::Launch(launch) => self.launch(launch, &step, now, ports),
+            Command::WaitForIdle if !self.flights.is_empty() => stall(Stall::Order),
             _ => None,
         };
-        match refusal {
-            Some(refusal) => refusal,
-            None => {
-                self.commands.pop_front();
-                (Activity::Busy, now.cycle + 1)
-            }
-        }
+        refusal.unwrap_or_else(|| {
+            self.steps.pop_front();
+            (Activity::Busy, now.cycle + 1)
+        })
     }
 
-    fn channel_error(&self, group: usize) -> u64 {
-        CHANNEL_ERROR | u64::from(self.spec.channel_errors[group.min(1)])
-    }
-
-    fn launch(&mut self, launch: &Launch, now: Now, ports: &mut Ports<'_>) -> Option<(Activity, u64)> {
-        let stall = |stall| Some((Activity::Stall(stall), Wake::NEVER));
+    fn launch(&mut self, launch: &Launch, step: &Step, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
         if let Some(transfer) = &launch.transfer {
             let ordered = transfer.order == Order::NonPipelined && !self.flights.is_empty();
             if ordered || self.flights.len() >= self.spec.copy_engine.messages_in_flight as usize {
                 return stall(Stall::Order);
             }
-            if launch.semaphore.is_none() {
-                return self.start(transfer, now, ports);
-            }
-            // Transfer and semaphore in one launch: the semaphore follows as a launch of its own.
             let refusal = self.start(transfer, now, ports);
-            if refusal.is_none() {
-                let rest = Launch { transfer: None, ..*launch };
-                self.commands.insert(1.min(self.commands.len()), (now.cycle, Command::Launch(rest)));
+            if refusal.is_some() || self.poisoned {
+                return refusal;
             }
-            return refusal;
+            self.mark(step.copy, Edge::Begin, now);
+            if launch.semaphore.is_some() {
+                // Transfer and semaphore in one launch: the semaphore follows as a launch of its own.
+                let rest = Command::Launch(Launch { transfer: None, ..*launch });
+                self.steps.insert(1.min(self.steps.len()), Step { ready: now.cycle, command: rest, ..step.clone() });
+            }
+            return None;
         }
         let semaphore = launch.semaphore?;
         if !self.flights.is_empty() {
             return stall(Stall::Order);
         }
-        let refusal =
-            self.release(self.group, semaphore.address, semaphore.bytes() as u32, semaphore.payload, now, ports);
-        if refusal.is_none() && self.spec.release == Release::Eager {
-            self.unverified.push_back((self.next_job, semaphore));
+        let (address, bytes, value) = (semaphore.address, semaphore.bytes() as u32, semaphore.payload);
+        let refusal = Self::release(PceWork::Release { address, bytes, value, push: step.ends }, now, ports);
+        if refusal.is_none() {
+            self.mark(step.copy, Edge::End, now);
+            if self.spec.release == Release::Eager {
+                self.unverified.push_back((self.next_job, semaphore));
+            }
         }
         refusal
     }
 
+    fn mark(&mut self, copy: Option<usize>, edge: Edge, now: Now) {
+        self.marks.extend(copy.map(|copy| Mark { copy, edge, time: now.time }));
+    }
+
     /// Starts a transfer, or its first stripe.
-    fn start(&mut self, transfer: &Transfer, now: Now, ports: &mut Ports<'_>) -> Option<(Activity, u64)> {
+    fn start(&mut self, transfer: &Transfer, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
         let job = self.job(transfer)?;
-        let group = usize::from(job.kind.writes_host());
         let secure = matches!(job.kind, JobKind::Open | JobKind::Seal);
         if !secure {
-            self.group = group;
             self.flights.push(Flight::new(self.next_job, job.kind));
             self.cutting = Some((job, 0));
             return None;
         }
         if job.kind == JobKind::Open && self.tag_credits == 0 {
-            return Some((Activity::Stall(Stall::TagQueueFull), Wake::NEVER));
+            return stall(Stall::TagQueueFull);
         }
-        let place = group * self.spec.pces + self.turn % self.spec.pces;
+        let place = self.turn % self.spec.pces;
         if !ports.work[place].output(now.time, ports.wakes).has_room() {
-            return Some((Activity::Stall(Stall::Order), Wake::NEVER));
+            return stall(Stall::Order);
         }
         let Some(job) = self.with_iv(job) else {
-            self.poison(group, "the IV counter of the channel is exhausted".into());
+            self.poison("the IV counter of the channel is exhausted".into());
             return None;
         };
-        if job.kind == JobKind::Open {
+        if let (JobKind::Open, Some(verification)) = (job.kind, &mut ports.verification) {
             self.tag_credits -= 1;
-            ports.entries.output(now.time, ports.wakes).push(TagEntry { job: job.id });
+            verification.entries.output(now.time, ports.wakes).push(TagEntry { job: job.id });
         }
-        self.group = group;
         self.turn += 1;
         let mut flight = Flight::new(job.id, job.kind);
         flight.add(job.id);
@@ -372,17 +414,21 @@ impl FrontEnd {
                     (true, false) => JobKind::Store,
                     (true, true) => JobKind::Local,
                     (false, false) => {
-                        self.poison(0, "a copy within host memory is not modelled".into());
+                        self.poison("a copy within host memory is not modelled".into());
                         return None;
                     }
                 };
                 (kind, source.address)
             }
             Operation::Fill { .. } => {
-                self.poison(0, "fills are not modelled".into());
+                self.poison("fills are not modelled".into());
                 return None;
             }
         };
+        if kind.writes_host() != self.spec.writes_host {
+            self.poison(format!("a {kind:?} transfer was launched on the LCE of the other direction"));
+            return None;
+        }
         let address = |location: Option<super::launch::Location>| location.map_or(0, |l| l.address);
         Some(Job {
             id: self.next_job,
@@ -398,21 +444,20 @@ impl FrontEnd {
     }
 
     fn with_iv(&mut self, mut job: Job) -> Option<Job> {
-        let stream = if job.kind == JobKind::Open { &mut self.ivs.h2d } else { &mut self.ivs.d2h };
         if self.skip_iv.as_mut().and_then(Armed::passage).is_some() {
-            stream.advance().ok()?;
+            self.ivs.advance().ok()?;
         }
-        let iv = stream.advance().ok()?;
+        let iv = self.ivs.advance().ok()?;
         job.iv_bytes = iv.to_bytes();
-        job.nonce = iv.nonce(stream.mask()).0;
-        self.key_work[usize::from(job.kind.writes_host())].add(job.bytes);
+        job.nonce = iv.nonce(self.ivs.mask()).0;
+        self.key_work.add(job.bytes);
         Some(job)
     }
 
     /// Gives the next stripe of a plain launch to the PCE whose turn it is.
-    fn cut(&mut self, now: Now, ports: &mut Ports<'_>) -> (Activity, u64) {
+    fn cut(&mut self, now: Now, ports: &mut Ports<'_>) -> Refusal {
         let Some((job, offset)) = &mut self.cutting else { return (Activity::Idle, Wake::NEVER) };
-        let place = self.group * self.spec.pces + self.turn % self.spec.pces;
+        let place = self.turn % self.spec.pces;
         let open = self.flights.open_jobs();
         let mut output = ports.work[place].output(now.time, ports.wakes);
         if open >= self.spec.pces * self.spec.copy_engine.stripes_in_flight as usize || !output.has_room() {
@@ -438,31 +483,25 @@ impl FrontEnd {
         (Activity::Busy, now.cycle + 1)
     }
 
-    fn release(
-        &mut self,
-        group: usize,
-        address: u64,
-        bytes: u32,
-        value: u64,
-        now: Now,
-        ports: &mut Ports<'_>,
-    ) -> Option<(Activity, u64)> {
-        let mut output = ports.work[group * self.spec.pces].output(now.time, ports.wakes);
+    /// Gives a semaphore to the first PCE.
+    fn release(semaphore: PceWork, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
+        let mut output = ports.work[0].output(now.time, ports.wakes);
         if !output.has_room() {
-            return Some((Activity::Stall(Stall::Order), Wake::NEVER));
+            return stall(Stall::Order);
         }
-        output.push(PceWork::Release { address, bytes, value });
+        output.push(semaphore);
         None
     }
 
     /// Under `eager`: tells of pushes whose messages are all verified.
-    fn release_verified(&mut self, now: Now, ports: &mut Ports<'_>) -> Option<(Activity, u64)> {
+    fn release_verified(&mut self, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
         while let Some(&(before, semaphore)) = self.unverified.front() {
             if self.flights.awaits_verdict_before(before) {
                 return None;
             }
             let (address, bytes) = (semaphore.address + VERIFIED_OFFSET, semaphore.bytes() as u32);
-            let refusal = self.release(self.group, address, bytes, semaphore.payload, now, ports);
+            let release = PceWork::Release { address, bytes, value: semaphore.payload, push: None };
+            let refusal = Self::release(release, now, ports);
             if refusal.is_some() {
                 return refusal;
             }

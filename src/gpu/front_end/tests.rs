@@ -7,12 +7,9 @@ use crate::{
         launch::{Location, Transfer},
         pushbuffer::encode,
     },
-    pcie::packet::Payload,
-    sim::UnitId,
+    sim::{Channel, UnitId},
     units::{Bytes, Cycles, Femtos, Frequency},
 };
-use std::collections::BTreeMap;
-
 const DEVICE: u64 = 1 << 55;
 const STAGING: u64 = 1 << 40;
 const DONE: u64 = 3 << 40;
@@ -35,23 +32,16 @@ fn spec(release: Release) -> FrontEndSpec {
             stripes_in_flight: 4,
             completion_timeout: Femtos(1_000_000_000),
             messages_in_flight: 4,
+            open_ghash: None,
         },
+        writes_host: false,
         pces: 1,
         confidential: true,
         tag_queue_depth: 4,
         release,
         device: DEVICE..u64::MAX,
         error_semaphore: ERROR,
-        channel_errors: [41, 70],
-    }
-}
-
-#[derive(Default)]
-struct Shelf(BTreeMap<u32, Vec<u8>>);
-
-impl PushMemory for Shelf {
-    fn take(&mut self, number: u32) -> Option<Vec<u8>> {
-        self.0.remove(&number)
+        channel_error: 41,
     }
 }
 
@@ -60,8 +50,8 @@ struct Bench {
     clock: Clock,
     wakes: Wakes,
     cycle: u64,
-    shelf: Shelf,
-    doorbells: Queue<Tlp>,
+    pushes: Queue<CopyPush>,
+    retired: Queue<Retired>,
     work: Vec<Queue<PceWork>>,
     done: Vec<Queue<Done>>,
     landed: Wire<Landed>,
@@ -76,16 +66,16 @@ impl Bench {
     fn new(spec: FrontEndSpec, used: u32) -> Self {
         let (here, there) = (UnitId(0), UnitId(1));
         let clock = Clock::new(spec.copy_engine.clock).unwrap();
-        let stream = |channel| IvStream::at(Iv { channel, message: used }, IvMask::default());
+        let ivs = IvStream::at(Iv { channel: 1, message: used }, IvMask::default());
         Self {
-            front_end: FrontEnd::new(spec, ChannelStreams { h2d: stream(1), d2h: stream(2) }, clock),
+            front_end: FrontEnd::new(spec, ivs, clock),
             clock,
             wakes: Wakes::default(),
             cycle: 0,
-            shelf: Shelf::default(),
-            doorbells: Queue::new("doorbells", there, here, 8),
-            work: vec![Queue::new("work", here, there, 64), Queue::new("work", here, there, 64)],
-            done: vec![Queue::new("done", there, here, 64), Queue::new("done", there, here, 64)],
+            pushes: Queue::new("pushes", there, here, 8),
+            retired: Queue::new("retired", here, there, 8),
+            work: vec![Queue::new("work", here, there, 64)],
+            done: vec![Queue::new("done", there, here, 64)],
             landed: Wire::new("landed", there, here),
             verdicts: Queue::new("verdicts", there, here, 64),
             entries: Queue::new("entries", here, there, 64),
@@ -95,14 +85,17 @@ impl Bench {
         }
     }
 
-    fn ring(&mut self, number: u32) {
-        let payload = Payload::of(number.to_le_bytes().to_vec());
-        self.doorbells.output(self.clock.edge(self.cycle), &self.wakes).push(Tlp::write(4 << 40, 4, payload));
+    fn give(&mut self, number: u32, methods: Option<Vec<u8>>) {
+        let push = CopyPush { number, copy: Some(3), rung: self.cycle + 1, methods };
+        self.pushes.output(self.clock.edge(self.cycle), &self.wakes).push(push);
     }
 
     fn push(&mut self, number: u32, commands: &[Command]) {
-        self.shelf.0.insert(number, encode(commands).unwrap());
-        self.ring(number);
+        self.give(number, Some(encode(commands).unwrap()));
+    }
+
+    fn end(&mut self, done: Done) {
+        self.done[0].output(self.clock.edge(self.cycle), &self.wakes).push(done);
     }
 
     fn land(&mut self, job: u64) {
@@ -118,13 +111,15 @@ impl Bench {
             self.cycle += 1;
             let time = self.clock.edge(self.cycle);
             let mut ports = Ports {
-                doorbells: self.doorbells.input(time, &self.wakes),
-                pushes: &mut self.shelf,
+                pushes: self.pushes.input(time, &self.wakes),
                 work: &mut self.work,
                 done: &mut self.done,
-                landed: &mut self.landed,
-                verdicts: &mut self.verdicts,
-                entries: &mut self.entries,
+                verification: Some(Verification {
+                    landed: &mut self.landed,
+                    verdicts: &mut self.verdicts,
+                    entries: &mut self.entries,
+                }),
+                retired: self.retired.output(time, &self.wakes),
                 wakes: &self.wakes,
             };
             self.activity = self.front_end.tick(Now { cycle: self.cycle, time }, &mut ports).activity;
@@ -251,13 +246,10 @@ fn each_message_takes_the_next_iv_and_the_last_one_does_not_wrap() {
 #[test]
 fn what_poisons_the_channel_is_told_once_and_nothing_is_launched_after_it() {
     let poisons: [fn(&mut Bench); 4] = [
-        |bench| bench.ring(99),
-        |bench| {
-            bench.shelf.0.insert(2, vec![0xff; 12]);
-            bench.ring(2);
-        },
+        |bench| bench.give(99, None),
+        |bench| bench.give(2, Some(vec![0xff; 12])),
         |bench| bench.judge(1, false),
-        |bench| bench.done[0].output(bench.clock.edge(bench.cycle), &bench.wakes).push(Done { job: 1, ok: false }),
+        |bench| bench.end(Done::Transfer { job: 1, ok: false }),
     ];
     for poison in poisons {
         let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
@@ -279,7 +271,7 @@ fn a_push_is_decoded_fetch_cycles_after_its_doorbell_a_word_per_cycle() {
     let words = encode(&[open(Order::NonPipelined)]).unwrap().len() as u64 / 4;
     bench.push(1, &[open(Order::NonPipelined)]);
     bench.run(300);
-    // Seen in cycle 1, fetched by 11; the launch is the last word.
+    // Rung in cycle 1, fetched by 11; the launch is the last word.
     assert_eq!(bench.given[0].0, 1 + 10 + words);
 }
 
@@ -309,4 +301,61 @@ fn no_more_stripes_are_in_flight_than_may_be() {
     bench.land(1);
     bench.run(5);
     assert_eq!(bench.jobs().len(), 5);
+}
+
+#[test]
+fn a_push_is_retired_when_the_link_has_taken_its_semaphore() {
+    let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
+    bench.push(5, &[plain(100), semaphore(5)]);
+    bench.push(6, &[plain(100), semaphore(6)]);
+    bench.run(200);
+    bench.land(1);
+    bench.run(10);
+    let ends: Vec<_> = bench
+        .given
+        .iter()
+        .filter_map(|(_, work)| if let PceWork::Release { push, .. } = work { Some(*push) } else { None })
+        .collect();
+    assert_eq!(ends, [Some(5)]);
+    assert_eq!(bench.retired.fill().0, 0);
+    bench.end(Done::Release { push: 5 });
+    bench.run(2);
+    assert_eq!(bench.retired.input(bench.clock.edge(bench.cycle + 1), &bench.wakes).pop(), Some(Retired { push: 5 }));
+}
+
+#[test]
+fn a_copy_spans_from_its_first_launch_to_its_last_semaphore() {
+    let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
+    bench.push(1, &[plain(100), semaphore(1)]);
+    bench.run(200);
+    bench.land(1);
+    bench.run(200);
+    let cycle = |place: usize| bench.clock.edge(bench.given[place].0);
+    // The launch is seen a cycle before its first stripe.
+    let (begin, end) = (bench.clock.edge(bench.given[0].0 - 1), cycle(1));
+    let marks: Vec<_> = bench.front_end.marks().collect();
+    let mark = |edge, time| Mark { copy: 3, edge, time };
+    assert_eq!(marks, [mark(Edge::Begin, begin), mark(Edge::End, end)]);
+}
+
+#[test]
+fn a_push_that_comes_twice_and_a_launch_of_the_other_direction_poison_the_channel() {
+    let up = |bench: &mut Bench| bench.push(1, &[open(Order::NonPipelined)]);
+    let down = |bench: &mut Bench| {
+        let operation = Operation::Encrypt { source: Location::virt(DEVICE), tag: STAGING, iv: STAGING + 16 };
+        let destination = Location::virt(STAGING + 4096);
+        let transfer = Transfer { operation, destination, line_bytes: 64, lines: None, order: Order::NonPipelined };
+        bench.push(2, &[Command::Launch(Launch { transfer: Some(transfer), ..Launch::default() })]);
+    };
+    for (second, words) in [(&up as &dyn Fn(&mut Bench), "twice"), (&down, "other direction")] {
+        let mut bench = Bench::new(spec(Release::WithholdCompletion), 0);
+        up(&mut bench);
+        bench.run(100);
+        bench.land(1);
+        bench.judge(1, true);
+        second(&mut bench);
+        bench.run(100);
+        assert_eq!((bench.jobs().len(), bench.releases()), (1, vec![(ERROR, CHANNEL_ERROR | 41)]));
+        assert!(bench.front_end.incidents()[0].contains(words), "{:?}", bench.front_end.incidents());
+    }
 }

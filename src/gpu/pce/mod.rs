@@ -135,6 +135,8 @@ pub struct Pce {
     outbox: VecDeque<(u64, Tlp, u64)>,
     /// TLPs put into the outbox or sent past it, in all.
     queued: u64,
+    /// Semaphores at the ends of pushes: the number that `queued` has with them, and the push.
+    releases: VecDeque<(u64, u32)>,
     /// Reads of device memory under way: transfer and address.
     device_order: VecDeque<(u64, u64)>,
     quarantined: u64,
@@ -173,6 +175,7 @@ impl Pce {
             taken: VecDeque::new(),
             outbox: VecDeque::new(),
             queued: 0,
+            releases: VecDeque::new(),
             device_order: VecDeque::new(),
             quarantined: 0,
             peak_quarantine: 0,
@@ -232,9 +235,10 @@ impl Pce {
                         self.start_engine(now.cycle);
                     }
                 }
-                PceWork::Release { address, bytes, value } => {
+                PceWork::Release { address, bytes, value, push } => {
                     let payload = Payload::of(value.to_le_bytes()[..bytes.min(8) as usize].to_vec());
                     self.queue(now.cycle, Tlp::write(address, bytes, payload), 0);
+                    self.releases.extend(push.map(|push| (self.queued, push)));
                 }
             }
         }
@@ -321,24 +325,35 @@ impl Pce {
         Wake::NEVER
     }
 
-    /// Lets go of transfers that need nothing more.
+    /// Tells of what the link has taken, and lets go of transfers that need nothing more.
     fn retire(&mut self, ports: &mut Ports<'_>) {
         let taken = ports.requests.pops();
+        while let Some(&(_, push)) = self.releases.front().filter(|release| release.0 <= taken) {
+            if !ports.done.has_room() {
+                return;
+            }
+            ports.done.push(Done::Release { push });
+            self.releases.pop_front();
+        }
+        let mut awaited = self.releases.front().map_or(u64::MAX, |release| release.0);
         while let Some(front) = self.transfers.front_mut() {
             if let (Some(last), None) = (front.last_push, &front.failed) {
                 if taken < last {
-                    ports.requests.watch_pops(last);
-                    return;
+                    awaited = awaited.min(last);
+                    break;
                 }
                 if !ports.done.has_room() {
                     return;
                 }
-                ports.done.push(Done { job: front.job.id, ok: true });
+                ports.done.push(Done::Transfer { job: front.job.id, ok: true });
             } else if !front.finished() {
-                return;
+                break;
             }
             self.transfers.pop_front();
             self.first += 1;
+        }
+        if awaited != u64::MAX {
+            ports.requests.watch_pops(awaited);
         }
     }
 
@@ -362,7 +377,7 @@ impl Pce {
             }
             _ => {
                 if ports.done.has_room() {
-                    ports.done.push(Done { job, ok: false });
+                    ports.done.push(Done::Transfer { job, ok: false });
                 }
             }
         }

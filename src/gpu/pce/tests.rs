@@ -35,6 +35,7 @@ fn spec() -> PceSpec {
             stripes_in_flight: 4,
             completion_timeout: Femtos(500 * 1_000_000),
             messages_in_flight: 2,
+            open_ghash: None,
         },
         engine: Some(EngineSpec::four_lanes()),
         max_read_request: MaxSize::new(512).unwrap(),
@@ -84,6 +85,10 @@ struct Bench {
 }
 
 impl Bench {
+    fn ended(&self) -> Vec<Done> {
+        self.ended.iter().map(|(_, done)| *done).collect()
+    }
+
     fn new(spec: PceSpec) -> Self {
         let key = || Key::new(&KEY).unwrap();
         let clock = Clock::new(spec.copy_engine.clock).unwrap();
@@ -249,8 +254,8 @@ fn a_read_times_out_in_its_cycle_and_not_before() {
         bench.step();
         assert_eq!(bench.reported.len(), reports);
         assert!(bench.reported.iter().all(|report| report.tag.is_none()));
-        let ended: Vec<_> = bench.ended.iter().map(|(_, done)| done.ok).collect();
-        assert_eq!(ended, if kind == JobKind::Fetch { vec![false] } else { vec![] });
+        let failed = Done::Transfer { job: 1, ok: false };
+        assert_eq!(bench.ended(), if kind == JobKind::Fetch { vec![failed] } else { vec![] });
     }
 }
 
@@ -262,7 +267,7 @@ fn a_read_that_is_not_supported_fails_the_transfer() {
     let refused = Tlp { kind: Kind::Unsupported, byte_count: 4, ..bench.sent[0].1.clone() };
     bench.complete(refused);
     bench.run_to(23);
-    assert_eq!(bench.ended.iter().map(|(_, done)| done.ok).collect::<Vec<_>>(), [false]);
+    assert_eq!(bench.ended(), [Done::Transfer { job: 1, ok: false }]);
 }
 
 #[test]
@@ -271,15 +276,25 @@ fn a_semaphore_goes_out_after_all_earlier_writes() {
     bench.give(PceWork::Transfer(job(JobKind::Seal, 1024)));
     bench.run_to(20);
     serve_device(&mut bench, &[0; 1024]);
-    bench.give(PceWork::Release { address: TAG_ADDRESS, bytes: 4, value: 5 });
+    bench.give(PceWork::Release { address: TAG_ADDRESS, bytes: 4, value: 5, push: None });
     bench.run_to(bench.cycle + 100);
     let writes: Vec<_> = bench.sent.iter().map(|(_, tlp)| (tlp.address, tlp.bytes)).collect();
     let last = writes.last().copied();
     assert_eq!(last, Some((TAG_ADDRESS, 4)));
     // Four of data, the tag, the IV, the semaphore.
     assert_eq!(writes.len(), 7);
-    assert_eq!(bench.ended.len(), 1);
-    assert!(bench.ended[0].1.ok);
+    assert_eq!(bench.ended(), [Done::Transfer { job: 1, ok: true }]);
+}
+
+#[test]
+fn the_end_of_a_push_is_told_when_the_link_has_taken_its_semaphore() {
+    for (push, ended) in [(None, vec![]), (Some(7), vec![Done::Release { push: 7 }])] {
+        let mut bench = Bench::new(spec());
+        bench.give(PceWork::Release { address: TAG_ADDRESS, bytes: 4, value: 5, push });
+        bench.run_to(20);
+        assert_eq!(bench.sent.len(), 1);
+        assert_eq!(bench.ended(), ended);
+    }
 }
 
 #[test]
@@ -298,8 +313,8 @@ fn an_engine_whose_message_was_given_up_goes_on_with_the_next() {
         bench.step();
     }
     bench.run_to(500);
-    assert_eq!(bench.ended.iter().map(|(_, done)| (done.job, done.ok)).collect::<Vec<_>>(), [(1, false), (2, true)]);
-    bench.give(PceWork::Release { address: TAG_ADDRESS, bytes: 4, value: 5 });
+    assert_eq!(bench.ended(), [Done::Transfer { job: 1, ok: false }, Done::Transfer { job: 2, ok: true }]);
+    bench.give(PceWork::Release { address: TAG_ADDRESS, bytes: 4, value: 5, push: None });
     bench.run_to(510);
     assert_eq!(bench.sent.last().map(|(_, tlp)| tlp.bytes), Some(4));
 }

@@ -1,0 +1,145 @@
+//! The compute side: kernels, of which only the time counts, and copies within device memory that kernels make.
+//!
+//! ```text
+//!                +-------------------------+
+//!  pushes In    >|  launch -> slots        |> retired Out (scheduler)
+//!                |            copies       |
+//!                +------------+------------+
+//!                             | DeviceMemory
+//! ```
+//!
+//! | contract | |
+//! | --- | --- |
+//! | accepts | pushes as they come |
+//! | latency | hand-over to start `launch`, if a slot is free by then |
+//! | order | pushes start in the order in which they come; `slots` at once |
+//! | kernel | `stretch` thousandths of its own time |
+//! | copy | `copy_launch`, then its bytes: at `copy_rate_l2` if source and destination fit `l2`, else at `copy_rate_hbm`; the bytes of one copy after those of another |
+//! | bytes | of a copy move at its end |
+//! | stalls | none |
+//!
+//! Kernels and copies take no bandwidth from each other or from the copy engines.
+
+use super::{
+    hbm::DeviceMemory,
+    spec::ComputeSpec,
+    work::{Computation, ComputePush, Edge, Mark, Retired},
+};
+use crate::{
+    sim::{Activity, Clock, In, Now, Out, Wake},
+    units::Femtos,
+};
+use std::collections::BTreeMap;
+
+/// Bytes of a copy that are moved at once.
+const PIECE: u64 = 1 << 20;
+
+/// Ports of the compute side.
+pub struct Ports<'a> {
+    /// From the scheduler.
+    pub pushes: In<'a, ComputePush>,
+    /// To the scheduler.
+    pub retired: Out<'a, Retired>,
+    /// The bytes.
+    pub memory: &'a mut dyn DeviceMemory,
+}
+
+/// Something that runs, or will.
+#[derive(Debug)]
+struct Running {
+    start: u64,
+    push: ComputePush,
+}
+
+/// The compute side.
+#[derive(Debug)]
+pub struct Compute {
+    spec: ComputeSpec,
+    clock: Clock,
+    /// By slot: the cycle from which on it is free.
+    slots: Vec<u64>,
+    /// Cycle from which on copies can move bytes.
+    memory_free: u64,
+    /// By cycle of its end and number.
+    running: BTreeMap<(u64, u32), Running>,
+    marks: Vec<Mark>,
+}
+
+impl Compute {
+    /// A compute side on `clock`.
+    #[must_use]
+    pub fn new(spec: &ComputeSpec, clock: Clock) -> Self {
+        Self {
+            clock,
+            slots: vec![0; spec.slots.max(1) as usize],
+            spec: spec.clone(),
+            memory_free: 0,
+            running: BTreeMap::new(),
+            marks: Vec::new(),
+        }
+    }
+
+    /// What copies have begun and ended since this was last asked.
+    pub fn marks(&mut self) -> std::vec::Drain<'_, Mark> {
+        self.marks.drain(..)
+    }
+
+    /// Advances by one edge.
+    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+        while let Some(push) = ports.pushes.pop() {
+            self.start(push, now.cycle);
+        }
+        while let Some(ended) = self.running.first_entry().filter(|entry| entry.key().0 <= now.cycle) {
+            if !ports.retired.has_room() {
+                return Wake::on_port(Activity::Busy);
+            }
+            let Running { start, push } = ended.remove();
+            if let Computation::Copy { source, destination, bytes } = push.work {
+                carry(source, destination, bytes, ports.memory);
+            }
+            ports.retired.push(Retired { push: push.number });
+            let span = [(Edge::Begin, self.clock.edge(start)), (Edge::End, now.time)];
+            let marks = push.copy.map(|copy| span.map(|(edge, time)| Mark { copy, edge, time }));
+            self.marks.extend(marks.into_iter().flatten());
+        }
+        match self.running.first_key_value() {
+            Some((&(end, _), _)) => Wake::at_or_port(end, Activity::Busy),
+            None => Wake::on_port(Activity::Idle),
+        }
+    }
+
+    /// Finds out when a push will start and end.
+    fn start(&mut self, push: ComputePush, cycle: u64) {
+        let Some(slot) = self.slots.iter_mut().min() else { return };
+        let start = (cycle + self.spec.launch.0).max(*slot);
+        let end = match push.work {
+            Computation::Kernel { duration } => {
+                let lasts = u128::from(duration.0) * u128::from(self.spec.stretch) / 1000;
+                let lasts = u64::try_from(lasts).unwrap_or(u64::MAX);
+                self.clock.first_from(Femtos(self.clock.edge(start).0.saturating_add(lasts)))
+            }
+            Computation::Copy { bytes, .. } => {
+                let fits = bytes.saturating_mul(2) <= self.spec.l2.0;
+                let rate = if fits { self.spec.copy_rate_l2 } else { self.spec.copy_rate_hbm };
+                let moves = self.memory_free.max(start.saturating_add(self.spec.copy_launch.0));
+                self.memory_free = moves.saturating_add(rate.cycles_for(bytes));
+                self.memory_free
+            }
+        };
+        let end = end.max(cycle + 1);
+        *slot = end;
+        self.running.insert((end, push.number), Running { start, push });
+    }
+}
+
+/// Moves the bytes of a copy, a piece at a time.
+fn carry(source: u64, destination: u64, bytes: u64, memory: &mut dyn DeviceMemory) {
+    for offset in (0..bytes).step_by(PIECE as usize) {
+        let length = PIECE.min(bytes - offset);
+        let payload = memory.load(source + offset, length as u32);
+        memory.store(destination + offset, length, &payload, false);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! A compute side on a bench: when kernels end, how many run at once, and what copies move.
+
+use super::*;
+use crate::{
+    pcie::packet::Payload,
+    sim::{Now, Queue, UnitId, Wakes},
+    units::{Bytes, BytesPerCycle, Cycles, Frequency},
+};
+
+fn spec() -> ComputeSpec {
+    ComputeSpec {
+        clock: Frequency(1_000_000_000),
+        schedule: Cycles(0),
+        slots: 2,
+        launch: Cycles(10),
+        stretch: 1500,
+        copy_launch: Cycles(20),
+        l2: Bytes(4 << 20),
+        copy_rate_l2: BytesPerCycle(64_000),
+        copy_rate_hbm: BytesPerCycle(16_000),
+    }
+}
+
+/// Loads the address as bytes; keeps what is stored.
+#[derive(Default)]
+struct Memory(Vec<(u64, u64, Option<u8>)>);
+
+impl DeviceMemory for Memory {
+    fn store(&mut self, address: u64, bytes: u64, payload: &Payload, _damaged: bool) {
+        self.0.push((address, bytes, payload.bytes().and_then(|bytes| bytes.first().copied())));
+    }
+
+    fn load(&mut self, address: u64, bytes: u32) -> Payload {
+        Payload::of(vec![(address >> 20) as u8; bytes as usize])
+    }
+}
+
+struct Bench {
+    compute: Compute,
+    clock: Clock,
+    wakes: Wakes,
+    cycle: u64,
+    pushes: Queue<ComputePush>,
+    retired: Queue<Retired>,
+    memory: Memory,
+    ended: Vec<(u64, u32)>,
+    marks: Vec<Mark>,
+    wake: Wake,
+}
+
+impl Bench {
+    fn new(spec: &ComputeSpec) -> Self {
+        let clock = Clock::new(spec.clock).unwrap();
+        Self {
+            compute: Compute::new(spec, clock),
+            clock,
+            wakes: Wakes::default(),
+            cycle: 0,
+            pushes: Queue::new("pushes", UnitId(1), UnitId(0), 64),
+            retired: Queue::new("retired", UnitId(0), UnitId(1), 1),
+            memory: Memory::default(),
+            ended: Vec::new(),
+            marks: Vec::new(),
+            wake: Wake::on_port(Activity::Idle),
+        }
+    }
+
+    fn give(&mut self, number: u32, work: Computation) {
+        let push = ComputePush { number, copy: Some(number as usize), work };
+        self.pushes.output(self.clock.edge(self.cycle), &self.wakes).push(push);
+    }
+
+    fn run(&mut self, cycles: u64) {
+        for _ in 0..cycles {
+            self.cycle += 1;
+            let time = self.clock.edge(self.cycle);
+            let mut ports = Ports {
+                pushes: self.pushes.input(time, &self.wakes),
+                retired: self.retired.output(time, &self.wakes),
+                memory: &mut self.memory,
+            };
+            self.wake = self.compute.tick(Now { cycle: self.cycle, time }, &mut ports);
+            self.marks.extend(self.compute.marks());
+            while let Some(Retired { push }) = self.retired.input(self.clock.edge(self.cycle + 1), &self.wakes).pop() {
+                self.ended.push((self.cycle, push));
+            }
+        }
+    }
+}
+
+/// A kernel of so many cycles.
+const fn kernel(cycles: u64) -> Computation {
+    Computation::Kernel { duration: Femtos(cycles * 1_000_000) }
+}
+
+const fn copy(bytes: u64) -> Computation {
+    Computation::Copy { source: 5 << 20, destination: 90 << 20, bytes }
+}
+
+#[test]
+fn a_kernel_lasts_its_time_stretched_from_its_launch_on() {
+    let mut bench = Bench::new(&spec());
+    bench.give(1, kernel(100));
+    bench.run(1);
+    assert_eq!(bench.wake, Wake::at_or_port(1 + 10 + 150, Activity::Busy));
+    bench.run(200);
+    assert_eq!(bench.ended, [(161, 1)]);
+    assert_eq!(bench.wake, Wake::on_port(Activity::Idle));
+}
+
+#[test]
+fn as_many_kernels_run_at_once_as_there_are_slots_and_the_next_starts_when_one_ends() {
+    let mut bench = Bench::new(&spec());
+    for (number, cycles) in [(1, 100), (2, 40), (3, 20), (4, 20)] {
+        bench.give(number, kernel(cycles));
+    }
+    bench.run(400);
+    // The second ends at 71; the third and the fourth follow it, the launch being over by then.
+    assert_eq!(bench.ended, [(71, 2), (101, 3), (131, 4), (161, 1)]);
+}
+
+#[test]
+fn a_copy_is_faster_within_the_cache_and_its_span_is_from_start_to_end() {
+    for (bytes, rate) in [(2 << 20, 64), ((2 << 20) + 16, 16)] {
+        let mut bench = Bench::new(&spec());
+        bench.give(1, copy(bytes));
+        let end = 1 + 10 + 20 + bytes / rate;
+        bench.run(end);
+        assert_eq!(bench.ended, [(end, 1)]);
+        let mark = |edge, cycle| Mark { copy: 1, edge, time: bench.clock.edge(cycle) };
+        assert_eq!(bench.marks, [mark(Edge::Begin, 11), mark(Edge::End, end)]);
+    }
+}
+
+#[test]
+fn copies_share_the_memory() {
+    let mut bench = Bench::new(&spec());
+    bench.give(1, copy(6400));
+    bench.give(2, copy(640));
+    bench.run(400);
+    assert_eq!(bench.ended, [(131, 1), (141, 2)]);
+}
+
+#[test]
+fn the_bytes_of_a_copy_move_in_pieces_at_its_end() {
+    let mut bench = Bench::new(&ComputeSpec { copy_rate_hbm: BytesPerCycle(1 << 30), ..spec() });
+    bench.give(1, copy((2 << 20) + 1));
+    bench.run(32);
+    assert_eq!(bench.memory.0, []);
+    bench.run(1);
+    let pieces = [(90 << 20, 1 << 20, Some(5)), (91 << 20, 1 << 20, Some(6)), (92 << 20, 1, Some(7))];
+    assert_eq!(bench.memory.0, pieces);
+}
+
+#[test]
+fn an_end_that_cannot_be_told_waits() {
+    let mut bench = Bench::new(&spec());
+    bench.give(1, kernel(10));
+    bench.give(2, kernel(10));
+    bench.run(100);
+    // The queue has room for one, and what is taken from it in cycle 27 frees that.
+    assert_eq!(bench.ended, [(26, 1), (28, 2)]);
+}

@@ -1,0 +1,254 @@
+//! The scheduler: the GPU's host interface, which gives the pushes of many streams to the engines.
+//!
+//! ```text
+//!                 +------------------------------+
+//!  doorbells In  >|  stream: push push push ...  |> copies[] Out (front ends: reading, writing)
+//!  retired[] In  >|  stream: push push ...       |> compute Out
+//!                 |  events                      |> requests Out (link: semaphores)
+//!                 +--------------+---------------+
+//!                                | PushMemory
+//! ```
+//!
+//! | contract | |
+//! | --- | --- |
+//! | accepts | doorbells as they come; each names a push, which joins its stream |
+//! | gives per cycle | one push |
+//! | latency | `schedule` cycles from the moment at which a push may go; nothing for events |
+//! | order | a push goes when all before it on its stream is done, or is under way on the very LCE that it needs, which keeps the order itself; of several, the one that may go for longest, then the one of the lowest number |
+//! | events | a record comes when all before it on its stream is done; a wait holds its stream until the last record of its event before it, in the order of doorbells, has come; with no such record it holds nothing |
+//! | semaphores | those of kernels, records and waits; a push is done when the link has taken its semaphore, so that a stream's semaphores never overtake each other |
+//! | stalls | `order`: a push waits for another, or its engine takes no more; `link_busy` |
+//!
+//! A stream that waits keeps no other waiting. What waits for something that never comes stays stalled, and a deadlock names it.
+
+mod streams;
+
+use super::work::{Computation, ComputePush, CopyPush, Retired};
+use crate::{
+    pcie::packet::{Payload, Tlp},
+    sim::{Activity, In, Now, Out, Queue, Stall, Wake, Wakes},
+    units::Cycles,
+};
+use std::collections::{BTreeMap, VecDeque};
+use streams::{Streams, Turn};
+
+/// What carries out a push.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// The LCE that reads host memory.
+    Reading,
+    /// The LCE that writes host memory.
+    Writing,
+    /// The compute side.
+    Compute,
+}
+
+/// What a push asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Work {
+    /// Methods for the channel of a copy engine.
+    Copies {
+        /// Whether the engine is the one that writes host memory.
+        writes_host: bool,
+        /// The methods, with a semaphore at their end.
+        methods: Vec<u8>,
+    },
+    /// Something for the compute side.
+    Compute(Computation),
+    /// An event comes when all before it on the stream is done.
+    Record {
+        /// The event.
+        event: u32,
+    },
+    /// What follows on the stream waits for an event.
+    Wait {
+        /// The event.
+        event: u32,
+    },
+}
+
+impl Work {
+    const fn engine(&self) -> Option<Engine> {
+        match self {
+            Self::Copies { writes_host: false, .. } => Some(Engine::Reading),
+            Self::Copies { writes_host: true, .. } => Some(Engine::Writing),
+            Self::Compute(_) => Some(Engine::Compute),
+            Self::Record { .. } | Self::Wait { .. } => None,
+        }
+    }
+}
+
+/// A push as it lies in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submission {
+    /// Its number.
+    pub number: u32,
+    /// Its stream.
+    pub stream: u32,
+    /// The copy that it belongs to, if any.
+    pub copy: Option<usize>,
+    /// What it asks for.
+    pub work: Work,
+    /// The semaphore that takes its number when it is done. Methods release theirs themselves.
+    pub semaphore: u64,
+}
+
+/// Where pushes lie.
+pub trait PushMemory {
+    /// Push `number`, if there is one.
+    fn take(&mut self, number: u32) -> Option<Submission>;
+}
+
+/// Ports of the scheduler.
+pub struct Ports<'a> {
+    /// Doorbells: writes that carry the number of a push.
+    pub doorbells: In<'a, Tlp>,
+    /// Pushes.
+    pub pushes: &'a mut dyn PushMemory,
+    /// To the front ends: of the reading and of the writing LCE.
+    pub copies: &'a mut [Queue<CopyPush>; 2],
+    /// To the compute side.
+    pub compute: Out<'a, ComputePush>,
+    /// From the front ends and from the compute side.
+    pub retired: &'a mut [Queue<Retired>; 3],
+    /// Semaphores, to the link.
+    pub requests: Out<'a, Tlp>,
+    /// Where wakes are noted.
+    pub wakes: &'a Wakes,
+}
+
+/// The scheduler.
+#[derive(Debug)]
+pub struct Scheduler {
+    schedule: u64,
+    streams: Streams,
+    /// Pushes that the compute side carries out, and their semaphores.
+    computing: BTreeMap<u32, u64>,
+    /// Semaphores that are still to be sent: push and address.
+    due: VecDeque<(u32, u64)>,
+    /// How many have been sent.
+    sent: u64,
+    /// Those that the link has not taken: how many are sent with it, and the push.
+    under_way: VecDeque<(u64, u32)>,
+    /// Doorbells that named no push and that the reading front end is still to be told of.
+    unknown: u32,
+}
+
+impl Scheduler {
+    /// A scheduler that takes `schedule` cycles to hand over a push.
+    #[must_use]
+    pub fn new(schedule: Cycles) -> Self {
+        Self {
+            schedule: schedule.0,
+            streams: Streams::default(),
+            computing: BTreeMap::new(),
+            due: VecDeque::new(),
+            sent: 0,
+            under_way: VecDeque::new(),
+            unknown: 0,
+        }
+    }
+
+    /// Advances by one edge.
+    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+        self.take_doorbells(now, ports);
+        self.take_retired(now, ports);
+        self.due.extend(self.streams.settle_events());
+        self.send_semaphores(ports);
+        self.streams.mark_ready(now.cycle);
+        let turn = self.hand_over(now, ports);
+        self.wake(turn, now)
+    }
+
+    fn take_doorbells(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while let Some(tlp) = ports.doorbells.pop() {
+            let number = tlp.payload.bytes().and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
+            let intact = tlp.intact_end_to_end();
+            match number.filter(|_| intact).and_then(|n| ports.pushes.take(n)) {
+                Some(submission) => self.streams.add(submission, now.cycle),
+                None => self.unknown += 1,
+            }
+        }
+        while self.unknown > 0 {
+            let mut channel = ports.copies[0].output(now.time, ports.wakes);
+            if !channel.has_room() {
+                break;
+            }
+            channel.push(CopyPush { number: 0, copy: None, rung: now.cycle, methods: None });
+            self.unknown -= 1;
+        }
+    }
+
+    fn take_retired(&mut self, now: Now, ports: &mut Ports<'_>) {
+        for queue in &mut *ports.retired {
+            while let Some(Retired { push }) = queue.input(now.time, ports.wakes).pop() {
+                match self.computing.remove(&push) {
+                    Some(semaphore) => self.due.push_back((push, semaphore)),
+                    None => self.streams.finish(push),
+                }
+            }
+        }
+        let taken = ports.requests.pops();
+        while let Some(&(_, push)) = self.under_way.front().filter(|(sent, _)| *sent <= taken) {
+            self.streams.finish(push);
+            self.under_way.pop_front();
+        }
+    }
+
+    fn send_semaphores(&mut self, ports: &mut Ports<'_>) {
+        while !self.due.is_empty() && ports.requests.has_room() {
+            let Some((push, address)) = self.due.pop_front() else { break };
+            ports.requests.push(Tlp::write(address, 4, Payload::of(push.to_le_bytes().to_vec())));
+            self.sent += 1;
+            self.under_way.push_back((self.sent, push));
+        }
+        if let Some(&(sent, _)) = self.under_way.front() {
+            ports.requests.watch_pops(sent);
+        }
+    }
+
+    /// Gives one push to its engine, if one may go.
+    fn hand_over(&mut self, now: Now, ports: &mut Ports<'_>) -> Turn {
+        let Ports { copies, compute, wakes, .. } = ports;
+        let mut room = |engine| match engine {
+            Engine::Reading => copies[0].output(now.time, wakes).has_room(),
+            Engine::Writing => copies[1].output(now.time, wakes).has_room(),
+            Engine::Compute => compute.has_room(),
+        };
+        let turn = self.streams.next(now.cycle, self.schedule, &mut room);
+        let Turn::Go { stream } = turn else { return turn };
+        let Some((Submission { number, copy, work, semaphore, .. }, rung)) = self.streams.take(stream) else {
+            return turn;
+        };
+        match work {
+            Work::Copies { writes_host, methods } => {
+                let push = CopyPush { number, copy, rung, methods: Some(methods) };
+                copies[usize::from(writes_host)].output(now.time, wakes).push(push);
+            }
+            Work::Compute(work) => {
+                self.computing.insert(number, semaphore);
+                compute.push(ComputePush { number, copy, work });
+            }
+            Work::Record { .. } | Work::Wait { .. } => {}
+        }
+        turn
+    }
+
+    fn wake(&self, turn: Turn, now: Now) -> Wake {
+        match turn {
+            // What follows it on its stream may be ready, or another push's turn may have come.
+            Turn::Go { .. } => Wake::at_or_port(now.cycle + 1, Activity::Busy),
+            Turn::At(cycle) => Wake::at_or_port(cycle, Activity::Busy),
+            Turn::Never => Wake::on_port(if !self.due.is_empty() {
+                Activity::Stall(Stall::LinkBusy)
+            } else if self.streams.waiting() {
+                Activity::Stall(Stall::Order)
+            } else {
+                Activity::Idle
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
