@@ -182,6 +182,19 @@ const RULES: &[Rule] = &[
         remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB or 4 KiB",
     },
     Rule {
+        path: "cipher.on_caller",
+        broken: |m| {
+            let (many, threads) = (m.cipher.on_caller && m.cipher.threads != 1, m.cipher.threads);
+            many.then(|| format!("the caller is one thread, but cipher.threads = {threads}"))
+        },
+        remedy: "write cipher.threads = 1, or cipher.on_caller = false for threads beside the caller",
+    },
+    Rule {
+        path: "driver.pageable_plain.push",
+        broken: |m| odd_push(&m.driver.pageable_plain, m),
+        remedy: "write at least driver.pageable_plain.message and at most staging.buffer x staging.buffers",
+    },
+    Rule {
         path: "driver.pinned.push",
         broken: |m| odd_push(&m.driver.pinned, m),
         remedy: "write at least driver.pinned.message and at most staging.buffer x staging.buffers",
@@ -306,6 +319,8 @@ mod tests {
         ("staging.buffer", &["staging.buffer=512 KiB"]),
         ("driver.pinned.message", &["driver.pinned.message=1000 B"]),
         ("driver.pageable.message", &["driver.pageable.message=1000 B"]),
+        ("cipher.on_caller", &["cipher.on_caller=true", "cipher.threads=2"]),
+        ("driver.pageable_plain.push", &["driver.pageable_plain.push=65 MiB"]),
         ("driver.pinned.push", &["driver.pinned.push=512 KiB"]),
         ("driver.pageable.push", &["driver.pageable.push=65 MiB"]),
         ("compute.slots", &["compute.slots=129"]),

@@ -2,7 +2,7 @@
 
 use crate::gcm::spec::EngineSpec;
 use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, TagQueueSpec};
-use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, StagingSpec};
+use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,8 @@ pub struct MachineSpec {
     pub cpu: CpuSpec,
     /// AES-GCM in software on the CPU.
     pub cipher: CipherSpec,
+    /// Private memory behind the CPU's caches.
+    pub memory: MemorySpec,
     /// Shared memory through which sealed messages pass.
     pub staging: StagingSpec,
     /// Driver and runtime work around the copies.

@@ -34,11 +34,13 @@ macro_rules! shipped {
 shipped![
     Machine "h100-nvl-tdx.toml",
     Machine "h100-sxm5-off.toml",
+    Machine "h100-tdx-gen5.toml",
     Design "designs/by-page.toml",
     Design "designs/eager.toml",
     Design "designs/hold.toml",
     Design "designs/interleaved-ghash.toml",
     Design "designs/serial-ghash.toml",
+    Design "designs/verify-bound.toml",
 ];
 
 impl Shipped {

@@ -1,5 +1,6 @@
 //! What the GPU's side of the path is built of.
 
+use crate::gcm::spec::GhashSpec;
 use crate::units::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ pub struct CopyEngineSpec {
     pub completion_timeout: Femtos,
     /// Secure messages that one LCE may have in flight.
     pub messages_in_flight: u32,
+    /// The authenticator of the PCEs that open, where it differs from `engine.ghash`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_ghash: Option<GhashSpec>,
 }
 
 /// The queue of messages whose tags are not yet verified.

@@ -10,12 +10,18 @@
 //! | contract | |
 //! | --- | --- |
 //! | accepts per cycle | one job, in order, while a thread is free |
-//! | latency | a job taken at cycle t is done at t + `per_message` + bytes / rate; copies cost no `per_message`; at least 1 |
+//! | latency | a job taken at cycle t is done at t + `per_message` + bytes / rate + what memory adds; copies cost no `per_message`; at least 1 |
+//! | memory | what is not in the L2, not in the last-level cache, never touched: see [`MemorySpec`](super::spec::MemorySpec); a small copy passes over its bytes twice |
 //! | bytes | are handled once, at the end of the job |
 //! | order | jobs that end in the same cycle are reported in the order in which they began |
 //! | back pressure | a job that cannot be reported keeps its thread |
 
-use super::{error::HostError, memory::HostState, spec::CipherSpec, staging::SlotId};
+use super::{
+    error::HostError,
+    memory::{HostState, Touch},
+    spec::{CipherSpec, DriverSpec, SmallSpec},
+    staging::SlotId,
+};
 use crate::{
     gcm::pseudo::pseudo_tag,
     sim::{Activity, FaultKind, In, Item, Now, Out, Wake},
@@ -74,6 +80,8 @@ pub struct CipherJob {
     pub offset: u64,
     /// Length.
     pub bytes: u64,
+    /// Whether its bytes take the second pass of a small copy.
+    pub small: bool,
     /// Nonce, where the job seals or opens.
     pub nonce: [u8; 12],
 }
@@ -128,6 +136,7 @@ struct Running {
 pub struct Cipher {
     spec: CipherSpec,
     copy_rate: BytesPerCycle,
+    small: SmallSpec,
     cryptor: Option<Box<dyn Cryptor>>,
     /// In the order in which they began.
     running: Vec<Running>,
@@ -136,35 +145,40 @@ pub struct Cipher {
 }
 
 impl Cipher {
-    /// A cipher that copies at `copy_rate`; `cryptor` is needed where a run with data seals or opens.
+    /// A cipher that copies as `driver` says; `cryptor` is needed where a run with data seals or opens.
     ///
     /// # Errors
     /// If it could never end a job.
-    pub fn new(
-        spec: &CipherSpec,
-        copy_rate: BytesPerCycle,
-        cryptor: Option<Box<dyn Cryptor>>,
-    ) -> Result<Self, HostError> {
+    pub fn new(spec: &CipherSpec, driver: &DriverSpec, cryptor: Option<Box<dyn Cryptor>>) -> Result<Self, HostError> {
         if spec.threads == 0 {
             return Err(HostError::NoThreads);
         }
         HostError::check_rate("the cipher's sealing rate", spec.seal_rate.0)?;
         HostError::check_rate("the cipher's opening rate", spec.open_rate.0)?;
+        let copy_rate = driver.pageable_copy_rate;
         HostError::check_rate("the copy rate of pageable memory", copy_rate.0)?;
+        HostError::check_rate("the rate of small copies", driver.small.rate.0)?;
+        HostError::check_rate("the rate of small copies that are in no cache", driver.small.secure_cold_rate.0)?;
         HostError::check_cost("a cost per message", spec.per_message)?;
         let spec = spec.clone();
-        Ok(Self { spec, copy_rate, cryptor, running: Vec::new(), scratch: Vec::new(), thread_cycles: 0 })
+        let small = driver.small.clone();
+        Ok(Self { spec, copy_rate, small, cryptor, running: Vec::new(), scratch: Vec::new(), thread_cycles: 0 })
     }
 
-    /// Cycles that a job takes on its thread.
-    #[must_use]
-    pub fn cost(&self, kind: JobKind, bytes: u64) -> u64 {
-        let (fixed, rate) = match kind {
-            JobKind::Seal => (self.spec.per_message.0, self.spec.seal_rate),
-            JobKind::Open => (self.spec.per_message.0, self.spec.open_rate),
-            JobKind::CopyIn | JobKind::CopyOut => (0, self.copy_rate),
+    /// Cycles that a job takes on its thread, given what memory adds.
+    fn cost(&self, job: &CipherJob, touch: Touch) -> u64 {
+        let (fixed, rate, secure) = match job.kind {
+            JobKind::Seal => (self.spec.per_message.0, self.spec.seal_rate, true),
+            JobKind::Open => (self.spec.per_message.0, self.spec.open_rate, true),
+            JobKind::CopyIn | JobKind::CopyOut => (0, self.copy_rate, false),
         };
-        fixed.saturating_add(rate.cycles_for(bytes)).max(1)
+        let extra = if job.small { self.second_pass(job.bytes, if secure { touch.cold } else { 0 }) } else { 0 };
+        let memory = (touch.millicycles / 1_000) as u64;
+        fixed.saturating_add(rate.cycles_for(job.bytes)).saturating_add(extra).saturating_add(memory).max(1)
+    }
+
+    fn second_pass(&self, bytes: u64, cold: u64) -> u64 {
+        self.small.rate.cycles_for(bytes).saturating_add(self.small.secure_cold_rate.cycles_for(cold))
     }
 
     /// Cycles of work that the threads have begun, summed over them.
@@ -180,7 +194,8 @@ impl Cipher {
         if self.running.len() < threads
             && let Some(job) = ports.jobs.pop()
         {
-            let cost = self.cost(job.kind, job.bytes);
+            let touch = ports.memory.touch(&job);
+            let cost = self.cost(&job, touch);
             self.thread_cycles = self.thread_cycles.saturating_add(cost);
             let sealing = self.begin(&job, ports.memory);
             self.running.push(Running { job, end: now.cycle.saturating_add(cost), ok: None, sealing });

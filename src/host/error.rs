@@ -50,6 +50,30 @@ pub enum HostError {
         /// Its size.
         bytes: Bytes,
     },
+    /// A step names a stream that there is not.
+    #[error("step {step} names stream {stream}: the highest is {}", map::MAX_STREAMS - 1)]
+    NoStream {
+        /// Its index.
+        step: usize,
+        /// The stream.
+        stream: u32,
+    },
+    /// A step names a copy that there is not.
+    #[error("step {step} makes copy {copy}, which was not asked for")]
+    NoCopy {
+        /// Its index.
+        step: usize,
+        /// The copy.
+        copy: usize,
+    },
+    /// A program does not make each copy once.
+    #[error("copy {copy} is made {times} times: once is right")]
+    MadeNotOnce {
+        /// Its index.
+        copy: usize,
+        /// How often.
+        times: u32,
+    },
     /// There are more copies than windows.
     #[error("{copies} copies: at most {} run one after the other", map::MAX_COPIES)]
     TooManyCopies {

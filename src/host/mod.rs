@@ -10,6 +10,7 @@
 //!   +--------+
 //! ```
 
+mod caches;
 mod cipher;
 mod driver;
 mod error;
@@ -22,7 +23,7 @@ mod staging;
 pub use cipher::{Cipher, CipherDone, CipherJob, CipherPorts, Cryptor, JobKind, Sealing};
 pub use driver::{
     CHANNEL_ERROR, CopyOutcome, CopyPlan, Direction, Driver, DriverOptions, DriverPorts, Memory, NonceStreams, Nonces,
-    Order, OrderKind, Push, Pushes, Semaphore, StreamTask,
+    Operation, Order, OrderKind, Pages, Push, Pushes, Semaphore, Step, StreamTask,
 };
 pub use error::HostError;
 pub use memory::{Arrived, FAULT_POINTS, HostState};

@@ -24,6 +24,63 @@ pub struct CipherSpec {
     pub open_rate: BytesPerCycle,
     /// Cost of each message, whatever its size.
     pub per_message: Cycles,
+    /// Whether the thread that made the call does the cipher's work itself, between its other work. There is one thread then.
+    pub on_caller: bool,
+}
+
+/// Private memory behind the caches of the core that seals, opens and copies.
+///
+/// What a pass over memory costs beyond its work on bytes in the L2 is given as rates: the part of fetching that the core does not hide
+/// behind that work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemorySpec {
+    /// Capacity of the core's L2.
+    pub l2: Bytes,
+    /// Capacity of the last-level cache that the guest finds.
+    pub llc: Bytes,
+    /// What is not in the L2 costs bytes / this rate more.
+    pub llc_rate: BytesPerCycle,
+    /// What is not in the last-level cache either costs bytes / this rate on top.
+    pub dram_rate: BytesPerCycle,
+    /// First touch of a 4 KiB page of pageable memory.
+    pub first_touch: Cycles,
+    /// First touch of a page of pinned memory by the CPU, which only happens under confidential computing.
+    pub first_touch_pinned: Cycles,
+}
+
+/// How many pushes of a copy through staging may be under way: submitted and not yet done with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InFlightSpec {
+    /// Host to device: from the first byte put into staging until the GPU has fetched them.
+    pub h2d: u32,
+    /// Device to host: from the push until its bytes are where they belong.
+    pub d2h: u32,
+}
+
+/// Copies of few bytes through staging: they take one more pass over their bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SmallSpec {
+    /// Longest such copy; 0 B for none.
+    pub limit: Bytes,
+    /// Rate of the pass.
+    pub rate: BytesPerCycle,
+    /// Under confidential computing: what is in no cache costs bytes / this rate on top.
+    pub secure_cold_rate: BytesPerCycle,
+}
+
+/// What a call costs more when the caches have been driven out since the last one: the driver's own data and page tables.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ColdCallSpec {
+    /// A copy to the GPU.
+    pub h2d: Cycles,
+    /// A copy from the GPU.
+    pub d2h: Cycles,
+    /// What confidential computing adds.
+    pub secure: Cycles,
 }
 
 /// Shared (unprotected) memory through which sealed messages pass.
@@ -52,8 +109,10 @@ pub struct PathSpec {
 pub struct DriverSpec {
     /// From the API call to the first work on the copy.
     pub call: Cycles,
-    /// Building a push, plain.
+    /// Building a push of a copy, plain.
     pub push: Cycles,
+    /// Call and push of a kernel, or of a copy within the GPU, plain.
+    pub launch: Cycles,
     /// What sealing a push and handing it over through the launch channel adds under confidential computing.
     pub secure_push: Cycles,
     /// From the semaphore's release being visible to the driver having seen it, plain.
@@ -64,6 +123,18 @@ pub struct DriverSpec {
     pub pageable_copy_rate: BytesPerCycle,
     /// Pinned memory under confidential computing.
     pub pinned: PathSpec,
-    /// Pageable memory under confidential computing; without it, its copies into pinned staging have the same sizes.
+    /// Pageable memory under confidential computing.
     pub pageable: PathSpec,
+    /// Pageable memory without: pieces that are copied through pinned staging.
+    pub pageable_plain: PathSpec,
+    /// Pushes under way under confidential computing, of pinned memory.
+    pub in_flight: InFlightSpec,
+    /// The same of pageable memory.
+    pub in_flight_pageable: InFlightSpec,
+    /// Pushes under way without, of pageable memory.
+    pub in_flight_plain: InFlightSpec,
+    /// Copies of few bytes.
+    pub small: SmallSpec,
+    /// Calls after the caches were driven out.
+    pub cold_call: ColdCallSpec,
 }

@@ -97,6 +97,11 @@ pub(super) fn layout(spec: &StagingSpec, message: Bytes) -> Result<(u64, u64, u6
 }
 
 impl Staging {
+    /// Bytes of the whole pool.
+    pub const fn bytes(&self) -> u64 {
+        self.spec.buffer.0 * self.spec.buffers as u64
+    }
+
     pub fn new(spec: &StagingSpec) -> Result<Self, HostError> {
         let (stride, per_buffer, count) = layout(spec, Bytes(PAGE))?;
         let spec = spec.clone();

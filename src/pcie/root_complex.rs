@@ -11,7 +11,7 @@
 //!
 //! | contract | |
 //! | --- | --- |
-//! | accepts per cycle | one read per `read_interval` cycles, at most `reads_in_service` at once; one write |
+//! | accepts per cycle | one read per `read_interval` cycles, at most `reads_in_service` at once; one write, with at most `writes_in_service` not yet visible |
 //! | latency | read to first completion: `read_latency`, and up to `read_spread` more, by address; write to visible: `write_latency` |
 //! | gives per cycle | the completions of reads that are ready, as far as the port has room |
 //! | order | completions of one read in address order; of different reads by readiness |
@@ -107,6 +107,8 @@ pub struct RootComplex {
     service: VecDeque<Service>,
     next_read: u64,
     next_write: u64,
+    /// When the writes in service will be visible, oldest first.
+    writes: VecDeque<u64>,
     incidents: Vec<String>,
 }
 
@@ -123,6 +125,7 @@ impl RootComplex {
             service: VecDeque::new(),
             next_read: 0,
             next_write: 0,
+            writes: VecDeque::new(),
             incidents: Vec::new(),
         })
     }
@@ -217,12 +220,22 @@ impl RootComplex {
         scattered % self.spec.read_spread.0.saturating_add(1)
     }
 
+    /// Puts a write into service at cycle `now`; gives the cycle from which the next one may follow.
+    fn after_write(&mut self, now: u64) -> u64 {
+        while self.writes.front().is_some_and(|visible| *visible <= now) {
+            self.writes.pop_front();
+        }
+        self.writes.push_back(now + self.spec.write_latency.0);
+        let full = self.writes.len() >= (self.spec.writes_in_service as usize).max(1);
+        self.writes.front().filter(|_| full).map_or(now + 1, |visible| (*visible).max(now + 1))
+    }
+
     fn take_write(&mut self, now: Now, ports: &mut Ports<'_>) {
         if now.cycle < self.next_write {
             return;
         }
         let Some(tlp) = ports.writes.pop() else { return };
-        self.next_write = now.cycle + 1;
+        self.next_write = self.after_write(now.cycle);
         if !tlp.intact_end_to_end() {
             self.incidents.push(format!("the root complex dropped a write to {:#x}: its ECRC is wrong", tlp.address));
             return;

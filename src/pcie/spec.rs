@@ -68,6 +68,8 @@ pub struct RootComplexSpec {
     pub clock: Frequency,
     /// From a read request arriving to its first data being there.
     pub read_latency: Cycles,
+    /// Further latency of every read under confidential computing: what the GPU then reads is memory shared with the guest.
+    pub secure_read_latency: Cycles,
     /// Further latency of a read, spread by address between zero and this.
     pub read_spread: Cycles,
     /// Least cycles between two reads that enter service.
@@ -78,4 +80,6 @@ pub struct RootComplexSpec {
     pub completion_payload: Bytes,
     /// From a write arriving to its bytes being visible to the CPU.
     pub write_latency: Cycles,
+    /// Writes that are not yet visible at once; the next ones wait, and with them their credits.
+    pub writes_in_service: u32,
 }

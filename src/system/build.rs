@@ -164,9 +164,13 @@ const fn first_tag(tags: u32) -> u16 {
 
 fn pce_spec(machine: &MachineSpec, place: usize, count: usize) -> Result<PceSpec, RunError> {
     let tags = (machine.link.read_tags as usize / count) as u16;
+    let mut engine = machine.engine.clone();
+    if let Some(ghash) = machine.copy_engine.open_ghash.as_ref().filter(|_| place < count) {
+        engine.ghash = ghash.clone();
+    }
     Ok(PceSpec {
         copy_engine: machine.copy_engine.clone(),
-        engine: machine.confidential_computing.then(|| machine.engine.clone()),
+        engine: machine.confidential_computing.then_some(engine),
         max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
         first_tag: first_tag(machine.link.read_tags) + (place % count) as u16 * tags,
@@ -204,6 +208,8 @@ fn plans(request: &Request) -> Vec<CopyPlan> {
             Memory::Pinned => HostMemoryKind::Pinned,
             Memory::Pageable => HostMemoryKind::Pageable,
         },
+        buffer: copy.buffer,
+        pages: copy.pages,
     };
     request.copies.iter().map(plan).collect()
 }
@@ -236,6 +242,7 @@ impl System {
         let (count, names) = pces(machine)?;
         let secrets = Secrets::new(request.seed, machine.engine.key_bits)?;
         let plans = plans(request);
+        let program = std::mem::take(&mut request.program);
         let mut ledger = Ledger::new(exact);
         for copy in std::mem::take(&mut request.copies) {
             ledger.add(copy.bytes, copy.source, copy.sink);
@@ -246,10 +253,13 @@ impl System {
         let cryptor = exact.then(|| {
             Box::new(Software { keys: Arc::clone(&secrets.keys), worker: Rc::clone(&worker) }) as Box<dyn Cryptor>
         });
+        let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?;
+        host.describe(&plans);
         let nonces = NonceStreams { seal: Box::new(Mirror(secrets.h2d)), open: Box::new(Mirror(secrets.d2h)) };
         let options = DriverOptions {
             secure: machine.confidential_computing,
             waits_for_verified: machine.confidential_computing && machine.tag_queue.release == Release::Eager,
+            on_caller: machine.cipher.on_caller,
             pipelined_pushes: false,
         };
         let tags = (machine.link.read_tags as usize / count) as u16;
@@ -259,6 +269,10 @@ impl System {
             let keys = exact.then(|| Arc::clone(&secrets.keys));
             build(Pce::new(pce_spec(machine, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
         };
+        let mut root_complex = machine.root_complex.clone();
+        if machine.confidential_computing {
+            root_complex.read_latency.0 += root_complex.secure_read_latency.0;
+        }
         let boundary = machine.link.read_completion_boundary.0;
         let front_end = |lce, ivs| front_end(machine, lce, count, ivs, clocks.copy_engine);
         let spans = vec![None; plans.len()];
@@ -266,9 +280,9 @@ impl System {
             units: units(&clocks, &names),
             wakes: crate::sim::Wakes::default(),
             channels: Channels::new(machine, count, &names),
-            driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, nonces))?,
-            cipher: build(Cipher::new(&machine.cipher, machine.driver.pageable_copy_rate, cryptor))?,
-            root_complex: build(RootComplex::new(&machine.root_complex, boundary, clocks.root_complex))?,
+            driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces))?,
+            cipher: build(Cipher::new(&machine.cipher, &machine.driver, cryptor))?,
+            root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?,
             host_port: Port::new(&machine.link, Side::Host, clocks.mac, exact),
             gpu_port: Port::new(&machine.link, gpu_side, clocks.mac, exact),
             scheduler: Scheduler::new(machine.compute.schedule),
@@ -278,7 +292,7 @@ impl System {
             hbm: Hbm::new(&machine.hbm, clocks.hbm),
             pces: (0..names.len()).map(pce).collect::<Result<_, _>>()?,
             readers: count,
-            host: build(HostState::new(&machine.staging, private))?,
+            host,
             pushes: PushStore::default(),
             device: DeviceBytes(Rc::clone(&ledger)),
             ledger,

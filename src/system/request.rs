@@ -1,9 +1,7 @@
 //! What is asked of a machine.
 
-use crate::{
-    sim::{Injection, Kernel, Order},
-    units::Femtos,
-};
+pub use crate::host::{Operation, Pages, Step};
+use crate::sim::{Injection, Kernel, Order};
 use serde::{Deserialize, Serialize};
 use std::{fmt, io};
 
@@ -27,62 +25,6 @@ pub enum Memory {
     Pinned,
     /// Ordinary memory.
     Pageable,
-}
-
-/// What the host's caches and page tables know of a copy's buffer when the run begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pages {
-    /// Copies of the same buffer came before: the caches hold what they leave of it.
-    Warm,
-    /// Its pages exist, and no cache holds any of it.
-    #[default]
-    Cold,
-    /// Its pages have never been touched: the first write to each faults.
-    Fresh,
-}
-
-/// What the host does, in its order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
-    /// The stream, where the operation goes to one.
-    pub stream: u32,
-    /// The operation.
-    pub operation: Operation,
-}
-
-/// One operation of the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    /// Makes a copy.
-    Copy {
-        /// Its place among the copies of the request; each is made once.
-        copy: usize,
-        /// Whether the call returns only when the copy is done, whatever the mode.
-        blocking: bool,
-    },
-    /// Starts a kernel.
-    Kernel {
-        /// How long it runs by itself.
-        duration: Femtos,
-    },
-    /// Notes on the stream that an event has come when all before it is done.
-    Record {
-        /// The event.
-        event: u32,
-    },
-    /// Holds the stream until an event has come.
-    Wait {
-        /// The event.
-        event: u32,
-    },
-    /// Holds the host until the stream has nothing left to do.
-    Sync,
-    /// Drives buffers out of the host's caches by writing this much other memory. It takes no simulated time.
-    Flush {
-        /// Bytes written.
-        bytes: u64,
-    },
 }
 
 /// Whether a run carries bytes.

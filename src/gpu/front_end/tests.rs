@@ -32,6 +32,7 @@ fn spec(release: Release) -> FrontEndSpec {
             stripes_in_flight: 4,
             completion_timeout: Femtos(1_000_000_000),
             messages_in_flight: 4,
+            open_ghash: None,
         },
         writes_host: false,
         pces: 1,

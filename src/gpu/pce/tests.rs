@@ -35,6 +35,7 @@ fn spec() -> PceSpec {
             stripes_in_flight: 4,
             completion_timeout: Femtos(500 * 1_000_000),
             messages_in_flight: 2,
+            open_ghash: None,
         },
         engine: Some(EngineSpec::four_lanes()),
         max_read_request: MaxSize::new(512).unwrap(),

@@ -11,23 +11,27 @@
 //!
 //! | contract | |
 //! | --- | --- |
-//! | copies | one after the other |
-//! | costs | `call` per copy, `push` per push, `completion` per notice; with confidential computing `secure_push` and `secure_completion` on top |
-//! | jobs | as many as the cipher's queue takes and staging has slots for; handing them over costs nothing |
+//! | operations | those of its program, one after the other; a copy through staging blocks, any other only if it is asked to |
+//! | costs | `call` per copy, `push` per push, `launch` instead of both for kernels, `completion` per notice that it waits for; with confidential computing `secure_push` and `secure_completion` on top; `cold_call` once after a flush |
+//! | jobs | as many as the cipher's queue takes, staging has slots for and `in_flight` allows; handing them over costs nothing |
+//! | on the caller | with `cipher.on_caller` a job at a time, and no other work until it is done |
 //! | push to the GPU | once its messages are sealed, in order; the doorbell rings when the push is built and there is room for it |
 //! | push from the GPU | once there are slots for its messages; they are opened in order when it is done |
-//! | order of work | jobs, then notices, then pushes |
+//! | order of work | jobs, then notices, then pushes; on the caller pushes, then notices, then a job |
 //! | stalls | `host_cipher`, `staging_full`, `submission`, `completion`, `auth_dependency` (a verdict under eager release) |
 //!
-//! A semaphore only rises: value n means that every push up to n is done. A notice that repeats the last value changes nothing and is
-//! noted; any other value that no push waits for ends the copy. A value with bit 31 set is a channel error, with the robust-channel
-//! error number below it. What ends a copy undelivered ends the channel: later copies are not attempted.
+//! A semaphore only rises: value n means that every push of its stream up to n is done. A notice that repeats the last value changes
+//! nothing and is noted; any other value that no push waits for ends the copy. A value with bit 31 set is a channel error, with the
+//! robust-channel error number below it. What ends a copy undelivered ends the channel: later operations are not attempted.
 
 mod plan;
+mod program;
 mod push;
+mod streams;
 mod transfer;
 
 pub use plan::{CopyOutcome, CopyPlan, Direction, DriverOptions, Memory};
+pub use program::{Operation, Pages, Step};
 pub use push::{NonceStreams, Nonces, Order, OrderKind, Push, Pushes, Semaphore, StreamTask};
 
 use super::{
@@ -46,6 +50,7 @@ use crate::{
     units::Femtos,
 };
 use plan::{Flow, PIECE};
+use streams::Streams;
 use transfer::{Cut, Transfer};
 
 /// Bit of a semaphore's value that makes it a channel error.
@@ -71,8 +76,25 @@ pub struct DriverPorts<'a> {
 #[derive(Debug)]
 enum Task {
     Call,
-    Push { push: Push, upto: u64 },
-    Completion { number: u32 },
+    /// With the messages of the copy under way that it brings the count of submitted ones to.
+    Push {
+        push: Push,
+        upto: Option<u64>,
+    },
+    Completion {
+        stream: u32,
+        number: u32,
+    },
+    /// The host has been told that a stream that it waits for is done.
+    Synced,
+}
+
+/// The copy under way.
+#[derive(Debug)]
+struct Current {
+    transfer: Transfer,
+    stream: u32,
+    blocks: bool,
 }
 
 /// The driver.
@@ -82,65 +104,74 @@ pub struct Driver {
     clock: Clock,
     plans: Vec<CopyPlan>,
     outcomes: Vec<CopyOutcome>,
+    program: Vec<Step>,
     nonces: NonceStreams,
     /// The task and the cycle of its end.
     task: Option<(Task, u64)>,
-    /// The copy whose call is made or that is under way.
-    copy: usize,
-    transfer: Option<Transfer>,
+    /// The operation that is under way or comes next.
+    step: usize,
+    current: Option<Current>,
     /// When the copy under way was done.
     landed: Option<Femtos>,
+    /// Whether the operation under way waits for its stream.
+    syncing: bool,
+    /// Whether the caches have been driven out since the last call.
+    cold: bool,
     next_job: u64,
-    /// Numbers of the last push that was submitted, that was done, and whose tags were verified.
+    /// The last push.
     rung: u32,
-    done: u32,
-    verified: u32,
+    streams: Streams,
     incidents: Vec<String>,
 }
 
 impl Driver {
-    /// A driver that makes the copies of `plans` one after the other.
+    /// A driver that carries out `program`; if that is empty, it makes the copies of `plans` one after the other.
     ///
     /// # Errors
-    /// If a copy or a message is longer than what there is for it, or a cost never ends.
+    /// If a copy or a message is longer than what there is for it, a cost never ends, or a step names what is not there.
     pub fn new(
         spec: &DriverSpec,
         staging: &StagingSpec,
         options: DriverOptions,
         clock: Clock,
         plans: Vec<CopyPlan>,
+        program: Vec<Step>,
         nonces: NonceStreams,
     ) -> Result<Self, HostError> {
         plan::check(spec, staging, options.secure, &plans)?;
+        program::check(&program, plans.len())?;
+        let program = if program.is_empty() { program::one_by_one(plans.len()) } else { program };
         Ok(Self {
             spec: spec.clone(),
             options,
             clock,
             outcomes: vec![CopyOutcome::default(); plans.len()],
+            streams: Streams::new(plans.len()),
             plans,
+            program,
             nonces,
             task: None,
-            copy: 0,
-            transfer: None,
+            step: 0,
+            current: None,
             landed: None,
+            syncing: false,
+            cold: false,
             next_job: 0,
             rung: 0,
-            done: 0,
-            verified: 0,
             incidents: Vec::new(),
         })
     }
 
-    /// Whether every copy is delivered or has failed.
+    /// Whether every operation is done, or has failed, and nothing is left on any stream.
     #[must_use]
     pub fn finished(&self) -> bool {
-        self.copy == self.plans.len()
+        self.step == self.program.len() && self.task.is_none() && self.streams.idle()
     }
 
-    /// How many copies have come to their end, delivered or not.
+    /// How many copies, from the first on without a gap, have come to their end, delivered or not.
     #[must_use]
     pub const fn ended(&self) -> usize {
-        self.copy
+        self.streams.ended()
     }
 
     /// What became of the copies, by index; those not yet reached have no dates.
@@ -181,13 +212,24 @@ impl Driver {
         if self.finished() {
             return Wake::on_port(Activity::Idle);
         }
+        let waiting = self.waiting();
+        if self.works_on_a_job() {
+            return Wake::on_port(waiting);
+        }
         let arrival = ports.notices.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        Wake::at_or_port(arrival, self.waiting())
+        Wake::at_or_port(arrival, waiting)
+    }
+
+    /// Whether the caller's thread is at a job of the cipher's.
+    fn works_on_a_job(&self) -> bool {
+        self.options.on_caller && self.current.as_ref().is_some_and(|current| current.transfer.jobs_outstanding())
     }
 
     /// What the thread waits for when it has no task.
     const fn waiting(&self) -> Activity {
-        let Some(transfer) = &self.transfer else { return Activity::Idle };
+        let Some(Current { transfer, .. }) = &self.current else {
+            return if self.syncing { Activity::Stall(Stall::Completion) } else { Activity::Idle };
+        };
         Activity::Stall(if self.landed.is_some() {
             Stall::AuthDependency
         } else if transfer.jobs_outstanding() {
@@ -208,78 +250,165 @@ impl Driver {
     fn conclude(&mut self, task: Task, now: Now, ports: &mut DriverPorts<'_>) -> Result<(), Task> {
         match task {
             Task::Call => match self.open_transfer(ports.memory) {
-                Ok(transfer) => self.transfer = Some(transfer),
+                Ok(current) => self.current = current,
                 Err(reason) => self.fail(now, reason),
             },
             Task::Push { push, upto } => {
                 if !ports.doorbells.has_room() {
                     return Err(Task::Push { push, upto });
                 }
-                let number = push.number;
+                let (number, stream) = (push.number, push.stream);
                 ports.pushes.put(push);
                 ports.doorbells.push(Tlp::write(map::DOORBELL, 4, Payload::of(number.to_le_bytes().to_vec())));
                 self.rung = number;
-                if let Some(transfer) = &mut self.transfer {
-                    transfer.rang(number, upto);
+                self.streams.rang(stream, number);
+                match (upto, &mut self.current) {
+                    (Some(upto), Some(current)) => current.transfer.rang(number, upto),
+                    _ => self.step += 1,
                 }
             }
-            Task::Completion { number } => {
-                self.done = number;
-                if let Some(transfer) = &mut self.transfer {
-                    transfer.push_done(number, ports.memory);
+            Task::Completion { stream, number } => {
+                self.note_done(stream, number, now);
+                if let Some(current) = &mut self.current {
+                    current.transfer.push_done(number, ports.memory);
                 }
+            }
+            Task::Synced => {
+                self.syncing = false;
+                self.step += 1;
             }
         }
         Ok(())
     }
 
-    fn open_transfer(&self, memory: &mut HostState) -> Result<Transfer, String> {
-        let plan = self.plans[self.copy];
-        let cut = if plan.flow(self.options.secure) == Flow::Direct {
-            if !self.options.secure && plan.direction != Direction::D2d {
-                memory.map_pinned(self.copy, plan.bytes);
-            }
-            Cut { message: PIECE, per_push: 1 }
-        } else {
-            let path = plan.path(&self.spec);
-            memory.cut(path.message).map_err(|error| error.to_string())?;
-            let slots = memory.staging_fill().0.max(1);
-            Cut { message: path.message, per_push: path.push.0.div_ceil(path.message.0).clamp(1, slots) }
+    /// A push of a stream is done: so are the copies on it that nobody waits for.
+    fn note_done(&mut self, stream: u32, number: u32, now: Now) {
+        for copy in self.streams.done(stream, number) {
+            let outcome = &mut self.outcomes[copy];
+            (outcome.end, outcome.verified, outcome.delivered) = (now.time, now.time, true);
+            self.streams.end(copy);
+        }
+    }
+
+    fn open_transfer(&self, memory: &mut HostState) -> Result<Option<Current>, String> {
+        let Some(&Step { stream, operation: Operation::Copy { copy, blocking } }) = self.program.get(self.step) else {
+            return Ok(None);
         };
-        Ok(Transfer::new(self.copy, plan, self.options.secure, cut, self.next_job))
+        let (plan, secure) = (self.plans[copy], self.options.secure);
+        let direct = plan.flow(secure) == Flow::Direct;
+        let cut = if direct {
+            if !secure && plan.direction != Direction::D2d {
+                memory.map_pinned(copy, plan.bytes);
+            }
+            Cut { message: PIECE, per_push: 1, window: u64::MAX, small: false }
+        } else {
+            let path = plan.path(&self.spec, secure);
+            memory.cut(path.message).map_err(|error| error.to_string())?;
+            let (slots, message) = (memory.staging_fill().0.max(1), plan.message(path.message));
+            let per_push = path.push.0.div_ceil(path.message.0).clamp(1, slots);
+            let window = per_push.saturating_mul(plan.in_flight(&self.spec, secure));
+            Cut { message, per_push, window, small: plan.bytes <= self.spec.small.limit }
+        };
+        let transfer = Transfer::new(copy, plan, secure, cut, self.next_job);
+        Ok(Some(Current { transfer, stream, blocks: blocking || !direct }))
     }
 
     /// Does one thing that costs nothing or begins a task; false if there is nothing to do.
     fn step(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
-        if self.transfer.is_none() {
-            return self.call(now);
+        if self.current.is_none() {
+            return self.heed_next(now, ports) || self.operate(now, ports);
         }
-        if let Err(reason) = self.feed(ports) {
+        let fed = self
+            .collect(ports)
+            .and_then(|()| if self.options.on_caller { Ok(()) } else { self.issue(ports, u64::MAX) });
+        if let Err(reason) = fed {
             self.fail(now, reason);
             return true;
         }
         if self.settle(now) {
             return true;
         }
-        if let Some(notice) = ports.notices.arrive(now.time) {
-            self.heed(notice, now);
+        if !self.options.on_caller {
+            return self.heed_next(now, ports) || self.build(now, ports);
+        }
+        if self.works_on_a_job() {
+            return false;
+        }
+        if self.build(now, ports) || self.heed_next(now, ports) {
             return true;
         }
-        self.build(now, ports)
+        if let Err(reason) = self.issue(ports, 1) {
+            self.fail(now, reason);
+            return true;
+        }
+        false
     }
 
-    fn call(&mut self, now: Now) -> bool {
-        let Some(outcome) = self.outcomes.get_mut(self.copy) else { return false };
-        outcome.start = now.time;
-        self.begin(Task::Call, now, self.spec.call.0, 0);
+    /// Begins the next operation of the program.
+    fn operate(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
+        let Some(&Step { stream, operation }) = self.program.get(self.step) else { return false };
+        let task = match operation {
+            Operation::Copy { copy, .. } => {
+                self.outcomes[copy].start = now.time;
+                let cost = self.call_cost(self.plans[copy].direction);
+                self.begin(Task::Call, now, cost, 0);
+                return true;
+            }
+            Operation::Flush { bytes } => {
+                ports.memory.flush(bytes);
+                self.cold = true;
+                self.step += 1;
+                return true;
+            }
+            Operation::Sync => return self.sync(stream, now),
+            Operation::Kernel { duration } => StreamTask::Kernel { duration },
+            Operation::Record { event } => StreamTask::Record { event },
+            Operation::Wait { event } => StreamTask::Wait { event },
+        };
+        let kernel = matches!(task, StreamTask::Kernel { .. });
+        let cost = if kernel { self.spec.launch.0 } else { self.spec.push.0 };
+        let push = self.push(stream, None, Vec::new(), Some(task));
+        self.begin(Task::Push { push, upto: None }, now, cost, self.spec.secure_push.0);
         true
     }
 
-    /// Takes ended jobs and hands out new ones.
-    fn feed(&mut self, ports: &mut DriverPorts<'_>) -> Result<(), String> {
-        let Some(transfer) = &mut self.transfer else { return Ok(()) };
-        let outcome = &mut self.outcomes[self.copy];
-        let opens = self.options.secure && self.plans[self.copy].direction == Direction::D2h;
+    /// What the call of a copy costs by itself.
+    fn call_cost(&mut self, direction: Direction) -> u64 {
+        let cold = &self.spec.cold_call;
+        let extra = if std::mem::take(&mut self.cold) {
+            let secure = if self.options.secure { cold.secure.0 } else { 0 };
+            secure + if direction == Direction::D2h { cold.d2h.0 } else { cold.h2d.0 }
+        } else {
+            0
+        };
+        extra + if direction == Direction::D2d { 0 } else { self.spec.call.0 }
+    }
+
+    fn sync(&mut self, stream: u32, now: Now) -> bool {
+        let waited = std::mem::replace(&mut self.syncing, true);
+        if !self.streams.is_done(stream) {
+            return false;
+        }
+        if waited {
+            self.begin(Task::Synced, now, self.spec.completion.0, self.spec.secure_completion.0);
+        } else {
+            self.syncing = false;
+            self.step += 1;
+        }
+        true
+    }
+
+    fn push(&self, stream: u32, copy: Option<usize>, orders: Vec<Order>, task: Option<StreamTask>) -> Push {
+        let number = self.rung + 1;
+        let semaphore = Semaphore { address: map::done(stream), value: number };
+        Push { number, stream, copy, orders, task, semaphore }
+    }
+
+    /// Takes ended jobs.
+    fn collect(&mut self, ports: &mut DriverPorts<'_>) -> Result<(), String> {
+        let Some(Current { transfer, .. }) = &mut self.current else { return Ok(()) };
+        let outcome = &mut self.outcomes[transfer.copy];
+        let opens = self.options.secure && self.plans[transfer.copy].direction == Direction::D2h;
         while let Some(done) = ports.done.pop() {
             match (done.ok, opens) {
                 (true, true) => outcome.tags_verified += 1,
@@ -292,58 +421,95 @@ impl Driver {
             }
             transfer.job_done(&done, ports.memory);
         }
-        transfer.issue(&mut ports.jobs, self.nonces.seal.as_mut(), ports.memory)
+        Ok(())
     }
 
-    /// Ends the copy if all of it is done, and verified where that is waited for.
-    fn settle(&mut self, now: Now) -> bool {
-        let Some(transfer) = self.transfer.as_ref().filter(|transfer| transfer.complete()) else { return false };
-        let end = *self.landed.get_or_insert(now.time);
-        if self.options.waits_for_verified && self.verified < self.rung {
-            return false;
+    /// Hands out new jobs, so that at most `at_once` are under way.
+    fn issue(&mut self, ports: &mut DriverPorts<'_>, at_once: u64) -> Result<(), String> {
+        match &mut self.current {
+            Some(current) => current.transfer.issue(&mut ports.jobs, at_once, self.nonces.seal.as_mut(), ports.memory),
+            None => Ok(()),
         }
-        let outcome = &mut self.outcomes[self.copy];
-        (outcome.end, outcome.verified, outcome.delivered) = (end, now.time, true);
-        outcome.messages = transfer.submitted();
-        self.next_job = transfer.next_job();
-        self.copy += 1;
-        (self.transfer, self.landed) = (None, None);
+    }
+
+    /// Ends the copy if all of it is done, and verified where that is waited for; leaves it to its stream if it does not block.
+    fn settle(&mut self, now: Now) -> bool {
+        let Some(Current { transfer, stream, blocks }) = &self.current else { return false };
+        let (copy, stream) = (transfer.copy, *stream);
+        if !blocks {
+            if !transfer.all_submitted() {
+                return false;
+            }
+            let outcome = &mut self.outcomes[copy];
+            (outcome.returned, outcome.messages) = (now.time, transfer.submitted());
+            self.streams.leave(copy, stream);
+            if transfer.complete() {
+                self.note_done(stream, self.streams.last_done(stream), now);
+            }
+        } else {
+            if !transfer.complete() {
+                return false;
+            }
+            let end = *self.landed.get_or_insert(now.time);
+            if self.options.waits_for_verified && !self.streams.is_verified(stream) {
+                return false;
+            }
+            let outcome = &mut self.outcomes[copy];
+            (outcome.end, outcome.verified, outcome.returned) = (end, now.time, now.time);
+            (outcome.delivered, outcome.messages) = (true, transfer.submitted());
+            self.next_job = transfer.next_job();
+            self.streams.end(copy);
+        }
+        self.step += 1;
+        (self.current, self.landed) = (None, None);
         true
     }
 
     /// Ends the copy, and with it the channel.
     fn fail(&mut self, now: Now, reason: String) {
-        let messages = self.transfer.as_ref().map_or(0, Transfer::submitted);
-        if let Some((outcome, later)) = self.outcomes[self.copy..].split_first_mut() {
-            (outcome.end, outcome.verified, outcome.messages) = (self.landed.unwrap_or(now.time), now.time, messages);
-            outcome.reason = Some(reason);
-            for outcome in later {
-                (outcome.start, outcome.end, outcome.verified) = (now.time, now.time, now.time);
-                outcome.reason = Some(format!("not attempted: copy {} has ended the channel", self.copy));
+        let messages = self.current.as_ref().map_or(0, |current| current.transfer.submitted());
+        let mut ended = None;
+        for copy in self.streams.abandon() {
+            let outcome = &mut self.outcomes[copy];
+            let end = self.landed.unwrap_or(now.time);
+            if let Some(first) = ended {
+                (outcome.start, outcome.end) = (now.time, now.time);
+                outcome.reason = Some(format!("not attempted: copy {first} has ended the channel"));
+            } else {
+                (outcome.end, outcome.messages, outcome.reason) = (end, messages, Some(reason.clone()));
+                ended = Some(copy);
             }
+            (outcome.verified, outcome.returned) = (now.time, now.time);
         }
-        self.copy = self.plans.len();
-        (self.transfer, self.landed, self.task) = (None, None, None);
+        self.step = self.program.len();
+        (self.current, self.landed, self.task, self.syncing) = (None, None, None, false);
     }
 
-    /// Takes note of a semaphore.
+    /// Takes note of the next semaphore, if one has come.
+    fn heed_next(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
+        let notice = ports.notices.arrive(now.time);
+        if let Some(notice) = notice {
+            self.heed(notice, now);
+        }
+        notice.is_some()
+    }
+
     fn heed(&mut self, notice: Notice, now: Now) {
         let Notice { address, value } = notice;
         if value & CHANNEL_ERROR != 0 {
             return self.fail(now, format!("channel error: robust-channel error {}", value & (CHANNEL_ERROR - 1)));
         }
-        let last = match address {
-            map::DONE => self.done,
-            map::VERIFIED => self.verified,
-            _ => return self.impossible(now, &notice),
-        };
+        let Some((stream, verified)) = streams::semaphore(address) else { return self.impossible(now, &notice) };
+        let last = if verified { self.streams.last_verified(stream) } else { self.streams.last_done(stream) };
         match u32::try_from(value) {
-            Ok(number) if number > last && number <= self.rung => {
-                if address == map::VERIFIED {
-                    self.verified = number;
-                } else {
+            Ok(number) if number > last && number <= self.streams.last_rung(stream) => {
+                if verified {
+                    self.streams.verified(stream, number);
+                } else if self.current.as_ref().is_some_and(|current| current.blocks && current.stream == stream) {
                     let (plain, secure) = (self.spec.completion.0, self.spec.secure_completion.0);
-                    self.begin(Task::Completion { number }, now, plain, secure);
+                    self.begin(Task::Completion { stream, number }, now, plain, secure);
+                } else {
+                    self.note_done(stream, number, now);
                 }
             }
             Ok(number) if number == last => {
@@ -360,20 +526,19 @@ impl Driver {
         self.fail(now, what);
     }
 
-    /// Begins the next push if it is ready.
+    /// Begins the next push of the copy under way if it is ready.
     fn build(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
-        let Some(transfer) = &mut self.transfer else { return false };
-        let number = self.rung + 1;
-        let semaphore = Semaphore { address: map::DONE, value: number };
+        let Some(Current { transfer, stream, .. }) = &mut self.current else { return false };
+        let (copy, stream) = (transfer.copy, *stream);
         match transfer.next_push(self.options.pipelined_pushes, self.nonces.open.as_mut(), ports.memory) {
             Ok(None) => return false,
-            Ok(Some(_)) if u64::from(number) >= CHANNEL_ERROR => self.fail(now, "no push numbers are left".into()),
+            Ok(Some(_)) if u64::from(self.rung) + 1 >= CHANNEL_ERROR => {
+                self.fail(now, "no push numbers are left".into());
+            }
             Ok(Some((orders, upto))) => {
-                let task = Task::Push {
-                    push: Push { number, stream: 0, copy: Some(self.copy), orders, task: None, semaphore },
-                    upto,
-                };
-                self.begin(task, now, self.spec.push.0, self.spec.secure_push.0);
+                let cost = if self.plans[copy].direction == Direction::D2d { self.spec.launch } else { self.spec.push };
+                let push = self.push(stream, Some(copy), orders, None);
+                self.begin(Task::Push { push, upto: Some(upto) }, now, cost.0, self.spec.secure_push.0);
             }
             Err(reason) => self.fail(now, reason),
         }

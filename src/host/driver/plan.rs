@@ -1,5 +1,6 @@
 //! What the driver is asked to copy, and what became of it.
 
+use super::program::Pages;
 use crate::{
     host::{
         error::HostError,
@@ -39,6 +40,10 @@ pub struct CopyPlan {
     pub bytes: Bytes,
     /// The host's end; of no account within the GPU.
     pub memory: Memory,
+    /// The host's buffer.
+    pub buffer: u32,
+    /// Its state when the run begins.
+    pub pages: Pages,
 }
 
 /// What became of a copy.
@@ -48,6 +53,8 @@ pub struct CopyOutcome {
     pub start: Femtos,
     /// When the driver had seen it done, or knew that it had failed. Under eager release this is before the verdict.
     pub end: Femtos,
+    /// When the call returned: the same as `verified` where it blocks its caller.
+    pub returned: Femtos,
     /// When the driver had also seen all of its tags verified by the GPU; the same as `end` where it does not wait for that.
     pub verified: Femtos,
     /// Launches handed to the GPU: sealed messages, or chunks or pieces where nothing is sealed.
@@ -69,9 +76,14 @@ pub struct DriverOptions {
     pub secure: bool,
     /// The next copy starts only when the tags of the last one are verified too: eager release.
     pub waits_for_verified: bool,
+    /// The thread that made the call does the cipher's work itself.
+    pub on_caller: bool,
     /// The first launch of a push is pipelined too; it is not in the public driver.
     pub pipelined_pushes: bool,
 }
+
+/// Pages of host memory.
+const PAGE: u64 = 4096;
 
 /// How the bytes of a copy move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,11 +109,30 @@ impl CopyPlan {
         }
     }
 
-    pub(super) const fn path<'a>(&self, spec: &'a DriverSpec) -> &'a PathSpec {
+    pub(super) const fn path<'a>(&self, spec: &'a DriverSpec, secure: bool) -> &'a PathSpec {
         match self.memory {
             Memory::Pinned => &spec.pinned,
-            Memory::Pageable => &spec.pageable,
+            Memory::Pageable if secure => &spec.pageable,
+            Memory::Pageable => &spec.pageable_plain,
         }
+    }
+
+    /// Pushes of this copy that may be under way.
+    pub(super) fn in_flight(&self, spec: &DriverSpec, secure: bool) -> u64 {
+        let limits = match self.memory {
+            _ if !secure => &spec.in_flight_plain,
+            Memory::Pinned => &spec.in_flight,
+            Memory::Pageable => &spec.in_flight_pageable,
+        };
+        u64::from(if self.direction == Direction::D2h { limits.d2h } else { limits.h2d }).max(1)
+    }
+
+    /// Length of its messages, all but the last: as few as `longest` allows, and of one size, in whole pages.
+    pub(super) fn message(&self, longest: Bytes) -> Bytes {
+        let longest = longest.0.max(1);
+        let count = self.bytes.0.div_ceil(longest).max(1);
+        let even = self.bytes.0.div_ceil(count).next_multiple_of(PAGE);
+        Bytes(even.clamp(1, longest))
     }
 }
 
@@ -115,6 +146,10 @@ pub(super) fn check(
     for (what, cost) in [
         ("a call", spec.call),
         ("a push", spec.push),
+        ("a launch", spec.launch),
+        ("a cold call", spec.cold_call.h2d),
+        ("a cold call", spec.cold_call.d2h),
+        ("a secure cold call", spec.cold_call.secure),
         ("a secure push", spec.secure_push),
         ("a completion", spec.completion),
         ("a secure completion", spec.secure_completion),
@@ -129,7 +164,7 @@ pub(super) fn check(
             return Err(HostError::CopyTooLong { copy, bytes: plan.bytes });
         }
         if plan.flow(secure) != Flow::Direct {
-            staging::layout(staging, plan.path(spec).message)?;
+            staging::layout(staging, plan.path(spec, secure).message)?;
         }
     }
     Ok(())

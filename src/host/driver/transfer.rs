@@ -35,6 +35,10 @@ pub(super) struct Cut {
     pub message: Bytes,
     /// Messages of a push; the last one may have fewer.
     pub per_push: u64,
+    /// Messages that may be under way.
+    pub window: u64,
+    /// Whether the bytes take the second pass of a small copy.
+    pub small: bool,
 }
 
 /// A copy under way.
@@ -95,6 +99,11 @@ impl Transfer {
         self.submitted
     }
 
+    /// Whether every message has been handed to the GPU.
+    pub const fn all_submitted(&self) -> bool {
+        self.submitted == self.total
+    }
+
     pub const fn complete(&self) -> bool {
         self.retired == self.total
     }
@@ -123,20 +132,24 @@ impl Transfer {
 
     fn job(&self, kind: JobKind, number: u64, slot: SlotId, nonce: [u8; 12]) -> CipherJob {
         let (offset, bytes) = (number * self.cut.message.0, self.bytes_of(number));
-        CipherJob { id: self.first_job + number, kind, slot, copy: self.copy, offset, bytes, nonce }
+        let small = self.cut.small;
+        CipherJob { id: self.first_job + number, kind, slot, copy: self.copy, offset, bytes, small, nonce }
     }
 
     /// Hands to the cipher what there is to do, as far as it takes it.
     pub fn issue(
         &mut self,
         jobs: &mut Out<'_, CipherJob>,
+        at_once: u64,
         nonces: &mut dyn Nonces,
         memory: &mut HostState,
     ) -> Result<(), String> {
         match self.flow {
             Flow::Inward => {
                 let kind = if self.secure { JobKind::Seal } else { JobKind::CopyIn };
-                while self.issued < self.total && memory.staging_fill().1 > 0 && jobs.has_room() {
+                let end = self.total.min(self.retired.saturating_add(self.cut.window));
+                while self.issued < end && self.outstanding < at_once && memory.staging_fill().1 > 0 && jobs.has_room()
+                {
                     let nonce = next_nonce(self.secure, nonces, memory)?;
                     let Some(slot) = memory.take(self.bytes_of(self.issued), nonce) else { break };
                     jobs.push(self.job(kind, self.issued, slot, nonce));
@@ -147,7 +160,7 @@ impl Transfer {
             }
             Flow::Outward => {
                 let kind = if self.secure { JobKind::Open } else { JobKind::CopyOut };
-                while self.issued < self.completed && jobs.has_room() {
+                while self.issued < self.completed && self.outstanding < at_once && jobs.has_room() {
                     let Some(message) = self.window.get((self.issued - self.retired) as usize) else { break };
                     jobs.push(self.job(kind, self.issued, message.slot, message.nonce));
                     self.issued += 1;
@@ -200,7 +213,9 @@ impl Transfer {
         let ready = count > 0
             && match self.flow {
                 Flow::Inward => self.prepared >= upto,
-                Flow::Outward => memory.staging_fill().1 >= count,
+                Flow::Outward => {
+                    memory.staging_fill().1 >= count && upto <= self.retired.saturating_add(self.cut.window)
+                }
                 Flow::Direct => true,
             };
         if !ready {

@@ -12,13 +12,16 @@
 //! staging slots are empty and only their flags count; tags and semaphores are real in every run. Tags are then
 //! [pseudo tags](crate::gcm::pseudo).
 
+mod buffers;
 mod pinned;
 
 use super::{
+    cipher::CipherJob,
+    driver::CopyPlan,
     error::HostError,
     map::{self, Place},
     private::PrivateMemory,
-    spec::StagingSpec,
+    spec::{MemorySpec, StagingSpec},
     staging::{Slot, SlotId, Staging},
 };
 use crate::{
@@ -29,6 +32,8 @@ use crate::{
     sim::{Armed, FaultKind, Injection},
     units::Bytes,
 };
+use buffers::Buffers;
+pub(super) use buffers::Touch;
 use pinned::Pinned;
 use std::collections::BTreeMap;
 
@@ -57,6 +62,7 @@ pub struct Arrived {
 pub struct HostState {
     staging: Staging,
     pinned: Pinned,
+    buffers: Buffers,
     semaphores: [u8; SEMAPHORE_BYTES],
     private: Option<Box<dyn PrivateMemory>>,
     armed: [Vec<Armed>; FAULT_POINTS.len()],
@@ -71,10 +77,19 @@ impl HostState {
     ///
     /// # Errors
     /// If the pool is empty or too large.
-    pub fn new(spec: &StagingSpec, private: Option<Box<dyn PrivateMemory>>) -> Result<Self, HostError> {
+    pub fn new(
+        spec: &StagingSpec,
+        memory: &MemorySpec,
+        private: Option<Box<dyn PrivateMemory>>,
+    ) -> Result<Self, HostError> {
+        HostError::check_rate("the rate of the last-level cache", memory.llc_rate.0)?;
+        HostError::check_rate("the rate of DRAM", memory.dram_rate.0)?;
+        HostError::check_cost("a first touch", memory.first_touch)?;
+        HostError::check_cost("a first touch of pinned memory", memory.first_touch_pinned)?;
         Ok(Self {
             staging: Staging::new(spec)?,
             pinned: Pinned::default(),
+            buffers: Buffers::new(memory),
             semaphores: [0; SEMAPHORE_BYTES],
             private,
             armed: Default::default(),
@@ -82,6 +97,22 @@ impl HostState {
             arrived: BTreeMap::new(),
             fault: None,
         })
+    }
+
+    /// Learns which buffers the copies have, by copy.
+    pub fn describe(&mut self, plans: &[CopyPlan]) {
+        self.buffers.describe(plans, self.staging.bytes());
+    }
+
+    /// Drives buffers out of the caches by writing `bytes` of other memory.
+    pub(super) fn flush(&mut self, bytes: u64) {
+        self.buffers.flush(bytes);
+    }
+
+    /// What the core spends on fetching the bytes of a job.
+    pub(super) fn touch(&mut self, job: &CipherJob) -> Touch {
+        let staging = self.slot_address(job.slot) - map::STAGING;
+        self.buffers.touch(job, staging)
     }
 
     /// Whether the run carries data.
@@ -101,9 +132,6 @@ impl HostState {
     pub const fn damaged_bytes(&self) -> u64 {
         self.damaged_bytes
     }
-
-    /// Bytes of the streams' semaphores.
-    const SEMAPHORE_BYTES: usize = map::MAX_STREAMS as usize * map::STREAM_STRIDE as usize;
 
     /// What has arrived of a copy. In a run with data its private memory knows.
     #[must_use]

@@ -36,7 +36,12 @@ impl PrivateMemory for Pattern {
 
 fn memory(private: Option<Pattern>) -> HostState {
     let spec = StagingSpec { buffer: Bytes(8192), buffers: 2 };
-    HostState::new(&spec, private.map(|p| Box::new(p) as Box<dyn PrivateMemory>)).unwrap()
+    HostState::new(
+        &spec,
+        &super::super::tests::machine::Setup::memory(),
+        private.map(|p| Box::new(p) as Box<dyn PrivateMemory>),
+    )
+    .unwrap()
 }
 
 fn read(memory: &mut HostState, address: u64, count: u32) -> Vec<u8> {

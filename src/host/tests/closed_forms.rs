@@ -98,7 +98,7 @@ fn a_copy_within_the_gpu_pays_secure_submission_but_no_cipher() {
 
 #[test]
 fn a_copy_of_nothing_costs_its_call() {
-    let setup = Setup::secure(&[(H2d, 0, Pinned), (D2h, 0, Pageable), (D2d, 0, Pinned)]);
+    let setup = Setup::secure(&[(H2d, 0, Pinned), (D2h, 0, Pageable), (H2d, 0, Pageable)]);
     let (mini, run) = setup.go();
     for (place, outcome) in (0..).zip(mini.driver.outcomes()) {
         assert_eq!((outcome.start.0, outcome.end.0), (place * 1_000_000_000, (place + 1) * 1_000_000_000));
@@ -146,7 +146,7 @@ fn the_driver_accounts_for_every_cycle_of_one_message() {
 
 #[test]
 fn a_doorbell_that_finds_no_room_stalls_the_driver() {
-    let mut setup = Setup::plain(&[(D2d, 4 << 30, Pinned)]);
+    let mut setup = Setup::plain(&[(H2d, 4 << 30, Pinned)]);
     setup.exact = false;
     setup.depths[2] = 1;
     setup.gpu[1] = 1 << 20;

@@ -176,9 +176,9 @@ fn build(change: impl FnOnce(&mut Setup)) -> Result<(), HostError> {
     let counter = |direction| Box::new(Counter { direction, last: 0, limit: 9 });
     let nonces = NonceStreams { seal: counter(1), open: counter(2) };
     let clock = Clock::new(Frequency(1_000_000_000)).unwrap();
-    Cipher::new(&setup.cipher, setup.driver.pageable_copy_rate, None)?;
-    HostState::new(&setup.staging, None)?;
-    Driver::new(&setup.driver, &setup.staging, setup.options, clock, setup.plans, nonces).map(drop)
+    Cipher::new(&setup.cipher, &setup.driver, None)?;
+    HostState::new(&setup.staging, &setup.memory, None)?;
+    Driver::new(&setup.driver, &setup.staging, setup.options, clock, setup.plans, setup.program, nonces).map(drop)
 }
 
 #[test]

@@ -24,13 +24,22 @@ prop_compose! {
         messages in prop::array::uniform2((1u64..20_000, 1u64..40_000)),
         (buffer, buffers) in (5u64..20, 1u32..4),
         depths in prop::array::uniform3(1usize..6),
+        (on_caller, small, windows) in (any::<bool>(), 0u64..40_000, prop::array::uniform4(1u32..6)),
         (gpu_clock, launch, rate, flight, verdict) in (300u64..3_000, 0u64..300, 1u64..64, 1u64..500, 1u64..2_000),
     ) -> Setup {
         let mut setup = Setup::secure(&plans);
         (setup.options.secure, setup.options.pipelined_pushes) = (secure, pipelined);
         setup.options.waits_for_verified = eager;
         setup.verdict = eager.then_some(verdict);
-        setup.cipher.threads = threads;
+        setup.options.on_caller = on_caller;
+        setup.cipher.threads = if on_caller { 1 } else { threads };
+        setup.memory.l2 = Bytes(20_000);
+        (setup.memory.llc_rate, setup.memory.dram_rate) = (BytesPerCycle(seal), BytesPerCycle(open));
+        let [h2d, d2h, h2d_plain, d2h_plain] = windows;
+        setup.driver.in_flight = crate::host::spec::InFlightSpec { h2d, d2h };
+        setup.driver.in_flight_pageable = crate::host::spec::InFlightSpec { h2d: d2h, d2h: h2d };
+        setup.driver.in_flight_plain = crate::host::spec::InFlightSpec { h2d: h2d_plain, d2h: d2h_plain };
+        setup.driver.small.limit = Bytes(small);
         (setup.cipher.seal_rate, setup.cipher.open_rate) = (BytesPerCycle(seal), BytesPerCycle(open));
         setup.cipher.per_message = Cycles(per_message);
         let driver = &mut setup.driver;
@@ -38,6 +47,7 @@ prop_compose! {
         for (path, (message, push)) in [&mut driver.pinned, &mut driver.pageable].into_iter().zip(messages) {
             (path.message, path.push) = (Bytes(message), Bytes(push));
         }
+        driver.pageable_plain = driver.pageable.clone();
         (setup.staging.buffer, setup.staging.buffers) = (Bytes(buffer * 4096), buffers);
         setup.depths = depths;
         setup.gpu_clock = gpu_clock * 1_000_000;

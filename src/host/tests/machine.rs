@@ -23,6 +23,8 @@ const GPU: UnitId = UnitId(2);
 #[derive(Debug, Clone)]
 pub struct Setup {
     pub cipher: CipherSpec,
+    pub memory: MemorySpec,
+    pub program: Vec<Step>,
     pub driver: DriverSpec,
     pub staging: StagingSpec,
     pub options: DriverOptions,
@@ -50,22 +52,41 @@ impl Setup {
                 seal_rate: BytesPerCycle(2_000),
                 open_rate: BytesPerCycle(1_000),
                 per_message: Cycles(300),
+                on_caller: false,
             },
+            memory: Setup::memory(),
             driver: DriverSpec {
                 call: Cycles(1_000),
                 push: Cycles(200),
+                launch: Cycles(1_200),
                 secure_push: Cycles(400),
                 completion: Cycles(70),
                 secure_completion: Cycles(30),
                 pageable_copy_rate: BytesPerCycle(4_000),
                 pinned: path(4096, 1 << 16),
                 pageable: path(1 << 16, 1 << 16),
+                pageable_plain: path(1 << 16, 1 << 16),
+                in_flight: InFlightSpec { h2d: 1 << 20, d2h: 1 << 20 },
+                in_flight_pageable: InFlightSpec { h2d: 1 << 20, d2h: 1 << 20 },
+                in_flight_plain: InFlightSpec { h2d: 1 << 20, d2h: 1 << 20 },
+                small: SmallSpec {
+                    limit: Bytes(0),
+                    rate: BytesPerCycle(1_000),
+                    secure_cold_rate: BytesPerCycle(1_000),
+                },
+                cold_call: ColdCallSpec { h2d: Cycles(0), d2h: Cycles(0), secure: Cycles(0) },
             },
             staging: StagingSpec { buffer: Bytes(1 << 18), buffers: 4 },
             options: DriverOptions { secure: true, ..DriverOptions::default() },
             plans: plans
                 .iter()
-                .map(|&(direction, bytes, memory)| CopyPlan { direction, bytes: Bytes(bytes), memory })
+                .map(|&(direction, bytes, memory)| CopyPlan {
+                    direction,
+                    bytes: Bytes(bytes),
+                    memory,
+                    buffer: 0,
+                    pages: Pages::Cold,
+                })
                 .collect(),
             depths: [16, 16, 4],
             gpu_clock: 1_000_000_000,
@@ -76,6 +97,19 @@ impl Setup {
             faults: Vec::new(),
             disk_fails_at: None,
             exact: true,
+            program: Vec::new(),
+        }
+    }
+
+    /// Memory that costs nothing.
+    pub fn memory() -> MemorySpec {
+        MemorySpec {
+            l2: Bytes(1 << 40),
+            llc: Bytes(1 << 40),
+            llc_rate: BytesPerCycle(u64::MAX),
+            dram_rate: BytesPerCycle(u64::MAX),
+            first_touch: Cycles(0),
+            first_touch_pinned: Cycles(0),
         }
     }
 
@@ -90,13 +124,15 @@ impl Setup {
         let private = Private { fails_at: self.disk_fails_at, ..Private::default() };
         let stored = Rc::clone(&private.stored);
         let private = self.exact.then(|| Box::new(private) as Box<dyn PrivateMemory>);
-        let mut memory = HostState::new(&self.staging, private).unwrap();
+        let mut memory = HostState::new(&self.staging, &self.memory, private).unwrap();
+        memory.describe(&self.plans);
         for fault in &self.faults {
             assert!(memory.arm(fault, 4_321));
         }
         let counter = |direction| Box::new(Counter { direction, last: 0, limit: self.ivs });
         let nonces = NonceStreams { seal: counter(1), open: counter(2) };
-        let driver = Driver::new(&self.driver, &self.staging, self.options, cpu, self.plans.clone(), nonces).unwrap();
+        let (plans, program) = (self.plans.clone(), self.program.clone());
+        let driver = Driver::new(&self.driver, &self.staging, self.options, cpu, plans, program, nonces).unwrap();
         let unit = |name: &str, clock| UnitInfo { name: name.into(), clock };
         let gpu_clock = clock(self.gpu_clock);
         let [launch, rate, flight] = self.gpu;
@@ -104,7 +140,7 @@ impl Setup {
         Mini {
             units: vec![unit("driver", cpu), unit("cipher", cpu), unit("gpu", gpu_clock)],
             driver,
-            cipher: Cipher::new(&self.cipher, self.driver.pageable_copy_rate, Some(Box::new(Toy))).unwrap(),
+            cipher: Cipher::new(&self.cipher, &self.driver, Some(Box::new(Toy))).unwrap(),
             gpu: Gpu { verdict: self.verdict, lie: self.lie, ..Gpu::new(gpu_clock, launch, rate, flight) },
             memory,
             mailbox: Mailbox::default(),

@@ -5,5 +5,5 @@ mod data;
 mod failures;
 mod gpu;
 mod lockstep;
-mod machine;
+pub mod machine;
 mod paths;

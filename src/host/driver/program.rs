@@ -1,0 +1,85 @@
+//! What the host does, step by step.
+
+use crate::{
+    host::{error::HostError, map::MAX_STREAMS},
+    units::Femtos,
+};
+use serde::{Deserialize, Serialize};
+
+/// What the host's caches and page tables know of a copy's buffer when the run begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pages {
+    /// Copies of the same buffer came before: the caches hold what they leave of it.
+    Warm,
+    /// Its pages exist, and no cache holds any of it.
+    #[default]
+    Cold,
+    /// Its pages have never been touched: the first write to each faults.
+    Fresh,
+}
+
+/// What the host does, in its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The stream, where the operation goes to one.
+    pub stream: u32,
+    /// The operation.
+    pub operation: Operation,
+}
+
+/// One operation of the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Makes a copy.
+    Copy {
+        /// Its place among the copies of the request; each is made once.
+        copy: usize,
+        /// Whether the call returns only when the copy is done, whatever the mode.
+        blocking: bool,
+    },
+    /// Starts a kernel.
+    Kernel {
+        /// How long it runs by itself.
+        duration: Femtos,
+    },
+    /// Notes on the stream that an event has come when all before it is done.
+    Record {
+        /// The event.
+        event: u32,
+    },
+    /// Holds the stream until an event has come.
+    Wait {
+        /// The event.
+        event: u32,
+    },
+    /// Holds the host until the stream has nothing left to do.
+    Sync,
+    /// Drives buffers out of the host's caches by writing this much other memory. It takes no simulated time.
+    Flush {
+        /// Bytes written.
+        bytes: u64,
+    },
+}
+
+/// The program that makes copies one after the other and waits for each.
+pub(super) fn one_by_one(copies: usize) -> Vec<Step> {
+    (0..copies).map(|copy| Step { stream: 0, operation: Operation::Copy { copy, blocking: true } }).collect()
+}
+
+/// Refuses steps that name what is not there.
+pub(super) fn check(program: &[Step], copies: usize) -> Result<(), HostError> {
+    let mut made = vec![0; copies];
+    for (step, &Step { stream, operation }) in program.iter().enumerate() {
+        if stream >= MAX_STREAMS {
+            return Err(HostError::NoStream { step, stream });
+        }
+        if let Operation::Copy { copy, .. } = operation {
+            *made.get_mut(copy).ok_or(HostError::NoCopy { step, copy })? += 1;
+        }
+    }
+    match made.iter().position(|made| *made != 1) {
+        Some(copy) if !program.is_empty() => Err(HostError::MadeNotOnce { copy, times: made[copy] }),
+        _ => Ok(()),
+    }
+}
