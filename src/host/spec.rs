@@ -99,8 +99,20 @@ pub struct StagingSpec {
 pub struct PathSpec {
     /// Longest message: one IV, one tag, one launch.
     pub message: Bytes,
-    /// Bytes that are sealed before their launches are submitted together in one push.
+    /// Bytes that are sealed before their launches are submitted together in one push; from the GPU, [`DriverSpec::push_d2h`] counts.
     pub push: Bytes,
+}
+
+/// Bytes that one push brings from the GPU into staging.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PushD2hSpec {
+    /// Of pinned memory, under confidential computing.
+    pub pinned: Bytes,
+    /// Of pageable memory, under confidential computing.
+    pub pageable: Bytes,
+    /// Of pageable memory without.
+    pub pageable_plain: Bytes,
 }
 
 /// Driver and runtime work around the copies.
@@ -127,6 +139,8 @@ pub struct DriverSpec {
     pub pageable: PathSpec,
     /// Pageable memory without: pieces that are copied through pinned staging.
     pub pageable_plain: PathSpec,
+    /// Pushes from the GPU.
+    pub push_d2h: PushD2hSpec,
     /// Pushes under way under confidential computing, of pinned memory.
     pub in_flight: InFlightSpec,
     /// The same of pageable memory.

@@ -305,7 +305,7 @@ impl Driver {
             let path = plan.path(&self.spec, secure);
             memory.cut(path.message).map_err(|error| error.to_string())?;
             let (slots, message) = (memory.staging_fill().0.max(1), plan.message(path.message));
-            let per_push = path.push.0.div_ceil(path.message.0).clamp(1, slots);
+            let per_push = plan.push(&self.spec, secure).0.div_ceil(path.message.0).clamp(1, slots);
             let window = per_push.saturating_mul(plan.in_flight(&self.spec, secure));
             Cut { message, per_push, window, small: plan.bytes <= self.spec.small.limit }
         };

@@ -117,6 +117,16 @@ impl CopyPlan {
         }
     }
 
+    /// Bytes of a push.
+    pub(super) const fn push(&self, spec: &DriverSpec, secure: bool) -> Bytes {
+        match (self.direction, self.memory) {
+            (Direction::D2h, Memory::Pinned) => spec.push_d2h.pinned,
+            (Direction::D2h, Memory::Pageable) if secure => spec.push_d2h.pageable,
+            (Direction::D2h, Memory::Pageable) => spec.push_d2h.pageable_plain,
+            _ => self.path(spec, secure).push,
+        }
+    }
+
     /// Pushes of this copy that may be under way.
     pub(super) fn in_flight(&self, spec: &DriverSpec, secure: bool) -> u64 {
         let limits = match self.memory {

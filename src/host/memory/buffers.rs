@@ -69,11 +69,15 @@ impl Buffers {
         let missed = self.caches.private(buffer, job.offset, job.bytes);
         self.caches.staging(staging, job.bytes);
         let cost = |bytes: u64, rate: u64| u128::from(bytes) * 1_000_000 / u128::from(rate.max(1));
-        let private = cost(missed.l2, self.spec.llc_rate.0) + cost(missed.llc, self.spec.dram_rate.0);
+        let (llc, dram) = (self.spec.llc_rate.0, self.spec.dram_rate.0);
         match job.kind {
-            JobKind::Seal => Touch { millicycles: private, cold: missed.llc },
-            // Staging is read front to back and costs nothing more; what the core writes must come to it first.
-            JobKind::Open => Touch { millicycles: private + self.first_touch(buffer, memory, job), cold: missed.llc },
+            JobKind::Seal => Touch { millicycles: cost(missed.l2, llc) + cost(missed.llc, dram), cold: missed.llc },
+            // What the GPU has written lies in the last-level cache. Stores that the L2 misses are posted; those that no cache
+            // takes wait.
+            JobKind::Open => Touch {
+                millicycles: cost(job.bytes, llc) + cost(missed.llc, dram) + self.first_touch(buffer, memory, job),
+                cold: missed.llc,
+            },
             // Copies are bound by memory, not by work on bytes: their rate holds for what is in no cache.
             JobKind::CopyIn => Touch { millicycles: 0, cold: missed.llc },
             JobKind::CopyOut => Touch { millicycles: self.first_touch(buffer, memory, job), cold: missed.llc },

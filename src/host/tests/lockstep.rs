@@ -48,6 +48,7 @@ prop_compose! {
             (path.message, path.push) = (Bytes(message), Bytes(push));
         }
         driver.pageable_plain = driver.pageable.clone();
+        (driver.push_d2h.pinned, driver.push_d2h.pageable) = (driver.pinned.push, driver.pageable.push);
         (setup.staging.buffer, setup.staging.buffers) = (Bytes(buffer * 4096), buffers);
         setup.depths = depths;
         setup.gpu_clock = gpu_clock * 1_000_000;

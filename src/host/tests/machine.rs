@@ -66,6 +66,11 @@ impl Setup {
                 pinned: path(4096, 1 << 16),
                 pageable: path(1 << 16, 1 << 16),
                 pageable_plain: path(1 << 16, 1 << 16),
+                push_d2h: PushD2hSpec {
+                    pinned: Bytes(1 << 16),
+                    pageable: Bytes(1 << 16),
+                    pageable_plain: Bytes(1 << 16),
+                },
                 in_flight: InFlightSpec { h2d: 1 << 20, d2h: 1 << 20 },
                 in_flight_pageable: InFlightSpec { h2d: 1 << 20, d2h: 1 << 20 },
                 in_flight_plain: InFlightSpec { h2d: 1 << 20, d2h: 1 << 20 },
