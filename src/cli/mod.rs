@@ -1,5 +1,6 @@
 //! The command line: one file per verb.
 
+mod calibrate;
 mod completions;
 mod describe;
 mod failure;
@@ -10,6 +11,7 @@ mod rerun;
 mod run;
 mod schema;
 mod tlp;
+mod validate;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -35,6 +37,8 @@ enum Verb {
     Schema(schema::Schema),
     Completions(completions::Completions),
     Tlp(tlp::Arguments),
+    Validate(validate::Arguments),
+    Calibrate(calibrate::Arguments),
     /// Checks the modelled hardware against published values.
     Verify(verify::Arguments),
 }
@@ -58,6 +62,8 @@ pub fn main() -> ExitCode {
         Verb::Schema(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
+        Verb::Validate(arguments) => validate::run(&arguments),
+        Verb::Calibrate(arguments) => calibrate::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
     };
     Failure::exit(result)

@@ -12,6 +12,7 @@
 mod failure;
 mod manifest;
 mod named;
+pub mod plot;
 mod record;
 mod table;
 mod text;

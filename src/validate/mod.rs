@@ -1,3 +1,18 @@
 //! Holding the model against what is known from elsewhere.
+//!
+//! ```text
+//!  validation/*.csv --> measured: points --+
+//!  validation/datasets.toml -> catalogue --+--> issue: what was measured, on the machine --> score: errors by data set
+//!                                          |
+//!  a stage file ---------------------------+--> calibrate: parameters fitted to points, and how well they are determined
+//! ```
+//!
+//! [`vectors`] holds the engine against published AES-GCM vectors.
 
+pub mod calibrate;
+pub mod catalogue;
+pub mod issue;
+pub mod measured;
+pub mod pool;
+pub mod score;
 pub mod vectors;

@@ -76,6 +76,8 @@ prop_compose! {
             reads_in_service: in_service,
             completion_payload: Bytes(payload),
             write_latency: Cycles(latency / 2),
+            writes_in_service: 256,
+            secure_read_latency: Cycles(0),
         }
     }
 }

@@ -115,6 +115,8 @@ pub fn root() -> RootComplexSpec {
         reads_in_service: 256,
         completion_payload: Bytes(256),
         write_latency: Cycles(100),
+        writes_in_service: 256,
+        secure_read_latency: Cycles(0),
     }
 }
 

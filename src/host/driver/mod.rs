@@ -451,7 +451,8 @@ impl Driver {
                 return false;
             }
             let end = *self.landed.get_or_insert(now.time);
-            if self.options.waits_for_verified && !self.streams.is_verified(stream) {
+            let judged = self.plans[copy].direction == Direction::H2d && self.options.waits_for_verified;
+            if judged && !self.streams.is_verified(stream) {
                 return false;
             }
             let outcome = &mut self.outcomes[copy];
@@ -536,8 +537,13 @@ impl Driver {
                 self.fail(now, "no push numbers are left".into());
             }
             Ok(Some((orders, upto))) => {
-                let cost = if self.plans[copy].direction == Direction::D2d { self.spec.launch } else { self.spec.push };
-                let push = self.push(stream, Some(copy), orders, None);
+                let (cost, push) = match (&orders[..], self.plans[copy].direction) {
+                    (&[Order { source, destination, bytes, .. }], Direction::D2d) => {
+                        let task = StreamTask::Copy { source, destination, bytes };
+                        (self.spec.launch, self.push(stream, Some(copy), Vec::new(), Some(task)))
+                    }
+                    _ => (self.spec.push, self.push(stream, Some(copy), orders, None)),
+                };
                 self.begin(Task::Push { push, upto: Some(upto) }, now, cost.0, self.spec.secure_push.0);
             }
             Err(reason) => self.fail(now, reason),

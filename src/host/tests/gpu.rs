@@ -84,7 +84,12 @@ impl Gpu {
     }
 
     pub fn cost(&self, push: &Push) -> u64 {
-        push.orders.iter().map(|order| self.launch + order.bytes.div_ceil(self.rate)).sum::<u64>().max(1)
+        let local = match push.task {
+            Some(StreamTask::Copy { bytes, .. }) => self.launch + bytes.div_ceil(self.rate),
+            _ => 0,
+        };
+        let launches = push.orders.iter().map(|order| self.launch + order.bytes.div_ceil(self.rate)).sum::<u64>();
+        (local + launches).max(1)
     }
 
     pub fn tick(&mut self, now: Now, mut ports: Ports<'_>) -> Wake {
@@ -111,9 +116,16 @@ impl Gpu {
     fn finish(&mut self, number: u32, now: Now, ports: &mut Ports<'_>) {
         let push = &ports.mailbox.0[&number];
         let lie = self.lie.filter(|lie| lie.0 == number).map(|lie| lie.1);
-        let right = push
-            .orders
+        let local = push.task.and_then(|task| match task {
+            StreamTask::Copy { source, destination, bytes } => {
+                let (kind, tag, iv, pipelined) = (OrderKind::Local, 0, 0, false);
+                Some(Order { kind, source, destination, bytes, tag, iv, pipelined })
+            }
+            _ => None,
+        });
+        let right = local
             .iter()
+            .chain(&push.orders)
             .enumerate()
             .all(|(place, order)| self.order(order, lie.filter(|_| place == 0), ports.memory).is_some());
         self.dead = !right;

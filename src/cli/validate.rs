@@ -1,0 +1,158 @@
+//! `sealsim validate`: the machine against measured silicon.
+
+mod bench;
+mod text;
+
+pub(super) use bench::{Bench, catalogue, read_dataset};
+
+use super::{Failure, run::Interruption};
+use crate::{
+    report::{
+        SCHEMA_VERSION,
+        plot::{Panel, svg},
+    },
+    validate::{catalogue::Dataset, pool, score::DatasetScore},
+};
+use clap::{Args, ValueEnum};
+use miette::miette;
+use serde::Serialize;
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+/// Holds machines against measured silicon: the error of each data set, and its curves.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+For each table of measurements the program issues what was measured, point by point, and prints how far the simulated figures are \
+from the measured ones: mean absolute percentage error, mean signed error (bias), and the worst point. Errors count points that no \
+parameter was fitted to; the others are stated apart. docs/validation.md says what is issued for each kind of table, \
+where the data come from, and what was fitted to which points.
+
+Exit status: 0 all points were simulated, however far they are; 1 interrupted, or a copy was not delivered; 2 wrong arguments; 3 wrong \
+configuration; 4 a file that cannot be read or written; 5 a fault of the simulation.
+
+Examples:
+  sealsim validate
+  sealsim validate --dataset p1-bandwidth --plot curves
+  sealsim validate --hw mine.toml --measured mine.csv
+  sealsim validate --dataset p1-overlap --set cipher.threads=2
+  sealsim validate --format json | jq '.datasets[] | {name, mape_percent}'")]
+pub struct Arguments {
+    /// Which data sets, by name (default: all that are built in). May be given several times
+    #[arg(long = "dataset", value_name = "NAME")]
+    datasets: Vec<String>,
+    /// A table of measurements instead of those that are built in. May be given several times
+    #[arg(long, value_name = "FILE")]
+    measured: Vec<PathBuf>,
+    /// The machine, whatever platform a table names: a TOML file, or the name of a shipped one
+    #[arg(long, value_name = "CONFIG")]
+    hw: Option<String>,
+    /// A design to lay over the machine. May be given several times
+    #[arg(long, value_name = "DESIGN")]
+    design: Vec<String>,
+    /// Set one value of the machine, above all files. May be given several times
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// Write curves, measured against simulated, as SVG files into this folder
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
+    /// Points simulated at the same time (default: as many as there are cores); the figures do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Text for people, or one JSON object
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Errors and curves
+    Text,
+    /// datasets[] with name, kind, points, errors and values[]; described in docs/validation.md
+    Json,
+}
+
+#[derive(Debug, Serialize)]
+struct Outcome {
+    schema_version: u32,
+    datasets: Vec<DatasetScore>,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// See the help text for each exit status.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let catalogue = catalogue()?;
+    let datasets = arguments.datasets(&catalogue.datasets)?;
+    let mut bench = Bench::new(catalogue.platforms, Interruption::listen());
+    bench.hw = arguments.hw.clone();
+    bench.designs.clone_from(&arguments.design);
+    bench.settings.clone_from(&arguments.set);
+    bench.threads = arguments.threads.map_or_else(pool::threads, usize::from);
+    let scores = bench.score(&datasets)?;
+    let panels: Vec<_> = datasets.iter().zip(&scores).map(|(dataset, score)| Panel::of(dataset, score)).collect();
+    if let Some(folder) = &arguments.plot {
+        plot(folder, &panels.concat())?;
+    }
+    let printed = match arguments.format {
+        Format::Json => {
+            let outcome = Outcome { schema_version: SCHEMA_VERSION, datasets: scores };
+            serde_json::to_string_pretty(&outcome).map(|json| json + "\n").map_err(io::Error::from)
+        }
+        Format::Text => Ok(text::text(&scores, &panels)),
+    };
+    let mut out = io::stdout().lock();
+    let written = printed.and_then(|text| out.write_all(text.as_bytes())).and_then(|()| out.flush());
+    written.map_err(|error| Failure::output(&error))
+}
+
+impl Arguments {
+    fn datasets(&self, shipped: &[Dataset]) -> Result<Vec<Dataset>, Failure> {
+        let given = self.measured.iter().map(|path| read_dataset(path)).collect::<Result<Vec<_>, _>>()?;
+        let there = if self.measured.is_empty() { shipped } else { given.as_slice() };
+        if self.datasets.is_empty() {
+            return Ok(there.to_vec());
+        }
+        let find = |name: &String| {
+            let unknown = || {
+                let names: Vec<_> = there.iter().map(|dataset| dataset.name.as_str()).collect();
+                let help = format!("there is {}", names.join(", "));
+                Failure::Usage(miette!(help = help, "--dataset {name}: there is no such data set"))
+            };
+            there.iter().find(|dataset| dataset.name == *name).cloned().ok_or_else(unknown)
+        };
+        self.datasets.iter().map(find).collect()
+    }
+}
+
+/// One file for each plot, named after its title.
+fn plot(folder: &Path, panels: &[Panel]) -> Result<(), Failure> {
+    let failed = |path: &Path, error: io::Error| Failure::input_output(&path.display().to_string(), &error);
+    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    for panel in panels {
+        let path = folder.join(file_name(&panel.title));
+        fs::write(&path, svg::draw(panel)).map_err(|error| failed(&path, error))?;
+    }
+    Ok(())
+}
+
+/// Letters, digits and points stay; all between becomes one dash.
+fn file_name(title: &str) -> String {
+    let kept = |character: char| character.is_ascii_alphanumeric() || character == '.';
+    let words: Vec<_> = title.split(|character| !kept(character)).filter(|word| !word.is_empty()).collect();
+    words.join("-") + ".svg"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plot_is_named_after_its_title() {
+        assert_eq!(file_name("p1-overlap: 16 MiB, 1.5 ms kernels"), "p1-overlap-16-MiB-1.5-ms-kernels.svg");
+        assert_eq!(file_name("../x"), "..-x.svg");
+    }
+}

@@ -1,0 +1,139 @@
+//! Machines, data sets and threads, for the verbs that hold one against the other.
+
+use super::super::{Failure, run::Interruption};
+use crate::{
+    config::{Layers, MachineSpec, Resolved},
+    sim::{Control, SimulationError},
+    system::RunError,
+    validate::{
+        catalogue::{Catalogue, CatalogueError, Dataset},
+        issue::{self, IssueError},
+        measured::Point,
+        pool,
+        score::DatasetScore,
+    },
+};
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::miette;
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{self, IsTerminal},
+    path::Path,
+};
+
+/// What is built in.
+pub fn catalogue() -> Result<Catalogue, Failure> {
+    Catalogue::shipped().map_err(refused)
+}
+
+/// A user's table, named after its file.
+pub fn read_dataset(path: &Path) -> Result<Dataset, Failure> {
+    let shown = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| Failure::input_output(&shown, &error))?;
+    let name = path.file_stem().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
+    Dataset::read(&name, &shown, &text).map_err(refused)
+}
+
+fn refused(error: CatalogueError) -> Failure {
+    match error {
+        CatalogueError::Measured(error) => Failure::InputOutput((*error).into()),
+        CatalogueError::Selection(text) => Failure::Config(miette!("{text}")),
+    }
+}
+
+/// How points are simulated.
+pub struct Bench {
+    /// The machine for every platform, if one was given.
+    pub hw: Option<String>,
+    /// Designs over it.
+    pub designs: Vec<String>,
+    /// Settings above all.
+    pub settings: Vec<String>,
+    /// Points at the same time.
+    pub threads: usize,
+    platforms: BTreeMap<String, String>,
+    interruption: Interruption,
+}
+
+impl Bench {
+    /// With the machine that stands for each platform.
+    pub fn new(platforms: BTreeMap<String, String>, interruption: Interruption) -> Self {
+        let threads = pool::threads();
+        Self { hw: None, designs: Vec::new(), settings: Vec::new(), threads, platforms, interruption }
+    }
+
+    /// The errors of data sets.
+    pub fn score(&self, datasets: &[Dataset]) -> Result<Vec<DatasetScore>, Failure> {
+        let points = || datasets.iter().flat_map(|dataset| &dataset.points).map(|(point, _)| point);
+        let mut machines = BTreeMap::new();
+        for point in points() {
+            if !machines.contains_key(&point.platform) {
+                machines.insert(point.platform.clone(), self.machine(&point.platform)?);
+            }
+        }
+        let machine = |point: &Point| machines.get(&point.platform).map(|resolved| &resolved.machine);
+        let work: Vec<_> = points().filter_map(|point| Some((machine(point)?, point))).collect();
+        let figures = self.simulate(&work)?;
+        let mut rest = figures.as_slice();
+        let score = |dataset: &Dataset| {
+            let (own, others) = rest.split_at(dataset.points.len());
+            rest = others;
+            let platforms = dataset.points.iter().map(|(point, _)| &point.platform);
+            let mut names: Vec<_> = platforms.filter_map(|one| Some(machines.get(one)?.name())).collect();
+            names.dedup();
+            DatasetScore::new(dataset, names, own)
+        };
+        Ok(datasets.iter().map(score).collect())
+    }
+
+    /// Figures of points on machines, with a bar where somebody looks.
+    pub fn simulate(&self, work: &[(&MachineSpec, &Point)]) -> Result<Vec<f64>, Failure> {
+        let cost = |(_, point): &(&MachineSpec, &Point)| issue::bytes(point) + OVERHEAD;
+        let bar = bar(work.iter().map(cost).sum(), work.len());
+        let one = |pair: &(&MachineSpec, &Point)| {
+            let mut observer = |_| if self.interruption.asked() { Control::Stop } else { Control::Continue };
+            let figure = issue::simulate(pair.0, pair.1, &mut observer);
+            bar.inc(cost(pair));
+            figure
+        };
+        let figures = pool::map(work, self.threads, cost, one);
+        bar.finish_and_clear();
+        figures.map_err(failed)
+    }
+
+    /// The machine that stands for a platform.
+    fn machine(&self, platform: &str) -> Result<Resolved, Failure> {
+        let unknown = || {
+            let known: Vec<_> = self.platforms.keys().map(String::as_str).collect();
+            let help = format!("say with --hw which machine it is; built in are {}", known.join(", "));
+            Failure::Usage(miette!(help = help, "no machine is known for platform `{platform}`"))
+        };
+        let name = self.hw.as_ref().or_else(|| self.platforms.get(platform)).ok_or_else(unknown)?;
+        let layers = self.designs.iter().fold(Layers::new(name), |layers, design| layers.overlay(design));
+        Ok(self.settings.iter().fold(layers, |layers, setting| layers.set(setting)).resolve()?)
+    }
+}
+
+/// What a point costs besides its bytes, in bytes.
+const OVERHEAD: u64 = 1 << 20;
+
+fn failed(error: IssueError) -> Failure {
+    match &error {
+        IssueError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. } => {
+            Failure::Verification(miette!("interrupted: nothing was written"))
+        }
+        IssueError::Run { error: RunError::Build(_), .. } => Failure::Config(miette!("{error}")),
+        IssueError::Run { .. } => Failure::Simulation(miette!("{error}")),
+        IssueError::NotDelivered { .. } => Failure::Verification(miette!("{error}")),
+    }
+}
+
+fn bar(total: u64, points: usize) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {percent:>3} % of {msg}, {eta} left");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(total).with_style(style).with_message(format!("{points} points"))
+}

@@ -1,0 +1,302 @@
+//! A stage file: what is fitted to what, in which order.
+//!
+//! ```toml
+//! config = "h100-nvl-tdx"
+//!
+//! [[stage]]
+//! name = "submission"
+//! parameters = [{ path = "driver.push", low = "500 cycles", high = "4300 cycles" }]
+//! points = [{ dataset = "p1-bandwidth", mode = "off", host_memory = "pinned", bytes = ["64 B", "1 KiB"] }]
+//! ```
+//!
+//! A stage starts from the values of the configuration and of the stages before it, or from `start`. Bounds that are left out are those
+//! of the parameter's provenance, unless that is of an earlier calibration, whose range is a result and no bound.
+
+use super::fit::Variable;
+use crate::{
+    config::{Kind, Resolved},
+    units::KINDS,
+    validate::{
+        catalogue::{CatalogueError, Dataset, Selector},
+        measured::Point,
+    },
+};
+use serde::Deserialize;
+use thiserror::Error;
+
+/// What is wrong with a stage file.
+#[derive(Debug, Error)]
+pub enum StageError {
+    /// It is not a stage file.
+    #[error("{0}")]
+    Syntax(String),
+    /// A stage asks for what is not there.
+    #[error("stage `{stage}`: {what}")]
+    Stage {
+        /// Its name.
+        stage: String,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// A selection of points is wrong.
+    #[error("stage `{stage}`: {error}")]
+    Selection {
+        /// Its name.
+        stage: String,
+        /// Why.
+        error: CatalogueError,
+    },
+}
+
+/// A whole file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StageFile {
+    /// The machine to start from.
+    pub config: Option<String>,
+    /// The stages, in order.
+    #[serde(rename = "stage")]
+    pub stages: Vec<Stage>,
+}
+
+/// One stage.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// Its name.
+    pub name: String,
+    /// What is fitted.
+    pub parameters: Vec<Bounds>,
+    /// To what.
+    pub points: Vec<Selection>,
+}
+
+/// A parameter of the configuration.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
+    /// Its path.
+    pub path: String,
+    /// Least value, written as in a configuration.
+    pub low: Option<toml::Value>,
+    /// Greatest value.
+    pub high: Option<toml::Value>,
+    /// Where to start, if not from the machine's own value.
+    pub start: Option<toml::Value>,
+}
+
+/// Points of a data set.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Selection {
+    /// The data set.
+    pub dataset: String,
+    /// Which of its points.
+    #[serde(flatten)]
+    pub selector: Selector,
+}
+
+/// A parameter that is being fitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tuned {
+    /// Its path.
+    pub path: String,
+    /// What it is, as [`crate::config::Parameter`] says.
+    pub unit: &'static str,
+    /// Start and bounds in base units.
+    pub variable: Variable,
+}
+
+impl StageFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It is not TOML, or not of this shape; the text names the line.
+    pub fn read(text: &str) -> Result<Self, StageError> {
+        let file: Self = toml::from_str(text).map_err(|error| StageError::Syntax(error.to_string()))?;
+        for (place, stage) in file.stages.iter().enumerate() {
+            if file.stages[..place].iter().any(|other| other.name == stage.name) {
+                return Err(stage.wrong("there are two of this name".into(), "names tell stages apart"));
+            }
+        }
+        Ok(file)
+    }
+}
+
+impl Stage {
+    fn wrong(&self, what: String, remedy: &str) -> StageError {
+        StageError::Stage { stage: self.name.clone(), what, remedy: remedy.to_owned() }
+    }
+
+    /// Its points, each once. Points that errors are stated over must not be fitted to.
+    ///
+    /// # Errors
+    /// No such data set, no such points, or points that are held out.
+    pub fn points<'d>(&self, datasets: &'d [Dataset]) -> Result<Vec<&'d Point>, StageError> {
+        let mut chosen: Vec<&Point> = Vec::new();
+        for selection in &self.points {
+            let name = &selection.dataset;
+            let unknown = || {
+                let names: Vec<_> = datasets.iter().map(|dataset| dataset.name.as_str()).collect();
+                self.wrong(format!("there is no data set `{name}`"), &format!("there is {}", names.join(", ")))
+            };
+            let dataset = datasets.iter().find(|dataset| dataset.name == *name).ok_or_else(unknown)?;
+            let selected = dataset
+                .select(&selection.selector)
+                .map_err(|error| StageError::Selection { stage: self.name.clone(), error })?;
+            for (point, may_be_fitted) in selected.into_iter().map(|place| &dataset.points[place]) {
+                if !may_be_fitted {
+                    let what = format!("{name}: {} is held out", point.label);
+                    return Err(self.wrong(what, "validation/datasets.toml says which points may be fitted to"));
+                }
+                if !chosen.iter().any(|known| std::ptr::eq(*known, point)) {
+                    chosen.push(point);
+                }
+            }
+        }
+        if chosen.len() < self.parameters.len() {
+            let what = format!("{} points cannot determine {} parameters", chosen.len(), self.parameters.len());
+            return Err(self.wrong(what, "select more points, or fit fewer parameters"));
+        }
+        Ok(chosen)
+    }
+
+    /// Its parameters, from where a machine has them.
+    ///
+    /// # Errors
+    /// No such parameter, one that is no number, or bounds that cannot be.
+    pub fn parameters(&self, machine: &Resolved) -> Result<Vec<Tuned>, StageError> {
+        if self.parameters.is_empty() {
+            return Err(self.wrong("no parameters".into(), "name at least one by its path"));
+        }
+        self.parameters.iter().map(|bounds| self.parameter(bounds, machine)).collect()
+    }
+
+    fn parameter(&self, bounds: &Bounds, machine: &Resolved) -> Result<Tuned, StageError> {
+        let path = &bounds.path;
+        let unknown = || self.wrong(format!("there is no parameter `{path}`"), "`sealsim describe` lists them");
+        let parameter = machine.parameter(path).ok_or_else(unknown)?;
+        let number = || self.wrong(format!("`{path}` is no number"), "only numbers can be fitted");
+        let own = parameter.amount.ok_or_else(number)?;
+        let read = |name: &str, given: &toml::Value| {
+            let text = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+            let wrong =
+                |why: String| self.wrong(format!("`{path}`, `{name}`: {why}"), "write it as the value is written");
+            amount(parameter.unit, &text).map_err(wrong)
+        };
+        let bound = |name: &str, given: &Option<toml::Value>, stated: &Option<String>| {
+            let missing = || {
+                let what = format!("`{path}` has no `{name}`");
+                self.wrong(what, "its provenance states no bound of its own either: write one in the stage file")
+            };
+            let fitted = parameter.provenance.kind == Kind::Calibrated;
+            let stated = stated.clone().filter(|_| !fitted).map(toml::Value::String);
+            read(name, given.as_ref().or(stated.as_ref()).ok_or_else(missing)?)
+        };
+        let low = bound("low", &bounds.low, &parameter.provenance.low)?;
+        let high = bound("high", &bounds.high, &parameter.provenance.high)?;
+        let start = bounds.start.as_ref().map_or(Ok(own), |start| read("start", start))?;
+        if low >= high || !(low..=high).contains(&start) {
+            let what = format!("`{path}` starts outside of its bounds");
+            return Err(self.wrong(what, "write bounds that hold the value to start from, or another `start`"));
+        }
+        Ok(Tuned { path: path.clone(), unit: parameter.unit, variable: Variable { start, low, high } })
+    }
+}
+
+/// The kind of quantity that a parameter is; none for bare numbers.
+fn kind(unit: &str) -> Option<&'static crate::units::Kind> {
+    KINDS.iter().map(|known| known.1).find(|kind| kind.what.strip_prefix("a ").unwrap_or(kind.what) == unit)
+}
+
+fn amount(unit: &str, text: &str) -> Result<i128, String> {
+    match kind(unit) {
+        Some(kind) => kind.parse(text).map(i128::from).map_err(|error| error.to_string()),
+        None => text.parse().map_err(|_| format!("`{text}` is no whole number")),
+    }
+}
+
+impl Tuned {
+    /// A value as a configuration writes it.
+    #[must_use]
+    pub fn text(&self, value: i128) -> String {
+        let base = u64::try_from(value).unwrap_or(0);
+        kind(self.unit).map_or_else(|| value.to_string(), |kind| kind.print(base))
+    }
+
+    /// Whether it is written without a unit.
+    #[must_use]
+    pub fn is_bare(&self) -> bool {
+        kind(self.unit).is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::Layers, validate::catalogue::Catalogue};
+
+    fn stage(parameters: &str, points: &str) -> Stage {
+        let text = format!("[[stage]]\nname = \"s\"\nparameters = [{parameters}]\npoints = [{points}]\n");
+        StageFile::read(&text).unwrap().stages.remove(0)
+    }
+
+    #[test]
+    fn bounds_are_those_of_the_file_and_else_those_of_the_provenance() {
+        let machine = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let tuned = |text: &str| stage(text, "").parameters(&machine).map_err(|error| error.to_string());
+        let variable = |start, low, high| Variable { start, low, high };
+        let rate = &tuned("{ path = 'cipher.seal_rate', high = '1.7 B/cycle' }").unwrap()[0];
+        assert_eq!(rate.variable, variable(1600, 1596, 1700));
+        assert_eq!((rate.text(1234), rate.is_bare()), ("1.234 B/cycle".to_owned(), false));
+        let count = &tuned("{ path = 'copy_engine.outstanding_reads', low = 30 }").unwrap()[0];
+        assert_eq!((count.variable, count.is_bare()), (variable(48, 30, 256), true));
+        for (text, phrase) in [
+            ("{ path = 'driver.pushh' }", "no parameter `driver.pushh`"),
+            ("{ path = 'tag_queue.release' }", "no number"),
+            ("{ path = 'link.lanes' }", "no `low`"),
+            ("{ path = 'driver.push', low = '9000 cycles' }", "outside of its bounds"),
+            ("{ path = 'driver.push', low = 9 }", "no unit"),
+            ("{ path = 'driver.push', start = '9 ms' }", "`start`: `ms` is not a unit"),
+        ] {
+            let error = tuned(text).unwrap_err();
+            assert!(error.contains(phrase), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_range_of_an_earlier_calibration_is_no_bound() {
+        let mut machine = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let own = machine.parameters.iter_mut().find(|parameter| parameter.path == "driver.push").unwrap();
+        own.provenance.kind = Kind::Calibrated;
+        let tuned = |text: &str| stage(text, "").parameters(&machine);
+        assert!(tuned("{ path = 'driver.push' }").is_err());
+        let stated = "{ path = 'driver.push', low = '1 cycle', high = '10 cycles', start = '5 cycles' }";
+        assert_eq!(tuned(stated).unwrap()[0].variable, Variable { start: 5, low: 1, high: 10 });
+    }
+
+    #[test]
+    fn points_that_are_held_out_are_refused() {
+        let datasets = Catalogue::shipped().unwrap().datasets;
+        let points =
+            |text: &str| stage("", text).points(&datasets).map(|points| points.len()).map_err(|e| e.to_string());
+        let twice = "{ dataset = 'p1-bandwidth', mode = 'off', bytes = 64 }";
+        assert_eq!(points(&format!("{twice}, {twice}")), Ok(5));
+        for (text, phrase) in [
+            ("{ dataset = 'p1-bandwidth', mode = 'cc', bytes = 128 }", "cc pinned h2d 128 B is held out"),
+            ("{ dataset = 'p3' }", "no data set `p3`"),
+            ("{ dataset = 'p1-api', size = 3 }", "by `size`"),
+        ] {
+            let error = points(text).unwrap_err();
+            assert!(error.contains(phrase), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_shape_is_refused_with_its_line() {
+        for text in ["", "[[stage]]\nname = 1", "stage = [", "[[stage]]\nname='a'\nparameters=[]\npoints=[]\nmore=1"] {
+            assert!(matches!(StageFile::read(text), Err(StageError::Syntax(_))), "{text}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Puts fitted values and their provenance into a configuration file, which otherwise stays as it is: comments, order, layout.
+
+use crate::config::{ConfigError, Layers};
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
+use thiserror::Error;
+use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
+
+/// One fitted parameter as a file states it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path.
+    pub path: String,
+    /// Its value.
+    pub value: String,
+    /// Least value that it may have.
+    pub low: String,
+    /// Greatest value that it may have.
+    pub high: String,
+    /// Whether these are bare numbers.
+    pub bare: bool,
+    /// What it was fitted to.
+    pub source: String,
+}
+
+/// Why a file was not written. It is then as it was.
+#[derive(Debug, Error)]
+pub enum WriteError {
+    /// It cannot be read or written.
+    #[error("{path}: {error}")]
+    File {
+        /// The file.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// It is not TOML, or has something else where a value belongs.
+    #[error("{path}: {what}")]
+    Content {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// What came out is refused as a configuration.
+    #[error(transparent)]
+    Config(Box<ConfigError>),
+}
+
+/// Writes the entries into the file at `path`, or into a new one over `below`. The new text replaces the old at once, and only if it
+/// is accepted as a configuration.
+///
+/// # Errors
+/// See [`WriteError`].
+pub fn write(path: &Path, below: &str, entries: &[Entry]) -> Result<(), WriteError> {
+    let shown = || path.display().to_string();
+    let failed = |error: io::Error| WriteError::File { path: shown(), error };
+    let old = match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => layer_over(below),
+        read => read.map_err(failed)?,
+    };
+    let text = edited(&old, entries).map_err(|what| WriteError::Content { path: shown(), what })?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    let resolved = Layers::new(file.path().to_string_lossy()).resolve();
+    resolved.map_err(|error| WriteError::Config(Box::new(error)))?;
+    if let Ok(known) = fs::metadata(path) {
+        fs::set_permissions(file.path(), known.permissions()).map_err(failed)?;
+    }
+    file.persist(path).map(|_| ()).map_err(|error| failed(error.error))
+}
+
+/// A file that says only what it lies on.
+fn layer_over(below: &str) -> String {
+    let place = Path::new(below);
+    let below = if place.exists() { std::path::absolute(place).unwrap_or_else(|_| place.into()) } else { place.into() };
+    format!("extends = {}\n", Value::from(below.display().to_string()))
+}
+
+/// The text with the entries in it.
+fn edited(text: &str, entries: &[Entry]) -> Result<String, String> {
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    for entry in entries {
+        let written = |text: &str| match text.parse::<i64>() {
+            Ok(number) if entry.bare => Value::from(number),
+            _ => Value::from(text),
+        };
+        set(document.as_item_mut(), &entry.path, written(&entry.value))?;
+        let fields = [
+            ("kind", Value::from("calibrated")),
+            ("source", Value::from(entry.source.as_str())),
+            ("low", written(&entry.low)),
+            ("high", written(&entry.high)),
+        ];
+        for (name, value) in fields {
+            set(document.as_item_mut(), &format!("provenance.{}.{name}", entry.path), value)?;
+        }
+    }
+    Ok(document.to_string())
+}
+
+/// Sets the value at a path, with tables on the way where there are none.
+fn set(item: &mut Item, path: &str, value: Value) -> Result<(), String> {
+    let Some((key, rest)) = path.split_once('.') else { return replace(item, path, value) };
+    let inline = item.is_inline_table();
+    let table = item.as_table_like_mut().ok_or_else(|| no_table(path))?;
+    if !table.contains_key(key) {
+        table.insert(key, if inline { Item::Value(InlineTable::new().into()) } else { Item::Table(implicit()) });
+    }
+    set(table.get_mut(key).ok_or_else(|| no_table(path))?, rest, value)
+}
+
+fn replace(item: &mut Item, key: &str, mut value: Value) -> Result<(), String> {
+    let table = item.as_table_like_mut().ok_or_else(|| no_table(key))?;
+    match table.get_mut(key).map(Item::as_value_mut) {
+        Some(Some(old)) => {
+            *value.decor_mut() = old.decor().clone();
+            *old = value;
+        }
+        Some(None) => return Err(no_table(key)),
+        None => {
+            table.insert(key, Item::Value(value));
+        }
+    }
+    Ok(())
+}
+
+fn no_table(path: &str) -> String {
+    format!("something else stands where `{path}` belongs")
+}
+
+/// A table whose head is written only if it has values of its own.
+fn implicit() -> Table {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Kind;
+
+    fn entry(path: &str, value: &str, low: &str, high: &str) -> Entry {
+        let [value, low, high] = [value, low, high].map(str::to_owned);
+        let bare = value.parse::<i64>().is_ok();
+        Entry { path: path.into(), value, low, high, bare, source: "stage s: 3 points".into() }
+    }
+
+    #[test]
+    fn only_what_was_fitted_changes() {
+        let old = "# head\nextends = \"h100-nvl-tdx\" # below\n\n[driver]\ncall = \"2000 cycles\" # why\n\
+                   pinned = { message = \"1 MiB\", push = \"1 MiB\" }\n\n[copy_engine]\nstripe = \"4 KiB\"\n\n\
+                   [provenance.driver.call]\nkind = \"assumed\" # not known\nsource = \"closed\"\nlow = \"1 cycle\"\n\
+                   high = \"5000 cycles\"\n\n[provenance.driver]\npinned = { push = { kind = \"assumed\", source = \"x\" } }\n";
+        let new = edited(old, &[entry("driver.call", "1234 cycles", "1200 cycles", "1300 cycles")]).unwrap();
+        let expected = old
+            .replace("\"2000 cycles\"", "\"1234 cycles\"")
+            .replace("kind = \"assumed\" # not", "kind = \"calibrated\" # not")
+            .replace("\"closed\"", "\"stage s: 3 points\"")
+            .replace("\"1 cycle\"", "\"1200 cycles\"")
+            .replace("\"5000 cycles\"", "\"1300 cycles\"");
+        assert_eq!(new, expected);
+        let new = edited(old, &[entry("driver.pinned.push", "2 MiB", "1 MiB", "4 MiB")]).unwrap();
+        assert!(new.contains("push = \"2 MiB\" }") && new.contains("low = \"1 MiB\""), "{new}");
+    }
+
+    #[test]
+    fn what_a_file_does_not_have_is_added_and_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml");
+        let first = [entry("driver.push", "1234 cycles", "1200 cycles", "1300 cycles")];
+        write(&path, "h100-nvl-tdx", &first).unwrap();
+        write(&path, "h100-nvl-tdx", &[entry("copy_engine.outstanding_reads", "60", "50", "70")]).unwrap();
+        let resolved = Layers::new(path.display().to_string()).resolve().unwrap();
+        let push = resolved.parameter("driver.push").unwrap();
+        assert_eq!((push.value.as_str(), push.provenance.kind), ("1234 cycles", Kind::Calibrated));
+        assert_eq!(push.provenance.low.as_deref(), Some("1200 cycles"));
+        assert_eq!(resolved.machine.copy_engine.outstanding_reads, 60);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains("[provenance.driver.push]\n") && !text.contains("[provenance]\n"), "{text}");
+    }
+
+    #[test]
+    fn what_would_be_refused_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml");
+        let old = "extends = \"h100-nvl-tdx\"\n";
+        fs::write(&path, old).unwrap();
+        let outside = [entry("driver.push", "1234 cycles", "1300 cycles", "1400 cycles")];
+        assert!(matches!(write(&path, "", &outside), Err(WriteError::Config(_))));
+        assert!(matches!(write(&path, "", &[entry("driver", "3", "3", "4")]), Err(WriteError::Config(_))));
+        fs::write(&path, "driver = 3\n").unwrap();
+        assert!(matches!(write(&path, "", &outside), Err(WriteError::Content { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "driver = 3\n");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,263 @@
+//! The data sets that are built into the program, and those of a user.
+
+use super::measured::{Kind, LeftOut, Measured, MeasuredError, Point};
+use crate::units::Bytes;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+macro_rules! shipped {
+    ($($file:literal),* $(,)?) => {
+        /// Files of `validation/`, by name.
+        const FILES: &[(&str, &str)] = &[$(($file, include_str!(concat!("../../validation/", $file)))),*];
+    };
+}
+
+shipped![
+    "p1_api.csv",
+    "p1_app_copies.csv",
+    "p1_bandwidth.csv",
+    "p1_ce_fits.csv",
+    "p1_cpu_cipher.csv",
+    "p1_overlap.csv",
+    "p1_programs.csv",
+    "p1_spans.csv",
+    "p2_bandwidth.csv",
+];
+
+const INDEX: &str = include_str!("../../validation/datasets.toml");
+
+/// Why a data set cannot be used.
+#[derive(Debug, Error)]
+pub enum CatalogueError {
+    /// Its table is wrong.
+    #[error(transparent)]
+    Measured(#[from] Box<MeasuredError>),
+    /// The index, or a selection of points, is wrong.
+    #[error("{0}")]
+    Selection(String),
+}
+
+/// Values that some columns must have, by column: a text, a number, or a list of which any will do.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct Selector(pub BTreeMap<String, toml::Value>);
+
+/// A table of measurements, and which of its points parameters may be fitted to.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    /// Its name.
+    pub name: String,
+    /// What its table holds.
+    pub kind: Kind,
+    /// Points, and whether each may be fitted to.
+    pub points: Vec<(Point, bool)>,
+    /// Rows that the model does not cover.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// All built-in data sets.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    /// The machine that stands for each platform.
+    pub platforms: BTreeMap<String, String>,
+    /// The data sets.
+    pub datasets: Vec<Dataset>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Index {
+    platforms: BTreeMap<String, String>,
+    dataset: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: String,
+    file: String,
+    #[serde(default)]
+    fit: Vec<Selector>,
+}
+
+impl Catalogue {
+    /// Reads what is built in.
+    ///
+    /// # Errors
+    /// None with the files as they are shipped.
+    pub fn shipped() -> Result<Self, CatalogueError> {
+        let wrong = |error: toml::de::Error| CatalogueError::Selection(format!("datasets.toml: {error}"));
+        let index: Index = toml::from_str(INDEX).map_err(wrong)?;
+        let datasets = index.dataset.into_iter().map(Entry::read).collect::<Result<_, _>>()?;
+        Ok(Self { platforms: index.platforms, datasets })
+    }
+}
+
+impl Entry {
+    fn read(self) -> Result<Dataset, CatalogueError> {
+        let missing = || CatalogueError::Selection(format!("datasets.toml names {}, which is not built in", self.file));
+        let (_, text) = FILES.iter().find(|file| file.0 == self.file).ok_or_else(missing)?;
+        Dataset::read(&self.name, &self.file, text)?.fitted_to(&self.fit)
+    }
+}
+
+impl Dataset {
+    /// Reads a table; no parameter is fitted to any of its points.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it, with its line.
+    pub fn read(name: &str, file: &str, text: &str) -> Result<Self, CatalogueError> {
+        let measured = Measured::read(file, text).map_err(Box::new)?;
+        Ok(Self {
+            name: name.to_owned(),
+            kind: measured.kind,
+            points: measured.points.into_iter().map(|point| (point, false)).collect(),
+            left_out: measured.left_out,
+        })
+    }
+
+    /// Marks the selected points as fitted to.
+    fn fitted_to(mut self, fit: &[Selector]) -> Result<Self, CatalogueError> {
+        for selector in fit {
+            for place in self.select(selector)? {
+                self.points[place].1 = true;
+            }
+        }
+        Ok(self)
+    }
+
+    /// The places of the points that a selector means.
+    ///
+    /// # Errors
+    /// It names a column that is not there, or means no point.
+    pub fn select(&self, selector: &Selector) -> Result<Vec<usize>, CatalogueError> {
+        let wrong = |what: String| CatalogueError::Selection(format!("data set {}: {what}", self.name));
+        for column in selector.0.keys() {
+            if !self.points.iter().any(|(point, _)| point.cells.contains_key(column)) {
+                let known: Vec<_> = self.points.first().into_iter().flat_map(|(point, _)| point.cells.keys()).collect();
+                return Err(wrong(format!("points cannot be selected by `{column}`; there is {}", list(&known))));
+            }
+        }
+        let places = self.points.iter().enumerate().filter(|(_, (point, _))| selector.takes(point));
+        let places: Vec<_> = places.map(|(place, _)| place).collect();
+        if places.is_empty() {
+            return Err(wrong(format!("no point has {}", selector.text())));
+        }
+        Ok(places)
+    }
+}
+
+fn list(names: &[&String]) -> String {
+    names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+impl Selector {
+    /// Whether a point agrees with every key.
+    #[must_use]
+    pub fn takes(&self, point: &Point) -> bool {
+        self.0.iter().all(|(column, wanted)| {
+            point.cells.get(column).is_some_and(|cell| match wanted {
+                toml::Value::Array(any) => any.iter().any(|one| same(column, cell, one)),
+                one => same(column, cell, one),
+            })
+        })
+    }
+
+    /// As a sentence has it: `mode = "cc", bytes = "64 B"`.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.0.iter().map(|(column, wanted)| format!("{column} = {wanted}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Whether a cell is what is wanted: sizes and numbers by value, all else by its text.
+fn same(column: &str, cell: &str, wanted: &toml::Value) -> bool {
+    let wanted = match wanted {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    if column == "bytes"
+        && let (Ok(cell), Ok(wanted)) = (cell.parse::<u64>(), wanted.parse::<Bytes>())
+    {
+        return cell == wanted.0;
+    }
+    match (cell.parse::<f64>(), wanted.parse::<f64>()) {
+        (Ok(cell), Ok(wanted)) => cell == wanted,
+        _ => cell == wanted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    fn shipped() -> Catalogue {
+        Catalogue::shipped().unwrap()
+    }
+
+    #[test]
+    fn every_table_in_validation_is_built_in_and_in_the_index() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("validation");
+        let names = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let tables: BTreeSet<_> = names.filter(|name| name.ends_with(".csv")).collect();
+        assert_eq!(tables, FILES.iter().map(|file| file.0.to_owned()).collect());
+        let index: Index = toml::from_str(INDEX).unwrap();
+        assert_eq!(tables, index.dataset.iter().map(|entry| entry.file.clone()).collect());
+    }
+
+    #[test]
+    fn every_platform_has_a_machine() {
+        let catalogue = shipped();
+        let points = catalogue.datasets.iter().flat_map(|dataset| &dataset.points);
+        let platforms: BTreeSet<_> = points.map(|(point, _)| point.platform.clone()).collect();
+        assert_eq!(platforms, catalogue.platforms.keys().cloned().collect());
+        for machine in catalogue.platforms.values() {
+            assert!(Layers::new(machine).resolve().is_ok(), "{machine}");
+        }
+    }
+
+    #[test]
+    fn what_is_fitted_to_is_what_the_index_says_and_no_more() {
+        let catalogue = shipped();
+        let of = |name: &str| catalogue.datasets.iter().find(|dataset| dataset.name == name).unwrap();
+        let with_cc = |name: &str| {
+            let points = of(name).points.iter().filter(|(point, fitted)| *fitted && point.cells["mode"] == "cc");
+            points.map(|(point, _)| point.label.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            with_cc("p1-bandwidth"),
+            [
+                "cc pinned h2d 64 B",
+                "cc pinned h2d 4 KiB",
+                "cc pinned h2d 1 MiB",
+                "cc pinned h2d 64 MiB",
+                "cc pinned h2d 256 MiB",
+                "cc pageable h2d 64 B",
+                "cc pageable h2d 32 KiB",
+                "cc pageable h2d 1 MiB",
+                "cc device d2d 64 B",
+            ]
+        );
+        assert_eq!(with_cc("p2-bandwidth"), ["cc pinned h2d 16 KiB", "cc pinned h2d 64 MiB"]);
+        for name in ["p1-overlap", "p1-applications", "p1-programs"] {
+            assert!(of(name).points.iter().all(|(_, fitted)| !fitted), "{name}");
+        }
+        let off = of("p1-bandwidth").points.iter().filter(|(point, _)| point.cells["mode"] == "off");
+        assert_eq!(off.filter(|(_, fitted)| *fitted).count(), 125);
+    }
+
+    #[test]
+    fn a_selection_that_means_nothing_is_refused() {
+        let dataset = shipped().datasets.into_iter().find(|dataset| dataset.name == "p1-bandwidth").unwrap();
+        let select = |text: &str| dataset.select(&toml::from_str(text).unwrap()).map_err(|error| error.to_string());
+        assert_eq!(
+            select("mode = 'cc'\nhost_memory = 'pinned'\nbytes = ['4 KiB', 64]").map(|places| places.len()),
+            Ok(2)
+        );
+        assert!(select("size = 4").unwrap_err().contains("by `size`; there is bytes, direction"));
+        assert!(select("mode = 'cc'\nbytes = 65").unwrap_err().contains("no point has bytes = 65, mode = \"cc\""));
+    }
+}

@@ -1,0 +1,163 @@
+//! Published measurements: tables of points, told apart by their heads.
+//!
+//! | kind | columns besides `platform` and `mode` | a point is |
+//! | --- | --- | --- |
+//! | `bandwidth` | host_memory, direction, bytes, gb_per_s | the rate of many copies of one size |
+//! | `api` | host_memory, direction, bytes, api_us | the time of one synchronous call |
+//! | `spans` | host_memory, direction, bytes, span_us | the device-side time of one copy |
+//! | `ce_fits` | host_memory, direction, offset_us, gb_per_s | that of one copy, on a line through many |
+//! | `overlap` | mebibytes_each_way, kernel_ms, streams, sequential_s, pipelined_s | copies and kernels on streams |
+//! | `applications` | app, totals and counts by direction | the device-side time of all copies of a program |
+//! | `programs` | program, place, direction, host_memory, bytes, device_ns | the same, with the size of each copy |
+//! | `cipher` | cipher, clock_ghz, gb_per_s (no mode) | one core sealing |
+
+mod applications;
+mod copies;
+mod overlap;
+mod point;
+mod programs;
+mod table;
+
+pub use point::{Copied, Curve, Experiment, Group, HostMemory, LeftOut, Mode, Overlap, Point, Schedule};
+pub use table::MeasuredError;
+
+use table::Table;
+
+/// What a table holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Throughput by size.
+    Bandwidth,
+    /// Host-side times of single calls.
+    Api,
+    /// Device-side times of single copies.
+    Spans,
+    /// Lines through such times.
+    CeFits,
+    /// Copies and kernels on streams.
+    Overlap,
+    /// Totals of programs.
+    Applications,
+    /// Copies of programs, one by one.
+    Programs,
+    /// A core's cipher rates.
+    Cipher,
+}
+
+/// What reading a table gives: points, and rows that the model does not cover.
+pub type Read = Result<(Vec<Point>, Vec<LeftOut>), MeasuredError>;
+
+struct Format {
+    kind: Kind,
+    name: &'static str,
+    columns: &'static [&'static str],
+    read: fn(&Table) -> Read,
+}
+
+/// The first format whose columns are all there is the table's. Further columns are not read.
+const FORMATS: [Format; 8] = [
+    Format {
+        kind: Kind::Programs,
+        name: "programs",
+        columns: &["platform", "program", "mode", "place", "direction", "host_memory", "bytes", "device_ns"],
+        read: programs::read,
+    },
+    Format {
+        kind: Kind::CeFits,
+        name: "ce_fits",
+        columns: &["platform", "mode", "host_memory", "direction", "offset_us", "gb_per_s"],
+        read: copies::ce_fits,
+    },
+    Format {
+        kind: Kind::Bandwidth,
+        name: "bandwidth",
+        columns: &["platform", "mode", "host_memory", "direction", "bytes", "gb_per_s"],
+        read: copies::bandwidth,
+    },
+    Format {
+        kind: Kind::Api,
+        name: "api",
+        columns: &["platform", "mode", "host_memory", "direction", "bytes", "api_us"],
+        read: copies::api,
+    },
+    Format {
+        kind: Kind::Spans,
+        name: "spans",
+        columns: &["platform", "mode", "host_memory", "direction", "bytes", "span_us"],
+        read: copies::spans,
+    },
+    Format {
+        kind: Kind::Overlap,
+        name: "overlap",
+        columns: &["platform", "mode", "mebibytes_each_way", "kernel_ms", "streams", "sequential_s", "pipelined_s"],
+        read: overlap::read,
+    },
+    Format { kind: Kind::Applications, name: "applications", columns: applications::COLUMNS, read: applications::read },
+    Format {
+        kind: Kind::Cipher,
+        name: "cipher",
+        columns: &["platform", "cipher", "clock_ghz", "gb_per_s"],
+        read: copies::cipher,
+    },
+];
+
+impl Kind {
+    /// As it is called in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        FORMATS.iter().find(|format| format.kind == self).map_or("", |format| format.name)
+    }
+}
+
+/// A table of measurements.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// What it holds.
+    pub kind: Kind,
+    /// Its points, in the order of its rows.
+    pub points: Vec<Point>,
+    /// Rows that the model does not cover.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Measured {
+    /// Reads a table; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it, with its line.
+    pub fn read(file: &str, text: &str) -> Result<Self, MeasuredError> {
+        let table = Table::read(file, text)?;
+        let format = FORMATS.iter().find(|format| table.has(format.columns)).ok_or_else(|| unknown(&table))?;
+        let (points, left_out) = (format.read)(&table)?;
+        Ok(Self { kind: format.kind, points, left_out })
+    }
+}
+
+fn unknown(table: &Table) -> MeasuredError {
+    let there = table.columns();
+    let lacking = |format: &&Format| format.columns.iter().filter(|column| !there.contains(column)).count();
+    let nearest = FORMATS.iter().min_by_key(lacking);
+    let remedy = nearest.map_or_else(String::new, |format| {
+        let lack: Vec<_> = format.columns.iter().filter(|column| !there.contains(column)).copied().collect();
+        format!(
+            "the nearest is a table of {}, which also has {}; docs/validation.md lists all",
+            format.name,
+            lack.join(", ")
+        )
+    });
+    table.head_error("the columns are those of no known table".into(), &remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_told_by_its_head() {
+        let text = "platform,mode,host_memory,direction,bytes,span_us,note\np9,cc,pinned,h2d,64,1.5,x\n";
+        let measured = Measured::read("m", text).unwrap();
+        assert_eq!((measured.kind, measured.points.len()), (Kind::Spans, 1));
+        let error = Measured::read("m", "platform,mode,host_memory,direction,bytes,rate\n1,2,3,4,5,6\n").unwrap_err();
+        assert!(error.remedy.contains("also has gb_per_s;"), "{}", error.remedy);
+    }
+}

@@ -1,0 +1,174 @@
+//! One measured figure and what was done to get it.
+
+use crate::{
+    system::Direction,
+    units::{Bytes, Femtos},
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Whether confidential computing was on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Off.
+    Off,
+    /// On.
+    Cc,
+}
+
+impl Mode {
+    /// As tables write it.
+    pub const NAMES: [(&'static str, Self); 2] = [("off", Self::Off), ("cc", Self::Cc)];
+
+    /// As tables write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Cc => "cc",
+        }
+    }
+}
+
+/// Where the host's end of a copy lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HostMemory {
+    /// Page-locked memory.
+    Pinned,
+    /// Ordinary memory.
+    Pageable,
+    /// None: both ends are on the GPU.
+    Device,
+}
+
+impl HostMemory {
+    /// As tables write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pinned => "pinned",
+            Self::Pageable => "pageable",
+            Self::Device => "device",
+        }
+    }
+}
+
+/// What one copy is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Copied {
+    /// Which way.
+    pub direction: Direction,
+    /// Kind of memory.
+    pub memory: HostMemory,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// Equal copies of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    /// One of them.
+    pub copy: Copied,
+    /// How many there are.
+    pub count: u64,
+}
+
+/// Whether the streams' work is issued one after the other or side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schedule {
+    /// All of one stream, then all of the next.
+    Sequential,
+    /// All copies to the GPU, then all kernels, then all copies back.
+    Pipelined,
+}
+
+/// Copies and kernels on streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overlap {
+    /// Bytes to the GPU, and as many back, over all streams.
+    pub bytes_each_way: u64,
+    /// How long each stream's kernel runs by itself.
+    pub kernel: Femtos,
+    /// Streams.
+    pub streams: u32,
+    /// In which order.
+    pub schedule: Schedule,
+}
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Experiment {
+    /// Many copies of one buffer, one after the other.
+    Bandwidth(Copied),
+    /// One synchronous call, as its caller sees it.
+    Call(Copied),
+    /// One copy, as the device sees it.
+    Span(Copied),
+    /// Copies and kernels.
+    Overlap(Overlap),
+    /// All copies of a program, as the device sees them, sizes guessed from totals and counts.
+    Totals(Vec<Group>),
+    /// The copies of a program in their order; those of one direction count, as the device sees them.
+    Program {
+        /// All of them.
+        copies: Arc<Vec<Copied>>,
+        /// Which count.
+        counted: Direction,
+    },
+    /// A core seals at this clock.
+    Cipher {
+        /// Gigahertz.
+        clock_ghz: f64,
+    },
+}
+
+/// Where a point stands in a plot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// The plot.
+    pub panel: String,
+    /// The curve of it.
+    pub series: String,
+    /// Place along the curve.
+    pub x: f64,
+    /// What `x` is.
+    pub x_label: &'static str,
+}
+
+/// One measured figure.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// On which platform.
+    pub platform: String,
+    /// With confidential computing or without.
+    pub mode: Mode,
+    /// Its line in the table.
+    pub line: usize,
+    /// What it is, in a few words.
+    pub label: String,
+    /// Its cells by column, for selecting it.
+    pub cells: BTreeMap<String, String>,
+    /// What was done.
+    pub experiment: Experiment,
+    /// What was measured.
+    pub measured: f64,
+    /// In which unit.
+    pub unit: &'static str,
+    /// Where it stands in a plot.
+    pub curve: Curve,
+}
+
+/// A row, or a part of one, that the model does not cover.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its line.
+    pub line: usize,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// `64 MiB`, and `524281 B` for what is no round number.
+pub(super) fn size(bytes: u64) -> String {
+    let text = Bytes(bytes).to_string();
+    let binary = text.ends_with("iB") && !text.contains('.');
+    if binary { text } else { format!("{bytes} B") }
+}

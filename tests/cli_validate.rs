@@ -1,0 +1,216 @@
+//! `sealsim validate` and `sealsim calibrate` as a user sees them.
+
+use serde_json::Value;
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+fn sealsim(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sealsim")).args(arguments).output().expect("the program runs")
+}
+
+fn json(output: &Output) -> Value {
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+}
+
+/// Exit status and standard error.
+fn refusal(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = sealsim(arguments);
+    let text =
+        String::from_utf8_lossy(&output.stderr).replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    (output.status.code(), text)
+}
+
+fn file(folder: &tempfile::TempDir, name: &str, text: impl AsRef<[u8]>) -> String {
+    let path = folder.path().join(name);
+    fs::write(&path, text).expect("a file in a scratch folder");
+    path.display().to_string()
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a scratch folder")
+}
+
+const HEAD: &str = "platform,mode,host_memory,direction,bytes,api_us\n";
+
+/// Calls of some sizes, each measured at 10 us.
+fn calls(sizes: &[u64]) -> String {
+    let rows = sizes.iter().map(|bytes| format!("p1,off,pinned,h2d,{bytes},10\n"));
+    HEAD.to_owned() + &rows.collect::<String>()
+}
+
+fn numbers(values: &Value, name: &str) -> Vec<f64> {
+    values.as_array().expect("a list").iter().map(|value| value[name].as_f64().expect("a number")).collect()
+}
+
+#[test]
+fn each_data_set_has_its_counts_and_errors() {
+    let output = sealsim(&["validate", "--dataset", "p1-cipher", "--dataset", "p1-programs", "--format", "json"]);
+    let json = json(&output);
+    let [cipher, programs] = [0, 1].map(|place| json["datasets"][place].clone());
+    assert_eq!((&cipher["name"], &cipher["kind"]), (&"p1-cipher".into(), &"cipher".into()));
+    let counts = ["points", "points_used_to_fit", "points_held_out", "rows_left_out"];
+    assert_eq!(counts.map(|name| cipher[name].as_u64()), [8, 8, 0, 55].map(Some));
+    assert_eq!(counts.map(|name| programs[name].as_u64()), [16, 0, 16, 0].map(Some));
+    assert!(cipher["mape_percent"].is_null(), "nothing is held out");
+    assert!(cipher["fit"]["mape_percent"].as_f64() < Some(1.0));
+    let errors = numbers(&programs["values"], "error_percent");
+    let mean = errors.iter().map(|error| error.abs()).sum::<f64>() / errors.len() as f64;
+    let worst = errors.iter().fold(0.0_f64, |worst, error| worst.max(error.abs()));
+    let stated = |name: &str| programs[name].as_f64().expect("a number");
+    assert!((stated("mape_percent") - mean).abs() < 1e-9 && (stated("worst_percent") - worst).abs() < 1e-9);
+    assert!(output.stderr.is_empty(), "no progress bar where nobody looks");
+}
+
+#[test]
+fn the_figures_do_not_depend_on_the_number_of_threads() {
+    let run = |threads: &str| {
+        sealsim(&["validate", "--dataset", "p1-spans", "--format", "json", "--threads", threads]).stdout
+    };
+    assert_eq!(run("1"), run("5"));
+}
+
+#[test]
+fn a_table_of_ones_own_is_simulated_and_drawn() {
+    let folder = folder();
+    let mine = file(&folder, "mine.csv", calls(&[64, 65536]).replace("p1", "attic"));
+    let curves = folder.path().join("a/b");
+    let plot = curves.display().to_string();
+    let set = "driver.call=200000 cycles";
+    let output = sealsim(&["validate", "--hw", "h100-nvl-tdx", "--measured", &mine, "--set", set, "--plot", &plot]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("mine (api) on h100-nvl-tdx: 2 points, 0 used to fit, 2 held out"), "{text}");
+    assert!(text.contains("■") && text.contains("□") && text.contains("2 of 2"), "{text}");
+    let arguments = ["validate", "--hw", "h100-nvl-tdx", "--measured", &mine, "--set", set, "--format", "json"];
+    let bias = json(&sealsim(&arguments))["datasets"][0]["bias_percent"].as_f64();
+    assert!(bias > Some(850.0), "a call alone takes 95 us instead of the table's 10: {bias:?}");
+    let svg = fs::read_to_string(Path::new(&curves).join("mine-pinned-h2d.svg")).expect("a plot");
+    assert!(svg.starts_with("<svg") && svg.contains("simulated"));
+}
+
+#[test]
+fn mistakes_have_their_exit_status_and_place() {
+    let folder = folder();
+    let validate = |measured: &str, more: &[&str]| refusal(&[&["validate", "--measured", measured], more].concat());
+    let bad = |text: &str| validate(&file(&folder, "bad.csv", text), &[]);
+    let (code, text) = bad(&(calls(&[64]) + "p1,off,pinned,h2d,sixty,10\n"));
+    assert!(code == Some(4) && text.contains("bad.csv, line 3: `sixty` is no number"), "{code:?} {text}");
+    for text in ["", "a,b\n1,2\n", HEAD, "\u{0}\n\u{0}\n"] {
+        let (code, message) = bad(text);
+        assert!(code == Some(4) && message.contains("bad.csv, line 1"), "{text:?}: {code:?} {message}");
+    }
+    let (code, text) = validate(&file(&folder, "bytes.csv", [0xff, 0xfe, b'\n']), &[]);
+    assert!(code == Some(4) && text.contains("bytes.csv"), "{code:?} {text}");
+    let (code, text) = validate("no-such.csv", &[]);
+    assert!(code == Some(4) && text.contains("no-such.csv"), "{code:?} {text}");
+    let strange = file(&folder, "strange.csv", calls(&[64]).replace("p1", "p9"));
+    let (code, text) = validate(&strange, &[]);
+    assert!(code == Some(2) && text.contains("`p9`") && text.contains("--hw"), "{code:?} {text}");
+    assert_eq!(validate(&strange, &["--hw", "h100-nvl-tdx"]).0, Some(0));
+    assert_eq!(validate(&strange, &["--hw", "no-such-machine"]).0, Some(3));
+    assert_eq!(validate(&strange, &["--hw", "h100-nvl-tdx", "--set", "driver.call=4"]).0, Some(3));
+    assert_eq!(validate(&strange, &["--hw", "h100-nvl-tdx", "--plot", &strange]).0, Some(4));
+    let (code, text) = refusal(&["validate", "--dataset", "p7"]);
+    assert!(code == Some(2) && text.contains("p1-bandwidth"), "{code:?} {text}");
+}
+
+/// A table of what the machine does with a setting.
+fn as_simulated(folder: &tempfile::TempDir, name: &str, sizes: &[u64], set: &str) -> String {
+    let blank = file(folder, "blank.csv", calls(sizes));
+    let json = json(&sealsim(&["validate", "--measured", &blank, "--set", set, "--format", "json"]));
+    let figures = numbers(&json["datasets"][0]["values"], "simulated");
+    let rows = sizes.iter().zip(figures).map(|(bytes, figure)| format!("p1,off,pinned,h2d,{bytes},{figure}\n"));
+    file(folder, name, HEAD.to_owned() + &rows.collect::<String>())
+}
+
+const STAGES: &str = r#"
+    config = "h100-nvl-tdx"
+    [[stage]]
+    name = "one"
+    points = [{ dataset = "mine", mode = "off", bytes = ["64 B", "4 KiB", "64 KiB"] }]
+    [[stage.parameters]]
+    path = "driver.completion"
+    low = "1000 cycles"
+    high = "10000 cycles"
+    [[stage.parameters]]
+    path = "cipher.per_message"
+    low = "100 cycles"
+    high = "4000 cycles"
+"#;
+
+#[test]
+fn a_parameter_is_recovered_from_what_it_did_and_one_without_effect_is_said_to_be() {
+    let folder = folder();
+    let mine = as_simulated(&folder, "mine.csv", &[64, 4096, 65536], "driver.completion=6543 cycles");
+    let stages = file(&folder, "stages.toml", STAGES);
+    let arguments = ["calibrate", &stages, "--measured", &mine, "--format", "json"];
+    let json = json(&sealsim(&arguments));
+    let stage = &json["stages"][0];
+    let [completion, cipher] = [0, 1].map(|place| stage["parameters"][place].clone());
+    let after = completion["after"].as_str().and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    assert!(after.is_some_and(|after| (after / 6543.0 - 1.0).abs() < 0.005), "{completion}");
+    assert_eq!((&completion["before"], &completion["determined"]), (&"4000 cycles".into(), &"known".into()));
+    assert_eq!((&cipher["after"], &cipher["determined"]), (&"600 cycles".into(), &"not".into()));
+    assert!(stage["after"]["worst_percent"].as_f64() < Some(0.1), "{stage}");
+    assert_eq!(sealsim(&arguments).stdout, sealsim(&[&arguments[..], &["--threads", "1"]].concat()).stdout);
+}
+
+#[test]
+fn what_is_found_is_written_with_its_provenance_and_the_rest_stays() {
+    let folder = folder();
+    let mine = as_simulated(&folder, "mine.csv", &[64, 4096, 65536], "driver.completion=6543 cycles");
+    let stages = file(&folder, "stages.toml", STAGES);
+    let old = "# my machine\nextends = \"h100-nvl-tdx\"\n\n[driver]\ncompletion = \"5000 cycles\" # a guess\n";
+    let machine = file(&folder, "machine.toml", old);
+    let output =
+        sealsim(&["calibrate", &stages, "--measured", &mine, "--hw", &machine, "--write", &machine, "--from", "one"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("driver.completion   5000 cycles  654"), "{text}");
+    assert!(text.contains("not determined by these points"), "{text}");
+    let new = fs::read_to_string(&machine).expect("the machine");
+    assert!(new.starts_with("# my machine\nextends") && new.contains(" cycles\" # a guess\n"), "{new}");
+    assert!(new.contains("kind = \"calibrated\"") && new.contains("3 points of mine"), "{new}");
+    assert!(!new.contains("per_message"), "{new}");
+    assert_eq!(sealsim(&["describe", &machine]).status.code(), Some(0));
+}
+
+#[test]
+fn a_calibration_that_makes_no_sense_is_refused() {
+    let folder = folder();
+    let mine = file(&folder, "mine.csv", calls(&[64, 4096, 65536]));
+    let calibrate = |text: &str, more: &[&str]| {
+        let stages = file(&folder, "stages.toml", text);
+        refusal(&[&["calibrate", &stages, "--measured", &mine], more].concat())
+    };
+    for (text, code, phrase) in [
+        (STAGES.replace("dataset = \"mine\"", "dataset = \"p1-overlap\""), 3, "cannot be selected by `bytes`"),
+        (
+            STAGES.replace("dataset = \"mine\", mode = \"off\"", "dataset = \"p1-bandwidth\", mode = \"cc\""),
+            3,
+            "held out",
+        ),
+        (STAGES.replace("driver.completion", "driver.completeness"), 3, "no parameter `driver.completeness`"),
+        (STAGES.replace("config = \"h100-nvl-tdx\"", ""), 2, "names no machine"),
+        (STAGES.replace("name = \"one\"", "name = 1"), 3, "stages.toml"),
+        (STAGES.replace(", \"4 KiB\", \"64 KiB\"", ""), 3, "1 points cannot determine 2 parameters"),
+    ] {
+        let (found, message) = calibrate(&text, &[]);
+        assert!(found == Some(code) && message.contains(phrase), "{phrase}: {found:?} {message}");
+    }
+    assert_eq!(calibrate(STAGES, &["--stage", "two"]).0, Some(2));
+    assert_eq!(calibrate(STAGES, &["--write", "/no/such/folder/x.toml"]).0, Some(4));
+    assert_eq!(refusal(&["calibrate", "no-such.toml"]).0, Some(4));
+}
+
+#[test]
+fn the_example_stage_file_is_read_and_fits_better_than_it_starts() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/calibrate/example.toml");
+    let json = json(&sealsim(&["calibrate", example, "--stage", "call", "--format", "json"]));
+    let error = |when: &str| json["stages"][0][when]["mape_percent"].as_f64().expect("a number");
+    assert!(error("after") <= error("before"));
+}
