@@ -37,6 +37,7 @@ pub const QUICK: &[&str] = &[
     "driver.pageable_copy_rate=64 B/cycle",
     "copy_engine.fetch=20 cycles",
     "copy_engine.launch=10 cycles",
+    "copy_engine.flush=20 cycles",
     "root_complex.read_latency=60 cycles",
     "root_complex.write_latency=20 cycles",
     "root_complex.secure_read_latency=0 cycles",
