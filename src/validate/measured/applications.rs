@@ -1,4 +1,5 @@
-//! Totals of whole programs. Sizes are not published: all copies of one direction and kind of memory are taken to be equal.
+//! Totals of whole programs. Sizes are not published: all copies of one direction and kind of memory are taken to be equal, and a whole
+//! number of 64 KiB where that prints alike: a copy of 1 MiB and one of 424 B more do not go the same way.
 //!
 //! A profiler reports copies of pinned memory as copies within the device when confidential computing is on. Their directions come from
 //! the row of the same program without it: what is lacking there of the copies by direction are those of pinned memory. The same
@@ -34,6 +35,11 @@ pub(super) const COLUMNS: &[&str] = &[
 
 /// The smallest size that is guessed: totals of a few bytes are printed as nothing.
 const LEAST_BYTES: f64 = 4.0;
+
+/// Megabytes are printed with three decimals.
+const PRINTED: f64 = 500.0;
+/// Arrays are often a whole number of these.
+const ROUND: f64 = 65536.0;
 
 /// More copies, or megabytes, than any program has.
 const MOST: u64 = 1 << 40;
@@ -191,9 +197,16 @@ impl Total {
 }
 
 fn group(direction: Direction, memory: HostMemory, total: Total) -> Option<Group> {
-    let bytes = (total.megabytes * 1e6 / total.count.max(1) as f64).clamp(LEAST_BYTES, MAX_BYTES as f64);
-    let copy = Copied { direction, memory, bytes: bytes.round() as u64 };
+    let mean = (total.megabytes * 1e6 / total.count.max(1) as f64).clamp(LEAST_BYTES, MAX_BYTES as f64);
+    let copy = Copied { direction, memory, bytes: rounded(mean) };
     (total.count > 0).then_some(Group { copy, count: total.count })
+}
+
+/// A whole number of [`ROUND`] that prints alike, else the mean itself.
+fn rounded(mean: f64) -> u64 {
+    let round = (mean / ROUND).round() * ROUND;
+    let alike = round > 0.0 && (round - mean).abs() <= PRINTED;
+    if alike { round as u64 } else { mean.round() as u64 }
 }
 
 #[cfg(test)]
@@ -228,6 +241,18 @@ mod tests {
             ]
         );
         assert_eq!(measured.points[3].measured, 2.130_565);
+    }
+
+    #[test]
+    fn sizes_are_whole_numbers_of_64_kib_where_they_print_alike() {
+        let size = |megabytes, count| {
+            let total = Total { megabytes, count, ..Total::default() };
+            group(Direction::H2d, HostMemory::Pinned, total).map(|group| group.copy.bytes)
+        };
+        assert_eq!([size(7.343, 7), size(16.777, 1), size(25.167, 3)], [1 << 20, 1 << 24, 1 << 23].map(Some));
+        assert_eq!(size(4.0, 1), Some(4_000_000));
+        assert_eq!([size(0.11, 4502), size(37.597, 9001), size(0.0, 2)], [24, 4177, 4].map(Some));
+        assert_eq!(size(0.0, 0), None);
     }
 
     #[test]
