@@ -235,7 +235,9 @@ impl Calibration {
             layers = layers.set(format!("{path}={value}"));
         }
         for (parameter, value) in parameters.iter().zip(candidate) {
-            layers = layers.set(format!("{}={}", parameter.path, parameter.text(*value)));
+            for path in parameter.paths() {
+                layers = layers.set(format!("{path}={}", parameter.text(*value)));
+            }
         }
         Ok(layers.resolve()?)
     }
@@ -320,10 +322,13 @@ impl Calibration {
             return;
         }
         let tuned = &parameters[place];
-        self.found.insert(tuned.path.clone(), tuned.text(finding.value));
-        if written {
+        for path in tuned.paths() {
+            self.found.insert(path.clone(), tuned.text(finding.value));
+            if !written {
+                continue;
+            }
             let entry = Entry {
-                path: tuned.path.clone(),
+                path: path.clone(),
                 value: tuned.text(finding.value),
                 low: tuned.text(finding.low),
                 high: tuned.text(finding.high),

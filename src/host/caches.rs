@@ -30,6 +30,9 @@ const STAGING: u64 = (1 << 24) - 1;
 /// Buffer number of the memory that a flush writes.
 const FOREIGN: u64 = STAGING - 1;
 
+/// Flushes of more than this times a cache's capacity leave nothing in it: of each granule exp(-16).
+const ENOUGH: u64 = 16;
+
 /// Sweeps after which repeated copies of a buffer find the caches as they leave them.
 const WARM_SWEEPS: u64 = 3;
 
@@ -83,7 +86,7 @@ impl Level {
         let (mut at, end, mut missed) = (offset, offset + bytes, 0);
         while at < end {
             let next = (at / self.granule + 1) * self.granule;
-            if !self.touch(buffer << BUFFER_SHIFT | at / self.granule) {
+            if !self.touch((buffer << BUFFER_SHIFT) | (at / self.granule)) {
                 missed += next.min(end) - at;
             }
             at = next;
@@ -130,8 +133,11 @@ impl Caches {
 
     /// Writes `bytes` of other memory.
     pub fn flush(&mut self, bytes: u64) {
-        self.l2.pass(FOREIGN, 0, bytes);
-        self.llc.pass(FOREIGN, 0, bytes);
+        for level in [&mut self.l2, &mut self.llc] {
+            // Nothing of what was there outlives so many draws.
+            let most = (level.capacity as u64 * level.granule).saturating_mul(ENOUGH);
+            level.pass(FOREIGN, 0, bytes.min(most));
+        }
         // The next flush finds its memory in no cache: what it is for is to drive out, not to be found.
         for level in [&mut self.l2, &mut self.llc] {
             level.forget(FOREIGN);

@@ -79,6 +79,9 @@ pub struct Stage {
 pub struct Bounds {
     /// Its path.
     pub path: String,
+    /// Parameters of the same kind that take its value.
+    #[serde(default)]
+    pub with: Vec<String>,
     /// Least value, written as in a configuration.
     pub low: Option<toml::Value>,
     /// Greatest value.
@@ -102,6 +105,8 @@ pub struct Selection {
 pub struct Tuned {
     /// Its path.
     pub path: String,
+    /// Paths that take the same value.
+    pub with: Vec<String>,
     /// What it is, as [`crate::config::Parameter`] says.
     pub unit: &'static str,
     /// Start and bounds in base units.
@@ -201,7 +206,7 @@ impl Stage {
             let what = format!("`{path}` starts outside of its bounds");
             return Err(self.wrong(what, "write bounds that hold the value to start from, or another `start`"));
         }
-        Ok(Tuned { path: path.clone(), unit: parameter.unit, variable: Variable { start, low, high } })
+        Ok(Tuned { path: path.clone(), with: bounds.with.clone(), unit: parameter.unit, variable: Variable { start, low, high } })
     }
 }
 
@@ -218,6 +223,11 @@ fn amount(unit: &str, text: &str) -> Result<i128, String> {
 }
 
 impl Tuned {
+    /// All paths that take its value.
+    pub fn paths(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.path).chain(&self.with)
+    }
+
     /// A value as a configuration writes it.
     #[must_use]
     pub fn text(&self, value: i128) -> String {
