@@ -29,6 +29,8 @@ pub struct CopyEngineSpec {
     pub read_buffer: Bytes,
     /// Bytes that a PCE hands to device memory in one write, or asks from it in one read.
     pub burst: Bytes,
+    /// A flush to the host's memory (FLUSH_TYPE SYS) behind the last write: until it is known to be visible there.
+    pub flush: Cycles,
     /// Bytes of a plain launch that go to one PCE before the next one takes over.
     pub stripe: Bytes,
     /// Stripes that each PCE of a plain launch may have in flight.

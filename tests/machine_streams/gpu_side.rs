@@ -2,7 +2,7 @@
 //! the semaphores that it is sent.
 
 use sealsim::{
-    config::{Layers, MachineSpec},
+    config::MachineSpec,
     gcm::{
         iv::{Iv, IvMask, Stream as IvStream},
         worker::Worker,
@@ -449,12 +449,6 @@ impl Machine for GpuSide {
         all.extend(self.data.iter().map(|c| c as &dyn Channel));
         all
     }
-}
-
-/// A machine of this test with some settings.
-pub fn machine(sets: &[&str]) -> MachineSpec {
-    let layers = sets.iter().fold(Layers::new("h100-sxm5-off"), |layers, set| layers.set(*set));
-    layers.resolve().unwrap().machine
 }
 
 /// Runs a script of doorbells (cycle of the host, stream, what is asked for; numbered from 1) until so many semaphores are seen.

@@ -1,16 +1,25 @@
 //! Streams on the GPU's side: what runs at once, what waits for what, and that it is the same on both kernels in any order.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod gpu_side;
+mod programs;
 
-use gpu_side::{Ask, ERROR, Ran, Seen, machine, run, run_until, semaphore};
+use gpu_side::{Ask, ERROR, Ran, Seen, run, run_until, semaphore};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
 use sealsim::{
+    config::MachineSpec,
     sim::{Kernel, Order, SimulationError},
     units::Femtos,
 };
+
+/// The plain machine with some settings.
+fn machine(sets: &[&str]) -> MachineSpec {
+    common::machine("h100-sxm5-off", sets)
+}
 
 const SKIP: (Kernel, Order) = (Kernel::Skip, Order::Ascending);
 

@@ -16,7 +16,7 @@
 //! | accepts | pushes as they come; a push is decoded `fetch` cycles after its doorbell rang and no sooner than it comes, a method word per `method_word` cycles |
 //! | gives per cycle | one transfer or one semaphore |
 //! | IV | one step per secure launch, in launch order, before its data; exhaustion is a channel error |
-//! | order | a non-pipelined launch waits for all earlier ones; a semaphore waits for all earlier transfers |
+//! | order | a non-pipelined launch waits for all earlier ones; a semaphore waits for all earlier transfers, and `flush` cycles more behind a flush to the host |
 //! | complete | to device memory: landed, and verified unless the policy is `eager`; to host memory: sent |
 //! | retired | a push, when the link has taken the semaphore at its end |
 //! | stalls | `order`, `tag_queue_full` |
@@ -28,7 +28,7 @@ mod flight;
 
 use super::{
     key_rotation::Work,
-    launch::{Launch, Operation, Order, Protection, Semaphore, Side, Transfer},
+    launch::{Flush, Launch, Operation, Order, Protection, Semaphore, Side, Transfer},
     pushbuffer::{Command, Stream},
     spec::{CopyEngineSpec, Release},
     work::{CopyPush, Done, Edge, Job, JobKind, Landed, Mark, PceWork, Retired, TagEntry, Verdict},
@@ -127,6 +127,8 @@ pub struct FrontEnd {
     error_due: bool,
     /// Under `eager`: semaphores that wait for the verdicts of all jobs before a number.
     unverified: VecDeque<(u64, Semaphore)>,
+    /// A flush to the host that waits for the transfers before it, or the cycle of its end.
+    flush: Option<Option<u64>>,
     skip_iv: Option<Armed>,
     /// Work of the channel's key.
     key_work: Work,
@@ -166,6 +168,7 @@ impl FrontEnd {
             poisoned: false,
             error_due: false,
             unverified: VecDeque::new(),
+            flush: None,
             skip_iv: None,
             key_work: Work::default(),
             retired: VecDeque::new(),
@@ -340,6 +343,9 @@ impl FrontEnd {
                 return refusal;
             }
             self.mark(step.copy, Edge::Begin, now);
+            if self.spec.writes_host && launch.flush == Some(Flush::Sys) {
+                self.flush = Some(None);
+            }
             if launch.semaphore.is_some() {
                 // Transfer and semaphore in one launch: the semaphore follows as a launch of its own.
                 let rest = Command::Launch(Launch { transfer: None, ..*launch });
@@ -351,9 +357,16 @@ impl FrontEnd {
         if !self.flights.is_empty() {
             return stall(Stall::Order);
         }
+        if let Some(flush) = &mut self.flush {
+            let end = *flush.get_or_insert(now.cycle + self.spec.copy_engine.flush.0);
+            if end > now.cycle {
+                return Some((Activity::Stall(Stall::Order), end));
+            }
+        }
         let (address, bytes, value) = (semaphore.address, semaphore.bytes() as u32, semaphore.payload);
         let refusal = Self::release(PceWork::Release { address, bytes, value, push: step.ends }, now, ports);
         if refusal.is_none() {
+            self.flush = None;
             self.mark(step.copy, Edge::End, now);
             if self.spec.release == Release::Eager {
                 self.unverified.push_back((self.next_job, semaphore));

@@ -33,6 +33,7 @@ fn spec(release: Release) -> FrontEndSpec {
             completion_timeout: Femtos(1_000_000_000),
             messages_in_flight: 4,
             open_ghash: None,
+            flush: Cycles(0),
         },
         writes_host: false,
         pces: 1,

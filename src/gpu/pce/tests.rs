@@ -36,6 +36,7 @@ fn spec() -> PceSpec {
             completion_timeout: Femtos(500 * 1_000_000),
             messages_in_flight: 2,
             open_ghash: None,
+            flush: Cycles(0),
         },
         engine: Some(EngineSpec::four_lanes()),
         max_read_request: MaxSize::new(512).unwrap(),
