@@ -147,7 +147,8 @@ fn a_parameter_is_recovered_from_what_it_did_and_one_without_effect_is_said_to_b
     let folder = folder();
     let mine = as_simulated(&folder, "mine.csv", &[64, 4096, 65536], "driver.completion=6543 cycles");
     let stages = file(&folder, "stages.toml", STAGES);
-    let arguments = ["calibrate", &stages, "--measured", &mine, "--format", "json"];
+    let start = ["--set", "driver.completion=4000 cycles", "--set", "cipher.per_message=600 cycles"];
+    let arguments = [&["calibrate", &stages, "--measured", &mine, "--format", "json"][..], &start].concat();
     let json = json(&sealsim(&arguments));
     let stage = &json["stages"][0];
     let [completion, cipher] = [0, 1].map(|place| stage["parameters"][place].clone());
@@ -185,7 +186,8 @@ fn a_calibration_that_makes_no_sense_is_refused() {
     let mine = file(&folder, "mine.csv", calls(&[64, 4096, 65536]));
     let calibrate = |text: &str, more: &[&str]| {
         let stages = file(&folder, "stages.toml", text);
-        refusal(&[&["calibrate", &stages, "--measured", &mine], more].concat())
+        let start = ["--set", "driver.completion=4000 cycles", "--set", "cipher.per_message=600 cycles"];
+        refusal(&[&["calibrate", &stages, "--measured", &mine], &start[..], more].concat())
     };
     for (text, code, phrase) in [
         (STAGES.replace("dataset = \"mine\"", "dataset = \"p1-overlap\""), 3, "cannot be selected by `bytes`"),

@@ -253,26 +253,44 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_those_of_the_file_and_else_those_of_the_provenance() {
+    fn a_parameter_starts_from_the_machine_and_is_written_as_there() {
         let machine = Layers::new("h100-nvl-tdx").resolve().unwrap();
         let tuned = |text: &str| stage(text, "").parameters(&machine).map_err(|error| error.to_string());
         let variable = |start, low, high| Variable { start, low, high };
-        let rate = &tuned("{ path = 'cipher.seal_rate', high = '1.7 B/cycle' }").unwrap()[0];
-        assert_eq!(rate.variable, variable(1600, 1596, 1700));
+        let own = |path: &str| machine.parameter(path).unwrap().amount.unwrap();
+        let rate = &tuned("{ path = 'cipher.seal_rate', low = '1 B/cycle', high = '1.7 B/cycle' }").unwrap()[0];
+        assert_eq!(rate.variable, variable(own("cipher.seal_rate"), 1000, 1700));
         assert_eq!((rate.text(1234), rate.is_bare()), ("1.234 B/cycle".to_owned(), false));
-        let count = &tuned("{ path = 'copy_engine.outstanding_reads', low = 30 }").unwrap()[0];
-        assert_eq!((count.variable, count.is_bare()), (variable(48, 30, 256), true));
+        let count = &tuned("{ path = 'copy_engine.outstanding_reads', low = 30, high = 256 }").unwrap()[0];
+        let reads = variable(own("copy_engine.outstanding_reads"), 30, 256);
+        assert_eq!((count.variable, count.is_bare()), (reads, true));
         for (text, phrase) in [
             ("{ path = 'driver.pushh' }", "no parameter `driver.pushh`"),
             ("{ path = 'tag_queue.release' }", "no number"),
             ("{ path = 'link.lanes' }", "no `low`"),
-            ("{ path = 'driver.push', low = '9000 cycles' }", "outside of its bounds"),
-            ("{ path = 'driver.push', low = 9 }", "no unit"),
-            ("{ path = 'driver.push', start = '9 ms' }", "`start`: `ms` is not a unit"),
+            ("{ path = 'driver.push', low = '1 cycle', high = '2 cycles' }", "outside of its bounds"),
+            ("{ path = 'driver.push', low = 9, high = '1 cycle' }", "no unit"),
+            (
+                "{ path = 'driver.push', low = '1 cycle', high = '2 cycles', start = '9 ms' }",
+                "`start`: `ms` is not a unit",
+            ),
         ] {
             let error = tuned(text).unwrap_err();
             assert!(error.contains(phrase), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_bound_that_is_left_out_is_that_of_the_provenance() {
+        let mut machine = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let own = machine.parameters.iter_mut().find(|parameter| parameter.path == "driver.push").unwrap();
+        let bound = |text: &str| Some(text.to_owned());
+        (own.provenance.kind, own.provenance.low, own.provenance.high) =
+            (Kind::Assumed, bound("3 cycles"), bound("1 MiB"));
+        let tuned = |text: &str| stage(text, "").parameters(&machine);
+        assert!(tuned("{ path = 'driver.push' }").is_err(), "no size is a bound of cycles");
+        let tuned = tuned("{ path = 'driver.push', high = '9 cycles', start = '4 cycles' }").unwrap();
+        assert_eq!(tuned[0].variable, Variable { start: 4, low: 3, high: 9 });
     }
 
     #[test]
