@@ -23,6 +23,7 @@ shipped![
     "p1_programs.csv",
     "p1_spans.csv",
     "p2_bandwidth.csv",
+    "sxm5_bandwidth.csv",
 ];
 
 const INDEX: &str = include_str!("../../validation/datasets.toml");

@@ -95,7 +95,12 @@ pub fn bytes(point: &Point) -> u64 {
 
 /// Copies that stand for the hundred: fewer of large ones, and at least so many that calls that do not block can overlap.
 fn copies_of(copy: &Copied, mode: Mode) -> u64 {
-    let least = if mode == Mode::Cc { 1 } else { 2 };
+    let least = match (mode, copy.direction) {
+        // Copies within the device never block and cost the simulation nothing.
+        (_, Direction::D2d) => return COPIES,
+        (Mode::Cc, _) => 1,
+        (Mode::Off, _) => 2,
+    };
     (BYTES / copy.bytes).clamp(least, COPIES)
 }
 
@@ -194,8 +199,7 @@ impl Bench<'_, '_> {
 
 /// The pages of a program's own buffer at its first copy.
 fn first_pages(copy: &Copied) -> Pages {
-    let fresh = copy.direction == Direction::D2h && copy.memory == HostMemory::Pageable;
-    if fresh { Pages::Fresh } else { Pages::Cold }
+    if copy.direction == Direction::D2h { Pages::Fresh } else { Pages::Cold }
 }
 
 /// From call to return.

@@ -206,7 +206,12 @@ impl Stage {
             let what = format!("`{path}` starts outside of its bounds");
             return Err(self.wrong(what, "write bounds that hold the value to start from, or another `start`"));
         }
-        Ok(Tuned { path: path.clone(), with: bounds.with.clone(), unit: parameter.unit, variable: Variable { start, low, high } })
+        Ok(Tuned {
+            path: path.clone(),
+            with: bounds.with.clone(),
+            unit: parameter.unit,
+            variable: Variable { start, low, high },
+        })
     }
 }
 
