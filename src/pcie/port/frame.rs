@@ -21,7 +21,7 @@ pub struct TlpFrame {
     pub token: [u8; 4],
     /// LCRC, as sent, once it is written out.
     lcrc: Option<[u8; 4]>,
-    /// Whether a bit of it was inverted on the way.
+    /// Whether a bit of it, or of its token, was inverted on the way.
     pub damaged: bool,
     /// What it carries.
     pub tlp: Tlp,
@@ -68,6 +68,9 @@ impl TlpFrame {
     /// The sequence number, if token and LCRC are right.
     #[inline]
     pub(super) fn check(&self, exact: bool) -> Result<u16, Refusal> {
+        if !self.damaged {
+            return Ok(self.sequence());
+        }
         let Ok(Token::Stp(stp)) = Token::decode(&self.token) else { return Err(Refusal::Framing) };
         if u32::from(stp.length) != self.tlp.wire_dw() {
             return Err(Refusal::Framing);
@@ -75,7 +78,7 @@ impl TlpFrame {
         let intact = match self.lcrc {
             None => true,
             Some(sent) if exact => self.tlp.lcrc(stp.sequence) == sent,
-            Some(_) => !self.damaged,
+            Some(_) => false,
         };
         if intact { Ok(stp.sequence) } else { Err(Refusal::Lcrc) }
     }
@@ -99,8 +102,13 @@ impl TlpFrame {
     /// The LCRC, as sent.
     #[must_use]
     pub fn lcrc(&self) -> [u8; 4] {
-        let sequence = u16::from(self.token[2] & 0xf) << 8 | u16::from(self.token[3]);
-        self.lcrc.unwrap_or_else(|| self.tlp.lcrc(sequence))
+        self.lcrc.unwrap_or_else(|| self.tlp.lcrc(self.sequence()))
+    }
+
+    /// The sequence number in its token.
+    #[inline]
+    const fn sequence(&self) -> u16 {
+        (self.token[2] as u16 & 0xf) << 8 | self.token[3] as u16
     }
 }
 
@@ -129,6 +137,7 @@ impl Item for Frame {
     fn flip_token(&mut self, seed: u64) {
         match self {
             Self::Tlp(frame) => {
+                frame.damaged = true;
                 // Sixteen bits in bytes 0 and 1; the FCRC is the upper half of byte 2.
                 let bit = seed % 20;
                 let bit = if bit < 16 { bit } else { bit + 4 };

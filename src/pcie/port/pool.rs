@@ -198,6 +198,9 @@ impl Promises {
     /// Whether as many TLPs have left as an update waits for.
     #[inline]
     fn drained(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
+        if self.pools.iter().all(|pool| pool.holding == 0) {
+            return false;
+        }
         let mut drains = self.drains.iter().zip(outputs).filter(|(drain, _)| !drain.held.is_empty());
         drains.any(|(drain, queue)| queue.output(now.time, wakes).pops() >= drain.awaited)
     }
