@@ -120,6 +120,14 @@ fn with_cc_copies_hold_the_host_so_that_none_begins_before_the_one_before_has_en
 }
 
 #[test]
+fn with_cc_the_pipelined_order_gains_less_than_a_tenth() {
+    let [sequential, pipelined] =
+        ["overlap-sequential.toml", "overlap-pipelined.toml"].map(|name| number(&timed(name, "on"), "simulated_ps"));
+    assert!(pipelined < sequential && pipelined * 10 > sequential * 9, "{pipelined} {sequential}");
+    assert!(pipelined > 5 * number(&timed("overlap-sequential.toml", "off"), "simulated_ps"));
+}
+
+#[test]
 fn streamed_weights_hide_behind_kernels_and_keep_to_their_slots() {
     let results = timed("weight-streaming.toml", "off");
     let loads: Vec<_> = copies(&results).iter().filter(|copy| copy["stream"] == "load").collect();

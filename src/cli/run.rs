@@ -34,7 +34,7 @@ With --copy, copies run one after the other on one stream. With --workload, a TO
       { op = \"record\", event = \"computed\", stream = \"a\" },
       { op = \"wait\", event = \"computed\", stream = \"b\" },
       { op = \"repeat\", count = 4, operations = [
-          { op = \"copy\", direction = \"d2h\", size = \"16 MiB\", memory = \"pageable\", stream = \"b\", buffer = \"out{i}\" },
+          { op = \"copy\", direction = \"d2h\", size = \"16 MiB\", stream = \"b\", buffer = \"out{i}\" },
       ] },
       { op = \"sync\" },
   ]
