@@ -1,4 +1,4 @@
-//! `sealsim run`: copies on a machine.
+//! `sealsim run`: copies on a machine, or a whole workload.
 
 mod execute;
 mod interruption;
@@ -12,21 +12,36 @@ use super::{Failure, MachineArguments};
 use crate::{
     sim::Kernel,
     system::DataMode,
-    workload::{CopyArgument, InjectionArgument, Payload, PayloadError, Workload, sized},
+    workload::{
+        CopyArgument, InjectionArgument, Payload, PayloadError, Workload, WorkloadFile, WorkloadFileError, sized,
+    },
 };
 use clap::{Args, ValueEnum};
 use miette::miette;
 use std::path::{Path, PathBuf};
 
-/// Run copies on a machine: what they took, what limited them, and whether every byte arrived.
+/// Run copies, or a workload of copies and kernels, on a machine: what they took, what limited them, and whether every byte arrived.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Every byte is real: it is sealed, cut into TLPs, carried, checked, opened, and compared with the source. What arrived is \
 written to --out only if all of it was delivered; otherwise an old file stays as it was.
 
-Copies run one after the other on one stream. Their bytes come from --payload, or are generated from --seed.
+With --copy, copies run one after the other on one stream. With --workload, a TOML file says what the host does, in its order:
 
-Exit status: 0 delivered; 1 not delivered, or interrupted; 2 wrong arguments; 3 wrong configuration; 4 a file that cannot \
+  operations = [
+      { op = \"copy\", direction = \"h2d\", size = \"64 MiB\", stream = \"a\" },
+      { op = \"kernel\", duration = \"2 ms\", stream = \"a\" },
+      { op = \"record\", event = \"computed\", stream = \"a\" },
+      { op = \"wait\", event = \"computed\", stream = \"b\" },
+      { op = \"repeat\", count = 4, operations = [
+          { op = \"copy\", direction = \"d2h\", size = \"16 MiB\", stream = \"b\", buffer = \"out{i}\" },
+      ] },
+      { op = \"sync\" },
+  ]
+
+docs/workloads.md describes each field. Bytes come from --payload, or are generated from --seed.
+
+Exit status: 0 delivered; 1 not delivered, or interrupted; 2 wrong arguments; 3 wrong configuration or workload; 4 a file that cannot \
 be read or written; 5 a deadlock or another fault of the simulation.
 
 Examples:
@@ -36,6 +51,7 @@ Examples:
   sealsim run h100-nvl-tdx --cc off --copy h2d:64MiB --copy d2h:64MiB
   sealsim run h100-nvl-tdx --design hold --set tag_queue.quarantine=4MiB --copy h2d:16MiB
   sealsim run h100-nvl-tdx --copy h2d:4MiB --inject link.d2h.flip:100
+  sealsim run h100-nvl-tdx --workload workloads/overlap-pipelined.toml --data none
 
 The results are described in docs/results.md.")]
 pub struct Arguments {
@@ -43,12 +59,15 @@ pub struct Arguments {
     machine: MachineArguments,
     /// A copy: DIR is h2d, d2h or d2d; SIZE as 64MiB, or a bare number of bytes, the whole payload if empty or left out;
     /// MEM is pinned (default) or pageable. May be given several times
-    #[arg(long = "copy", value_name = "DIR[:SIZE[:MEM]]", required = true)]
+    #[arg(long = "copy", value_name = "DIR[:SIZE[:MEM]]", required_unless_present = "workload")]
     copies: Vec<CopyArgument>,
+    /// What the host does, from this TOML file: copies, kernels and events on several streams, and repeats. In place of --copy
+    #[arg(long, value_name = "FILE", conflicts_with = "copies")]
+    workload: Option<PathBuf>,
     /// Confidential computing on or off, whatever the configuration says
     #[arg(long, value_enum, value_name = "MODE")]
     cc: Option<Switch>,
-    /// Take the bytes of every copy from this file, from its beginning
+    /// Take the bytes of every copy from this file, from its beginning. A workload must have exactly one copy
     #[arg(long, value_name = "FILE")]
     payload: Option<PathBuf>,
     /// Write the bytes that arrived to this file, if they are delivered. Needs exactly one copy
@@ -116,8 +135,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         machine.set.push(format!("confidential_computing={}", cc == Switch::On));
     }
     let resolved = machine.resolve()?;
+    let file = arguments.workload.as_deref().map(WorkloadFile::read).transpose()?;
+    let (copies, steps) = match file {
+        None => (arguments.copies.clone(), None),
+        Some(mut file) => {
+            check_files(arguments, file.copies.len())?;
+            let missing = file.without_size.take().filter(|_| arguments.payload.is_none());
+            missing.map_or(Ok(()), Err)?;
+            (file.copies, Some(file.steps))
+        }
+    };
     let payload = arguments.payload.as_deref().map(Payload::find).transpose()?;
-    let copies = sized(&arguments.copies, payload.as_ref()).map_err(|error| Failure::Usage(miette!("{error}")))?;
+    let copies = sized(&copies, payload.as_ref()).map_err(|error| Failure::Usage(miette!("{error}")))?;
     let data = match arguments.data {
         Data::Exact => DataMode::Exact,
         Data::None => DataMode::None,
@@ -129,7 +158,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let injections = arguments.inject.iter().map(|InjectionArgument(one)| one.clone()).collect();
     let job = Job {
         resolved,
-        workload: Workload { copies, payload, data, seed: arguments.seed, kernel, injections },
+        workload: Workload { copies, steps, payload, data, seed: arguments.seed, kernel, injections },
         out: arguments.out.clone(),
         digest: arguments.digest,
         manifest: arguments.manifest.clone(),
@@ -150,14 +179,18 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     if let Some((flag, _)) = needs_bytes.iter().find(|(_, given)| *given && arguments.data == Data::None) {
         return usage(format!("{flag} with --data none: such a run has no bytes"), "leave out one of them");
     }
-    if arguments.out.is_some() && arguments.copies.len() != 1 {
+    if arguments.out.is_some() && arguments.workload.is_none() && arguments.copies.len() != 1 {
         let count = arguments.copies.len();
         return usage(
             format!("--out with {count} copies: it takes what arrived of exactly one"),
             "run them one by one",
         );
     }
-    let read = [("--payload", arguments.payload.as_deref()), ("CONFIG", Some(Path::new(&arguments.machine.config)))];
+    let read = [
+        ("--payload", arguments.payload.as_deref()),
+        ("--workload", arguments.workload.as_deref()),
+        ("CONFIG", Some(Path::new(&arguments.machine.config))),
+    ];
     let written = [("--out", arguments.out.as_deref()), ("--manifest", arguments.manifest.as_deref())];
     match places::clash(&read, &written) {
         Some((one, other, path)) => {
@@ -165,6 +198,24 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
             usage(text, "write to another file")
         }
         None => Ok(()),
+    }
+}
+
+/// Which file would be whose among several copies of a workload, nothing says.
+fn check_files(arguments: &Arguments, copies: usize) -> Result<(), Failure> {
+    let files = [("--payload", arguments.payload.is_some()), ("--out", arguments.out.is_some())];
+    match files.iter().find(|(_, given)| *given && copies != 1) {
+        Some((flag, _)) => {
+            let text = format!("{flag} with a workload of {copies} copies: it needs one of exactly one copy");
+            Err(Failure::Usage(miette!(help = format!("leave out {flag}"), "{text}")))
+        }
+        None => Ok(()),
+    }
+}
+
+impl From<WorkloadFileError> for Failure {
+    fn from(error: WorkloadFileError) -> Self {
+        if error.is_unreadable() { Self::InputOutput(error.into()) } else { Self::Config(error.into()) }
     }
 }
 

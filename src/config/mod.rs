@@ -31,6 +31,7 @@ mod tree;
 pub use error::{ConfigError, Wrong};
 pub use layers::Layers;
 pub use machine::MachineSpec;
+pub(crate) use nearest::nearest;
 pub use place::{Place, Source};
 pub use provenance::{Kind, Provenance};
 pub use resolved::{Design, Parameter, Resolved};

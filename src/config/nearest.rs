@@ -1,7 +1,7 @@
 //! What a mistyped name was meant to be.
 
 /// The candidate that needs the fewest edits to become `name`, if that is few enough to be a slip of the pen.
-pub(super) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (name.chars().count() / 3).max(2);
     candidates
         .into_iter()

@@ -6,7 +6,7 @@ use crate::{
     host::map,
     sim::{Injection, Kernel},
     system::{DataMode, Outcome},
-    workload::{Copy, InjectionArgument, MAX_BYTES, Payload, Workload},
+    workload::{Copy, InjectionArgument, MAX_BYTES, MAX_STEPS, Payload, Workload, WorkloadStep, check},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,6 +29,9 @@ pub struct Manifest {
     pub confidential_computing: bool,
     /// The copies in order.
     pub copies: Vec<Copy>,
+    /// What the host did, if a workload file said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<Vec<WorkloadStep>>,
     /// Whether bytes were carried.
     pub data: DataMode,
     /// The seed.
@@ -111,6 +114,7 @@ impl Manifest {
             overlays: resolved.designs.iter().map(|design| design.name.clone()).collect(),
             confidential_computing: resolved.machine.confidential_computing,
             copies: workload.copies.clone(),
+            workload: workload.steps.clone(),
             data: workload.data,
             seed: workload.seed,
             kernel: match workload.kernel {
@@ -164,9 +168,13 @@ impl Manifest {
     /// If there are copies or faults that cannot be.
     pub fn workload(&self) -> Result<Workload, ManifestError> {
         let malformed = |reason: String| ManifestError::Malformed { reason };
-        if !(1..=map::MAX_COPIES).contains(&self.copies.len()) {
-            return Err(malformed(format!("{} copies, which must be 1 to {}", self.copies.len(), map::MAX_COPIES)));
+        // A workload may consist of kernels alone.
+        let least = usize::from(self.workload.is_none());
+        if !(least..=map::MAX_COPIES).contains(&self.copies.len()) {
+            let (count, most) = (self.copies.len(), map::MAX_COPIES);
+            return Err(malformed(format!("{count} copies, which must be {least} to {most}")));
         }
+        self.workload.as_deref().map_or(Ok(()), |steps| self.check_steps(steps))?;
         let payload = self.payload.as_ref().map(|one| Payload { path: one.path.clone(), size: one.size });
         let most = payload.as_ref().map_or(MAX_BYTES, |payload| payload.size.min(MAX_BYTES));
         if let Some(copy) = self.copies.iter().find(|copy| copy.bytes == 0 || copy.bytes > most) {
@@ -179,6 +187,7 @@ impl Manifest {
             self.injections.iter().map(|text| text.parse().map(|InjectionArgument(one)| one)).collect();
         Ok(Workload {
             copies: self.copies.clone(),
+            steps: self.workload.clone(),
             payload,
             data: self.data,
             seed: self.seed,
@@ -189,6 +198,23 @@ impl Manifest {
             injections: injections.map_err(|error| malformed(error.to_string()))?,
         })
     }
+
+    /// Refuses steps that cannot be, or that do not make the copies.
+    fn check_steps(&self, steps: &[WorkloadStep]) -> Result<(), ManifestError> {
+        let malformed = |reason: String| ManifestError::Malformed { reason };
+        if steps.len() > MAX_STEPS {
+            return Err(malformed(format!("{} steps, which must be at most {MAX_STEPS}", steps.len())));
+        }
+        let made = steps.iter().filter(|step| matches!(step, WorkloadStep::Copy { .. })).count();
+        if made != self.copies.len() {
+            let reason = format!("`workload` makes {made} copies, but `copies` has {}", self.copies.len());
+            return Err(ManifestError::Contradiction { reason });
+        }
+        match check(steps).first() {
+            Some(fault) => Err(malformed(format!("step {} of `workload`: {}", fault.step + 1, fault.what))),
+            None => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -196,14 +222,26 @@ mod tests {
     use super::{super::record::tests::outcome, *};
     use crate::{
         config::Layers,
-        system::{Direction, Memory},
+        system::{Direction, Memory, Pages},
+        units::Femtos,
     };
     use serde_json::json;
 
     fn manifest() -> Manifest {
         let resolved = Layers::new("h100-nvl-tdx").overlay("hold").resolve().unwrap();
+        let stream = || "a".to_owned();
+        let event = || "b".to_owned();
+        let steps = vec![
+            WorkloadStep::Kernel { stream: stream(), duration: Femtos(1_234_567) },
+            WorkloadStep::Record { stream: stream(), event: event() },
+            WorkloadStep::Wait { stream: "c".into(), event: event() },
+            WorkloadStep::Copy { stream: "c".into(), buffer: Some("x".into()), pages: Pages::Fresh, blocking: true },
+            WorkloadStep::Sync { stream: Some(stream()) },
+            WorkloadStep::Sync { stream: None },
+        ];
         let workload = Workload {
             copies: vec![Copy { direction: Direction::D2h, bytes: 4097, memory: Memory::Pageable }],
+            steps: Some(steps),
             payload: Some(Payload { path: "weights.bin".into(), size: 5000 }),
             data: DataMode::Exact,
             seed: u64::MAX,
@@ -251,7 +289,13 @@ mod tests {
             ("/config_digest", json!("00"), "`config_digest` is not that"),
             ("/confidential_computing", json!(false), "contradicts itself"),
             ("/config/machine/link/read_tags", json!(256), "digest"),
-            ("/copies", json!([]), "0 copies"),
+            ("/copies", json!([]), "makes 1 copies, but `copies` has 0"),
+            ("/workload/0/duration", json!("0 s"), "step 1 of `workload`: a kernel that lasts no time"),
+            ("/workload/0/duration", json!(5), "no unit"),
+            ("/workload/2/event", json!("none"), "step 3 of `workload`: nothing earlier records"),
+            ("/workload/4/stream", json!("none"), "step 5 of `workload`: nothing earlier goes"),
+            ("/workload/0/op", json!("run"), "unknown variant `run`"),
+            ("/workload/5/surplus", json!("b"), "unknown field"),
             ("/copies/0/bytes", json!(0), "a copy of 0 bytes"),
             ("/copies/0/bytes", json!(5001), "1 to 5000"),
             ("/copies/0/direction", json!("up"), "up"),
@@ -261,9 +305,18 @@ mod tests {
             ("/seed", json!(-1), "-1"),
             ("/schema_version", json!("1"), "no `schema_version`"),
         ] {
-            let text = refused(|manifest| *manifest.pointer_mut(path).unwrap() = value.clone());
+            let text = refused(|manifest| match manifest.pointer_mut(path) {
+                Some(place) => *place = value.clone(),
+                // A field that is left out where there is none.
+                None => manifest["workload"][5]["surplus"] = value.clone(),
+            });
             assert!(text.contains(phrase), "{path}: {text}");
         }
+        let no_copies = refused(|manifest| {
+            manifest["workload"] = Value::Null;
+            manifest["copies"] = json!([]);
+        });
+        assert!(no_copies.contains("0 copies, which must be 1"), "{no_copies}");
         assert!(refused(|value| value["surplus"] = json!(1)).contains("surplus"));
     }
 

@@ -57,10 +57,18 @@ pub struct CopyRecord {
     pub bytes: u64,
     /// Kind of host memory; none for copies within the device.
     pub host_memory: Option<Memory>,
+    /// Name of its stream in the workload, if it has one.
+    pub stream: Option<String>,
     /// When the call began, in ps.
     pub start_ps: u64,
     /// When it was over, in ps.
     pub end_ps: u64,
+    /// When the call returned to its caller, in ps.
+    pub returned_ps: u64,
+    /// When the device began to move its bytes, in ps.
+    pub device_start_ps: Option<u64>,
+    /// When the device had moved the last one, in ps.
+    pub device_end_ps: Option<u64>,
     /// 10^9 bytes per second, from start to end; none for a copy that was not delivered.
     pub gb_per_s: Option<f64>,
     /// GCM messages.
@@ -218,6 +226,8 @@ pub struct Context {
     pub config_digest: String,
     /// Paths of the assumed parameters.
     pub assumed_parameters: Vec<String>,
+    /// If streams have names, each copy's.
+    pub streams: Option<Vec<String>>,
     /// If digests were asked for, each copy's.
     pub sha256: Option<Vec<Option<String>>>,
     /// How long the run took.
@@ -232,6 +242,9 @@ impl Report {
         let cycles: u64 = outcome.units.iter().map(|unit| unit.cycles).sum();
         let wall_s = context.wall.as_secs_f64().max(1e-9);
         let mut copies: Vec<_> = outcome.copies.iter().map(CopyRecord::new).collect();
+        if let Some(streams) = context.streams {
+            copies.iter_mut().zip(streams).for_each(|(copy, stream)| copy.stream = Some(stream));
+        }
         if let Some(digests) = context.sha256 {
             copies.iter_mut().zip(digests).for_each(|(copy, digest)| copy.sha256 = Some(digest));
         }
@@ -286,8 +299,12 @@ impl CopyRecord {
             direction: copy.direction,
             bytes: copy.bytes,
             host_memory: (copy.direction != Direction::D2d).then_some(copy.memory),
+            stream: None,
             start_ps: copy.start.picos(),
             end_ps: copy.end.picos(),
+            returned_ps: copy.returned.picos(),
+            device_start_ps: copy.device.map(|(start, _)| start.picos()),
+            device_end_ps: copy.device.map(|(_, end)| end.picos()),
             gb_per_s: copy.delivered.then(|| gb_per_s(copy.bytes, copy.start, copy.end)),
             messages: copy.messages,
             tags_verified: copy.tags_verified,
@@ -350,7 +367,7 @@ pub(super) mod tests {
             start: Femtos(start),
             end: Femtos(end),
             returned: Femtos(end),
-            device: None,
+            device: delivered.then_some((Femtos(start + 1_000), Femtos(end - 1_000))),
             messages: 64,
             tags_verified: if delivered { 64 } else { 63 },
             tags_failed: u64::from(!delivered),
@@ -389,6 +406,7 @@ pub(super) mod tests {
             confidential_computing: true,
             config_digest: "ab".repeat(32),
             assumed_parameters: vec!["link.flight".into()],
+            streams: Some(vec!["up".into(), "down".into()]),
             sha256: digest.then(|| vec![Some("cd".repeat(32)), None]),
             wall: Duration::from_millis(500),
         };
@@ -423,6 +441,8 @@ pub(super) mod tests {
         let report = report(false);
         let copy = &report.copies[0];
         assert_eq!((copy.start_ps, copy.end_ps), (0, 20_000_000_000));
+        assert_eq!((copy.device_start_ps, copy.device_end_ps), (Some(1), Some(19_999_999_999)));
+        assert_eq!((report.copies[1].device_start_ps, report.copies[1].stream.as_deref()), (None, Some("down")));
         assert!(copy.gb_per_s.is_some_and(|rate| (rate - 3.355_443_2).abs() < 1e-9), "{:?}", copy.gb_per_s);
         assert_eq!(copy.limited_by, "host.cipher busy 92 %");
         assert_eq!(copy.host_memory, Some(Memory::Pinned));

@@ -9,6 +9,9 @@ use crate::{
     workload::{direction_name, memory_name},
 };
 
+/// Copies that have a line in the text.
+const COPIES_SHOWN: usize = 100;
+
 impl Report {
     /// The whole record in a few tables. The last lines say what limited each copy.
     #[must_use]
@@ -26,11 +29,18 @@ impl Report {
     }
 
     fn copies(&self) -> Vec<String> {
-        let head = ["copy", "dir", "memory", "size", "start", "time", "GB/s", "messages", "tags", "delivered"];
-        let mut table = Table::new(&head, &[1, 2, 8, 9]);
-        for (copy, number) in self.copies.iter().zip(1..) {
-            table.row([
+        // Without names there is one stream.
+        let named = self.copies.iter().any(|copy| copy.stream.is_some());
+        let head =
+            ["copy", "stream", "dir", "memory", "size", "start", "time", "GB/s", "messages", "tags", "delivered"];
+        let kept = |column: &usize| named || *column != 1;
+        let head: Vec<_> =
+            head.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell).collect();
+        let mut table = Table::new(&head, if named { &[1, 2, 3, 9, 10] } else { &[1, 2, 8, 9] });
+        for (copy, number) in self.copies.iter().zip(1..).take(COPIES_SHOWN) {
+            let cells = [
                 format!("{number}"),
+                copy.stream.clone().unwrap_or_default(),
                 direction_name(copy.direction).to_owned(),
                 copy.host_memory.map_or("-", memory_name).to_owned(),
                 Bytes(copy.bytes).to_string(),
@@ -40,10 +50,14 @@ impl Report {
                 copy.messages.to_string(),
                 tags(copy),
                 delivered(copy),
-            ]);
+            ];
+            table.row(cells.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell));
         }
         let mut lines = table.lines();
-        for (copy, number) in self.copies.iter().zip(1..) {
+        if let Some(more) = self.copies.len().checked_sub(COPIES_SHOWN).filter(|more| *more > 0) {
+            lines.push(format!("and {more} more copies (--format json shows all)"));
+        }
+        for (copy, number) in self.copies.iter().zip(1..).take(COPIES_SHOWN) {
             if let Some(digest) = &copy.sha256 {
                 let digest = digest.as_deref().unwrap_or("none, since not all bytes arrived");
                 lines.push(format!("sha256 of copy {number}: {digest}"));
@@ -140,7 +154,7 @@ impl Report {
     }
 
     fn limits(&self) -> Vec<String> {
-        let limits = self.copies.iter().zip(1..);
+        let limits = self.copies.iter().zip(1..).take(COPIES_SHOWN);
         limits.map(|(copy, number)| format!("copy {number} is limited by {}", copy.limited_by)).collect()
     }
 }
@@ -216,7 +230,7 @@ mod tests {
         let text = report(true).text();
         for phrase in [
             "m+d, confidential computing on, configuration abababababab",
-            "   1  h2d  pinned  64 MiB      0 ps  20.00 ms  3.355        64  64 good         yes",
+            "   1  up      h2d  pinned  64 MiB      0 ps  20.00 ms  3.355        64  64 good         yes",
             "63 good, 1 BAD",
             "NO: message 7: the tag is wrong",
             "sha256 of copy 1: cdcd",
@@ -230,6 +244,27 @@ mod tests {
         ] {
             assert!(text.contains(phrase), "{phrase:?} is not in\n{text}");
         }
+    }
+
+    #[test]
+    fn the_column_of_streams_is_there_only_if_they_have_names() {
+        let mut report = report(false);
+        assert!(report.text().contains("copy  stream  dir  memory"));
+        report.copies.iter_mut().for_each(|copy| copy.stream = None);
+        assert!(
+            report
+                .text()
+                .contains("   1  h2d  pinned  64 MiB      0 ps  20.00 ms  3.355        64  64 good         yes")
+        );
+    }
+
+    #[test]
+    fn of_very_many_copies_the_first_are_shown() {
+        let mut report = report(false);
+        report.copies = vec![report.copies[0].clone(); COPIES_SHOWN + 7];
+        let text = report.text();
+        assert!(text.contains("and 7 more copies"), "{text}");
+        assert_eq!(text.matches(" is limited by ").count(), COPIES_SHOWN);
     }
 
     #[test]

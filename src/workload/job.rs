@@ -5,11 +5,12 @@ use super::{
     copy::{Copy, CopyArgument, MAX_BYTES},
     generator::Generator,
     payload::{Payload, PayloadError},
+    program::{WorkloadStep, lower},
 };
 use crate::{
     host::map,
     sim::{Injection, Kernel, Order},
-    system::{CopyRequest, DataMode, Pages, PayloadSource, Request},
+    system::{CopyRequest, DataMode, Direction, Pages, PayloadSource, Request},
     units::Bytes,
 };
 use thiserror::Error;
@@ -17,8 +18,10 @@ use thiserror::Error;
 /// Copies, their bytes, and how to run them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workload {
-    /// The copies, one after the other on one stream.
+    /// The copies.
     pub copies: Vec<Copy>,
+    /// What the host does; without it, it makes the copies one after the other on one stream and waits for each.
+    pub steps: Option<Vec<WorkloadStep>>,
     /// The file that every copy takes its bytes from, from its beginning; without one they are generated.
     pub payload: Option<Payload>,
     /// Whether bytes are carried.
@@ -107,19 +110,36 @@ impl Workload {
         self.copies.iter().map(|copy| copy.bytes).fold(0, u64::saturating_add)
     }
 
+    /// By copy: its stream, if streams have names.
+    #[must_use]
+    pub fn streams(&self) -> Option<Vec<String>> {
+        let of_copy = |step: &WorkloadStep| match step {
+            WorkloadStep::Copy { stream, .. } => Some(stream.clone()),
+            _ => None,
+        };
+        self.steps.as_ref().map(|steps| steps.iter().filter_map(of_copy).collect())
+    }
+
     /// What to ask of the machine. `arrivals`, one for each copy, see what becomes of their bytes.
     ///
     /// # Errors
     /// If the payload cannot be opened any more.
     pub fn request(&self, arrivals: &[Arrival]) -> Result<Request, PayloadError> {
+        let lowered = self.steps.as_deref().map(lower);
         let copies = self.copies.iter().zip(arrivals).zip(0..).map(|((copy, arrival), number)| {
             let &Copy { direction, bytes, memory } = copy;
             let (source, sink) = (arrival.watch(self.source(number)?), Some(arrival.sink()));
-            Ok(CopyRequest { direction, bytes, memory, buffer: number as u32, pages: Pages::Warm, source, sink })
+            let own = (number as u32, Pages::Warm);
+            let (buffer, pages) = match lowered.as_ref().and_then(|lowered| lowered.buffers.get(number as usize)) {
+                // It has no end on the host that caches could hold.
+                Some((buffer, _)) if direction == Direction::D2d => (*buffer, Pages::Cold),
+                known => known.copied().unwrap_or(own),
+            };
+            Ok(CopyRequest { direction, bytes, memory, buffer, pages, source, sink })
         });
         Ok(Request {
             copies: copies.collect::<Result<_, _>>()?,
-            program: Vec::new(),
+            program: lowered.map(|lowered| lowered.steps).unwrap_or_default(),
             data: self.data,
             seed: self.seed,
             kernel: self.kernel,

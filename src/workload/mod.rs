@@ -1,7 +1,9 @@
-//! What is copied: the copies themselves, where their bytes come from and where they go.
+//! What is done: the copies themselves, where their bytes come from and where they go, and what happens around them.
 //!
 //! ```text
 //!  --copy h2d:64MiB:pinned --> Copy --+
+//!  --workload FILE ---> file -- Copy -+
+//!                       WorkloadStep -+
 //!  --payload FILE ---> FileSource  ---+--> Workload --> system::Request --> system --> Outcome
 //!     (or) --seed N -> Generator   ---+                      |
 //!                                        Arrival <-- Sink <--+  bytes, SHA-256, file
@@ -11,6 +13,7 @@
 
 mod arrival;
 mod copy;
+mod file;
 mod file_sink;
 mod file_source;
 mod generator;
@@ -18,9 +21,11 @@ mod injection;
 mod job;
 mod ordered;
 mod payload;
+mod program;
 
 pub use arrival::{Arrival, ArrivalError};
 pub use copy::{Copy, CopyArgument, CopyError, MAX_BYTES, direction_name, memory_name};
+pub use file::{WorkloadFile, WorkloadFileError};
 pub use file_sink::OutputFile;
 pub use file_source::FileSource;
 pub use generator::Generator;
@@ -28,3 +33,4 @@ pub use injection::{InjectionArgument, InjectionError};
 pub use job::{Workload, WorkloadError, sized};
 pub use ordered::{HELD_BYTES, Ordered};
 pub use payload::{Payload, PayloadError};
+pub use program::{MAX_KERNELS, MAX_STEPS, StepFault, WorkloadStep, check, pages_name};

@@ -97,6 +97,7 @@ impl Job {
             confidential_computing: self.resolved.machine.confidential_computing,
             config_digest: self.resolved.digest.clone(),
             assumed_parameters: self.resolved.assumed(),
+            streams: self.workload.streams(),
             sha256,
             wall: started.elapsed(),
         };

@@ -1,0 +1,170 @@
+//! Reads the fields of one operation: each by its type, with a message that says where it is wrong.
+
+use super::{
+    error::{Source, WorkloadFileError},
+    name::Name,
+    operation::example,
+};
+use crate::{config, units::QuantityError};
+use std::{ops::Range, str::FromStr, sync::Arc};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+/// A table as written.
+pub(super) struct Given<'t> {
+    pub table: &'t DeTable<'t>,
+    pub span: Range<usize>,
+    /// With its article.
+    pub what: String,
+}
+
+type Value<'t> = Spanned<DeValue<'t>>;
+
+impl<'t> Given<'t> {
+    pub fn get(&self, field: &str) -> Option<&'t Value<'t>> {
+        self.table.iter().find(|(key, _)| key.get_ref() == field).map(|(_, value)| value)
+    }
+}
+
+/// What has been read so far.
+pub(super) struct Reader {
+    pub source: Source,
+    pub errors: Vec<WorkloadFileError>,
+    /// Indices of the repeats around what is read, innermost last.
+    pub indices: Vec<String>,
+}
+
+impl Reader {
+    pub fn new(source: &Source) -> Self {
+        Self { source: Arc::clone(source), errors: Vec::new(), indices: Vec::new() }
+    }
+
+    pub fn wrong(&mut self, kind: &'static str, span: Range<usize>, what: String, remedy: impl Into<String>) {
+        self.errors.push(WorkloadFileError::new(kind, what).at(&self.source, span).remedy(remedy));
+    }
+
+    /// Refuses fields that are none of `known`.
+    pub fn check_fields(&mut self, given: &Given<'_>, known: &[&str]) {
+        let all = known.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
+        for (key, _) in given.table {
+            let name: &str = key.get_ref();
+            if known.contains(&name) {
+                continue;
+            }
+            let meant = config::nearest(name, known.iter().copied());
+            let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
+            let what = format!("{} has no field `{name}`", given.what);
+            self.wrong("unknown_field", key.span(), what, format!("{meant}its fields are {all}"));
+        }
+    }
+
+    pub fn required<'t>(&mut self, given: &Given<'t>, field: &str) -> Option<&'t Value<'t>> {
+        let found = given.get(field);
+        if found.is_none() {
+            let what = format!("{} lacks `{field}`", given.what);
+            self.wrong("missing", given.span.clone(), what, format!("add for example {}", example(field)));
+        }
+        found
+    }
+
+    pub fn wrong_type(&mut self, field: &str, value: &Value<'_>, expected: &str, remedy: &str) {
+        let found = match value.get_ref() {
+            DeValue::String(_) => "a text",
+            DeValue::Integer(_) => "an integer",
+            DeValue::Float(_) => "a number with a fraction",
+            DeValue::Boolean(_) => "a boolean",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "an array",
+            DeValue::Table(_) => "a table",
+        };
+        let what = format!("`{field}` is {found}, but must be {expected}");
+        self.wrong("wrong_type", value.span(), what, format!("write for example {remedy}"));
+    }
+
+    pub fn text<'v>(&mut self, field: &str, value: &'v Value<'_>) -> Option<&'v str> {
+        match value.get_ref() {
+            DeValue::String(text) => Some(text),
+            _ => {
+                self.wrong_type(field, value, "a text", example(field));
+                None
+            }
+        }
+    }
+
+    /// A text out of a list.
+    pub fn choice<T: Copy>(&mut self, field: &str, value: &Value<'_>, list: &[(&str, T)]) -> Option<T> {
+        let names = list.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+        let DeValue::String(text) = value.get_ref() else {
+            self.wrong_type(field, value, &format!("one of {names}"), &format!("{field} = \"{}\"", list[0].0));
+            return None;
+        };
+        let found = list.iter().find(|(name, _)| text == name).map(|(_, choice)| *choice);
+        if found.is_none() {
+            let meant = config::nearest(text, list.iter().map(|(name, _)| *name));
+            let meant = meant.map_or_else(String::new, |meant| format!("did you mean \"{meant}\"? "));
+            let what = format!("`{field}` cannot be \"{text}\"");
+            self.wrong("choice", value.span(), what, format!("{meant}it is one of {names}"));
+        }
+        found
+    }
+
+    pub fn switch(&mut self, field: &str, value: &Value<'_>) -> Option<bool> {
+        match value.get_ref() {
+            DeValue::Boolean(on) => Some(*on),
+            _ => {
+                self.wrong_type(field, value, "true or false", &format!("{field} = true"));
+                None
+            }
+        }
+    }
+
+    /// A number with its unit.
+    pub fn quantity<Q: FromStr<Err = QuantityError>>(&mut self, field: &str, value: &Value<'_>) -> Option<Q> {
+        let DeValue::String(text) = value.get_ref() else {
+            self.wrong_type(field, value, "a text: a number with its unit", example(field));
+            return None;
+        };
+        match text.parse() {
+            Ok(quantity) => Some(quantity),
+            Err(error) => {
+                self.wrong(
+                    "quantity",
+                    value.span(),
+                    format!("`{field}`: {error}"),
+                    format!("for example {}", example(field)),
+                );
+                None
+            }
+        }
+    }
+
+    /// An integer from 1 on.
+    pub fn count(&mut self, field: &str, value: &Value<'_>) -> Option<u64> {
+        let DeValue::Integer(integer) = value.get_ref() else {
+            self.wrong_type(field, value, "an integer", example(field));
+            return None;
+        };
+        let count = i128::from_str_radix(integer.as_str(), integer.radix()).unwrap_or(i128::MAX);
+        if count < 1 {
+            let what = format!("`{field}` is {count}: nothing would be done");
+            self.wrong("range", value.span(), what, "write 1 or more, or leave the operation out");
+            return None;
+        }
+        // What is larger unrolls to too much all the same.
+        Some(u64::try_from(count).unwrap_or(u64::MAX))
+    }
+
+    /// A name, in which the turns of the repeats around it may stand.
+    pub fn name(&mut self, field: &str, value: &Value<'_>) -> Option<Name> {
+        let text = self.text(field, value)?;
+        match Name::read(text, &self.indices) {
+            Ok(name) => Some(name),
+            Err((what, remedy)) => {
+                self.wrong("name", value.span(), format!("`{field}`: {what}"), remedy);
+                None
+            }
+        }
+    }
+}

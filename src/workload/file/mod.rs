@@ -1,0 +1,98 @@
+//! `--workload FILE.toml`: what the host does, as docs/workloads.md describes it.
+//!
+//! ```text
+//!  text --> TOML --read--> operations, repeats among them --unroll--> steps --check--> WorkloadFile
+//! ```
+
+mod error;
+mod fields;
+mod name;
+mod operation;
+mod read;
+mod unroll;
+
+pub use error::WorkloadFileError;
+
+use super::{copy::CopyArgument, program::WorkloadStep};
+use error::{Source, UNREADABLE};
+use fields::Reader;
+use miette::NamedSource;
+use std::{fs, io::Read, path::Path, sync::Arc};
+use toml::de::DeTable;
+
+/// The longest file that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// A workload file, unrolled.
+#[derive(Debug)]
+pub struct WorkloadFile {
+    /// Its copies; a size may be left to the payload.
+    pub copies: Vec<CopyArgument>,
+    /// Its steps.
+    pub steps: Vec<WorkloadStep>,
+    /// The error that it is if there is no payload: a copy without size.
+    pub without_size: Option<WorkloadFileError>,
+}
+
+impl WorkloadFile {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be read, or something in it is wrong.
+    pub fn read(path: &Path) -> Result<Self, WorkloadFileError> {
+        let shown = path.display().to_string();
+        let unreadable =
+            |error: std::io::Error| WorkloadFileError::new(UNREADABLE, format!("workload {shown}: {error}"));
+        let refused = |what: &str| WorkloadFileError::new("not_a_file", format!("{shown} is {what}, not a workload"));
+        let mut bytes = Vec::new();
+        let file = fs::File::open(path).map_err(unreadable)?;
+        file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > LONGEST {
+            return Err(refused("longer than 1 MiB").remedy("repeats make long workloads short"));
+        }
+        let text = String::from_utf8(bytes)
+            .map_err(|_| refused("not UTF-8").remedy("a workload is TOML, which is UTF-8 text"))?;
+        Self::parse(&shown, text)
+    }
+
+    /// Reads the text of the file that messages call `name`.
+    ///
+    /// # Errors
+    /// If something in it is wrong.
+    pub fn parse(name: &str, text: String) -> Result<Self, WorkloadFileError> {
+        let source: Source = Arc::new(NamedSource::new(name, text));
+        let text = source.inner();
+        let parsed = DeTable::parse(text).map_err(|error| syntax(&source, &error))?;
+        let mut reader = Reader::new(&source);
+        let operations = reader.file(parsed.get_ref(), 0..first_line(text));
+        WorkloadFileError::all(reader.errors)?;
+        let unrolled = unroll::unroll(&operations, &source)?;
+        let without_size = unrolled.without_size().map(|operation| {
+            WorkloadFileError::new("missing", "a copy without `size`, and no payload to take it from")
+                .at(&source, operation.span.clone())
+                .remedy("add for example size = \"64 MiB\", or give a file with --payload")
+        });
+        Ok(Self { copies: unrolled.copies, steps: unrolled.steps, without_size })
+    }
+}
+
+/// Length of the first line, where what a whole file lacks belongs.
+fn first_line(text: &str) -> usize {
+    text.find('\n').unwrap_or(text.len())
+}
+
+/// A TOML parser's error; at the end of the text it points at the last character.
+fn syntax(source: &Source, error: &toml::de::Error) -> WorkloadFileError {
+    let text = source.inner();
+    let span = error.span().unwrap_or(0..0);
+    let last = text.char_indices().next_back().map_or(0, |(at, _)| at);
+    let start = span.start.min(last);
+    let width = text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    let span = start..span.end.min(text.len()).max(start + width);
+    WorkloadFileError::new("syntax", format!("not TOML: {}", error.message()))
+        .at(source, span)
+        .remedy("docs/workloads.md has examples")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! From TOML to operations.
+
+use super::{
+    fields::{Given, Reader},
+    name::{Name, is_index},
+    operation::{Act, OPERATIONS, Operation, example},
+};
+use crate::{
+    config,
+    system::{Direction, Memory, Pages},
+    units::{Bytes, Femtos},
+    workload::{MAX_BYTES, MAX_KERNELS},
+};
+use std::ops::Range;
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+const DIRECTIONS: [(&str, Direction); 3] = [("h2d", Direction::H2d), ("d2h", Direction::D2h), ("d2d", Direction::D2d)];
+const MEMORIES: [(&str, Memory); 2] = [("pinned", Memory::Pinned), ("pageable", Memory::Pageable)];
+const PAGES: [(&str, Pages); 3] = [("warm", Pages::Warm), ("cold", Pages::Cold), ("fresh", Pages::Fresh)];
+
+type Value<'t> = Spanned<DeValue<'t>>;
+
+impl Reader {
+    /// Reads a whole file. What is wrong is among the errors afterwards.
+    pub fn file(&mut self, table: &DeTable<'_>, span: Range<usize>) -> Vec<Operation> {
+        let given = Given { table, span, what: "a workload".into() };
+        self.check_fields(&given, &["operations"]);
+        self.operations(&given).unwrap_or_default()
+    }
+
+    fn operations(&mut self, given: &Given<'_>) -> Option<Vec<Operation>> {
+        let list = self.required(given, "operations")?;
+        let DeValue::Array(items) = list.get_ref() else {
+            self.wrong_type("operations", list, "an array of operations", example("operations"));
+            return None;
+        };
+        if items.is_empty() {
+            let what = format!("{} without operations does nothing", given.what);
+            self.wrong("empty", list.span(), what, format!("write for example {}", example("operations")));
+        }
+        Some(items.iter().filter_map(|item| self.operation(item)).collect())
+    }
+
+    fn operation(&mut self, value: &Value<'_>) -> Option<Operation> {
+        let DeValue::Table(table) = value.get_ref() else {
+            self.wrong_type("operations", value, "made of tables", example("operations"));
+            return None;
+        };
+        let mut given = Given { table, span: value.span(), what: "an operation".into() };
+        let op = self.required(&given, "op")?;
+        let name = self.text("op", op)?;
+        let Some(&(kind, fields)) = OPERATIONS.iter().find(|(kind, _)| *kind == name) else {
+            let names = OPERATIONS.map(|(name, _)| name);
+            let meant = config::nearest(name, names);
+            let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
+            let what = format!("there is no operation `{name}`");
+            self.wrong("unknown_operation", op.span(), what, format!("{meant}there are {}", names.join(", ")));
+            return None;
+        };
+        given.what = format!("a {kind}");
+        self.check_fields(&given, &[&["op"], fields].concat());
+        let act = match kind {
+            "copy" => self.copy(&given)?,
+            "kernel" => self.kernel(&given)?,
+            "record" => {
+                let (event, stream) = self.event(&given);
+                Act::Record { event: event?, stream: stream? }
+            }
+            "wait" => {
+                let (event, stream) = self.event(&given);
+                Act::Wait { event: event?, stream: stream? }
+            }
+            "sync" => Act::Sync { stream: self.optional_name(&given, "stream")? },
+            _ => self.repeat(&given)?,
+        };
+        let fields = fields.iter().filter_map(|field| Some((*field, given.get(field)?.span()))).collect();
+        Some(Operation { act, span: given.span, fields })
+    }
+
+    fn required_name(&mut self, given: &Given<'_>, field: &str) -> Option<Name> {
+        let value = self.required(given, field)?;
+        self.name(field, value)
+    }
+
+    /// The outer is none if what is there is wrong.
+    fn optional_name(&mut self, given: &Given<'_>, field: &str) -> Option<Option<Name>> {
+        match given.get(field) {
+            None => Some(None),
+            Some(value) => self.name(field, value).map(Some),
+        }
+    }
+
+    fn event(&mut self, given: &Given<'_>) -> (Option<Name>, Option<Name>) {
+        (self.required_name(given, "event"), self.required_name(given, "stream"))
+    }
+
+    fn copy(&mut self, given: &Given<'_>) -> Option<Act> {
+        let stream = self.required_name(given, "stream");
+        let direction = self.required(given, "direction").and_then(|v| self.choice("direction", v, &DIRECTIONS));
+        let bytes = given.get("size").map(|value| self.size(value));
+        let memory = given.get("memory").map(|value| self.choice("memory", value, &MEMORIES));
+        let pages = given.get("pages").map(|value| self.choice("pages", value, &PAGES));
+        let blocking = given.get("blocking").map(|value| self.switch("blocking", value));
+        let buffer = self.optional_name(given, "buffer");
+        if direction == Some(Direction::D2d) {
+            for field in ["memory", "buffer", "pages"] {
+                let Some(value) = given.get(field) else { continue };
+                let what = format!("a copy within the device has no `{field}`: it uses no memory of the host");
+                self.wrong("senseless", value.span(), what, format!("leave out `{field}`"));
+            }
+        }
+        Some(Act::Copy {
+            direction: direction?,
+            bytes: given_or(bytes)?,
+            memory: given_or(memory)?.unwrap_or(Memory::Pinned),
+            buffer: buffer?,
+            pages: given_or(pages)?,
+            blocking: given_or(blocking)?.unwrap_or(false),
+            stream: stream?,
+        })
+    }
+
+    fn size(&mut self, value: &Value<'_>) -> Option<u64> {
+        let Bytes(bytes) = self.quantity("size", value)?;
+        if (1..=MAX_BYTES).contains(&bytes) {
+            return Some(bytes);
+        }
+        let what = format!("`size`: a copy of {}", Bytes(bytes));
+        self.wrong("range", value.span(), what, format!("a copy has 1 B to {}", Bytes(MAX_BYTES)));
+        None
+    }
+
+    fn kernel(&mut self, given: &Given<'_>) -> Option<Act> {
+        let stream = self.required_name(given, "stream");
+        let value = self.required(given, "duration")?;
+        let duration: Femtos = self.quantity("duration", value)?;
+        if duration.0 == 0 || duration > MAX_KERNELS {
+            let what = format!("`duration`: a kernel of {duration}");
+            self.wrong("range", value.span(), what, format!("a kernel lasts 1 fs to {MAX_KERNELS}"));
+            return None;
+        }
+        Some(Act::Kernel { duration, stream: stream? })
+    }
+
+    fn repeat(&mut self, given: &Given<'_>) -> Option<Act> {
+        let count = self.required(given, "count").and_then(|value| self.count("count", value));
+        let index = given.get("index").map(|value| self.index(value));
+        // Where the index is wrong, names that use it are not: one message is enough.
+        let known = match (&index, given.get("index").map(Spanned::get_ref)) {
+            (None, _) => "i".to_owned(),
+            (Some(Some(index)), _) => index.clone(),
+            (Some(None), Some(DeValue::String(text))) => text.to_string(),
+            (Some(None), _) => "i".to_owned(),
+        };
+        self.indices.push(known.clone());
+        let operations = self.operations(given);
+        self.indices.pop();
+        given_or(index)?;
+        Some(Act::Repeat { count: count?, index: known, operations: operations? })
+    }
+
+    fn index(&mut self, value: &Value<'_>) -> Option<String> {
+        let text = self.text("index", value)?;
+        if is_index(text) {
+            return Some(text.to_owned());
+        }
+        let what = format!("`index` cannot be \"{text}\"");
+        self.wrong(
+            "name",
+            value.span(),
+            what,
+            "write a letter, then letters, digits and `_`, for example index = \"layer\"",
+        );
+        None
+    }
+}
+
+/// What a field that may be left out says; the outer is none if it is there and wrong.
+fn given_or<T>(field: Option<Option<T>>) -> Option<Option<T>> {
+    match field {
+        None => Some(None),
+        Some(read) => read.map(Some),
+    }
+}

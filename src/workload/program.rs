@@ -1,0 +1,300 @@
+//! What the host of a workload does, in its order, with streams, events and buffers by name.
+//!
+//! A workload file is unrolled to this, a manifest holds it, and the machine gets it with numbers instead of names.
+
+use crate::{
+    host::map,
+    system::{Operation, Pages, Step},
+    units::Femtos,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Most steps of a workload: eight for each copy of the longest.
+pub const MAX_STEPS: usize = 8 * map::MAX_COPIES;
+
+/// How long all kernels of a workload may last together: half of what simulated time can count.
+pub const MAX_KERNELS: Femtos = Femtos(9_000 * 1_000_000_000_000_000);
+
+/// One step. The n-th copy among them makes the n-th copy of the workload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+pub enum WorkloadStep {
+    /// Makes a copy.
+    Copy {
+        /// The stream.
+        stream: String,
+        /// The host's buffer; without a name it is one of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        buffer: Option<String>,
+        /// State of the buffer when the run begins.
+        pages: Pages,
+        /// Whether the call returns only when the copy is done, whatever the mode.
+        blocking: bool,
+    },
+    /// Starts a kernel.
+    Kernel {
+        /// The stream.
+        stream: String,
+        /// How long it runs by itself.
+        duration: Femtos,
+    },
+    /// Notes on the stream that an event has come when all before it is done.
+    Record {
+        /// The stream.
+        stream: String,
+        /// The event.
+        event: String,
+    },
+    /// Holds the stream until an event has come.
+    Wait {
+        /// The stream.
+        stream: String,
+        /// The event.
+        event: String,
+    },
+    /// Holds the host until a stream has nothing left to do; without a name, all streams.
+    Sync {
+        /// The stream.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stream: Option<String>,
+    },
+}
+
+/// A step that makes no sense after those before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepFault {
+    /// Its place, from 0.
+    pub step: usize,
+    /// The field that is wrong.
+    pub field: &'static str,
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl WorkloadStep {
+    /// The stream that it goes to.
+    #[must_use]
+    pub fn stream(&self) -> Option<&str> {
+        match self {
+            Self::Copy { stream, .. }
+            | Self::Kernel { stream, .. }
+            | Self::Record { stream, .. }
+            | Self::Wait { stream, .. } => Some(stream),
+            Self::Sync { stream } => stream.as_deref(),
+        }
+    }
+}
+
+/// `warm`, `cold` or `fresh`.
+#[must_use]
+pub const fn pages_name(pages: Pages) -> &'static str {
+    match pages {
+        Pages::Warm => "warm",
+        Pages::Cold => "cold",
+        Pages::Fresh => "fresh",
+    }
+}
+
+/// What the steps before one have made known.
+#[derive(Default)]
+struct Known<'s> {
+    streams: HashSet<&'s str>,
+    events: HashSet<&'s str>,
+    buffers: HashMap<&'s str, Pages>,
+    kernels: u128,
+}
+
+/// Everything that is wrong with a program.
+#[must_use]
+pub fn check(program: &[WorkloadStep]) -> Vec<StepFault> {
+    let mut known = Known::default();
+    let faults = program.iter().enumerate().filter_map(|(step, one)| {
+        let (field, what, remedy) = known.refuse(one)?;
+        Some(StepFault { step, field, what, remedy })
+    });
+    faults.collect()
+}
+
+impl<'s> Known<'s> {
+    /// Takes note of a step. If it makes no sense: the field, what is wrong, what to do.
+    fn refuse(&mut self, step: &'s WorkloadStep) -> Option<(&'static str, String, String)> {
+        let fits = self.takes_stream(step);
+        if !fits {
+            let most = map::MAX_STREAMS;
+            let what = format!("stream `{}` is one too many: there are at most {most}", step.stream().unwrap_or(""));
+            return Some(("stream", what, "let several of them share a stream".into()));
+        }
+        match step {
+            WorkloadStep::Copy { buffer: Some(buffer), pages, .. } => {
+                let before = *self.buffers.entry(buffer).or_insert(*pages);
+                (before != *pages).then(|| {
+                    let (one, other) = (pages_name(*pages), pages_name(before));
+                    let what = format!("buffer `{buffer}` cannot be {one}: an earlier copy says that it is {other}");
+                    ("pages", what, "a buffer has one state when the run begins: give it at its first copy".into())
+                })
+            }
+            WorkloadStep::Kernel { duration, .. } => self.refuse_kernel(*duration),
+            WorkloadStep::Record { event, .. } => {
+                self.events.insert(event);
+                None
+            }
+            WorkloadStep::Wait { event, .. } if !self.events.contains(event.as_str()) => {
+                let what = format!("nothing earlier records the event `{event}`");
+                Some(("event", what, near(event, &self.events, "record it before, in the order of the host")))
+            }
+            WorkloadStep::Sync { stream: Some(stream) } if !self.streams.contains(stream.as_str()) => {
+                let what = format!("nothing earlier goes to the stream `{stream}`");
+                Some(("stream", what, near(stream, &self.streams, "leave out `stream` to wait for all streams")))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether there is room for a step's stream.
+    fn takes_stream(&mut self, step: &'s WorkloadStep) -> bool {
+        let Some(stream) = step.stream().filter(|_| !matches!(step, WorkloadStep::Sync { .. })) else { return true };
+        let room = self.streams.len() < map::MAX_STREAMS as usize || self.streams.contains(stream);
+        if room {
+            self.streams.insert(stream);
+        }
+        room
+    }
+
+    fn refuse_kernel(&mut self, duration: Femtos) -> Option<(&'static str, String, String)> {
+        if duration.0 == 0 {
+            let what = "a kernel that lasts no time".to_owned();
+            return Some(("duration", what, "give it a duration, for example \"2 ms\"".into()));
+        }
+        let before = self.kernels;
+        self.kernels += u128::from(duration.0);
+        let most = u128::from(MAX_KERNELS.0);
+        (before <= most && self.kernels > most).then(|| {
+            let what = format!("with this kernel all of them last longer than {MAX_KERNELS} together");
+            ("duration", what, "simulated time ends after 5 hours: make kernels shorter or fewer".into())
+        })
+    }
+}
+
+/// A remedy that begins with the known name that was probably meant.
+fn near(name: &str, known: &HashSet<&str>, otherwise: &str) -> String {
+    match crate::config::nearest(name, known.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`? Otherwise {otherwise}"),
+        None => otherwise.to_owned(),
+    }
+}
+
+/// A program as the machine takes it.
+#[derive(Debug, Default)]
+pub(super) struct Lowered {
+    /// Streams and events by number.
+    pub steps: Vec<Step>,
+    /// By copy: number of its buffer, and the buffer's state.
+    pub buffers: Vec<(u32, Pages)>,
+}
+
+/// Numbers for names, in the order in which they come.
+#[derive(Default)]
+struct Numbers<'s>(HashMap<&'s str, u32>);
+
+impl<'s> Numbers<'s> {
+    fn of(&mut self, name: &'s str) -> u32 {
+        let next = self.0.len() as u32;
+        *self.0.entry(name).or_insert(next)
+    }
+}
+
+/// Puts numbers for names.
+pub(super) fn lower(program: &[WorkloadStep]) -> Lowered {
+    let (mut streams, mut events, mut buffers) = (Numbers::default(), Numbers::default(), Numbers::default());
+    // Streams that have got something since the host last waited for them.
+    let mut pending = BTreeSet::new();
+    let mut lowered = Lowered::default();
+    for one in program {
+        let operation = match one {
+            WorkloadStep::Copy { buffer, pages, blocking, .. } => {
+                let copy = lowered.buffers.len();
+                // Buffers of one copy alone have the copy's number, the others follow.
+                let own = copy as u32;
+                let buffer = buffer.as_deref().map_or(own, |name| map::MAX_COPIES as u32 + buffers.of(name));
+                lowered.buffers.push((buffer, *pages));
+                Operation::Copy { copy, blocking: *blocking }
+            }
+            WorkloadStep::Kernel { duration, .. } => Operation::Kernel { duration: *duration },
+            WorkloadStep::Record { event, .. } => Operation::Record { event: events.of(event) },
+            WorkloadStep::Wait { event, .. } => Operation::Wait { event: events.of(event) },
+            WorkloadStep::Sync { stream: Some(_) } => Operation::Sync,
+            WorkloadStep::Sync { stream: None } => {
+                let all = std::mem::take(&mut pending).into_iter();
+                lowered.steps.extend(all.map(|stream| Step { stream, operation: Operation::Sync }));
+                continue;
+            }
+        };
+        let stream = one.stream().map_or(0, |name| streams.of(name));
+        if operation == Operation::Sync {
+            pending.remove(&stream);
+        } else {
+            pending.insert(stream);
+        }
+        lowered.steps.push(Step { stream, operation });
+    }
+    lowered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copy(stream: &str, buffer: Option<&str>, pages: Pages) -> WorkloadStep {
+        WorkloadStep::Copy { stream: stream.into(), buffer: buffer.map(Into::into), pages, blocking: false }
+    }
+
+    fn kernel(stream: &str, duration: u64) -> WorkloadStep {
+        WorkloadStep::Kernel { stream: stream.into(), duration: Femtos(duration) }
+    }
+
+    fn sync(stream: Option<&str>) -> WorkloadStep {
+        WorkloadStep::Sync { stream: stream.map(Into::into) }
+    }
+
+    #[test]
+    fn a_sync_of_all_waits_for_what_has_something_to_do() {
+        let program = [
+            copy("a", None, Pages::Warm),
+            kernel("b", 1),
+            sync(Some("a")),
+            copy("c", Some("x"), Pages::Cold),
+            sync(None),
+            sync(None),
+            copy("a", Some("x"), Pages::Cold),
+            sync(None),
+        ];
+        let lowered = lower(&program);
+        let waits: Vec<_> =
+            lowered.steps.iter().filter(|step| step.operation == Operation::Sync).map(|step| step.stream).collect();
+        assert_eq!(waits, [0, 1, 2, 0]);
+        let named = map::MAX_COPIES as u32;
+        assert_eq!(lowered.buffers, [(0, Pages::Warm), (named, Pages::Cold), (named, Pages::Cold)]);
+    }
+
+    #[test]
+    fn as_many_streams_as_there_are_fit_and_no_more() {
+        let mut program: Vec<_> = (0..map::MAX_STREAMS).map(|n| kernel(&format!("s{n}"), 1)).collect();
+        program.push(kernel("s0", 1));
+        assert_eq!(check(&program), []);
+        program.push(kernel("more", 1));
+        let faults = check(&program);
+        assert_eq!((faults.len(), faults[0].step, faults[0].field), (1, program.len() - 1, "stream"));
+    }
+
+    #[test]
+    fn kernels_have_a_bound_together_that_is_named_once() {
+        let half = MAX_KERNELS.0 / 2;
+        assert_eq!(check(&[kernel("a", half), kernel("b", half)]), []);
+        let faults = check(&[kernel("a", half), kernel("b", half), kernel("a", 1), kernel("a", 1)]);
+        assert_eq!(faults.iter().map(|fault| fault.step).collect::<Vec<_>>(), [2]);
+        assert_eq!(check(&[kernel("a", 0)])[0].field, "duration");
+    }
+}

@@ -1,0 +1,549 @@
+//! `sealsim run --workload` as a process: the shipped workloads, results, manifests, and what is said of bad files.
+
+use serde_json::{Value, json};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+    time::Duration,
+};
+use tempfile::TempDir;
+
+const MACHINE: &str = "h100-nvl-tdx";
+
+fn sealsim(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
+    command.current_dir(folder).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// Runs `text` as a workload.
+fn run(folder: &Path, text: &str, arguments: &[&str]) -> Output {
+    fs::write(folder.join("w.toml"), text).unwrap();
+    sealsim(folder, &[&["run", MACHINE, "--workload", "w.toml"], arguments].concat())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn json_of(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+fn results(folder: &Path, text_: &str, arguments: &[&str]) -> Value {
+    let output = run(folder, text_, &[arguments, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    json_of(&output)
+}
+
+/// A message as written, whatever the width it was wrapped to.
+fn message(output: &Output) -> String {
+    let text = text(&output.stderr).replace(['│', '·'], " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn shipped(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("workloads").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The results of a shipped workload, on timing alone.
+fn timed(name: &str, cc: &str) -> Value {
+    results(folder().path(), &shipped(name), &["--cc", cc, "--data", "none"])
+}
+
+fn number(copy: &Value, field: &str) -> u64 {
+    copy[field].as_u64().unwrap_or_else(|| panic!("{field} of {copy:#}"))
+}
+
+fn copies(results: &Value) -> &Vec<Value> {
+    results["copies"].as_array().unwrap()
+}
+
+#[test]
+fn every_shipped_workload_is_documented_and_delivers_on_both_machines() {
+    let workloads = Path::new(env!("CARGO_MANIFEST_DIR")).join("workloads");
+    let document = include_str!("../docs/workloads.md");
+    let mut count = 0;
+    for entry in fs::read_dir(workloads).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(document.contains(&name), "{name} is not in docs/workloads.md");
+        for cc in ["on", "off"] {
+            let results = timed(&name, cc);
+            assert!(copies(&results).iter().all(|copy| copy["delivered"] == true && copy["stream"].is_string()));
+        }
+        count += 1;
+    }
+    assert!(count >= 4);
+}
+
+#[test]
+fn the_examples_in_the_documentation_are_the_shipped_files() {
+    let document = include_str!("../docs/workloads.md");
+    for name in ["upload-compute-download.toml", "overlap-pipelined.toml", "weight-streaming.toml"] {
+        assert!(document.contains(shipped(name).trim()), "{name}");
+    }
+}
+
+#[test]
+fn on_one_stream_nothing_overlaps() {
+    for cc in ["on", "off"] {
+        let results = timed("upload-compute-download.toml", cc);
+        let [up, down] = [0, 1].map(|copy| &results["copies"][copy]);
+        let gap = number(down, "device_start_ps") - number(up, "device_end_ps");
+        assert!(gap > 500_000_000, "the kernel lies between the copies: {gap}");
+    }
+}
+
+#[test]
+fn without_cc_the_pipelined_order_is_faster_and_copies_of_both_ways_overlap() {
+    let (sequential, pipelined) = (timed("overlap-sequential.toml", "off"), timed("overlap-pipelined.toml", "off"));
+    let bytes = |results: &Value| copies(results).iter().map(|copy| number(copy, "bytes")).sum::<u64>();
+    assert_eq!(bytes(&sequential), bytes(&pipelined));
+    assert!(number(&pipelined, "simulated_ps") * 3 < number(&sequential, "simulated_ps") * 2);
+    let (last_up, first_down) = (&pipelined["copies"][3], &pipelined["copies"][4]);
+    assert!(number(first_down, "device_start_ps") < number(last_up, "device_end_ps"));
+}
+
+#[test]
+fn with_cc_copies_hold_the_host_so_that_none_begins_before_the_one_before_has_ended() {
+    for (cc, blocks) in [("on", true), ("off", false)] {
+        let results = timed("overlap-pipelined.toml", cc);
+        let after = |pair: &[Value]| number(&pair[1], "start_ps") >= number(&pair[0], "end_ps");
+        let one_by_one = copies(&results).windows(2).all(after);
+        assert_eq!(one_by_one, blocks, "cc {cc}");
+    }
+}
+
+#[test]
+fn with_cc_the_pipelined_order_gains_less_than_a_tenth() {
+    let [sequential, pipelined] =
+        ["overlap-sequential.toml", "overlap-pipelined.toml"].map(|name| number(&timed(name, "on"), "simulated_ps"));
+    assert!(pipelined < sequential && pipelined * 10 > sequential * 9, "{pipelined} {sequential}");
+    assert!(pipelined > 5 * number(&timed("overlap-sequential.toml", "off"), "simulated_ps"));
+}
+
+#[test]
+fn streamed_weights_hide_behind_kernels_and_keep_to_their_slots() {
+    let results = timed("weight-streaming.toml", "off");
+    let loads: Vec<_> = copies(&results).iter().filter(|copy| copy["stream"] == "load").collect();
+    assert_eq!(loads.len(), 8);
+    let moved = |copy: &Value| number(copy, "device_end_ps") - number(copy, "device_start_ps");
+    let kernels = 8 * 500_000_000;
+    let apart = loads.iter().map(|copy| moved(copy)).sum::<u64>() + kernels;
+    assert!(number(&results, "simulated_ps") * 5 < apart * 4, "{} of {apart}", results["simulated_ps"]);
+    // Layer n goes where layer n - 2 was: not before n - 1 kernels have run.
+    for (layer, load) in loads.iter().enumerate().skip(2) {
+        let computed = (layer as u64 - 1) * 500_000_000;
+        assert!(number(load, "device_start_ps") >= number(loads[0], "device_end_ps") + computed, "layer {layer}");
+    }
+}
+
+/// A workload with everything in it, small enough for the kernel that ticks every cycle.
+const SMALL: &str = r#"
+operations = [
+    { op = "repeat", count = 2, operations = [
+        { op = "copy", direction = "h2d", size = "9000 B", stream = "s{i}", buffer = "in", pages = "cold" },
+        { op = "kernel", duration = "3 us", stream = "s{i}" },
+        { op = "record", event = "e{i}", stream = "s{i}" },
+    ] },
+    { op = "wait", event = "e1", stream = "s0" },
+    { op = "copy", direction = "d2d", size = "1 MiB", stream = "s0" },
+    { op = "sync", stream = "s0" },
+    { op = "copy", direction = "d2h", size = "5 kB", memory = "pageable", stream = "s1", pages = "fresh", blocking = true },
+    { op = "sync" },
+]
+"#;
+
+/// What of the results depends on the workload alone.
+fn figures(arguments: &[&str]) -> Value {
+    let mut results = results(folder().path(), SMALL, arguments);
+    results.as_object_mut().unwrap().retain(|key, _| key != "host");
+    results
+}
+
+#[test]
+fn both_kernels_and_both_data_modes_give_the_same_figures() {
+    for cc in ["on", "off"] {
+        let reference = figures(&["--cc", cc]);
+        assert_eq!(reference, figures(&["--cc", cc, "--kernel", "every-cycle"]), "cc {cc}");
+        assert_eq!(reference, figures(&["--cc", cc, "--data", "none"]), "cc {cc}");
+    }
+}
+
+#[test]
+fn copies_say_their_stream_and_dates() {
+    let streams = |results: &Value| copies(results).iter().map(|copy| copy["stream"].clone()).collect::<Vec<_>>();
+    let results = figures(&["--cc", "off", "--digest"]);
+    assert_eq!(streams(&results), ["s0", "s1", "s0", "s1"]);
+    for copy in copies(&results) {
+        let dates = ["start_ps", "device_start_ps", "device_end_ps", "end_ps"].map(|field| number(copy, field));
+        assert!(dates.is_sorted(), "{copy:#}");
+        assert!(number(copy, "returned_ps") >= dates[0]);
+        assert!(copy["sha256"].as_str().is_some_and(|digest| digest.len() == 64));
+    }
+    let alone = sealsim(folder().path(), &["run", MACHINE, "--copy", "h2d:4096", "--format", "json"]);
+    let alone = json_of(&alone);
+    assert_eq!(streams(&alone), [Value::Null]);
+    assert!(alone["copies"][0]["device_start_ps"].is_u64());
+}
+
+#[test]
+fn the_text_names_streams() {
+    let output = run(folder().path(), SMALL, &[]);
+    let text = text(&output.stdout);
+    assert!(text.contains("copy  stream  dir"), "{text}");
+    assert!(text.lines().any(|line| line.trim_start().starts_with("4  s1      d2h  pageable   5 kB")), "{text}");
+    assert_eq!(output.stderr, b"");
+}
+
+#[test]
+fn a_manifest_repeats_a_workload_without_its_file() {
+    let folder = folder();
+    let first = results(folder.path(), SMALL, &["--manifest", "run.json", "--seed", "5"]);
+    let manifest: Value = serde_json::from_slice(&fs::read(folder.path().join("run.json")).unwrap()).unwrap();
+    let steps = manifest["workload"].as_array().unwrap();
+    assert_eq!(steps[0], json!({ "op": "copy", "stream": "s0", "buffer": "in", "pages": "cold", "blocking": false }));
+    assert_eq!(steps[4], json!({ "op": "kernel", "stream": "s1", "duration": "3 us" }));
+    assert_eq!(steps.last(), Some(&json!({ "op": "sync" })));
+    fs::remove_file(folder.path().join("w.toml")).unwrap();
+    let again = sealsim(folder.path(), &["rerun", "run.json", "--format", "json"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    let again = json_of(&again);
+    assert_eq!(again["rerun"]["same"], true);
+    assert_eq!(again["copies"], first["copies"]);
+
+    let mut changed = manifest.clone();
+    changed["workload"][3]["stream"] = json!("s0");
+    fs::write(folder.path().join("changed.json"), changed.to_string()).unwrap();
+    let output = sealsim(folder.path(), &["rerun", "changed.json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", message(&output));
+    changed["workload"][6]["event"] = json!("never");
+    fs::write(folder.path().join("changed.json"), changed.to_string()).unwrap();
+    let output = sealsim(folder.path(), &["rerun", "changed.json"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(message(&output).contains("step 7 of `workload`: nothing earlier records"), "{}", message(&output));
+}
+
+#[test]
+fn a_manifest_of_copies_alone_has_no_workload() {
+    let folder = folder();
+    sealsim(folder.path(), &["run", MACHINE, "--copy", "h2d:4096", "--manifest", "run.json"]);
+    let manifest: Value = serde_json::from_slice(&fs::read(folder.path().join("run.json")).unwrap()).unwrap();
+    assert!(manifest.get("workload").is_none() && manifest["copies"].is_array());
+}
+
+#[test]
+fn a_workload_of_kernels_alone_runs_and_repeats() {
+    let folder = folder();
+    let kernels = "operations = [{ op = \"repeat\", count = 3, operations = [\n\
+                   { op = \"kernel\", duration = \"20 us\", stream = \"a\" }] }]";
+    let results = results(folder.path(), kernels, &["--manifest", "run.json"]);
+    assert_eq!(results["copies"], json!([]));
+    assert!(number(&results, "simulated_ps") >= 60_000_000);
+    let again = sealsim(folder.path(), &["rerun", "run.json"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+}
+
+#[test]
+fn one_copy_takes_a_payload_and_gives_what_arrived() {
+    let folder = folder();
+    let payload: Vec<u8> = (0..70_001u32).map(|i| (i.wrapping_mul(0x9E37_79B9) >> 24) as u8).collect();
+    fs::write(folder.path().join("payload"), &payload).unwrap();
+    let whole = "operations = [{ op = \"kernel\", duration = \"1 us\", stream = \"a\" },\n\
+                 { op = \"copy\", direction = \"h2d\", stream = \"a\" }]";
+    results(folder.path(), whole, &["--payload", "payload", "--out", "out", "--manifest", "run.json"]);
+    assert!(fs::read(folder.path().join("out")).unwrap() == payload);
+    let again = sealsim(folder.path(), &["rerun", "run.json"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+}
+
+#[test]
+fn a_fault_in_a_workload_is_not_delivered() {
+    let output = run(folder().path(), SMALL, &["--inject", "gpu.pce0.tags.flip", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let results = json_of(&output);
+    assert_eq!(results["copies"][0]["delivered"], false);
+    assert!(message(&output).contains("copy 1 was not delivered"), "{}", message(&output));
+}
+
+/// One operation in a file, its own line the third.
+fn with(operation: &str) -> String {
+    format!("# a workload\noperations = [\n    {operation},\n]\n")
+}
+
+#[test]
+fn a_bad_file_is_refused_with_place_text_and_remedy() {
+    let copy = "op = \"copy\", direction = \"h2d\", size = \"1 MiB\", stream = \"a\"";
+    let deep = "{ op = \"repeat\", count = 1000, operations = [";
+    let many = format!("{}{{ {copy} }}{}", deep.repeat(3), "] }".repeat(3));
+    let streams =
+        "{ op = \"repeat\", count = 65, operations = [{ op = \"kernel\", duration = \"1 us\", stream = \"s{i}\" }] }";
+    let too_long =
+        "{ op = \"repeat\", count = 2, operations = [{ op = \"kernel\", duration = \"5000 s\", stream = \"a\" }] }";
+    // The operation, what stands where, what is wrong, what to do.
+    let cases: &[(&str, &str, &str, &str)] = &[
+        ("{ op = \"copi\" }", "w.toml:3:12", "there is no operation `copi`", "did you mean `copy`?"),
+        ("{ op = \"repeat\" }", "w.toml:3:5", "a repeat lacks `count`", "add for example count = 4"),
+        ("{ direction = \"h2d\" }", "w.toml:3:5", "an operation lacks `op`", "op = \"copy\""),
+        ("{ op = 3 }", "w.toml:3:12", "`op` is an integer, but must be a text", "op = \"copy\""),
+        ("3", "w.toml:3:5", "`operations` is an integer", "op = \"copy\""),
+        (
+            "{ op = \"copy\", direction = \"up\", size = \"1 B\", stream = \"a\" }",
+            "w.toml:3:32",
+            "`direction` cannot be \"up\"",
+            "\"h2d\", \"d2h\", \"d2d\"",
+        ),
+        (
+            "{ op = \"copy\", direction = \"h2d\", size = 64, stream = \"a\" }",
+            "w.toml:3:46",
+            "`size` is an integer",
+            "64 MiB",
+        ),
+        (
+            "{ op = \"copy\", direction = \"h2d\", size = \"64\", stream = \"a\" }",
+            "w.toml:3:46",
+            "`64` has no unit",
+            "64 MiB",
+        ),
+        (
+            "{ op = \"copy\", direction = \"h2d\", size = \"4 mb\", stream = \"a\" }",
+            "w.toml:3:46",
+            "`mb` is not a unit of a size",
+            "use one of B, KiB",
+        ),
+        (
+            "{ op = \"copy\", direction = \"h2d\", size = \"0 B\", stream = \"a\" }",
+            "w.toml:3:46",
+            "a copy of 0 B",
+            "1 B to 1 TiB",
+        ),
+        (
+            "{ op = \"copy\", direction = \"h2d\", size = \"2 TiB\", stream = \"a\" }",
+            "w.toml:3:46",
+            "a copy of 2 TiB",
+            "1 B to 1 TiB",
+        ),
+        (
+            "{ op = \"copy\", direction = \"h2d\", size = \"1 B\" }",
+            "w.toml:3:5",
+            "a copy lacks `stream`",
+            "stream = \"a\"",
+        ),
+        ("{ op = \"copy\", direction = \"h2d\", stream = \"a\" }", "w.toml:3:5", "a copy without `size`", "--payload"),
+        (
+            "{ op = \"copy\", direction = \"h2d\", size = \"1 B\", stream = \"a\", memry = \"pinned\" }",
+            "w.toml:3:67",
+            "a copy has no field `memry`",
+            "did you mean `memory`?",
+        ),
+        (
+            "{ op = \"copy\", direction = \"h2d\", size = \"1 B\", stream = \"a\", memory = \"pined\" }",
+            "w.toml:3:76",
+            "`memory` cannot be \"pined\"",
+            "did you mean \"pinned\"?",
+        ),
+        (
+            "{ op = \"copy\", direction = \"h2d\", size = \"1 B\", stream = \"a\", pages = \"hot\" }",
+            "w.toml:3:75",
+            "`pages` cannot be \"hot\"",
+            "\"warm\", \"cold\", \"fresh\"",
+        ),
+        (
+            "{ op = \"copy\", direction = \"h2d\", size = \"1 B\", stream = \"a\", blocking = 1 }",
+            "w.toml:3:78",
+            "true or false",
+            "blocking = true",
+        ),
+        (
+            "{ op = \"copy\", direction = \"d2d\", size = \"1 B\", stream = \"a\", memory = \"pinned\" }",
+            "w.toml:3:76",
+            "within the device has no `memory`",
+            "leave out `memory`",
+        ),
+        ("{ op = \"kernel\", duration = \"0 ms\", stream = \"a\" }", "w.toml:3:33", "a kernel of 0 fs", "1 fs to"),
+        (
+            "{ op = \"kernel\", duration = \"99999 s\", stream = \"a\" }",
+            "w.toml:3:33",
+            "`99999 s` is too large",
+            "2 ms",
+        ),
+        (
+            "{ op = \"kernel\", duration = \"10000 s\", stream = \"a\" }",
+            "w.toml:3:33",
+            "a kernel of 10000 s",
+            "1 fs to 9000 s",
+        ),
+        (
+            "{ op = \"kernel\", duration = \"3 cycles\", stream = \"a\" }",
+            "w.toml:3:33",
+            "`cycles` is not a unit of a time",
+            "use one of fs",
+        ),
+        (too_long, "w.toml:3:75", "longer than 9000 s together", "5 hours"),
+        (
+            "{ op = \"wait\", event = \"go\", stream = \"a\" }",
+            "w.toml:3:28",
+            "nothing earlier records the event `go`",
+            "record it before",
+        ),
+        (
+            "{ op = \"record\", event = \"done\", stream = \"a\" }, { op = \"wait\", event = \"dome\", stream = \"b\" }",
+            "w.toml:3:77",
+            "records the event `dome`",
+            "did you mean `done`?",
+        ),
+        (
+            "{ op = \"sync\", stream = \"a\" }",
+            "w.toml:3:29",
+            "nothing earlier goes to the stream `a`",
+            "leave out `stream`",
+        ),
+        (
+            "{ op = \"sync\", event = \"a\" }",
+            "w.toml:3:20",
+            "a sync has no field `event`",
+            "its fields are `op`, `stream`",
+        ),
+        (
+            "{ op = \"repeat\", count = 0, operations = [{ op = \"sync\" }] }",
+            "w.toml:3:30",
+            "`count` is 0",
+            "1 or more",
+        ),
+        (
+            "{ op = \"repeat\", count = -2, operations = [{ op = \"sync\" }] }",
+            "w.toml:3:30",
+            "`count` is -2",
+            "1 or more",
+        ),
+        (
+            "{ op = \"repeat\", count = 2, operations = [] }",
+            "w.toml:3:46",
+            "a repeat without operations",
+            "operations = [",
+        ),
+        (
+            "{ op = \"kernel\", duration = \"1 us\", stream = \"s{i}\" }",
+            "w.toml:3:50",
+            "has the index `i`",
+            "within the operations of a repeat",
+        ),
+        (
+            "{ op = \"kernel\", duration = \"1 us\", stream = \"a b\" }",
+            "w.toml:3:50",
+            "' ' cannot stand in a name",
+            "letters",
+        ),
+        (streams, "w.toml:3:93", "stream `s64` is one too many", "share a stream"),
+        (
+            &many,
+            "w.toml:3:30",
+            "1000000000 copies after repeats are unrolled: a run takes at most 16384",
+            "lower the counts",
+        ),
+        ("{ op = \"copy\" direction }", "w.toml:3:19", "not TOML", "docs/workloads.md"),
+    ];
+    let (folder, mut lacking) = (folder(), Vec::new());
+    for (operation, place, what, remedy) in cases {
+        let output = run(folder.path(), &with(operation), &[]);
+        let message = message(&output);
+        assert_eq!(output.status.code(), Some(3), "{operation}: {message}");
+        let lacks = [place, what, remedy].into_iter().filter(|phrase| !message.contains(**phrase));
+        lacking.extend(lacks.map(|phrase| format!("{operation}: no {phrase:?} in: {message}")));
+        assert_eq!(output.stdout, b"", "{operation}");
+    }
+    assert!(lacking.is_empty(), "{}", lacking.join("\n"));
+}
+
+#[test]
+fn what_is_no_workload_at_all_is_refused() {
+    let folder = folder();
+    for (content, what) in [
+        (&b""[..], "a workload lacks `operations`"),
+        (b"operation = []", "did you mean `operations`?"),
+        (b"operations = []", "a workload without operations does nothing"),
+        (b"operations = 4", "an array of operations"),
+        (b"\xff\xfe", "w.toml is not UTF-8, not a workload"),
+        (b"operations = [", "not TOML"),
+    ] {
+        fs::write(folder.path().join("w.toml"), content).unwrap();
+        let output = sealsim(folder.path(), &["run", MACHINE, "--workload", "w.toml"]);
+        assert_eq!(output.status.code(), Some(3), "{}", message(&output));
+        assert!(message(&output).contains(what), "{what}: {}", message(&output));
+    }
+    fs::write(folder.path().join("w.toml"), "#".repeat((1 << 20) + 1)).unwrap();
+    let output = sealsim(folder.path(), &["run", MACHINE, "--workload", "w.toml"]);
+    assert!(message(&output).contains("longer than 1 MiB"), "{}", message(&output));
+}
+
+#[test]
+fn arguments_that_make_no_sense_with_a_workload_have_their_status() {
+    let folder = folder();
+    fs::write(folder.path().join("two.toml"), SMALL).unwrap();
+    let one = with("{ op = \"copy\", direction = \"h2d\", size = \"1 MiB\", stream = \"a\" }");
+    fs::write(folder.path().join("one.toml"), one).unwrap();
+    fs::write(folder.path().join("payload"), [1; 1000]).unwrap();
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["--workload", "one.toml", "--copy", "h2d:1"], 2, "cannot be used with"),
+        (&["--workload", "two.toml", "--payload", "payload"], 2, "--payload with a workload of 4 copies"),
+        (&["--workload", "two.toml", "--out", "out"], 2, "--out with a workload of 4 copies"),
+        (
+            &["--workload", "one.toml", "--payload", "payload"],
+            2,
+            "asks for 1048576 bytes, but payload payload holds 1000",
+        ),
+        (&["--workload", "one.toml", "--data", "none", "--out", "out"], 2, "--out with --data none"),
+        (&["--workload", "one.toml", "--out", "one.toml"], 2, "are the same file"),
+        (&["--workload", "one.toml", "--manifest", "./one.toml"], 2, "are the same file"),
+        (&["--workload", "one.toml", "--inject", "link.hd2.flip"], 2, "the nearest is `link.h2d.flip`"),
+        (&["--workload", "absent.toml"], 4, "workload absent.toml: No such file"),
+        (&["--workload", "."], 4, "Is a directory"),
+        (&["--workload"], 2, "--workload"),
+    ];
+    for (arguments, status, phrase) in cases {
+        let output = sealsim(folder.path(), &[&["run", MACHINE], *arguments].concat());
+        assert_eq!(output.status.code(), Some(*status), "{arguments:?}: {}", message(&output));
+        assert!(message(&output).contains(phrase), "{arguments:?}: {}", message(&output));
+        assert_eq!(output.stdout, b"", "{arguments:?}");
+    }
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
+fn help_teaches_workloads() {
+    let output = sealsim(folder().path(), &["run", "--help"]);
+    let help = text(&output.stdout);
+    for phrase in ["--workload <FILE>", "op = \"kernel\", duration = \"2 ms\"", "docs/workloads.md"] {
+        assert!(help.contains(phrase), "{phrase}: {help}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_workload_leaves_no_manifest() {
+    let folder = folder();
+    let endless = with("{ op = \"copy\", direction = \"h2d\", size = \"64 GiB\", stream = \"a\" }");
+    fs::write(folder.path().join("w.toml"), endless).unwrap();
+    let child = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .current_dir(folder.path())
+        .args(["run", MACHINE, "--workload", "w.toml", "--manifest", "run.json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The manifest's temporary file shows that it listens for signals.
+    while fs::read_dir(folder.path()).unwrap().count() < 2 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", message(&output));
+    assert!(message(&output).contains("interrupted at"), "{}", message(&output));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
