@@ -29,6 +29,8 @@ pub struct CopyEngineSpec {
     pub read_buffer: Bytes,
     /// Bytes that a PCE hands to device memory in one write, or asks from it in one read.
     pub burst: Bytes,
+    /// From the semaphore at the end of a push to the first launch of the next one on the same engine.
+    pub turnaround: Cycles,
     /// A flush to the host's memory (FLUSH_TYPE SYS) behind the last write: until it is known to be visible there.
     pub flush: Cycles,
     /// Bytes of a plain launch that go to one PCE before the next one takes over.

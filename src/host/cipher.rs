@@ -28,6 +28,11 @@ use crate::{
     units::BytesPerCycle,
 };
 
+/// A line of the caches, and a page.
+const LINE: u64 = 64;
+/// See [`LINE`].
+const PAGE: u64 = 4096;
+
 /// AES-GCM without AAD over the bytes of one message, under the keys of the channel.
 pub trait Cryptor {
     /// Seals `text` in place under the key towards the GPU; gives the tag.
@@ -158,6 +163,7 @@ impl Cipher {
         let copy_rate = driver.pageable_copy_rate;
         HostError::check_rate("the copy rate of pageable memory", copy_rate.0)?;
         HostError::check_rate("the rate of small copies", driver.small.rate.0)?;
+        HostError::check_cost("a cold line of a small copy", driver.small.secure_cold_line)?;
         HostError::check_rate("the rate of small copies that are in no cache", driver.small.secure_cold_rate.0)?;
         HostError::check_cost("a cost per message", spec.per_message)?;
         let spec = spec.clone();
@@ -178,7 +184,10 @@ impl Cipher {
     }
 
     fn second_pass(&self, bytes: u64, cold: u64) -> u64 {
-        self.small.rate.cycles_for(bytes).saturating_add(self.small.secure_cold_rate.cycles_for(cold))
+        let first = cold.min(PAGE);
+        let lines = first.div_ceil(LINE).saturating_mul(self.small.secure_cold_line.0);
+        let rest = self.small.secure_cold_rate.cycles_for(cold - first);
+        self.small.rate.cycles_for(bytes).saturating_add(lines).saturating_add(rest)
     }
 
     /// Cycles of work that the threads have begun, summed over them.

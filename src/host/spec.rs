@@ -67,7 +67,10 @@ pub struct SmallSpec {
     pub limit: Bytes,
     /// Rate of the pass.
     pub rate: BytesPerCycle,
-    /// Under confidential computing: what is in no cache costs bytes / this rate on top.
+    /// Under confidential computing: each line of 64 B of the copy's first page that is in no cache costs this on top, before any
+    /// prefetcher has seen the stream.
+    pub secure_cold_line: Cycles,
+    /// Under confidential computing: what else is in no cache costs bytes / this rate on top.
     pub secure_cold_rate: BytesPerCycle,
 }
 

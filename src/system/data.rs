@@ -85,6 +85,10 @@ impl CopyBytes {
             self.damage.get_or_insert_with(|| damage(offset));
         }
         self.arrived += bytes.len() as u64;
+        if self.arrived >= self.bytes {
+            // Nothing asks for them again, and a run may have thousands of copies.
+            self.chunks = VecDeque::new();
+        }
         match &mut self.sink {
             Some(sink) => sink.put(offset, bytes),
             None => Ok(()),

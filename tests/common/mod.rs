@@ -38,6 +38,7 @@ pub const QUICK: &[&str] = &[
     "copy_engine.fetch=20 cycles",
     "copy_engine.launch=10 cycles",
     "copy_engine.flush=20 cycles",
+    "copy_engine.turnaround=10 cycles",
     "root_complex.read_latency=60 cycles",
     "root_complex.write_latency=20 cycles",
     "root_complex.secure_read_latency=0 cycles",

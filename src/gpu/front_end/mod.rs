@@ -18,6 +18,7 @@
 //! | IV | one step per secure launch, in launch order, before its data; exhaustion is a channel error |
 //! | order | a non-pipelined launch waits for all earlier ones; a semaphore waits for all earlier transfers, and `flush` cycles more behind a flush to the host |
 //! | complete | to device memory: landed, and verified unless the policy is `eager`; to host memory: sent |
+//! | turnaround | the first launch of a push begins `turnaround` cycles after the semaphore of the push before |
 //! | retired | a push, when the link has taken the semaphore at its end |
 //! | stalls | `order`, `tag_queue_full` |
 //!
@@ -129,6 +130,8 @@ pub struct FrontEnd {
     unverified: VecDeque<(u64, Semaphore)>,
     /// A flush to the host that waits for the transfers before it, or the cycle of its end.
     flush: Option<Option<u64>>,
+    /// The cycle from which the next push may begin.
+    next_push: u64,
     skip_iv: Option<Armed>,
     /// Work of the channel's key.
     key_work: Work,
@@ -169,6 +172,7 @@ impl FrontEnd {
             error_due: false,
             unverified: VecDeque::new(),
             flush: None,
+            next_push: 0,
             skip_iv: None,
             key_work: Work::default(),
             retired: VecDeque::new(),
@@ -318,8 +322,9 @@ impl FrontEnd {
             let waits = !self.flights.is_empty() || !self.unverified.is_empty();
             return (if waits { Activity::Busy } else { Activity::Idle }, Wake::NEVER);
         };
-        if step.ready > now.cycle {
-            return (Activity::Busy, step.ready);
+        let ready = step.ready.max(self.next_push);
+        if ready > now.cycle {
+            return (Activity::Busy, ready);
         }
         let refusal = match &step.command {
             Command::Launch(launch) => self.launch(launch, &step, now, ports),
@@ -367,6 +372,7 @@ impl FrontEnd {
         let refusal = Self::release(PceWork::Release { address, bytes, value, push: step.ends }, now, ports);
         if refusal.is_none() {
             self.flush = None;
+            self.next_push = now.cycle + self.spec.copy_engine.turnaround.0;
             self.mark(step.copy, Edge::End, now);
             if self.spec.release == Release::Eager {
                 self.unverified.push_back((self.next_job, semaphore));

@@ -34,6 +34,7 @@ fn spec(release: Release) -> FrontEndSpec {
             messages_in_flight: 4,
             open_ghash: None,
             flush: Cycles(0),
+            turnaround: Cycles(0),
         },
         writes_host: false,
         pces: 1,

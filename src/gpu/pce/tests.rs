@@ -37,6 +37,7 @@ fn spec() -> PceSpec {
             messages_in_flight: 2,
             open_ghash: None,
             flush: Cycles(0),
+            turnaround: Cycles(0),
         },
         engine: Some(EngineSpec::four_lanes()),
         max_read_request: MaxSize::new(512).unwrap(),

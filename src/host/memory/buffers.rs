@@ -73,23 +73,33 @@ impl Buffers {
         match job.kind {
             JobKind::Seal => Touch { millicycles: cost(missed.l2, llc) + cost(missed.llc, dram), cold: missed.llc },
             // What the GPU has written lies in the last-level cache. Stores that the L2 misses are posted; those that no cache
-            // takes wait.
-            JobKind::Open => Touch {
-                millicycles: cost(job.bytes, llc) + cost(missed.llc, dram) + self.first_touch(buffer, memory, job),
-                cold: missed.llc,
-            },
+            // takes wait, unless the system has just brought a fresh page in by clearing it.
+            JobKind::Open => {
+                let faults = self.faults(buffer, job);
+                let waits = missed.llc.saturating_sub(faults * PAGE);
+                let millicycles = cost(job.bytes, llc) + cost(waits, dram) + self.first_touch(faults, memory);
+                Touch { millicycles, cold: missed.llc }
+            }
             // Copies are bound by memory, not by work on bytes: their rate holds for what is in no cache.
             JobKind::CopyIn => Touch { millicycles: 0, cold: missed.llc },
-            JobKind::CopyOut => Touch { millicycles: self.first_touch(buffer, memory, job), cold: missed.llc },
+            JobKind::CopyOut => {
+                let faults = self.faults(buffer, job);
+                Touch { millicycles: self.first_touch(faults, memory), cold: missed.llc }
+            }
         }
     }
 
-    /// Faults on pages that have not been touched before.
-    fn first_touch(&mut self, buffer: u32, memory: Memory, job: &CipherJob) -> u128 {
+    /// Pages of a job that nobody has touched before.
+    fn faults(&mut self, buffer: u32, job: &CipherJob) -> u64 {
         let Some(reached) = self.fresh.get_mut(&buffer) else { return 0 };
         let pages = |bytes: u64| bytes.div_ceil(PAGE);
         let faults = pages(job.offset + job.bytes).saturating_sub(pages(*reached));
         *reached = (*reached).max(job.offset + job.bytes);
+        faults
+    }
+
+    /// Thousandths of a cycle of first touches.
+    fn first_touch(&self, faults: u64, memory: Memory) -> u128 {
         let cost = match memory {
             Memory::Pinned => self.spec.first_touch_pinned,
             Memory::Pageable => self.spec.first_touch,

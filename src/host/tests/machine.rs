@@ -77,6 +77,7 @@ impl Setup {
                 small: SmallSpec {
                     limit: Bytes(0),
                     rate: BytesPerCycle(1_000),
+                    secure_cold_line: Cycles(3),
                     secure_cold_rate: BytesPerCycle(1_000),
                 },
                 cold_call: ColdCallSpec { h2d: Cycles(0), d2h: Cycles(0), secure: Cycles(0) },
