@@ -66,11 +66,14 @@ fn the_errors_are_what_the_documents_say_and_within_what_is_asked() {
     }
     let p1 = of(&datasets, "p1-bandwidth");
     assert!(p1["mape_percent"].as_f64().unwrap() <= 5.0 && p1["worst_percent"].as_f64().unwrap() <= 15.0);
-    assert!(mean(p1, "off", "") <= 5.0);
-    assert!(of(&datasets, "p2-bandwidth")["mape_percent"].as_f64().unwrap() <= 10.0);
+    assert!((mean(p1, "off", "") - 3.57).abs() < 0.06, "{}", mean(p1, "off", ""));
+    let p2 = of(&datasets, "p2-bandwidth");
+    assert!((mean(p2, "off", "") - 12.75).abs() < 0.06, "{}", mean(p2, "off", ""));
+    assert!(p2["mape_percent"].as_f64().unwrap() <= 10.0);
     let programs = of(&datasets, "p1-programs");
-    for direction in ["h2d", "d2h"] {
-        assert!(mean(programs, "cc", direction) <= 10.0, "{direction}: {}", mean(programs, "cc", direction));
+    for (direction, stated) in [("h2d", 5.5), ("d2h", 6.8)] {
+        let found = mean(programs, "cc", direction);
+        assert!(found <= 10.0 && (found - stated).abs() < 0.06, "{direction}: {found}");
     }
 }
 
