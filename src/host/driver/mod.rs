@@ -24,6 +24,8 @@
 //! nothing and is noted; any other value that no push waits for ends the copy. A value with bit 31 set is a channel error, with the
 //! robust-channel error number below it. What ends a copy undelivered ends the channel: later operations are not attempted.
 
+mod notices;
+mod operations;
 mod plan;
 mod program;
 mod push;
@@ -281,15 +283,6 @@ impl Driver {
         Ok(())
     }
 
-    /// A push of a stream is done: so are the copies on it that nobody waits for.
-    fn note_done(&mut self, stream: u32, number: u32, now: Now) {
-        for copy in self.streams.done(stream, number) {
-            let outcome = &mut self.outcomes[copy];
-            (outcome.end, outcome.verified, outcome.delivered) = (now.time, now.time, true);
-            self.streams.end(copy);
-        }
-    }
-
     fn open_transfer(&self, memory: &mut HostState) -> Result<Option<Current>, String> {
         let Some(&Step { stream, operation: Operation::Copy { copy, blocking } }) = self.program.get(self.step) else {
             return Ok(None);
@@ -342,60 +335,6 @@ impl Driver {
             return true;
         }
         false
-    }
-
-    /// Begins the next operation of the program.
-    fn operate(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
-        let Some(&Step { stream, operation }) = self.program.get(self.step) else { return false };
-        let task = match operation {
-            Operation::Copy { copy, .. } => {
-                self.outcomes[copy].start = now.time;
-                let cost = self.call_cost(self.plans[copy].direction);
-                self.begin(Task::Call, now, cost, 0);
-                return true;
-            }
-            Operation::Flush { bytes } => {
-                ports.memory.flush(bytes);
-                self.cold = true;
-                self.step += 1;
-                return true;
-            }
-            Operation::Sync => return self.sync(stream, now),
-            Operation::Kernel { duration } => StreamTask::Kernel { duration },
-            Operation::Record { event } => StreamTask::Record { event },
-            Operation::Wait { event } => StreamTask::Wait { event },
-        };
-        let kernel = matches!(task, StreamTask::Kernel { .. });
-        let cost = if kernel { self.spec.launch.0 } else { self.spec.push.0 };
-        let push = self.push(stream, None, Vec::new(), Some(task));
-        self.begin(Task::Push { push, upto: None }, now, cost, self.spec.secure_push.0);
-        true
-    }
-
-    /// What the call of a copy costs by itself.
-    fn call_cost(&mut self, direction: Direction) -> u64 {
-        let cold = &self.spec.cold_call;
-        let extra = if std::mem::take(&mut self.cold) {
-            let secure = if self.options.secure { cold.secure.0 } else { 0 };
-            secure + if direction == Direction::D2h { cold.d2h.0 } else { cold.h2d.0 }
-        } else {
-            0
-        };
-        extra + if direction == Direction::D2d { 0 } else { self.spec.call.0 }
-    }
-
-    fn sync(&mut self, stream: u32, now: Now) -> bool {
-        let waited = std::mem::replace(&mut self.syncing, true);
-        if !self.streams.is_done(stream) {
-            return false;
-        }
-        if waited {
-            self.begin(Task::Synced, now, self.spec.completion.0, self.spec.secure_completion.0);
-        } else {
-            self.syncing = false;
-            self.step += 1;
-        }
-        true
     }
 
     fn push(&self, stream: u32, copy: Option<usize>, orders: Vec<Order>, task: Option<StreamTask>) -> Push {
@@ -484,47 +423,6 @@ impl Driver {
         }
         self.step = self.program.len();
         (self.current, self.landed, self.task, self.syncing) = (None, None, None, false);
-    }
-
-    /// Takes note of the next semaphore, if one has come.
-    fn heed_next(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
-        let notice = ports.notices.arrive(now.time);
-        if let Some(notice) = notice {
-            self.heed(notice, now);
-        }
-        notice.is_some()
-    }
-
-    fn heed(&mut self, notice: Notice, now: Now) {
-        let Notice { address, value } = notice;
-        if value & CHANNEL_ERROR != 0 {
-            return self.fail(now, format!("channel error: robust-channel error {}", value & (CHANNEL_ERROR - 1)));
-        }
-        let Some((stream, verified)) = streams::semaphore(address) else { return self.impossible(now, &notice) };
-        let last = if verified { self.streams.last_verified(stream) } else { self.streams.last_done(stream) };
-        match u32::try_from(value) {
-            Ok(number) if number > last && number <= self.streams.last_rung(stream) => {
-                if verified {
-                    self.streams.verified(stream, number);
-                } else if self.current.as_ref().is_some_and(|current| current.blocks && current.stream == stream) {
-                    let (plain, secure) = (self.spec.completion.0, self.spec.secure_completion.0);
-                    self.begin(Task::Completion { stream, number }, now, plain, secure);
-                } else {
-                    self.note_done(stream, number, now);
-                }
-            }
-            Ok(number) if number == last => {
-                self.incidents.push(format!("the semaphore at {address:#x} took the value {value} twice"));
-            }
-            _ => self.impossible(now, &notice),
-        }
-    }
-
-    fn impossible(&mut self, now: Now, notice: &Notice) {
-        let what =
-            format!("the semaphore at {:#x} took the value {}: no push waits for it", notice.address, notice.value);
-        self.incidents.push(what.clone());
-        self.fail(now, what);
     }
 
     /// Begins the next push of the copy under way if it is ready.

@@ -7,3 +7,4 @@ mod gpu;
 mod lockstep;
 pub mod machine;
 mod paths;
+mod steps;

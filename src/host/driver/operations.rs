@@ -1,0 +1,60 @@
+//! The operations of the program: which costs each begins with.
+
+use super::{Direction, Driver, DriverPorts, Operation, Step, StreamTask, Task};
+use crate::sim::Now;
+
+impl Driver {
+    /// Begins the next operation of the program.
+    pub(super) fn operate(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
+        let Some(&Step { stream, operation }) = self.program.get(self.step) else { return false };
+        let task = match operation {
+            Operation::Copy { copy, .. } => {
+                self.outcomes[copy].start = now.time;
+                let cost = self.call_cost(self.plans[copy].direction);
+                self.begin(Task::Call, now, cost, 0);
+                return true;
+            }
+            Operation::Flush { bytes } => {
+                ports.memory.flush(bytes);
+                self.cold = true;
+                self.step += 1;
+                return true;
+            }
+            Operation::Sync => return self.sync(stream, now),
+            Operation::Kernel { duration } => StreamTask::Kernel { duration },
+            Operation::Record { event } => StreamTask::Record { event },
+            Operation::Wait { event } => StreamTask::Wait { event },
+        };
+        let kernel = matches!(task, StreamTask::Kernel { .. });
+        let cost = if kernel { self.spec.launch.0 } else { self.spec.push.0 };
+        let push = self.push(stream, None, Vec::new(), Some(task));
+        self.begin(Task::Push { push, upto: None }, now, cost, self.spec.secure_push.0);
+        true
+    }
+
+    /// What the call of a copy costs by itself.
+    fn call_cost(&mut self, direction: Direction) -> u64 {
+        let cold = &self.spec.cold_call;
+        let extra = if std::mem::take(&mut self.cold) {
+            let secure = if self.options.secure { cold.secure.0 } else { 0 };
+            secure + if direction == Direction::D2h { cold.d2h.0 } else { cold.h2d.0 }
+        } else {
+            0
+        };
+        extra + if direction == Direction::D2d { 0 } else { self.spec.call.0 }
+    }
+
+    fn sync(&mut self, stream: u32, now: Now) -> bool {
+        let waited = std::mem::replace(&mut self.syncing, true);
+        if !self.streams.is_done(stream) {
+            return false;
+        }
+        if waited {
+            self.begin(Task::Synced, now, self.spec.completion.0, self.spec.secure_completion.0);
+        } else {
+            self.syncing = false;
+            self.step += 1;
+        }
+        true
+    }
+}
