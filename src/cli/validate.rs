@@ -37,7 +37,7 @@ Examples:
   sealsim validate
   sealsim validate --dataset p1-bandwidth --plot curves
   sealsim validate --hw mine.toml --measured mine.csv
-  sealsim validate --dataset p1-overlap --set cipher.threads=2
+  sealsim validate --dataset p2-bandwidth --set driver.in_flight.d2h=2
   sealsim validate --format json | jq '.datasets[] | {name, mape_percent}'")]
 pub struct Arguments {
     /// Which data sets, by name (default: all that are built in). May be given several times
