@@ -30,7 +30,7 @@ const STAGING: u64 = (1 << 24) - 1;
 /// Buffer number of the memory that a flush writes.
 const FOREIGN: u64 = STAGING - 1;
 
-/// Flushes of more than this times a cache's capacity leave nothing in it: of each granule exp(-16).
+/// Passes over more than this times a cache's capacity leave nothing in it: of each granule exp(-16).
 const ENOUGH: u64 = 16;
 
 /// Sweeps after which repeated copies of a buffer find the caches as they leave them.
@@ -59,6 +59,11 @@ impl Level {
     fn new(bytes: u64, granule: u64) -> Self {
         let capacity = (bytes / granule) as usize;
         Self { granule, capacity, places: HashMap::new(), held: Vec::new(), draw: 0x9E37_79B9_7F4A_7C15 }
+    }
+
+    /// Bytes after which nothing of what was there is left.
+    const fn most(&self) -> u64 {
+        (self.capacity as u64 * self.granule).saturating_mul(ENOUGH)
     }
 
     /// Brings a granule in; whether it was there.
@@ -123,8 +128,10 @@ impl Caches {
     /// What earlier copies of a buffer leave behind, with `pool` bytes of staging in turn.
     pub fn warm(&mut self, buffer: u32, bytes: u64, pool: u64) {
         let step = LLC_GRANULE;
-        for sweep in 0..WARM_SWEEPS {
-            for at in (0..bytes).step_by(step as usize) {
+        // Of a buffer that dwarfs the cache only the end of the last sweep is left.
+        let start = bytes.saturating_sub(self.llc.most()).next_multiple_of(step).min(bytes);
+        for sweep in 0..if start > 0 { 1 } else { WARM_SWEEPS } {
+            for at in (start..bytes).step_by(step as usize) {
                 self.private(buffer, at, step.min(bytes - at));
                 self.staging((sweep * bytes + at) % pool.max(step), step.min(bytes - at));
             }
@@ -134,9 +141,7 @@ impl Caches {
     /// Writes `bytes` of other memory.
     pub fn flush(&mut self, bytes: u64) {
         for level in [&mut self.l2, &mut self.llc] {
-            // Nothing of what was there outlives so many draws.
-            let most = (level.capacity as u64 * level.granule).saturating_mul(ENOUGH);
-            level.pass(FOREIGN, 0, bytes.min(most));
+            level.pass(FOREIGN, 0, bytes.min(level.most()));
         }
         // The next flush finds its memory in no cache: what it is for is to drive out, not to be found.
         for level in [&mut self.l2, &mut self.llc] {

@@ -6,7 +6,7 @@ use super::super::{
     driver::{CopyPlan, Memory, Pages},
     spec::MemorySpec,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 const PAGE: u64 = 4096;
 
@@ -43,10 +43,10 @@ impl Buffers {
 
     /// Learns what the copies' buffers are. The first copy of a buffer says in what state it is.
     pub fn describe(&mut self, plans: &[CopyPlan], pool: u64) {
-        let mut known = HashMap::new();
+        let mut known = HashSet::new();
         for plan in plans {
             self.ends.push(End { buffer: plan.buffer, memory: plan.memory });
-            if known.insert(plan.buffer, ()).is_some() {
+            if !known.insert(plan.buffer) {
                 continue;
             }
             match plan.pages {
@@ -59,11 +59,12 @@ impl Buffers {
         }
     }
 
+    /// Drives buffers out of the caches by writing `bytes` of other memory.
     pub fn flush(&mut self, bytes: u64) {
         self.caches.flush(bytes);
     }
 
-    /// The GPU writes staging or reads it.
+    /// A job passes over private memory and over staging from offset `staging` on: what that costs the core.
     pub fn touch(&mut self, job: &CipherJob, staging: u64) -> Touch {
         let Some(&End { buffer, memory }) = self.ends.get(job.copy) else { return Touch::default() };
         let missed = self.caches.private(buffer, job.offset, job.bytes);
