@@ -56,6 +56,12 @@ pub enum IssueError {
         /// Why.
         reason: String,
     },
+    /// A copy has no time on the device, and its call's must not stand for it.
+    #[error("{label}: a copy has no time on the device")]
+    NoSpan {
+        /// The point.
+        label: String,
+    },
 }
 
 /// Asked now and then whether to go on.
@@ -147,7 +153,8 @@ impl Bench<'_, '_> {
     }
 
     fn span(&mut self, copy: Copied) -> Result<f64, IssueError> {
-        Ok(self.single(copy)?.copies.iter().map(device_seconds).sum())
+        let outcome = self.single(copy)?;
+        outcome.copies.iter().map(|copy| self.device_seconds(copy)).sum()
     }
 
     fn overlap(&mut self, overlap: &Overlap) -> Result<f64, IssueError> {
@@ -166,7 +173,8 @@ impl Bench<'_, '_> {
             };
             program.copy(0, group.copy, buffer, pages, true);
         }
-        let spans: Vec<_> = self.run(program)?.copies.iter().map(device_seconds).collect();
+        let outcome = self.run(program)?;
+        let spans = outcome.copies.iter().map(|copy| self.device_seconds(copy)).collect::<Result<Vec<_>, _>>()?;
         let Some((first, others)) = spans.split_first() else { return Ok(0.0) };
         let usual = others.iter().sum::<f64>() / others.len().max(1) as f64;
         Ok(first + usual * (group.count - 1) as f64)
@@ -179,7 +187,13 @@ impl Bench<'_, '_> {
         }
         let outcome = self.run(program)?;
         let of_it = outcome.copies.iter().filter(|copy| copy.direction == counted);
-        Ok(of_it.map(device_seconds).sum())
+        of_it.map(|copy| self.device_seconds(copy)).sum()
+    }
+
+    /// From the first byte that a copy engine moves to the last.
+    fn device_seconds(&self, copy: &CopyOutcome) -> Result<f64, IssueError> {
+        let (start, end) = copy.device.ok_or_else(|| IssueError::NoSpan { label: self.label.to_owned() })?;
+        Ok(Femtos(end.0.saturating_sub(start.0)).seconds())
     }
 
     fn run(&mut self, program: Program) -> Result<Outcome, IssueError> {
@@ -205,12 +219,6 @@ fn first_pages(copy: &Copied) -> Pages {
 /// From call to return.
 fn call_seconds(copy: &CopyOutcome) -> f64 {
     Femtos(copy.returned.0.saturating_sub(copy.start.0)).seconds()
-}
-
-/// From the first byte that a copy engine moves to the last.
-fn device_seconds(copy: &CopyOutcome) -> f64 {
-    let (start, end) = copy.device.unwrap_or((copy.start, copy.end));
-    Femtos(end.0.saturating_sub(start.0)).seconds()
 }
 
 /// From the first call to the end of the last copy.

@@ -124,7 +124,7 @@ fn failed(error: IssueError) -> Failure {
             Failure::Verification(miette!("interrupted: nothing was written"))
         }
         IssueError::Run { error: RunError::Build(_), .. } => Failure::Config(miette!("{error}")),
-        IssueError::Run { .. } => Failure::Simulation(miette!("{error}")),
+        IssueError::Run { .. } | IssueError::NoSpan { .. } => Failure::Simulation(miette!("{error}")),
         IssueError::NotDelivered { .. } => Failure::Verification(miette!("{error}")),
     }
 }

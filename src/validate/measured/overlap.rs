@@ -8,9 +8,6 @@ use super::{
 };
 use crate::units::Femtos;
 
-/// How long a kernel lasts, over its nominal time: inferred from the figures of the published tables, as their README says.
-const KERNEL_OVER_NOMINAL: f64 = 1.024;
-
 /// More streams than any program has.
 const MOST_STREAMS: u64 = 4096;
 
@@ -34,7 +31,7 @@ fn point(row: &Cells<'_>, schedule: Schedule, name: &str, column: &str) -> Resul
     if kernel_ms > 1e6 {
         return Err(row.error("kernel_ms", format!("kernel_ms is {kernel_ms}"), "write milliseconds, at most 1000000"));
     }
-    let kernel = Femtos((kernel_ms * KERNEL_OVER_NOMINAL * 1e12).round() as u64);
+    let kernel = Femtos((kernel_ms * 1e12).round() as u64);
     let mut cells: std::collections::BTreeMap<String, String> = ["mebibytes_each_way", "kernel_ms", "streams"]
         .map(|column| (column.to_owned(), row.text(column).to_owned()))
         .into();
