@@ -140,7 +140,11 @@ const REFUSED: &[Refused] = &[
         name: "a field of another GHASH design",
         file: "",
         arguments: &["--design", "serial-ghash", "--set", "engine.ghash.width=4"],
-        says: &["--set:1:1", "no field `engine.ghash.width`", "of design \"serial\" are design, first_block, multiplier"],
+        says: &[
+            "--set:1:1",
+            "no field `engine.ghash.width`",
+            "of design \"serial\" are design, first_block, multiplier",
+        ],
     },
     Refused {
         name: "a new GHASH design without its fields",
