@@ -49,6 +49,14 @@ pub fn run(
     Ok(report(machine, &request, &system, &run, &asked))
 }
 
+/// Builds a machine for a request and does not run it.
+///
+/// # Errors
+/// [`RunError::Build`] if there can be no such machine.
+pub fn check(machine: &MachineSpec, mut request: Request) -> Result<(), RunError> {
+    System::new(machine, &mut request).map(drop)
+}
+
 fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, asked: &[Asked]) -> Outcome {
     let exposure = system.hbm.exposure();
     let counts = system.tag_queue.counts();
