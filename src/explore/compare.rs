@@ -82,8 +82,10 @@ pub struct CopyFigures {
     pub quarantine_bytes: u64,
     /// Longest time that unverified plaintext of a message was visible, in ps.
     pub exposure_ps: u64,
-    /// What limited it.
-    pub limited_by: LimitedBy,
+    /// What took most of its time, for people.
+    pub limited_by: String,
+    /// The same in parts.
+    pub limited_by_parts: LimitedBy,
 }
 
 /// What took most of a copy's time.
@@ -210,7 +212,8 @@ impl Task<'_> {
             tags: copy.tags_verified,
             quarantine_bytes: outcome.tag_queue.peak_quarantine_bytes,
             exposure_ps: outcome.tag_queue.longest_exposure.picos(),
-            limited_by: LimitedBy { unit, state, fraction },
+            limited_by: format!("{unit} {state} {:.0} %", fraction * 100.0),
+            limited_by_parts: LimitedBy { unit, state, fraction },
         })
     }
 }

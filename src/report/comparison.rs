@@ -85,14 +85,13 @@ fn details(text: &mut String, comparison: &Comparison, direction: Direction, byt
     for design in &comparison.designs {
         let Some(copy) = of(design, direction, bytes) else { continue };
         let micros = |picos: u64| format!("{:.2}", picos as f64 * 1e-6);
-        let limit = &copy.limited_by;
         table.row([
             design.name.clone(),
             copy.first_verified_ps.map_or_else(|| "-".to_owned(), micros),
             micros(copy.exposure_ps),
             Bytes(copy.quarantine_bytes).to_string(),
             copy.tags.to_string(),
-            format!("{} {} {:.0} %", limit.unit, limit.state, limit.fraction * 100.0),
+            copy.limited_by.clone(),
         ]);
     }
     push(text, &table);
@@ -114,7 +113,7 @@ pub fn csv(comparison: &Comparison) -> String {
     for design in &comparison.designs {
         for copy in &design.copies {
             let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-            let limit = &copy.limited_by;
+            let limit = &copy.limited_by_parts;
             let cells = [
                 quoted(&design.name),
                 direction_name(copy.direction).to_owned(),
