@@ -49,6 +49,7 @@ const CHOICES: &[&[&[&str]]] = &[
         &["copy_engine.pces_secure=3", "copy_engine.pces_plain=3"],
     ],
     &[&["copy_engine.method_word=8 cycles"]],
+    &[&["copy_engine.opens=arrived"]],
     &[&["copy_engine.launch=0 cycles"], &["copy_engine.launch=700 cycles"]],
     &[&["copy_engine.fetch=0 cycles"], &["copy_engine.fetch=900 cycles"]],
     &[&["copy_engine.burst=32 B"], &["copy_engine.burst=256 B"]],

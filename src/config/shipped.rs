@@ -49,6 +49,7 @@ shipped![
     Design "designs/parallel-auth.toml",
     Design "designs/parallel-auth-same-tag.toml",
     Design "designs/serial-ghash.toml",
+    Design "designs/store-and-forward.toml",
     Design "designs/two-pces.toml",
     Design "designs/verify-bound.toml",
 ];

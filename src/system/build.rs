@@ -23,7 +23,7 @@ use crate::{
         mapping::{self, KeyName, Lce, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask},
         pce::{Keys, Pce, PceSpec},
         scheduler::Scheduler,
-        spec::Release,
+        spec::{Opens, Release},
         tag_queue::TagQueue,
     },
     host::{
@@ -190,7 +190,14 @@ const fn first_tag(tags: u32) -> u16 {
     if tags > 256 { 0x100 } else { 0 }
 }
 
-fn pce_spec(machine: &MachineSpec, place: usize, count: usize) -> Result<PceSpec, RunError> {
+/// Cycles of the copy engine in which bytes go to device memory and come back.
+fn stored(machine: &MachineSpec, clocks: &Clocks) -> Option<u64> {
+    let there_and_back = machine.hbm.write_latency.0 + machine.hbm.read_latency.0;
+    let cycles = || clocks.copy_engine.first_from(clocks.hbm.edge(there_and_back));
+    (machine.copy_engine.opens == Opens::Arrived).then(cycles)
+}
+
+fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) -> Result<PceSpec, RunError> {
     let tags = (machine.link.read_tags as usize / count) as u16;
     let mut engine = machine.engine.clone();
     if let Some(ghash) = machine.copy_engine.open_ghash.as_ref().filter(|_| place < count) {
@@ -206,6 +213,7 @@ fn pce_spec(machine: &MachineSpec, place: usize, count: usize) -> Result<PceSpec
         tag_fetch: machine.tag_queue.fetch,
         release: machine.tag_queue.release,
         quarantine: machine.tag_queue.quarantine.0,
+        stored: stored(machine, clocks),
     })
 }
 
@@ -297,7 +305,7 @@ impl System {
             Side::Gpu { first_tag: first_tag(machine.link.read_tags), tags_per_pce: tags, pces: count as u16 };
         let pce = |place| {
             let keys = exact.then(|| Arc::clone(&secrets.keys));
-            build(Pce::new(pce_spec(machine, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
+            build(Pce::new(pce_spec(machine, &clocks, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
         };
         let mut root_complex = machine.root_complex.clone();
         if machine.confidential_computing {
