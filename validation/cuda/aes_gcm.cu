@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ctime>
 #include <cuda_runtime.h>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -74,7 +75,7 @@ class Event {
 
 struct Machine {
     cudaDeviceProp gpu = {};
-    int driver = 0;
+    std::string driver = "unknown";
     size_t lone;  // more than half of an SM's shared memory: no SM takes two such blocks
 
     Machine() {
@@ -84,7 +85,9 @@ struct Machine {
             throw std::runtime_error(std::string("no GPU that CUDA can use: ") +
                                      (found != cudaSuccess ? cudaGetErrorString(found) : "none there"));
         CHECK(cudaGetDeviceProperties(&gpu, 0));
-        CHECK(cudaDriverGetVersion(&driver));
+        std::ifstream words("/proc/driver/nvidia/version");
+        for (std::string word; driver == "unknown" && words >> word;)
+            if (word.find_first_not_of("0123456789.") == std::string::npos) driver = word;
         lone = gpu.sharedMemPerMultiprocessor / 2 + 1024;
         if (gpu.major < 8 || lone > gpu.sharedMemPerBlockOptin)
             throw std::runtime_error(std::string(gpu.name) + ": a GPU of compute capability 8.0 or 9.0 is needed");
@@ -240,11 +243,10 @@ template <class Launch> void print(const Series& series, const Row& row, const L
     std::sort(all.begin(), all.end());
     const Figures& middle = all[all.size() / 2];
     const double each = static_cast<double>(row.bytes) / row.sms;
-    const int driver = series.machine.driver;
-    std::printf("%s,%s,%u,%u,%zu,%llu,%.6g,%llu,%.6g,%s,%d.%d,%s\n", series.platform.c_str(), row.kernel, row.sms, row.threads, row.bytes,
+    std::printf("%s,%s,%u,%u,%zu,%llu,%.6g,%llu,%.6g,%s,%s,%s\n", series.platform.c_str(), row.kernel, row.sms, row.threads, row.bytes,
                 static_cast<unsigned long long>(middle.cycles), each / static_cast<double>(middle.cycles),
                 static_cast<unsigned long long>(middle.hash_cycles), static_cast<double>(row.bytes) / middle.seconds * 1e-9,
-                series.machine.gpu.name, driver / 1000, driver % 1000 / 10, series.date.c_str());
+                series.machine.gpu.name, series.machine.driver.c_str(), series.date.c_str());
     std::fflush(stdout);
 }
 

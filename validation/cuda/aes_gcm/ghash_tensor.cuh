@@ -28,6 +28,7 @@ struct HashTensor {
     DEVICE Block tile(u32 number) const { return shared_at<Block>(tiles + number * 16 * LANES); }
 
     DEVICE void absorb(const Block* chunks) {
+        warp_barrier();  // lanes part at the ends of a message, and the instruction is for whole warps
         u32 bits[TENSOR_SETS] = {};  // those of column 2t below, of column 2t + 1 above
         UNROLL
         for (u32 i = 0; i < 8; ++i) {

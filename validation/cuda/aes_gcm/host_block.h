@@ -98,6 +98,10 @@ inline Warp& meet(int what) {
     return warp;
 }
 
+inline void warp_barrier() {
+    wait(meet(5).barrier, WARP, [] {});
+}
+
 inline uint32_t shuffle(uint32_t value, unsigned from) {
     Warp& warp = meet(1);
     warp.value[running.thread % WARP] = value;

@@ -43,6 +43,7 @@ DEVICE u32 threads() { return blockDim.x; }
 DEVICE u32 block() { return blockIdx.x; }
 DEVICE u32 blocks() { return gridDim.x; }
 DEVICE void block_barrier() { __syncthreads(); }
+DEVICE void warp_barrier() { __syncwarp(); }
 DEVICE u32 shuffle(u32 value, u32 from) { return __shfl_sync(0xffffffffu, value, static_cast<int>(from)); }
 DEVICE u64 clock_now() { return static_cast<u64>(clock64()); }
 
@@ -71,6 +72,7 @@ DEVICE u32 threads() { return host::threads(); }
 DEVICE u32 block() { return host::block(); }
 DEVICE u32 blocks() { return host::blocks(); }
 DEVICE void block_barrier() { host::block_barrier(); }
+DEVICE void warp_barrier() { host::warp_barrier(); }
 DEVICE u32 shuffle(u32 value, u32 from) { return host::shuffle(value, from); }
 DEVICE u64 clock_now() { return 0; }
 DEVICE u8* shared_memory() { return host::shared_memory(); }
@@ -94,7 +96,7 @@ DEVICE u32 shared_address(u32 at) {
 DEVICE u32 look_up_word(u32 address) {
 #ifdef __CUDACC__
     u32 word;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");  // behind the barrier that the tables wait for
     return word;
 #else
     return shared_at<u32>(address);
@@ -105,7 +107,7 @@ DEVICE Block look_up_block(u32 address) {
 #ifdef __CUDACC__
     Block found;
     asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(found.word[0]), "=r"(found.word[1]), "=r"(found.word[2]), "=r"(found.word[3]) : "r"(address));
+                 : "=r"(found.word[0]), "=r"(found.word[1]), "=r"(found.word[2]), "=r"(found.word[3]) : "r"(address) : "memory");
     return found;
 #else
     return shared_at<Block>(address);
