@@ -38,6 +38,8 @@ shipped![
     Design "designs/by-page.toml",
     Design "designs/eager.toml",
     Design "designs/hold.toml",
+    Design "designs/ide-8.toml",
+    Design "designs/ide.toml",
     Design "designs/interleaved-ghash.toml",
     Design "designs/serial-ghash.toml",
     Design "designs/verify-bound.toml",

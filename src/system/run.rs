@@ -117,7 +117,7 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
         let blind = request.data == DataMode::None && asked.direction == Direction::D2h;
         let complaint = ledger.complaint(place, blind.then(|| system.host.arrived(place)));
         let delivered = outcome.delivered && complaint.is_none();
-        let secure = machine.confidential_computing && asked.direction != Direction::D2d;
+        let secure = machine.sealed_path() && asked.direction != Direction::D2d;
         CopyOutcome {
             direction: asked.direction,
             bytes: asked.bytes,

@@ -103,6 +103,8 @@ pub fn link() -> LinkSpec {
         host_credits: usual(),
         gpu_credits: usual(),
         ecrc: false,
+        ide_capable: true,
+        ide: None,
     }
 }
 
