@@ -46,6 +46,9 @@ pub fn run(
         Err(error) => return Err(error.into()),
     };
     system.catch_up(run.end);
+    if let Some(port) = insecure(&system) {
+        system.driver.give_up(run.end, format!("a MAC was wrong at the {port} port: the IDE stream is insecure"));
+    }
     Ok(report(machine, &request, &system, &run, &asked))
 }
 
@@ -70,6 +73,12 @@ fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
         faults_struck: (faults::struck(system), request.injections.len()),
         ticks: run.ticks,
     }
+}
+
+/// The port that has found a wrong MAC, if one has.
+fn insecure(system: &System) -> Option<&'static str> {
+    let ports = [("host", &system.host_port), ("GPU", &system.gpu_port)];
+    ports.into_iter().find(|(_, port)| port.insecure()).map(|(name, _)| name)
 }
 
 /// SHA-256 over the names and digests of all queues and wires.
@@ -99,6 +108,7 @@ fn incidents(system: &System) -> Vec<String> {
             (traffic.bad_lcrc, "refused for a wrong LCRC"),
             (traffic.bad_tokens, "refused for a broken framing token"),
             (traffic.duplicates, "dropped because it had come before"),
+            (traffic.discarded, "discarded because its IDE stream is insecure"),
         ];
         let said = rows.into_iter().filter(|row| row.0 > 0);
         all.extend(said.map(|(count, what)| format!("{count} TLP at the {name} port {what}")));

@@ -5,8 +5,15 @@ use std::{fmt, str::FromStr};
 use thiserror::Error;
 
 /// Every kind of fault.
-const KINDS: [FaultKind; 6] =
-    [FaultKind::Flip, FaultKind::FlipToken, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder, FaultKind::Skip];
+const KINDS: [FaultKind; 7] = [
+    FaultKind::Flip,
+    FaultKind::FlipToken,
+    FaultKind::IdeFlip,
+    FaultKind::Drop,
+    FaultKind::Duplicate,
+    FaultKind::Reorder,
+    FaultKind::Skip,
+];
 
 /// A fault, as `--inject` and manifests write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
