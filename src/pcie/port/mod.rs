@@ -117,7 +117,7 @@ pub struct Traffic {
     pub bad_dllps: u64,
     /// TLPs that came a second time and were dropped.
     pub duplicates: u64,
-    /// DW of prefixes, PCRCs and MACs of IDE, replays included.
+    /// Bytes of prefixes, PCRCs and MACs of IDE, replays included.
     pub ide_bytes: u64,
     /// MACs of IDE that were wrong. The first makes the stream insecure.
     pub bad_macs: u64,
