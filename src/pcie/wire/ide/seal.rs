@@ -221,7 +221,7 @@ impl Opener {
         if view.td() {
             return Err(IdeError::Digest);
         }
-        let (text_at, payload) = (view.total_bytes() - view.payload_bytes(), view.payload_bytes());
+        let (text_at, payload) = (view.prefixes().len() * 4 + view.header().len(), view.payload_bytes());
         let checked = if prefix.pcrc { PCRC_BYTES } else { 0 };
         let end = text_at + payload + checked + if prefix.mac { MAC_BYTES } else { 0 };
         if end != rest.len() {
