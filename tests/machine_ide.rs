@@ -156,3 +156,20 @@ fn only_a_link_with_ide_can_break_it() {
     assert_eq!(kinds(&quick("ide", &[])), ["link.d2h", "link.h2d"]);
     assert_eq!(kinds(&design("h100-nvl-tdx", "hold", &[])), [""; 0]);
 }
+
+#[test]
+fn the_figures_of_the_documentation_are_still_what_they_say() {
+    for (machine, name, h2d, d2h) in [
+        ("h100-nvl-tdx", "ide", 42.30, 41.20),
+        ("h100-nvl-tdx", "ide-8", 40.45, 41.20),
+        ("h100-tdx-gen5", "ide", 51.05, 52.30),
+        ("h100-tdx-gen5", "ide-8", 48.38, 51.75),
+    ] {
+        let machine = design(machine, name, &[]);
+        for (direction, stated) in BOTH_WAYS.into_iter().zip([h2d, d2h]) {
+            let copy = &one(&machine, direction, 64 << 20, Memory::Pinned).copies[0];
+            let rate = copy.bytes as f64 / (copy.end.0 - copy.start.0) as f64 * 1e6;
+            assert!((rate / stated - 1.0_f64).abs() < 0.005, "{name} {direction:?}: {rate} against {stated}");
+        }
+    }
+}

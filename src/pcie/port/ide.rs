@@ -225,7 +225,10 @@ impl Incoming {
 
     /// The next TLP that may leave by `cycle`.
     pub fn leave(&mut self, cycle: u64) -> Option<Left> {
-        let held = self.held.pop_front_if(|held| held.release <= cycle)?;
+        if self.next_release() > cycle {
+            return None;
+        }
+        let held = self.held.pop_front()?;
         if held.verified {
             return Some(Left::Tlp(Tlp { ide: Mark::NONE, ..held.tlp }));
         }
