@@ -108,7 +108,7 @@ mod tests {
             ("flip", "PLACE.KIND"),
             (".flip", "names no fault point"),
             ("wire.", "names no fault point"),
-            ("wire.flop", "flip, flip_token, drop, duplicate, reorder, skip"),
+            ("wire.flop", "flip, flip_token, ide_flip, drop, duplicate, reorder, skip"),
             ("wire.flip:0", "from 1 on"),
             ("wire.flip:", "`` after `:`"),
             ("wire.flip:-1", "`-1` after `:`"),
