@@ -64,7 +64,10 @@ impl Engine {
 /// Whether a TLP can go now.
 pub(super) enum Verdict {
     Go,
+    /// It waits for company; others may go.
     Wait(Activity),
+    /// All wait for the engine.
+    Busy(Activity),
 }
 
 /// The sending half.
@@ -79,7 +82,7 @@ pub(super) struct Outgoing {
     patience: [u64; CLASSES.len()],
     /// Whether the TLP that goes next gets a MAC.
     closing: bool,
-    /// When what waits can go although nothing else changes.
+    /// When what waits can go although nothing else changes; never, before the inputs are looked at.
     pub deadline: u64,
 }
 
@@ -97,12 +100,6 @@ impl Outgoing {
         }
     }
 
-    /// Before the inputs are looked at: until when they all wait for the engine, if they do.
-    pub fn engine_busy(&mut self, cycle: u64) -> Option<(u64, Activity)> {
-        self.deadline = Wake::NEVER;
-        Some(self.engine.free_in()).filter(|&(free, _)| free > cycle)
-    }
-
     /// Whether a TLP that needs `need`, and has it, can go; `next` are the TLPs that would then stand at the head of their inputs.
     pub fn admit<'t>(
         &mut self,
@@ -111,6 +108,11 @@ impl Outgoing {
         pool: &TransmitPool,
         mut next: impl Iterator<Item = &'t Tlp>,
     ) -> Verdict {
+        let (free, stall) = self.engine.free_in();
+        if free > cycle {
+            self.deadline = free;
+            return Verdict::Busy(stall);
+        }
         let place = pool_of(need.class);
         let full = self.open[place].tlps + 1 >= self.aggregation;
         let company = !full

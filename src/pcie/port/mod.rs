@@ -204,7 +204,9 @@ impl Port {
     #[inline]
     pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
         self.receive(now, ports);
-        self.release(now, ports);
+        if self.receiver.ide.is_some() {
+            self.release(now, ports);
+        }
         let Sending { room_from, busy_until, activity } = self.transmit(now, ports);
         let arrival = ports.wire_in.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
         let release = self.receiver.ide.as_ref().map_or(Wake::NEVER, |ide| ide.next_release());

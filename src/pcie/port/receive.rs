@@ -92,14 +92,24 @@ impl Port {
         receiver.expected = (receiver.expected + 1) % SEQUENCES;
         receiver.nak_scheduled = false;
         receiver.ack_due = receiver.ack_due.min(now.cycle + self.ack_latency);
-        match &mut receiver.ide {
-            None => self.deliver(tlp, now, ports),
-            Some(ide) if ide.secure => ide.take(tlp, now.cycle),
-            Some(_) => self.discard(&tlp),
+        if receiver.ide.is_none() {
+            self.deliver(tlp, now, ports);
+        } else {
+            self.hold(tlp, now.cycle);
+        }
+    }
+
+    /// IDE takes what the link has delivered.
+    #[cold]
+    fn hold(&mut self, tlp: Tlp, cycle: u64) {
+        match &mut self.receiver.ide {
+            Some(ide) if ide.secure => ide.take(tlp, cycle),
+            _ => self.discard(&tlp),
         }
     }
 
     /// Lets go what IDE has verified by now.
+    #[cold]
     pub(super) fn release(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(left) = self.receiver.ide.as_mut().and_then(|ide| ide.leave(now.cycle)) {
             match left {
@@ -117,7 +127,7 @@ impl Port {
         self.receiver.promises.discard(tlp.credits());
     }
 
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, tlp: Tlp, now: Now, ports: &mut Ports<'_>) {
         let receiver = &mut self.receiver;
         let place = self.side.route(&tlp);

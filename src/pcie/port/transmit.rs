@@ -239,9 +239,11 @@ impl Transmitter {
     /// The input whose turn it is among those whose head can go.
     #[inline]
     fn choose(&mut self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
+        if let Some(ide) = &mut self.ide {
+            ide.deadline = Wake::NEVER;
+        }
         let count = ports.send.len();
         let mut waiting = Activity::Idle;
-        let busy = self.ide.as_mut().and_then(|ide| ide.engine_busy(now.cycle));
         for step in 0..count {
             let place = self.turn + step;
             let place = if place >= count { place - count } else { place };
@@ -250,25 +252,25 @@ impl Transmitter {
             if self.buffer.is_full() {
                 return Err(Activity::Stall(Stall::ReplayFull));
             }
-            if let (Some((free, stall)), Some(ide)) = (busy, &mut self.ide) {
-                ide.deadline = free;
-                return Err(stall);
-            }
             let need = head.credits();
             if !self.partner[pool_of(need.class)].allows(need) {
                 waiting = Activity::Stall(Stall::Credit);
                 continue;
             }
+            if self.ide.is_none() {
+                return Ok(Next::Input(place));
+            }
             match self.admit(place, need, now, ports) {
                 Verdict::Go => return Ok(Next::Input(place)),
                 Verdict::Wait(activity) => waiting = activity,
+                Verdict::Busy(activity) => return Err(activity),
             }
         }
         Err(waiting)
     }
 
     /// Whether IDE lets the head of input `place` go.
-    #[inline]
+    #[cold]
     fn admit(&mut self, place: usize, need: Credits, now: Now, ports: &mut Ports<'_>) -> Verdict {
         let Some(ide) = &mut self.ide else { return Verdict::Go };
         let pool = &self.partner[pool_of(need.class)];
