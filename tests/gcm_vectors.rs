@@ -1,6 +1,7 @@
 //! Every published case through the bulk bytes and through the structural engine with every GHASH design.
 
 use sealsim::gcm::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
+use sealsim::gcm::structure::Structure;
 use sealsim::units::Cycles;
 use sealsim::validate::vectors::{Bulk, Case, Structural, Subject, read};
 use sha2::{Digest, Sha256};
@@ -35,12 +36,17 @@ fn pass(name: &str, cases: &[Case], subject: &mut dyn Subject) {
 }
 
 fn parallel(product: u64, reduction: u64) -> MultiplierSpec {
-    MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits: 128 }
+    MultiplierSpec {
+        product: Cycles(product),
+        reduction: Cycles(reduction),
+        digit_bits: 128,
+        structure: Structure::default(),
+    }
 }
 
 fn digits(bits: u32) -> MultiplierSpec {
     let product = Cycles(128_u64.div_ceil(bits.into()));
-    MultiplierSpec { product, reduction: Cycles(0), digit_bits: bits }
+    MultiplierSpec { product, reduction: Cycles(0), digit_bits: bits, structure: Structure::default() }
 }
 
 fn interleaved(ways: u32, multipliers: u32, closing: Closing, multiplier: MultiplierSpec) -> GhashSpec {

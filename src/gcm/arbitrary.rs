@@ -1,6 +1,7 @@
 //! Random engines and bytes for tests.
 
 use super::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
+use super::structure::Structure;
 use crate::units::Cycles;
 use proptest::prelude::*;
 
@@ -16,12 +17,20 @@ pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
 
 /// A multiplier from its three figures.
 pub fn multiplier(product: u64, reduction: u64, digit_bits: u32) -> MultiplierSpec {
-    MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits }
+    let structure = Structure::Schoolbook;
+    MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits, structure }
 }
 
 /// Any multiplier that can be built.
 pub fn any_multiplier() -> impl Strategy<Value = MultiplierSpec> {
-    let parallel = (0..5_u64, 0..4_u64).prop_map(|(product, reduction)| multiplier(product, reduction, 128));
+    let structure = prop_oneof![
+        Just(Structure::Schoolbook),
+        (1..=super::structure::MOST_LEVELS).prop_map(|levels| Structure::Karatsuba { levels }),
+    ];
+    let parallel = (0..5_u64, 0..4_u64, structure).prop_map(|(product, reduction, structure)| MultiplierSpec {
+        structure,
+        ..multiplier(product, reduction, 128)
+    });
     let serial = (9..128_u32, 0..3_u64, 0..3_u64)
         .prop_map(|(bits, product, reduction)| multiplier(128_u64.div_ceil(bits.into()) + product, reduction, bits));
     prop_oneof![3 => parallel, 1 => serial].prop_filter("buildable", |spec| spec.check().is_ok())

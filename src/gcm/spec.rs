@@ -1,5 +1,6 @@
 //! What an AES-GCM engine is built of.
 
+use super::structure::{MOST_LEVELS, Structure};
 use crate::units::Cycles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,9 @@ pub struct MultiplierSpec {
     /// Bits of one operand taken per cycle: 128 for a bit-parallel multiplier, d for a digit-serial one, which accepts
     /// one pair per 128/d cycles.
     pub digit_bits: u32,
+    /// How the carry-less product is formed. It changes neither values nor cycles.
+    #[serde(default, skip_serializing_if = "Structure::is_default")]
+    pub structure: Structure,
 }
 
 /// The authenticator's structure.
@@ -124,6 +128,12 @@ pub enum SpecError {
         /// The product's declared latency in cycles.
         product: u64,
     },
+    /// Karatsuba halves both operands, which a digit-serial multiplier does not have whole.
+    #[error("a multiplier that takes {digit_bits} bits per cycle has no whole operand to halve: karatsuba needs 128")]
+    KaratsubaByDigits {
+        /// Bits per digit.
+        digit_bits: u32,
+    },
 }
 
 /// Refuses a value outside of a range.
@@ -171,7 +181,7 @@ impl EngineSpec {
     /// cycle.
     #[must_use]
     pub const fn four_lanes() -> Self {
-        let multiplier = MultiplierSpec { product: Cycles(2), reduction: Cycles(2), digit_bits: 128 };
+        let multiplier = MultiplierSpec { product: Cycles(2), reduction: Cycles(2), digit_bits: 128, structure: Structure::Schoolbook };
         Self {
             key_bits: 256,
             aes: AesSpec {
@@ -228,6 +238,12 @@ impl MultiplierSpec {
     /// A latency of zero, a digit outside of 1 to 128 bits, or a product that ends before its operand is read.
     pub fn check(&self) -> Result<(), SpecError> {
         within("ghash.multiplier.digit_bits", self.digit_bits.into(), 1, 128)?;
+        if let Structure::Karatsuba { levels } = self.structure {
+            within("ghash.multiplier.structure.karatsuba.levels", levels.into(), 1, MOST_LEVELS.into())?;
+            if self.digit_bits < 128 {
+                return Err(SpecError::KaratsubaByDigits { digit_bits: self.digit_bits });
+            }
+        }
         within("ghash.multiplier.product", self.product.0, 0, LONGEST)?;
         within("ghash.multiplier.reduction", self.reduction.0, 0, LONGEST)?;
         within("ghash.multiplier.product + reduction", self.latency(), 1, 2 * LONGEST)?;
