@@ -2,7 +2,7 @@
 
 use super::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
 use super::structure::Structure;
-use crate::units::Cycles;
+use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
 
 /// Bytes that a seed gives.
@@ -38,6 +38,27 @@ pub fn any_multiplier() -> impl Strategy<Value = MultiplierSpec> {
 
 /// Any GHASH unit of modest size.
 pub fn any_ghash() -> impl Strategy<Value = GhashSpec> {
+    prop_oneof![1 => any_simple_ghash(), 1 => any_compound_ghash()]
+}
+
+/// Any family that is built of units that take a message by themselves.
+pub fn any_compound_ghash() -> impl Strategy<Value = GhashSpec> {
+    let sizes = (1..5_u32, prop_oneof![2..9_u32, 2..70_u32], 1..6_u32, prop_oneof![0..6_u32, 0..90_u32]);
+    (0..3, sizes, any_simple_ghash()).prop_map(|(family, (units, segment, ports, beyond), unit)| {
+        let (buffer, unit) = (ports + beyond, Box::new(unit));
+        match family {
+            0 => GhashSpec::Segmented { units, segment, ports, buffer, unit },
+            1 => GhashSpec::MessageParallel { units, ports, buffer, unit },
+            _ => {
+                let chunk = Bytes(16 * u64::from(segment - 1));
+                GhashSpec::SubChains { chains: units, chunk, ports, buffer, unit }
+            }
+        }
+    })
+}
+
+/// Any unit that takes a message by itself.
+pub fn any_simple_ghash() -> impl Strategy<Value = GhashSpec> {
     any_multiplier().prop_flat_map(|multiplier| {
         let (serial, aggregated) = (multiplier.clone(), multiplier.clone());
         let closing = prop::sample::select(vec![Closing::LookAhead, Closing::Afterwards]);

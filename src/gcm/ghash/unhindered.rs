@@ -39,6 +39,9 @@ impl Recurrence {
             GhashSpec::Aggregated { width, groups, multiplier } => {
                 (multiplier, *width, u64::from(*groups) >= multiplier.latency())
             }
+            GhashSpec::Segmented { .. } | GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. } => {
+                return None;
+            }
         };
         let latency = multiplier.latency();
         let unit = Self { width: width.into(), latency, power_setup, gate: 0, entered: (0, 0) };
