@@ -53,6 +53,18 @@ fn interleaved(ways: u32, multipliers: u32, closing: Closing, multiplier: Multip
     GhashSpec::Interleaved { ways, multipliers, closing, multiplier }
 }
 
+fn karatsuba(levels: u32, multiplier: MultiplierSpec) -> MultiplierSpec {
+    MultiplierSpec { structure: Structure::Karatsuba { levels }, ..multiplier }
+}
+
+fn segmented(units: u32, segment: u32, buffer: u32, unit: GhashSpec) -> GhashSpec {
+    GhashSpec::Segmented { units, segment, ports: 2, buffer, unit: Box::new(unit) }
+}
+
+fn message_parallel(units: u32, unit: GhashSpec) -> GhashSpec {
+    GhashSpec::MessageParallel { units, ports: 2, buffer: 8, unit: Box::new(unit) }
+}
+
 /// GHASH designs with plain and with odd parameters, on lanes of several shapes.
 fn engines() -> Vec<EngineSpec> {
     use Closing::{Afterwards, LookAhead};
@@ -70,6 +82,10 @@ fn engines() -> Vec<EngineSpec> {
         (2, 14, 1, GhashSpec::Aggregated { width: 8, groups: 1, multiplier: parallel(1, 1) }),
         (3, 2, 1, GhashSpec::Aggregated { width: 3, groups: 5, multiplier: digits(30) }),
         (1, 1, 3, GhashSpec::Aggregated { width: 1, groups: 1, multiplier: parallel(0, 1) }),
+        (4, 14, 1, segmented(3, 2, 4, GhashSpec::Serial { multiplier: karatsuba(2, parallel(2, 2)) })),
+        (2, 7, 1, segmented(2, 3, 9, GhashSpec::Aggregated { width: 3, groups: 2, multiplier: parallel(1, 1) })),
+        (4, 14, 1, message_parallel(3, interleaved(3, 2, Afterwards, karatsuba(4, parallel(1, 1))))),
+        (1, 2, 1, message_parallel(2, GhashSpec::Serial { multiplier: digits(40) })),
     ];
     let engine = |(lanes, rounds_in_hardware, registers_per_round, ghash)| EngineSpec {
         aes: AesSpec {
@@ -120,6 +136,7 @@ fn bulk_passes_every_case() {
 
 #[test]
 fn every_ghash_design_passes_every_case() {
+    assert!(engines().iter().all(|engine| engine.ghash.wire_compatible()));
     let files: Vec<_> = FILES.iter().map(|(name, _)| (name, cases(name))).collect();
     std::thread::scope(|scope| {
         for half in engines().chunks(engines().len().div_ceil(2)) {

@@ -39,7 +39,10 @@ shipped![
     Design "designs/eager.toml",
     Design "designs/hold.toml",
     Design "designs/interleaved-ghash.toml",
+    Design "designs/message-parallel.toml",
+    Design "designs/segmented-ghash.toml",
     Design "designs/serial-ghash.toml",
+    Design "designs/sub-chains.toml",
     Design "designs/verify-bound.toml",
 ];
 

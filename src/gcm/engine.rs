@@ -14,12 +14,9 @@ use super::field::Element;
 use super::ghash::{Datapath, Unit};
 use super::message::{Direction, Shape};
 use super::spec::{EngineSpec, SpecError};
-use hashing::Hashing;
+use hashing::Hasher;
 use std::collections::VecDeque;
 use thiserror::Error;
-
-/// Mask registers, and so messages that may be open at once.
-const CONTEXTS: usize = 2;
 
 /// Why the engine refuses a key or a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -52,14 +49,17 @@ pub enum Event {
     Taken(u32),
     /// Text stands at the output: one block, the last of a message maybe short.
     Text(Vec<u8>),
-    /// The tag of the oldest message stands.
+    /// A further tag of the oldest message stands, that of a chain after the first. Comes before [`Event::Tag`], in its cycle.
+    ChainTag(u32, [u8; 16]),
+    /// The tag of the oldest message stands; of several, that of the first chain.
     Tag([u8; 16]),
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     H,
-    Mask,
+    /// The mask of a chain's tag.
+    Mask(usize),
     Keystream(u64),
 }
 
@@ -77,19 +77,22 @@ struct Message {
     iv: Vec<u8>,
     aad: Vec<u8>,
     j0: Option<[u8; 16]>,
-    /// AES blocks that have entered a lane; block 0 is the mask.
+    /// AES blocks that have entered a lane; the first ones are the masks.
     blocks_started: u64,
     /// Text blocks taken from the input, and sent to GHASH.
     taken: u64,
     hashed: u64,
-    mask: Option<Element>,
-    value: Option<Element>,
-    tag: Option<[u8; 16]>,
+    /// The GHASH unit that works on the message.
+    hasher: Option<usize>,
+    /// By chain.
+    masks: Vec<Option<Element>>,
+    values: Option<Vec<Element>>,
+    tags: Option<Vec<[u8; 16]>>,
 }
 
 impl Message {
     const fn aes_blocks(&self) -> u64 {
-        self.shape.text_blocks() + 1
+        self.shape.text_blocks() + self.masks.len() as u64
     }
 
     /// Bytes of the next text block to be taken.
@@ -114,8 +117,7 @@ pub struct Engine {
     text: VecDeque<u8>,
     /// Ciphertext on its way to GHASH, on seal.
     output: VecDeque<Element>,
-    ghash: Unit,
-    hashing: Hashing,
+    hashers: Vec<Hasher>,
     open: VecDeque<Message>,
     waiting: VecDeque<Message>,
 }
@@ -139,8 +141,7 @@ impl Engine {
             keystream: VecDeque::new(),
             text: VecDeque::new(),
             output: VecDeque::new(),
-            ghash: Unit::new(&spec.ghash),
-            hashing: Hashing::default(),
+            hashers: (0..spec.ghash.messages()).map(|_| Hasher::new(Unit::new(&spec.ghash))).collect(),
             open: VecDeque::new(),
             waiting: VecDeque::new(),
         })
@@ -193,9 +194,10 @@ impl Engine {
             blocks_started: 0,
             taken: 0,
             hashed: 0,
-            mask: None,
-            value: None,
-            tag: None,
+            hasher: None,
+            masks: vec![None; self.spec.ghash.tags() as usize],
+            values: None,
+            tags: None,
         });
         Ok(())
     }
@@ -232,7 +234,7 @@ impl Engine {
             self.lanes[0].start(keys, [0; 16], Purpose::H);
             *state = KeyState::MakingH;
         }
-        if matches!(state, KeyState::MakingPowers) && self.ghash.ready() {
+        if matches!(state, KeyState::MakingPowers) && self.hashers.iter().all(|hasher| hasher.unit.ready()) {
             *state = KeyState::Ready;
             events.push((self.cycle, Event::KeyReady));
         }
@@ -240,38 +242,40 @@ impl Engine {
 
     /// Lets go of messages whose tag stands, and opens others in their place.
     fn retire(&mut self, events: &mut Vec<(u64, Event)>) {
-        if let Some(tag) = self.open.front().and_then(|message| message.tag) {
-            events.push((self.cycle, Event::Tag(tag)));
+        if let Some(tags) = self.open.front_mut().and_then(|message| message.tags.take()) {
+            let further = (1_u32..).zip(&tags[1..]).map(|(chain, &tag)| Event::ChainTag(chain, tag));
+            events.extend(further.chain([Event::Tag(tags[0])]).map(|event| (self.cycle, event)));
             self.open.pop_front();
         }
         while self.key_ready()
-            && self.open.len() < CONTEXTS
+            && self.open.len() <= self.hashers.len()
             && let Some(message) = self.waiting.pop_front()
         {
             self.open.push_back(message);
         }
     }
 
-    /// Starts AES blocks in order: mask, then keystream, as far as lanes and the keystream FIFO have room.
+    /// Starts AES blocks in order: masks, then keystream, as far as lanes and the keystream FIFO have room.
     fn start_blocks(&mut self) {
         let Some((keys, KeyState::Ready)) = &self.keys else { return };
         let Some(message) = self.open.iter_mut().find(|message| message.blocks_started < message.aes_blocks()) else {
             return;
         };
         let (Some(j0), true) = (message.j0, self.counters_ended.is_none_or(|cycle| cycle < self.cycle)) else { return };
+        let masks = message.masks.len() as u64;
         while message.blocks_started < message.aes_blocks() {
             let block = message.blocks_started;
             let index = (block % self.lanes.len() as u64) as usize;
             let lane = &mut self.lanes[index];
-            if !lane.free() || (block > 0 && self.reserved == u64::from(self.spec.aes.keystream_blocks)) {
+            if !lane.free() || (block >= masks && self.reserved == u64::from(self.spec.aes.keystream_blocks)) {
                 return;
             }
-            let purpose = if block == 0 { Purpose::Mask } else { Purpose::Keystream(self.begun) };
-            if block > 0 {
+            let purpose = if block < masks { Purpose::Mask(block as usize) } else { Purpose::Keystream(self.begun) };
+            if block >= masks {
                 self.begun += 1;
                 self.reserved += 1;
             }
-            lane.start(keys, counter::advanced(j0, block as u32), purpose);
+            lane.start(keys, counter::of_block(j0, block, masks), purpose);
             message.blocks_started += 1;
         }
         self.counters_ended = Some(self.cycle);
@@ -289,15 +293,14 @@ impl Engine {
     }
 
     fn take_block(&mut self, events: &mut Vec<(u64, Event)>) -> bool {
-        let hashing_text = self.hashing_text();
         let Some(index) = self.open.iter().position(|message| message.taken < message.shape.text_blocks()) else {
             return false;
         };
-        let message = &mut self.open[index];
+        let message = &self.open[index];
         let (length, seal) = (message.next_block(), message.shape.direction == Direction::Seal);
         let way_free = match seal {
             true => self.output.len() < self.lanes.len(),
-            false => hashing_text == Some(index) && self.ghash.can_enter(),
+            false => self.text_unit(index).is_some(),
         };
         if self.text.len() < length || !way_free {
             return false;
@@ -306,39 +309,41 @@ impl Engine {
         let input: Vec<u8> = self.text.drain(..length).collect();
         let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
         self.reserved -= 1;
-        message.taken += 1;
         if seal {
             self.output.push_back(Element::from_partial(&output));
-        } else {
-            message.hashed += 1;
-            self.ghash.enter(Element::from_partial(&input));
+        } else if let Some(unit) = self.text_unit(index) {
+            unit.enter(Element::from_partial(&input));
+            self.open[index].hashed += 1;
         }
+        self.open[index].taken += 1;
         events.push((self.cycle + 1, Event::Text(output)));
         true
     }
 
     fn make_tag(&mut self) {
         for message in &mut self.open {
-            if let (Some(value), Some(mask)) = (message.value, message.mask) {
-                message.tag = Some((value ^ mask).to_bytes());
+            if let (Some(values), Some(masks)) =
+                (&message.values, message.masks.iter().copied().collect::<Option<Vec<_>>>())
+            {
+                message.tags = Some(values.iter().zip(masks).map(|(&value, mask)| (value ^ mask).to_bytes()).collect());
             }
         }
     }
 
     fn clock(&mut self) {
         self.cycle += 1;
-        self.ghash.clock();
+        self.hashers.iter_mut().for_each(|hasher| hasher.unit.clock());
         let Some((keys, state)) = &mut self.keys else { return };
         let mut keystream = Vec::new();
         for lane in &mut self.lanes {
             match lane.clock(keys) {
                 Some((h, Purpose::H)) => {
-                    self.ghash.load(h);
+                    self.hashers.iter_mut().for_each(|hasher| hasher.unit.load(h));
                     *state = KeyState::MakingPowers;
                 }
-                Some((mask, Purpose::Mask)) => {
-                    if let Some(message) = self.open.iter_mut().find(|message| message.mask.is_none()) {
-                        message.mask = Some(mask);
+                Some((mask, Purpose::Mask(chain))) => {
+                    if let Some(message) = self.open.iter_mut().find(|message| message.masks[chain].is_none()) {
+                        message.masks[chain] = Some(mask);
                     }
                 }
                 Some((block, Purpose::Keystream(number))) => keystream.push((number, block)),
@@ -349,7 +354,7 @@ impl Engine {
         self.keystream.extend(keystream.into_iter().map(|(_, block)| block));
     }
 
-    /// Runs until the oldest message's tag stands; gives the text that came out and the tag.
+    /// Runs until the oldest message's tag stands; gives the text that came out and the tag, of several the first.
     ///
     /// # Errors
     /// [`EngineError::NoKey`] if there is no message to wait for.
@@ -362,7 +367,7 @@ impl Engine {
                 match event {
                     Event::Text(bytes) => text.extend(bytes),
                     Event::Tag(tag) => return Ok((text, *tag)),
-                    Event::KeyReady | Event::Taken(_) => {}
+                    Event::KeyReady | Event::Taken(_) | Event::ChainTag(..) => {}
                 }
             }
             seen = events.len();
@@ -381,9 +386,13 @@ impl Engine {
         for (index, value) in self.output.iter().enumerate() {
             see("output", "block", index, value.0);
         }
-        for (index, mask) in self.open.iter().enumerate().filter_map(|(index, message)| Some((index, message.mask?))) {
-            see("tag", "mask", index, mask.0);
+        for (index, message) in self.open.iter().enumerate() {
+            for (chain, mask) in message.masks.iter().enumerate().filter_map(|(chain, mask)| Some((chain, (*mask)?))) {
+                see("tag", "mask", chain << 16 | index, mask.0);
+            }
         }
-        self.ghash.registers(&mut |name, index, value| see("ghash", name, index, value));
+        for (place, hasher) in self.hashers.iter().enumerate() {
+            hasher.unit.registers(&mut |name, index, value| see("ghash", name, place << 32 | index, value));
+        }
     }
 }

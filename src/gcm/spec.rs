@@ -315,7 +315,7 @@ impl MultiplierSpec {
     pub fn check(&self) -> Result<(), SpecError> {
         within("ghash.multiplier.digit_bits", self.digit_bits.into(), 1, 128)?;
         if let Structure::Karatsuba { levels } = self.structure {
-            within("ghash.multiplier.structure.karatsuba.levels", levels.into(), 1, MOST_LEVELS.into())?;
+            within("ghash.multiplier.structure.levels", levels.into(), 1, MOST_LEVELS.into())?;
             if self.digit_bits < 128 {
                 return Err(SpecError::KaratsubaByDigits { digit_bits: self.digit_bits });
             }

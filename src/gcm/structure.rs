@@ -25,7 +25,7 @@ pub const MOST_LEVELS: u32 = 7;
 
 /// The structure of a carry-less product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "form", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Structure {
     /// Every bit of one operand with every bit of the other. A digit-serial multiplier has some rows of this array.
     #[default]

@@ -23,7 +23,7 @@ use super::{
     staging::SlotId,
 };
 use crate::{
-    gcm::pseudo::pseudo_tag,
+    gcm::pseudo::pseudo_tags,
     sim::{Activity, FaultKind, In, Item, Now, Out, Wake},
     units::BytesPerCycle,
 };
@@ -35,8 +35,8 @@ const PAGE: u64 = 4096;
 
 /// AES-GCM without AAD over the bytes of one message, under the keys of the channel.
 pub trait Cryptor {
-    /// Seals `text` in place under the key towards the GPU; gives the tag.
-    fn seal(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16];
+    /// Seals `text` in place under the key towards the GPU; gives the tag, or all tags of its chains.
+    fn seal(&mut self, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8>;
 
     /// Begins to seal `text`, perhaps beside the simulation.
     fn begin_seal(&mut self, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
@@ -45,11 +45,11 @@ pub trait Cryptor {
     }
 
     /// Opens `text` in place under the key from the GPU; gives the tag that it should have come with.
-    fn compute_open(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16];
+    fn compute_open(&mut self, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8>;
 }
 
 /// A message that is being sealed; it gives ciphertext and tag.
-pub struct Sealing(pub Box<dyn FnOnce() -> (Vec<u8>, [u8; 16])>);
+pub struct Sealing(pub Box<dyn FnOnce() -> (Vec<u8>, Vec<u8>)>);
 
 impl std::fmt::Debug for Sealing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -269,7 +269,7 @@ impl Cipher {
         let tag = match (memory.exact(), running.sealing.take()) {
             (false, _) => {
                 memory.put_text(slot, None);
-                pseudo_tag(nonce, bytes, false)
+                pseudo_tags(nonce, bytes, false, memory.tags())
             }
             (true, Some(sealing)) => {
                 let (text, tag) = sealing.0();
@@ -286,9 +286,9 @@ impl Cipher {
     fn open(&mut self, job: &CipherJob, memory: &mut HostState) -> bool {
         let exact = memory.exact();
         let Some(slot) = memory.slot(job.slot) else { return false };
-        let came = slot.tag;
+        let came = slot.tag.clone();
         let computed = match (exact, &mut self.cryptor) {
-            (false, _) => pseudo_tag(job.nonce, job.bytes, slot.spoiled()),
+            (false, _) => pseudo_tags(job.nonce, job.bytes, slot.spoiled(), memory.tags()),
             (true, Some(cryptor)) => {
                 // Plaintext must not lie in shared memory, not even for the length of a job.
                 self.scratch.clear();

@@ -358,6 +358,52 @@ fn in_order_arrival_is_u_units_with_buffers_of_a_segment_and_one_unit_without() 
 }
 
 #[test]
+fn a_message_of_16_mib_in_any_order_of_segments_has_the_tag_of_another_code_base() {
+    use aws_lc_rs::aead;
+    let key = crate::gcm::arbitrary::pattern(1, 32);
+    let mut text = crate::gcm::arbitrary::pattern(2, 16 << 20);
+    let sealer = aead::LessSafeKey::new(aead::UnboundKey::new(&aead::AES_256_GCM, &key).unwrap());
+    let nonce = aead::Nonce::assume_unique_for_key([4; 12]);
+    let tag = sealer.seal_in_place_separate_tag(nonce, aead::Aad::empty(), &mut text).unwrap();
+    let key = crate::gcm::bulk::Key::new(&key).unwrap();
+    let length = crate::gcm::counter::length_block(0, 16 << 20);
+    let block = |index: usize| text.chunks(16).nth(index).map_or(length, Element::from_partial);
+    let inner = GhashSpec::Aggregated { width: 2, groups: 2, multiplier: crate::gcm::arbitrary::multiplier(1, 1, 128) };
+    let mut unit = segmented::Unit::new(4, 1000, 8, 64, &inner);
+    unit.load(key.h());
+    while !unit.ready() {
+        unit.clock();
+    }
+    unit.begin((1 << 20) + 1);
+    // The segments of each unit in an order of its own, one unit's beside the others'.
+    let segments = unit.segments();
+    let first = unit.blocks_of(0);
+    let of = |lane: u64| (0..segments).filter(move |segment| segment % 4 == lane);
+    let mut queues: Vec<Vec<u64>> = (0..4).map(|lane| of(lane).collect()).collect();
+    queues[1].reverse();
+    queues[2].sort_by_key(|segment| segment.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    queues[3].sort_by_key(|segment| segment.wrapping_mul(0xc2b2_ae3d_27d4_eb4f) >> 7);
+    let mut entered = [0; 4];
+    while unit.result().is_none() {
+        for (lane, queue) in queues.iter_mut().enumerate() {
+            for _ in 0..2 {
+                let Some(&segment) = queue.last().filter(|&&segment| unit.can_enter_at(segment)) else { break };
+                let start = if segment == 0 { 0 } else { first + (segment - 1) * 1000 };
+                unit.enter_at(segment, block((start + entered[lane]) as usize));
+                entered[lane] += 1;
+                if entered[lane] == unit.blocks_of(segment) {
+                    queue.pop();
+                    entered[lane] = 0;
+                }
+            }
+        }
+        unit.clock();
+    }
+    let mask = Element::from_bytes(key.encrypt_block(key.j0(&[4; 12]).unwrap()));
+    assert_eq!((unit.result().unwrap() ^ mask).to_bytes()[..], tag.as_ref()[..]);
+}
+
+#[test]
 fn one_block_fewer_than_a_group_one_group_and_one_block_more() {
     let multiplier = crate::gcm::arbitrary::multiplier(1, 1, 128);
     for (width, groups) in [(4_u32, 1_u32), (4, 2), (3, 3), (1, 4)] {
