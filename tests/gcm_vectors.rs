@@ -1,5 +1,6 @@
 //! Every published case through the bulk bytes and through the structural engine with every GHASH design.
 
+use sealsim::config::{Layers, Role, Shipped};
 use sealsim::gcm::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
 use sealsim::gcm::structure::Structure;
 use sealsim::units::Cycles;
@@ -69,9 +70,9 @@ fn message_parallel(units: u32, unit: GhashSpec) -> GhashSpec {
 fn engines() -> Vec<EngineSpec> {
     use Closing::{Afterwards, LookAhead};
     let designs = [
-        (4, 14, 1, GhashSpec::Serial { multiplier: parallel(0, 1) }),
-        (1, 1, 1, GhashSpec::Serial { multiplier: digits(16) }),
-        (2, 7, 0, GhashSpec::Serial { multiplier: parallel(3, 2) }),
+        (4, 14, 1, GhashSpec::Serial { multiplier: parallel(0, 1), first_block: None }),
+        (1, 1, 1, GhashSpec::Serial { multiplier: digits(16), first_block: None }),
+        (2, 7, 0, GhashSpec::Serial { multiplier: parallel(3, 2), first_block: None }),
         (4, 14, 1, interleaved(16, 4, LookAhead, parallel(2, 2))),
         (3, 5, 2, interleaved(7, 3, LookAhead, parallel(1, 0))),
         (1, 14, 0, interleaved(1, 1, LookAhead, parallel(2, 1))),
@@ -81,11 +82,18 @@ fn engines() -> Vec<EngineSpec> {
         (4, 14, 1, GhashSpec::Aggregated { width: 4, groups: 4, multiplier: parallel(2, 2) }),
         (2, 14, 1, GhashSpec::Aggregated { width: 8, groups: 1, multiplier: parallel(1, 1) }),
         (3, 2, 1, GhashSpec::Aggregated { width: 3, groups: 5, multiplier: digits(30) }),
+        (1, 14, 1, GhashSpec::Folded { powers: 8, fold: Cycles(2), multiplier: parallel(6, 1) }),
+        (2, 7, 1, GhashSpec::Folded { powers: 3, fold: Cycles(0), multiplier: digits(32) }),
         (1, 1, 3, GhashSpec::Aggregated { width: 1, groups: 1, multiplier: parallel(0, 1) }),
-        (4, 14, 1, segmented(3, 2, 4, GhashSpec::Serial { multiplier: karatsuba(2, parallel(2, 2)) })),
+        (
+            4,
+            14,
+            1,
+            segmented(3, 2, 4, GhashSpec::Serial { multiplier: karatsuba(2, parallel(2, 2)), first_block: None }),
+        ),
         (2, 7, 1, segmented(2, 3, 9, GhashSpec::Aggregated { width: 3, groups: 2, multiplier: parallel(1, 1) })),
         (4, 14, 1, message_parallel(3, interleaved(3, 2, Afterwards, karatsuba(4, parallel(1, 1))))),
-        (1, 2, 1, message_parallel(2, GhashSpec::Serial { multiplier: digits(40) })),
+        (1, 2, 1, message_parallel(2, GhashSpec::Serial { multiplier: digits(40), first_block: None })),
     ];
     let engine = |(lanes, rounds_in_hardware, registers_per_round, ghash)| EngineSpec {
         aes: AesSpec {
@@ -98,7 +106,9 @@ fn engines() -> Vec<EngineSpec> {
         ghash,
         ..EngineSpec::four_lanes()
     };
-    designs.into_iter().map(engine).collect()
+    let shipped =
+        Shipped::names(Role::Engine).map(|name| Layers::new(name).resolve_engine().expect("a shipped engine"));
+    designs.into_iter().map(engine).chain(shipped).collect()
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod calibrate;
 mod completions;
 mod describe;
+mod engine;
 mod failure;
 mod list;
 mod list_faults;
@@ -37,6 +38,7 @@ enum Verb {
     Schema(schema::Schema),
     Completions(completions::Completions),
     Tlp(tlp::Arguments),
+    Engine(engine::Arguments),
     Validate(validate::Arguments),
     Calibrate(calibrate::Arguments),
     /// Checks the modelled hardware against published values.
@@ -62,6 +64,7 @@ pub fn main() -> ExitCode {
         Verb::Schema(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
+        Verb::Engine(arguments) => engine::run(&arguments),
         Verb::Validate(arguments) => validate::run(&arguments),
         Verb::Calibrate(arguments) => calibrate::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

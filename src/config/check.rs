@@ -25,8 +25,13 @@ const GREATEST: [(&str, i128, &str); 6] = [
 const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
 
 /// Fields, or tables of them, whose zero has a meaning.
-const MAY_BE_ZERO: [&str; 4] =
-    ["engine.aes.registers_per_round", "link.gpu_credits", "link.host_credits", "tag_queue.quarantine"];
+const MAY_BE_ZERO: [&str; 5] = [
+    "engine.aes.registers_per_round",
+    "engine.control",
+    "link.gpu_credits",
+    "link.host_credits",
+    "tag_queue.quarantine",
+];
 
 /// Durations that cannot be nothing.
 const TAKES_TIME: [&str; 7] = [
@@ -149,6 +154,15 @@ const RULES: &[Rule] = &[
             open.check().err().map(|error| error.to_string()).or_else(other)
         },
         remedy: "write the same chains and chunk in both, or another family in both",
+    },
+    Rule {
+        path: "engine.control",
+        broken: |m| {
+            let alone =
+                || "an engine with a control of its own stands alone, in `sealsim engine` and `verify`".to_owned();
+            m.engine.control.is_some().then(alone)
+        },
+        remedy: "remove it: a machine's engine makes its keystream ahead, with `engine.aes.keystream_blocks`",
     },
     Rule {
         path: "copy_engine.read_buffer",
@@ -363,6 +377,7 @@ mod tests {
                 "copy_engine.open_ghash={design=\"sub_chains\",chains=2,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
             ],
         ),
+        ("engine.control", &["engine.control.tag_at_once=true"]),
         ("copy_engine.burst", &["copy_engine.burst=96 B", "copy_engine.stripe=96 B"]),
         ("copy_engine.burst", &["copy_engine.burst=16 B"]),
         ("copy_engine.read_buffer", &["copy_engine.read_buffer=511 B"]),

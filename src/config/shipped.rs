@@ -7,6 +7,8 @@ pub enum Role {
     Machine,
     /// An overlay.
     Design,
+    /// An AES-GCM engine without a machine around it.
+    Engine,
 }
 
 /// A shipped file.
@@ -44,6 +46,25 @@ shipped![
     Design "designs/serial-ghash.toml",
     Design "designs/sub-chains.toml",
     Design "designs/verify-bound.toml",
+    Engine "engines/folded-16.toml",
+    Engine "engines/folded-32.toml",
+    Engine "engines/folded-4.toml",
+    Engine "engines/folded-8.toml",
+    Engine "engines/iterative-masked.toml",
+    Engine "engines/iterative-unmasked.toml",
+    Engine "engines/serial-aes128.toml",
+    Engine "engines/unrolled-1.toml",
+    Engine "engines/unrolled-1-r1.toml",
+    Engine "engines/unrolled-1-r3.toml",
+    Engine "engines/unrolled-2.toml",
+    Engine "engines/unrolled-2-r1.toml",
+    Engine "engines/unrolled-2-r3.toml",
+    Engine "engines/unrolled-all.toml",
+    Engine "engines/unrolled-all-r1.toml",
+    Engine "engines/unrolled-all-r3.toml",
+    Engine "engines/unrolled-half.toml",
+    Engine "engines/unrolled-half-r1.toml",
+    Engine "engines/unrolled-half-r3.toml",
 ];
 
 impl Shipped {
@@ -83,7 +104,7 @@ mod tests {
     fn every_file_in_hw_configs_is_built_in() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("hw-configs");
         let mut files = BTreeSet::new();
-        for folder in ["", "designs/"] {
+        for folder in ["", "designs/", "engines/"] {
             for entry in fs::read_dir(root.join(folder)).unwrap() {
                 let name = entry.unwrap().file_name().into_string().unwrap();
                 if name.ends_with(".toml") {

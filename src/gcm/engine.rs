@@ -5,16 +5,20 @@
 //! that cycle.
 
 mod hashing;
+mod sequence;
 #[cfg(test)]
 mod tests;
 
 use super::aes::{Lane, RoundKeys};
+use super::control::{ControlSpec, Keystream, Start};
 use super::counter;
 use super::field::Element;
 use super::ghash::{Datapath, Unit};
 use super::message::{Direction, Shape};
 use super::spec::{EngineSpec, SpecError};
 use hashing::Hasher;
+pub use sequence::Phase;
+use sequence::Sequence;
 use std::collections::VecDeque;
 use thiserror::Error;
 
@@ -45,6 +49,10 @@ pub enum EngineError {
 pub enum Event {
     /// All that depends on the key stands: messages may start.
     KeyReady,
+    /// A phase of a message begins, in an engine that is driven phase by phase.
+    Phase(Phase),
+    /// An AAD block entered GHASH.
+    Aad,
     /// Text blocks were taken.
     Taken(u32),
     /// Text stands at the output: one block, the last of a message maybe short.
@@ -68,6 +76,7 @@ enum KeyState {
     Expanding { until: u64 },
     MakingH,
     MakingPowers,
+    Settling { until: u64 },
     Ready,
 }
 
@@ -87,10 +96,15 @@ struct Message {
     /// By chain.
     masks: Vec<Option<Element>>,
     values: Option<Vec<Element>>,
-    tags: Option<Vec<[u8; 16]>>,
+    /// The tags, and the cycle from which they stand.
+    tags: Option<(u64, Vec<[u8; 16]>)>,
 }
 
 impl Message {
+    const fn all_started(&self) -> bool {
+        self.blocks_started == self.aes_blocks()
+    }
+
     const fn aes_blocks(&self) -> u64 {
         self.shape.text_blocks() + self.masks.len() as u64
     }
@@ -105,6 +119,8 @@ impl Message {
 #[derive(Debug, Clone)]
 pub struct Engine {
     spec: EngineSpec,
+    control: ControlSpec,
+    sequence: Sequence,
     cycle: u64,
     keys: Option<(RoundKeys, KeyState)>,
     lanes: Vec<Lane<Purpose>>,
@@ -130,11 +146,15 @@ impl Engine {
     pub fn new(spec: &EngineSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let rounds = spec.rounds()?;
+        let control = spec.control.clone().unwrap_or_default();
+        let lane = || Lane::controlled(&spec.aes, &control, rounds);
         Ok(Self {
             spec: spec.clone(),
+            sequence: Sequence::default(),
             cycle: 0,
             keys: None,
-            lanes: (0..spec.aes.lanes).map(|_| Lane::new(&spec.aes, rounds)).collect(),
+            lanes: (0..spec.aes.lanes).map(|_| lane()).collect(),
+            control,
             begun: 0,
             reserved: 0,
             counters_ended: None,
@@ -165,12 +185,14 @@ impl Engine {
     /// [`EngineError::KeyBits`], [`EngineError::InUse`].
     pub fn load_key(&mut self, key: &[u8]) -> Result<(), EngineError> {
         let wrong = EngineError::KeyBits { expected: self.spec.key_bits, got: 8 * key.len() };
-        let loading = matches!(self.keys, Some((_, KeyState::MakingH | KeyState::MakingPowers)));
+        let loading =
+            matches!(self.keys, Some((_, KeyState::MakingH | KeyState::MakingPowers | KeyState::Settling { .. })));
         if !self.idle() || loading {
             return Err(EngineError::InUse);
         }
         let keys = RoundKeys::expand(key).filter(|_| 8 * key.len() == self.spec.key_bits as usize).ok_or(wrong)?;
-        self.keys = Some((keys, KeyState::Expanding { until: self.cycle + self.spec.key_setup.0 }));
+        let expansion = self.spec.key_setup.0 + self.control.schedule(keys.rounds());
+        self.keys = Some((keys, KeyState::Expanding { until: self.cycle + expansion }));
         Ok(())
     }
 
@@ -212,16 +234,29 @@ impl Engine {
         self.advance_key(events);
         self.retire(events);
         self.sequence_hashing();
-        self.feed_hash();
-        self.start_blocks();
-        self.take_text(events);
+        self.advance_phase(events);
+        self.feed_hash(events);
+        // A lane that stood still takes a block in the cycle in which text makes room at its end.
+        match self.control.keystream {
+            Keystream::Ahead => {
+                self.start_blocks();
+                self.take_text(events);
+            }
+            Keystream::Frozen => {
+                self.take_text(events);
+                self.start_blocks();
+            }
+            Keystream::WithText => {
+                self.enter_text(events);
+                self.start_blocks();
+            }
+        }
         self.feed_length();
         self.make_tag();
+        if self.control.tag_at_once {
+            self.retire(events);
+        }
         self.clock();
-    }
-
-    fn key_ready(&self) -> bool {
-        matches!(self.keys, Some((_, KeyState::Ready)))
     }
 
     /// The stages of a key load that end without a clock edge.
@@ -235,6 +270,11 @@ impl Engine {
             *state = KeyState::MakingH;
         }
         if matches!(state, KeyState::MakingPowers) && self.hashers.iter().all(|hasher| hasher.unit.ready()) {
+            *state = KeyState::Settling { until: self.cycle + self.control.settle.0 };
+        }
+        if let KeyState::Settling { until } = *state
+            && self.cycle >= until
+        {
             *state = KeyState::Ready;
             events.push((self.cycle, Event::KeyReady));
         }
@@ -242,13 +282,15 @@ impl Engine {
 
     /// Lets go of messages whose tag stands, and opens others in their place.
     fn retire(&mut self, events: &mut Vec<(u64, Event)>) {
-        if let Some(tags) = self.open.front_mut().and_then(|message| message.tags.take()) {
+        let cycle = self.cycle;
+        if let Some((_, tags)) =
+            self.open.front().and_then(|message| message.tags.as_ref()).filter(|tags| tags.0 <= cycle)
+        {
             let further = (1_u32..).zip(&tags[1..]).map(|(chain, &tag)| Event::ChainTag(chain, tag));
-            events.extend(further.chain([Event::Tag(tags[0])]).map(|event| (self.cycle, event)));
+            events.extend(further.chain([Event::Tag(tags[0])]).map(|event| (cycle, event)));
             self.open.pop_front();
         }
-        while self.key_ready()
-            && self.open.len() <= self.hashers.len()
+        while self.may_open()
             && let Some(message) = self.waiting.pop_front()
         {
             self.open.push_back(message);
@@ -257,17 +299,21 @@ impl Engine {
 
     /// Starts AES blocks in order: masks, then keystream, as far as lanes and the keystream FIFO have room.
     fn start_blocks(&mut self) {
-        let Some((keys, KeyState::Ready)) = &self.keys else { return };
-        let Some(message) = self.open.iter_mut().find(|message| message.blocks_started < message.aes_blocks()) else {
+        if !self.key_serves() || self.lane_stands_still() {
             return;
-        };
+        }
+        let Some((keys, _)) = &self.keys else { return };
+        let Some(message) = self.open.iter_mut().find(|message| !message.all_started()) else { return };
+        let ends = if self.control.keystream == Keystream::WithText { 1 } else { message.aes_blocks() };
+        let counted = self.control.keystream == Keystream::Ahead;
         let (Some(j0), true) = (message.j0, self.counters_ended.is_none_or(|cycle| cycle < self.cycle)) else { return };
         let masks = message.masks.len() as u64;
-        while message.blocks_started < message.aes_blocks() {
+        while message.blocks_started < ends {
             let block = message.blocks_started;
             let index = (block % self.lanes.len() as u64) as usize;
             let lane = &mut self.lanes[index];
-            if !lane.free() || (block >= masks && self.reserved == u64::from(self.spec.aes.keystream_blocks)) {
+            let full = self.reserved == u64::from(self.spec.aes.keystream_blocks);
+            if !lane.free() || (counted && block >= masks && full) {
                 return;
             }
             let purpose = if block < masks { Purpose::Mask(block as usize) } else { Purpose::Keystream(self.begun) };
@@ -278,7 +324,9 @@ impl Engine {
             lane.start(keys, counter::of_block(j0, block, masks), purpose);
             message.blocks_started += 1;
         }
-        self.counters_ended = Some(self.cycle);
+        if message.all_started() {
+            self.counters_ended = Some(self.cycle);
+        }
     }
 
     /// Takes text blocks through the ports, one per lane, with their keystream.
@@ -293,14 +341,15 @@ impl Engine {
     }
 
     fn take_block(&mut self, events: &mut Vec<(u64, Event)>) -> bool {
-        let Some(index) = self.open.iter().position(|message| message.taken < message.shape.text_blocks()) else {
+        let Some(index) = self.next_text() else { return false };
+        if !self.text_may_enter(index) {
             return false;
-        };
+        }
         let message = &self.open[index];
         let (length, seal) = (message.next_block(), message.shape.direction == Direction::Seal);
         let way_free = match seal {
             true => self.output.len() < self.lanes.len(),
-            false => self.text_unit(index).is_some(),
+            false => self.powers_stand() && self.text_unit(index).is_some(),
         };
         if self.text.len() < length || !way_free {
             return false;
@@ -314,6 +363,7 @@ impl Engine {
         } else if let Some(unit) = self.text_unit(index) {
             unit.enter(Element::from_partial(&input));
             self.open[index].hashed += 1;
+            self.sequence.last_hashed = Some(self.cycle);
         }
         self.open[index].taken += 1;
         events.push((self.cycle + 1, Event::Text(output)));
@@ -322,20 +372,22 @@ impl Engine {
 
     fn make_tag(&mut self) {
         for message in &mut self.open {
-            if let (Some(values), Some(masks)) =
-                (&message.values, message.masks.iter().copied().collect::<Option<Vec<_>>>())
-            {
-                message.tags = Some(values.iter().zip(masks).map(|(&value, mask)| (value ^ mask).to_bytes()).collect());
+            let masks = message.masks.iter().copied().collect::<Option<Vec<_>>>();
+            if let (Some(values), Some(masks), None) = (&message.values, masks, &message.tags) {
+                let at = self.cycle + u64::from(!self.control.tag_at_once);
+                let tags = values.iter().zip(masks).map(|(&value, mask)| (value ^ mask).to_bytes()).collect();
+                message.tags = Some((at, tags));
             }
         }
     }
 
     fn clock(&mut self) {
+        let still = self.lane_stands_still();
         self.cycle += 1;
         self.hashers.iter_mut().for_each(|hasher| hasher.unit.clock());
         let Some((keys, state)) = &mut self.keys else { return };
         let mut keystream = Vec::new();
-        for lane in &mut self.lanes {
+        for lane in self.lanes.iter_mut().filter(|_| !still) {
             match lane.clock(keys) {
                 Some((h, Purpose::H)) => {
                     self.hashers.iter_mut().for_each(|hasher| hasher.unit.load(h));
@@ -367,7 +419,7 @@ impl Engine {
                 match event {
                     Event::Text(bytes) => text.extend(bytes),
                     Event::Tag(tag) => return Ok((text, *tag)),
-                    Event::KeyReady | Event::Taken(_) | Event::ChainTag(..) => {}
+                    Event::KeyReady | Event::Phase(_) | Event::Aad | Event::Taken(_) | Event::ChainTag(..) => {}
                 }
             }
             seen = events.len();

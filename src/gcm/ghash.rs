@@ -23,7 +23,9 @@
 
 pub mod aggregated;
 mod buffered;
+pub mod folded;
 pub mod interleaved;
+pub mod message_parallel;
 pub mod powers;
 pub mod segmented;
 pub mod serial;
@@ -66,7 +68,11 @@ pub trait Cadence {
     fn begin(&mut self, at: u64, blocks: u64);
     /// Earliest cycle in which the next block may enter.
     fn earliest(&self) -> u64;
-    /// Blocks, of the next `want`, that may enter in cycle `at`, which is not before [`Cadence::earliest`]: one at least.
+    /// Earliest cycle from `at` on in which the next block may enter.
+    fn next(&self, at: u64) -> u64 {
+        at.max(self.earliest())
+    }
+    /// Blocks, of the next `want`, that may enter in cycle `at`, which [`Cadence::next`] gave: one at least.
     fn room(&self, at: u64, want: u64) -> u64;
     /// The next `count` blocks enter in cycle `at`; no more than there is room for.
     fn enter(&mut self, at: u64, count: u64);
@@ -108,6 +114,8 @@ macro_rules! families {
             #[inline]
             fn earliest(&self) -> u64 { match self { $(Self::$family(unit) => unit.earliest()),*, Self::Unhindered(unit) => unit.earliest() } }
             #[inline]
+            fn next(&self, at: u64) -> u64 { match self { $(Self::$family(unit) => unit.next(at)),*, Self::Unhindered(unit) => unit.next(at) } }
+            #[inline]
             fn room(&self, at: u64, want: u64) -> u64 { match self { $(Self::$family(unit) => unit.room(at, want)),*, Self::Unhindered(unit) => unit.room(at, want) } }
             #[inline]
             fn enter(&mut self, at: u64, count: u64) { match self { $(Self::$family(unit) => unit.enter(at, count)),*, Self::Unhindered(unit) => unit.enter(at, count) } }
@@ -118,7 +126,8 @@ macro_rules! families {
 }
 
 families! {
-    Serial: serial, Interleaved: interleaved, Aggregated: aggregated, Segmented: segmented, SubChains: sub_chains,
+    Serial: serial, Interleaved: interleaved, Aggregated: aggregated, Folded: folded, Segmented: segmented,
+    SubChains: sub_chains,
 }
 
 impl Unit {
@@ -126,18 +135,23 @@ impl Unit {
     #[must_use]
     pub fn new(spec: &GhashSpec) -> Self {
         match spec {
-            GhashSpec::Serial { multiplier } => Self::Serial(serial::Unit::new(multiplier)),
+            GhashSpec::Serial { multiplier, first_block } => {
+                Self::Serial(serial::Unit::new(multiplier, first_block.unwrap_or_default().0))
+            }
             GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
                 Self::Interleaved(interleaved::Unit::new(*ways, *multipliers, *closing, multiplier))
             }
             GhashSpec::Aggregated { width, groups, multiplier } => {
                 Self::Aggregated(aggregated::Unit::new(*width, *groups, multiplier))
             }
+            GhashSpec::Folded { powers, fold, multiplier } => {
+                Self::Folded(folded::Unit::new(*powers, fold.0, multiplier))
+            }
             GhashSpec::Segmented { units, segment, ports, buffer, unit } => {
                 Self::Segmented(segmented::Unit::new(*units, *segment, *ports, *buffer, unit))
             }
             GhashSpec::MessageParallel { ports, buffer, unit, .. } => {
-                Self::SubChains(sub_chains::Unit::single(*ports, *buffer, unit))
+                Self::SubChains(message_parallel::unit(*ports, *buffer, unit))
             }
             GhashSpec::SubChains { chains, chunk, ports, buffer, unit } => {
                 Self::SubChains(sub_chains::Unit::new(*chains, chunk.0 / 16, *ports, *buffer, unit))
@@ -175,18 +189,23 @@ impl Recurrence {
     #[must_use]
     pub fn of_family(spec: &GhashSpec) -> Self {
         match spec {
-            GhashSpec::Serial { multiplier } => Self::Serial(serial::Recurrence::new(multiplier)),
+            GhashSpec::Serial { multiplier, first_block } => {
+                Self::Serial(serial::Recurrence::new(multiplier, first_block.unwrap_or_default().0))
+            }
             GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
                 Self::Interleaved(interleaved::Recurrence::new(*ways, *multipliers, *closing, multiplier))
             }
             GhashSpec::Aggregated { width, groups, multiplier } => {
                 Self::Aggregated(aggregated::Recurrence::new(*width, *groups, multiplier))
             }
+            GhashSpec::Folded { powers, fold, multiplier } => {
+                Self::Folded(folded::Recurrence::new(*powers, fold.0, multiplier))
+            }
             GhashSpec::Segmented { units, segment, ports, buffer, unit } => {
                 Self::Segmented(segmented::Recurrence::new(*units, *segment, *ports, *buffer, unit))
             }
             GhashSpec::MessageParallel { ports, buffer, unit, .. } => {
-                Self::SubChains(sub_chains::Recurrence::single(*ports, *buffer, unit))
+                Self::SubChains(message_parallel::recurrence(*ports, *buffer, unit))
             }
             GhashSpec::SubChains { chains, chunk, ports, buffer, unit } => {
                 Self::SubChains(sub_chains::Recurrence::new(*chains, chunk.0 / 16, *ports, *buffer, unit))

@@ -2,6 +2,7 @@
 
 mod families;
 
+use super::control::ControlSpec;
 use super::structure::{MOST_LEVELS, Structure};
 use crate::units::{Bytes, Cycles};
 use schemars::JsonSchema;
@@ -23,6 +24,10 @@ pub struct EngineSpec {
     pub key_setup: Cycles,
     /// From the tag to the verdict.
     pub compare: Cycles,
+    /// How the engine is sequenced, where it does not run freely. An engine that says so stands alone: a machine's copy engine has
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<ControlSpec>,
 }
 
 /// AES lanes that make the keystream.
@@ -66,6 +71,9 @@ pub enum GhashSpec {
     Serial {
         /// The multiplier.
         multiplier: MultiplierSpec,
+        /// Cycles that the first block of a message takes beyond the others, as where a mask needs a product of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        first_block: Option<Cycles>,
     },
     /// Accumulator j takes blocks j, j + ways, ... times H^ways.
     Interleaved {
@@ -85,6 +93,16 @@ pub enum GhashSpec {
         /// Groups in flight.
         groups: u32,
         /// Each multiplier.
+        multiplier: MultiplierSpec,
+    },
+    /// Groups of `powers` blocks times descending powers on one multiplier, into which the state is folded by one more product per
+    /// group.
+    Folded {
+        /// Powers of H that are stored: blocks per group.
+        powers: u32,
+        /// Registers between the products and the state: cycles from the last product of a group to its sum as the state.
+        fold: Cycles,
+        /// The multiplier.
         multiplier: MultiplierSpec,
     },
     /// Segment j of a message goes to unit j mod units; each value is weighted by a power of H.
@@ -205,6 +223,17 @@ pub enum SpecError {
         /// Bits per digit.
         digit_bits: u32,
     },
+    /// Two statements exclude each other.
+    #[error("{what} excludes {excludes}")]
+    Apart {
+        /// The one.
+        what: &'static str,
+        /// The other, and why.
+        excludes: &'static str,
+    },
+    /// A clockwork exists for free-running engines only.
+    #[error("an engine with a `control` of its own stands alone: a machine's engine makes its keystream ahead")]
+    Controlled,
 }
 
 /// Refuses a value outside of a range.
@@ -230,6 +259,9 @@ impl EngineSpec {
         within("aes.keystream_blocks", aes.keystream_blocks.into(), 1, 1 << 20)?;
         within("key_setup", self.key_setup.0, 0, LONGEST)?;
         within("compare", self.compare.0, 0, LONGEST)?;
+        if let Some(control) = &self.control {
+            control.check(self)?;
+        }
         self.ghash.check()
     }
 
@@ -270,6 +302,7 @@ impl EngineSpec {
             ghash: GhashSpec::Aggregated { width: 4, groups: 4, multiplier },
             key_setup: Cycles(14),
             compare: Cycles(1),
+            control: None,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What the GHASH units are fed with: the IV where it has not 96 bits, then AAD, ciphertext and the length block.
 
-use super::{Datapath, Element, Engine, Message, Unit, counter};
+use super::{Datapath, Element, Engine, Event, Keystream, Message, Sequence, Unit, counter};
 use crate::gcm::message::Direction;
+use std::collections::VecDeque;
 
 /// What a GHASH unit works on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,6 +18,38 @@ enum Work {
     Ended,
 }
 
+/// What a unit is fed from in a cycle.
+struct Sources<'a> {
+    cycle: u64,
+    /// Whether AAD may enter.
+    aad_open: bool,
+    /// Whether text comes from a lane, with its counter's keystream, rather than from the output register.
+    with_text: bool,
+    /// Whether the text register leaves with the block that enters GHASH.
+    leave_with_hash: bool,
+    /// Blocks of the output register; none where they are another message's.
+    output: Option<&'a mut VecDeque<Element>>,
+    keystream: &'a mut VecDeque<Element>,
+    sequence: &'a mut Sequence,
+    events: &'a mut Vec<(u64, Event)>,
+}
+
+impl Sources<'_> {
+    /// The next block of a message's ciphertext.
+    fn ciphertext(&mut self, direction: Direction) -> Option<Element> {
+        if !self.with_text {
+            return self.output.as_mut()?.pop_front();
+        }
+        let key = self.keystream.pop_front()?;
+        let input = self.sequence.travelling.pop_front().unwrap_or_default();
+        let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
+        let cipher = if direction == Direction::Seal { &output } else { &input };
+        let block = Element::from_partial(cipher);
+        self.events.push((self.cycle + u64::from(!self.leave_with_hash), Event::Text(output)));
+        Some(block)
+    }
+}
+
 /// A GHASH unit and what it works on. It is an open message's from the first block to the value.
 #[derive(Debug, Clone)]
 pub(super) struct Hasher {
@@ -30,7 +63,7 @@ impl Hasher {
     }
 
     /// Whether ciphertext of this message is what comes next.
-    fn takes_text(&self, message: &Message) -> bool {
+    pub fn takes_text(&self, message: &Message) -> bool {
         self.work == Work::Message(message.shape.aad_blocks())
     }
 
@@ -61,8 +94,8 @@ impl Hasher {
         None
     }
 
-    /// Feeds IV and AAD as far as they go in this cycle; on seal, then what `output` holds of the message.
-    fn feed(&mut self, message: &mut Message, mut output: impl FnMut() -> Option<Element>) {
+    /// Feeds IV and AAD as far as they go in this cycle; then ciphertext that does not come through the text ports.
+    fn feed(&mut self, message: &mut Message, sources: &mut Sources<'_>) {
         let shape = message.shape;
         while self.unit.can_enter() {
             match &mut self.work {
@@ -75,13 +108,22 @@ impl Hasher {
                     *entered += 1;
                 }
                 Work::Message(entered) if *entered < shape.aad_blocks() => {
+                    if !sources.aad_open {
+                        return;
+                    }
                     self.unit.enter(block_of(&message.aad, *entered));
                     *entered += 1;
+                    sources.sequence.last_input = Some(sources.cycle);
+                    sources.events.push((sources.cycle, Event::Aad));
                 }
-                Work::Message(_) if shape.direction == Direction::Seal && message.hashed < shape.text_blocks() => {
-                    let Some(block) = output() else { return };
+                Work::Message(_)
+                    if (sources.with_text || shape.direction == Direction::Seal)
+                        && message.hashed < shape.text_blocks() =>
+                {
+                    let Some(block) = sources.ciphertext(shape.direction) else { return };
                     self.unit.enter(block);
                     message.hashed += 1;
+                    sources.sequence.last_hashed = Some(sources.cycle);
                 }
                 _ => return,
             }
@@ -111,20 +153,42 @@ impl Engine {
             let Some(place) = message.hasher.or_else(free) else { return };
             message.hasher = Some(place);
             message.values = self.hashers[place].sequence(message);
+            if message.values.is_some() {
+                self.sequence.opened = None;
+            }
         }
     }
 
     /// Feeds what does not come through the text ports in this cycle: IV, AAD, and on seal the output register, whose
     /// blocks leave in their order.
-    pub(super) fn feed_hash(&mut self) {
+    pub(super) fn feed_hash(&mut self, events: &mut Vec<(u64, Event)>) {
+        if !self.powers_stand() {
+            return;
+        }
+        let aad_open = self.aad_may_enter();
         let mut first_in_output = true;
         for message in self.open.iter_mut().filter(|message| message.values.is_none()) {
             let Some(place) = message.hasher else { return };
-            let output = &mut self.output;
-            self.hashers[place].feed(message, || if first_in_output { output.pop_front() } else { None });
+            let mut sources = Sources {
+                cycle: self.cycle,
+                aad_open,
+                with_text: self.control.keystream == Keystream::WithText,
+                leave_with_hash: self.control.leave_with_hash,
+                output: first_in_output.then_some(&mut self.output),
+                keystream: &mut self.keystream,
+                sequence: &mut self.sequence,
+                events,
+            };
+            self.hashers[place].feed(message, &mut sources);
             let leaves_more = message.hashed < message.shape.text_blocks();
             first_in_output &= message.shape.direction == Direction::Open || !leaves_more;
         }
+    }
+
+    /// Whether ciphertext of this message is what its unit takes next.
+    pub(super) fn hashes_text(&self, index: usize) -> bool {
+        let Some(message) = self.open.get(index) else { return false };
+        message.hasher.is_some_and(|place| self.hashers[place].takes_text(message))
     }
 
     /// The unit that takes a block of this message's ciphertext in this cycle, if there is one.
@@ -136,6 +200,9 @@ impl Engine {
 
     /// Feeds length blocks.
     pub(super) fn feed_length(&mut self) {
+        if !self.powers_stand() || !self.length_may_enter() {
+            return;
+        }
         for message in self.open.iter().filter(|message| message.values.is_none()) {
             if let Some(place) = message.hasher {
                 self.hashers[place].feed_length(message);

@@ -13,10 +13,10 @@ fn ready(spec: &EngineSpec, key: &[u8]) -> Engine {
 
 #[test]
 fn long_messages_equal_another_code_base() {
-    let serial = || Box::new(GhashSpec::Serial { multiplier: multiplier(1, 1, 128) });
+    let serial = || Box::new(GhashSpec::Serial { multiplier: multiplier(1, 1, 128), first_block: None });
     let designs = [
         EngineSpec::four_lanes().ghash,
-        GhashSpec::Serial { multiplier: multiplier(0, 1, 128) },
+        GhashSpec::Serial { multiplier: multiplier(0, 1, 128), first_block: None },
         GhashSpec::Interleaved {
             ways: 9,
             multipliers: 4,

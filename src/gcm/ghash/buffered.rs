@@ -125,7 +125,7 @@ impl Passage {
     /// The next block enters the buffer in cycle `at`.
     #[inline]
     pub fn enter(&mut self, at: u64) {
-        let passes = at.max(self.unit.earliest());
+        let passes = self.unit.next(at);
         self.unit.enter(passes, 1);
         self.left[self.next] = passes;
         self.next = if self.next + 1 == self.left.len() { 0 } else { self.next + 1 };

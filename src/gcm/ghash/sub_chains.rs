@@ -89,12 +89,6 @@ impl Unit {
         Self { ports, deal: Deal::new(chains.into(), chunk), units, entered_in_cycle: 0 }
     }
 
-    /// One chain: a unit behind a buffer.
-    #[must_use]
-    pub fn single(ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
-        Self::new(1, 1, ports, buffer, unit)
-    }
-
     /// A message for the first chain alone begins in this cycle.
     pub fn begin_alone(&mut self, blocks: u64) {
         self.start(blocks, true);
@@ -187,12 +181,6 @@ impl Recurrence {
         let (gate, entered, known) = (0, (0, 0), 0);
         let (deal, units) = (Deal::new(chains.into(), chunk), vec![passage; chains as usize].into());
         Self { ports: ports.into(), deal, units, gate, entered, known }
-    }
-
-    /// One chain: a unit behind a buffer.
-    #[must_use]
-    pub fn single(ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
-        Self::new(1, 1, ports, buffer, unit)
     }
 
     /// A message for the first chain alone begins in cycle `at`.

@@ -28,7 +28,9 @@ fn stated_tail(spec: &GhashSpec, blocks: u64) -> u64 {
 fn simple_tail(spec: &GhashSpec, blocks: u64, wait: u64) -> u64 {
     let (latency, interval) = (spec.multiplier().latency(), spec.multiplier().interval());
     match *spec {
-        GhashSpec::Serial { .. } => 2 * latency,
+        GhashSpec::Serial { first_block, .. } => {
+            2 * latency + if blocks == 2 { first_block.unwrap_or_default().0 } else { 0 }
+        }
         GhashSpec::Interleaved { ways, multipliers, closing, .. } => {
             let length = match (ways, multipliers) {
                 (1, _) => latency,
@@ -49,17 +51,24 @@ fn simple_tail(spec: &GhashSpec, blocks: u64, wait: u64) -> u64 {
         GhashSpec::Aggregated { width: 1, groups: 1, .. } => 2 * latency,
         GhashSpec::Aggregated { width: 1, .. } => latency + interval,
         GhashSpec::Aggregated { .. } => wait + latency,
+        GhashSpec::Folded { powers, fold, .. } => {
+            let around = latency + fold.0;
+            let ends_a_group = (blocks - 1).is_multiple_of(powers.into());
+            if ends_a_group { around.max(2 * interval) + around } else { interval + around }
+        }
         _ => unreachable!("not a unit that takes a message by itself"),
     }
 }
 
-/// From a length block that finds everything at rest to the value.
+/// From a length block that finds everything at rest to the value, in a message of so many blocks.
 fn length_alone(spec: &GhashSpec, blocks: u64) -> u64 {
     let (latency, interval) = (spec.multiplier().latency(), spec.multiplier().interval());
     match *spec {
         GhashSpec::Interleaved { ways, multipliers, closing: Closing::Afterwards, .. } => {
             latency.max(interval * (u64::from(ways).min(blocks) / u64::from(multipliers))) + latency
         }
+        GhashSpec::Serial { first_block, .. } if blocks == 1 => latency + first_block.unwrap_or_default().0,
+        GhashSpec::Folded { fold, .. } => latency + fold.0,
         _ => latency,
     }
 }
@@ -77,6 +86,11 @@ fn stated_period(spec: &GhashSpec) -> (u64, u64, u64) {
         }
         GhashSpec::Aggregated { width, groups, .. } => {
             let (cycles, of) = more((interval, width.into()), (latency, u64::from(width) * u64::from(groups)));
+            (cycles, of, 1)
+        }
+        GhashSpec::Folded { powers, fold, .. } => {
+            let powers = u64::from(powers);
+            let (cycles, of) = more(((powers + 1) * interval, powers), (latency + fold.0, powers));
             (cycles, of, 1)
         }
         GhashSpec::Segmented { units, segment, ports, buffer, ref unit } => {
@@ -103,11 +117,31 @@ fn stated_period(spec: &GhashSpec) -> (u64, u64, u64) {
     (cycles, of, part)
 }
 
+/// Cycles by which a simple unit may be ahead of its steady rate or behind it at an edge: what comes ahead is at most a block
+/// per chain and port, or a group.
+fn edge(unit: &GhashSpec) -> u64 {
+    let latency = unit.multiplier().latency();
+    match unit {
+        GhashSpec::Folded { powers, fold, multiplier } => {
+            (u64::from(powers + 1) * multiplier.interval()).max(latency + fold.0)
+        }
+        GhashSpec::Serial { first_block, .. } => latency + first_block.unwrap_or_default().0,
+        GhashSpec::Segmented { unit, .. }
+        | GhashSpec::MessageParallel { unit, .. }
+        | GhashSpec::SubChains { unit, .. } => edge(unit),
+        _ => latency,
+    }
+}
+
 /// Cycles that a unit takes from the begin of a message whose blocks are all there to its value.
 fn whole(unit: &GhashSpec, blocks: u64) -> u64 {
     let mut recurrence = Recurrence::of_family(unit);
     recurrence.begin(0, blocks);
-    (0..blocks).for_each(|_| recurrence.enter(recurrence.earliest(), 1));
+    let mut at = 0;
+    for _ in 0..blocks {
+        at = recurrence.next(at);
+        recurrence.enter(at, 1);
+    }
     recurrence.known()
 }
 
@@ -181,7 +215,7 @@ fn expected(spec: &GhashSpec, h: Element, blocks: &[Element]) -> Vec<Element> {
 fn predicted(recurrence: &mut Recurrence, from: u64, dates: &[u64]) -> (Vec<u64>, u64) {
     recurrence.begin(from, dates.len() as u64);
     let entries = dates.iter().map(|date| {
-        let at = recurrence.earliest().max(from + date);
+        let at = recurrence.next(from + date);
         assert!(recurrence.room(at, 1) == 1);
         recurrence.enter(at, 1);
         at
@@ -243,7 +277,7 @@ proptest! {
         let last = saturated(&spec, COUNT);
         // Blocks that find an empty unit come ahead of the steady rate: at most one per chain and port. Units that other
         // units' blocks keep waiting are in that place with every segment or chunk, whose begin is a whole cycle.
-        let steady = COUNT * cycles / (of * part);
+        let (steady, latency) = (COUNT * cycles / (of * part), edge(&spec));
         let edges = if part > 1 || spec.tags() > 1 { COUNT / part + 1 } else { 1 };
         prop_assert!(last <= steady + edges * (latency + 2) + part, "{} cycles, {} at the bound", last, steady);
         // What the buffers hold, and the part that each unit is at, have entered and are not yet hashed.
@@ -262,6 +296,7 @@ proptest! {
     fn the_set_up_is_that_of_the_powers(spec in any_ghash()) {
         let own = |unit: &GhashSpec| match *unit {
             GhashSpec::Serial { .. } => 0,
+            GhashSpec::Folded { powers, ref multiplier, .. } => u64::from(powers - 1) * multiplier.latency(),
             GhashSpec::Interleaved { ways, multipliers, ref multiplier, .. } => {
                 powers::setup(ways as usize, multipliers as usize, multiplier)
             }
@@ -334,7 +369,7 @@ fn saturated(spec: &GhashSpec, count: u64) -> u64 {
     recurrence.begin(0, count);
     let (mut last, mut left) = (0, count);
     while left > 0 {
-        last = recurrence.earliest();
+        last = recurrence.next(last);
         let count = recurrence.room(last, left);
         recurrence.enter(last, count);
         left -= count;
@@ -344,7 +379,8 @@ fn saturated(spec: &GhashSpec, count: u64) -> u64 {
 
 #[test]
 fn in_order_arrival_is_u_units_with_buffers_of_a_segment_and_one_unit_without() {
-    let unit = Box::new(GhashSpec::Serial { multiplier: crate::gcm::arbitrary::multiplier(2, 2, 128) });
+    let unit =
+        Box::new(GhashSpec::Serial { multiplier: crate::gcm::arbitrary::multiplier(2, 2, 128), first_block: None });
     let cycles = |buffer| {
         let unit = unit.clone();
         saturated(&GhashSpec::Segmented { units: 4, segment: 1024, ports: 4, buffer, unit }, 1 << 20)

@@ -1,6 +1,6 @@
 //! What can be asked of any family: its multiplier, its chains, whether it can be built.
 
-use super::{GhashSpec, MultiplierSpec, SpecError, within};
+use super::{GhashSpec, LONGEST, MultiplierSpec, SpecError, within};
 
 /// Bytes of a block and of a tag.
 const BLOCK: u64 = 16;
@@ -10,9 +10,10 @@ impl GhashSpec {
     #[must_use]
     pub const fn multiplier(&self) -> &MultiplierSpec {
         match self {
-            Self::Serial { multiplier }
+            Self::Serial { multiplier, .. }
             | Self::Interleaved { multiplier, .. }
-            | Self::Aggregated { multiplier, .. } => multiplier,
+            | Self::Aggregated { multiplier, .. }
+            | Self::Folded { multiplier, .. } => multiplier,
             Self::Segmented { unit, .. } | Self::MessageParallel { unit, .. } | Self::SubChains { unit, .. } => {
                 unit.multiplier()
             }
@@ -59,6 +60,7 @@ impl GhashSpec {
             Self::Serial { .. } => "serial",
             Self::Interleaved { .. } => "interleaved",
             Self::Aggregated { .. } => "aggregated",
+            Self::Folded { .. } => "folded",
             Self::Segmented { .. } => "segmented",
             Self::MessageParallel { .. } => "message_parallel",
             Self::SubChains { .. } => "sub_chains",
@@ -71,7 +73,10 @@ impl GhashSpec {
     /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         match self {
-            Self::Serial { multiplier } => multiplier.check(),
+            Self::Serial { multiplier, first_block } => {
+                within("ghash.first_block", first_block.unwrap_or_default().0, 0, LONGEST)?;
+                multiplier.check()
+            }
             Self::Interleaved { ways, multipliers, multiplier, .. } => {
                 within("ghash.ways", (*ways).into(), 1, 1024)?;
                 within("ghash.multipliers", (*multipliers).into(), 1, 256)?;
@@ -80,6 +85,11 @@ impl GhashSpec {
             Self::Aggregated { width, groups, multiplier } => {
                 within("ghash.width", (*width).into(), 1, 256)?;
                 within("ghash.groups", (*groups).into(), 1, 256)?;
+                multiplier.check()
+            }
+            Self::Folded { powers, fold, multiplier } => {
+                within("ghash.powers", (*powers).into(), 1, 4096)?;
+                within("ghash.fold", fold.0, 0, LONGEST)?;
                 multiplier.check()
             }
             Self::Segmented { units, segment, ports, buffer, unit } => {
@@ -132,7 +142,7 @@ mod tests {
     use crate::units::Bytes;
 
     fn serial() -> Box<GhashSpec> {
-        Box::new(GhashSpec::Serial { multiplier: multiplier(1, 1, 128) })
+        Box::new(GhashSpec::Serial { multiplier: multiplier(1, 1, 128), first_block: None })
     }
 
     fn segmented(units: u32, segment: u32, ports: u32, buffer: u32, unit: Box<GhashSpec>) -> GhashSpec {
@@ -161,7 +171,7 @@ mod tests {
         assert!(reason(&sub_chains(2, 40, serial())).contains("blocks of 16 B"));
         let nested = message_parallel(2, Box::new(sub_chains(2, 64, serial())));
         assert!(reason(&nested).contains("`sub_chains`") && reason(&nested).contains("`message_parallel`"));
-        let inside = GhashSpec::Serial { multiplier: multiplier(0, 0, 128) };
+        let inside = GhashSpec::Serial { multiplier: multiplier(0, 0, 128), first_block: None };
         assert!(segmented(2, 64, 4, 8, Box::new(inside)).check().is_err());
     }
 
