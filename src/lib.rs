@@ -3,6 +3,7 @@
 //! ```text
 //!   cli                                       one file per verb
 //!   report                                    the results as one record
+//!   explore                                   many machines at once
 //!   workload      cost          validate      what is copied       area, energy, risk       known answers
 //!   system                                    the only place that knows who is wired to whom
 //!   config                                    files to specs
@@ -13,7 +14,7 @@
 //! ```
 //!
 //! Imports run downwards only: [`units`]; [`sim`]; [`gcm`] and [`pcie`]; [`gpu`] and [`host`]; [`config`]; [`system`];
-//! [`workload`]; [`cost`]; [`validate`]; [`report`]; [`cli`]. A unit names its ports, never another unit.
+//! [`workload`]; [`cost`]; [`validate`]; [`explore`]; [`report`]; [`cli`]. A unit names its ports, never another unit.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
@@ -21,6 +22,7 @@
 pub mod cli;
 pub mod config;
 pub mod cost;
+pub mod explore;
 pub mod gcm;
 pub mod gpu;
 pub mod host;

@@ -7,8 +7,6 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// Bytes of an expected tag.
-
 /// A refusal: what the PCE is, and when it can try again by itself.
 pub(super) type Refusal = (Activity, u64);
 

@@ -178,7 +178,7 @@ impl Gpu {
                     let nonce = data::nonce(1, self.opened);
                     let tag = memory.read(order.tag, 16).unwrap().payload.bytes().unwrap().to_vec();
                     let computed = if exact {
-                        data::Toy.compute_open(nonce, &mut text)
+                        data::Toy.compute_open(KeyOf::ToGpu, nonce, &mut text)
                     } else {
                         pseudo_tag(nonce, order.bytes, damaged).to_vec()
                     };
@@ -196,7 +196,7 @@ impl Gpu {
                     self.sealed += 1;
                     let nonce = data::nonce(2, self.sealed);
                     let tag = if exact {
-                        data::Toy.seal(nonce, &mut text)
+                        data::Toy.seal(KeyOf::FromGpu, nonce, &mut text)
                     } else {
                         pseudo_tag(nonce, order.bytes, false).to_vec()
                     };
