@@ -33,6 +33,16 @@ const CHOICES: &[&[&[&str]]] = &[
         &["engine.ghash={design=\"aggregated\",width=4,groups=2,MULTIPLIER}"],
         &["engine.ghash={design=\"interleaved\",ways=3,multipliers=1,closing=\"look_ahead\",MULTIPLIER}"],
         &["engine.ghash={design=\"interleaved\",ways=4,multipliers=4,closing=\"afterwards\",MULTIPLIER}"],
+        &[
+            "engine.ghash={design=\"segmented\",units=3,segment=64,ports=4,buffer=32,unit={design=\"serial\",MULTIPLIER}}",
+        ],
+        &["engine.ghash={design=\"message_parallel\",units=3,ports=4,buffer=300,unit={design=\"serial\",MULTIPLIER}}"],
+        &[
+            "engine.ghash={design=\"sub_chains\",chains=3,chunk=\"1 KiB\",ports=4,buffer=64,unit={design=\"serial\",MULTIPLIER}}",
+        ],
+        &[
+            "engine.ghash={design=\"sub_chains\",chains=8,chunk=\"16 B\",ports=2,buffer=4,unit={design=\"serial\",MULTIPLIER}}",
+        ],
     ],
     &[&["engine.aes.lanes=1"], &["engine.aes.lanes=4"], &["engine.aes.lanes=3"]],
     &[&["engine.key_bits=128"], &["engine.key_bits=192"]],

@@ -4,6 +4,7 @@ use super::error::{ConfigError, Wrong};
 use super::machine::MachineSpec;
 use super::resolved::Parameter;
 use super::tree::Node;
+use crate::gcm::bulk::chains::Format;
 use crate::gpu::spec::Release;
 use crate::host::spec::PathSpec;
 use crate::pcie::spec::CreditSpec;
@@ -156,6 +157,27 @@ const RULES: &[Rule] = &[
         path: "engine",
         broken: |m| m.engine.check().err().map(|error| error.to_string()),
         remedy: "see the fields' own descriptions: `sealsim schema`",
+    },
+    Rule {
+        path: "engine.ghash.chains",
+        broken: |m| {
+            let (tags, room) =
+                (Format::of(&m.engine.ghash).tag_bytes(), m.link.max_payload.min(m.link.max_read_request));
+            (tags > room.0).then(|| format!("the {tags} B of a message's tags do not fit one TLP of {room}"))
+        },
+        remedy: "write fewer chains, or larger link.max_payload and link.max_read_request",
+    },
+    Rule {
+        path: "copy_engine.open_ghash",
+        broken: |m| {
+            let open = m.copy_engine.open_ghash.as_ref()?;
+            let other = || {
+                let differs = Format::of(open) != Format::of(&m.engine.ghash);
+                differs.then(|| "it expects other tags than engine.ghash, whose format the CPU seals in".to_owned())
+            };
+            open.check().err().map(|error| error.to_string()).or_else(other)
+        },
+        remedy: "write the same chains and chunk in both, or another family in both",
     },
     Rule {
         path: "engine.control",
@@ -355,6 +377,36 @@ mod tests {
         ("engine", &["engine.ghash.multiplier.digit_bits=129"]),
         ("engine", &["engine.ghash.multiplier.digit_bits=16"]),
         ("engine", &["engine.ghash.multiplier.product=0 cycles", "engine.ghash.multiplier.reduction=0 cycles"]),
+        (
+            "engine",
+            &[
+                "engine.ghash={design=\"segmented\",units=65,segment=64,ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
+        (
+            "engine",
+            &[
+                "engine.ghash={design=\"sub_chains\",chains=2,chunk=\"8 B\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
+        (
+            "engine.ghash.chains",
+            &[
+                "engine.ghash={design=\"sub_chains\",chains=17,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
+        (
+            "copy_engine.open_ghash",
+            &[
+                "copy_engine.open_ghash={design=\"serial\",multiplier={product=\"0 cycles\",reduction=\"0 cycles\",digit_bits=128}}",
+            ],
+        ),
+        (
+            "copy_engine.open_ghash",
+            &[
+                "copy_engine.open_ghash={design=\"sub_chains\",chains=2,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
         ("engine.control", &["engine.control.tag_at_once=true"]),
         ("copy_engine.burst", &["copy_engine.burst=96 B", "copy_engine.stripe=96 B"]),
         ("copy_engine.burst", &["copy_engine.burst=16 B"]),

@@ -11,7 +11,10 @@ use super::{
 use crate::{
     config::MachineSpec,
     gcm::{
-        bulk::{Key, Stream},
+        bulk::{
+            Key,
+            chains::{Format, Message},
+        },
         iv::{KeySlot, Stream as IvStream},
         message::Direction as Way,
         worker::Worker,
@@ -77,6 +80,7 @@ struct Software {
     /// Between user and CPU.
     user: Keys,
     worker: Rc<Worker>,
+    format: Format,
 }
 
 impl Software {
@@ -90,9 +94,19 @@ impl Software {
     }
 }
 
+impl Software {
+    /// User and CPU have GCM's own format between them.
+    const fn format_of(&self, key: KeyOf) -> Format {
+        match key {
+            KeyOf::ToGpu | KeyOf::FromGpu => self.format,
+            KeyOf::FromUser | KeyOf::ToUser => Format::GCM,
+        }
+    }
+}
+
 impl Cryptor for Software {
-    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
-        through(self.key(key), nonce, text, Way::Seal)
+    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
+        through(self.key(key), self.format_of(key), nonce, text, Way::Seal)
     }
 
     fn begin_seal(&mut self, key: KeyOf, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
@@ -100,26 +114,24 @@ impl Cryptor for Software {
             let tag = self.seal(key, nonce, &mut text);
             return Sealing(Box::new(move || (text, tag)));
         }
-        let keys = Arc::clone(&self.keys);
+        let (keys, format) = (Arc::clone(&self.keys), self.format);
         let sealed = self.worker.ask(move || {
-            let tag = through(&keys.h2d, nonce, &mut text, Way::Seal);
+            let tag = through(&keys.h2d, format, nonce, &mut text, Way::Seal);
             (text, tag)
         });
         Sealing(Box::new(move || sealed.wait()))
     }
 
-    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
-        through(self.key(key), nonce, text, Way::Open)
+    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
+        through(self.key(key), self.format_of(key), nonce, text, Way::Open)
     }
 }
 
-fn through(key: &Key, nonce: [u8; 12], text: &mut [u8], way: Way) -> [u8; 16] {
-    let mut j0 = [0; 16];
-    j0[..12].copy_from_slice(&nonce);
-    j0[15] = 1;
-    let mut stream = Stream::from_j0(key, j0, &[], way);
-    stream.update(key, text);
-    stream.tag(key)
+fn through(key: &Key, format: Format, nonce: [u8; 12], text: &mut [u8], way: Way) -> Vec<u8> {
+    // An IV of 12 bytes is never refused.
+    let Ok(mut message) = Message::new(format, key, &nonce, way) else { return Vec::new() };
+    message.update(key, text);
+    message.tags(key)
 }
 
 /// The CPU's mirror of an engine's IV stream.
@@ -274,6 +286,7 @@ impl System {
     /// Builds the machine for a request, whose copies' bytes move into it.
     pub(super) fn new(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
         let exact = request.data == super::request::DataMode::Exact;
+        let format = Format::of(&machine.engine.ghash);
         let clocks = Clocks::new(machine)?;
         let (count, names) = pces(machine)?;
         let secrets = Secrets::new(request.seed, machine.engine.key_bits, machine.cipher.work)?;
@@ -288,9 +301,9 @@ impl System {
         let worker = Rc::new(if exact { Worker::new() } else { Worker::default() });
         let cryptor = exact.then(|| {
             let (keys, worker) = (Arc::clone(&secrets.keys), Rc::clone(&worker));
-            Box::new(Software { keys, user: secrets.user, worker }) as Box<dyn Cryptor>
+            Box::new(Software { keys, user: secrets.user, worker, format }) as Box<dyn Cryptor>
         });
-        let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?;
+        let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?.with_tags(format.chains);
         host.describe(&plans);
         let nonces = NonceStreams { seal: Box::new(Mirror(secrets.h2d)), open: Box::new(Mirror(secrets.d2h)) };
         let options = DriverOptions {
