@@ -40,6 +40,8 @@ shipped![
     Design "designs/hold.toml",
     Design "designs/interleaved-ghash.toml",
     Design "designs/serial-ghash.toml",
+    Design "designs/sm.toml",
+    Design "designs/sm-tensor.toml",
     Design "designs/verify-bound.toml",
 ];
 
