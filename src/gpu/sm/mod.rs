@@ -41,7 +41,7 @@ use crate::{
     pcie::packet::Payload,
     sim::{Activity, Clock, Now, Out, Stall, Wake, Wakes, Wire},
 };
-use clockwork::Clockwork;
+use clockwork::{Clockwork, Span};
 use message::{Message, Text};
 use spec::SmSpec;
 use std::{rc::Rc, sync::Arc};
@@ -74,6 +74,7 @@ pub struct Ports<'a> {
 struct Running {
     message: Message,
     start: u64,
+    span: Span,
     asked: u64,
     arrived: u64,
     /// When it ends, once all its data have come.
@@ -198,7 +199,8 @@ impl Sm {
         let first = self.waiting.iter().enumerate().filter_map(|(place, message)| Some((ready(message)?, place))).min();
         if let Some((_, place)) = first {
             let message = self.waiting.remove(place);
-            self.running = Some(Running { message, start: cycle, asked: 0, arrived: 0, end: None });
+            let span = self.clockwork.span(message.job.bytes, message.direction());
+            self.running = Some(Running { message, start: cycle, span, asked: 0, arrived: 0, end: None });
         }
     }
 
@@ -220,8 +222,7 @@ impl Sm {
         if running.end.is_some() || running.arrived < bytes {
             return;
         }
-        let direction = running.message.direction();
-        let span = self.clockwork.span(bytes, direction);
+        let span = running.span;
         let after = now.cycle + 1;
         let end = after.max(running.start + span.total);
         running.end = Some(end);
@@ -264,7 +265,10 @@ impl Sm {
                 let stall = if running.asked < running.message.job.bytes { Stall::HbmBusy } else { Stall::ReadData };
                 match running.end {
                     Some(end) => Wake::at_or_port(arrival.min(end), Activity::Busy),
-                    None => Wake::at_or_port(arrival, Activity::Stall(stall)),
+                    None => {
+                        let busy = running.start + running.span.total;
+                        Wake::at_or_port(arrival, Activity::Stall(stall)).busy_until(busy)
+                    }
                 }
             }
             None if launched.is_some() => {
