@@ -1,5 +1,6 @@
 //! Every published case through the bulk bytes and through the structural engine with every GHASH design.
 
+use sealsim::config::{Layers, Role, Shipped};
 use sealsim::gcm::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
 use sealsim::units::Cycles;
 use sealsim::validate::vectors::{Bulk, Case, Structural, Subject, read};
@@ -51,9 +52,9 @@ fn interleaved(ways: u32, multipliers: u32, closing: Closing, multiplier: Multip
 fn engines() -> Vec<EngineSpec> {
     use Closing::{Afterwards, LookAhead};
     let designs = [
-        (4, 14, 1, GhashSpec::Serial { multiplier: parallel(0, 1) }),
-        (1, 1, 1, GhashSpec::Serial { multiplier: digits(16) }),
-        (2, 7, 0, GhashSpec::Serial { multiplier: parallel(3, 2) }),
+        (4, 14, 1, GhashSpec::Serial { multiplier: parallel(0, 1), first_block: None }),
+        (1, 1, 1, GhashSpec::Serial { multiplier: digits(16), first_block: None }),
+        (2, 7, 0, GhashSpec::Serial { multiplier: parallel(3, 2), first_block: None }),
         (4, 14, 1, interleaved(16, 4, LookAhead, parallel(2, 2))),
         (3, 5, 2, interleaved(7, 3, LookAhead, parallel(1, 0))),
         (1, 14, 0, interleaved(1, 1, LookAhead, parallel(2, 1))),
@@ -63,6 +64,8 @@ fn engines() -> Vec<EngineSpec> {
         (4, 14, 1, GhashSpec::Aggregated { width: 4, groups: 4, multiplier: parallel(2, 2) }),
         (2, 14, 1, GhashSpec::Aggregated { width: 8, groups: 1, multiplier: parallel(1, 1) }),
         (3, 2, 1, GhashSpec::Aggregated { width: 3, groups: 5, multiplier: digits(30) }),
+        (1, 14, 1, GhashSpec::Folded { powers: 8, fold: Cycles(2), multiplier: parallel(6, 1) }),
+        (2, 7, 1, GhashSpec::Folded { powers: 3, fold: Cycles(0), multiplier: digits(32) }),
         (1, 1, 3, GhashSpec::Aggregated { width: 1, groups: 1, multiplier: parallel(0, 1) }),
     ];
     let engine = |(lanes, rounds_in_hardware, registers_per_round, ghash)| EngineSpec {
@@ -76,7 +79,9 @@ fn engines() -> Vec<EngineSpec> {
         ghash,
         ..EngineSpec::four_lanes()
     };
-    designs.into_iter().map(engine).collect()
+    let shipped =
+        Shipped::names(Role::Engine).map(|name| Layers::new(name).resolve_engine().expect("a shipped engine"));
+    designs.into_iter().map(engine).chain(shipped).collect()
 }
 
 #[test]

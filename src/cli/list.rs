@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::{self, Write};
 
-/// Lists the machines and designs that are built in.
+/// Lists the machines, designs and engines that are built in.
 ///
-/// A machine is complete; a design is a layer over one, for `--design`. `sealsim describe NAME` shows a machine,
+/// A machine is complete; a design is a layer over one, for `--design`; an engine is an AES-GCM engine alone, for `sealsim engine`. `sealsim describe NAME` shows a machine,
 /// `sealsim describe NAME --format toml` writes it to a file to start from.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -63,6 +63,7 @@ fn row(shipped: &Shipped) -> Row {
     let kind = match shipped.role {
         Role::Machine => "machine",
         Role::Design => "design",
+        Role::Engine => "engine",
     };
     Row { name: shipped.name().to_owned(), kind, summary: shipped.summary() }
 }

@@ -32,8 +32,8 @@ struct Vectors {
     /// NIST CAVP response files (.rsp) or Wycheproof files (.json) for AES-GCM and GMAC.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The engine: that of a machine, by path or built-in name (`sealsim list`), or of a TOML file with an engine at its top level or
-    /// under `engine`. Its key size does not matter: every vector brings its own. Without it, the engine of `h100-nvl-tdx`.
+    /// The engine: a shipped one or that of a machine, by path or built-in name (`sealsim list`), or of a TOML file with an engine at
+    /// its top level or under `engine`. Its key size does not matter: every vector brings its own. Without it, the engine of `h100-nvl-tdx`.
     #[arg(long, value_name = "CONFIG")]
     engine: Option<PathBuf>,
     /// How the counts are printed.
@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let What::Vectors(vectors) = &arguments.what;
     let engine = match &vectors.engine {
         Some(path) => engine_of(path)?,
-        None => machine_engine(Path::new("h100-nvl-tdx"))?,
+        None => engine_of(Path::new("h100-nvl-tdx"))?,
     };
     let mut files = Vec::new();
     for path in &vectors.files {
@@ -107,30 +107,20 @@ fn cases_of(path: &Path) -> Result<Vec<Case>, Failure> {
     read(&text).map_err(|error| Failure::InputOutput(miette!("{}: {error}", path.display())))
 }
 
-/// The engine of a machine, by path or built-in name, or the one in a file of its own.
+/// The engine of a machine or a shipped engine, by path or built-in name, or one at the top level of a file.
 fn engine_of(path: &Path) -> Result<EngineSpec, Failure> {
+    let layered = || Layers::new(path.to_string_lossy()).resolve_engine().map_err(Failure::from);
     if !path.exists() {
-        return machine_engine(path);
+        return layered();
     }
-    let text = text_of(path)?;
     let refusal = |error: &dyn std::fmt::Display| Failure::Config(miette!("{}: {error}", path.display()));
-    let mut table: toml::Table = text.parse().map_err(|error| refusal(&error))?;
-    if ["extends", "link", "copy_engine"].iter().any(|key| table.contains_key(*key)) {
-        return machine_engine(path);
-    }
-    for key in ["gpu", "engine"] {
-        if let Some(toml::Value::Table(inner)) = table.remove(key) {
-            table = inner;
-        }
+    let table: toml::Table = text_of(path)?.parse().map_err(|error| refusal(&error))?;
+    if ["extends", "engine", "link", "copy_engine"].iter().any(|key| table.contains_key(*key)) {
+        return layered();
     }
     let spec: EngineSpec = table.try_into().map_err(|error| refusal(&error))?;
     spec.check().map_err(|error| refusal(&error))?;
     Ok(spec)
-}
-
-fn machine_engine(path: &Path) -> Result<EngineSpec, Failure> {
-    let resolved = Layers::new(path.to_string_lossy()).resolve().map_err(Failure::from)?;
-    Ok(resolved.machine.engine)
 }
 
 fn progress(cases: u64) -> ProgressBar {

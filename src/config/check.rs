@@ -25,8 +25,13 @@ const GREATEST: [(&str, i128, &str); 6] = [
 const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
 
 /// Fields, or tables of them, whose zero has a meaning.
-const MAY_BE_ZERO: [&str; 4] =
-    ["engine.aes.registers_per_round", "link.gpu_credits", "link.host_credits", "tag_queue.quarantine"];
+const MAY_BE_ZERO: [&str; 5] = [
+    "engine.aes.registers_per_round",
+    "engine.control",
+    "link.gpu_credits",
+    "link.host_credits",
+    "tag_queue.quarantine",
+];
 
 /// Durations that cannot be nothing.
 const TAKES_TIME: [&str; 7] = [
@@ -128,6 +133,15 @@ const RULES: &[Rule] = &[
         path: "engine",
         broken: |m| m.engine.check().err().map(|error| error.to_string()),
         remedy: "see the fields' own descriptions: `sealsim schema`",
+    },
+    Rule {
+        path: "engine.control",
+        broken: |m| {
+            let alone =
+                || "an engine with a control of its own stands alone, in `sealsim engine` and `verify`".to_owned();
+            m.engine.control.is_some().then(alone)
+        },
+        remedy: "remove it: a machine's engine makes its keystream ahead, with `engine.aes.keystream_blocks`",
     },
     Rule {
         path: "copy_engine.read_buffer",
@@ -388,6 +402,7 @@ mod tests {
         ("engine", &["engine.ghash.multiplier.digit_bits=129"]),
         ("engine", &["engine.ghash.multiplier.digit_bits=16"]),
         ("engine", &["engine.ghash.multiplier.product=0 cycles", "engine.ghash.multiplier.reduction=0 cycles"]),
+        ("engine.control", &["engine.control.tag_at_once=true"]),
         ("copy_engine.burst", &["copy_engine.burst=96 B", "copy_engine.stripe=96 B"]),
         ("copy_engine.burst", &["copy_engine.burst=16 B"]),
         ("copy_engine.read_buffer", &["copy_engine.read_buffer=511 B"]),

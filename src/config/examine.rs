@@ -8,8 +8,13 @@ use super::tree::{Node, Table, Value, join};
 
 /// Everything that is wrong with `node`.
 pub(super) fn examine(node: &Node, shape: &Shape, chain: &str) -> Vec<ConfigError> {
+    examine_at(node, shape, "", chain)
+}
+
+/// Everything that is wrong with `node`, which stands at `path`.
+pub(super) fn examine_at(node: &Node, shape: &Shape, path: &str, chain: &str) -> Vec<ConfigError> {
     let mut examiner = Examiner { chain, errors: Vec::new() };
-    examiner.value(node, shape, "");
+    examiner.value(node, shape, path);
     examiner.errors
 }
 

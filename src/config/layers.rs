@@ -1,14 +1,16 @@
 //! Layers on layers: a machine, what it extends, designs over it, single values on top.
 
 use super::error::{ConfigError, Wrong};
+use super::examine::examine_at;
 use super::layer::{Layer, Stated};
 use super::place::{Place, Source};
 use super::provenance::{Kind, Provenance};
 use super::resolved::{Design, Resolved};
 use super::shape::{LABELS, Shape};
-use super::shipped::Role;
+use super::shipped::{Role, Shipped};
 use super::source;
 use super::tree::{Node, Table, Value};
+use crate::gcm::spec::EngineSpec;
 use std::sync::Arc;
 
 /// What to lay on what; nothing is read before [`Layers::resolve`].
@@ -52,8 +54,36 @@ impl Layers {
     ///
     /// Whatever is wrong with any layer or with the whole: see [`Wrong`].
     pub fn resolve(&self) -> Result<Resolved, ConfigError> {
+        let (stack, designs) = self.stack(source::find(Role::Machine, &self.machine)?)?;
+        Resolved::fill(stack.values, designs, stack.names)
+    }
+
+    /// Reads everything and fills an engine: one of the shipped engines or a file with a table `engine`, else that of a machine.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
+    pub fn resolve_engine(&self) -> Result<EngineSpec, ConfigError> {
+        let machine = Shipped::find(Role::Machine, &self.machine).is_some();
+        let source = source::find(if machine { Role::Machine } else { Role::Engine }, &self.machine)?;
+        let (stack, _) = self.stack(source)?;
+        let chain = stack.names.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" over ");
+        let (Some(engine), Some(shape)) = (stack.values.at("engine"), Shape::machine().field("engine", None)) else {
+            let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });
+            return Err(error.remedy("an engine stands in a table `[engine]`, as in hw-configs/engines/folded-8.toml"));
+        };
+        ConfigError::all(examine_at(engine, shape, "engine", &chain))?;
+        let senseless = |reason: String| ConfigError::new(Wrong::Senseless { path: "engine".into(), reason });
+        let spec: EngineSpec =
+            serde_json::from_value(engine.to_json()).map_err(|error| senseless(error.to_string()))?;
+        spec.check().map_err(|error| senseless(error.to_string()))?;
+        Ok(spec)
+    }
+
+    /// Lays everything on what `lowest` is.
+    fn stack(&self, lowest: Arc<Source>) -> Result<(Stack, Vec<Design>), ConfigError> {
         let mut stack = Stack { values: Node::empty(), names: Vec::new() };
-        for layer in with_lower(source::find(Role::Machine, &self.machine)?)? {
+        for layer in with_lower(lowest)? {
             stack.lay(layer)?;
         }
         let mut designs = Vec::new();
@@ -67,7 +97,7 @@ impl Layers {
         for setting in &self.settings {
             stack.lay(Layer::set(setting)?)?;
         }
-        Resolved::fill(stack.values, designs, stack.names)
+        Ok((stack, designs))
     }
 }
 

@@ -98,7 +98,7 @@ mod tests {
                     fields(value, map, root, path)?;
                     true
                 }
-                "$schema" | "$defs" | "title" | "description" | "examples" | "format" | "pattern" => true,
+                "$schema" | "$defs" | "title" | "description" | "examples" | "format" | "pattern" | "default" => true,
                 other => panic!("keyword {other}"),
             };
             if !fine {

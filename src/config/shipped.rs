@@ -7,6 +7,8 @@ pub enum Role {
     Machine,
     /// An overlay.
     Design,
+    /// An AES-GCM engine without a machine around it.
+    Engine,
 }
 
 /// A shipped file.
@@ -36,13 +38,43 @@ shipped![
     Machine "h100-sxm5-off.toml",
     Machine "h100-tdx-gen5.toml",
     Design "designs/by-page.toml",
+    Design "designs/direct.toml",
+    Design "designs/direct-in-place.toml",
     Design "designs/eager.toml",
+    Design "designs/fastrack.toml",
+    Design "designs/h100-cc.toml",
+    Design "designs/h100-cc-resealed.toml",
     Design "designs/hold.toml",
     Design "designs/interleaved-ghash.toml",
+    Design "designs/off.toml",
+    Design "designs/overlap.toml",
+    Design "designs/parallel-auth.toml",
+    Design "designs/parallel-auth-same-tag.toml",
     Design "designs/serial-ghash.toml",
     Design "designs/sm.toml",
     Design "designs/sm-tensor.toml",
+    Design "designs/store-and-forward.toml",
+    Design "designs/two-pces.toml",
     Design "designs/verify-bound.toml",
+    Engine "engines/folded-16.toml",
+    Engine "engines/folded-32.toml",
+    Engine "engines/folded-4.toml",
+    Engine "engines/folded-8.toml",
+    Engine "engines/iterative-masked.toml",
+    Engine "engines/iterative-unmasked.toml",
+    Engine "engines/serial-aes128.toml",
+    Engine "engines/unrolled-1.toml",
+    Engine "engines/unrolled-1-r1.toml",
+    Engine "engines/unrolled-1-r3.toml",
+    Engine "engines/unrolled-2.toml",
+    Engine "engines/unrolled-2-r1.toml",
+    Engine "engines/unrolled-2-r3.toml",
+    Engine "engines/unrolled-all.toml",
+    Engine "engines/unrolled-all-r1.toml",
+    Engine "engines/unrolled-all-r3.toml",
+    Engine "engines/unrolled-half.toml",
+    Engine "engines/unrolled-half-r1.toml",
+    Engine "engines/unrolled-half-r3.toml",
 ];
 
 impl Shipped {
@@ -82,7 +114,7 @@ mod tests {
     fn every_file_in_hw_configs_is_built_in() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("hw-configs");
         let mut files = BTreeSet::new();
-        for folder in ["", "designs/"] {
+        for folder in ["", "designs/", "engines/"] {
             for entry in fs::read_dir(root.join(folder)).unwrap() {
                 let name = entry.unwrap().file_name().into_string().unwrap();
                 if name.ends_with(".toml") {

@@ -11,12 +11,13 @@
 //! | | |
 //! | --- | --- |
 //! | accepts | one block per cycle and lane, not closer than the start interval, and not in a cycle in which a block in the lane comes round again |
-//! | latency | passes x D; D = rounds in hardware x registers per round, one cycle at least |
+//! | latency | load + passes x D + unload; D = rounds in hardware x registers per round, one cycle at least. Load and unload are zero but for an engine with a [control](super::control) of its own |
 //! | stalls | never: whoever starts a block has room for its result |
 //!
 //! Rounds in hardware beyond the key's own are bypassed. A round's logic lies before its first register; with no
 //! registers, all rounds in hardware lie before the lane's only one.
 
+use super::control::ControlSpec;
 use super::field::Element;
 use super::spec::AesSpec;
 use aes::hazmat;
@@ -70,6 +71,19 @@ impl RoundKeys {
         Element::from_bytes(self.0[round as usize].into())
     }
 
+    /// The states of a block: after the first key addition, then after each round; the last is the cipher's output.
+    #[must_use]
+    pub fn states(&self, block: [u8; 16]) -> Vec<Element> {
+        let mut state = State::from(block);
+        xor(&mut state, &self.0[0]);
+        let mut states = vec![Element::from_bytes(state.into())];
+        for round in 1..=self.rounds() {
+            self.round(&mut state, round);
+            states.push(Element::from_bytes(state.into()));
+        }
+        states
+    }
+
     /// The state after round `round`, 1 to `rounds`; the last one has no MixColumns.
     fn round(&self, state: &mut State, round: u32) {
         let key = &self.0[round as usize];
@@ -115,8 +129,10 @@ struct Flight<T> {
 /// One lane. `T` is what travels with a block.
 #[derive(Debug, Clone)]
 pub struct Lane<T> {
+    load: u64,
     pass: u64,
     latency: u64,
+    one_at_a_time: bool,
     interval: u64,
     /// Rounds that are worked in one cycle, and the cycles between them.
     rounds_at_once: u32,
@@ -129,10 +145,22 @@ impl<T> Lane<T> {
     /// A lane at rest, for a key of so many rounds.
     #[must_use]
     pub fn new(spec: &AesSpec, rounds: u32) -> Self {
-        let (in_hardware, registers) = (spec.rounds_in_hardware.min(rounds), spec.registers_per_round);
+        Self::controlled(spec, &ControlSpec::default(), rounds)
+    }
+
+    /// A lane at rest in an engine with a control of its own.
+    #[must_use]
+    pub fn controlled(spec: &AesSpec, control: &ControlSpec, rounds: u32) -> Self {
+        let (in_hardware, registers) = (control.rounds_per_pass(spec, rounds), spec.registers_per_round);
+        let (load, unload) = (control.load_cycles(rounds), control.unload.0);
+        let places = u64::from(in_hardware * registers).max(1);
+        let latency = load + u64::from(control.passes(spec, rounds)) * places + unload;
         Self {
-            pass: spec.pass_cycles(rounds),
-            latency: spec.latency(rounds),
+            load,
+            // Where blocks enter and leave by stages of their own, none goes round.
+            pass: if load + unload > 0 { latency } else { places },
+            latency,
+            one_at_a_time: control.one_at_a_time,
             interval: spec.start_interval.0.max(1),
             rounds_at_once: if registers == 0 { in_hardware } else { 1 },
             registers: registers.max(1).into(),
@@ -144,7 +172,17 @@ impl<T> Lane<T> {
     /// Whether a block may enter in this cycle.
     #[must_use]
     pub fn free(&self) -> bool {
-        self.since_start >= self.interval && self.flights.iter().all(|flight| !flight.age.is_multiple_of(self.pass))
+        let room = match self.one_at_a_time {
+            true => self.flights.is_empty(),
+            false => self.flights.iter().all(|flight| !flight.age.is_multiple_of(self.pass)),
+        };
+        self.since_start >= self.interval && room
+    }
+
+    /// What travels with the block that stands at the output in the next cycle.
+    #[must_use]
+    pub fn leaves(&self) -> Option<&T> {
+        self.flights.front().filter(|oldest| oldest.age + 1 == self.latency).map(|oldest| &oldest.tag)
     }
 
     /// A block enters in this cycle.
@@ -160,7 +198,8 @@ impl<T> Lane<T> {
     pub fn clock(&mut self, keys: &RoundKeys) -> Option<(Element, T)> {
         self.since_start = self.since_start.saturating_add(1);
         for flight in &mut self.flights {
-            if (flight.age % self.pass).is_multiple_of(self.registers) {
+            let worked = flight.age.checked_sub(self.load);
+            if worked.is_some_and(|age| (age % self.pass).is_multiple_of(self.registers)) {
                 let last = keys.rounds().min(flight.rounds_done + self.rounds_at_once);
                 for round in flight.rounds_done + 1..=last {
                     keys.round(&mut flight.state, round);

@@ -1,5 +1,6 @@
 //! Random engines and bytes for tests.
 
+use super::control::{ControlSpec, Inputs, Keystream, PhaseSpec, Start};
 use super::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
 use crate::units::Cycles;
 use proptest::prelude::*;
@@ -30,10 +31,11 @@ pub fn any_multiplier() -> impl Strategy<Value = MultiplierSpec> {
 /// Any GHASH unit of modest size.
 pub fn any_ghash() -> impl Strategy<Value = GhashSpec> {
     any_multiplier().prop_flat_map(|multiplier| {
-        let (serial, aggregated) = (multiplier.clone(), multiplier.clone());
+        let (serial, aggregated, folded) = (multiplier.clone(), multiplier.clone(), multiplier.clone());
         let closing = prop::sample::select(vec![Closing::LookAhead, Closing::Afterwards]);
         prop_oneof![
-            Just(GhashSpec::Serial { multiplier: serial }),
+            prop::option::of((0..9_u64).prop_map(Cycles))
+                .prop_map(move |first_block| GhashSpec::Serial { multiplier: serial.clone(), first_block }),
             (1..20_u32, 1..6_u32, closing).prop_map(move |(ways, multipliers, closing)| GhashSpec::Interleaved {
                 ways,
                 multipliers,
@@ -44,6 +46,11 @@ pub fn any_ghash() -> impl Strategy<Value = GhashSpec> {
                 width,
                 groups,
                 multiplier: aggregated.clone()
+            }),
+            (1..12_u32, 0..4_u64).prop_map(move |(powers, fold)| GhashSpec::Folded {
+                powers,
+                fold: Cycles(fold),
+                multiplier: folded.clone()
             }),
         ]
     })
@@ -71,6 +78,47 @@ pub fn any_engine() -> impl Strategy<Value = EngineSpec> {
             ghash,
             key_setup: Cycles(key_setup),
             compare: Cycles(compare),
+            control: None,
         },
     )
+}
+
+/// Any engine with a control of its own.
+pub fn any_controlled_engine() -> impl Strategy<Value = EngineSpec> {
+    use prop::sample::select;
+    let keystream = select(vec![Keystream::Ahead, Keystream::Frozen, Keystream::WithText]);
+    let start = select(vec![Start::AfterPowers, Start::BehindH]);
+    let inputs = select(vec![Inputs::Powers, Inputs::Mask, Inputs::FirstKeystream]);
+    let cycles = || (0..5_u64).prop_map(Cycles);
+    let lane = (0..4_u32, any::<bool>(), any::<bool>(), cycles(), cycles(), cycles(), cycles());
+    let rules = (cycles(), cycles(), any::<bool>(), any::<bool>(), any::<bool>(), cycles(), any::<bool>());
+    let phases = (cycles(), cycles(), cycles()).prop_map(|(aad, text, length)| PhaseSpec { aad, text, length });
+    let control = (keystream, start, inputs, lane, rules, prop::option::of(phases), 0..2_u32).prop_map(
+        |(keystream, start, inputs, lane, rules, phases, origin)| ControlSpec {
+            keystream,
+            start,
+            inputs,
+            passes: lane.0,
+            full_length: lane.1,
+            one_at_a_time: lane.2,
+            load: lane.3,
+            unload: lane.4,
+            round_key: lane.5,
+            schedule_word: lane.6,
+            settle: rules.0,
+            aad_start: rules.1,
+            shared_port: rules.2,
+            leave_with_hash: rules.3,
+            take_turns: rules.4,
+            end_of_text: rules.5,
+            tag_at_once: rules.6,
+            phases,
+            origin,
+        },
+    );
+    let engine = (any_engine(), control).prop_map(|(engine, control)| {
+        let lanes = if control.keystream == Keystream::Ahead { engine.aes.lanes } else { 1 };
+        EngineSpec { aes: AesSpec { lanes, ..engine.aes }, control: Some(control), ..engine }
+    });
+    engine.prop_filter("its statements agree", |spec| spec.check().is_ok())
 }

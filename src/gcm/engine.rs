@@ -5,16 +5,20 @@
 //! that cycle.
 
 mod hashing;
+mod sequence;
 #[cfg(test)]
 mod tests;
 
 use super::aes::{Lane, RoundKeys};
+use super::control::{ControlSpec, Keystream, Start};
 use super::counter;
 use super::field::Element;
 use super::ghash::{Datapath, Unit};
 use super::message::{Direction, Shape};
 use super::spec::{EngineSpec, SpecError};
 use hashing::Hashing;
+pub use sequence::Phase;
+use sequence::Sequence;
 use std::collections::VecDeque;
 use thiserror::Error;
 
@@ -48,6 +52,10 @@ pub enum EngineError {
 pub enum Event {
     /// All that depends on the key stands: messages may start.
     KeyReady,
+    /// A phase of a message begins, in an engine that is driven phase by phase.
+    Phase(Phase),
+    /// An AAD block entered GHASH.
+    Aad,
     /// Text blocks were taken.
     Taken(u32),
     /// Text stands at the output: one block, the last of a message maybe short.
@@ -68,6 +76,7 @@ enum KeyState {
     Expanding { until: u64 },
     MakingH,
     MakingPowers,
+    Settling { until: u64 },
     Ready,
 }
 
@@ -84,10 +93,15 @@ struct Message {
     hashed: u64,
     mask: Option<Element>,
     value: Option<Element>,
-    tag: Option<[u8; 16]>,
+    /// The tag, and the cycle from which it stands.
+    tag: Option<(u64, [u8; 16])>,
 }
 
 impl Message {
+    const fn all_started(&self) -> bool {
+        self.blocks_started == self.aes_blocks()
+    }
+
     const fn aes_blocks(&self) -> u64 {
         self.shape.text_blocks() + 1
     }
@@ -102,6 +116,8 @@ impl Message {
 #[derive(Debug, Clone)]
 pub struct Engine {
     spec: EngineSpec,
+    control: ControlSpec,
+    sequence: Sequence,
     cycle: u64,
     keys: Option<(RoundKeys, KeyState)>,
     lanes: Vec<Lane<Purpose>>,
@@ -128,11 +144,15 @@ impl Engine {
     pub fn new(spec: &EngineSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let rounds = spec.rounds()?;
+        let control = spec.control.clone().unwrap_or_default();
+        let lane = || Lane::controlled(&spec.aes, &control, rounds);
         Ok(Self {
             spec: spec.clone(),
+            sequence: Sequence::default(),
             cycle: 0,
             keys: None,
-            lanes: (0..spec.aes.lanes).map(|_| Lane::new(&spec.aes, rounds)).collect(),
+            lanes: (0..spec.aes.lanes).map(|_| lane()).collect(),
+            control,
             begun: 0,
             reserved: 0,
             counters_ended: None,
@@ -164,12 +184,14 @@ impl Engine {
     /// [`EngineError::KeyBits`], [`EngineError::InUse`].
     pub fn load_key(&mut self, key: &[u8]) -> Result<(), EngineError> {
         let wrong = EngineError::KeyBits { expected: self.spec.key_bits, got: 8 * key.len() };
-        let loading = matches!(self.keys, Some((_, KeyState::MakingH | KeyState::MakingPowers)));
+        let loading =
+            matches!(self.keys, Some((_, KeyState::MakingH | KeyState::MakingPowers | KeyState::Settling { .. })));
         if !self.idle() || loading {
             return Err(EngineError::InUse);
         }
         let keys = RoundKeys::expand(key).filter(|_| 8 * key.len() == self.spec.key_bits as usize).ok_or(wrong)?;
-        self.keys = Some((keys, KeyState::Expanding { until: self.cycle + self.spec.key_setup.0 }));
+        let expansion = self.spec.key_setup.0 + self.control.schedule(keys.rounds());
+        self.keys = Some((keys, KeyState::Expanding { until: self.cycle + expansion }));
         Ok(())
     }
 
@@ -210,16 +232,29 @@ impl Engine {
         self.advance_key(events);
         self.retire(events);
         self.sequence_hashing();
-        self.feed_hash();
-        self.start_blocks();
-        self.take_text(events);
+        self.advance_phase(events);
+        self.feed_hash(events);
+        // A lane that stood still takes a block in the cycle in which text makes room at its end.
+        match self.control.keystream {
+            Keystream::Ahead => {
+                self.start_blocks();
+                self.take_text(events);
+            }
+            Keystream::Frozen => {
+                self.take_text(events);
+                self.start_blocks();
+            }
+            Keystream::WithText => {
+                self.enter_text(events);
+                self.start_blocks();
+            }
+        }
         self.feed_length();
         self.make_tag();
+        if self.control.tag_at_once {
+            self.retire(events);
+        }
         self.clock();
-    }
-
-    fn key_ready(&self) -> bool {
-        matches!(self.keys, Some((_, KeyState::Ready)))
     }
 
     /// The stages of a key load that end without a clock edge.
@@ -233,6 +268,11 @@ impl Engine {
             *state = KeyState::MakingH;
         }
         if matches!(state, KeyState::MakingPowers) && self.ghash.ready() {
+            *state = KeyState::Settling { until: self.cycle + self.control.settle.0 };
+        }
+        if let KeyState::Settling { until } = *state
+            && self.cycle >= until
+        {
             *state = KeyState::Ready;
             events.push((self.cycle, Event::KeyReady));
         }
@@ -240,12 +280,13 @@ impl Engine {
 
     /// Lets go of messages whose tag stands, and opens others in their place.
     fn retire(&mut self, events: &mut Vec<(u64, Event)>) {
-        if let Some(tag) = self.open.front().and_then(|message| message.tag) {
+        if let Some((at, tag)) = self.open.front().and_then(|message| message.tag)
+            && at <= self.cycle
+        {
             events.push((self.cycle, Event::Tag(tag)));
             self.open.pop_front();
         }
-        while self.key_ready()
-            && self.open.len() < CONTEXTS
+        while self.may_open()
             && let Some(message) = self.waiting.pop_front()
         {
             self.open.push_back(message);
@@ -254,16 +295,19 @@ impl Engine {
 
     /// Starts AES blocks in order: mask, then keystream, as far as lanes and the keystream FIFO have room.
     fn start_blocks(&mut self) {
-        let Some((keys, KeyState::Ready)) = &self.keys else { return };
-        let Some(message) = self.open.iter_mut().find(|message| message.blocks_started < message.aes_blocks()) else {
+        if !self.key_serves() || self.lane_stands_still() {
             return;
-        };
+        }
+        let Some((keys, _)) = &self.keys else { return };
+        let Some(message) = self.open.iter_mut().find(|message| !message.all_started()) else { return };
+        let ends = if self.control.keystream == Keystream::WithText { 1 } else { message.aes_blocks() };
+        let counted = self.control.keystream == Keystream::Ahead;
         let (Some(j0), true) = (message.j0, self.counters_ended.is_none_or(|cycle| cycle < self.cycle)) else { return };
-        while message.blocks_started < message.aes_blocks() {
+        while message.blocks_started < ends {
             let block = message.blocks_started;
             let index = (block % self.lanes.len() as u64) as usize;
             let lane = &mut self.lanes[index];
-            if !lane.free() || (block > 0 && self.reserved == u64::from(self.spec.aes.keystream_blocks)) {
+            if !lane.free() || (counted && block > 0 && self.reserved == u64::from(self.spec.aes.keystream_blocks)) {
                 return;
             }
             let purpose = if block == 0 { Purpose::Mask } else { Purpose::Keystream(self.begun) };
@@ -274,7 +318,9 @@ impl Engine {
             lane.start(keys, counter::advanced(j0, block as u32), purpose);
             message.blocks_started += 1;
         }
-        self.counters_ended = Some(self.cycle);
+        if message.all_started() {
+            self.counters_ended = Some(self.cycle);
+        }
     }
 
     /// Takes text blocks through the ports, one per lane, with their keystream.
@@ -289,15 +335,16 @@ impl Engine {
     }
 
     fn take_block(&mut self, events: &mut Vec<(u64, Event)>) -> bool {
-        let hashing_text = self.hashing_text();
-        let Some(index) = self.open.iter().position(|message| message.taken < message.shape.text_blocks()) else {
+        let (hashing_text, powers_stand) = (self.hashing_text(), self.powers_stand());
+        let Some(index) = self.next_text() else { return false };
+        if !self.text_may_enter(index) {
             return false;
-        };
+        }
         let message = &mut self.open[index];
         let (length, seal) = (message.next_block(), message.shape.direction == Direction::Seal);
         let way_free = match seal {
             true => self.output.len() < self.lanes.len(),
-            false => hashing_text == Some(index) && self.ghash.can_enter(),
+            false => hashing_text == Some(index) && powers_stand && self.ghash.can_enter(),
         };
         if self.text.len() < length || !way_free {
             return false;
@@ -311,6 +358,7 @@ impl Engine {
             self.output.push_back(Element::from_partial(&output));
         } else {
             message.hashed += 1;
+            self.sequence.last_hashed = Some(self.cycle);
             self.ghash.enter(Element::from_partial(&input));
         }
         events.push((self.cycle + 1, Event::Text(output)));
@@ -320,17 +368,19 @@ impl Engine {
     fn make_tag(&mut self) {
         for message in &mut self.open {
             if let (Some(value), Some(mask)) = (message.value, message.mask) {
-                message.tag = Some((value ^ mask).to_bytes());
+                let at = self.cycle + u64::from(!self.control.tag_at_once);
+                message.tag.get_or_insert((at, (value ^ mask).to_bytes()));
             }
         }
     }
 
     fn clock(&mut self) {
+        let still = self.lane_stands_still();
         self.cycle += 1;
         self.ghash.clock();
         let Some((keys, state)) = &mut self.keys else { return };
         let mut keystream = Vec::new();
-        for lane in &mut self.lanes {
+        for lane in self.lanes.iter_mut().filter(|_| !still) {
             match lane.clock(keys) {
                 Some((h, Purpose::H)) => {
                     self.ghash.load(h);
@@ -362,7 +412,7 @@ impl Engine {
                 match event {
                     Event::Text(bytes) => text.extend(bytes),
                     Event::Tag(tag) => return Ok((text, *tag)),
-                    Event::KeyReady | Event::Taken(_) => {}
+                    Event::KeyReady | Event::Phase(_) | Event::Aad | Event::Taken(_) => {}
                 }
             }
             seen = events.len();

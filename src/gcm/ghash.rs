@@ -22,6 +22,7 @@
 //! - Powers of H are made by the unit's own multipliers when a key is loaded: see [`powers`].
 
 pub mod aggregated;
+pub mod folded;
 pub mod interleaved;
 pub mod powers;
 pub mod serial;
@@ -62,7 +63,11 @@ pub trait Cadence {
     fn begin(&mut self, at: u64, blocks: u64);
     /// Earliest cycle in which the next block may enter.
     fn earliest(&self) -> u64;
-    /// Blocks, of the next `want`, that may enter in cycle `at`, which is not before [`Cadence::earliest`]: one at least.
+    /// Earliest cycle from `at` on in which the next block may enter.
+    fn next(&self, at: u64) -> u64 {
+        at.max(self.earliest())
+    }
+    /// Blocks, of the next `want`, that may enter in cycle `at`, which [`Cadence::next`] gave: one at least.
     fn room(&self, at: u64, want: u64) -> u64;
     /// The next `count` blocks enter in cycle `at`; no more than there is room for.
     fn enter(&mut self, at: u64, count: u64);
@@ -104,6 +109,8 @@ macro_rules! families {
             #[inline]
             fn earliest(&self) -> u64 { match self { $(Self::$family(unit) => unit.earliest()),*, Self::Unhindered(unit) => unit.earliest() } }
             #[inline]
+            fn next(&self, at: u64) -> u64 { match self { $(Self::$family(unit) => unit.next(at)),*, Self::Unhindered(unit) => unit.next(at) } }
+            #[inline]
             fn room(&self, at: u64, want: u64) -> u64 { match self { $(Self::$family(unit) => unit.room(at, want)),*, Self::Unhindered(unit) => unit.room(at, want) } }
             #[inline]
             fn enter(&mut self, at: u64, count: u64) { match self { $(Self::$family(unit) => unit.enter(at, count)),*, Self::Unhindered(unit) => unit.enter(at, count) } }
@@ -113,19 +120,24 @@ macro_rules! families {
     };
 }
 
-families! { Serial: serial, Interleaved: interleaved, Aggregated: aggregated }
+families! { Serial: serial, Interleaved: interleaved, Aggregated: aggregated, Folded: folded }
 
 impl Unit {
     /// The unit of a specification, at rest. The specification has been checked.
     #[must_use]
     pub fn new(spec: &GhashSpec) -> Self {
         match spec {
-            GhashSpec::Serial { multiplier } => Self::Serial(serial::Unit::new(multiplier)),
+            GhashSpec::Serial { multiplier, first_block } => {
+                Self::Serial(serial::Unit::new(multiplier, first_block.unwrap_or_default().0))
+            }
             GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
                 Self::Interleaved(interleaved::Unit::new(*ways, *multipliers, *closing, multiplier))
             }
             GhashSpec::Aggregated { width, groups, multiplier } => {
                 Self::Aggregated(aggregated::Unit::new(*width, *groups, multiplier))
+            }
+            GhashSpec::Folded { powers, fold, multiplier } => {
+                Self::Folded(folded::Unit::new(*powers, fold.0, multiplier))
             }
         }
     }
@@ -143,12 +155,17 @@ impl Recurrence {
     #[must_use]
     pub fn of_family(spec: &GhashSpec) -> Self {
         match spec {
-            GhashSpec::Serial { multiplier } => Self::Serial(serial::Recurrence::new(multiplier)),
+            GhashSpec::Serial { multiplier, first_block } => {
+                Self::Serial(serial::Recurrence::new(multiplier, first_block.unwrap_or_default().0))
+            }
             GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
                 Self::Interleaved(interleaved::Recurrence::new(*ways, *multipliers, *closing, multiplier))
             }
             GhashSpec::Aggregated { width, groups, multiplier } => {
                 Self::Aggregated(aggregated::Recurrence::new(*width, *groups, multiplier))
+            }
+            GhashSpec::Folded { powers, fold, multiplier } => {
+                Self::Folded(folded::Recurrence::new(*powers, fold.0, multiplier))
             }
         }
     }

@@ -16,13 +16,15 @@
 //! - [`engine`]: the structural datapath, register by register and cycle by cycle;
 //! - [`timing`]: the cycles alone.
 //!
-//! A machine runs on [`timing`] and [`bulk`]; `sealsim verify vectors` drives [`engine`]. [`iv`] counts the IVs of the copy
+//! [`alone`] puts an engine on a bench of its own. A machine runs on [`timing`] and [`bulk`]; `sealsim verify vectors` drives [`engine`]. [`iv`] counts the IVs of the copy
 //! path, and [`pseudo`] stands in for tags in runs without data. What an engine is built of is in [`spec`].
 
 pub mod aes;
+pub mod alone;
 #[cfg(test)]
 pub(crate) mod arbitrary;
 pub mod bulk;
+pub mod control;
 pub mod counter;
 pub mod engine;
 pub mod field;

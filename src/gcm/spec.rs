@@ -1,5 +1,6 @@
 //! What an AES-GCM engine is built of.
 
+use super::control::ControlSpec;
 use crate::units::Cycles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,10 @@ pub struct EngineSpec {
     pub key_setup: Cycles,
     /// From the tag to the verdict.
     pub compare: Cycles,
+    /// How the engine is sequenced, where it does not run freely. An engine that says so stands alone: a machine's copy engine has
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<ControlSpec>,
 }
 
 /// AES lanes that make the keystream.
@@ -60,6 +65,9 @@ pub enum GhashSpec {
     Serial {
         /// The multiplier.
         multiplier: MultiplierSpec,
+        /// Cycles that the first block of a message takes beyond the others, as where a mask needs a product of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        first_block: Option<Cycles>,
     },
     /// Accumulator j takes blocks j, j + ways, ... times H^ways.
     Interleaved {
@@ -79,6 +87,16 @@ pub enum GhashSpec {
         /// Groups in flight.
         groups: u32,
         /// Each multiplier.
+        multiplier: MultiplierSpec,
+    },
+    /// Groups of `powers` blocks times descending powers on one multiplier, into which the state is folded by one more product per
+    /// group.
+    Folded {
+        /// Powers of H that are stored: blocks per group.
+        powers: u32,
+        /// Registers between the products and the state: cycles from the last product of a group to its sum as the state.
+        fold: Cycles,
+        /// The multiplier.
         multiplier: MultiplierSpec,
     },
 }
@@ -124,6 +142,17 @@ pub enum SpecError {
         /// The product's declared latency in cycles.
         product: u64,
     },
+    /// Two statements exclude each other.
+    #[error("{what} excludes {excludes}")]
+    Apart {
+        /// The one.
+        what: &'static str,
+        /// The other, and why.
+        excludes: &'static str,
+    },
+    /// A clockwork exists for free-running engines only.
+    #[error("an engine with a `control` of its own stands alone: a machine's engine makes its keystream ahead")]
+    Controlled,
 }
 
 /// Refuses a value outside of a range.
@@ -149,6 +178,9 @@ impl EngineSpec {
         within("aes.keystream_blocks", aes.keystream_blocks.into(), 1, 1 << 20)?;
         within("key_setup", self.key_setup.0, 0, LONGEST)?;
         within("compare", self.compare.0, 0, LONGEST)?;
+        if let Some(control) = &self.control {
+            control.check(self)?;
+        }
         self.ghash.check()
     }
 
@@ -184,6 +216,7 @@ impl EngineSpec {
             ghash: GhashSpec::Aggregated { width: 4, groups: 4, multiplier },
             key_setup: Cycles(14),
             compare: Cycles(1),
+            control: None,
         }
     }
 }
@@ -241,13 +274,27 @@ impl MultiplierSpec {
 }
 
 impl GhashSpec {
+    /// The multiplier, or each of them.
+    #[must_use]
+    pub const fn multiplier(&self) -> &MultiplierSpec {
+        match self {
+            Self::Serial { multiplier, .. }
+            | Self::Interleaved { multiplier, .. }
+            | Self::Aggregated { multiplier, .. }
+            | Self::Folded { multiplier, .. } => multiplier,
+        }
+    }
+
     /// Says whether such a unit can be built.
     ///
     /// # Errors
     /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         match self {
-            Self::Serial { multiplier } => multiplier.check(),
+            Self::Serial { multiplier, first_block } => {
+                within("ghash.first_block", first_block.unwrap_or_default().0, 0, LONGEST)?;
+                multiplier.check()
+            }
             Self::Interleaved { ways, multipliers, multiplier, .. } => {
                 within("ghash.ways", (*ways).into(), 1, 1024)?;
                 within("ghash.multipliers", (*multipliers).into(), 1, 256)?;
@@ -256,6 +303,11 @@ impl GhashSpec {
             Self::Aggregated { width, groups, multiplier } => {
                 within("ghash.width", (*width).into(), 1, 256)?;
                 within("ghash.groups", (*groups).into(), 1, 256)?;
+                multiplier.check()
+            }
+            Self::Folded { powers, fold, multiplier } => {
+                within("ghash.powers", (*powers).into(), 1, 4096)?;
+                within("ghash.fold", fold.0, 0, LONGEST)?;
                 multiplier.check()
             }
         }

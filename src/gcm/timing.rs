@@ -108,6 +108,9 @@ impl Timing {
     /// What [`EngineSpec::check`] says.
     pub fn new(spec: &EngineSpec) -> Result<Self, SpecError> {
         spec.check()?;
+        if spec.control.is_some() {
+            return Err(SpecError::Controlled);
+        }
         let rounds = spec.rounds()?;
         let ports = u64::from(spec.aes.lanes);
         Ok(Self {
@@ -254,11 +257,11 @@ impl Timing {
     #[inline]
     fn take_row(&mut self, left: u64, limit: &mut Limit) -> u64 {
         let free = self.ports_free();
-        let (mut at, mut stands) = (free.max(self.hash_free()), 0);
+        let (mut at, mut stands) = (self.hash_free(free), 0);
         let mut want = left.min(self.ports_in(at));
         let (mut keyed, first) = self.keystream.ready(self.taken, want, at);
         if keyed == 0 {
-            (at, stands) = (first, first);
+            (at, stands) = (self.hash_free(first), first);
             want = left.min(self.ports_in(at));
             keyed = self.keystream.ready(self.taken, want, at).0;
         }
@@ -281,12 +284,12 @@ impl Timing {
         room
     }
 
-    /// Cycle in which the way to GHASH takes the next text block.
+    /// Cycle from `at` on in which the way to GHASH takes the next text block.
     #[inline]
-    fn hash_free(&self) -> u64 {
+    fn hash_free(&self, at: u64) -> u64 {
         match self.direction {
-            Direction::Open => self.ghash.earliest(),
-            Direction::Seal => self.drained(0),
+            Direction::Open => self.ghash.next(at),
+            Direction::Seal => at.max(self.drained(0)),
         }
     }
 
@@ -309,7 +312,7 @@ impl Timing {
         let mask = self.hashed.len() - 1;
         let (mut index, mut left) = (self.taken as usize, count);
         while left > 0 {
-            let enters = at.max(self.ghash.earliest());
+            let enters = self.ghash.next(at);
             let count = self.ghash.room(enters, left);
             self.ghash.enter(enters, count);
             for _ in 0..count {

@@ -1,6 +1,6 @@
 //! What the GHASH unit is fed with: the IV where it has not 96 bits, then AAD, ciphertext and the length block.
 
-use super::{Datapath, Element, Engine, counter};
+use super::{Datapath, Element, Engine, Event, Keystream, counter};
 use crate::gcm::message::Direction;
 
 /// What the GHASH unit works on. It is always for the oldest open message that has no value yet.
@@ -37,6 +37,7 @@ impl Engine {
                 }
                 (Hashing::Ended, Some(value)) => {
                     message.value = Some(value);
+                    self.sequence.opened = None;
                     self.hashing = Hashing::Idle;
                     continue;
                 }
@@ -51,7 +52,11 @@ impl Engine {
     }
 
     /// Feeds what does not come through the text ports in this cycle: IV, AAD, and on seal the output register.
-    pub(super) fn feed_hash(&mut self) {
+    pub(super) fn feed_hash(&mut self, events: &mut Vec<(u64, Event)>) {
+        if !self.powers_stand() {
+            return;
+        }
+        let (aad_open, with_text) = (self.aad_may_enter(), self.control.keystream == Keystream::WithText);
         let Some(message) = self.open.iter_mut().find(|message| message.value.is_none()) else { return };
         let shape = message.shape;
         while self.ghash.can_enter() {
@@ -65,13 +70,29 @@ impl Engine {
                     *entered += 1;
                 }
                 Hashing::Message(entered) if *entered < shape.aad_blocks() => {
+                    if !aad_open {
+                        return;
+                    }
                     self.ghash.enter(block_of(&message.aad, *entered));
                     *entered += 1;
+                    self.sequence.last_input = Some(self.cycle);
+                    events.push((self.cycle, Event::Aad));
+                }
+                Hashing::Message(_) if with_text && message.hashed < shape.text_blocks() => {
+                    let Some(key) = self.keystream.pop_front() else { return };
+                    let input = self.sequence.travelling.pop_front().unwrap_or_default();
+                    let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
+                    let cipher = if shape.direction == Direction::Seal { &output } else { &input };
+                    self.ghash.enter(Element::from_partial(cipher));
+                    message.hashed += 1;
+                    self.sequence.last_hashed = Some(self.cycle);
+                    events.push((self.cycle + u64::from(!self.control.leave_with_hash), Event::Text(output)));
                 }
                 Hashing::Message(_) if shape.direction == Direction::Seal && message.hashed < shape.text_blocks() => {
                     let Some(block) = self.output.pop_front() else { return };
                     self.ghash.enter(block);
                     message.hashed += 1;
+                    self.sequence.last_hashed = Some(self.cycle);
                 }
                 _ => return,
             }
@@ -92,6 +113,8 @@ impl Engine {
         if let Hashing::Message(aad) = self.hashing
             && aad == shape.aad_blocks()
             && message.hashed == shape.text_blocks()
+            && self.powers_stand()
+            && self.length_may_enter()
             && self.ghash.can_enter()
         {
             self.ghash.enter(counter::length_block(shape.aad_bytes, shape.text_bytes));

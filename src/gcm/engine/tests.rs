@@ -14,7 +14,7 @@ fn ready(spec: &EngineSpec, key: &[u8]) -> Engine {
 fn long_messages_equal_another_code_base() {
     let designs = [
         EngineSpec::four_lanes().ghash,
-        GhashSpec::Serial { multiplier: multiplier(0, 1, 128) },
+        GhashSpec::Serial { multiplier: multiplier(0, 1, 128), first_block: None },
         GhashSpec::Interleaved {
             ways: 9,
             multipliers: 4,

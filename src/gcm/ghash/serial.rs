@@ -8,8 +8,8 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | accepts | one block per L cycles; the digit-serial interval is hidden in L |
-//! | tail | 2 L: the last ciphertext block, then the length block |
+//! | accepts | one block per L cycles, the first of a message F cycles longer; the digit-serial interval is hidden in L |
+//! | tail | 2 L: the last ciphertext block, then the length block; F more if the last ciphertext block is the first |
 //! | closing | none |
 //! | partial groups, alignment | none: every block is a group |
 //! | powers | H alone: no set-up |
@@ -27,19 +27,25 @@ pub struct Unit {
     accumulator: Element,
     busy: bool,
     left: u64,
+    /// What the first block of a message takes beyond the others, and what is left of it.
+    first_block: u64,
+    extra: u64,
 }
 
 impl Unit {
     /// A unit at rest.
     #[must_use]
-    pub fn new(spec: &MultiplierSpec) -> Self {
-        Self { multiplier: Multiplier::new(spec), h: None, accumulator: Element::ZERO, busy: false, left: 0 }
+    pub fn new(spec: &MultiplierSpec, first_block: u64) -> Self {
+        let (multiplier, accumulator) = (Multiplier::new(spec), Element::ZERO);
+        Self { multiplier, h: None, accumulator, busy: false, left: 0, first_block, extra: 0 }
     }
 }
 
 impl Datapath for Unit {
     fn clock(&mut self) {
-        if let Some((value, ())) = self.multiplier.clock() {
+        if self.busy && self.extra > 0 {
+            self.extra -= 1;
+        } else if let Some((value, ())) = self.multiplier.clock() {
             self.accumulator = value;
             self.busy = false;
         }
@@ -56,6 +62,7 @@ impl Datapath for Unit {
     fn begin(&mut self, blocks: u64) {
         self.accumulator = Element::ZERO;
         self.left = blocks;
+        self.extra = self.first_block;
     }
 
     fn can_enter(&self) -> bool {
@@ -84,13 +91,15 @@ impl Datapath for Unit {
 pub struct Recurrence {
     latency: u64,
     next: u64,
+    first_block: u64,
+    extra: u64,
 }
 
 impl Recurrence {
     /// A unit at rest.
     #[must_use]
-    pub const fn new(spec: &MultiplierSpec) -> Self {
-        Self { latency: spec.latency(), next: 0 }
+    pub const fn new(spec: &MultiplierSpec, first_block: u64) -> Self {
+        Self { latency: spec.latency(), next: 0, first_block, extra: 0 }
     }
 }
 
@@ -101,6 +110,7 @@ impl Cadence for Recurrence {
 
     fn begin(&mut self, at: u64, _: u64) {
         self.next = self.next.max(at);
+        self.extra = self.first_block;
     }
 
     #[inline]
@@ -115,7 +125,8 @@ impl Cadence for Recurrence {
 
     #[inline]
     fn enter(&mut self, at: u64, _: u64) {
-        self.next = at + self.latency;
+        self.next = at + self.latency + self.extra;
+        self.extra = 0;
     }
 
     fn known(&mut self) -> u64 {

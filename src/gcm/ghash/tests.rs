@@ -4,18 +4,16 @@ use crate::gcm::spec::{Closing, MultiplierSpec};
 use proptest::prelude::*;
 
 const fn multiplier(spec: &GhashSpec) -> &MultiplierSpec {
-    match spec {
-        GhashSpec::Serial { multiplier }
-        | GhashSpec::Interleaved { multiplier, .. }
-        | GhashSpec::Aggregated { multiplier, .. } => multiplier,
-    }
+    spec.multiplier()
 }
 
 /// The tail that the families' heads state, for a last ciphertext block that finds everything at rest.
 fn stated_tail(spec: &GhashSpec, blocks: u64) -> u64 {
     let (latency, interval) = (multiplier(spec).latency(), multiplier(spec).interval());
     match *spec {
-        GhashSpec::Serial { .. } => 2 * latency,
+        GhashSpec::Serial { first_block, .. } => {
+            2 * latency + if blocks == 2 { first_block.unwrap_or_default().0 } else { 0 }
+        }
         GhashSpec::Interleaved { ways, multipliers, closing, .. } => {
             let length = match (ways, multipliers) {
                 (1, _) => latency,
@@ -33,6 +31,11 @@ fn stated_tail(spec: &GhashSpec, blocks: u64) -> u64 {
         GhashSpec::Aggregated { width: 1, groups: 1, .. } => 2 * latency,
         GhashSpec::Aggregated { width: 1, .. } => latency + interval,
         GhashSpec::Aggregated { .. } => latency,
+        GhashSpec::Folded { powers, fold, .. } => {
+            let around = latency + fold.0;
+            let ends_a_group = (blocks - 1).is_multiple_of(powers.into());
+            if ends_a_group { around.max(2 * interval) + around } else { interval + around }
+        }
     }
 }
 
@@ -47,6 +50,10 @@ fn stated_bound(spec: &GhashSpec) -> (u64, u64) {
         }
         GhashSpec::Aggregated { width, groups, .. } => {
             less((width.into(), interval), (u64::from(width) * u64::from(groups), latency))
+        }
+        GhashSpec::Folded { powers, fold, .. } => {
+            let powers = u64::from(powers);
+            less((powers, (powers + 1) * interval), (powers, latency + fold.0))
         }
     }
 }
@@ -111,7 +118,7 @@ fn horner(h: Element, blocks: &[Element]) -> Element {
 fn predicted(recurrence: &mut Recurrence, from: u64, dates: &[u64]) -> (Vec<u64>, u64) {
     recurrence.begin(from, dates.len() as u64);
     let entries = dates.iter().map(|date| {
-        let at = recurrence.earliest().max(from + date);
+        let at = recurrence.next(from + date);
         assert!(recurrence.room(at, 1) == 1);
         recurrence.enter(at, 1);
         at
@@ -175,7 +182,15 @@ proptest! {
         // Blocks that find an empty unit come ahead of the steady rate: at most one per chain and port.
         let (blocks, cycles) = stated_bound(&spec);
         let steady = COUNT * cycles / blocks;
-        let latency = multiplier(&spec).latency();
+        let latency = match spec {
+            // A group is issued at once and then waits: what comes ahead is one group's blocks.
+            GhashSpec::Folded { powers, fold, .. } => {
+                let group = u64::from(powers + 1) * multiplier(&spec).interval();
+                group.max(multiplier(&spec).latency() + fold.0)
+            }
+            GhashSpec::Serial { first_block, .. } => multiplier(&spec).latency() + first_block.unwrap_or_default().0,
+            _ => multiplier(&spec).latency(),
+        };
         prop_assert!(last <= steady + latency + 1, "{} cycles, {} at the bound", last, steady);
         prop_assert!(last + 2 * latency + 1 >= steady, "{} cycles, {} at the bound", last, steady);
     }

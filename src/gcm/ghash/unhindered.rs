@@ -31,7 +31,9 @@ impl Recurrence {
     pub fn new(spec: &GhashSpec, power_setup: u64) -> Option<Self> {
         let takes_every_cycle = |multiplier: &MultiplierSpec| multiplier.interval() == 1;
         let (multiplier, width, enough) = match spec {
-            GhashSpec::Serial { multiplier } => (multiplier, 1, multiplier.latency() == 1),
+            GhashSpec::Serial { multiplier, first_block } => {
+                (multiplier, 1, multiplier.latency() == 1 && first_block.is_none_or(|cycles| cycles.0 == 0))
+            }
             GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
                 let chains = u64::from(*multipliers) * multiplier.latency();
                 (multiplier, *multipliers, *closing == Closing::LookAhead && u64::from(*ways) >= chains)
@@ -39,6 +41,7 @@ impl Recurrence {
             GhashSpec::Aggregated { width, groups, multiplier } => {
                 (multiplier, *width, u64::from(*groups) >= multiplier.latency())
             }
+            GhashSpec::Folded { multiplier, .. } => (multiplier, 1, false),
         };
         let latency = multiplier.latency();
         let unit = Self { width: width.into(), latency, power_setup, gate: 0, entered: (0, 0) };

@@ -1,0 +1,204 @@
+//! `sealsim engine`: an AES-GCM engine alone.
+
+use super::Failure;
+use crate::config::{Layers, Role, Shipped};
+use crate::gcm::alone::{AloneError, Bench, MessageOutcome, Metrics, Outcome, Trace, run as run_alone};
+use crate::gcm::message::Direction;
+use crate::gcm::spec::EngineSpec;
+use clap::{Args, ValueEnum};
+use miette::{IntoDiagnostic, miette};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Runs an AES-GCM engine alone: input always ready, output always taken.
+///
+/// Gives the cycles from the key to the tag, and the bytes to check them by. Every output and tag is compared with software AES-GCM.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  sealsim engine hw-configs/engines/folded-8.toml --key-bits 256 --aad-blocks 4 --blocks 1024
+  sealsim engine unrolled-all --set engine.aes.registers_per_round=2 --blocks 64
+  sealsim engine h100-nvl-tdx --blocks 65536 --open
+  sealsim engine iterative-masked --key-bits 128 --blocks 8 --format json | jq .last_text_output_cycles
+  sealsim engine folded-8 --blocks 3 --trace-blocks 2       # every AES round and GHASH accumulator")]
+pub struct Arguments {
+    /// The engine: a TOML file with a table `engine`, a shipped engine or a machine (see `sealsim list`), whose engine is taken.
+    #[arg(value_name = "CONFIG")]
+    config: String,
+    /// Set one value, above all files, for example `engine.ghash.powers=64`; `engine.` may be left out.
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// Key size, where it is not the configuration's.
+    #[arg(long, value_name = "BITS")]
+    key_bits: Option<u32>,
+    /// Blocks of additional authenticated data, 16 bytes each.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=MOST_BLOCKS))]
+    aad_blocks: u64,
+    /// Blocks of text, 16 bytes each.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(..=MOST_BLOCKS))]
+    blocks: u64,
+    /// Open instead of seal.
+    #[arg(long)]
+    open: bool,
+    /// Messages, one after the other, under the same key.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    messages: u32,
+    /// Where key, IVs, AAD and text come from.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Show, for the first N text blocks of the first message, the AES state after each round and each GHASH accumulator.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=4096))]
+    trace_blocks: u64,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// A message of 1 GiB; GCM itself ends at 2^32 - 2 blocks.
+const MOST_BLOCKS: u64 = 1 << 26;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// What is printed as JSON: the first message's cycles and bytes, then all messages.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    config: &'a str,
+    key_bits: u32,
+    aad_blocks: u64,
+    blocks: u64,
+    direction: Direction,
+    seed: u64,
+    key: &'a str,
+    #[serde(flatten)]
+    first: &'a MessageOutcome,
+    messages: &'a [MessageOutcome],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<&'a Trace>,
+    engine: &'a EngineSpec,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// [`Failure::Config`] for an engine that cannot be built, [`Failure::Simulation`] for one that never ends,
+/// [`Failure::Verification`] for one whose bytes are not AES-GCM's.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let spec = engine(arguments)?;
+    let bench = Bench {
+        aad_blocks: arguments.aad_blocks,
+        blocks: arguments.blocks,
+        direction: if arguments.open { Direction::Open } else { Direction::Seal },
+        messages: arguments.messages,
+        seed: arguments.seed,
+        trace_blocks: arguments.trace_blocks,
+    };
+    let outcome = run_alone(&spec, &bench).map_err(failure)?;
+    let Some(first) = outcome.messages.first() else { return Ok(()) };
+    let mut out = io::stdout().lock();
+    let written = match arguments.format {
+        Format::Text => text(&mut out, arguments, &spec, &outcome),
+        Format::Json => {
+            let document = Document {
+                config: &arguments.config,
+                key_bits: spec.key_bits,
+                aad_blocks: bench.aad_blocks,
+                blocks: bench.blocks,
+                direction: bench.direction,
+                seed: bench.seed,
+                key: &outcome.key,
+                first,
+                messages: &outcome.messages,
+                trace: outcome.trace.as_ref(),
+                engine: &spec,
+            };
+            serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from).and_then(|()| writeln!(out))
+        }
+    };
+    written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
+}
+
+fn engine(arguments: &Arguments) -> Result<EngineSpec, Failure> {
+    let layers = Layers::new(&arguments.config);
+    let path = |setting: &String| match setting.starts_with("engine.") {
+        true => setting.clone(),
+        false => format!("engine.{setting}"),
+    };
+    let layers = arguments.set.iter().map(path).fold(layers, Layers::set);
+    let mut spec = layers.resolve_engine()?;
+    if let Some(bits) = arguments.key_bits {
+        spec.key_bits = bits;
+        spec.check().map_err(|error| Failure::Config(miette!("--key-bits {bits}: {error}")))?;
+    }
+    Ok(spec)
+}
+
+fn failure(error: AloneError) -> Failure {
+    match &error {
+        AloneError::Spec(_) => Failure::Config(miette!("{error}")),
+        AloneError::Wrong { .. } => Failure::Verification(miette!("{error}")),
+        _ => match Err::<(), _>(error).into_diagnostic() {
+            Err(report) => Failure::Simulation(report),
+            Ok(()) => Failure::Simulation(miette!("no result")),
+        },
+    }
+}
+
+fn text(out: &mut impl Write, arguments: &Arguments, spec: &EngineSpec, outcome: &Outcome) -> io::Result<()> {
+    let way = if arguments.open { "opens" } else { "seals" };
+    let name = Shipped::find(Role::Engine, &arguments.config).map(Shipped::name).unwrap_or(&arguments.config);
+    writeln!(
+        out,
+        "{name}, AES-{}, {way} {} blocks of AAD and {} of text",
+        spec.key_bits, arguments.aad_blocks, arguments.blocks
+    )?;
+    for (number, message) in outcome.messages.iter().enumerate() {
+        if outcome.messages.len() > 1 {
+            writeln!(out, "\nmessage {}", number + 1)?;
+        }
+        metrics(out, &message.metrics)?;
+        writeln!(out, "{:26}{}", "iv", message.iv)?;
+        writeln!(out, "{:26}{}", "tag", message.tag)?;
+    }
+    writeln!(out, "{:26}{}", "key", outcome.key)?;
+    outcome.trace.as_ref().map_or(Ok(()), |trace| traced(out, trace))
+}
+
+fn metrics(out: &mut impl Write, metrics: &Metrics) -> io::Result<()> {
+    let rows = [
+        ("setup_cycles", metrics.setup_cycles),
+        ("first_output_cycles", metrics.first_output_cycles),
+        ("output_span_cycles", metrics.output_span_cycles),
+        ("tail_cycles", metrics.tail_cycles),
+        ("total_cycles", metrics.total_cycles),
+        ("h_and_mask_cycles", metrics.h_and_mask_cycles),
+        ("aad_cycles", metrics.aad_cycles),
+        ("first_text_output_cycles", metrics.first_text_output_cycles),
+        ("last_text_output_cycles", metrics.last_text_output_cycles),
+        ("length_to_tag_cycles", metrics.length_to_tag_cycles),
+    ];
+    for (name, value) in rows.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        writeln!(out, "{name:26}{value}")?;
+    }
+    metrics.cycles_per_block.map_or(Ok(()), |cycles| writeln!(out, "{:26}{cycles:.3}", "cycles_per_block"))
+}
+
+fn traced(out: &mut impl Write, trace: &Trace) -> io::Result<()> {
+    writeln!(out, "\nH    {}\nJ0   {}\nmask {}", trace.h, trace.j0, trace.mask)?;
+    for block in &trace.blocks {
+        writeln!(out, "\nblock {}\n  counter  {}", block.block, block.counter)?;
+        for (round, state) in block.aes_rounds.iter().enumerate() {
+            writeln!(out, "  round {round:2} {state}")?;
+        }
+        writeln!(out, "  input    {}\n  output   {}\n  Y        {}", block.input, block.output, block.y)?;
+    }
+    writeln!(out, "\ncycle  accumulator")?;
+    for one in &trace.accumulators {
+        writeln!(out, "{:5}  {}[{}] = {}", one.cycle, one.name, one.index, one.value)?;
+    }
+    Ok(())
+}
