@@ -102,15 +102,22 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["hbm.write_rate=5 B/cycle"], &["hbm.write_rate=64 B/cycle"]],
     &[&["hbm.read_rate=5 B/cycle"], &["hbm.read_rate=64 B/cycle"]],
     &[
-        &["sm={SM,used=1,warps=4,ghash=\"four_bit_tables\"}", "gpu_crypto.place=sm", "compute.launch=90 cycles"],
-        &["sm={SM,used=7,warps=8,ghash=\"shift_and_xor\"}", "gpu_crypto.place=sm", "sm.clock=777 MHz"],
-        &["sm={SM,used=42,warps=16,ghash=\"tensor_core\",tensor_products=4096}", "gpu_crypto.place=sm"],
-        &["sm={SM,used=42,warps=16,ghash=\"four_bit_tables\"}", "gpu_crypto.place=copy_engine"],
+        &[
+            "sm={SM,used=1,warps=4,aes=\"bitsliced\",ghash=\"four_bit_tables\"}",
+            "gpu_crypto.place=sm",
+            "compute.launch=90 cycles",
+        ],
+        &["sm={SM,used=7,warps=8,aes=\"t_tables\",ghash=\"shift_and_xor\"}", "gpu_crypto.place=sm", "sm.clock=777 MHz"],
+        &[
+            "sm={SM,used=42,warps=16,aes=\"t_tables\",ghash=\"tensor_core\",tensor_products=4096}",
+            "gpu_crypto.place=sm",
+        ],
+        &["sm={SM,used=42,warps=16,aes=\"t_tables\",ghash=\"four_bit_tables\"}", "gpu_crypto.place=copy_engine"],
     ],
 ];
 
 const SM: &str = "clock=\"1.755 GHz\",count=132,sub_cores=4,lanes=64,banks=32,shared_memory=\"227 KiB\",registers=65536,\
-                  integer_latency=\"4 cycles\",shared_latency=\"30 cycles\",load_latency=\"700 cycles\",aes=\"t_tables\"";
+                  integer_latency=\"4 cycles\",shared_latency=\"30 cycles\",load_latency=\"700 cycles\"";
 
 const LINK_FAULTS: [FaultKind; 5] =
     [FaultKind::Flip, FaultKind::FlipToken, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];

@@ -114,5 +114,5 @@ fn sample(spec: &SmSpec, kernel: &Kernel, steps: u64, direction: Direction) -> V
     let all = 512 * u64::from(spec.used) * u64::from(spec.warps);
     let text = vec![0; (steps * all).saturating_sub(16) as usize];
     let message = Message { nonce: *b"made-up text", text: &text, direction };
-    kernel.steps(0, steps, message, Parts::BOTH).0
+    kernel.steps(0, steps, message, Parts::BOTH).program
 }

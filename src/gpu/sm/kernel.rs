@@ -77,6 +77,17 @@ pub struct Message<'t> {
     pub direction: Direction,
 }
 
+/// What a warp has done with its blocks.
+#[derive(Debug, Clone)]
+pub struct Worked {
+    /// Its instructions.
+    pub program: Vec<Instruction>,
+    /// What each thread has summed.
+    pub sum: Quad,
+    /// The text that it writes, by block of the message.
+    pub output: Vec<(u64, [u8; 16])>,
+}
+
 /// `power` squared `times` times.
 fn squared(power: Element, times: u32) -> Element {
     (0..times).fold(power, |value, _| value.times(value))
@@ -93,7 +104,7 @@ impl Kernel {
     #[must_use]
     pub fn new(spec: &SmSpec, keys: &RoundKeys, h: Element, place: u32) -> Self {
         let mut memory = SharedMemory::new(spec.banks);
-        let aes = Aes::new(keys, spec.banks, &mut memory);
+        let aes = Aes::new(spec.aes, keys, spec.banks, &mut memory);
         let (used, warps) = (u64::from(spec.used), u64::from(spec.warps));
         let stride = raised(h, 32 * used * warps);
         let hash = match spec.ghash {
@@ -105,7 +116,7 @@ impl Kernel {
                 Hash::Tensor(matrices, FourBitTable::new(raised(stride, GROUP as u64), &mut memory))
             }
         };
-        let between_warps = (0..spec.warps.trailing_zeros()).map(|level| raised(h, 32 * used << level));
+        let between_warps = (0..spec.warps.trailing_zeros()).map(|level| raised(h, (32 * used) << level));
         let between_threads = (0..LEVELS).map(|level| raised(h, 1 << level));
         let levels = between_warps.chain(between_threads).map(|power| FourBitTable::new(power, &mut memory)).collect();
         let own = FourBitTable::new(raised(h, 32 * (used - 1 - u64::from(place)) + 1), &mut memory);
@@ -129,16 +140,9 @@ impl Kernel {
         warp.into_instructions()
     }
 
-    /// All steps of warp `number` of this SM, of `steps` in all: its instructions, what each thread has summed, and the text that it writes,
-    /// by block of the message.
+    /// All steps of warp `number` of this SM, of `steps` in all.
     #[must_use]
-    pub fn steps(
-        &self,
-        number: u32,
-        steps: u64,
-        message: Message<'_>,
-        parts: Parts,
-    ) -> (Vec<Instruction>, Quad, Vec<(u64, [u8; 16])>) {
+    pub fn steps(&self, number: u32, steps: u64, message: Message<'_>, parts: Parts) -> Worked {
         let mut warp = Warp::new(&self.memory);
         let global = u64::from(number) * u64::from(self.used) + u64::from(self.place);
         let all = u64::from(self.warps) * u64::from(self.used);
@@ -184,7 +188,7 @@ impl Kernel {
             }
             warp.branch();
         }
-        (warp.into_instructions(), hash, output)
+        Worked { program: warp.into_instructions(), sum: hash, output }
     }
 
     /// Y H^(32 J) + X; the first of a warp's steps has no Y yet.

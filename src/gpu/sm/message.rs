@@ -31,7 +31,7 @@ pub(super) enum Text {
     /// Being opened beside the simulation.
     Open(Opening),
     /// Being sealed as it is read.
-    Seal(Stream, Vec<u8>),
+    Seal(Box<Stream>, Vec<u8>),
 }
 
 impl Text {
@@ -43,7 +43,7 @@ impl Text {
             return Self::Open(opening);
         }
         let stream = Stream::new(&keys.d2h, &job.nonce, &[], Direction::Seal);
-        stream.map_or(Self::None, |stream| Self::Seal(stream, Vec::with_capacity(job.bytes as usize)))
+        stream.map_or(Self::None, |stream| Self::Seal(Box::new(stream), Vec::with_capacity(job.bytes as usize)))
     }
 
     /// Takes what has been read from device memory. What is opened is known from the PCE that wrote it there.

@@ -67,7 +67,7 @@ impl SmSpec {
     #[must_use]
     pub fn shared_memory_needed(&self) -> u64 {
         let (banks, warps) = (u64::from(self.banks), u64::from(self.warps));
-        let aes = 1024 * banks + 8 * 1024;
+        let aes = if self.aes == AesKernel::TTables { 1024 * banks + 8 * 1024 } else { 0 };
         // A table of 2 KiB for each level between warps and threads, for the SM's own power, and for a step.
         let levels = u64::from(self.warps.max(1).ilog2()) + 5 + 1;
         let (tables, matrices) = match self.ghash {
@@ -97,6 +97,8 @@ impl SmSpec {
 pub enum AesKernel {
     /// A table of 1 KiB in shared memory, one copy per bank.
     TTables,
+    /// Without tables, on the bits of 32 blocks at once.
+    Bitsliced,
 }
 
 /// How a kernel authenticates.
