@@ -138,6 +138,8 @@ fn more_sms_open_faster() {
         let rates = [4, 16, 42, 132].map(|used| rate(used, direction));
         println!("{direction:?}: {rates:.2?} GB/s on 4, 16, 42, 132 SMs");
         assert!(rates.is_sorted(), "{direction:?} {rates:?}");
+        let near = |(rate, expected): (&f64, f64)| (rate / expected - 1.0).abs() < 0.02;
+        assert!(rates.iter().zip([5.9, 20.0, 40.0, 55.0]).all(near), "what docs/model.md says: {rates:?}");
     }
 }
 
