@@ -18,8 +18,11 @@ use sealsim::{
 
 const MULTIPLIER: &str = "multiplier={product=\"3 cycles\",reduction=\"1 cycle\",digit_bits=128}";
 
-/// Each row is one choice: its alternatives, each a list of settings. `MULTIPLIER` stands for a multiplier of four cycles, `SM` for
-/// what all SMs share.
+const ENGINES: &str =
+    "host={lanes=4,multipliers=5,latency=\"10 cycles\"},gpu={lanes=3,multipliers=7,latency=\"0 cycles\"}";
+
+/// Each row is one choice: its alternatives, each a list of settings. `MULTIPLIER` stands for a multiplier of four cycles, `ENGINES`
+/// for the IDE engines of both ports, `SM` for what all SMs share.
 const CHOICES: &[&[&[&str]]] = &[
     &[&["cpu.clock=1 GHz"], &["cpu.clock=3.7 GHz"], &["cpu.clock=333 MHz"]],
     &[&["root_complex.clock=2.5 GHz"], &["root_complex.clock=777 MHz"]],
@@ -63,6 +66,11 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["link.ack_latency=1 cycle"], &["link.ack_latency=150 cycles"]],
     &[&["link.replay_tlps=1"], &["link.replay_tlps=9"]],
     &[&["link.ecrc=true"]],
+    &[
+        &["link.ide_capable=true", "link.ide={aggregation=1,pcrc=true,flush=\"0 cycles\",ENGINES}"],
+        &["link.ide_capable=true", "link.ide={aggregation=2,pcrc=false,flush=\"90 cycles\",ENGINES}"],
+        &["link.ide_capable=true", "link.ide={aggregation=8,pcrc=false,flush=\"8 cycles\",ENGINES}"],
+    ],
     &[&["link.skp_interval_blocks=37"]],
     &[&["link.credit_update=50 cycles"], &["link.credit_update=1000 cycles"]],
     &[
@@ -144,7 +152,11 @@ impl Case {
             .zip(&self.choices)
             .filter_map(|(row, choice)| choice.map(|choice| row[usize::from(choice) % row.len()]));
         let all = QUICK.iter().chain(chosen.flatten());
-        all.map(|setting| setting.replace("MULTIPLIER", MULTIPLIER).replace("SM,", &format!("{SM},"))).collect()
+        let expanded = |setting: &str| {
+            let setting = setting.replace("MULTIPLIER", MULTIPLIER).replace("ENGINES", ENGINES);
+            setting.replace("SM,", &format!("{SM},"))
+        };
+        all.map(|setting| expanded(setting)).collect()
     }
 
     fn fault_anywhere(&self, machine: &MachineSpec) -> Option<Injection> {

@@ -119,6 +119,30 @@ const RULES: &[Rule] = &[
         remedy: "advertise at least one maximum payload (a data credit is 16 B), or 0 for infinite",
     },
     Rule {
+        path: "link.ide",
+        broken: |m| {
+            let missing = m.link.ide.is_some() && !m.link.ide_capable;
+            missing.then(|| "the ports of this link have no IDE (link.ide_capable = false)".into())
+        },
+        remedy: "the H100 has none: write link.ide_capable = true for a link that does, as --design ide does",
+    },
+    Rule {
+        path: "link.ide.aggregation",
+        broken: |m| {
+            let count = m.link.ide.as_ref().map_or(1, |ide| ide.aggregation);
+            (![1, 2, 4, 8].contains(&count)).then(|| format!("no MAC covers {count} TLPs"))
+        },
+        remedy: "IDE knows aggregates of 1, 2, 4 and 8 TLPs",
+    },
+    Rule {
+        path: "link.ecrc",
+        broken: |m| {
+            let both = m.link.ecrc && m.link.ide.is_some();
+            both.then(|| "ECRC and IDE exclude each other: the MAC stands where the digest would".into())
+        },
+        remedy: "write link.ecrc = false; link.ide.pcrc = true adds a CRC of the data under the MAC",
+    },
+    Rule {
         path: "root_complex.completion_payload",
         broken: |m| {
             let (size, boundary) = (m.root_complex.completion_payload, m.link.read_completion_boundary);
@@ -381,6 +405,7 @@ mod tests {
 
     const SM: &str = "sm={clock=\"1.755 GHz\",count=132,used=42,sub_cores=4,lanes=64,banks=32,shared_memory=\"227 KiB\",registers=65536,warps=16,\
                       integer_latency=\"4 cycles\",shared_latency=\"30 cycles\",load_latency=\"700 cycles\",aes=\"t_tables\",ghash=\"four_bit_tables\"}";
+    const IDE: &str = "link.ide={aggregation=1,pcrc=false,flush=\"0 cycles\",host={lanes=4,multipliers=5,latency=\"0 cycles\"},gpu={lanes=4,multipliers=5,latency=\"9 cycles\"}}";
 
     /// Settings that break a rule at `path`, and nothing else.
     const BROKEN: &[(&str, &[&str])] = &[
@@ -395,6 +420,10 @@ mod tests {
         ("link.replay_timer", &["link.replay_timer=342 cycles"]),
         ("link.host_credits", &["link.host_credits.posted_data=15"]),
         ("link.gpu_credits", &["link.gpu_credits.completion_data=15"]),
+        ("link.ide", &[IDE]),
+        ("link.ide.aggregation", &["link.ide_capable=true", IDE, "link.ide.aggregation=3"]),
+        ("link.ide.aggregation", &["link.ide_capable=true", IDE, "link.ide.aggregation=16"]),
+        ("link.ecrc", &["link.ide_capable=true", IDE, "link.ecrc=true"]),
         ("root_complex.completion_payload", &["root_complex.completion_payload=96 B"]),
         ("root_complex.completion_payload", &["root_complex.completion_payload=512 B"]),
         ("engine", &["engine.key_bits=512"]),
@@ -455,6 +484,7 @@ mod tests {
             &["engine.key_bits=128", "engine.aes.rounds_in_hardware=1", "engine.ghash.multiplier.product=1 cycle"],
             &["engine.ghash.multiplier.digit_bits=1", "engine.ghash.multiplier.product=128 cycles"],
             &["engine.ghash.groups=8", "copy_engine.burst=32 B"],
+            &["link.ide_capable=true", IDE, "link.ide.aggregation=8", "link.ide.pcrc=true"],
             &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
             &[SM, "gpu_crypto.place=sm", "sm.used=132", "sm.lanes=128", "tag_queue.release=eager"],
             &[SM, "gpu_crypto.place=copy_engine", "sm.ghash=tensor_core", "sm.tensor_products=1"],

@@ -16,7 +16,7 @@ pub struct MachineSpec {
     pub name: String,
     /// What it stands for, in a sentence.
     pub summary: String,
-    /// Whether copies are sealed.
+    /// Whether the guest and the GPU keep their data from everyone else. Copies are then sealed, unless the link has IDE.
     pub confidential_computing: bool,
     /// The CPU that runs driver and cipher.
     pub cpu: CpuSpec,
@@ -55,6 +55,13 @@ impl MachineSpec {
     #[must_use]
     pub fn sealing_sms(&self) -> Option<&SmSpec> {
         let place = self.gpu_crypto.as_ref().map(|crypto| crypto.place);
-        self.sm.as_ref().filter(|_| self.confidential_computing && place == Some(CryptoPlace::Sm))
+        self.sm.as_ref().filter(|_| self.sealed_path() && place == Some(CryptoPlace::Sm))
+    }
+
+    /// Whether copies between host and GPU are sealed as messages and pass through shared memory. With confidential computing on a
+    /// link with IDE they are not: the link protects them, and the GPU reaches private memory itself.
+    #[must_use]
+    pub const fn sealed_path(&self) -> bool {
+        self.confidential_computing && self.link.ide.is_none()
     }
 }

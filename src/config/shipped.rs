@@ -45,6 +45,8 @@ shipped![
     Design "designs/h100-cc.toml",
     Design "designs/h100-cc-resealed.toml",
     Design "designs/hold.toml",
+    Design "designs/ide-8.toml",
+    Design "designs/ide.toml",
     Design "designs/interleaved-ghash.toml",
     Design "designs/off.toml",
     Design "designs/overlap.toml",

@@ -171,7 +171,7 @@ impl Secrets {
 
 /// How many PCEs serve each of the two system-memory LCEs, and the names of all of them.
 fn pces(machine: &MachineSpec) -> Result<(usize, Vec<String>), RunError> {
-    let secure = machine.confidential_computing;
+    let secure = machine.sealed_path();
     let count = if secure { machine.copy_engine.pces_secure } else { machine.copy_engine.pces_plain } as usize;
     if count == 0 || count > 8 {
         return Err(RunError::Build(format!("{count} PCEs for each LCE: there must be 1 to 8")));
@@ -209,7 +209,7 @@ fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) 
     }
     Ok(PceSpec {
         copy_engine: machine.copy_engine.clone(),
-        engine: (machine.confidential_computing && machine.sealing_sms().is_none()).then_some(engine),
+        engine: (machine.sealed_path() && machine.sealing_sms().is_none()).then_some(engine),
         max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
         first_tag: first_tag(machine.link.read_tags) + (place % count) as u16 * tags,
@@ -227,7 +227,7 @@ fn front_end(machine: &MachineSpec, lce: Lce, count: usize, ivs: IvStream, clock
         copy_engine: machine.copy_engine.clone(),
         writes_host: lce == SYSMEM_WRITE,
         pces: count,
-        confidential: machine.confidential_computing,
+        confidential: machine.sealed_path(),
         tag_queue_depth: u64::from(machine.tag_queue.depth),
         release: machine.tag_queue.release,
         device: map::DEVICE_BASE..u64::MAX,
@@ -313,8 +313,8 @@ impl System {
         host.describe(&plans);
         let nonces = NonceStreams { seal: Box::new(Mirror(secrets.h2d)), open: Box::new(Mirror(secrets.d2h)) };
         let options = DriverOptions {
-            secure: machine.confidential_computing,
-            waits_for_verified: machine.confidential_computing && machine.tag_queue.release == Release::Eager,
+            secure: machine.sealed_path(),
+            waits_for_verified: machine.sealed_path() && machine.tag_queue.release == Release::Eager,
             on_caller: machine.cipher.on_caller,
             work: machine.cipher.work,
             pipelined_pushes: false,
@@ -328,7 +328,7 @@ impl System {
             build(Pce::new(pce_spec(machine, &clocks, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
         };
         let mut root_complex = machine.root_complex.clone();
-        if machine.confidential_computing {
+        if machine.sealed_path() {
             root_complex.read_latency.0 += root_complex.secure_read_latency.0;
         }
         let boundary = machine.link.read_completion_boundary.0;
@@ -343,6 +343,7 @@ impl System {
             root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?,
             host_port: Port::new(&machine.link, Side::Host, clocks.mac, exact),
             gpu_port: Port::new(&machine.link, gpu_side, clocks.mac, exact),
+            ide: machine.link.ide.is_some(),
             scheduler: Scheduler::new(machine.compute.schedule),
             front_ends: [front_end(SYSMEM_READ, secrets.h2d), front_end(SYSMEM_WRITE, secrets.d2h)],
             compute: Compute::new(&machine.compute, clocks.compute),
