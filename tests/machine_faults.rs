@@ -163,6 +163,11 @@ fn whatever_goes_wrong_under_eager_release_nothing_wrong_is_delivered() {
 }
 
 #[test]
+fn whatever_goes_wrong_with_inline_tags_nothing_wrong_is_delivered() {
+    assert_holds("h100-nvl-tdx", &["tag_queue.placement=inline"], Memory::Pinned);
+}
+
+#[test]
 fn whatever_goes_wrong_on_a_plain_machine_nothing_wrong_is_called_delivered() {
     assert_holds("h100-sxm5-off", &[], Memory::Pinned);
 }

@@ -82,6 +82,7 @@ const CHOICES: &[&[&[&str]]] = &[
             "driver.pageable={message=\"4128 B\",push=\"20000 B\"}",
         ],
         &["driver.pinned={message=\"32 KiB\",push=\"1 MiB\"}", "driver.pageable={message=\"96 B\",push=\"1000 B\"}"],
+        &["driver.pinned={message=\"256 B\",push=\"8 KiB\"}", "driver.pageable={message=\"512 B\",push=\"4 KiB\"}"],
     ],
     &[&["staging={buffer=\"1 MiB\",buffers=1}"], &["staging={buffer=\"1 MiB\",buffers=3}"]],
     &[&["cipher.threads=2"], &["cipher.threads=5"]],
@@ -95,7 +96,7 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["tag_queue.comparators=3"]],
     &[&["tag_queue.retirement=out_of_order"]],
     &[&["tag_queue.release=hold", "tag_queue.quarantine=1 MiB"], &["tag_queue.release=eager"]],
-    &[&["tag_queue.fetch=before_data"]],
+    &[&["tag_queue.fetch=before_data"], &["tag_queue.placement=inline"], &["tag_queue.placement=inline"]],
     &[&["hbm.write_rate=5 B/cycle"], &["hbm.write_rate=64 B/cycle"]],
     &[&["hbm.read_rate=5 B/cycle"], &["hbm.read_rate=64 B/cycle"]],
 ];

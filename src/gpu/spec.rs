@@ -62,6 +62,9 @@ pub struct TagQueueSpec {
     pub quarantine: Bytes,
     /// When the expected tag is fetched.
     pub fetch: TagFetch,
+    /// Where tags lie in host memory; `separate` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<TagPlacement>,
 }
 
 /// Order in which tag-queue entries retire.
@@ -94,6 +97,17 @@ pub enum TagFetch {
     BeforeData,
     /// After the data.
     AfterData,
+}
+
+/// Where the tag of a message lies in host memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TagPlacement {
+    /// In a buffer of tags, read and written on its own.
+    #[default]
+    Separate,
+    /// Right behind the ciphertext, read and written with it.
+    Inline,
 }
 
 /// Device memory behind the L2, as the copy engine sees it.

@@ -23,7 +23,7 @@ use crate::{
         mapping::{self, KeyName, Lce, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask},
         pce::{Keys, Pce, PceSpec},
         scheduler::Scheduler,
-        spec::Release,
+        spec::{Release, TagPlacement},
         tag_queue::TagQueue,
     },
     host::{
@@ -176,6 +176,7 @@ fn pce_spec(machine: &MachineSpec, place: usize, count: usize) -> Result<PceSpec
         first_tag: first_tag(machine.link.read_tags) + (place % count) as u16 * tags,
         tags,
         tag_fetch: machine.tag_queue.fetch,
+        tag_placement: machine.tag_queue.placement.unwrap_or_default(),
         release: machine.tag_queue.release,
         quarantine: machine.tag_queue.quarantine.0,
     })
@@ -254,6 +255,9 @@ impl System {
             Box::new(Software { keys: Arc::clone(&secrets.keys), worker: Rc::clone(&worker) }) as Box<dyn Cryptor>
         });
         let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?;
+        if machine.confidential_computing && machine.tag_queue.placement == Some(TagPlacement::Inline) {
+            host.put_tags_inline();
+        }
         host.describe(&plans);
         let nonces = NonceStreams { seal: Box::new(Mirror(secrets.h2d)), open: Box::new(Mirror(secrets.d2h)) };
         let options = DriverOptions {

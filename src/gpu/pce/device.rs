@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{
     gcm::pseudo::pseudo_tag,
-    gpu::work::{JobKind, MemoryData, MemoryRead},
+    gpu::{
+        spec::TagPlacement,
+        work::{JobKind, MemoryData, MemoryRead},
+    },
     pcie::{
         packet::{Payload, Tlp},
         split::{RequestPolicy, RequestSplit},
@@ -107,12 +110,34 @@ impl Pce {
                 _ => pseudo_tag(job.nonce, job.bytes, false),
             };
             let (tag_address, iv_address, iv) = (job.tag, job.iv, job.iv_bytes);
-            self.queue(cycle, Tlp::write(tag_address, 16, Payload::of(tag.to_vec())), 0);
+            let job_end = job.destination + job.bytes;
+            match self.spec.tag_placement {
+                TagPlacement::Separate => self.queue(cycle, Tlp::write(tag_address, 16, Payload::of(tag.to_vec())), 0),
+                TagPlacement::Inline => self.queue_behind(job_end, tag, cycle),
+            }
             self.queue(cycle, Tlp::write(iv_address, 12, Payload::of(iv.to_vec())), 0);
         }
         self.transfers[place].last_push = Some(self.queued);
         self.feeding = number + 1;
         self.start_engine(now.cycle);
+    }
+
+    /// Puts a tag behind the message that ends at `end` and whose last write has just been queued: as far as that write has room for it,
+    /// the tag joins it.
+    fn queue_behind(&mut self, end: u64, tag: [u8; 16], cycle: u64) {
+        let payload = u64::from(self.spec.max_payload.bytes());
+        let room = (end.next_multiple_of(payload) - end).min(16) as usize;
+        let (joins, rest) = tag.split_at(room);
+        if let Some((ready, last, _)) = self.outbox.back_mut().filter(|_| room > 0) {
+            let mut bytes = last.payload.bytes().unwrap_or_default().to_vec();
+            bytes.resize(last.bytes as usize, 0);
+            bytes.extend_from_slice(joins);
+            (last.bytes, last.payload) = (bytes.len() as u32, Payload::of(bytes));
+            *ready = cycle.max(*ready);
+        }
+        if !rest.is_empty() {
+            self.queue(cycle, Tlp::write(end + room as u64, rest.len() as u32, Payload::of(rest.to_vec())), 0);
+        }
     }
 
     /// Puts a write into the outbox, to go from `cycle` on at the earliest.

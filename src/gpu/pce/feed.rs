@@ -73,11 +73,15 @@ impl Pce {
     #[inline]
     pub(super) fn feed(&mut self, number: u64, piece: Piece, now: Now, ports: &mut Ports<'_>) {
         let bytes = u64::from(piece.bytes);
-        let Some(secure) = self.transfer(number).filter(|t| t.failed.is_none()).map(|t| t.job.kind == JobKind::Open)
-        else {
+        let Some(transfer) = self.transfer(number).filter(|t| t.failed.is_none()) else {
             self.buffered -= bytes;
             return;
         };
+        let secure = transfer.job.kind == JobKind::Open;
+        if transfer.fed + bytes > transfer.job.bytes {
+            self.feed_end(number, piece, now, ports);
+            return;
+        }
         let (taken, out) = self.through_engine(secure, piece.bytes, now.cycle);
         if taken > now.cycle {
             self.taken.push_back((taken, bytes));
@@ -94,6 +98,28 @@ impl Pce {
         let last = transfer.fed_all();
         if transfer.unwritten >= burst || last {
             self.write_burst(number, out, last, now, ports);
+        }
+    }
+
+    /// Passes on a piece that reaches beyond the message, into the tag behind it.
+    #[cold]
+    fn feed_end(&mut self, number: u64, piece: Piece, now: Now, ports: &mut Ports<'_>) {
+        let Some(transfer) = self.transfer(number) else { return };
+        let text = transfer.job.bytes - transfer.fed;
+        let behind = u64::from(piece.bytes) - text;
+        let trailer = piece.payload.part(text, behind);
+        if text > 0 {
+            // A run without data carries bytes for the tag's sake only.
+            let payload = if self.keys.is_some() { piece.payload.part(0, text) } else { Payload::none() };
+            self.feed(number, Piece { bytes: text as u32, damaged: piece.damaged, payload }, now, ports);
+        }
+        self.buffered -= behind;
+        let Some(transfer) = self.transfer(number) else { return };
+        let length = transfer.trailer.len() + behind as usize;
+        transfer.trailer.extend_from_slice(trailer.bytes().unwrap_or_default());
+        transfer.trailer.resize(length, 0);
+        if let Ok(tag) = transfer.trailer[..].try_into() {
+            self.take_expected_tag(number, Some(tag), now, ports);
         }
     }
 
@@ -161,11 +187,10 @@ impl Pce {
     }
 
     /// Passes the expected tag on to the tag queue.
-    pub(super) fn take_expected_tag(&mut self, number: u64, piece: &Piece, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn take_expected_tag(&mut self, number: u64, tag: Option<[u8; 16]>, now: Now, ports: &mut Ports<'_>) {
         let date = self.clock.edge(now.cycle + 1);
         let Some(transfer) = self.transfer(number) else { return };
         transfer.tag_known = true;
-        let tag = piece.payload.bytes().and_then(|bytes| bytes.try_into().ok());
         let report = TagReport { job: transfer.job.id, computed: false, tag };
         if let Some(reports) = &mut ports.reports {
             reports.send(date, report, ports.wakes);

@@ -7,8 +7,8 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// Bytes of an expected tag.
-const TAG_BYTES: u32 = 16;
+/// Bytes of a tag.
+pub(super) const TAG_BYTES: u32 = 16;
 
 /// A refusal: what the PCE is, and when it can try again by itself.
 pub(super) type Refusal = (Activity, u64);
@@ -193,7 +193,8 @@ impl Pce {
                 continue;
             };
             if expected_tag {
-                self.take_expected_tag(number, &piece, now, ports);
+                let tag = piece.payload.bytes().and_then(|bytes| bytes.try_into().ok());
+                self.take_expected_tag(number, tag, now, ports);
             } else {
                 self.feed(number, piece, now, ports);
             }

@@ -16,6 +16,7 @@
 //! | latency | launch to first request: `launch`; data to output: the engine's, or one cycle without it |
 //! | read buffer | reserved by a request, freed when the engine has taken the bytes, or the link has taken the write |
 //! | bursts | device memory is written and read `burst` bytes at a time |
+//! | tag | by a read or a write of its own; `inline`: the reads and writes of a message cover the 16 bytes behind it as well, and the last data write waits for the tag that joins it |
 //! | order | a semaphore goes out after all earlier writes; a transfer to host memory is done when the link has taken its last write |
 //! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy` |
 //!
@@ -33,7 +34,7 @@ mod transfer;
 mod tests;
 
 use super::{
-    spec::{CopyEngineSpec, Release, TagFetch},
+    spec::{CopyEngineSpec, Release, TagFetch, TagPlacement},
     work::{Done, MemoryData, MemoryRead, MemoryWrite, PceWork, TagReport, Verdict},
 };
 use crate::{
@@ -79,6 +80,8 @@ pub struct PceSpec {
     pub tags: u16,
     /// When the expected tag is fetched.
     pub tag_fetch: TagFetch,
+    /// Where tags lie in host memory.
+    pub tag_placement: TagPlacement,
     /// When consumers may see plaintext.
     pub release: Release,
     /// Room for plaintext that waits for its verdict, under `hold`.

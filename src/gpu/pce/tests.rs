@@ -45,6 +45,7 @@ fn spec() -> PceSpec {
         first_tag: 0x100,
         tags: 16,
         tag_fetch: TagFetch::AfterData,
+        tag_placement: TagPlacement::Separate,
         release: Release::WithholdCompletion,
         quarantine: 0,
     }
@@ -475,5 +476,44 @@ proptest! {
         prop_assert_eq!(rest.len(), 2);
         prop_assert_eq!(rest[0].1.payload.bytes().unwrap(), &tag[..]);
         prop_assert_eq!(rest[1].1.payload.bytes().unwrap(), &[3; 12][..]);
+    }
+}
+
+fn inline() -> PceSpec {
+    PceSpec { tag_placement: TagPlacement::Inline, ..spec() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn an_inline_tag_comes_with_the_reads_of_its_message_and_goes_with_its_writes(
+        text in texts(), shift in 0u64..16, piece in prop::sample::select(vec![64u32, 128, 512]),
+    ) {
+        let (sealed, tag) = oracle(&text);
+        let mut bench = Bench::new(inline());
+        let source = SOURCE + 32 * shift;
+        bench.give(PceWork::Transfer(Job { source, ..job(JobKind::Open, text.len() as u64) }));
+        let memory = [&vec![0; 32 * shift as usize][..], &sealed, &tag].concat();
+        serve_host(&mut bench, &memory, &[0; 16], |_| 5, piece);
+        prop_assert!(bench.reported.iter().all(|report| report.tag == Some(tag)));
+        prop_assert_eq!(bench.reported.len(), 2);
+        let (start, end) = (32 * shift, 32 * shift + text.len() as u64 + 16);
+        prop_assert_eq!(bench.reads_sent().len() as u64, end.div_ceil(512) - start / 512);
+        let (_, payload) = bench.landed.last().and_then(|write| write.deposit.clone()).unwrap();
+        prop_assert_eq!(payload.bytes().unwrap(), &text[..]);
+        bench.run_to(bench.cycle + text.len() as u64 / 16);
+        prop_assert_eq!(bench.pce.buffered, 0);
+
+        let mut bench = Bench::new(inline());
+        let destination = SOURCE + 32 * shift;
+        bench.give(PceWork::Transfer(Job { destination, ..job(JobKind::Seal, text.len() as u64) }));
+        serve_device(&mut bench, &text);
+        let (stream, rest): (Vec<_>, Vec<_>) = bench.sent.iter().partition(|(_, tlp)| tlp.address < TAG_ADDRESS);
+        let bytes: Vec<_> = stream.iter().flat_map(|(_, tlp)| tlp.payload.bytes().unwrap().to_vec()).collect();
+        prop_assert_eq!(bytes, [&sealed[..], &tag].concat());
+        prop_assert_eq!(stream.len() as u64, end.div_ceil(256) - start / 256);
+        // The IV.
+        prop_assert_eq!(rest.len(), 1);
     }
 }

@@ -1,10 +1,10 @@
 //! One transfer in a PCE.
 
-use super::{PceSpec, assembly::Assembly, opening::Opening};
+use super::{PceSpec, assembly::Assembly, host_read::TAG_BYTES, opening::Opening};
 use crate::{
     gcm::bulk::Stream,
     gpu::{
-        spec::{Release, TagFetch},
+        spec::{Release, TagFetch, TagPlacement},
         work::{Job, JobKind, MemoryWrite},
     },
     pcie::split::{Request, RequestPolicy, RequestSplit},
@@ -30,6 +30,8 @@ pub(super) struct Transfer {
     tag_first: bool,
     tag_asked: bool,
     pub tag_known: bool,
+    /// The tag behind the message, where it comes inline: its bytes so far.
+    pub trailer: Vec<u8>,
     /// Bytes asked from device memory.
     pub asked: u64,
     /// Bytes that have passed.
@@ -52,16 +54,19 @@ pub(super) struct Transfer {
 
 impl Transfer {
     pub fn new(job: Job, ready: u64, spec: &PceSpec) -> Self {
-        let mut requests = RequestSplit::new(job.source, job.bytes, spec.max_read_request, RequestPolicy::Aligned);
-        let next = if job.kind.reads_host() { requests.next() } else { None };
         let open = job.kind == JobKind::Open;
+        let inline = open && spec.tag_placement == TagPlacement::Inline;
+        let stream = job.bytes + if inline { u64::from(TAG_BYTES) } else { 0 };
+        let mut requests = RequestSplit::new(job.source, stream, spec.max_read_request, RequestPolicy::Aligned);
+        let next = if job.kind.reads_host() { requests.next() } else { None };
         Self {
             ready,
             requests,
             next,
             tag_first: spec.tag_fetch == TagFetch::BeforeData,
-            tag_asked: !open,
+            tag_asked: !open || inline,
             tag_known: !open,
+            trailer: Vec::new(),
             asked: 0,
             fed: 0,
             unwritten: 0,

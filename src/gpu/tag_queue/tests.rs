@@ -15,6 +15,7 @@ fn spec(comparators: u32, retirement: Retirement) -> TagQueueSpec {
         release: Release::WithholdCompletion,
         quarantine: Bytes(0),
         fetch: TagFetch::AfterData,
+        placement: None,
     }
 }
 

@@ -99,6 +99,11 @@ impl HostState {
         })
     }
 
+    /// Lays each message's tag right behind it in its slot, from the next cut of the staging pool on.
+    pub fn put_tags_inline(&mut self) {
+        self.staging.trailer = map::TAG_BYTES;
+    }
+
     /// Learns which buffers the copies have, by copy.
     pub fn describe(&mut self, plans: &[CopyPlan]) {
         self.buffers.describe(plans, self.staging.bytes());
@@ -303,9 +308,14 @@ impl HostState {
     fn write_staging(&mut self, offset: u64, tlp: &Tlp) -> Written {
         let exact = self.exact();
         let Some((id, within)) = self.staging.find(offset) else { return Written::Unmapped };
+        let inline = self.staging.trailer > 0;
         if let Some(slot) = self.staging.get_mut(id) {
             slot.damaged |= tlp.damaged;
-            slot.written += u64::from(tlp.bytes);
+            let text = slot.bytes.saturating_sub(within);
+            slot.written += if inline { text.min(tlp.bytes.into()) } else { tlp.bytes.into() };
+            if inline && u64::from(tlp.bytes) > text {
+                slot.write_behind(within, tlp.payload.bytes().unwrap_or_default());
+            }
             if let (Some(held), Some(new)) = (slot.bytes_of_run(exact), tlp.payload.bytes()) {
                 let start = (within as usize).min(held.len());
                 let count = new.len().min(held.len() - start);
@@ -364,7 +374,9 @@ impl HostMemory for HostState {
             Place::Staging(offset) => {
                 let (id, within) = self.staging.find(offset)?;
                 let Some(slot) = self.staging.get(id) else { return Some(intact(Payload::none())) };
-                let payload = if self.private.is_some() {
+                let payload = if self.staging.trailer > 0 && within + u64::from(bytes) > slot.bytes {
+                    slot.with_tag(within, bytes)
+                } else if self.private.is_some() {
                     Payload::slice(&slot.data, within, u64::from(bytes))
                 } else {
                     Payload::none()
