@@ -168,6 +168,14 @@ fn whatever_goes_wrong_with_inline_tags_nothing_wrong_is_delivered() {
 }
 
 #[test]
+fn whatever_goes_wrong_with_messages_in_parts_nothing_wrong_is_delivered() {
+    let sets = ["copy_engine.sharing=split", "copy_engine.pces_secure=2"];
+    assert_holds("h100-nvl-tdx", &sets, Memory::Pinned);
+    let held = ["tag_queue.release=hold", "tag_queue.quarantine=8 KiB"];
+    assert_holds("h100-nvl-tdx", &[sets, held].concat(), Memory::Pinned);
+}
+
+#[test]
 fn whatever_goes_wrong_on_a_plain_machine_nothing_wrong_is_called_delivered() {
     assert_holds("h100-sxm5-off", &[], Memory::Pinned);
 }

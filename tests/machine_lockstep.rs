@@ -48,6 +48,10 @@ const CHOICES: &[&[&[&str]]] = &[
         &["copy_engine.pces_secure=2", "copy_engine.pces_plain=1"],
         &["copy_engine.pces_secure=3", "copy_engine.pces_plain=3"],
     ],
+    &[
+        &["copy_engine.sharing=split", "copy_engine.pces_secure=2"],
+        &["copy_engine.sharing=split", "copy_engine.pces_secure=5"],
+    ],
     &[&["copy_engine.method_word=8 cycles"]],
     &[&["copy_engine.launch=0 cycles"], &["copy_engine.launch=700 cycles"]],
     &[&["copy_engine.fetch=0 cycles"], &["copy_engine.fetch=900 cycles"]],

@@ -43,6 +43,7 @@ shipped![
     Design "designs/inline-tags.toml",
     Design "designs/interleaved-ghash.toml",
     Design "designs/serial-ghash.toml",
+    Design "designs/split-message.toml",
     Design "designs/tags-4k.toml",
     Design "designs/verify-bound.toml",
     Engine "engines/folded-16.toml",

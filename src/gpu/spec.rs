@@ -44,6 +44,19 @@ pub struct CopyEngineSpec {
     /// The authenticator of the PCEs that open, where it differs from `engine.ghash`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_ghash: Option<GhashSpec>,
+    /// How the PCEs of an LCE share its secure messages; `per_pce` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+}
+
+/// How the PCEs of an LCE share its secure messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sharing {
+    /// Each message goes to one PCE whole.
+    PerPce,
+    /// Each message is cut into contiguous parts, one for each PCE, whose shares of the tag are summed.
+    Split,
 }
 
 /// The queue of messages whose tags are not yet verified.

@@ -5,10 +5,10 @@ use super::{
     host_read::{Piece, Refusal},
 };
 use crate::{
-    gcm::pseudo::pseudo_tag,
+    gcm::pseudo::pseudo_share,
     gpu::{
         spec::TagPlacement,
-        work::{JobKind, MemoryData, MemoryRead},
+        work::{Job, JobKind, MemoryData, MemoryRead},
     },
     pcie::{
         packet::{Payload, Tlp},
@@ -97,46 +97,63 @@ impl Pce {
         }
     }
 
-    /// Ends a transfer to host memory: tag and IV follow the data.
+    /// Ends a transfer to host memory: tag and IV follow the data; of a part, the front end is told its share of the tag.
     fn finish_out(&mut self, number: u64, now: Now) {
         let keys = self.keys.clone();
         let place = (number - self.first) as usize;
         if self.transfers[place].job.kind == JobKind::Seal {
-            let cycle = self.engine.as_mut().map_or(now.cycle, |engine| engine.finish().tag);
-            let transfer = &self.transfers[place];
-            let job = &transfer.job;
-            let tag = match (&keys, &transfer.stream) {
-                (Some(keys), Some(stream)) => stream.tag(&keys.d2h),
-                _ => pseudo_tag(job.nonce, job.bytes, false),
+            let transfer = &mut self.transfers[place];
+            let (part, nonce) = (transfer.job.share.part, transfer.job.nonce);
+            let cycle = match &mut self.engine {
+                Some(engine) => self.weight.applied(part, engine.finish().tag),
+                None => now.cycle,
             };
-            let (tag_address, iv_address, iv) = (job.tag, job.iv, job.iv_bytes);
-            let job_end = job.destination + job.bytes;
-            match self.spec.tag_placement {
-                TagPlacement::Separate => self.queue(cycle, Tlp::write(tag_address, 16, Payload::of(tag.to_vec())), 0),
-                TagPlacement::Inline => self.queue_behind(job_end, tag, cycle),
+            let tag = match (&keys, &transfer.stream) {
+                (Some(keys), Some(stream)) => part.share(&keys.d2h, nonce, stream),
+                _ => pseudo_share(nonce, part.total, transfer.job.share.number, part.is_last(), false),
+            };
+            if transfer.job.share.of > 1 {
+                transfer.share = Some((cycle, tag));
+            } else {
+                let job = transfer.job.clone();
+                self.queue_tag(&job, tag, cycle, true);
             }
-            self.queue(cycle, Tlp::write(iv_address, 12, Payload::of(iv.to_vec())), 0);
         }
         self.transfers[place].last_push = Some(self.queued);
         self.feeding = number + 1;
         self.start_engine(now.cycle);
     }
 
-    /// Puts a tag behind the message that ends at `end` and whose last write has just been queued: as far as that write has room for it,
-    /// the tag joins it.
-    fn queue_behind(&mut self, end: u64, tag: [u8; 16], cycle: u64) {
-        let payload = u64::from(self.spec.max_payload.bytes());
-        let room = (end.next_multiple_of(payload) - end).min(16) as usize;
-        let (joins, rest) = tag.split_at(room);
-        if let Some((ready, last, _)) = self.outbox.back_mut().filter(|_| room > 0) {
-            let mut bytes = last.payload.bytes().unwrap_or_default().to_vec();
-            bytes.resize(last.bytes as usize, 0);
-            bytes.extend_from_slice(joins);
-            (last.bytes, last.payload) = (bytes.len() as u32, Payload::of(bytes));
-            *ready = cycle.max(*ready);
+    /// Puts a message's tag and IV into the outbox. Where the message's last write `joins` an inline tag, it is the last in the outbox.
+    pub(super) fn queue_tag(&mut self, message: &Job, tag: [u8; 16], cycle: u64, joins: bool) {
+        let end = message.destination + message.bytes;
+        match self.spec.tag_placement {
+            TagPlacement::Separate => self.queue(cycle, Tlp::write(message.tag, 16, Payload::of(tag.to_vec())), 0),
+            TagPlacement::Inline => {
+                let room = end.next_multiple_of(u64::from(self.spec.max_payload.bytes())) - end;
+                self.queue_behind(end, tag.split_at(room.min(16) as usize), cycle, joins);
+            }
+        }
+        self.queue(cycle, Tlp::write(message.iv, 12, Payload::of(message.iv_bytes.to_vec())), 0);
+    }
+
+    /// Puts a tag behind the message that ends at `end`: its first bytes where the write of the message's end has room for them, the
+    /// others behind.
+    fn queue_behind(&mut self, end: u64, (first, rest): (&[u8], &[u8]), cycle: u64, joins: bool) {
+        let write = |at: u64, bytes: &[u8]| Tlp::write(at, bytes.len() as u32, Payload::of(bytes.to_vec()));
+        match self.outbox.back_mut() {
+            _ if first.is_empty() => {}
+            Some((ready, last, _)) if joins => {
+                let mut bytes = last.payload.bytes().unwrap_or_default().to_vec();
+                bytes.resize(last.bytes as usize, 0);
+                bytes.extend_from_slice(first);
+                (last.bytes, last.payload) = (bytes.len() as u32, Payload::of(bytes));
+                *ready = cycle.max(*ready);
+            }
+            _ => self.queue(cycle, write(end, first), 0),
         }
         if !rest.is_empty() {
-            self.queue(cycle, Tlp::write(end + room as u64, rest.len() as u32, Payload::of(rest.to_vec())), 0);
+            self.queue(cycle, write(end + first.len() as u64, rest), 0);
         }
     }
 

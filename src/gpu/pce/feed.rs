@@ -3,8 +3,8 @@
 use super::opening::Opening;
 use super::{Pce, Ports, host_read::Piece};
 use crate::{
-    gcm::{bulk::Stream, message::Direction, pseudo::pseudo_tag},
-    gpu::work::{JobKind, MemoryWrite, TagReport},
+    gcm::{message::Direction, pseudo::pseudo_share},
+    gpu::work::{Job, JobKind, MemoryWrite, TagReport},
     pcie::packet::Payload,
     sim::Now,
 };
@@ -26,15 +26,21 @@ impl Pce {
                 JobKind::Seal => Direction::Seal,
                 _ => return,
             };
-            if let Some(engine) = &mut self.engine {
-                engine.start(cycle, 0, transfer.job.bytes, direction);
+            let (bytes, nonce, part) = (transfer.job.bytes, transfer.job.nonce, transfer.job.share.part);
+            match &mut self.engine {
+                Some(engine) if part.is_last() => engine.start(cycle, 0, bytes, direction),
+                Some(engine) => {
+                    engine.start_part(cycle, bytes, direction);
+                    self.weight.prepare(part, cycle);
+                }
+                None => {}
             }
             match (&self.keys, direction) {
                 (Some(keys), Direction::Seal) => {
-                    transfer.stream = Stream::new(&keys.d2h, &transfer.job.nonce, &[], direction).ok();
+                    transfer.stream = Some(part.stream(&keys.d2h, nonce, direction));
                 }
                 (Some(keys), Direction::Open) => {
-                    transfer.opening = Opening::new(&self.worker, keys, transfer.job.nonce, transfer.job.bytes);
+                    transfer.opening = Some(Opening::new(&self.worker, keys, nonce, part));
                 }
                 (None, _) => {}
             }
@@ -138,6 +144,7 @@ impl Pce {
         };
         let write = MemoryWrite {
             job: transfer.job.id,
+            message: (transfer.job.share.message, transfer.job.share.of),
             unverified,
             bytes: bytes as u32,
             last,
@@ -155,10 +162,9 @@ impl Pce {
 
     /// Ends a transfer to device memory: the tag goes to the tag queue. Gives the plaintext of a message.
     fn finish(&mut self, number: u64, now: Now, ports: &mut Ports<'_>) -> Option<(u64, Payload)> {
+        let Job { kind, share, .. } = self.transfers[(number - self.first) as usize].job;
         let tag_cycle = match &mut self.engine {
-            Some(engine) if self.transfers[(number - self.first) as usize].job.kind == JobKind::Open => {
-                engine.finish().tag
-            }
+            Some(engine) if kind == JobKind::Open => self.weight.applied(share.part, engine.finish().tag),
             _ => now.cycle,
         };
         let date = self.clock.edge(tag_cycle.max(now.cycle + 1));
@@ -173,10 +179,11 @@ impl Pce {
                 }),
                 None => {
                     deposit = Some((transfer.job.destination, Payload::none()));
-                    Some(pseudo_tag(transfer.job.nonce, transfer.job.bytes, transfer.damaged))
+                    let (nonce, last) = (transfer.job.nonce, share.part.is_last());
+                    Some(pseudo_share(nonce, share.part.total, share.number, last, transfer.damaged))
                 }
             };
-            let report = TagReport { job: transfer.job.id, computed: true, tag };
+            let report = TagReport { job: share.message, part: share.number, computed: true, tag };
             if let Some(reports) = &mut ports.reports {
                 reports.send(date, report, ports.wakes);
             }
@@ -191,7 +198,7 @@ impl Pce {
         let date = self.clock.edge(now.cycle + 1);
         let Some(transfer) = self.transfer(number) else { return };
         transfer.tag_known = true;
-        let report = TagReport { job: transfer.job.id, computed: false, tag };
+        let report = TagReport { job: transfer.job.share.message, part: 0, computed: false, tag };
         if let Some(reports) = &mut ports.reports {
             reports.send(date, report, ports.wakes);
         }
@@ -200,7 +207,8 @@ impl Pce {
     /// Under `hold`: lets verified plaintext go to device memory, a burst per cycle, and forgets what failed.
     pub(super) fn take_verdicts(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(verdict) = ports.released.as_mut().and_then(|queue| queue.input(now.time, ports.wakes).pop()) {
-            let Some(transfer) = self.transfers.iter_mut().find(|t| t.job.id == verdict.job && t.holds) else {
+            let Some(transfer) = self.transfers.iter_mut().find(|t| t.job.share.message == verdict.job && t.holds)
+            else {
                 continue;
             };
             transfer.holds = false;

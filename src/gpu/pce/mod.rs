@@ -16,6 +16,7 @@
 //! | latency | launch to first request: `launch`; data to output: the engine's, or one cycle without it |
 //! | read buffer | reserved by a request, freed when the engine has taken the bytes, or the link has taken the write |
 //! | bursts | device memory is written and read `burst` bytes at a time |
+//! | part | of a message that several PCEs share: its share of the tag is reported one product later than its own GHASH value and the power of H that weighs it stand; the PCE of the last part fetches the expected tag |
 //! | tag | by a read or a write of its own; `inline`: the reads and writes of a message cover the 16 bytes behind it as well, and the last data write waits for the tag that joins it |
 //! | order | a semaphore goes out after all earlier writes; a transfer to host memory is done when the link has taken its last write |
 //! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy` |
@@ -29,6 +30,7 @@ mod feed;
 mod host_read;
 mod opening;
 mod transfer;
+mod weight;
 
 #[cfg(test)]
 mod tests;
@@ -53,6 +55,7 @@ use crate::{
 use host_read::Slots;
 use std::{collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
+use weight::Weight;
 
 /// The keys of a logical engine.
 #[derive(Debug)]
@@ -121,6 +124,7 @@ pub struct Pce {
     worker: Rc<Worker>,
     engine: Option<Timing>,
     engine_limit: Limit,
+    weight: Weight,
     timeout: u64,
     transfers: VecDeque<Transfer>,
     /// Number of the oldest transfer in `transfers`.
@@ -155,6 +159,7 @@ impl Pce {
     /// # Errors
     /// If the engine cannot be built.
     pub fn new(spec: PceSpec, keys: Option<Arc<Keys>>, worker: Rc<Worker>, clock: Clock) -> Result<Self, SpecError> {
+        let product = spec.engine.as_ref().map_or(1, |engine| engine.ghash.multiplier().latency());
         let mut engine = spec.engine.as_ref().map(Timing::new).transpose()?;
         if let Some(engine) = &mut engine {
             // From cycle 0 on; a message that came before the powers of H stand would wait for them.
@@ -169,6 +174,7 @@ impl Pce {
             worker,
             engine,
             engine_limit: Limit::Data,
+            weight: Weight::new(product),
             transfers: VecDeque::new(),
             first: 0,
             asking: 0,
@@ -219,11 +225,11 @@ impl Pce {
         self.take_work(now, ports);
         self.expire(now, ports);
         let send_at = self.send(now, ports);
-        self.retire(ports);
+        let share_at = self.retire(now.cycle, ports);
         // Last, so that what the PCE is follows from all that has changed at this edge.
         let (activity, issue_at) = self.issue(now, ports);
         let arrival = ports.data.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        Wake::at_or_port(issue_at.min(send_at).min(arrival).min(self.deadline()), activity)
+        Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.deadline()), activity)
     }
 
     /// Takes work as it comes: the front end knows how much may be in flight.
@@ -243,6 +249,7 @@ impl Pce {
                     self.queue(now.cycle, Tlp::write(address, bytes, payload), 0);
                     self.releases.extend(push.map(|push| (self.queued, push)));
                 }
+                PceWork::Tag { message, tag } => self.queue_tag(&message, tag, now.cycle, false),
             }
         }
     }
@@ -328,16 +335,17 @@ impl Pce {
         Wake::NEVER
     }
 
-    /// Tells of what the link has taken, and lets go of transfers that need nothing more.
-    fn retire(&mut self, ports: &mut Ports<'_>) {
+    /// Tells of what the link has taken, and lets go of transfers that need nothing more; gives when the share that is waited for stands.
+    fn retire(&mut self, cycle: u64, ports: &mut Ports<'_>) -> u64 {
         let taken = ports.requests.pops();
         while let Some(&(_, push)) = self.releases.front().filter(|release| release.0 <= taken) {
             if !ports.done.has_room() {
-                return;
+                return Wake::NEVER;
             }
             ports.done.push(Done::Release { push });
             self.releases.pop_front();
         }
+        let mut share_at = Wake::NEVER;
         let mut awaited = self.releases.front().map_or(u64::MAX, |release| release.0);
         while let Some(front) = self.transfers.front_mut() {
             if let (Some(last), None) = (front.last_push, &front.failed) {
@@ -346,9 +354,21 @@ impl Pce {
                     break;
                 }
                 if !ports.done.has_room() {
-                    return;
+                    return Wake::NEVER;
                 }
-                ports.done.push(Done::Transfer { job: front.job.id, ok: true });
+                let job = front.job.id;
+                if let Some((at, tag)) = front.share {
+                    if at > cycle {
+                        share_at = at;
+                        break;
+                    }
+                    front.share = None;
+                    ports.done.push(Done::Share { job, tag });
+                    if !ports.done.has_room() {
+                        return Wake::NEVER;
+                    }
+                }
+                ports.done.push(Done::Transfer { job, ok: true });
             } else if !front.finished() {
                 break;
             }
@@ -358,6 +378,7 @@ impl Pce {
         if awaited != u64::MAX {
             ports.requests.watch_pops(awaited);
         }
+        share_at
     }
 
     /// Gives up a transfer.
@@ -370,12 +391,13 @@ impl Pce {
         self.failure.get_or_insert_with(|| why.clone());
         let Some(transfer) = self.transfer(number) else { return };
         transfer.failed = Some(why);
-        let (job, kind) = (transfer.job.id, transfer.job.kind);
+        let (job, kind, share) = (transfer.job.id, transfer.job.kind, transfer.job.share);
         let date = self.clock.edge(now.cycle + 1);
         match (&mut ports.reports, kind) {
             (Some(reports), super::work::JobKind::Open) => {
-                for computed in [true, false] {
-                    reports.send(date, TagReport { job, computed, tag: None }, ports.wakes);
+                for computed in [true, false].into_iter().filter(|&computed| computed || share.part.is_last()) {
+                    let report = TagReport { job: share.message, part: share.number, computed, tag: None };
+                    reports.send(date, report, ports.wakes);
                 }
             }
             _ => {

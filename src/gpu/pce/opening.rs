@@ -2,7 +2,7 @@
 
 use super::Keys;
 use crate::{
-    gcm::{bulk::Stream, message::Direction, worker::Worker},
+    gcm::{bulk::Stream, message::Direction, part::Part, worker::Worker},
     pcie::packet::Payload,
 };
 use std::{
@@ -17,20 +17,22 @@ struct State {
     text: Vec<u8>,
 }
 
-/// A message under way.
+/// A message, or a part of one, under way.
 #[derive(Debug)]
 pub(super) struct Opening {
     worker: Rc<Worker>,
     keys: Arc<Keys>,
+    nonce: [u8; 12],
+    part: Part,
     state: Arc<Mutex<State>>,
 }
 
 impl Opening {
-    /// Begins a message of `bytes` bytes.
-    pub fn new(worker: &Rc<Worker>, keys: &Arc<Keys>, nonce: [u8; 12], bytes: u64) -> Option<Self> {
-        let stream = Stream::new(&keys.h2d, &nonce, &[], Direction::Open).ok()?;
-        let state = State { stream, text: Vec::with_capacity(bytes as usize) };
-        Some(Self { worker: Rc::clone(worker), keys: Arc::clone(keys), state: Arc::new(Mutex::new(state)) })
+    /// Begins a part of a message, which may be all of it.
+    pub fn new(worker: &Rc<Worker>, keys: &Arc<Keys>, nonce: [u8; 12], part: Part) -> Self {
+        let stream = part.stream(&keys.h2d, nonce, Direction::Open);
+        let state = Arc::new(Mutex::new(State { stream, text: Vec::with_capacity(part.bytes as usize) }));
+        Self { worker: Rc::clone(worker), keys: Arc::clone(keys), nonce, part, state }
     }
 
     /// Takes the next piece of ciphertext.
@@ -45,12 +47,12 @@ impl Opening {
         });
     }
 
-    /// Ends the message: plaintext and tag.
+    /// Ends it: plaintext and its share of the tag.
     pub fn finish(self) -> (Vec<u8>, [u8; 16]) {
-        let Self { worker, keys, state } = self;
+        let Self { worker, keys, nonce, part, state } = self;
         let ended = worker.ask(move || {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            let tag = state.stream.tag(&keys.h2d);
+            let tag = part.share(&keys.h2d, nonce, &state.stream);
             (std::mem::take(&mut state.text), tag)
         });
         ended.wait()

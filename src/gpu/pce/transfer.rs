@@ -49,13 +49,16 @@ pub(super) struct Transfer {
     pub reserved_quarantine: bool,
     /// Of a transfer to host memory: how many TLPs this PCE has sent when its last one is sent.
     pub last_push: Option<u64>,
+    /// Of a part of a message that is sealed: its share of the tag, and the cycle in which it stands.
+    pub share: Option<(u64, [u8; 16])>,
     pub failed: Option<String>,
 }
 
 impl Transfer {
     pub fn new(job: Job, ready: u64, spec: &PceSpec) -> Self {
         let open = job.kind == JobKind::Open;
-        let inline = open && spec.tag_placement == TagPlacement::Inline;
+        let tagged = open && job.share.part.is_last();
+        let inline = tagged && spec.tag_placement == TagPlacement::Inline;
         let stream = job.bytes + if inline { u64::from(TAG_BYTES) } else { 0 };
         let mut requests = RequestSplit::new(job.source, stream, spec.max_read_request, RequestPolicy::Aligned);
         let next = if job.kind.reads_host() { requests.next() } else { None };
@@ -64,8 +67,8 @@ impl Transfer {
             requests,
             next,
             tag_first: spec.tag_fetch == TagFetch::BeforeData,
-            tag_asked: !open || inline,
-            tag_known: !open,
+            tag_asked: !tagged || inline,
+            tag_known: !tagged,
             trailer: Vec::new(),
             asked: 0,
             fed: 0,
@@ -78,6 +81,7 @@ impl Transfer {
             holds: open && spec.release == Release::Hold,
             reserved_quarantine: false,
             last_push: None,
+            share: None,
             failed: None,
             job,
         }
