@@ -1,6 +1,7 @@
 //! The command line: one file per verb.
 
 mod calibrate;
+mod compare;
 mod completions;
 mod describe;
 mod engine;
@@ -8,9 +9,11 @@ mod failure;
 mod list;
 mod list_faults;
 mod machine;
+mod pareto;
 mod rerun;
 mod run;
 mod schema;
+mod sweep;
 mod tlp;
 mod validate;
 mod verify;
@@ -33,12 +36,15 @@ struct Arguments {
 enum Verb {
     Run(Box<run::Arguments>),
     Rerun(rerun::Arguments),
+    Compare(compare::Arguments),
     Describe(describe::Describe),
     List(list::List),
     Schema(schema::Schema),
     Completions(completions::Completions),
     Tlp(tlp::Arguments),
     Engine(engine::Arguments),
+    Sweep(sweep::Arguments),
+    Pareto(pareto::Arguments),
     Validate(validate::Arguments),
     Calibrate(calibrate::Arguments),
     /// Checks the modelled hardware against published values.
@@ -59,12 +65,15 @@ pub fn main() -> ExitCode {
     let result: Result<(), Failure> = match arguments.verb {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Rerun(arguments) => rerun::run(&arguments),
+        Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Describe(verb) => verb.run(),
         Verb::List(verb) => verb.run(),
         Verb::Schema(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
         Verb::Engine(arguments) => engine::run(&arguments),
+        Verb::Sweep(arguments) => sweep::run(&arguments),
+        Verb::Pareto(arguments) => pareto::run(&arguments),
         Verb::Validate(arguments) => validate::run(&arguments),
         Verb::Calibrate(arguments) => calibrate::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

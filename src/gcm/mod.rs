@@ -35,5 +35,6 @@ pub mod multiplier;
 pub mod part;
 pub mod pseudo;
 pub mod spec;
+pub mod structure;
 pub mod timing;
 pub mod worker;

@@ -43,11 +43,11 @@ pub struct Ports<'a> {
 }
 
 /// What is known of one of the two tags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 enum Tag {
     #[default]
     Awaited,
-    Known([u8; 16]),
+    Known(Vec<u8>),
     Lost,
 }
 
@@ -56,20 +56,21 @@ enum Tag {
 struct Shares {
     /// Parts that have not come, by bit.
     awaited: u64,
-    sum: [u8; 16],
+    sum: Vec<u8>,
     lost: bool,
 }
 
 impl Shares {
     fn of(parts: u32) -> Self {
-        Self { awaited: (1 << parts.min(63)) - 1, sum: [0; 16], lost: false }
+        Self { awaited: (1 << parts.min(63)) - 1, sum: Vec::new(), lost: false }
     }
 
     /// Takes a part's share; one that comes again is dropped, but for the news that it is lost.
-    fn take(&mut self, part: u32, share: Option<[u8; 16]>) {
+    fn take(&mut self, part: u32, share: Option<Vec<u8>>) {
         let bit = 1 << part.min(63);
         match share {
             Some(share) if self.awaited & bit != 0 => {
+                self.sum.resize(share.len().max(self.sum.len()), 0);
                 self.sum.iter_mut().zip(share).for_each(|(sum, byte)| *sum ^= byte);
             }
             Some(_) => {}
@@ -78,10 +79,14 @@ impl Shares {
         self.awaited &= !bit;
     }
 
-    const fn tag(&self) -> Tag {
+    const fn known(&self) -> bool {
+        self.awaited == 0
+    }
+
+    fn tag(&self) -> Tag {
         match (self.awaited, self.lost) {
             (0, true) => Tag::Lost,
-            (0, false) => Tag::Known(self.sum),
+            (0, false) => Tag::Known(self.sum.clone()),
             _ => Tag::Awaited,
         }
     }
@@ -98,11 +103,11 @@ struct Entry {
 
 impl Entry {
     fn ready(&self) -> bool {
-        self.computed.tag() != Tag::Awaited && self.fetched != Tag::Awaited
+        self.computed.known() && self.fetched != Tag::Awaited
     }
 
     fn agrees(&self) -> bool {
-        matches!((self.computed.tag(), self.fetched), (Tag::Known(a), Tag::Known(b)) if a == b)
+        matches!((self.computed.tag(), &self.fetched), (Tag::Known(a), Tag::Known(b)) if a == *b)
     }
 }
 

@@ -79,22 +79,24 @@ impl Item for Retired {
     }
 }
 
-/// A copy has begun or ended on the device, or a part of it has.
+/// A copy has begun or ended on the device, or a part of it has, or its first message can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     /// The copy.
     pub copy: usize,
-    /// Which of the two.
+    /// Which of them.
     pub edge: Edge,
     /// When.
     pub time: Femtos,
 }
 
-/// An end of a span.
+/// What a mark stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
     /// A launch starts.
     Begin,
+    /// The first message of a copy is in device memory and its tag was found right.
+    Verified,
     /// A push is done, and its semaphore is released.
     End,
 }
@@ -266,7 +268,7 @@ impl Item for Done {
 }
 
 /// What the tag queue learns about a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagReport {
     /// The message.
     pub job: JobId,
@@ -274,8 +276,8 @@ pub struct TagReport {
     pub part: u32,
     /// Computed by the engine, or fetched from host memory.
     pub computed: bool,
-    /// The tag; none if it will never be known.
-    pub tag: Option<[u8; 16]>,
+    /// The tag, or all tags of its chains; none if it will never be known.
+    pub tag: Option<Vec<u8>>,
 }
 
 impl Item for TagReport {
@@ -287,7 +289,8 @@ impl Item for TagReport {
 
     fn flip(&mut self, seed: u64) {
         if let Some(tag) = &mut self.tag {
-            tag[(seed / 8 % 16) as usize] ^= 1 << (seed % 8);
+            let place = (seed / 8) as usize % tag.len().max(1);
+            tag[place] ^= 1 << (seed % 8);
         }
     }
 }

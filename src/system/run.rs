@@ -46,7 +46,18 @@ pub fn run(
         Err(error) => return Err(error.into()),
     };
     system.catch_up(run.end);
+    if let Some(port) = insecure(&system) {
+        system.driver.give_up(run.end, format!("a MAC was wrong at the {port} port: the IDE stream is insecure"));
+    }
     Ok(report(machine, &request, &system, &run, &asked))
+}
+
+/// Builds a machine for a request and does not run it.
+///
+/// # Errors
+/// [`RunError::Build`] if there can be no such machine.
+pub fn check(machine: &MachineSpec, mut request: Request) -> Result<(), RunError> {
+    System::new(machine, &mut request).map(drop)
 }
 
 fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, asked: &[Asked]) -> Outcome {
@@ -70,6 +81,12 @@ fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
         faults_struck: (faults::struck(system), request.injections.len()),
         ticks: run.ticks,
     }
+}
+
+/// The port that has found a wrong MAC, if one has.
+fn insecure(system: &System) -> Option<&'static str> {
+    let ports = [("host", &system.host_port), ("GPU", &system.gpu_port)];
+    ports.into_iter().find(|(_, port)| port.insecure()).map(|(name, _)| name)
 }
 
 /// SHA-256 over the names and digests of all queues and wires.
@@ -99,6 +116,7 @@ fn incidents(system: &System) -> Vec<String> {
             (traffic.bad_lcrc, "refused for a wrong LCRC"),
             (traffic.bad_tokens, "refused for a broken framing token"),
             (traffic.duplicates, "dropped because it had come before"),
+            (traffic.discarded, "discarded because its IDE stream is insecure"),
         ];
         let said = rows.into_iter().filter(|row| row.0 > 0);
         all.extend(said.map(|(count, what)| format!("{count} TLP at the {name} port {what}")));
@@ -117,7 +135,7 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
         let blind = request.data == DataMode::None && asked.direction == Direction::D2h;
         let complaint = ledger.complaint(place, blind.then(|| system.host.arrived(place)));
         let delivered = outcome.delivered && complaint.is_none();
-        let secure = machine.confidential_computing && asked.direction != Direction::D2d;
+        let secure = machine.sealed_path() && asked.direction != Direction::D2d;
         CopyOutcome {
             direction: asked.direction,
             bytes: asked.bytes,
@@ -126,6 +144,7 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
             end: outcome.verified.max(outcome.end),
             returned: outcome.returned,
             device: system.spans.get(place).copied().flatten(),
+            first_verified: first_verified(system, asked.direction, place),
             messages: if secure { outcome.messages } else { 0 },
             tags_verified: gpu_verified + outcome.tags_verified,
             tags_failed: gpu_failed + outcome.tags_failed,
@@ -139,6 +158,14 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
         }
     })
     .collect()
+}
+
+fn first_verified(system: &System, direction: Direction, place: usize) -> Option<Femtos> {
+    match direction {
+        Direction::H2d => system.first_verified.get(place).copied().flatten(),
+        Direction::D2h => system.cipher.first_verified(place),
+        Direction::D2d => None,
+    }
 }
 
 /// Whether a unit can limit a copy: of the copy engines the one of its direction, of the rest of the GPU what it passes.

@@ -232,6 +232,7 @@ impl GpuSide {
                 tag_placement: machine.tag_queue.placement.unwrap_or_default(),
                 release: machine.tag_queue.release,
                 quarantine: 0,
+                stored: None,
             };
             Pce::new(spec, None, Rc::new(Worker::default()), engine).unwrap()
         };

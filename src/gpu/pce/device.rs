@@ -3,9 +3,9 @@
 use super::{
     Pce, Ports,
     host_read::{Piece, Refusal},
+    text::stand_in,
 };
 use crate::{
-    gcm::pseudo::pseudo_share,
     gpu::{
         spec::TagPlacement,
         work::{Job, JobKind, MemoryData, MemoryRead},
@@ -103,20 +103,19 @@ impl Pce {
         let place = (number - self.first) as usize;
         if self.transfers[place].job.kind == JobKind::Seal {
             let transfer = &mut self.transfers[place];
-            let (part, nonce) = (transfer.job.share.part, transfer.job.nonce);
+            let job = transfer.job.clone();
             let cycle = match &mut self.engine {
-                Some(engine) => self.weight.applied(part, engine.finish().tag),
+                Some(engine) => self.weight.applied(job.share.part, engine.finish().tag),
                 None => now.cycle,
             };
             let tag = match (&keys, &transfer.stream) {
-                (Some(keys), Some(stream)) => part.share(&keys.d2h, nonce, stream),
-                _ => pseudo_share(nonce, part.total, transfer.job.share.number, part.is_last(), false),
+                (Some(keys), Some(stream)) => stream.tags(&keys.d2h),
+                _ => stand_in(&job, false, self.format),
             };
-            if transfer.job.share.of > 1 {
-                transfer.share = Some((cycle, tag));
+            if job.share.of > 1 {
+                transfer.share = Some((cycle, tag.try_into().unwrap_or_default()));
             } else {
-                let job = transfer.job.clone();
-                self.queue_tag(&job, tag, cycle, true);
+                self.queue_tag(&job, &tag, cycle, true);
             }
         }
         self.transfers[place].last_push = Some(self.queued);
@@ -125,13 +124,15 @@ impl Pce {
     }
 
     /// Puts a message's tag and IV into the outbox. Where the message's last write `joins` an inline tag, it is the last in the outbox.
-    pub(super) fn queue_tag(&mut self, message: &Job, tag: [u8; 16], cycle: u64, joins: bool) {
+    pub(super) fn queue_tag(&mut self, message: &Job, tag: &[u8], cycle: u64, joins: bool) {
         let end = message.destination + message.bytes;
         match self.spec.tag_placement {
-            TagPlacement::Separate => self.queue(cycle, Tlp::write(message.tag, 16, Payload::of(tag.to_vec())), 0),
+            TagPlacement::Separate => {
+                self.queue(cycle, Tlp::write(message.tag, tag.len() as u32, Payload::of(tag.to_vec())), 0)
+            }
             TagPlacement::Inline => {
                 let room = end.next_multiple_of(u64::from(self.spec.max_payload.bytes())) - end;
-                self.queue_behind(end, tag.split_at(room.min(16) as usize), cycle, joins);
+                self.queue_behind(end, tag.split_at(room.min(tag.len() as u64) as usize), cycle, joins);
             }
         }
         self.queue(cycle, Tlp::write(message.iv, 12, Payload::of(message.iv_bytes.to_vec())), 0);

@@ -1,9 +1,13 @@
 //! Bytes through the engine and on to device memory.
 
 use super::opening::Opening;
-use super::{Pce, Ports, host_read::Piece};
+use super::{
+    Pce, Ports,
+    host_read::Piece,
+    text::{Text, stand_in},
+};
 use crate::{
-    gcm::{message::Direction, pseudo::pseudo_share},
+    gcm::message::Direction,
     gpu::work::{Job, JobKind, MemoryWrite, TagReport},
     pcie::packet::Payload,
     sim::Now,
@@ -37,10 +41,10 @@ impl Pce {
             }
             match (&self.keys, direction) {
                 (Some(keys), Direction::Seal) => {
-                    transfer.stream = Some(part.stream(&keys.d2h, nonce, direction));
+                    transfer.stream = Text::new(self.format, &keys.d2h, nonce, part, direction);
                 }
                 (Some(keys), Direction::Open) => {
-                    transfer.opening = Some(Opening::new(&self.worker, keys, nonce, part));
+                    transfer.opening = Opening::new(&self.worker, keys, self.format, nonce, part);
                 }
                 (None, _) => {}
             }
@@ -50,8 +54,10 @@ impl Pce {
 
     /// Ends the message in the engine early: it counts out the bytes that do not come.
     pub(super) fn abandon(&mut self, number: u64, cycle: u64) {
+        let stored = self.spec.stored.is_some();
         let Some(transfer) = self.transfer(number) else { return };
-        let mut missing = transfer.job.bytes - transfer.fed;
+        let fed = if stored && transfer.job.kind == JobKind::Open { 0 } else { transfer.fed };
+        let mut missing = transfer.job.bytes - fed;
         let secure = matches!(transfer.job.kind, JobKind::Open | JobKind::Seal);
         let Some(engine) = self.engine.as_mut().filter(|_| secure) else { return };
         while missing > 0 {
@@ -85,8 +91,10 @@ impl Pce {
         };
         let secure = transfer.job.kind == JobKind::Open;
         if transfer.fed + bytes > transfer.job.bytes {
-            self.feed_end(number, piece, now, ports);
-            return;
+            return self.feed_end(number, piece, now, ports);
+        }
+        if let Some(latency) = self.spec.stored.filter(|_| secure) {
+            return self.store(number, piece, latency, now, ports);
         }
         let (taken, out) = self.through_engine(secure, piece.bytes, now.cycle);
         if taken > now.cycle {
@@ -113,19 +121,37 @@ impl Pce {
         let Some(transfer) = self.transfer(number) else { return };
         let text = transfer.job.bytes - transfer.fed;
         let behind = u64::from(piece.bytes) - text;
-        let trailer = piece.payload.part(text, behind);
+        let mut trailer = piece.payload.part(text, behind).bytes().unwrap_or_default().to_vec();
+        trailer.resize(behind as usize, 0);
         if text > 0 {
             // A run without data carries bytes for the tag's sake only.
             let payload = if self.keys.is_some() { piece.payload.part(0, text) } else { Payload::none() };
             self.feed(number, Piece { bytes: text as u32, damaged: piece.damaged, payload }, now, ports);
         }
         self.buffered -= behind;
+        let trailer = Piece { bytes: behind as u32, damaged: piece.damaged, payload: Payload::of(trailer) };
+        self.take_expected_tag(number, &trailer, now, ports);
+    }
+
+    /// Keeps a piece of a message in device memory until all of it is there; then opens it, a burst after the other.
+    fn store(&mut self, number: u64, piece: Piece, latency: u64, now: Now, ports: &mut Ports<'_>) {
+        let bytes = u64::from(piece.bytes);
+        self.buffered -= bytes;
+        let burst = self.spec.copy_engine.burst.0;
         let Some(transfer) = self.transfer(number) else { return };
-        let length = transfer.trailer.len() + behind as usize;
-        transfer.trailer.extend_from_slice(trailer.bytes().unwrap_or_default());
-        transfer.trailer.resize(length, 0);
-        if let Ok(tag) = transfer.trailer[..].try_into() {
-            self.take_expected_tag(number, Some(tag), now, ports);
+        transfer.fed += bytes;
+        transfer.damaged |= piece.damaged;
+        transfer.assembly.push(piece.payload);
+        transfer.hand_over(PIECE);
+        let mut left = if transfer.fed_all() { transfer.job.bytes } else { 0 };
+        while left > 0 {
+            let bytes = left.min(burst);
+            left -= bytes;
+            let (_, out) = self.through_engine(true, bytes as u32, now.cycle + latency);
+            if let Some(transfer) = self.transfer(number) {
+                transfer.unwritten = bytes;
+            }
+            self.write_burst(number, out, left == 0, now, ports);
         }
     }
 
@@ -168,7 +194,7 @@ impl Pce {
             _ => now.cycle,
         };
         let date = self.clock.edge(tag_cycle.max(now.cycle + 1));
-        let keys = self.keys.clone();
+        let (keys, format) = (self.keys.clone(), self.format);
         let transfer = &mut self.transfers[(number - self.first) as usize];
         let mut deposit = None;
         if transfer.job.kind == JobKind::Open {
@@ -179,8 +205,7 @@ impl Pce {
                 }),
                 None => {
                     deposit = Some((transfer.job.destination, Payload::none()));
-                    let (nonce, last) = (transfer.job.nonce, share.part.is_last());
-                    Some(pseudo_share(nonce, share.part.total, share.number, last, transfer.damaged))
+                    Some(stand_in(&transfer.job, transfer.damaged, format))
                 }
             };
             let report = TagReport { job: share.message, part: share.number, computed: true, tag };
@@ -194,10 +219,17 @@ impl Pce {
     }
 
     /// Passes the expected tag on to the tag queue.
-    pub(super) fn take_expected_tag(&mut self, number: u64, tag: Option<[u8; 16]>, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn take_expected_tag(&mut self, number: u64, piece: &Piece, now: Now, ports: &mut Ports<'_>) {
         let date = self.clock.edge(now.cycle + 1);
+        let bytes = self.format.tag_bytes();
         let Some(transfer) = self.transfer(number) else { return };
+        transfer.expected.extend_from_slice(piece.payload.bytes().unwrap_or_default());
+        transfer.expected_bytes += u64::from(piece.bytes);
+        if transfer.expected_bytes < bytes {
+            return;
+        }
         transfer.tag_known = true;
+        let tag = Some(std::mem::take(&mut transfer.expected)).filter(|tag| tag.len() as u64 == bytes);
         let report = TagReport { job: transfer.job.share.message, part: 0, computed: false, tag };
         if let Some(reports) = &mut ports.reports {
             reports.send(date, report, ports.wakes);

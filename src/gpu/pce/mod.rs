@@ -14,7 +14,8 @@
 //! | accepts | transfers in order; their bytes pass through the engine in order, whatever the order of completions of different requests |
 //! | gives per cycle | one read request per `request_interval`, as long as fewer than `outstanding_reads` are outstanding, a tag is free and `read_buffer` has room |
 //! | latency | launch to first request: `launch`; data to output: the engine's, or one cycle without it |
-//! | read buffer | reserved by a request, freed when the engine has taken the bytes, or the link has taken the write |
+//! | opening | with the first bytes of a message, or under `arrived` when all of it is in device memory and back, a burst after the other |
+//! | read buffer | reserved by a request, freed when the engine or device memory has taken the bytes, or the link has taken the write |
 //! | bursts | device memory is written and read `burst` bytes at a time |
 //! | part | of a message that several PCEs share: its share of the tag is reported one product later than its own GHASH value and the power of H that weighs it stand; the PCE of the last part fetches the expected tag |
 //! | tag | by a read or a write of its own; `inline`: the reads and writes of a message cover the 16 bytes behind it as well, and the last data write waits for the tag that joins it |
@@ -29,6 +30,7 @@ mod device;
 mod feed;
 mod host_read;
 mod opening;
+mod text;
 mod transfer;
 mod weight;
 
@@ -41,7 +43,7 @@ use super::{
 };
 use crate::{
     gcm::{
-        bulk::Key,
+        bulk::{Key, chains::Format},
         spec::{EngineSpec, SpecError},
         timing::{Limit, Timing},
         worker::Worker,
@@ -89,6 +91,8 @@ pub struct PceSpec {
     pub release: Release,
     /// Room for plaintext that waits for its verdict, under `hold`.
     pub quarantine: u64,
+    /// Where messages are opened when they have arrived: cycles in which the last bytes go to device memory and come back.
+    pub stored: Option<u64>,
 }
 
 /// Ports of a PCE.
@@ -122,6 +126,7 @@ pub struct Pce {
     clock: Clock,
     keys: Option<Arc<Keys>>,
     worker: Rc<Worker>,
+    format: Format,
     engine: Option<Timing>,
     engine_limit: Limit,
     weight: Weight,
@@ -167,6 +172,7 @@ impl Pce {
         }
         Ok(Self {
             slots: Slots::new(spec.first_tag, spec.tags),
+            format: spec.engine.as_ref().map_or(Format::GCM, |engine| Format::of(&engine.ghash)),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
             spec,
             clock,
@@ -238,7 +244,7 @@ impl Pce {
             match work {
                 PceWork::Transfer(job) => {
                     let ready = now.cycle + self.spec.copy_engine.launch.0.max(1);
-                    let transfer = Transfer::new(job, ready, &self.spec);
+                    let transfer = Transfer::new(job, ready, &self.spec, self.format.tag_bytes());
                     self.transfers.push_back(transfer);
                     if self.feeding == self.first + self.transfers.len() as u64 - 1 {
                         self.start_engine(now.cycle);
@@ -249,7 +255,7 @@ impl Pce {
                     self.queue(now.cycle, Tlp::write(address, bytes, payload), 0);
                     self.releases.extend(push.map(|push| (self.queued, push)));
                 }
-                PceWork::Tag { message, tag } => self.queue_tag(&message, tag, now.cycle, false),
+                PceWork::Tag { message, tag } => self.queue_tag(&message, &tag, now.cycle, false),
             }
         }
     }

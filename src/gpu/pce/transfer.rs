@@ -1,8 +1,7 @@
 //! One transfer in a PCE.
 
-use super::{PceSpec, assembly::Assembly, host_read::TAG_BYTES, opening::Opening};
+use super::{PceSpec, assembly::Assembly, opening::Opening, text::Text};
 use crate::{
-    gcm::bulk::Stream,
     gpu::{
         spec::{Release, TagFetch, TagPlacement},
         work::{Job, JobKind, MemoryWrite},
@@ -30,8 +29,10 @@ pub(super) struct Transfer {
     tag_first: bool,
     tag_asked: bool,
     pub tag_known: bool,
-    /// The tag behind the message, where it comes inline: its bytes so far.
-    pub trailer: Vec<u8>,
+    /// What has come of the expected tag.
+    pub expected: Vec<u8>,
+    /// How many bytes of it have come, whether or not they were readable.
+    pub expected_bytes: u64,
     /// Bytes asked from device memory.
     pub asked: u64,
     /// Bytes that have passed.
@@ -40,7 +41,7 @@ pub(super) struct Transfer {
     pub unwritten: u64,
     pub damaged: bool,
     pub assembly: Assembly,
-    pub stream: Option<Stream>,
+    pub stream: Option<Text>,
     /// Of an opening transfer: the bytes opened so far.
     pub opening: Option<Opening>,
     /// Under `hold`: writes that wait for the verdict.
@@ -55,11 +56,11 @@ pub(super) struct Transfer {
 }
 
 impl Transfer {
-    pub fn new(job: Job, ready: u64, spec: &PceSpec) -> Self {
+    pub fn new(job: Job, ready: u64, spec: &PceSpec, tag_bytes: u64) -> Self {
         let open = job.kind == JobKind::Open;
         let tagged = open && job.share.part.is_last();
         let inline = tagged && spec.tag_placement == TagPlacement::Inline;
-        let stream = job.bytes + if inline { u64::from(TAG_BYTES) } else { 0 };
+        let stream = job.bytes + if inline { tag_bytes } else { 0 };
         let mut requests = RequestSplit::new(job.source, stream, spec.max_read_request, RequestPolicy::Aligned);
         let next = if job.kind.reads_host() { requests.next() } else { None };
         Self {
@@ -69,7 +70,8 @@ impl Transfer {
             tag_first: spec.tag_fetch == TagFetch::BeforeData,
             tag_asked: !tagged || inline,
             tag_known: !tagged,
-            trailer: Vec::new(),
+            expected: Vec::new(),
+            expected_bytes: 0,
             asked: 0,
             fed: 0,
             unwritten: 0,
@@ -130,8 +132,8 @@ impl Transfer {
         }
     }
 
-    /// Ends the opening: plaintext and tag, if there are bytes.
-    pub fn close(&mut self) -> Option<(Vec<u8>, [u8; 16])> {
+    /// Ends the opening: plaintext and tags, if there are bytes.
+    pub fn close(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
         self.hand_over(0);
         self.opening.take().map(Opening::finish)
     }

@@ -13,6 +13,7 @@
 //! [pseudo tags](crate::gcm::pseudo).
 
 mod buffers;
+mod damage;
 mod pinned;
 
 use super::{
@@ -34,17 +35,26 @@ use crate::{
 };
 use buffers::Buffers;
 pub(super) use buffers::Touch;
+use damage::Damage;
 use pinned::Pinned;
 use std::collections::BTreeMap;
 
-/// Fault points of the host: a bit of a sealed message, or of its tag, as the CPU puts it into staging; the CPU's IV counter.
-pub const FAULT_POINTS: &[(&str, &[FaultKind])] =
-    &[("staging.ciphertext", &[FaultKind::Flip]), ("staging.tag", &[FaultKind::Flip]), ("host.iv", &[FaultKind::Skip])];
+/// Fault points of the host: a bit of a sealed message, or of its tag, as the CPU puts it into staging; the CPU's IV counter; a bit of a
+/// message, or of its tag, between a user that seals and the CPU.
+pub const FAULT_POINTS: &[(&str, &[FaultKind])] = &[
+    ("staging.ciphertext", &[FaultKind::Flip]),
+    ("staging.tag", &[FaultKind::Flip]),
+    ("host.iv", &[FaultKind::Skip]),
+    ("user.ciphertext", &[FaultKind::Flip]),
+    ("user.tag", &[FaultKind::Flip]),
+];
 
 /// Places of the fault points in [`FAULT_POINTS`].
 const CIPHERTEXT: usize = 0;
 const TAG: usize = 1;
 const IV: usize = 2;
+const USER_CIPHERTEXT: usize = 3;
+const USER_TAG: usize = 4;
 
 /// Bytes of the streams' semaphores.
 const SEMAPHORE_BYTES: usize = map::MAX_STREAMS as usize * map::STREAM_STRIDE as usize;
@@ -61,6 +71,8 @@ pub struct Arrived {
 /// Host memory.
 pub struct HostState {
     staging: Staging,
+    /// Tags per message.
+    tags: u32,
     pinned: Pinned,
     buffers: Buffers,
     semaphores: [u8; SEMAPHORE_BYTES],
@@ -88,6 +100,7 @@ impl HostState {
         HostError::check_cost("a first touch of pinned memory", memory.first_touch_pinned)?;
         Ok(Self {
             staging: Staging::new(spec)?,
+            tags: 1,
             pinned: Pinned::default(),
             buffers: Buffers::new(memory),
             semaphores: [0; SEMAPHORE_BYTES],
@@ -99,9 +112,27 @@ impl HostState {
         })
     }
 
-    /// Lays each message's tag right behind it in its slot, from the next cut of the staging pool on.
+    /// Lays each message's tags right behind it in its slot, from the next cut of the staging pool on.
     pub fn put_tags_inline(&mut self) {
-        self.staging.trailer = map::TAG_BYTES;
+        self.staging.trailer = map::TAG_BYTES * u64::from(self.tags);
+    }
+
+    /// The same memory for messages of so many tags.
+    #[must_use]
+    pub fn with_tags(self, tags: u32) -> Self {
+        Self { tags, ..self }
+    }
+
+    /// Tags per message.
+    #[must_use]
+    pub const fn tags(&self) -> u32 {
+        self.tags
+    }
+
+    /// Address of the tags of a slot.
+    #[must_use]
+    pub const fn tag_address(&self, id: SlotId) -> u64 {
+        map::TAGS + id.0 as u64 * map::tag_stride(self.tags)
     }
 
     /// Learns which buffers the copies have, by copy.
@@ -268,52 +299,65 @@ impl HostState {
         }
     }
 
-    /// Puts the tag of a message that has just been sealed beside it.
-    pub(super) fn put_sealed(&mut self, id: SlotId, tag: [u8; 16]) {
-        let (text, tags) = (self.strikes(CIPHERTEXT), self.strikes(TAG));
+    /// What faults do to a message that passes between a user that seals and the CPU.
+    pub(super) fn user_damage(&mut self) -> Damage {
+        Damage { text: self.strikes(USER_CIPHERTEXT), tag: self.strikes(USER_TAG) }
+    }
+
+    /// Puts the tag of a message that has just been sealed beside it; `users` says that it was the user who sealed it.
+    pub(super) fn put_sealed(&mut self, id: SlotId, tag: impl Into<Vec<u8>>, users: bool) {
+        let mut damage = Damage { text: self.strikes(CIPHERTEXT), tag: self.strikes(TAG) };
+        if users {
+            let Damage { text, tag } = self.user_damage();
+            damage.text.extend(text);
+            damage.tag.extend(tag);
+        }
         let exact = self.exact();
         let Some(slot) = self.staging.get_mut(id) else { return };
-        slot.tag = tag;
-        for seed in text {
+        slot.tag = damage.tag(tag.into());
+        if damage.hits_text() {
             slot.damaged = true;
             if let Some(bytes) = slot.bytes_of_run(exact) {
-                invert(bytes, seed);
+                damage.text(bytes);
             }
-        }
-        for seed in tags {
-            invert(&mut slot.tag, seed);
         }
     }
 
     fn read_tags(&self, offset: u64, bytes: u32) -> Option<Payload> {
-        let end = (offset + u64::from(bytes)).div_ceil(map::TAG_BYTES);
+        let stride = map::tag_stride(self.tags);
+        let end = (offset + u64::from(bytes)).div_ceil(stride);
         (end <= self.staging.fill().0).then(|| {
             let tag_byte = |at: u64| {
-                let slot = self.staging.get(SlotId((at / map::TAG_BYTES) as u32));
-                slot.map_or(0, |slot| slot.tag[(at % map::TAG_BYTES) as usize])
+                let slot = self.staging.get(SlotId((at / stride) as u32));
+                slot.and_then(|slot| slot.tag.get((at % stride) as usize)).copied().unwrap_or(0)
             };
             Payload::of((offset..offset + u64::from(bytes)).map(tag_byte).collect())
         })
     }
 
     fn write_tags(&mut self, offset: u64, bytes: &[u8]) -> Written {
+        let (stride, length) = (map::tag_stride(self.tags), (map::TAG_BYTES * u64::from(self.tags)) as usize);
         for (at, &byte) in (offset..).zip(bytes) {
-            if let Some(slot) = self.staging.get_mut(SlotId((at / map::TAG_BYTES) as u32)) {
-                slot.tag[(at % map::TAG_BYTES) as usize] = byte;
+            if let Some(slot) = self.staging.get_mut(SlotId((at / stride) as u32)) {
+                slot.tag.resize(length, 0);
+                if let Some(place) = slot.tag.get_mut((at % stride) as usize) {
+                    *place = byte;
+                }
             }
         }
-        if offset < self.staging.fill().0 * map::TAG_BYTES { Written::Data } else { Written::Unmapped }
+        if offset < self.staging.fill().0 * stride { Written::Data } else { Written::Unmapped }
     }
 
     fn write_staging(&mut self, offset: u64, tlp: &Tlp) -> Written {
         let exact = self.exact();
         let Some((id, within)) = self.staging.find(offset) else { return Written::Unmapped };
-        let inline = self.staging.trailer > 0;
+        let (trailer, inline) = (self.staging.trailer, self.staging.trailer > 0);
         if let Some(slot) = self.staging.get_mut(id) {
             slot.damaged |= tlp.damaged;
             let text = slot.bytes.saturating_sub(within);
             slot.written += if inline { text.min(tlp.bytes.into()) } else { tlp.bytes.into() };
             if inline && u64::from(tlp.bytes) > text {
+                slot.tag.resize(trailer as usize, 0);
                 slot.write_behind(within, tlp.payload.bytes().unwrap_or_default());
             }
             if let (Some(held), Some(new)) = (slot.bytes_of_run(exact), tlp.payload.bytes()) {
@@ -402,14 +446,6 @@ impl HostMemory for HostState {
             Some(Place::Pinned { copy, offset }) => self.write_pinned(copy, offset, tlp),
             None => Written::Unmapped,
         }
-    }
-}
-
-/// Inverts the bit that `seed` picks.
-fn invert(bytes: &mut [u8], seed: u64) {
-    let bits = bytes.len() as u64 * 8;
-    if bits > 0 {
-        bytes[(seed % bits / 8) as usize] ^= 1 << (seed % 8);
     }
 }
 

@@ -58,11 +58,12 @@ fn a_sealed_message_and_its_tag_are_read_where_the_slot_says() {
     memory.take(4096, [0; 12]).unwrap();
     let slot = memory.take(5000 - 4096, [1; 12]).unwrap();
     assert_eq!(memory.fill(slot, 3, 77).unwrap(), bytes(3, 77, 904));
-    memory.put_sealed(slot, [9; 16]);
+    memory.put_sealed(slot, [9; 16], false);
     let address = memory.slot_address(slot);
     assert_eq!(read(&mut memory, address + 4, 100), bytes(3, 81, 100));
-    assert_eq!(read(&mut memory, slot.tag_address(), 16), [9; 16]);
-    assert_eq!(read(&mut memory, slot.tag_address() - 16, 32), [[0; 16], [9; 16]].concat());
+    let address = memory.tag_address(slot);
+    assert_eq!(read(&mut memory, address, 16), [9; 16]);
+    assert_eq!(read(&mut memory, address - 16, 32), [[0; 16], [9; 16]].concat());
 }
 
 #[test]
@@ -101,7 +102,8 @@ fn what_the_gpu_writes_lands_in_the_slot_byte_for_byte() {
         assert_eq!(memory.write(&tlp), Written::Data);
         assert_eq!(memory.slot(slot).unwrap().spoiled(), start != 256);
     }
-    memory.write(&Tlp::write(slot.tag_address(), 16, Payload::of(vec![4; 16])));
+    let address = memory.tag_address(slot);
+    memory.write(&Tlp::write(address, 16, Payload::of(vec![4; 16])));
     assert_eq!(*memory.slot(slot).unwrap().data, bytes(5, 0, 600));
     assert_eq!(memory.slot(slot).unwrap().tag, [4; 16]);
 }
@@ -114,7 +116,8 @@ fn without_data_a_write_leaves_its_length_its_damage_and_its_tag() {
     memory.write(&Tlp::write(address, 256, Payload::none()));
     assert!(memory.slot(slot).unwrap().spoiled());
     memory.write(&Tlp::write(address + 256, 256, Payload::none()));
-    memory.write(&Tlp::write(slot.tag_address(), 16, Payload::of(vec![4; 16])));
+    let tag = memory.tag_address(slot);
+    memory.write(&Tlp::write(tag, 16, Payload::of(vec![4; 16])));
     assert!(!memory.slot(slot).unwrap().spoiled());
     assert_eq!(memory.slot(slot).unwrap().tag, [4; 16]);
     let mut damaged = Tlp::write(address, 256, Payload::none());
@@ -187,7 +190,7 @@ fn armed_flips_strike_the_message_they_name_in_exactly_one_bit() {
         let slots = [0, 1].map(|_| memory.take(64, [0; 12]).unwrap());
         for slot in slots {
             memory.fill(slot, 0, 0).unwrap();
-            memory.put_sealed(slot, [0; 16]);
+            memory.put_sealed(slot, [0; 16], false);
         }
         let wrong = |slot: SlotId| -> (u32, u32) {
             let slot = memory.slot(slot).unwrap();
