@@ -124,8 +124,9 @@ impl Pce {
         let mut trailer = piece.payload.part(text, behind).bytes().unwrap_or_default().to_vec();
         trailer.resize(behind as usize, 0);
         if text > 0 {
-            // A run without data carries bytes for the tag's sake only.
-            let payload = if self.keys.is_some() { piece.payload.part(0, text) } else { Payload::none() };
+            // A run without data carries bytes for the tag's sake only. Where SMs have the keys, they leave them out.
+            let wanted = self.keys.is_some() || self.spec.staging.is_some();
+            let payload = if wanted { piece.payload.part(0, text) } else { Payload::none() };
             self.feed(number, Piece { bytes: text as u32, damaged: piece.damaged, payload }, now, ports);
         }
         self.buffered -= behind;
@@ -161,8 +162,9 @@ impl Pce {
         let clock = self.clock;
         let Some(transfer) = self.transfer(number) else { return };
         let bytes = std::mem::take(&mut transfer.unwritten);
-        let unverified = transfer.job.kind == JobKind::Open;
-        let deposit = if unverified {
+        let unverified = transfer.job.kind == JobKind::Open && transfer.staging.is_none();
+        let staged = transfer.staging.map(|_| JobKind::Open);
+        let deposit = if unverified || staged.is_some() {
             deposit
         } else {
             let address = transfer.job.destination + transfer.fed - bytes;
@@ -172,6 +174,7 @@ impl Pce {
             job: transfer.job.id,
             message: (transfer.job.share.message, transfer.job.share.of),
             unverified,
+            staged,
             bytes: bytes as u32,
             last,
             damaged: transfer.damaged,
@@ -197,7 +200,10 @@ impl Pce {
         let (keys, format) = (self.keys.clone(), self.format);
         let transfer = &mut self.transfers[(number - self.first) as usize];
         let mut deposit = None;
-        if transfer.job.kind == JobKind::Open {
+        if let Some(sm) = ports.sm.as_mut().filter(|_| transfer.staging.is_some()) {
+            let text = transfer.assembly.take();
+            sm.jobs.send(date, transfer.for_sms(text), ports.wakes);
+        } else if transfer.job.kind == JobKind::Open {
             let tag = match keys {
                 Some(_) => transfer.close().map(|(text, tag)| {
                     deposit = Some((transfer.job.destination, Payload::of(text)));

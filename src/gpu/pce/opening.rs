@@ -19,7 +19,7 @@ struct State {
 
 /// A message, or a part of one, under way.
 #[derive(Debug)]
-pub(super) struct Opening {
+pub(in crate::gpu) struct Opening {
     worker: Rc<Worker>,
     keys: Arc<Keys>,
     state: Arc<Mutex<State>>,

@@ -50,6 +50,7 @@ fn spec() -> PceSpec {
         tag_placement: TagPlacement::Separate,
         release: Release::WithholdCompletion,
         quarantine: 0,
+        staging: None,
         stored: None,
     }
 }
@@ -146,6 +147,7 @@ impl Bench {
             writes: &mut self.writes,
             reports: Some(&mut self.reports),
             released: Some(&mut self.released),
+            sm: None,
             done: self.done.output(time, &self.wakes),
             wakes: &self.wakes,
         };

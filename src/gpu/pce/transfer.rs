@@ -4,10 +4,14 @@ use super::{PceSpec, assembly::Assembly, opening::Opening, text::Text};
 use crate::{
     gpu::{
         spec::{Release, TagFetch, TagPlacement},
-        work::{Job, JobKind, MemoryWrite},
+        work::{Job, JobKind, MemoryWrite, Sealed, SmJob},
     },
+    pcie::packet::Payload,
     pcie::split::{Request, RequestPolicy, RequestSplit},
 };
+
+/// Reach of addresses within the buffer for ciphertext.
+const WINDOW: u64 = 1 << 40;
 
 /// What a transfer asks host memory for next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +57,17 @@ pub(super) struct Transfer {
     /// Of a part of a message that is sealed: its share of the tag, and the cycle in which it stands.
     pub share: Option<(u64, [u8; 16])>,
     pub failed: Option<String>,
+    /// Where SMs seal and open: the message's place in the buffer for ciphertext.
+    pub staging: Option<u64>,
+    /// What the SMs have sealed.
+    pub sealed: Option<Sealed>,
 }
 
 impl Transfer {
     pub fn new(job: Job, ready: u64, spec: &PceSpec, tag_bytes: u64) -> Self {
         let open = job.kind == JobKind::Open;
+        let secure = matches!(job.kind, JobKind::Open | JobKind::Seal);
+        let plain = if open { job.destination } else { job.source };
         let tagged = open && job.share.part.is_last();
         let inline = tagged && spec.tag_placement == TagPlacement::Inline;
         let stream = job.bytes + if inline { tag_bytes } else { 0 };
@@ -85,7 +95,26 @@ impl Transfer {
             last_push: None,
             share: None,
             failed: None,
+            // At the same place within its window as the plaintext, so equally aligned.
+            staging: spec.staging.filter(|_| secure).map(|base| base + plain % WINDOW),
+            sealed: None,
             job,
+        }
+    }
+
+    /// The message as the SMs get it.
+    pub fn for_sms(&self, text: Payload) -> SmJob {
+        let staging = self.staging.unwrap_or_default();
+        let open = self.job.kind == JobKind::Open;
+        SmJob {
+            id: self.job.id,
+            kind: self.job.kind,
+            source: if open { staging } else { self.job.source },
+            destination: if open { self.job.destination } else { staging },
+            bytes: self.job.bytes,
+            nonce: self.job.nonce,
+            damaged: self.damaged,
+            text,
         }
     }
 
