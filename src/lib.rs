@@ -3,7 +3,8 @@
 //! ```text
 //!   cli                                       one file per verb
 //!   report                                    the results as one record
-//!   workload      validate                    what is copied       known answers
+//!   explore                                   many machines at once
+//!   workload      cost          validate      what is copied       area, energy, risk       known answers
 //!   system                                    the only place that knows who is wired to whom
 //!   config                                    files to specs
 //!   host          gpu                         driver, cipher, memory       copy engine, tag queue, HBM
@@ -14,7 +15,7 @@
 //! ```
 //!
 //! Imports run downwards only: [`units`]; [`sim`]; [`gcm`] and [`pcie`]; [`aead`], [`gpu`] and [`host`]; [`config`]; [`system`];
-//! [`workload`]; [`validate`]; [`report`]; [`cli`]. A unit names its ports, never another unit.
+//! [`workload`]; [`cost`]; [`validate`]; [`explore`]; [`report`]; [`cli`]. A unit names its ports, never another unit.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
@@ -22,6 +23,8 @@
 pub mod aead;
 pub mod cli;
 pub mod config;
+pub mod cost;
+pub mod explore;
 pub mod gcm;
 pub mod gpu;
 pub mod host;

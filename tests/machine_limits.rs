@@ -94,3 +94,18 @@ fn the_cipher_limits_a_copy_to_its_rate() {
     let sets = [&FAST_HOST[1..], &["cipher.seal_rate=1.6 B/cycle"]].concat();
     assert_near(slope("h100-nvl-tdx", &sets, Direction::H2d, 32 << 20), 1.6 * 2.1e9, 0.01);
 }
+
+#[test]
+fn a_message_that_is_opened_when_it_has_arrived_takes_both_times_one_after_the_other() {
+    // One message a push, and a push waits for the one before: arrival at the rate of reads, then opening at four blocks a cycle.
+    let sets = |opens: &str| -> Vec<String> {
+        let fixed = FAST_HOST.iter().map(|set| (*set).to_owned());
+        fixed.chain([format!("copy_engine.opens={opens}")]).collect()
+    };
+    let rate = |opens: &str| {
+        let sets = sets(opens);
+        slope("h100-nvl-tdx", &sets.iter().map(String::as_str).collect::<Vec<_>>(), Direction::H2d, 16 << 20)
+    };
+    let (arriving, arrived) = (rate("arriving"), rate("arrived"));
+    assert_near(1.0 / arrived, 1.0 / arriving + 1.0 / (64.0 * 1.755e9), 0.01);
+}

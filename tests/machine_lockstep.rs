@@ -49,6 +49,7 @@ const CHOICES: &[&[&[&str]]] = &[
         &["copy_engine.pces_secure=3", "copy_engine.pces_plain=3"],
     ],
     &[&["copy_engine.method_word=8 cycles"]],
+    &[&["copy_engine.opens=arrived"]],
     &[&["copy_engine.launch=0 cycles"], &["copy_engine.launch=700 cycles"]],
     &[&["copy_engine.fetch=0 cycles"], &["copy_engine.fetch=900 cycles"]],
     &[&["copy_engine.burst=32 B"], &["copy_engine.burst=256 B"]],
@@ -85,6 +86,7 @@ const CHOICES: &[&[&[&str]]] = &[
     ],
     &[&["staging={buffer=\"1 MiB\",buffers=1}"], &["staging={buffer=\"1 MiB\",buffers=3}"]],
     &[&["cipher.threads=2"], &["cipher.threads=5"]],
+    &[&["cipher.work=reseal"], &["cipher.work=forward"], &["cipher.work=in_place"]],
     &[&["cipher.seal_rate=1.6 B/cycle", "cipher.open_rate=1.4 B/cycle"]],
     &[
         &["driver.secure_push=900 cycles"],
@@ -204,7 +206,8 @@ fn broken_cases() -> impl Strategy<Value = Case> {
 fn figures(outcome: &Outcome) -> String {
     let copies = outcome.copies.iter().map(|c| {
         let tags = (c.tags_verified, c.tags_failed);
-        format!("{:?}..{:?} {} messages, tags {tags:?}, {} {:?}\n", c.start, c.end, c.messages, c.delivered, c.reason)
+        let (first, span) = (c.first_verified, (c.start, c.end));
+        format!("{span:?} {first:?} {} messages, tags {tags:?}, {} {:?}\n", c.messages, c.delivered, c.reason)
     });
     let units = outcome
         .units

@@ -1,6 +1,7 @@
 //! The command line: one file per verb.
 
 mod calibrate;
+mod compare;
 mod completions;
 mod describe;
 mod engine;
@@ -33,6 +34,7 @@ struct Arguments {
 enum Verb {
     Run(Box<run::Arguments>),
     Rerun(rerun::Arguments),
+    Compare(compare::Arguments),
     Describe(describe::Describe),
     List(list::List),
     Schema(schema::Schema),
@@ -59,6 +61,7 @@ pub fn main() -> ExitCode {
     let result: Result<(), Failure> = match arguments.verb {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Rerun(arguments) => rerun::run(&arguments),
+        Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Describe(verb) => verb.run(),
         Verb::List(verb) => verb.run(),
         Verb::Schema(verb) => verb.run(),

@@ -41,9 +41,21 @@ pub struct CopyEngineSpec {
     pub completion_timeout: Femtos,
     /// Secure messages that one LCE may have in flight.
     pub messages_in_flight: u32,
+    /// When a message from host memory begins to be opened.
+    pub opens: Opens,
     /// The authenticator of the PCEs that open, where it differs from `engine.ghash`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_ghash: Option<GhashSpec>,
+}
+
+/// When a message from host memory begins to be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Opens {
+    /// With its first bytes, while the others arrive.
+    Arriving,
+    /// When all of it has arrived: it waits in device memory, as ciphertext.
+    Arrived,
 }
 
 /// The queue of messages whose tags are not yet verified.

@@ -78,22 +78,24 @@ impl Item for Retired {
     }
 }
 
-/// A copy has begun or ended on the device, or a part of it has.
+/// A copy has begun or ended on the device, or a part of it has, or its first message can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     /// The copy.
     pub copy: usize,
-    /// Which of the two.
+    /// Which of them.
     pub edge: Edge,
     /// When.
     pub time: Femtos,
 }
 
-/// An end of a span.
+/// What a mark stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
     /// A launch starts.
     Begin,
+    /// The first message of a copy is in device memory and its tag was found right.
+    Verified,
     /// A push is done, and its semaphore is released.
     End,
 }

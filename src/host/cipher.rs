@@ -1,4 +1,4 @@
-//! The CPU's cipher: threads that seal and open messages, or copy them where nothing is sealed.
+//! The CPU's cipher: threads that seal and open messages, seal anew what a user has sealed, or copy where the CPU does neither.
 //!
 //! ```text
 //!           +-------------------+
@@ -10,111 +10,32 @@
 //! | contract | |
 //! | --- | --- |
 //! | accepts per cycle | one job, in order, while a thread is free |
-//! | latency | a job taken at cycle t is done at t + `per_message` + bytes / rate + what memory adds; copies cost no `per_message`; at least 1 |
+//! | latency | a job taken at cycle t is done at t + `per_message` + bytes / rate + what memory adds; copies cost no `per_message`; what is opened and sealed anew costs both; at least 1 |
 //! | memory | what is not in the L2, not in the last-level cache, never touched: see [`MemorySpec`](super::spec::MemorySpec); a small copy passes over its bytes twice |
-//! | bytes | are handled once, at the end of the job |
+//! | bytes | are handled once, at the end of the job; so is what a user does, which takes no simulated time |
 //! | order | jobs that end in the same cycle are reported in the order in which they began |
 //! | back pressure | a job that cannot be reported keeps its thread |
+
+mod bytes;
+mod job;
+
+pub use job::{CipherDone, CipherJob, Cryptor, JobKind, KeyOf, Party, Sealing};
 
 use super::{
     error::HostError,
     memory::{HostState, Touch},
-    spec::{CipherSpec, DriverSpec, SmallSpec},
-    staging::SlotId,
+    spec::{CipherSpec, CipherWork, DriverSpec, SmallSpec},
 };
 use crate::{
-    gcm::pseudo::pseudo_tag,
-    sim::{Activity, FaultKind, In, Item, Now, Out, Wake},
-    units::BytesPerCycle,
+    sim::{Activity, In, Now, Out, Wake},
+    units::{BytesPerCycle, Femtos},
 };
+use std::collections::BTreeMap;
 
 /// A line of the caches, and a page.
 const LINE: u64 = 64;
 /// See [`LINE`].
 const PAGE: u64 = 4096;
-
-/// AES-GCM without AAD over the bytes of one message, under the keys of the channel.
-pub trait Cryptor {
-    /// Seals `text` in place under the key towards the GPU; gives the tag.
-    fn seal(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16];
-
-    /// Begins to seal `text`, perhaps beside the simulation.
-    fn begin_seal(&mut self, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
-        let tag = self.seal(nonce, &mut text);
-        Sealing(Box::new(move || (text, tag)))
-    }
-
-    /// Opens `text` in place under the key from the GPU; gives the tag that it should have come with.
-    fn compute_open(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16];
-}
-
-/// A message that is being sealed; it gives ciphertext and tag.
-pub struct Sealing(pub Box<dyn FnOnce() -> (Vec<u8>, [u8; 16])>);
-
-impl std::fmt::Debug for Sealing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Sealing")
-    }
-}
-
-/// What a job does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JobKind {
-    /// Seals a message from private memory into staging.
-    Seal,
-    /// Opens a message from staging into private memory, if its tag is right.
-    Open,
-    /// Copies a message into staging.
-    CopyIn,
-    /// Copies a message out of staging.
-    CopyOut,
-}
-
-/// A message for a thread.
-#[derive(Debug, Clone)]
-pub struct CipherJob {
-    /// Number of the job.
-    pub id: u64,
-    /// What to do.
-    pub kind: JobKind,
-    /// The staging slot.
-    pub slot: SlotId,
-    /// The copy whose private memory is at the other end.
-    pub copy: usize,
-    /// First byte there.
-    pub offset: u64,
-    /// Length.
-    pub bytes: u64,
-    /// Whether its bytes take the second pass of a small copy.
-    pub small: bool,
-    /// Nonce, where the job seals or opens.
-    pub nonce: [u8; 12],
-}
-
-/// A job that has ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CipherDone {
-    /// Number of the job.
-    pub id: u64,
-    /// Whether the message is where it should be: false for a wrong tag.
-    pub ok: bool,
-}
-
-impl Item for CipherJob {
-    const FAULTS: &'static [FaultKind] = &[];
-
-    fn word(&self) -> u64 {
-        self.id ^ self.bytes << 24 ^ u64::from(self.slot.0) << 40 ^ (self.kind as u64) << 62
-    }
-}
-
-impl Item for CipherDone {
-    const FAULTS: &'static [FaultKind] = &[];
-
-    fn word(&self) -> u64 {
-        self.id << 1 | u64::from(self.ok)
-    }
-}
 
 /// Ports of the cipher.
 pub struct CipherPorts<'a> {
@@ -131,8 +52,8 @@ pub struct CipherPorts<'a> {
 struct Running {
     job: CipherJob,
     end: u64,
-    /// Its verdict, once its end has come.
-    ok: Option<bool>,
+    /// What came of it, once its end has come.
+    done: Option<CipherDone>,
     /// Of a seal job with bytes: the message.
     sealing: Option<Sealing>,
 }
@@ -147,6 +68,8 @@ pub struct Cipher {
     running: Vec<Running>,
     scratch: Vec<u8>,
     thread_cycles: u64,
+    /// By copy: when the first message was found good here.
+    first_verified: BTreeMap<usize, Femtos>,
 }
 
 impl Cipher {
@@ -168,19 +91,35 @@ impl Cipher {
         HostError::check_cost("a cost per message", spec.per_message)?;
         let spec = spec.clone();
         let small = driver.small.clone();
-        Ok(Self { spec, copy_rate, small, cryptor, running: Vec::new(), scratch: Vec::new(), thread_cycles: 0 })
+        Ok(Self {
+            spec,
+            copy_rate,
+            small,
+            cryptor,
+            running: Vec::new(),
+            scratch: Vec::new(),
+            thread_cycles: 0,
+            first_verified: BTreeMap::new(),
+        })
     }
 
     /// Cycles that a job takes on its thread, given what memory adds.
     fn cost(&self, job: &CipherJob, touch: Touch) -> u64 {
-        let (fixed, rate, secure) = match job.kind {
-            JobKind::Seal => (self.spec.per_message.0, self.spec.seal_rate, true),
-            JobKind::Open => (self.spec.per_message.0, self.spec.open_rate, true),
-            JobKind::CopyIn | JobKind::CopyOut => (0, self.copy_rate, false),
+        let CipherSpec { per_message, seal_rate, open_rate, .. } = &self.spec;
+        let seal = || per_message.0.saturating_add(seal_rate.cycles_for(job.bytes));
+        let open = || per_message.0.saturating_add(open_rate.cycles_for(job.bytes));
+        let (work, secure) = match job.kind {
+            JobKind::Seal => (seal(), true),
+            JobKind::Open => (open(), true),
+            JobKind::ResealIn | JobKind::ResealOut => (open().saturating_add(seal()), true),
+            JobKind::ForwardIn | JobKind::ForwardOut if self.spec.work == CipherWork::InPlace => return 1,
+            JobKind::CopyIn | JobKind::CopyOut | JobKind::ForwardIn | JobKind::ForwardOut => {
+                (self.copy_rate.cycles_for(job.bytes), false)
+            }
         };
         let extra = if job.small { self.second_pass(job.bytes, if secure { touch.cold } else { 0 }) } else { 0 };
         let memory = (touch.millicycles / 1_000) as u64;
-        fixed.saturating_add(rate.cycles_for(job.bytes)).saturating_add(extra).saturating_add(memory).max(1)
+        work.saturating_add(extra).saturating_add(memory).max(1)
     }
 
     fn second_pass(&self, bytes: u64, cold: u64) -> u64 {
@@ -196,9 +135,15 @@ impl Cipher {
         self.thread_cycles
     }
 
+    /// When the first message of a copy was found good by the CPU, or by the user beyond it, on its way from the GPU.
+    #[must_use]
+    pub fn first_verified(&self, copy: usize) -> Option<Femtos> {
+        self.first_verified.get(&copy).copied()
+    }
+
     /// Advances by one edge.
     pub fn tick(&mut self, now: Now, mut ports: CipherPorts<'_>) -> Wake {
-        self.finish(now.cycle, &mut ports);
+        self.finish(now, &mut ports);
         let threads = self.spec.threads as usize;
         if self.running.len() < threads
             && let Some(job) = ports.jobs.pop()
@@ -207,105 +152,43 @@ impl Cipher {
             let cost = self.cost(&job, touch);
             self.thread_cycles = self.thread_cycles.saturating_add(cost);
             let sealing = self.begin(&job, ports.memory);
-            self.running.push(Running { job, end: now.cycle.saturating_add(cost), ok: None, sealing });
+            self.running.push(Running { job, end: now.cycle.saturating_add(cost), done: None, sealing });
         }
-        let ends = self.running.iter().filter(|r| r.ok.is_none()).map(|r| r.end).min().unwrap_or(Wake::NEVER);
+        let ends = self.running.iter().filter(|r| r.done.is_none()).map(|r| r.end).min().unwrap_or(Wake::NEVER);
         let more = self.running.len() < threads && !ports.jobs.is_empty();
         let at = if more { now.cycle + 1 } else { ends };
         Wake::at_or_port(at, if self.running.is_empty() { Activity::Idle } else { Activity::Busy })
     }
 
     /// Handles the bytes of the jobs that end now and reports those for which there is room.
-    fn finish(&mut self, cycle: u64, ports: &mut CipherPorts<'_>) {
+    fn finish(&mut self, now: Now, ports: &mut CipherPorts<'_>) {
         let (mut place, mut blocked) = (0, false);
-        while let Some(Running { end, ok, .. }) = self.running.get(place) {
-            if *end > cycle {
+        while let Some(Running { end, done, .. }) = self.running.get(place) {
+            if *end > now.cycle {
                 place += 1;
                 continue;
             }
-            let ok = match *ok {
-                Some(ok) => ok,
-                None => self.work(place, ports.memory),
+            let done = match done {
+                Some(done) => done.clone(),
+                None => self.work(place, now.time, ports.memory),
             };
             blocked = blocked || !ports.done.has_room();
             if blocked {
-                self.running[place].ok = Some(ok);
+                self.running[place].done = Some(done);
                 place += 1;
             } else {
-                ports.done.push(CipherDone { id: self.running.remove(place).job.id, ok });
+                self.running.remove(place);
+                ports.done.push(done);
             }
         }
     }
 
-    fn work(&mut self, place: usize, memory: &mut HostState) -> bool {
+    fn work(&mut self, place: usize, time: Femtos, memory: &mut HostState) -> CipherDone {
         let job = self.running[place].job.clone();
-        match job.kind {
-            JobKind::Seal => self.seal(place, memory),
-            JobKind::Open => self.open(&job, memory),
-            JobKind::CopyIn => memory.fill(job.slot, job.copy, job.offset).is_some() || !memory.exact(),
-            JobKind::CopyOut => {
-                let Some(slot) = memory.slot(job.slot) else { return false };
-                let (data, spoiled) = (slot.data.clone(), slot.spoiled());
-                if !memory.exact() {
-                    memory.note_arrival(job.copy, job.offset, job.bytes, spoiled);
-                }
-                memory.store(job.copy, job.offset, &data)
-            }
+        let (ok, by) = self.handle(place, &job, memory);
+        if ok && job.kind.judges_what_comes_out() {
+            self.first_verified.entry(job.copy).or_insert(time);
         }
+        CipherDone { id: job.id, ok, by }
     }
-
-    /// Loads the bytes of a seal job. They are sealed while the job takes its cycles, and nobody sees them before its end.
-    fn begin(&mut self, job: &CipherJob, memory: &mut HostState) -> Option<Sealing> {
-        if job.kind != JobKind::Seal || !memory.exact() {
-            return None;
-        }
-        let text = memory.load(job.copy, job.offset, job.bytes)?;
-        self.cryptor.as_mut().map(|cryptor| cryptor.begin_seal(job.nonce, text))
-    }
-
-    fn seal(&mut self, place: usize, memory: &mut HostState) -> bool {
-        let running = &mut self.running[place];
-        let (slot, nonce, bytes) = (running.job.slot, running.job.nonce, running.job.bytes);
-        let tag = match (memory.exact(), running.sealing.take()) {
-            (false, _) => {
-                memory.put_text(slot, None);
-                pseudo_tag(nonce, bytes, false)
-            }
-            (true, Some(sealing)) => {
-                let (text, tag) = sealing.0();
-                memory.put_text(slot, Some(text));
-                tag
-            }
-            (true, None) if self.cryptor.is_none() => return refuse(memory),
-            (true, None) => return false,
-        };
-        memory.put_sealed(slot, tag);
-        true
-    }
-
-    fn open(&mut self, job: &CipherJob, memory: &mut HostState) -> bool {
-        let exact = memory.exact();
-        let Some(slot) = memory.slot(job.slot) else { return false };
-        let came = slot.tag;
-        let computed = match (exact, &mut self.cryptor) {
-            (false, _) => pseudo_tag(job.nonce, job.bytes, slot.spoiled()),
-            (true, Some(cryptor)) => {
-                // Plaintext must not lie in shared memory, not even for the length of a job.
-                self.scratch.clear();
-                self.scratch.extend_from_slice(&slot.data);
-                cryptor.compute_open(job.nonce, &mut self.scratch)
-            }
-            (true, None) => return refuse(memory),
-        };
-        if computed == came && !exact {
-            memory.note_arrival(job.copy, job.offset, job.bytes, false);
-        }
-        computed == came && (!exact || memory.store(job.copy, job.offset, &self.scratch))
-    }
-}
-
-/// A run with data was built without what seals them.
-fn refuse(memory: &mut HostState) -> bool {
-    memory.fail("the cipher has no keys".into());
-    false
 }

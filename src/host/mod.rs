@@ -20,7 +20,7 @@ mod private;
 pub mod spec;
 mod staging;
 
-pub use cipher::{Cipher, CipherDone, CipherJob, CipherPorts, Cryptor, JobKind, Sealing};
+pub use cipher::{Cipher, CipherDone, CipherJob, CipherPorts, Cryptor, JobKind, KeyOf, Party, Sealing};
 pub use driver::{
     CHANNEL_ERROR, CopyOutcome, CopyPlan, Direction, Driver, DriverOptions, DriverPorts, Memory, NonceStreams, Nonces,
     Operation, Order, OrderKind, Pages, Push, Pushes, Semaphore, Step, StreamTask,

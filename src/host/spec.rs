@@ -26,6 +26,23 @@ pub struct CipherSpec {
     pub per_message: Cycles,
     /// Whether the thread that made the call does the cipher's work itself, between its other work. There is one thread then.
     pub on_caller: bool,
+    /// What the CPU does to the user's data.
+    pub work: CipherWork,
+}
+
+/// What the CPU does to the user's data under confidential computing, on their way to the GPU; on their way back the reverse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CipherWork {
+    /// They are plaintext in private memory: it seals them into staging.
+    #[default]
+    Seal,
+    /// They came sealed by the user, a tag for each message: it opens them and seals them again for the GPU.
+    Reseal,
+    /// They came sealed by the user for the GPU, which has the user's key: it copies them into staging as they are.
+    Forward,
+    /// The same, and they lie in shared memory already: it does nothing.
+    InPlace,
 }
 
 /// Private memory behind the caches of the core that seals, opens and copies.

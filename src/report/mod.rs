@@ -9,6 +9,7 @@
 //!
 //! Times are picoseconds, rounded down; sizes are bytes; a GB is 10^9 bytes.
 
+pub mod comparison;
 mod failure;
 mod manifest;
 mod named;

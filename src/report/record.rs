@@ -69,6 +69,8 @@ pub struct CopyRecord {
     pub device_start_ps: Option<u64>,
     /// When the device had moved the last one, in ps.
     pub device_end_ps: Option<u64>,
+    /// When its first message was where it belongs and had its verdict, in ps; none where nothing is sealed.
+    pub first_verified_ps: Option<u64>,
     /// 10^9 bytes per second, from start to end; none for a copy that was not delivered.
     pub gb_per_s: Option<f64>,
     /// GCM messages.
@@ -305,6 +307,7 @@ impl CopyRecord {
             returned_ps: copy.returned.picos(),
             device_start_ps: copy.device.map(|(start, _)| start.picos()),
             device_end_ps: copy.device.map(|(_, end)| end.picos()),
+            first_verified_ps: copy.first_verified.map(Femtos::picos),
             gb_per_s: copy.delivered.then(|| gb_per_s(copy.bytes, copy.start, copy.end)),
             messages: copy.messages,
             tags_verified: copy.tags_verified,
@@ -368,6 +371,7 @@ pub(super) mod tests {
             end: Femtos(end),
             returned: Femtos(end),
             device: delivered.then_some((Femtos(start + 1_000), Femtos(end - 1_000))),
+            first_verified: delivered.then_some(Femtos(end - 1_000)),
             messages: 64,
             tags_verified: if delivered { 64 } else { 63 },
             tags_failed: u64::from(!delivered),

@@ -23,12 +23,12 @@ use crate::{
         mapping::{self, KeyName, Lce, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask},
         pce::{Keys, Pce, PceSpec},
         scheduler::Scheduler,
-        spec::Release,
+        spec::{Opens, Release},
         tag_queue::TagQueue,
     },
     host::{
-        Cipher, CopyPlan, Cryptor, Direction as HostDirection, Driver, DriverOptions, HostState,
-        Memory as HostMemoryKind, NonceStreams, Nonces, PrivateMemory, Sealing, map,
+        Cipher, CopyPlan, Cryptor, Direction as HostDirection, Driver, DriverOptions, HostState, KeyOf,
+        Memory as HostMemoryKind, NonceStreams, Nonces, PrivateMemory, Sealing, map, spec::CipherWork,
     },
     pcie::{
         port::{Port, Side},
@@ -70,18 +70,36 @@ impl Clocks {
     }
 }
 
-/// The CPU's side of the cipher.
+/// What seals and opens on this side of the link: the CPU, and the user beyond it.
 struct Software {
+    /// Of the engine.
     keys: Arc<Keys>,
+    /// Between user and CPU.
+    user: Keys,
     worker: Rc<Worker>,
 }
 
+impl Software {
+    fn key(&self, key: KeyOf) -> &Key {
+        match key {
+            KeyOf::ToGpu => &self.keys.h2d,
+            KeyOf::FromGpu => &self.keys.d2h,
+            KeyOf::FromUser => &self.user.h2d,
+            KeyOf::ToUser => &self.user.d2h,
+        }
+    }
+}
+
 impl Cryptor for Software {
-    fn seal(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
-        through(&self.keys.h2d, nonce, text, Way::Seal)
+    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
+        through(self.key(key), nonce, text, Way::Seal)
     }
 
-    fn begin_seal(&mut self, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
+    fn begin_seal(&mut self, key: KeyOf, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
+        if key != KeyOf::ToGpu {
+            let tag = self.seal(key, nonce, &mut text);
+            return Sealing(Box::new(move || (text, tag)));
+        }
         let keys = Arc::clone(&self.keys);
         let sealed = self.worker.ask(move || {
             let tag = through(&keys.h2d, nonce, &mut text, Way::Seal);
@@ -90,8 +108,8 @@ impl Cryptor for Software {
         Sealing(Box::new(move || sealed.wait()))
     }
 
-    fn compute_open(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
-        through(&self.keys.d2h, nonce, text, Way::Open)
+    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
+        through(self.key(key), nonce, text, Way::Open)
     }
 }
 
@@ -113,15 +131,22 @@ impl Nonces for Mirror {
     }
 }
 
-/// Keys and IVs of a channel, drawn from the seed.
+/// Version of the keys that a user brings; those of the channel have version 0.
+const USERS: u32 = u32::MAX;
+
+/// Keys and IVs, drawn from the seed.
 struct Secrets {
+    /// Of the engine.
     keys: Arc<Keys>,
+    /// Between user and CPU.
+    user: Keys,
     h2d: IvStream,
     d2h: IvStream,
 }
 
 impl Secrets {
-    fn new(seed: u64, key_bits: u32) -> Result<Self, RunError> {
+    /// Where data are forwarded, the engine's keys and IVs are those that user and GPU have agreed on, and the CPU has none.
+    fn new(seed: u64, key_bits: u32, work: CipherWork) -> Result<Self, RunError> {
         let mut master = [0; 32];
         master[..8].copy_from_slice(&seed.to_le_bytes());
         let name =
@@ -129,12 +154,15 @@ impl Secrets {
         let h2d = name(SYSMEM_READ, mapping::Direction::H2d)?;
         let d2h = name(SYSMEM_WRITE, mapping::Direction::D2h)?;
         let bytes = (key_bits / 8).min(32) as usize;
-        let key = |name| build(Key::new(&simulation_key(&master, 0, name)[..bytes]));
+        let key = |version, name| build(Key::new(&simulation_key(&master, version, name)[..bytes]));
+        let keys = |version| Ok::<_, RunError>(Keys { h2d: key(version, h2d)?, d2h: key(version, d2h)? });
+        let forwards = matches!(work, CipherWork::Forward | CipherWork::InPlace);
+        let version = if forwards { USERS } else { 0 };
         let ivs = |name| {
-            let mut slot = KeySlot { channel_counter: 0, mask: simulation_mask(&master, 0, name) };
+            let mut slot = KeySlot { channel_counter: 0, mask: simulation_mask(&master, version, name) };
             build(slot.open())
         };
-        Ok(Self { keys: Arc::new(Keys { h2d: key(h2d)?, d2h: key(d2h)? }), h2d: ivs(h2d)?, d2h: ivs(d2h)? })
+        Ok(Self { keys: Arc::new(keys(version)?), user: keys(USERS)?, h2d: ivs(h2d)?, d2h: ivs(d2h)? })
     }
 }
 
@@ -162,7 +190,14 @@ const fn first_tag(tags: u32) -> u16 {
     if tags > 256 { 0x100 } else { 0 }
 }
 
-fn pce_spec(machine: &MachineSpec, place: usize, count: usize) -> Result<PceSpec, RunError> {
+/// Cycles of the copy engine in which bytes go to device memory and come back.
+fn stored(machine: &MachineSpec, clocks: &Clocks) -> Option<u64> {
+    let there_and_back = machine.hbm.write_latency.0 + machine.hbm.read_latency.0;
+    let cycles = || clocks.copy_engine.first_from(clocks.hbm.edge(there_and_back));
+    (machine.copy_engine.opens == Opens::Arrived).then(cycles)
+}
+
+fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) -> Result<PceSpec, RunError> {
     let tags = (machine.link.read_tags as usize / count) as u16;
     let mut engine = machine.engine.clone();
     if let Some(ghash) = machine.copy_engine.open_ghash.as_ref().filter(|_| place < count) {
@@ -178,6 +213,7 @@ fn pce_spec(machine: &MachineSpec, place: usize, count: usize) -> Result<PceSpec
         tag_fetch: machine.tag_queue.fetch,
         release: machine.tag_queue.release,
         quarantine: machine.tag_queue.quarantine.0,
+        stored: stored(machine, clocks),
     })
 }
 
@@ -240,7 +276,7 @@ impl System {
         let exact = request.data == super::request::DataMode::Exact;
         let clocks = Clocks::new(machine)?;
         let (count, names) = pces(machine)?;
-        let secrets = Secrets::new(request.seed, machine.engine.key_bits)?;
+        let secrets = Secrets::new(request.seed, machine.engine.key_bits, machine.cipher.work)?;
         let plans = plans(request);
         let program = std::mem::take(&mut request.program);
         let mut ledger = Ledger::new(exact);
@@ -251,7 +287,8 @@ impl System {
         let private = exact.then(|| Box::new(HostBytes(Rc::clone(&ledger))) as Box<dyn PrivateMemory>);
         let worker = Rc::new(if exact { Worker::new() } else { Worker::default() });
         let cryptor = exact.then(|| {
-            Box::new(Software { keys: Arc::clone(&secrets.keys), worker: Rc::clone(&worker) }) as Box<dyn Cryptor>
+            let (keys, worker) = (Arc::clone(&secrets.keys), Rc::clone(&worker));
+            Box::new(Software { keys, user: secrets.user, worker }) as Box<dyn Cryptor>
         });
         let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?;
         host.describe(&plans);
@@ -260,6 +297,7 @@ impl System {
             secure: machine.confidential_computing,
             waits_for_verified: machine.confidential_computing && machine.tag_queue.release == Release::Eager,
             on_caller: machine.cipher.on_caller,
+            work: machine.cipher.work,
             pipelined_pushes: false,
         };
         let tags = (machine.link.read_tags as usize / count) as u16;
@@ -267,7 +305,7 @@ impl System {
             Side::Gpu { first_tag: first_tag(machine.link.read_tags), tags_per_pce: tags, pces: count as u16 };
         let pce = |place| {
             let keys = exact.then(|| Arc::clone(&secrets.keys));
-            build(Pce::new(pce_spec(machine, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
+            build(Pce::new(pce_spec(machine, &clocks, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
         };
         let mut root_complex = machine.root_complex.clone();
         if machine.confidential_computing {
@@ -275,7 +313,7 @@ impl System {
         }
         let boundary = machine.link.read_completion_boundary.0;
         let front_end = |lce, ivs| front_end(machine, lce, count, ivs, clocks.copy_engine);
-        let spans = vec![None; plans.len()];
+        let (spans, first_verified) = (vec![None; plans.len()], vec![None; plans.len()]);
         Ok(Self {
             units: units(&clocks, &names),
             wakes: crate::sim::Wakes::default(),
@@ -302,6 +340,7 @@ impl System {
             copy_ends: Vec::new(),
             milestones: 0,
             spans,
+            first_verified,
         })
     }
 }

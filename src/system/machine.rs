@@ -102,16 +102,28 @@ pub(super) struct System {
     pub milestones: usize,
     /// By copy: when it began and ended on the device, as far as it has.
     pub spans: Vec<Option<(Femtos, Femtos)>>,
+    /// By copy to the GPU: when its first message could be used and had its verdict.
+    pub first_verified: Vec<Option<Femtos>>,
 }
 
-/// Notes what copies have begun and ended. Of a copy of several pushes, the first beginning and the last end count.
-fn note_marks(spans: &mut [Option<(Femtos, Femtos)>], marks: impl Iterator<Item = Mark>) {
+/// Notes what copies have begun, verified and ended. Of a copy of several pushes, the first beginning and the last end count.
+fn note_marks(
+    spans: &mut [Option<(Femtos, Femtos)>],
+    first_verified: &mut [Option<Femtos>],
+    marks: impl Iterator<Item = Mark>,
+) {
     for Mark { copy, edge, time } in marks {
+        if edge == Edge::Verified {
+            if let Some(first) = first_verified.get_mut(copy) {
+                first.get_or_insert(time);
+            }
+            continue;
+        }
         let Some(span) = spans.get_mut(copy) else { continue };
         let (begin, end) = span.get_or_insert((time, time));
         match edge {
             Edge::Begin => *begin = (*begin).min(time),
-            Edge::End => *end = (*end).max(time),
+            Edge::End | Edge::Verified => *end = (*end).max(time),
         }
     }
 }
@@ -213,7 +225,7 @@ impl System {
             wakes: &self.wakes,
         };
         let wake = self.front_ends[place].tick(now, &mut ports);
-        note_marks(&mut self.spans, self.front_ends[place].marks());
+        note_marks(&mut self.spans, &mut self.first_verified, self.front_ends[place].marks());
         wake
     }
 
@@ -225,7 +237,7 @@ impl System {
             memory: &mut self.device,
         };
         let wake = self.compute.tick(now, &mut ports);
-        note_marks(&mut self.spans, self.compute.marks());
+        note_marks(&mut self.spans, &mut self.first_verified, self.compute.marks());
         wake
     }
 

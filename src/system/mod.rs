@@ -18,4 +18,4 @@ pub use outcome::{CopyOutcome, DirectionTraffic, Limiter, Outcome, RunError, Tag
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,
 };
-pub use run::run;
+pub use run::{check, run};

@@ -26,11 +26,14 @@ pub struct CopyOutcome {
     pub returned: Femtos,
     /// From the first byte that a copy engine was told to move to the last that it had moved: what a profiler calls the copy's time.
     pub device: Option<(Femtos, Femtos)>,
+    /// When the first of its messages was where it belongs and had its verdict: by the GPU, or on the way back by the CPU or the
+    /// user. None where nothing is sealed.
+    pub first_verified: Option<Femtos>,
     /// GCM messages launched; 0 without confidential computing.
     pub messages: u64,
-    /// Messages whose tag was right.
+    /// Tags that were found right. What is opened and sealed anew on its way has two for a message.
     pub tags_verified: u64,
-    /// Messages whose tag was wrong.
+    /// Tags that were found wrong.
     pub tags_failed: u64,
     /// Whether all bytes arrived, verified where they are sealed and equal to the source where there are bytes.
     pub delivered: bool,

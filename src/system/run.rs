@@ -49,6 +49,14 @@ pub fn run(
     Ok(report(machine, &request, &system, &run, &asked))
 }
 
+/// Builds a machine for a request and does not run it.
+///
+/// # Errors
+/// [`RunError::Build`] if there can be no such machine.
+pub fn check(machine: &MachineSpec, mut request: Request) -> Result<(), RunError> {
+    System::new(machine, &mut request).map(drop)
+}
+
 fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, asked: &[Asked]) -> Outcome {
     let exposure = system.hbm.exposure();
     let counts = system.tag_queue.counts();
@@ -126,6 +134,7 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
             end: outcome.verified.max(outcome.end),
             returned: outcome.returned,
             device: system.spans.get(place).copied().flatten(),
+            first_verified: first_verified(system, asked.direction, place),
             messages: if secure { outcome.messages } else { 0 },
             tags_verified: gpu_verified + outcome.tags_verified,
             tags_failed: gpu_failed + outcome.tags_failed,
@@ -139,6 +148,14 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
         }
     })
     .collect()
+}
+
+fn first_verified(system: &System, direction: Direction, place: usize) -> Option<Femtos> {
+    match direction {
+        Direction::H2d => system.first_verified.get(place).copied().flatten(),
+        Direction::D2h => system.cipher.first_verified(place),
+        Direction::D2d => None,
+    }
 }
 
 /// Whether a unit can limit a copy: of the copy engines the one of its direction, of the rest of the GPU what it passes.

@@ -24,7 +24,7 @@ mod payload;
 mod program;
 
 pub use arrival::{Arrival, ArrivalError};
-pub use copy::{Copy, CopyArgument, CopyError, MAX_BYTES, direction_name, memory_name};
+pub use copy::{Copy, CopyArgument, CopyError, MAX_BYTES, direction_name, memory_name, read_memory, read_size};
 pub use file::{WorkloadFile, WorkloadFileError};
 pub use file_sink::OutputFile;
 pub use file_source::FileSource;

@@ -231,6 +231,7 @@ impl GpuSide {
                 tag_fetch: machine.tag_queue.fetch,
                 release: machine.tag_queue.release,
                 quarantine: 0,
+                stored: None,
             };
             Pce::new(spec, None, Rc::new(Worker::default()), engine).unwrap()
         };

@@ -25,6 +25,7 @@
 //! A plain launch is cut into stripes that go to the PCEs of its LCE in turn. A failed verdict or transfer, or a push that comes twice, poisons the
 //! channel: what is not yet launched is dropped, and the error number of the LCE is written to the error semaphore. The other channel goes on.
 
+mod first;
 mod flight;
 
 use super::{
@@ -38,6 +39,7 @@ use crate::{
     gcm::iv::Stream as IvStream,
     sim::{Activity, Armed, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
 };
+use first::Firsts;
 use flight::{Flight, Flights};
 use std::{collections::VecDeque, ops::Range};
 
@@ -119,6 +121,7 @@ pub struct FrontEnd {
     last_push: Option<u32>,
     steps: VecDeque<Step>,
     flights: Flights,
+    firsts: Firsts,
     /// Launch that is being cut into stripes.
     cutting: Option<(Job, u64)>,
     turn: usize,
@@ -165,6 +168,7 @@ impl FrontEnd {
             last_push: None,
             steps: VecDeque::new(),
             flights: Flights::default(),
+            firsts: Firsts::default(),
             cutting: None,
             turn: 0,
             next_job: 1,
@@ -204,7 +208,7 @@ impl FrontEnd {
         self.skip_iv.as_ref().is_some_and(Armed::struck)
     }
 
-    /// What copies have begun and ended since this was last asked.
+    /// What copies have begun, verified and ended since this was last asked.
     pub fn marks(&mut self) -> std::vec::Drain<'_, Mark> {
         self.marks.drain(..)
     }
@@ -275,12 +279,17 @@ impl FrontEnd {
             while let Some(verdict) = verdicts.input(now.time, ports.wakes).pop() {
                 self.tag_credits += 1;
                 self.flights.verified(verdict.job);
-                if !verdict.ok {
+                if verdict.ok {
+                    let first = self.firsts.verified(verdict.job);
+                    self.marks.extend(first.map(|copy| Mark { copy, edge: Edge::Verified, time: now.time }));
+                } else {
                     self.poison(format!("authentication of message {} failed: the tags differ", verdict.job));
                 }
             }
             while let Some(Landed { job }) = landed.arrive(now.time) {
                 self.flights.moved(job);
+                let first = self.firsts.landed(job);
+                self.marks.extend(first.map(|copy| Mark { copy, edge: Edge::Verified, time: now.time }));
             }
         }
         for queue in &mut *ports.done {
@@ -348,6 +357,9 @@ impl FrontEnd {
                 return refusal;
             }
             self.mark(step.copy, Edge::Begin, now);
+            if let (Some(copy), Operation::Decrypt { .. }) = (step.copy, &transfer.operation) {
+                self.firsts.start(copy, self.next_job - 1);
+            }
             if self.spec.writes_host && launch.flush == Some(Flush::Sys) {
                 self.flush = Some(None);
             }

@@ -32,6 +32,7 @@ fn spec(release: Release) -> FrontEndSpec {
             stripes_in_flight: 4,
             completion_timeout: Femtos(1_000_000_000),
             messages_in_flight: 4,
+            opens: crate::gpu::spec::Opens::Arriving,
             open_ghash: None,
             flush: Cycles(0),
             turnaround: Cycles(0),

@@ -44,8 +44,10 @@ impl Pce {
 
     /// Ends the message in the engine early: it counts out the bytes that do not come.
     pub(super) fn abandon(&mut self, number: u64, cycle: u64) {
+        let stored = self.spec.stored.is_some();
         let Some(transfer) = self.transfer(number) else { return };
-        let mut missing = transfer.job.bytes - transfer.fed;
+        let fed = if stored && transfer.job.kind == JobKind::Open { 0 } else { transfer.fed };
+        let mut missing = transfer.job.bytes - fed;
         let secure = matches!(transfer.job.kind, JobKind::Open | JobKind::Seal);
         let Some(engine) = self.engine.as_mut().filter(|_| secure) else { return };
         while missing > 0 {
@@ -78,6 +80,9 @@ impl Pce {
             self.buffered -= bytes;
             return;
         };
+        if let Some(latency) = self.spec.stored.filter(|_| secure) {
+            return self.store(number, piece, latency, now, ports);
+        }
         let (taken, out) = self.through_engine(secure, piece.bytes, now.cycle);
         if taken > now.cycle {
             self.taken.push_back((taken, bytes));
@@ -94,6 +99,28 @@ impl Pce {
         let last = transfer.fed_all();
         if transfer.unwritten >= burst || last {
             self.write_burst(number, out, last, now, ports);
+        }
+    }
+
+    /// Keeps a piece of a message in device memory until all of it is there; then opens it, a burst after the other.
+    fn store(&mut self, number: u64, piece: Piece, latency: u64, now: Now, ports: &mut Ports<'_>) {
+        let bytes = u64::from(piece.bytes);
+        self.buffered -= bytes;
+        let burst = self.spec.copy_engine.burst.0;
+        let Some(transfer) = self.transfer(number) else { return };
+        transfer.fed += bytes;
+        transfer.damaged |= piece.damaged;
+        transfer.assembly.push(piece.payload);
+        transfer.hand_over(PIECE);
+        let mut left = if transfer.fed_all() { transfer.job.bytes } else { 0 };
+        while left > 0 {
+            let bytes = left.min(burst);
+            left -= bytes;
+            let (_, out) = self.through_engine(true, bytes as u32, now.cycle + latency);
+            if let Some(transfer) = self.transfer(number) {
+                transfer.unwritten = bytes;
+            }
+            self.write_burst(number, out, left == 0, now, ports);
         }
     }
 

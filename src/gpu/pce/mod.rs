@@ -14,7 +14,8 @@
 //! | accepts | transfers in order; their bytes pass through the engine in order, whatever the order of completions of different requests |
 //! | gives per cycle | one read request per `request_interval`, as long as fewer than `outstanding_reads` are outstanding, a tag is free and `read_buffer` has room |
 //! | latency | launch to first request: `launch`; data to output: the engine's, or one cycle without it |
-//! | read buffer | reserved by a request, freed when the engine has taken the bytes, or the link has taken the write |
+//! | opening | with the first bytes of a message, or under `arrived` when all of it is in device memory and back, a burst after the other |
+//! | read buffer | reserved by a request, freed when the engine or device memory has taken the bytes, or the link has taken the write |
 //! | bursts | device memory is written and read `burst` bytes at a time |
 //! | order | a semaphore goes out after all earlier writes; a transfer to host memory is done when the link has taken its last write |
 //! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy` |
@@ -83,6 +84,8 @@ pub struct PceSpec {
     pub release: Release,
     /// Room for plaintext that waits for its verdict, under `hold`.
     pub quarantine: u64,
+    /// Where messages are opened when they have arrived: cycles in which the last bytes go to device memory and come back.
+    pub stored: Option<u64>,
 }
 
 /// Ports of a PCE.

@@ -35,6 +35,7 @@ fn spec() -> PceSpec {
             stripes_in_flight: 4,
             completion_timeout: Femtos(500 * 1_000_000),
             messages_in_flight: 2,
+            opens: crate::gpu::spec::Opens::Arriving,
             open_ghash: None,
             flush: Cycles(0),
             turnaround: Cycles(0),
@@ -47,6 +48,7 @@ fn spec() -> PceSpec {
         tag_fetch: TagFetch::AfterData,
         release: Release::WithholdCompletion,
         quarantine: 0,
+        stored: None,
     }
 }
 
@@ -82,6 +84,8 @@ struct Bench {
     done: Queue<Done>,
     sent: Vec<(u64, Tlp)>,
     landed: Vec<MemoryWrite>,
+    /// Cycles in which they come to device memory.
+    dates: Vec<u64>,
     reported: Vec<TagReport>,
     ended: Vec<(u64, Done)>,
 }
@@ -112,6 +116,7 @@ impl Bench {
             done: Queue::new("done", here, there, 16),
             sent: Vec::new(),
             landed: Vec::new(),
+            dates: Vec::new(),
             reported: Vec::new(),
             ended: Vec::new(),
         }
@@ -146,7 +151,8 @@ impl Bench {
         while let Some(tlp) = self.requests.input(next, &self.wakes).pop() {
             self.sent.push((self.cycle, tlp));
         }
-        while let Some(write) = self.writes.arrive(Femtos::MAX) {
+        while let Some((date, write)) = self.writes.arrive_dated(Femtos::MAX) {
+            self.dates.push(self.clock.first_from(date));
             self.landed.push(write);
         }
         while let Some(report) = self.reports.arrive(Femtos::MAX) {
@@ -259,6 +265,73 @@ fn a_read_times_out_in_its_cycle_and_not_before() {
         let failed = Done::Transfer { job: 1, ok: false };
         assert_eq!(bench.ended(), if kind == JobKind::Fetch { vec![failed] } else { vec![] });
     }
+}
+
+/// Answers the reads of a message as they come, data with zeros; gives the cycle in which the PCE has taken the last data.
+fn answer_all(bench: &mut Bench, bytes: u64) -> u64 {
+    let (mut answered, mut last) = (0, 0);
+    while bench.reported.len() < 2 {
+        assert!(bench.cycle < 10_000, "{} reads answered", answered);
+        let reads = bench.reads_sent();
+        if let Some((_, read)) = reads.get(answered) {
+            bench.complete(zeros(read));
+            answered += 1;
+            if read.address + u64::from(read.bytes) == SOURCE + bytes {
+                last = bench.cycle + 1;
+            }
+        }
+        bench.step();
+    }
+    last
+}
+
+#[test]
+fn a_message_that_is_opened_when_it_has_arrived_needs_no_room_and_leaves_a_burst_after_the_other() {
+    let mut spec = spec();
+    spec.copy_engine.read_buffer = Bytes(1024);
+    let mut arriving = Bench::new(spec.clone());
+    arriving.give(PceWork::Transfer(job(JobKind::Open, 4096)));
+    let last = answer_all(&mut arriving, 4096);
+    assert!(arriving.dates[0] < last);
+
+    spec.stored = Some(100);
+    let mut bench = Bench::new(spec);
+    bench.give(PceWork::Transfer(job(JobKind::Open, 4096)));
+    let last = answer_all(&mut bench, 4096);
+    // Four lanes take 512 B in eight cycles; the last row is at the output a cycle later and goes out in the next.
+    let dates: Vec<_> = (1..=8).map(|burst| last + 100 + 8 * burst + 1).collect();
+    assert_eq!(bench.dates, dates);
+    let deposits = |bench: &Bench| -> Vec<u8> {
+        let deposit = bench.landed.last().and_then(|write| write.deposit.clone());
+        deposit.and_then(|(_, payload)| payload.bytes().map(<[u8]>::to_vec)).unwrap_or_default()
+    };
+    assert_eq!(deposits(&bench), deposits(&arriving));
+    assert_eq!(deposits(&bench).len(), 4096);
+    let tags = |bench: &Bench| bench.reported.iter().find(|report| report.computed).and_then(|report| report.tag);
+    assert!(tags(&bench).is_some() && tags(&bench) == tags(&arriving));
+}
+
+#[test]
+fn a_stored_message_that_is_given_up_leaves_the_engine_to_the_next() {
+    let mut spec = spec();
+    spec.stored = Some(50);
+    let mut bench = Bench::new(spec);
+    bench.give(PceWork::Transfer(job(JobKind::Open, 2048)));
+    let next = Job { id: 2, source: SOURCE + (1 << 20), ..job(JobKind::Open, 1024) };
+    bench.give(PceWork::Transfer(next));
+    bench.run_to(40);
+    let reads = bench.reads_sent();
+    bench.complete(zeros(&reads[0].1));
+    bench.step();
+    bench.complete(Tlp { kind: Kind::Unsupported, byte_count: 4, ..reads[1].1.clone() });
+    bench.step();
+    for (_, read) in &reads[2..] {
+        bench.complete(zeros(read));
+        bench.step();
+    }
+    bench.run_to(400);
+    assert!(bench.landed.iter().all(|write| write.job == 2));
+    assert_eq!(bench.landed.iter().map(|write| write.bytes).sum::<u32>(), 1024);
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub use program::{Operation, Pages, Step};
 pub use push::{NonceStreams, Nonces, Order, OrderKind, Push, Pushes, Semaphore, StreamTask};
 
 use super::{
-    cipher::{CipherDone, CipherJob},
+    cipher::{CipherDone, CipherJob, JobKind, Party},
     error::HostError,
     map,
     memory::HostState,
@@ -302,7 +302,7 @@ impl Driver {
             let window = per_push.saturating_mul(plan.in_flight(&self.spec, secure));
             Cut { message, per_push, window, small: plan.bytes <= self.spec.small.limit }
         };
-        let transfer = Transfer::new(copy, plan, secure, cut, self.next_job);
+        let transfer = Transfer::new(copy, plan, &self.options, cut, self.next_job);
         Ok(Some(Current { transfer, stream, blocks: blocking || !direct }))
     }
 
@@ -347,16 +347,20 @@ impl Driver {
     fn collect(&mut self, ports: &mut DriverPorts<'_>) -> Result<(), String> {
         let Some(Current { transfer, .. }) = &mut self.current else { return Ok(()) };
         let outcome = &mut self.outcomes[transfer.copy];
-        let opens = self.options.secure && self.plans[transfer.copy].direction == Direction::D2h;
+        let checked = transfer.job.tags_checked();
         while let Some(done) = ports.done.pop() {
-            match (done.ok, opens) {
-                (true, true) => outcome.tags_verified += 1,
-                (true, false) => {}
-                (false, true) => {
-                    outcome.tags_failed += 1;
-                    return Err(format!("the CPU found a wrong tag on message {}", transfer.message_of(&done)));
-                }
-                (false, false) => return Err(format!("message {} could not be read", transfer.message_of(&done))),
+            let message = transfer.message_of(&done);
+            if done.ok {
+                outcome.tags_verified += checked;
+            } else if checked == 0 {
+                return Err(format!("message {message} could not be read"));
+            } else {
+                outcome.tags_failed += 1;
+                // The last who looks found it wrong, so those before found it right.
+                outcome.tags_verified += u64::from(transfer.job == JobKind::ResealOut && done.by == Party::User);
+                let who = if done.by == Party::User { "user" } else { "CPU" };
+                let whose = if transfer.job == JobKind::ResealIn { " from the user" } else { "" };
+                return Err(format!("the {who} found a wrong tag on message {message}{whose}"));
             }
             transfer.job_done(&done, ports.memory);
         }

@@ -3,9 +3,10 @@
 use super::program::Pages;
 use crate::{
     host::{
+        cipher::JobKind,
         error::HostError,
         map,
-        spec::{DriverSpec, PathSpec, StagingSpec},
+        spec::{CipherWork, DriverSpec, PathSpec, StagingSpec},
         staging,
     },
     units::{Bytes, Femtos},
@@ -78,6 +79,8 @@ pub struct DriverOptions {
     pub waits_for_verified: bool,
     /// The thread that made the call does the cipher's work itself.
     pub on_caller: bool,
+    /// What that work is.
+    pub work: CipherWork,
     /// The first launch of a push is pipelined too; it is not in the public driver.
     pub pipelined_pushes: bool,
 }
@@ -106,6 +109,20 @@ impl CopyPlan {
             (_, Memory::Pinned) if !secure => Flow::Direct,
             (Direction::H2d, _) => Flow::Inward,
             (Direction::D2h, _) => Flow::Outward,
+        }
+    }
+
+    /// What the cipher does for a message of it, where it goes through staging.
+    pub(super) const fn job(&self, secure: bool, work: CipherWork) -> JobKind {
+        match (self.direction, work) {
+            (Direction::D2h, _) if !secure => JobKind::CopyOut,
+            (Direction::D2h, CipherWork::Seal) => JobKind::Open,
+            (Direction::D2h, CipherWork::Reseal) => JobKind::ResealOut,
+            (Direction::D2h, CipherWork::Forward | CipherWork::InPlace) => JobKind::ForwardOut,
+            _ if !secure => JobKind::CopyIn,
+            (_, CipherWork::Seal) => JobKind::Seal,
+            (_, CipherWork::Reseal) => JobKind::ResealIn,
+            (_, CipherWork::Forward | CipherWork::InPlace) => JobKind::ForwardIn,
         }
     }
 

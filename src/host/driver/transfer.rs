@@ -9,7 +9,7 @@
 //! Messages are counted in order. Those from `retired` on that hold a staging slot are in the window.
 
 use super::{
-    plan::{CopyPlan, Direction, Flow},
+    plan::{CopyPlan, Direction, DriverOptions, Flow},
     push::{Nonces, Order, OrderKind},
 };
 use crate::{
@@ -48,6 +48,8 @@ pub(super) struct Transfer {
     plan: CopyPlan,
     flow: Flow,
     secure: bool,
+    /// What the cipher does for a message.
+    pub job: JobKind,
     cut: Cut,
     total: u64,
     /// Number of the job of message 0.
@@ -75,12 +77,14 @@ fn next_nonce(secure: bool, nonces: &mut dyn Nonces, memory: &mut HostState) -> 
 }
 
 impl Transfer {
-    pub fn new(copy: usize, plan: CopyPlan, secure: bool, cut: Cut, first_job: u64) -> Self {
+    pub fn new(copy: usize, plan: CopyPlan, options: &DriverOptions, cut: Cut, first_job: u64) -> Self {
+        let secure = options.secure;
         Self {
             copy,
             flow: plan.flow(secure),
             plan,
             secure,
+            job: plan.job(secure, options.work),
             total: plan.bytes.0.div_ceil(cut.message.0),
             cut,
             first_job,
@@ -130,10 +134,10 @@ impl Transfer {
         self.cut.message.0.min(self.plan.bytes.0 - message * self.cut.message.0)
     }
 
-    fn job(&self, kind: JobKind, number: u64, slot: SlotId, nonce: [u8; 12]) -> CipherJob {
+    fn job_of(&self, number: u64, slot: SlotId, nonce: [u8; 12]) -> CipherJob {
         let (offset, bytes) = (number * self.cut.message.0, self.bytes_of(number));
         let small = self.cut.small;
-        CipherJob { id: self.first_job + number, kind, slot, copy: self.copy, offset, bytes, small, nonce }
+        CipherJob { id: self.first_job + number, kind: self.job, slot, copy: self.copy, offset, bytes, small, nonce }
     }
 
     /// Hands to the cipher what there is to do, as far as it takes it.
@@ -146,23 +150,21 @@ impl Transfer {
     ) -> Result<(), String> {
         match self.flow {
             Flow::Inward => {
-                let kind = if self.secure { JobKind::Seal } else { JobKind::CopyIn };
                 let end = self.total.min(self.retired.saturating_add(self.cut.window));
                 while self.issued < end && self.outstanding < at_once && memory.staging_fill().1 > 0 && jobs.has_room()
                 {
                     let nonce = next_nonce(self.secure, nonces, memory)?;
                     let Some(slot) = memory.take(self.bytes_of(self.issued), nonce) else { break };
-                    jobs.push(self.job(kind, self.issued, slot, nonce));
+                    jobs.push(self.job_of(self.issued, slot, nonce));
                     self.window.push_back(Message { slot, nonce, done: false });
                     self.issued += 1;
                     self.outstanding += 1;
                 }
             }
             Flow::Outward => {
-                let kind = if self.secure { JobKind::Open } else { JobKind::CopyOut };
                 while self.issued < self.completed && self.outstanding < at_once && jobs.has_room() {
                     let Some(message) = self.window.get((self.issued - self.retired) as usize) else { break };
-                    jobs.push(self.job(kind, self.issued, message.slot, message.nonce));
+                    jobs.push(self.job_of(self.issued, message.slot, message.nonce));
                     self.issued += 1;
                     self.outstanding += 1;
                 }

@@ -72,18 +72,21 @@ impl Buffers {
         let cost = |bytes: u64, rate: u64| u128::from(bytes) * 1_000_000 / u128::from(rate.max(1));
         let (llc, dram) = (self.spec.llc_rate.0, self.spec.dram_rate.0);
         match job.kind {
-            JobKind::Seal => Touch { millicycles: cost(missed.l2, llc) + cost(missed.llc, dram), cold: missed.llc },
+            // What is opened and sealed anew stays in the L2 in between, as far as it fits there.
+            JobKind::Seal | JobKind::ResealIn => {
+                Touch { millicycles: cost(missed.l2, llc) + cost(missed.llc, dram), cold: missed.llc }
+            }
             // What the GPU has written lies in the last-level cache. Stores that the L2 misses are posted; those that no cache
             // takes wait, unless the system has just brought a fresh page in by clearing it.
-            JobKind::Open => {
+            JobKind::Open | JobKind::ResealOut => {
                 let faults = self.faults(buffer, job);
                 let waits = missed.llc.saturating_sub(faults * PAGE);
                 let millicycles = cost(job.bytes, llc) + cost(waits, dram) + self.first_touch(faults, memory);
                 Touch { millicycles, cold: missed.llc }
             }
             // Copies are bound by memory, not by work on bytes: their rate holds for what is in no cache.
-            JobKind::CopyIn => Touch { millicycles: 0, cold: missed.llc },
-            JobKind::CopyOut => {
+            JobKind::CopyIn | JobKind::ForwardIn => Touch { millicycles: 0, cold: missed.llc },
+            JobKind::CopyOut | JobKind::ForwardOut => {
                 let faults = self.faults(buffer, job);
                 Touch { millicycles: self.first_touch(faults, memory), cold: missed.llc }
             }

@@ -13,6 +13,7 @@
 //! [pseudo tags](crate::gcm::pseudo).
 
 mod buffers;
+mod damage;
 mod pinned;
 
 use super::{
@@ -34,17 +35,26 @@ use crate::{
 };
 use buffers::Buffers;
 pub(super) use buffers::Touch;
+use damage::Damage;
 use pinned::Pinned;
 use std::collections::BTreeMap;
 
-/// Fault points of the host: a bit of a sealed message, or of its tag, as the CPU puts it into staging; the CPU's IV counter.
-pub const FAULT_POINTS: &[(&str, &[FaultKind])] =
-    &[("staging.ciphertext", &[FaultKind::Flip]), ("staging.tag", &[FaultKind::Flip]), ("host.iv", &[FaultKind::Skip])];
+/// Fault points of the host: a bit of a sealed message, or of its tag, as the CPU puts it into staging; the CPU's IV counter; a bit of a
+/// message, or of its tag, between a user that seals and the CPU.
+pub const FAULT_POINTS: &[(&str, &[FaultKind])] = &[
+    ("staging.ciphertext", &[FaultKind::Flip]),
+    ("staging.tag", &[FaultKind::Flip]),
+    ("host.iv", &[FaultKind::Skip]),
+    ("user.ciphertext", &[FaultKind::Flip]),
+    ("user.tag", &[FaultKind::Flip]),
+];
 
 /// Places of the fault points in [`FAULT_POINTS`].
 const CIPHERTEXT: usize = 0;
 const TAG: usize = 1;
 const IV: usize = 2;
+const USER_CIPHERTEXT: usize = 3;
+const USER_TAG: usize = 4;
 
 /// Bytes of the streams' semaphores.
 const SEMAPHORE_BYTES: usize = map::MAX_STREAMS as usize * map::STREAM_STRIDE as usize;
@@ -263,20 +273,27 @@ impl HostState {
         }
     }
 
-    /// Puts the tag of a message that has just been sealed beside it.
-    pub(super) fn put_sealed(&mut self, id: SlotId, tag: [u8; 16]) {
-        let (text, tags) = (self.strikes(CIPHERTEXT), self.strikes(TAG));
+    /// What faults do to a message that passes between a user that seals and the CPU.
+    pub(super) fn user_damage(&mut self) -> Damage {
+        Damage { text: self.strikes(USER_CIPHERTEXT), tag: self.strikes(USER_TAG) }
+    }
+
+    /// Puts the tag of a message that has just been sealed beside it; `users` says that it was the user who sealed it.
+    pub(super) fn put_sealed(&mut self, id: SlotId, tag: [u8; 16], users: bool) {
+        let mut damage = Damage { text: self.strikes(CIPHERTEXT), tag: self.strikes(TAG) };
+        if users {
+            let Damage { text, tag } = self.user_damage();
+            damage.text.extend(text);
+            damage.tag.extend(tag);
+        }
         let exact = self.exact();
         let Some(slot) = self.staging.get_mut(id) else { return };
-        slot.tag = tag;
-        for seed in text {
+        slot.tag = damage.tag(tag);
+        if damage.hits_text() {
             slot.damaged = true;
             if let Some(bytes) = slot.bytes_of_run(exact) {
-                invert(bytes, seed);
+                damage.text(bytes);
             }
-        }
-        for seed in tags {
-            invert(&mut slot.tag, seed);
         }
     }
 
@@ -390,14 +407,6 @@ impl HostMemory for HostState {
             Some(Place::Pinned { copy, offset }) => self.write_pinned(copy, offset, tlp),
             None => Written::Unmapped,
         }
-    }
-}
-
-/// Inverts the bit that `seed` picks.
-fn invert(bytes: &mut [u8], seed: u64) {
-    let bits = bytes.len() as u64 * 8;
-    if bits > 0 {
-        bytes[(seed % bits / 8) as usize] ^= 1 << (seed % 8);
     }
 }
 

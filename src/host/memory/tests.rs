@@ -58,7 +58,7 @@ fn a_sealed_message_and_its_tag_are_read_where_the_slot_says() {
     memory.take(4096, [0; 12]).unwrap();
     let slot = memory.take(5000 - 4096, [1; 12]).unwrap();
     assert_eq!(memory.fill(slot, 3, 77).unwrap(), bytes(3, 77, 904));
-    memory.put_sealed(slot, [9; 16]);
+    memory.put_sealed(slot, [9; 16], false);
     let address = memory.slot_address(slot);
     assert_eq!(read(&mut memory, address + 4, 100), bytes(3, 81, 100));
     assert_eq!(read(&mut memory, slot.tag_address(), 16), [9; 16]);
@@ -187,7 +187,7 @@ fn armed_flips_strike_the_message_they_name_in_exactly_one_bit() {
         let slots = [0, 1].map(|_| memory.take(64, [0; 12]).unwrap());
         for slot in slots {
             memory.fill(slot, 0, 0).unwrap();
-            memory.put_sealed(slot, [0; 16]);
+            memory.put_sealed(slot, [0; 16], false);
         }
         let wrong = |slot: SlotId| -> (u32, u32) {
             let slot = memory.slot(slot).unwrap();

@@ -56,15 +56,23 @@ impl Toy {
 }
 
 impl Cryptor for Toy {
-    fn seal(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
+    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
+        let nonce = keyed(key, nonce);
         Self::apply(nonce, text);
         Self::tag(nonce, text)
     }
-    fn compute_open(&mut self, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
+    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
+        let nonce = keyed(key, nonce);
         let tag = Self::tag(nonce, text);
         Self::apply(nonce, text);
         tag
     }
+}
+
+/// The toy's keys are changes of the nonce.
+fn keyed(key: KeyOf, mut nonce: [u8; 12]) -> [u8; 12] {
+    nonce[11] ^= 17 * key as u8;
+    nonce
 }
 
 /// Private memory: reads give the pattern, writes land in a vector per copy.

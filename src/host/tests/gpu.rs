@@ -178,7 +178,7 @@ impl Gpu {
                     let nonce = data::nonce(1, self.opened);
                     let tag = memory.read(order.tag, 16).unwrap().payload.bytes().unwrap().to_vec();
                     let computed = if exact {
-                        data::Toy.compute_open(nonce, &mut text)
+                        data::Toy.compute_open(KeyOf::ToGpu, nonce, &mut text)
                     } else {
                         pseudo_tag(nonce, order.bytes, damaged)
                     };
@@ -195,8 +195,11 @@ impl Gpu {
                 if order.kind == OrderKind::Seal {
                     self.sealed += 1;
                     let nonce = data::nonce(2, self.sealed);
-                    let tag =
-                        if exact { data::Toy.seal(nonce, &mut text) } else { pseudo_tag(nonce, order.bytes, false) };
+                    let tag = if exact {
+                        data::Toy.seal(KeyOf::FromGpu, nonce, &mut text)
+                    } else {
+                        pseudo_tag(nonce, order.bytes, false)
+                    };
                     memory.write(&Tlp::write(order.tag, 16, Payload::of(tag.to_vec())));
                     memory.write(&Tlp::write(order.iv, 12, Payload::of(nonce.to_vec())));
                 }

@@ -24,7 +24,7 @@ prop_compose! {
         messages in prop::array::uniform2((1u64..20_000, 1u64..40_000)),
         (buffer, buffers) in (5u64..20, 1u32..4),
         depths in prop::array::uniform3(1usize..6),
-        (on_caller, small, windows) in (any::<bool>(), 0u64..40_000, prop::array::uniform4(1u32..6)),
+        (on_caller, small, windows, work) in (any::<bool>(), 0u64..40_000, prop::array::uniform4(1u32..6), 0usize..4),
         (gpu_clock, launch, rate, flight, verdict) in (300u64..3_000, 0u64..300, 1u64..64, 1u64..500, 1u64..2_000),
     ) -> Setup {
         let mut setup = Setup::secure(&plans);
@@ -33,6 +33,8 @@ prop_compose! {
         setup.verdict = eager.then_some(verdict);
         setup.options.on_caller = on_caller;
         setup.cipher.threads = if on_caller { 1 } else { threads };
+        use crate::host::spec::CipherWork;
+        setup.cipher.work = [CipherWork::Seal, CipherWork::Reseal, CipherWork::Forward, CipherWork::InPlace][work];
         setup.memory.l2 = Bytes(20_000);
         (setup.memory.llc_rate, setup.memory.dram_rate) = (BytesPerCycle(seal), BytesPerCycle(open));
         let [h2d, d2h, h2d_plain, d2h_plain] = windows;

@@ -53,6 +53,7 @@ impl Setup {
                 open_rate: BytesPerCycle(1_000),
                 per_message: Cycles(300),
                 on_caller: false,
+                work: CipherWork::Seal,
             },
             memory: Setup::memory(),
             driver: DriverSpec {
@@ -138,7 +139,8 @@ impl Setup {
         let counter = |direction| Box::new(Counter { direction, last: 0, limit: self.ivs });
         let nonces = NonceStreams { seal: counter(1), open: counter(2) };
         let (plans, program) = (self.plans.clone(), self.program.clone());
-        let driver = Driver::new(&self.driver, &self.staging, self.options, cpu, plans, program, nonces).unwrap();
+        let options = DriverOptions { work: self.cipher.work, ..self.options };
+        let driver = Driver::new(&self.driver, &self.staging, options, cpu, plans, program, nonces).unwrap();
         let unit = |name: &str, clock| UnitInfo { name: name.into(), clock };
         let gpu_clock = clock(self.gpu_clock);
         let [launch, rate, flight] = self.gpu;

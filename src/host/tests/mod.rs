@@ -8,3 +8,4 @@ mod lockstep;
 pub mod machine;
 mod paths;
 mod steps;
+mod work;

@@ -1,0 +1,182 @@
+//! `sealsim compare`: designs against each other on one machine.
+
+use super::{Failure, run::Interruption};
+use crate::{
+    config::Layers,
+    explore::{self, Baseline, Candidate, CandidateError, CompareError, Comparison, Grid, Skipped},
+    report::{SCHEMA_VERSION, comparison},
+    sim::{Control, SimulationError},
+    system::{Memory, RunError},
+    validate::pool,
+    workload::{CopyError, read_memory, read_size},
+};
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::miette;
+use serde::Serialize;
+use std::io::{self, IsTerminal, Write};
+
+/// Holds designs against each other on one machine: rates, gains, exposure, and what limits each.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Each design is laid over the machine, and copies of each size are made one by one, both ways, as `sealsim run CONFIG --design DESIGN \
+--copy DIR:SIZE --data none` makes them. Nothing is extrapolated. The designs off, h100-cc (the machine as it is) and \
+h100-cc-resealed (data come sealed by the user, the CPU opens them and seals them again) always take part: gains of designs in \
+which the user seals for the GPU (direct, fastrack) are stated against h100-cc-resealed, all others against h100-cc. A design is a TOML \
+file or the name of a shipped one, or several joined by `+`, the last on top. docs/designs.md reads the results.
+
+Exit status: 0 compared; 1 interrupted, or a copy was not delivered; 2 wrong arguments; 3 a machine or design that is none; 4 the output \
+cannot be written; 5 a fault of the simulation.
+
+Examples:
+  sealsim compare h100-nvl-tdx
+  sealsim compare h100-nvl-tdx --design direct --design direct+overlap --size 64MiB
+  sealsim compare h100-nvl-tdx --design fastrack --design my-idea.toml --size 64KiB,1MiB --format csv
+  sealsim compare h100-nvl-tdx --format json | jq '.designs[] | {name, copies: [.copies[] | {direction, bytes, gb_per_s}]}'")]
+pub struct Arguments {
+    /// The machine: a TOML file, or the name of a shipped one. A file takes precedence
+    #[arg(value_name = "CONFIG")]
+    config: String,
+    /// A design, or several joined by `+` (default: every shipped design). May be given several times
+    #[arg(long, value_name = "DESIGN[+DESIGN]")]
+    design: Vec<String>,
+    /// Size of a copy, as 64MiB. May be given several times, or separated by commas
+    #[arg(long = "size", value_name = "SIZE", value_delimiter = ',', value_parser = read_size,
+          default_values = ["4KiB", "64KiB", "1MiB", "64MiB", "1GiB"])]
+    sizes: Vec<u64>,
+    /// Kind of host memory, pinned or pageable
+    #[arg(long, value_name = "MEM", value_parser = memory, default_value = "pinned")]
+    memory: Memory,
+    /// Copies simulated at the same time (default: as many as there are cores); the figures do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Tables for people, one JSON object, or a table for spreadsheets
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables by direction
+    Text,
+    /// designs[] with name, baseline and copies[]; described in docs/results.md
+    Json,
+    /// A row for each design, direction and size
+    Csv,
+}
+
+#[derive(Debug, Serialize)]
+struct Document {
+    schema_version: u32,
+    #[serde(flatten)]
+    comparison: Comparison,
+}
+
+fn memory(text: &str) -> Result<Memory, CopyError> {
+    read_memory(text)
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// See the help text for each exit status.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let (candidates, skipped) = arguments.candidates()?;
+    let grid = Grid { sizes: once(&arguments.sizes), memory: arguments.memory };
+    let threads = arguments.threads.map_or_else(pool::threads, usize::from);
+    let interruption = Interruption::listen();
+    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let bar = bar(candidates.len());
+    let progress = |part: f64| bar.inc((part * PARTS as f64) as u64);
+    let designs = explore::compare(&candidates, &grid, threads, &observer, &progress);
+    bar.finish_and_clear();
+    let comparison = Comparison {
+        machine: Layers::new(&arguments.config).resolve()?.name(),
+        host_memory: grid.memory,
+        sizes_bytes: grid.sizes,
+        designs: designs.map_err(failed)?,
+        skipped,
+    };
+    print(arguments.format, comparison)
+}
+
+fn print(format: Format, comparison: Comparison) -> Result<(), Failure> {
+    let printed = match format {
+        Format::Text => Ok(comparison::text(&comparison)),
+        Format::Csv => Ok(comparison::csv(&comparison)),
+        Format::Json => {
+            let document = Document { schema_version: SCHEMA_VERSION, comparison };
+            serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from)
+        }
+    };
+    let mut out = io::stdout().lock();
+    let written = printed.and_then(|text| out.write_all(text.as_bytes())).and_then(|()| out.flush());
+    written.map_err(|error| Failure::output(&error))
+}
+
+impl Arguments {
+    /// The designs asked for behind the baselines, or all that are shipped. Baselines that the machine cannot have are skipped, a design
+    /// that was asked for must be possible.
+    fn candidates(&self) -> Result<(Vec<Candidate>, Vec<Skipped>), Failure> {
+        if self.design.is_empty() {
+            return Ok(explore::shipped(&self.config, self.memory)?);
+        }
+        Layers::new(&self.config).resolve()?;
+        let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
+        let baselines = Baseline::ALL.map(Baseline::design);
+        for name in baselines.into_iter().filter(|name| !self.design.iter().any(|design| design == name)) {
+            match explore::named(&self.config, name, self.memory) {
+                Ok(candidate) => candidates.push(candidate),
+                Err(error) => skipped.push(Skipped { name: name.to_owned(), reason: error.to_string() }),
+            }
+        }
+        for name in once(&self.design) {
+            candidates.push(explore::named(&self.config, &name, self.memory)?);
+        }
+        let rank = |candidate: &Candidate| baselines.iter().position(|name| *name == candidate.name);
+        candidates.sort_by_key(|candidate| rank(candidate).unwrap_or(baselines.len()));
+        Ok((candidates, skipped))
+    }
+}
+
+/// Each item where it first stands.
+fn once<T: Clone + PartialEq>(items: &[T]) -> Vec<T> {
+    let first = |(place, item): &(usize, &T)| !items[..*place].contains(item);
+    items.iter().enumerate().filter(first).map(|(_, item)| item.clone()).collect()
+}
+
+impl From<CandidateError> for Failure {
+    fn from(error: CandidateError) -> Self {
+        match error {
+            CandidateError::Config(error) => error.into(),
+            CandidateError::Missing { .. } => Self::Usage(miette!("--design {error}")),
+            CandidateError::NothingSealed { .. } | CandidateError::Build { .. } => {
+                Self::Config(miette!("--design {error}"))
+            }
+        }
+    }
+}
+
+fn failed(error: CompareError) -> Failure {
+    match &error {
+        CompareError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. } => {
+            Failure::Verification(miette!("interrupted: nothing was compared"))
+        }
+        CompareError::Run { error: RunError::Build(_), .. } => Failure::Config(miette!("{error}")),
+        CompareError::Run { .. } => Failure::Simulation(miette!("{error}")),
+        CompareError::NotDelivered { .. } => Failure::Verification(miette!("{error}")),
+    }
+}
+
+/// Steps of the bar.
+const PARTS: u64 = 1_000_000;
+
+/// A bar on standard error, if it is a terminal.
+fn bar(designs: usize) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {percent:>3} % of {msg}, {eta} left");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(PARTS).with_style(style).with_message(format!("{designs} designs"))
+}

@@ -1,0 +1,24 @@
+//! What a design costs in silicon, and what it risks.
+//!
+//! ```text
+//!   EngineSpec, clock ---> [ engine ] ---> area, energy per byte     each an interval, with notes where
+//!   bytes             ---> [ storage] ---> area                      a figure is stretched
+//!   tags, messages    ---> [ risk   ] ---> forgery bound, key budget
+//!                               |
+//!                       [ technology ]  one row per published or synthesised figure
+//! ```
+//!
+//! Nothing here is simulated: an area is a sum over parts, each with a figure of [`technology`] behind it. A result is an [`Interval`]
+//! as wide as its figures' own uncertainty, and a list of notes: whatever lies outside of the range that a figure was made for is
+//! said there and not passed over. Energy is that of the crypto units alone: no clock tree, no wires between units, no memories.
+
+mod engine;
+mod interval;
+mod risk;
+mod storage;
+pub mod technology;
+
+pub use engine::{EngineCost, engine};
+pub use interval::Interval;
+pub use risk::{KeyBudget, forgery_log2, key_budget};
+pub use storage::{StorageCost, storage};

@@ -1,0 +1,53 @@
+//! What a design's tags and keys leave to an attacker.
+
+use crate::gpu::key_rotation::Thresholds;
+use serde::Serialize;
+
+/// The bound on a forger's success over so many tags, as log2 of the probability.
+///
+/// For one attempt at one tag of t bits over a message of m blocks of AAD and ciphertext the probability is at most (m + 1) / 2^t: a
+/// non-zero polynomial of degree m + 1 in H has at most so many roots (McGrew and Viega, "The Security and Performance of the
+/// Galois/Counter Mode", 2004). Over n tags, with an attempt at each, at most n times that. 0 (certainty) is the most.
+#[must_use]
+pub fn forgery_log2(tag_bits: u32, blocks_per_tag: u64, tags: u64) -> f64 {
+    let attempts = (blocks_per_tag as f64 + 1.0) * tags.max(1) as f64;
+    (attempts.log2() - f64::from(tag_bits)).min(0.0)
+}
+
+/// How long a key lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct KeyBudget {
+    /// Messages of this size until the open driver's upper threshold.
+    pub messages: u64,
+    /// Bytes until then.
+    pub bytes: u64,
+}
+
+/// The budget of a key whose messages are of `message_bytes`, under the attacker advantage that the open driver starts with.
+///
+/// A message is worth floor(bytes / 16) + 1 units of work; the threshold is that of `gpu::key_rotation`. None for a message of no bytes.
+#[must_use]
+pub fn key_budget(message_bytes: u64) -> Option<KeyBudget> {
+    let messages = Thresholds::default().upper / (message_bytes / 16 + 1);
+    (message_bytes > 0).then(|| KeyBudget { messages, bytes: messages.saturating_mul(message_bytes) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bound_grows_with_blocks_and_tags_and_ends_at_certainty() {
+        assert_eq!(forgery_log2(128, 0, 1), -128.0);
+        assert_eq!(forgery_log2(128, 65_535, 1), -112.0);
+        assert_eq!(forgery_log2(96, 15, 1024), -82.0);
+        assert_eq!(forgery_log2(4, 65_535, 1), 0.0);
+    }
+
+    #[test]
+    fn sixteen_shorter_messages_cost_a_key_fifteen_units_more() {
+        let (long, short) = (key_budget(4096).unwrap(), key_budget(256).unwrap());
+        assert!(short.bytes < long.bytes && short.messages > long.messages);
+        assert_eq!(key_budget(0), None);
+    }
+}

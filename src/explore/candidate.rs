@@ -1,0 +1,212 @@
+//! Designs that are compared: each laid over one machine, and refused before anything runs where there is no such machine.
+
+use crate::{
+    config::{ConfigError, Layers, Resolved, Role, Shipped},
+    host::spec::CipherWork,
+    system::{self, CopyRequest, DataMode, Direction, Memory, Pages, PayloadSource, Request, RunError},
+};
+use serde::Serialize;
+use std::{io, path::Path};
+use thiserror::Error;
+
+/// A design that others are held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Baseline {
+    /// Nothing is sealed.
+    Off,
+    /// The machine as it is.
+    Cc,
+    /// Data come sealed by the user.
+    Resealed,
+}
+
+impl Baseline {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Cc, Self::Resealed];
+
+    /// Its shipped design.
+    #[must_use]
+    pub const fn design(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Cc => "h100-cc",
+            Self::Resealed => "h100-cc-resealed",
+        }
+    }
+}
+
+/// A machine that takes part.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// As asked for: a design, or several joined by `+`.
+    pub name: String,
+    /// The machine with it.
+    pub resolved: Resolved,
+}
+
+/// A design that does not take part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Why there is no such machine.
+#[derive(Debug, Error)]
+pub enum CandidateError {
+    /// A layer is wrong, or missing, or the whole is.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// `+` joins nothing.
+    #[error("`{name}`: a design is missing beside `+`; write for example direct+overlap")]
+    Missing {
+        /// As asked for.
+        name: String,
+    },
+    /// The design says how to seal, and nothing is sealed.
+    #[error("`{name}` has no effect: the machine has confidential computing off, and the design does not switch it on")]
+    NothingSealed {
+        /// As asked for.
+        name: String,
+    },
+    /// The machine cannot be built.
+    #[error("`{name}`: {error}")]
+    Build {
+        /// As asked for.
+        name: String,
+        /// Why.
+        error: RunError,
+    },
+}
+
+impl Candidate {
+    /// What the design's gain is stated against: a design in which the user seals, against the path on which the CPU seals anew.
+    #[must_use]
+    pub const fn baseline(&self) -> Baseline {
+        let machine = &self.resolved.machine;
+        match machine.cipher.work {
+            CipherWork::Forward | CipherWork::InPlace if machine.confidential_computing => Baseline::Resealed,
+            _ => Baseline::Cc,
+        }
+    }
+}
+
+/// Lays a design, or several joined by `+`, over a machine.
+///
+/// # Errors
+/// If that is no machine, or one on which the design has no effect.
+pub fn named(machine: &str, name: &str, memory: Memory) -> Result<Candidate, CandidateError> {
+    let parts: Vec<_> = if Path::new(name).is_file() { vec![name] } else { name.split('+').collect() };
+    if parts.iter().any(|part| part.trim().is_empty()) {
+        return Err(CandidateError::Missing { name: name.to_owned() });
+    }
+    let resolved = parts.iter().fold(Layers::new(machine), |layers, part| layers.overlay(part.trim())).resolve()?;
+    let off = |resolved: &Resolved| !resolved.machine.confidential_computing;
+    if name != Baseline::Off.design() && off(&resolved) && off(&Layers::new(machine).resolve()?) {
+        return Err(CandidateError::NothingSealed { name: name.to_owned() });
+    }
+    system::check(&resolved.machine, request(memory))
+        .map_err(|error| CandidateError::Build { name: name.to_owned(), error })?;
+    Ok(Candidate { name: name.to_owned(), resolved })
+}
+
+/// Every shipped design over a machine, the baselines first; and those that it cannot have.
+///
+/// # Errors
+/// If the machine itself is none.
+pub fn shipped(machine: &str, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
+    Layers::new(machine).resolve()?;
+    let baselines = Baseline::ALL.map(Baseline::design);
+    let others = Shipped::names(Role::Design).filter(|name| !baselines.contains(name));
+    let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
+    for name in baselines.into_iter().chain(others) {
+        match named(machine, name, memory) {
+            Ok(candidate) => candidates.push(candidate),
+            Err(error) => skipped.push(Skipped { name: name.to_owned(), reason: error.to_string() }),
+        }
+    }
+    Ok((candidates, skipped))
+}
+
+/// Copies of a byte both ways, which show whether a machine can be built.
+fn request(memory: Memory) -> Request {
+    let copies = [Direction::H2d, Direction::D2h].map(|direction| copy(direction, 1, memory));
+    Request {
+        copies: copies.into(),
+        program: Vec::new(),
+        data: DataMode::None,
+        seed: 0,
+        kernel: crate::sim::Kernel::Skip,
+        order: crate::sim::Order::Ascending,
+        injections: Vec::new(),
+    }
+}
+
+/// A copy as `sealsim run --copy` makes it, without bytes.
+pub(super) fn copy(direction: Direction, bytes: u64, memory: Memory) -> CopyRequest {
+    CopyRequest { direction, bytes, memory, buffer: 0, pages: Pages::Warm, source: Box::new(Nothing), sink: None }
+}
+
+/// Bytes of a run that carries none.
+struct Nothing;
+
+impl PayloadSource for Nothing {
+    fn read(&mut self, _offset: u64, _into: &mut [u8]) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(machine: &str, name: &str) -> String {
+        named(machine, name, Memory::Pinned).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_shipped_design_is_possible_on_every_shipped_machine_that_seals() {
+        for machine in Shipped::names(Role::Machine) {
+            let (candidates, skipped) = shipped(machine, Memory::Pageable).unwrap();
+            let seals = Layers::new(machine).resolve().unwrap().machine.confidential_computing;
+            let total = Shipped::names(Role::Design).count();
+            assert_eq!(candidates.len(), if seals { total } else { 1 }, "{machine}: {skipped:?}");
+            assert_eq!(candidates[0].name, "off");
+            assert!(skipped.iter().all(|one| one.reason.contains("confidential computing off")));
+        }
+    }
+
+    #[test]
+    fn fastrack_is_its_three_steps() {
+        let machine = |name: &str| named("h100-nvl-tdx", name, Memory::Pinned).unwrap().resolved.machine;
+        assert_eq!(machine("fastrack"), machine("direct+parallel-auth+overlap"));
+        assert_eq!(machine("fastrack"), machine("overlap + parallel-auth + direct"));
+        assert_eq!(machine("h100-cc"), Layers::new("h100-nvl-tdx").resolve().unwrap().machine);
+    }
+
+    #[test]
+    fn a_design_in_which_the_user_seals_is_held_against_the_resealed_path() {
+        let baseline = |name| named("h100-nvl-tdx", name, Memory::Pinned).unwrap().baseline();
+        for name in ["direct", "direct-in-place", "fastrack", "overlap+direct"] {
+            assert_eq!(baseline(name), Baseline::Resealed, "{name}");
+        }
+        for name in ["off", "h100-cc", "h100-cc-resealed", "overlap", "direct+off"] {
+            assert_eq!(baseline(name), Baseline::Cc, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_refused_with_its_reason() {
+        assert!(refused("h100-nvl-tdx", "direct+").contains("missing"));
+        assert!(refused("h100-nvl-tdx", "+").contains("missing"));
+        assert!(refused("h100-sxm5-off", "direct").contains("no effect"));
+        assert!(refused("h100-nvl-tdx", "directly").contains("directly"));
+        assert!(refused("no-such-machine", "direct").contains("no-such-machine"));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("nine+pces.toml");
+        std::fs::write(&file, "[copy_engine]\npces_secure = 9\n").unwrap();
+        assert!(refused("h100-nvl-tdx", file.to_str().unwrap()).contains("9 PCEs"));
+    }
+}

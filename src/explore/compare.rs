@@ -1,0 +1,306 @@
+//! Designs against each other: one copy at a time, of several sizes, both ways.
+
+use super::candidate::{Baseline, Candidate, Skipped, copy};
+use crate::{
+    config::MachineSpec,
+    sim::{Control, Kernel, Order},
+    system::{self, DataMode, Direction, Limiter, Memory, Request, RunError},
+    units::Femtos,
+    validate::pool,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// What is asked of each design.
+#[derive(Debug, Clone)]
+pub struct Grid {
+    /// Bytes of the copies.
+    pub sizes: Vec<u64>,
+    /// The host's end of them.
+    pub memory: Memory,
+}
+
+/// Designs of one machine, side by side. Every field is described in `docs/results.md`.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// The machine.
+    pub machine: String,
+    /// The host's end of the copies.
+    pub host_memory: Memory,
+    /// Bytes of the copies.
+    pub sizes_bytes: Vec<u64>,
+    /// The designs, baselines first.
+    pub designs: Vec<DesignFigures>,
+    /// Shipped designs that the machine cannot have.
+    pub skipped: Vec<Skipped>,
+}
+
+/// One design.
+#[derive(Debug, Clone, Serialize)]
+pub struct DesignFigures {
+    /// As asked for.
+    pub name: String,
+    /// What it is, in a sentence for each of its parts.
+    pub summary: String,
+    /// The design that its gain is stated against; none if that is not there.
+    pub baseline: Option<&'static str>,
+    /// Whether copies are sealed.
+    pub confidential_computing: bool,
+    /// SHA-256 of the configuration, hexadecimal.
+    pub config_digest: String,
+    /// How many parameters nobody has published.
+    pub assumed_parameters: usize,
+    /// By direction and size.
+    pub copies: Vec<CopyFigures>,
+}
+
+/// One copy.
+#[derive(Debug, Clone, Serialize)]
+pub struct CopyFigures {
+    /// Which way.
+    pub direction: Direction,
+    /// Bytes.
+    pub bytes: u64,
+    /// From the call until the host knew that it was done and verified, in ps.
+    pub time_ps: u64,
+    /// 10^9 bytes per second of that time.
+    pub gb_per_s: f64,
+    /// Rate over that of the baseline.
+    pub speedup_over_baseline: Option<f64>,
+    /// Rate over that of `h100-cc`.
+    pub speedup_over_h100_cc: Option<f64>,
+    /// Rate over that of `off`.
+    pub fraction_of_off: Option<f64>,
+    /// From the call until its first message was where it belongs and had its verdict, in ps.
+    pub first_verified_ps: Option<u64>,
+    /// GCM messages.
+    pub messages: u64,
+    /// Tags that were checked and right.
+    pub tags: u64,
+    /// Most bytes of plaintext that waited in quarantine at once.
+    pub quarantine_bytes: u64,
+    /// Longest time that unverified plaintext of a message was visible, in ps.
+    pub exposure_ps: u64,
+    /// What took most of its time, for people.
+    pub limited_by: String,
+    /// The same in parts.
+    pub limited_by_parts: LimitedBy,
+}
+
+/// What took most of a copy's time.
+#[derive(Debug, Clone, Serialize)]
+pub struct LimitedBy {
+    /// The unit.
+    pub unit: String,
+    /// `busy` or a stall.
+    pub state: String,
+    /// Part of the copy's time, 0 to 1.
+    pub fraction: f64,
+}
+
+/// Why there is no comparison.
+#[derive(Debug, Error)]
+pub enum CompareError {
+    /// A run failed.
+    #[error("{what}: {error}")]
+    Run {
+        /// Design, direction and size.
+        what: String,
+        /// Why.
+        error: RunError,
+    },
+    /// A copy did not arrive.
+    #[error("{what}: not delivered: {reason}")]
+    NotDelivered {
+        /// Design, direction and size.
+        what: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One run.
+#[derive(Debug)]
+struct Task<'c> {
+    machine: &'c MachineSpec,
+    what: String,
+    direction: Direction,
+    bytes: u64,
+    memory: Memory,
+}
+
+const DIRECTIONS: [Direction; 2] = [Direction::H2d, Direction::D2h];
+
+/// Bytes that stand for what a run costs besides those that it copies.
+const OVERHEAD: u64 = 1 << 20;
+
+/// Simulates every copy of the grid on every candidate, on so many threads. `observer` is asked now and then whether to go on, and
+/// `progress` is told of each part of all the work that is done. Machines that are equal are simulated once.
+///
+/// # Errors
+/// A run fails or is stopped, or a copy is not delivered.
+pub fn compare(
+    candidates: &[Candidate],
+    grid: &Grid,
+    threads: usize,
+    observer: &(dyn Fn() -> Control + Sync),
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<Vec<DesignFigures>, CompareError> {
+    let mut machines: BTreeMap<&str, &Candidate> = BTreeMap::new();
+    for candidate in candidates {
+        machines.entry(&candidate.resolved.digest).or_insert(candidate);
+    }
+    let tasks: Vec<_> = machines.values().flat_map(|candidate| tasks(candidate, grid)).collect();
+    let cost = |task: &Task<'_>| task.bytes + OVERHEAD;
+    let whole = tasks.iter().map(cost).sum::<u64>() as f64;
+    let one = |task: &Task<'_>| {
+        let figures = task.run(observer);
+        progress(cost(task) as f64 / whole);
+        figures
+    };
+    let figures = pool::map(&tasks, threads, cost, one)?;
+    let by_machine: BTreeMap<_, _> =
+        machines.into_keys().zip(figures.chunks(DIRECTIONS.len() * grid.sizes.len())).collect();
+    let of = |candidate: &Candidate| by_machine.get(candidate.resolved.digest.as_str()).copied().unwrap_or_default();
+    let baseline = |baseline: Baseline| candidates.iter().find(|candidate| candidate.name == baseline.design()).map(of);
+    Ok(candidates.iter().map(|candidate| design(candidate, of(candidate), &baseline)).collect())
+}
+
+fn tasks<'c>(candidate: &'c Candidate, grid: &'c Grid) -> impl Iterator<Item = Task<'c>> {
+    DIRECTIONS.into_iter().flat_map(move |direction| {
+        grid.sizes.iter().map(move |&bytes| {
+            let way = crate::workload::direction_name(direction);
+            let what = format!("{}, {way} of {}", candidate.name, crate::units::Bytes(bytes));
+            Task { machine: &candidate.resolved.machine, what, direction, bytes, memory: grid.memory }
+        })
+    })
+}
+
+impl Task<'_> {
+    fn run(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<CopyFigures, CompareError> {
+        let request = Request {
+            copies: vec![copy(self.direction, self.bytes, self.memory)],
+            program: Vec::new(),
+            data: DataMode::None,
+            seed: 0,
+            kernel: Kernel::Skip,
+            order: Order::Ascending,
+            injections: Vec::new(),
+        };
+        let what = || self.what.clone();
+        let outcome = system::run(self.machine, request, &mut |_| observer())
+            .map_err(|error| CompareError::Run { what: what(), error })?;
+        let not_delivered = |reason: &str| CompareError::NotDelivered { what: what(), reason: reason.to_owned() };
+        let copy = outcome.copies.first().ok_or_else(|| not_delivered("there is no such copy"))?;
+        if !copy.delivered {
+            return Err(not_delivered(copy.reason.as_deref().unwrap_or("its bytes did not all arrive")));
+        }
+        let since = |date: Femtos| Femtos(date.0.saturating_sub(copy.start.0));
+        let time = since(copy.end);
+        let Limiter { unit, state, fraction } = copy.limited_by.clone();
+        Ok(CopyFigures {
+            direction: self.direction,
+            bytes: self.bytes,
+            time_ps: time.picos(),
+            gb_per_s: self.bytes as f64 * 1e6 / (time.0.max(1)) as f64,
+            speedup_over_baseline: None,
+            speedup_over_h100_cc: None,
+            fraction_of_off: None,
+            first_verified_ps: copy.first_verified.map(|date| since(date).picos()),
+            messages: copy.messages,
+            tags: copy.tags_verified,
+            quarantine_bytes: outcome.tag_queue.peak_quarantine_bytes,
+            exposure_ps: outcome.tag_queue.longest_exposure.picos(),
+            limited_by: format!("{unit} {state} {:.0} %", fraction * 100.0),
+            limited_by_parts: LimitedBy { unit, state, fraction },
+        })
+    }
+}
+
+/// The figures of a design beside those of the baselines.
+fn design<'f>(
+    candidate: &Candidate,
+    figures: &[CopyFigures],
+    baseline: &dyn Fn(Baseline) -> Option<&'f [CopyFigures]>,
+) -> DesignFigures {
+    let own = candidate.baseline();
+    let over = |which: Baseline, place: usize| {
+        let other = baseline(which)?.get(place)?;
+        Some(figures.get(place)?.gb_per_s / other.gb_per_s)
+    };
+    let copies = figures.iter().enumerate().map(|(place, figures)| CopyFigures {
+        speedup_over_baseline: over(own, place),
+        speedup_over_h100_cc: over(Baseline::Cc, place),
+        fraction_of_off: over(Baseline::Off, place),
+        ..figures.clone()
+    });
+    let resolved = &candidate.resolved;
+    let summaries = resolved.designs.iter().map(|design| design.summary.as_str()).filter(|text| !text.is_empty());
+    DesignFigures {
+        name: candidate.name.clone(),
+        summary: summaries.collect::<Vec<_>>().join("; "),
+        baseline: baseline(own).map(|_| own.design()),
+        confidential_computing: resolved.machine.confidential_computing,
+        config_digest: resolved.digest.clone(),
+        assumed_parameters: resolved.assumed().len(),
+        copies: copies.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::named;
+    use super::*;
+
+    fn candidates(names: &[&str]) -> Vec<Candidate> {
+        names.iter().map(|name| named("h100-nvl-tdx", name, Memory::Pinned).unwrap()).collect()
+    }
+
+    fn figures(names: &[&str], threads: usize) -> Vec<DesignFigures> {
+        let grid = Grid { sizes: vec![4096, 300_000], memory: Memory::Pinned };
+        compare(&candidates(names), &grid, threads, &|| Control::Continue, &|_| ()).unwrap()
+    }
+
+    #[test]
+    fn rates_are_held_against_the_baselines_of_the_same_direction_and_size() {
+        let all = figures(&["off", "h100-cc", "h100-cc-resealed", "direct"], 2);
+        let [off, cc, resealed, direct] = [0, 1, 2, 3].map(|place| &all[place]);
+        assert_eq!(direct.baseline, Some("h100-cc-resealed"));
+        for place in 0..4 {
+            let rate = |design: &DesignFigures| design.copies[place].gb_per_s;
+            let copy = &direct.copies[place];
+            assert_eq!(copy.speedup_over_baseline, Some(rate(direct) / rate(resealed)));
+            assert_eq!(copy.speedup_over_h100_cc, Some(rate(direct) / rate(cc)));
+            assert_eq!(copy.fraction_of_off, Some(rate(direct) / rate(off)));
+            assert_eq!(cc.copies[place].speedup_over_baseline, Some(1.0));
+            assert_eq!((off.copies[place].first_verified_ps, off.copies[place].tags), (None, 0));
+            assert_eq!((copy.direction, copy.bytes), (DIRECTIONS[place / 2], [4096, 300_000][place % 2]));
+        }
+    }
+
+    #[test]
+    fn without_the_baselines_nothing_is_held_against_them() {
+        let all = figures(&["direct"], 1);
+        assert_eq!(all[0].baseline, None);
+        assert!(
+            all[0].copies.iter().all(|copy| copy.speedup_over_baseline.is_none() && copy.fraction_of_off.is_none())
+        );
+    }
+
+    #[test]
+    fn figures_do_not_depend_on_the_number_of_threads_and_equal_machines_have_equal_figures() {
+        let names = ["h100-cc", "fastrack", "direct+parallel-auth+overlap"];
+        let [one, many] = [1, 7].map(|threads| serde_json::to_value(figures(&names, threads)).unwrap());
+        assert_eq!(one, many);
+        assert_eq!(one[1]["copies"], one[2]["copies"]);
+        assert_ne!(one[0]["copies"], one[1]["copies"]);
+    }
+
+    #[test]
+    fn a_comparison_that_is_stopped_gives_no_figures() {
+        let grid = Grid { sizes: vec![8 << 20], memory: Memory::Pinned };
+        let result = compare(&candidates(&["h100-cc"]), &grid, 1, &|| Control::Stop, &|_| ());
+        assert!(matches!(result, Err(CompareError::Run { .. })), "{result:?}");
+    }
+}

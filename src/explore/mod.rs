@@ -1,0 +1,12 @@
+//! Questions about many machines at once.
+//!
+//! ```text
+//!  machine, designs --> candidate: one machine each, checked --+
+//!  sizes, directions ------------------------------------------+--> compare: a run each, over threads --> Comparison
+//! ```
+
+mod candidate;
+mod compare;
+
+pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, shipped};
+pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};

@@ -1,0 +1,66 @@
+//! The first message of each copy to device memory: when its bytes are there and its tag was found right.
+
+use crate::gpu::work::JobId;
+
+/// A first message under way.
+#[derive(Debug)]
+struct First {
+    copy: usize,
+    job: JobId,
+    landed: bool,
+    verified: bool,
+}
+
+/// First messages under way.
+#[derive(Debug, Default)]
+pub(super) struct Firsts {
+    /// The copy that the last message belonged to.
+    last: Option<usize>,
+    under_way: Vec<First>,
+}
+
+impl Firsts {
+    /// Notes the start of a message of a copy.
+    pub fn start(&mut self, copy: usize, job: JobId) {
+        if self.last.replace(copy) != Some(copy) {
+            self.under_way.push(First { copy, job, landed: false, verified: false });
+        }
+    }
+
+    /// All bytes of a message are in device memory. Gives its copy if that was what it waited for.
+    pub fn landed(&mut self, job: JobId) -> Option<usize> {
+        self.settle(job, |first| first.landed = true)
+    }
+
+    /// The tag of a message was found right. Gives its copy if that was what it waited for.
+    pub fn verified(&mut self, job: JobId) -> Option<usize> {
+        self.settle(job, |first| first.verified = true)
+    }
+
+    fn settle(&mut self, job: JobId, note: impl Fn(&mut First)) -> Option<usize> {
+        let place = self.under_way.iter().position(|first| first.job == job)?;
+        note(&mut self.under_way[place]);
+        let First { copy, landed, verified, .. } = self.under_way[place];
+        (landed && verified).then(|| {
+            self.under_way.remove(place);
+            copy
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_message_counts_when_it_has_landed_and_is_verified_in_either_order() {
+        let mut firsts = Firsts::default();
+        firsts.start(3, 10);
+        firsts.start(3, 11);
+        firsts.start(4, 12);
+        assert_eq!((firsts.landed(11), firsts.verified(11)), (None, None));
+        assert_eq!((firsts.landed(10), firsts.verified(10)), (None, Some(3)));
+        assert_eq!((firsts.verified(12), firsts.landed(12)), (None, Some(4)));
+        assert_eq!((firsts.landed(12), firsts.under_way.len()), (None, 0));
+    }
+}

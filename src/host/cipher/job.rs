@@ -1,0 +1,149 @@
+//! Jobs for the cipher, and whose keys they use.
+
+use super::super::staging::SlotId;
+use crate::sim::{FaultKind, Item};
+
+/// A key that seals or opens on this side of the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyOf {
+    /// Of what the GPU opens. Where data are forwarded, the user and the GPU share it and the CPU does not have it.
+    ToGpu,
+    /// Of what the GPU has sealed; shared as above.
+    FromGpu,
+    /// Of what the user has sealed for the CPU.
+    FromUser,
+    /// Of what the CPU seals for the user.
+    ToUser,
+}
+
+/// AES-GCM without AAD over the bytes of one message.
+pub trait Cryptor {
+    /// Seals `text` in place; gives the tag.
+    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16];
+
+    /// Begins to seal `text`, perhaps beside the simulation.
+    fn begin_seal(&mut self, key: KeyOf, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
+        let tag = self.seal(key, nonce, &mut text);
+        Sealing(Box::new(move || (text, tag)))
+    }
+
+    /// Opens `text` in place; gives the tag that it should have come with.
+    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16];
+}
+
+/// A message that is being sealed; it gives ciphertext and tag.
+pub struct Sealing(pub Box<dyn FnOnce() -> (Vec<u8>, [u8; 16])>);
+
+impl std::fmt::Debug for Sealing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Sealing")
+    }
+}
+
+/// What a job does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobKind {
+    /// Seals a message from private memory into staging.
+    Seal,
+    /// Opens a message from staging into private memory, if its tag is right.
+    Open,
+    /// Copies a message into staging.
+    CopyIn,
+    /// Copies a message out of staging.
+    CopyOut,
+    /// Opens a message of the user's and, if its tag is right, seals it into staging.
+    ResealIn,
+    /// Opens a message from staging and, if its tag is right, seals it for the user, who opens it.
+    ResealOut,
+    /// Brings what the user has sealed for the GPU into staging, with its tag.
+    ForwardIn,
+    /// Brings what the GPU has sealed for the user out of staging, with its tag; the user opens it.
+    ForwardOut,
+}
+
+impl JobKind {
+    /// Tags that are checked on this side of the link, of one message.
+    #[must_use]
+    pub const fn tags_checked(self) -> u64 {
+        match self {
+            Self::Seal | Self::CopyIn | Self::CopyOut | Self::ForwardIn => 0,
+            Self::Open | Self::ResealIn | Self::ForwardOut => 1,
+            Self::ResealOut => 2,
+        }
+    }
+
+    /// Whether a message from the GPU has its verdict when the job ends.
+    #[must_use]
+    pub const fn judges_what_comes_out(self) -> bool {
+        matches!(self, Self::Open | Self::ResealOut | Self::ForwardOut)
+    }
+}
+
+/// A message for a thread.
+#[derive(Debug, Clone)]
+pub struct CipherJob {
+    /// Number of the job.
+    pub id: u64,
+    /// What to do.
+    pub kind: JobKind,
+    /// The staging slot.
+    pub slot: SlotId,
+    /// The copy whose private memory is at the other end.
+    pub copy: usize,
+    /// First byte there.
+    pub offset: u64,
+    /// Length.
+    pub bytes: u64,
+    /// Whether its bytes take the second pass of a small copy.
+    pub small: bool,
+    /// Nonce, where the message is sealed between here and the GPU.
+    pub nonce: [u8; 12],
+}
+
+impl CipherJob {
+    /// The nonce between user and CPU: a message of a copy is the only one under its key that begins there.
+    #[must_use]
+    pub fn user_nonce(&self) -> [u8; 12] {
+        let mut nonce = [0; 12];
+        nonce[..4].copy_from_slice(&(self.copy as u32).to_be_bytes());
+        nonce[4..].copy_from_slice(&self.offset.to_be_bytes());
+        nonce
+    }
+}
+
+/// Who looks at a tag on this side of the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Party {
+    /// The CPU TEE.
+    Cpu,
+    /// The user, beyond it.
+    User,
+}
+
+/// A job that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CipherDone {
+    /// Number of the job.
+    pub id: u64,
+    /// Whether the message is where it should be: false for a wrong tag.
+    pub ok: bool,
+    /// Who looked last.
+    pub by: Party,
+}
+
+impl Item for CipherJob {
+    const FAULTS: &'static [FaultKind] = &[];
+
+    fn word(&self) -> u64 {
+        let kind = self.kind as u64;
+        self.id ^ self.bytes << 24 ^ u64::from(self.slot.0) << 40 ^ kind << 62 ^ (kind >> 2) << 60
+    }
+}
+
+impl Item for CipherDone {
+    const FAULTS: &'static [FaultKind] = &[];
+
+    fn word(&self) -> u64 {
+        self.id << 1 | u64::from(self.ok)
+    }
+}

@@ -1,0 +1,163 @@
+//! Designs side by side, for people and for spreadsheets.
+
+use super::table::Table;
+use crate::{
+    explore::{Comparison, CopyFigures, DesignFigures},
+    system::Direction,
+    units::Bytes,
+    workload::{direction_name, memory_name},
+};
+use std::fmt::Write;
+
+/// The comparison as tables: rates, gains, and what limits the longest copies.
+#[must_use]
+pub fn text(comparison: &Comparison) -> String {
+    let mut text = format!(
+        "{}: designs one by one, each copy alone, host memory {}\n",
+        comparison.machine,
+        memory_name(comparison.host_memory)
+    );
+    for direction in [Direction::H2d, Direction::D2h] {
+        let way = direction_name(direction);
+        section(&mut text, &format!("{way}: GB/s from the call to its return (GB = 10^9 bytes)"));
+        grid(&mut text, comparison, direction, None, |copy| Some(digits(copy.gb_per_s)));
+        section(&mut text, &format!("{way}: times as fast as the baseline"));
+        let baseline = |design: &DesignFigures| design.baseline.unwrap_or("-").to_owned();
+        grid(&mut text, comparison, direction, Some(&baseline), |copy| copy.speedup_over_baseline.map(digits));
+        section(&mut text, &format!("{way}: part of the rate without confidential computing"));
+        let percent = |part: f64| format!("{} %", digits(part * 100.0));
+        grid(&mut text, comparison, direction, None, |copy| copy.fraction_of_off.map(percent));
+        if let Some(longest) = comparison.sizes_bytes.iter().max() {
+            section(&mut text, &format!("{way} of {}: times in us", Bytes(*longest)));
+            details(&mut text, comparison, direction, *longest);
+        }
+    }
+    for skipped in &comparison.skipped {
+        let _ = writeln!(text, "\nnot compared: {}: {}", skipped.name, skipped.reason);
+    }
+    text.push_str(
+        "\nA design in which the user seals has the baseline h100-cc-resealed, any other h100-cc. First verified: from the call until the \
+         first\nmessage is where it belongs and has its verdict. Exposure: longest time that unverified plaintext is visible. --format json \
+         and csv say\nall of this for each size.\n",
+    );
+    text
+}
+
+fn section(text: &mut String, title: &str) {
+    let _ = writeln!(text, "\n{title}");
+}
+
+fn push(text: &mut String, table: &Table) {
+    for line in table.lines() {
+        let _ = writeln!(text, "  {line}");
+    }
+}
+
+fn of(design: &DesignFigures, direction: Direction, bytes: u64) -> Option<&CopyFigures> {
+    design.copies.iter().find(|copy| copy.direction == direction && copy.bytes == bytes)
+}
+
+/// A row for each design, a column for each size; before them, if wanted, one for the baseline.
+fn grid(
+    text: &mut String,
+    comparison: &Comparison,
+    direction: Direction,
+    baseline: Option<&dyn Fn(&DesignFigures) -> String>,
+    cell: impl Fn(&CopyFigures) -> Option<String>,
+) {
+    let sizes: Vec<_> = comparison.sizes_bytes.iter().map(|size| Bytes(*size).to_string()).collect();
+    let head = ["design"].into_iter().chain(baseline.map(|_| "baseline")).chain(sizes.iter().map(String::as_str));
+    let left: &[usize] = if baseline.is_some() { &[0, 1] } else { &[0] };
+    let mut table = Table::new(&head.collect::<Vec<_>>(), left);
+    for design in &comparison.designs {
+        let cells = comparison
+            .sizes_bytes
+            .iter()
+            .map(|size| of(design, direction, *size).and_then(&cell).unwrap_or_else(|| "-".to_owned()));
+        table.row([design.name.clone()].into_iter().chain(baseline.map(|baseline| baseline(design))).chain(cells));
+    }
+    push(text, &table);
+}
+
+fn details(text: &mut String, comparison: &Comparison, direction: Direction, bytes: u64) {
+    let head = ["design", "first verified", "exposure", "quarantine", "tags", "limited by"];
+    let mut table = Table::new(&head, &[0, 5]);
+    for design in &comparison.designs {
+        let Some(copy) = of(design, direction, bytes) else { continue };
+        let micros = |picos: u64| format!("{:.2}", picos as f64 * 1e-6);
+        table.row([
+            design.name.clone(),
+            copy.first_verified_ps.map_or_else(|| "-".to_owned(), micros),
+            micros(copy.exposure_ps),
+            Bytes(copy.quarantine_bytes).to_string(),
+            copy.tags.to_string(),
+            copy.limited_by.clone(),
+        ]);
+    }
+    push(text, &table);
+}
+
+/// Three digits, or as many as stand before the point.
+fn digits(value: f64) -> String {
+    let before = if value >= 1.0 { value.log10().floor() as usize } else { 0 };
+    format!("{value:.*}", 2_usize.saturating_sub(before) + usize::from(value < 0.9995))
+}
+
+const COLUMNS: &str = "design,direction,bytes,gb_per_s,time_ps,baseline,speedup_over_baseline,speedup_over_h100_cc,fraction_of_off,\
+                       first_verified_ps,messages,tags,quarantine_bytes,exposure_ps,limited_by_unit,limited_by_state,limited_by_fraction";
+
+/// One row for each design, direction and size; a cell without a value is empty.
+#[must_use]
+pub fn csv(comparison: &Comparison) -> String {
+    let mut text = format!("{COLUMNS}\n");
+    for design in &comparison.designs {
+        for copy in &design.copies {
+            let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+            let limit = &copy.limited_by_parts;
+            let cells = [
+                quoted(&design.name),
+                direction_name(copy.direction).to_owned(),
+                copy.bytes.to_string(),
+                copy.gb_per_s.to_string(),
+                copy.time_ps.to_string(),
+                design.baseline.unwrap_or_default().to_owned(),
+                number(copy.speedup_over_baseline),
+                number(copy.speedup_over_h100_cc),
+                number(copy.fraction_of_off),
+                copy.first_verified_ps.map_or_else(String::new, |picos| picos.to_string()),
+                copy.messages.to_string(),
+                copy.tags.to_string(),
+                copy.quarantine_bytes.to_string(),
+                copy.exposure_ps.to_string(),
+                limit.unit.clone(),
+                limit.state.clone(),
+                limit.fraction.to_string(),
+            ];
+            let _ = writeln!(text, "{}", cells.join(","));
+        }
+    }
+    text
+}
+
+/// A cell of CSV: in quotes where it holds what separates cells.
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits() {
+        let shown = [0.0123, 0.1726, 0.9999, 1.0, 2.664, 13.02, 44.86, 123.4, 1234.5].map(digits);
+        assert_eq!(shown, ["0.012", "0.173", "1.00", "1.00", "2.66", "13.0", "44.9", "123", "1234"]);
+    }
+
+    #[test]
+    fn a_name_with_a_comma_stays_one_cell() {
+        assert_eq!(quoted("a,b.toml"), "\"a,b.toml\"");
+        assert_eq!(quoted("say \"x\""), "\"say \"\"x\"\"\"");
+        assert_eq!(quoted("direct+overlap"), "direct+overlap");
+    }
+}

@@ -1,0 +1,235 @@
+//! `sealsim compare` as a process: figures, shapes, refusals, signals.
+
+use serde_json::Value;
+use std::{
+    fs,
+    process::{Command, Output, Stdio},
+};
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
+    command.arg("compare").args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn compare(arguments: &[&str]) -> Output {
+    command(arguments).output().expect("the program runs")
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = compare(&[arguments, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", message(&output));
+    assert!(output.stderr.is_empty(), "no progress bar where nobody looks");
+    serde_json::from_slice(&output.stdout).expect("JSON on standard output")
+}
+
+fn message(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn refusal(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = compare(arguments);
+    assert!(output.stdout.is_empty());
+    (output.status.code(), message(&output))
+}
+
+fn design<'j>(json: &'j Value, name: &str) -> &'j Value {
+    let all = json["designs"].as_array().expect("a list of designs");
+    all.iter().find(|design| design["name"] == name).unwrap_or_else(|| panic!("no design {name}"))
+}
+
+fn names(json: &Value) -> Vec<&str> {
+    json["designs"].as_array().expect("a list").iter().filter_map(|design| design["name"].as_str()).collect()
+}
+
+#[test]
+fn every_shipped_design_takes_part_and_each_figure_has_its_unit_in_its_name() {
+    let json = json(&["h100-nvl-tdx", "--size", "4KiB", "--size", "64KiB"]);
+    assert_eq!((&json["machine"], &json["host_memory"]), (&"h100-nvl-tdx".into(), &"pinned".into()));
+    assert_eq!(json["sizes_bytes"], serde_json::json!([4096, 65536]));
+    assert_eq!((&json["skipped"], &json["schema_version"]), (&serde_json::json!([]), &1.into()));
+    assert_eq!(names(&json)[..3], ["off", "h100-cc", "h100-cc-resealed"]);
+    for name in ["direct", "parallel-auth", "parallel-auth-same-tag", "overlap", "fastrack", "hold", "by-page"] {
+        let design = design(&json, name);
+        let copies = design["copies"].as_array().expect("copies");
+        assert_eq!(copies.len(), 4, "{name}: two sizes both ways");
+        for copy in copies {
+            let number = |field: &str| copy[field].as_f64().unwrap_or_else(|| panic!("{name}: {field}"));
+            let rate = number("bytes") * 1e3 / number("time_ps");
+            assert!((number("gb_per_s") / rate - 1.0).abs() < 1e-6, "{name}");
+            assert!(number("first_verified_ps") > 0.0 && number("first_verified_ps") < number("time_ps"), "{name}");
+            let both_ways = if name == "by-page" { number("bytes") / 4096.0 } else { 1.0 };
+            assert_eq!(number("tags"), both_ways, "{name}");
+            assert!(number("speedup_over_baseline") > 0.0 && number("fraction_of_off") < 1.0, "{name}");
+            assert!(copy["limited_by"].is_string() && copy["limited_by_parts"]["unit"].is_string(), "{name}");
+            let held = name == "hold" && copy["direction"] == "h2d";
+            assert_eq!(number("quarantine_bytes") > 0.0, held, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_row_is_what_run_gives() {
+    let json = json(&["h100-nvl-tdx", "--design", "direct+overlap", "--size", "1MiB"]);
+    assert_eq!(names(&json), ["off", "h100-cc", "h100-cc-resealed", "direct+overlap"]);
+    let design = design(&json, "direct+overlap");
+    assert_eq!(design["baseline"], "h100-cc-resealed");
+    for copy in design["copies"].as_array().expect("copies") {
+        let way = format!("{}:1MiB", copy["direction"].as_str().expect("a direction"));
+        let arguments = ["run", "h100-nvl-tdx", "--design", "direct", "--design", "overlap", "--copy", &way];
+        let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+            .args(arguments)
+            .args(["--data", "none", "--format", "json"])
+            .output()
+            .expect("the program runs");
+        let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let alone = &run["copies"][0];
+        assert_eq!((&alone["gb_per_s"], &alone["limited_by"]), (&copy["gb_per_s"], &copy["limited_by"]));
+        assert_eq!(alone["first_verified_ps"], copy["first_verified_ps"]);
+        assert_eq!(run["tag_queue"]["longest_exposure_ps"], copy["exposure_ps"]);
+    }
+}
+
+#[test]
+fn the_output_does_not_depend_on_the_number_of_threads() {
+    for format in ["text", "json", "csv"] {
+        let of =
+            |threads| compare(&["h100-nvl-tdx", "--size", "64KiB", "--threads", threads, "--format", format]).stdout;
+        assert_eq!(of("1"), of("6"), "{format}");
+    }
+}
+
+#[test]
+fn csv_has_a_row_for_each_design_direction_and_size() {
+    let output = compare(&["h100-nvl-tdx", "--design", "fastrack", "--size", "4KiB,64KiB,4KiB", "--format", "csv"]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 1 + 4 * 2 * 2, "{text}");
+    assert!(rows.iter().all(|row| row.len() == 17), "{text}");
+    let column = |name| rows[0].iter().position(|head| *head == name).expect("a column");
+    assert_eq!(rows[1][..3], ["off", "h2d", "4096"]);
+    assert_eq!((rows[1][column("first_verified_ps")], rows[1][column("baseline")]), ("", "h100-cc"));
+    let last = rows.last().expect("rows");
+    assert_eq!((last[..3].to_vec(), last[column("baseline")]), (vec!["fastrack", "d2h", "65536"], "h100-cc-resealed"));
+    assert!(last[column("speedup_over_baseline")].parse::<f64>().expect("a number") > 1.0);
+}
+
+#[test]
+fn text_names_baselines_and_what_limits() {
+    let output = compare(&["h100-nvl-tdx", "--design", "direct", "--size", "64KiB", "--memory", "pageable"]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.contains("host memory pageable") && text.contains("h2d: times as fast as the baseline"), "{text}");
+    let gain = text.lines().find(|line| line.contains("direct") && line.contains("h100-cc-resealed")).expect("a gain");
+    assert!(gain.split_whitespace().last().expect("a number").parse::<f64>().expect("a number") > 1.0, "{gain}");
+    assert!(text.contains("d2h of 64 KiB: times in us") && text.contains("limited by"), "{text}");
+}
+
+#[test]
+fn a_design_of_ones_own_takes_part_and_an_impossible_one_is_refused_before_anything_runs() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let mine = file("mine.toml", "summary = \"my idea\"\n[driver]\nsecure_push = \"100 cycles\"\n");
+    let both = format!("{mine}+direct");
+    let json = json(&["h100-nvl-tdx", "--design", &mine, "--design", &both, "--size", "4KiB"]);
+    let rate = |name: &str| design(&json, name)["copies"][0]["gb_per_s"].as_f64().expect("a rate");
+    assert!(rate("h100-cc") < rate(&mine) && rate(&mine) < rate(&both));
+    assert_eq!(design(&json, &mine)["summary"], "my idea");
+    // A copy of a TiB would take days: what is refused is refused first.
+    for (text, reason) in [
+        (
+            "[engine.ghash]\ndesign = \"interleaved\"\nways = 0\nmultipliers = 1\nclosing = \"look_ahead\"\nmultiplier = { product = \"3 cycles\", reduction = \"1 cycle\", digit_bits = 128 }\n",
+            "engine",
+        ),
+        ("[tag_queue]\nrelease = \"hold\"\n", "it must hold one message of 1 MiB"),
+        ("[copy_engine]\npces_secure = 9\n", "9 PCEs"),
+        ("[cipher]\nwork = \"knead\"\n", "knead"),
+    ] {
+        let bad = file("bad.toml", text);
+        let (code, message) = refusal(&["h100-nvl-tdx", "--design", &bad, "--size", "1TiB"]);
+        assert!(code == Some(3) && message.contains(reason), "{reason}: {code:?} {message}");
+    }
+}
+
+#[test]
+fn mistakes_have_their_exit_status_and_a_remedy() {
+    let (code, text) = refusal(&["h100-nvl-tdx", "--design", "fastrak"]);
+    assert!(code == Some(3) && text.contains("did you mean `fastrack`?"), "{code:?} {text}");
+    let (code, text) = refusal(&["h100-nvl-tdx", "--design", "direct+ovrlap"]);
+    assert!(code == Some(3) && text.contains("did you mean `overlap`?"), "{code:?} {text}");
+    let (code, text) = refusal(&["h100-nvl-tdx", "--design", "direct+"]);
+    assert!(code == Some(2) && text.contains("missing beside `+`"), "{code:?} {text}");
+    let (code, text) = refusal(&["h100-sxm5-off", "--design", "direct"]);
+    assert!(code == Some(3) && text.contains("confidential computing off"), "{code:?} {text}");
+    let (code, text) = refusal(&["h100-nvl-tdy"]);
+    assert!(code == Some(3) && text.contains("did you mean `h100-nvl-tdx`?"), "{code:?} {text}");
+    for arguments in [
+        &["h100-nvl-tdx", "--size", "0"][..],
+        &["h100-nvl-tdx", "--size", "64MB/s"],
+        &["h100-nvl-tdx", "--size", ""],
+        &["h100-nvl-tdx", "--memory", "managed"],
+        &["h100-nvl-tdx", "--threads", "0"],
+        &[],
+    ] {
+        assert_eq!(refusal(arguments).0, Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn designs_that_a_machine_without_confidential_computing_cannot_have_are_named() {
+    let json = json(&["h100-sxm5-off", "--size", "4KiB"]);
+    assert_eq!(names(&json), ["off"]);
+    let skipped = json["skipped"].as_array().expect("a list");
+    assert!(skipped.iter().any(|one| one["name"] == "fastrack"));
+    assert!(skipped.iter().all(|one| one["reason"].as_str().is_some_and(|text| text.contains("off"))));
+    let off = design(&json, "off");
+    assert!(off["baseline"].is_null() && off["copies"][0]["speedup_over_h100_cc"].is_null());
+    assert_eq!(off["copies"][0]["fraction_of_off"], 1.0);
+}
+
+#[test]
+fn a_reader_that_closes_the_pipe_ends_it_quietly() {
+    let mut child = command(&["h100-nvl-tdx", "--design", "direct", "--size", "64KiB"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((output.status.code(), message(&output)), (Some(0), String::new()));
+}
+
+/// Waits until the process handles SIGINT by itself.
+#[cfg(target_os = "linux")]
+fn wait_until_it_listens(process: u32) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let listens = || {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 2 != 0)
+    };
+    while !listens() {
+        assert!(std::time::Instant::now() < deadline, "it does not listen");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_comparison_ends_with_1_and_prints_nothing() {
+    let child = command(&["h100-nvl-tdx", "--size", "64GiB"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    wait_until_it_listens(child.id());
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(kill.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1), "{}", message(&output));
+    assert!(output.stdout.is_empty() && message(&output).contains("interrupted"), "{}", message(&output));
+}
