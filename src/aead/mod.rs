@@ -19,7 +19,7 @@
 //! What an engine is built of is in [`spec`].
 
 pub mod aegis256;
-//ALONE
+pub mod alone;
 pub mod bytes;
 pub mod chacha20_poly1305;
 pub mod flow;

@@ -81,9 +81,7 @@ proptest! {
 #[test]
 fn a_bit_of_a_block_reaches_the_keystream_two_blocks_later_and_not_before() {
     let mut engine = Datapath::new(&spec(1, 1)).unwrap();
-    let mut sealed = |text: Vec<u8>| {
-        run(&mut engine, &[vec![7; 32], vec![9; 32], Vec::new(), text], Direction::Seal).1
-    };
+    let mut sealed = |text: Vec<u8>| run(&mut engine, &[vec![7; 32], vec![9; 32], Vec::new(), text], Direction::Seal).1;
     let (plain, mut other) = (vec![0; 64], vec![0; 64]);
     other[16] ^= 1;
     let (one, two) = (sealed(plain), sealed(other));
