@@ -14,7 +14,7 @@
 //!   units                                     quantities
 //! ```
 //!
-//! Imports run downwards only: [`units`]; [`sim`]; [`gcm`] and [`pcie`]; [`aead`], [`gpu`] and [`host`]; [`config`]; [`system`];
+//! Imports run downwards only: [`units`]; [`sim`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`], [`gpu`] and [`host`]; [`config`]; [`system`];
 //! [`workload`]; [`cost`]; [`validate`]; [`explore`]; [`report`]; [`cli`]. A unit names its ports, never another unit.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in

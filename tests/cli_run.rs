@@ -69,9 +69,10 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn a_file_arrives_byte_for_byte_both_ways() {
     let folder = folder();
-    for direction in ["h2d", "d2h", "d2d"] {
+    let designs: [&[&str]; 3] = [&[], &["--design", "ide"], &["--design", "ide-8"]];
+    for (design, direction) in designs.into_iter().flat_map(|design| ["h2d", "d2h", "d2d"].map(|way| (design, way))) {
         let arguments = ["--copy", direction, "--payload", "payload", "--out", "out", "--digest"];
-        let results = results(folder.path(), &arguments);
+        let results = results(folder.path(), &[&arguments, design].concat());
         let copy = &results["copies"][0];
         assert_eq!(copy["delivered"], true);
         assert_eq!(copy["bytes"], payload().len());
@@ -203,6 +204,22 @@ fn a_flipped_tag_is_not_delivered_and_leaves_the_old_file() {
     assert!(message(&output).contains("copy 1 was not delivered: "));
     assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
     assert_eq!(names(folder.path()), ["out", "payload"]);
+}
+
+#[test]
+fn a_wrong_mac_on_a_link_with_ide_is_not_delivered_and_a_link_without_ide_is_refused() {
+    let folder = folder();
+    fs::write(folder.path().join("out"), b"old").unwrap();
+    let arguments = ["--copy", "h2d", "--payload", "payload", "--out", "out", "--inject", "link.h2d.ide_flip:700"];
+    let output = run(folder.path(), &[&arguments[..], &["--design", "ide"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(message(&output).contains("the IDE stream is insecure"), "{}", message(&output));
+    assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
+    let output = run(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let output = run(folder.path(), &["--copy", "h2d:4KiB", "--design", "ide", "--set", "link.ide_capable=false"]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(message(&output).contains("the ports of this link have no IDE"), "{}", message(&output));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use sealsim::config::{Layers, Role, Shipped};
 use sealsim::gcm::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
+use sealsim::gcm::structure::Structure;
 use sealsim::units::Cycles;
 use sealsim::validate::vectors::{Bulk, Case, Structural, Subject, read};
 use sha2::{Digest, Sha256};
@@ -36,16 +37,33 @@ fn pass(name: &str, cases: &[Case], subject: &mut dyn Subject) {
 }
 
 fn parallel(product: u64, reduction: u64) -> MultiplierSpec {
-    MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits: 128 }
+    MultiplierSpec {
+        product: Cycles(product),
+        reduction: Cycles(reduction),
+        digit_bits: 128,
+        structure: Structure::default(),
+    }
 }
 
 fn digits(bits: u32) -> MultiplierSpec {
     let product = Cycles(128_u64.div_ceil(bits.into()));
-    MultiplierSpec { product, reduction: Cycles(0), digit_bits: bits }
+    MultiplierSpec { product, reduction: Cycles(0), digit_bits: bits, structure: Structure::default() }
 }
 
 fn interleaved(ways: u32, multipliers: u32, closing: Closing, multiplier: MultiplierSpec) -> GhashSpec {
     GhashSpec::Interleaved { ways, multipliers, closing, multiplier }
+}
+
+fn karatsuba(levels: u32, multiplier: MultiplierSpec) -> MultiplierSpec {
+    MultiplierSpec { structure: Structure::Karatsuba { levels }, ..multiplier }
+}
+
+fn segmented(units: u32, segment: u32, buffer: u32, unit: GhashSpec) -> GhashSpec {
+    GhashSpec::Segmented { units, segment, ports: 2, buffer, unit: Box::new(unit) }
+}
+
+fn message_parallel(units: u32, unit: GhashSpec) -> GhashSpec {
+    GhashSpec::MessageParallel { units, ports: 2, buffer: 8, unit: Box::new(unit) }
 }
 
 /// GHASH designs with plain and with odd parameters, on lanes of several shapes.
@@ -67,6 +85,15 @@ fn engines() -> Vec<EngineSpec> {
         (1, 14, 1, GhashSpec::Folded { powers: 8, fold: Cycles(2), multiplier: parallel(6, 1) }),
         (2, 7, 1, GhashSpec::Folded { powers: 3, fold: Cycles(0), multiplier: digits(32) }),
         (1, 1, 3, GhashSpec::Aggregated { width: 1, groups: 1, multiplier: parallel(0, 1) }),
+        (
+            4,
+            14,
+            1,
+            segmented(3, 2, 4, GhashSpec::Serial { multiplier: karatsuba(2, parallel(2, 2)), first_block: None }),
+        ),
+        (2, 7, 1, segmented(2, 3, 9, GhashSpec::Aggregated { width: 3, groups: 2, multiplier: parallel(1, 1) })),
+        (4, 14, 1, message_parallel(3, interleaved(3, 2, Afterwards, karatsuba(4, parallel(1, 1))))),
+        (1, 2, 1, message_parallel(2, GhashSpec::Serial { multiplier: digits(40), first_block: None })),
     ];
     let engine = |(lanes, rounds_in_hardware, registers_per_round, ghash)| EngineSpec {
         aes: AesSpec {
@@ -119,6 +146,7 @@ fn bulk_passes_every_case() {
 
 #[test]
 fn every_ghash_design_passes_every_case() {
+    assert!(engines().iter().all(|engine| engine.ghash.wire_compatible()));
     let files: Vec<_> = FILES.iter().map(|(name, _)| (name, cases(name))).collect();
     std::thread::scope(|scope| {
         for half in engines().chunks(engines().len().div_ceil(2)) {

@@ -124,7 +124,7 @@ fn campaign(name: &str, sets: &[&str], memory: Memory) -> Vec<String> {
                     [DataMode::Exact, DataMode::None].map(|data| run(&machine, memory, data, &injections))
                 }));
                 let trouble = match &both {
-                    Ok([exact, none]) => complaint(exact, none, machine.confidential_computing),
+                    Ok([exact, none]) => complaint(exact, none, machine.sealed_path()),
                     Err(_) => Some("panic".into()),
                 };
                 if let Some(trouble) = trouble {
@@ -177,6 +177,16 @@ fn whatever_goes_wrong_on_a_plain_machine_with_staging_nothing_wrong_is_called_d
 #[test]
 fn whatever_goes_wrong_on_a_plain_machine_with_ecrc_nothing_wrong_is_called_delivered() {
     assert_holds("h100-sxm5-off", &["link.ecrc=true"], Memory::Pinned);
+}
+
+#[test]
+fn whatever_goes_wrong_on_a_machine_with_ide_nothing_wrong_is_called_delivered() {
+    for (aggregation, memory) in [(1, Memory::Pinned), (8, Memory::Pageable)] {
+        let engine = "{lanes=4,multipliers=5,latency=\"10 cycles\"}";
+        let ide =
+            format!("link.ide={{aggregation={aggregation},pcrc=true,flush=\"8 cycles\",host={engine},gpu={engine}}}");
+        assert_holds("h100-nvl-tdx", &["link.ide_capable=true", &ide], memory);
+    }
 }
 
 /// One copy towards the GPU with one fault.

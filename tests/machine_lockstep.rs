@@ -18,7 +18,11 @@ use sealsim::{
 
 const MULTIPLIER: &str = "multiplier={product=\"3 cycles\",reduction=\"1 cycle\",digit_bits=128}";
 
-/// Each row is one choice: its alternatives, each a list of settings. `MULTIPLIER` stands for a multiplier of four cycles.
+const ENGINES: &str =
+    "host={lanes=4,multipliers=5,latency=\"10 cycles\"},gpu={lanes=3,multipliers=7,latency=\"0 cycles\"}";
+
+/// Each row is one choice: its alternatives, each a list of settings. `MULTIPLIER` stands for a multiplier of four cycles, `ENGINES`
+/// for the IDE engines of both ports.
 const CHOICES: &[&[&[&str]]] = &[
     &[&["cpu.clock=1 GHz"], &["cpu.clock=3.7 GHz"], &["cpu.clock=333 MHz"]],
     &[&["root_complex.clock=2.5 GHz"], &["root_complex.clock=777 MHz"]],
@@ -29,6 +33,16 @@ const CHOICES: &[&[&[&str]]] = &[
         &["engine.ghash={design=\"aggregated\",width=4,groups=2,MULTIPLIER}"],
         &["engine.ghash={design=\"interleaved\",ways=3,multipliers=1,closing=\"look_ahead\",MULTIPLIER}"],
         &["engine.ghash={design=\"interleaved\",ways=4,multipliers=4,closing=\"afterwards\",MULTIPLIER}"],
+        &[
+            "engine.ghash={design=\"segmented\",units=3,segment=64,ports=4,buffer=32,unit={design=\"serial\",MULTIPLIER}}",
+        ],
+        &["engine.ghash={design=\"message_parallel\",units=3,ports=4,buffer=300,unit={design=\"serial\",MULTIPLIER}}"],
+        &[
+            "engine.ghash={design=\"sub_chains\",chains=3,chunk=\"1 KiB\",ports=4,buffer=64,unit={design=\"serial\",MULTIPLIER}}",
+        ],
+        &[
+            "engine.ghash={design=\"sub_chains\",chains=8,chunk=\"16 B\",ports=2,buffer=4,unit={design=\"serial\",MULTIPLIER}}",
+        ],
     ],
     &[&["engine.aes.lanes=1"], &["engine.aes.lanes=4"], &["engine.aes.lanes=3"]],
     &[&["engine.key_bits=128"], &["engine.key_bits=192"]],
@@ -62,6 +76,11 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["link.ack_latency=1 cycle"], &["link.ack_latency=150 cycles"]],
     &[&["link.replay_tlps=1"], &["link.replay_tlps=9"]],
     &[&["link.ecrc=true"]],
+    &[
+        &["link.ide_capable=true", "link.ide={aggregation=1,pcrc=true,flush=\"0 cycles\",ENGINES}"],
+        &["link.ide_capable=true", "link.ide={aggregation=2,pcrc=false,flush=\"90 cycles\",ENGINES}"],
+        &["link.ide_capable=true", "link.ide={aggregation=8,pcrc=false,flush=\"8 cycles\",ENGINES}"],
+    ],
     &[&["link.skp_interval_blocks=37"]],
     &[&["link.credit_update=50 cycles"], &["link.credit_update=1000 cycles"]],
     &[
@@ -127,7 +146,7 @@ impl Case {
             .zip(&self.choices)
             .filter_map(|(row, choice)| choice.map(|choice| row[usize::from(choice) % row.len()]));
         let all = QUICK.iter().chain(chosen.flatten());
-        all.map(|setting| setting.replace("MULTIPLIER", MULTIPLIER)).collect()
+        all.map(|setting| setting.replace("MULTIPLIER", MULTIPLIER).replace("ENGINES", ENGINES)).collect()
     }
 
     fn fault_anywhere(&self, machine: &MachineSpec) -> Option<Injection> {

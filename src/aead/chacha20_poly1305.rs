@@ -25,6 +25,7 @@ use super::flow::{Dates, Flow, Hashing, Lanes, absorb};
 use crate::gcm::ghash::{Cadence, Recurrence};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::{AesSpec, Closing, GhashSpec, LONGEST, MultiplierSpec, SpecError, within};
+use crate::gcm::structure::Structure;
 use crate::units::Cycles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,7 +97,12 @@ impl ChaChaSpec {
 impl Poly1305Spec {
     /// In the terms of GHASH units.
     fn unit(&self) -> GhashSpec {
-        let multiplier = MultiplierSpec { product: self.product, reduction: self.reduction, digit_bits: 128 };
+        let multiplier = MultiplierSpec {
+            product: self.product,
+            reduction: self.reduction,
+            digit_bits: 128,
+            structure: Structure::Schoolbook,
+        };
         let &Self { ways, multipliers, closing, .. } = self;
         GhashSpec::Interleaved { ways, multipliers, closing, multiplier }
     }

@@ -41,7 +41,7 @@ pub struct GcmSivSpec {
     pub key_bits: u32,
     /// The block cipher lanes.
     pub aes: AesSpec,
-    /// The authenticator: POLYVAL, in the structure of a GHASH unit.
+    /// The authenticator: POLYVAL, in the structure of a GHASH unit that hashes one message at a time to one value.
     pub polyval: GhashSpec,
     /// Key expansion, from a key to the round keys that the lanes use: once per key, and once per message for the key derived.
     pub key_setup: Cycles,
@@ -64,6 +64,10 @@ impl GcmSivSpec {
         within("key_setup", self.key_setup.0, 0, LONGEST)?;
         within("buffer", self.buffer.0, 16, 1 << 40)?;
         within("compare", self.compare.0, 0, LONGEST)?;
+        if matches!(self.polyval, GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. }) {
+            let excludes = "`polyval` with several tags per message, or for several messages at a time";
+            return Err(SpecError::Apart { what: "AES-GCM-SIV", excludes });
+        }
         self.polyval.check()
     }
 

@@ -36,5 +36,6 @@ const fn summary(kind: FaultKind) -> &'static str {
         FaultKind::Duplicate => "what passes comes twice",
         FaultKind::Reorder => "what passes changes places with what comes next",
         FaultKind::Skip => "a counter takes a step too many",
+        FaultKind::IdeFlip => "a bit of a protected TLP is inverted above the LCRC, where only IDE can tell",
     }
 }

@@ -9,9 +9,11 @@ mod failure;
 mod list;
 mod list_faults;
 mod machine;
+mod pareto;
 mod rerun;
 mod run;
 mod schema;
+mod sweep;
 mod tlp;
 mod validate;
 mod verify;
@@ -41,6 +43,8 @@ enum Verb {
     Completions(completions::Completions),
     Tlp(tlp::Arguments),
     Engine(engine::Arguments),
+    Sweep(sweep::Arguments),
+    Pareto(pareto::Arguments),
     Validate(validate::Arguments),
     Calibrate(calibrate::Arguments),
     /// Checks the modelled hardware against published values.
@@ -68,6 +72,8 @@ pub fn main() -> ExitCode {
         Verb::Completions(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
         Verb::Engine(arguments) => engine::run(&arguments),
+        Verb::Sweep(arguments) => sweep::run(&arguments),
+        Verb::Pareto(arguments) => pareto::run(&arguments),
         Verb::Validate(arguments) => validate::run(&arguments),
         Verb::Calibrate(arguments) => calibrate::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

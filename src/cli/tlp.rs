@@ -203,6 +203,10 @@ fn run_encode(arguments: &Encode) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        gcm::bulk::Key,
+        pcie::wire::ide::{Protection, Sealer, SubStream},
+    };
     use proptest::prelude::*;
     use serde_json::Value;
 
@@ -299,6 +303,55 @@ mod tests {
         *tlp.last_mut().unwrap() ^= 1;
         let items = decode::items(&tlp, Stream::Tlps);
         assert_eq!(items[0].errors().map(|problem| problem.code.as_str()).collect::<Vec<_>>(), ["ecrc"]);
+    }
+
+    /// Two protected writes of 8 B, the second with PCRC and MAC.
+    fn protected() -> Vec<Vec<u8>> {
+        let key = Key::new(&[7; 32]).unwrap();
+        let protection = Protection { key, stream: 9, sub_stream: SubStream::Posted, pcrc: true };
+        let mut sealer = Sealer::new(protection, 1);
+        let header = hex::decode("60000002010000ff0000000100000040").unwrap();
+        [false, true].map(|last| sealer.seal(&header, &[1; 8], 0, last)).into()
+    }
+
+    #[test]
+    fn protected_tlps_come_back_as_they_were() {
+        let tlps = protected();
+        assert_eq!([tlps[0].len(), tlps[1].len()], [28, 44]);
+        let items = decode::items(&tlps.concat(), Stream::Tlps);
+        assert!(items.iter().all(|item| item.problems.is_empty()), "{items:?}");
+        assert_eq!(encode::lines(&json(&items), None).unwrap(), tlps);
+        for generation in [Generation::Gen3, Generation::Gen1] {
+            let numbered = json(&items).replace("\"payload\"", "\"seq\":5,\"payload\"");
+            let frames = encode::lines(&numbered, Some(generation)).unwrap();
+            let items = decode::items(&frames.concat(), Stream::Wire(generation));
+            assert!(items.iter().all(|item| item.problems.is_empty()), "{items:?}");
+            assert_eq!(encode::lines(&json(&items), Some(generation)).unwrap(), frames);
+        }
+    }
+
+    #[test]
+    fn each_fault_of_a_protected_tlp_has_its_name() {
+        let tlp = &protected()[1];
+        let edited = |at: usize, bits: u8| {
+            let mut tlp = tlp.clone();
+            tlp[at] ^= bits;
+            codes(&hex::encode(tlp), Stream::Tlps)
+        };
+        assert_eq!(edited(3, 0x30), ["ide"]);
+        // Without M what was a MAC is taken for a TLP.
+        assert_eq!(edited(3, 0x04)[0], "ide");
+        assert!(edited(6, 0x80).contains(&"ide".to_owned()));
+        assert_eq!(codes(&hex::encode(&tlp[..40]), Stream::Tlps), ["truncated"]);
+        let item = &decode::items(tlp, Stream::Tlps)[0];
+        let text = json(std::slice::from_ref(item));
+        let mac = hex::encode(&tlp[32..]);
+        let shorter = encode::lines(&text.replace(&mac, "00"), None).unwrap_err();
+        assert!(format!("{:#}", shorter.root_cause()).contains("`mac` has 1 bytes"));
+        let mut printed = Vec::new();
+        text::write(&mut printed, item).unwrap();
+        let printed = String::from_utf8(printed).unwrap();
+        assert!(printed.contains("9, posted") && printed.contains(&mac), "{printed}");
     }
 
     #[test]

@@ -82,6 +82,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(path) => engine_of(path)?,
         None => engine_of(Path::new("h100-nvl-tdx"))?,
     };
+    if !engine.ghash.wire_compatible() {
+        let tags = engine.ghash.tags();
+        return Err(Failure::Usage(miette!(
+            "an engine with {tags} tags per message is not wire-compatible with GCM: published vectors do not apply to it"
+        )));
+    }
     let mut files = Vec::new();
     for path in &vectors.files {
         files.push((path, cases_of(path)?));

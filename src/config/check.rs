@@ -4,6 +4,7 @@ use super::error::{ConfigError, Wrong};
 use super::machine::MachineSpec;
 use super::resolved::Parameter;
 use super::tree::Node;
+use crate::gcm::bulk::chains::Format;
 use crate::gpu::spec::Release;
 use crate::host::spec::PathSpec;
 use crate::pcie::spec::CreditSpec;
@@ -118,6 +119,30 @@ const RULES: &[Rule] = &[
         remedy: "advertise at least one maximum payload (a data credit is 16 B), or 0 for infinite",
     },
     Rule {
+        path: "link.ide",
+        broken: |m| {
+            let missing = m.link.ide.is_some() && !m.link.ide_capable;
+            missing.then(|| "the ports of this link have no IDE (link.ide_capable = false)".into())
+        },
+        remedy: "the H100 has none: write link.ide_capable = true for a link that does, as --design ide does",
+    },
+    Rule {
+        path: "link.ide.aggregation",
+        broken: |m| {
+            let count = m.link.ide.as_ref().map_or(1, |ide| ide.aggregation);
+            (![1, 2, 4, 8].contains(&count)).then(|| format!("no MAC covers {count} TLPs"))
+        },
+        remedy: "IDE knows aggregates of 1, 2, 4 and 8 TLPs",
+    },
+    Rule {
+        path: "link.ecrc",
+        broken: |m| {
+            let both = m.link.ecrc && m.link.ide.is_some();
+            both.then(|| "ECRC and IDE exclude each other: the MAC stands where the digest would".into())
+        },
+        remedy: "write link.ecrc = false; link.ide.pcrc = true adds a CRC of the data under the MAC",
+    },
+    Rule {
         path: "root_complex.completion_payload",
         broken: |m| {
             let (size, boundary) = (m.root_complex.completion_payload, m.link.read_completion_boundary);
@@ -132,6 +157,27 @@ const RULES: &[Rule] = &[
         path: "engine",
         broken: |m| m.engine.check().err().map(|error| error.to_string()),
         remedy: "see the fields' own descriptions: `sealsim schema`",
+    },
+    Rule {
+        path: "engine.ghash.chains",
+        broken: |m| {
+            let (tags, room) =
+                (Format::of(&m.engine.ghash).tag_bytes(), m.link.max_payload.min(m.link.max_read_request));
+            (tags > room.0).then(|| format!("the {tags} B of a message's tags do not fit one TLP of {room}"))
+        },
+        remedy: "write fewer chains, or larger link.max_payload and link.max_read_request",
+    },
+    Rule {
+        path: "copy_engine.open_ghash",
+        broken: |m| {
+            let open = m.copy_engine.open_ghash.as_ref()?;
+            let other = || {
+                let differs = Format::of(open) != Format::of(&m.engine.ghash);
+                differs.then(|| "it expects other tags than engine.ghash, whose format the CPU seals in".to_owned())
+            };
+            open.check().err().map(|error| error.to_string()).or_else(other)
+        },
+        remedy: "write the same chains and chunk in both, or another family in both",
     },
     Rule {
         path: "engine.control",
@@ -317,6 +363,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    const IDE: &str = "link.ide={aggregation=1,pcrc=false,flush=\"0 cycles\",host={lanes=4,multipliers=5,latency=\"0 cycles\"},gpu={lanes=4,multipliers=5,latency=\"9 cycles\"}}";
+
     /// Settings that break a rule at `path`, and nothing else.
     const BROKEN: &[(&str, &[&str])] = &[
         ("link.generation", &["link.generation=4"]),
@@ -330,6 +378,10 @@ mod tests {
         ("link.replay_timer", &["link.replay_timer=342 cycles"]),
         ("link.host_credits", &["link.host_credits.posted_data=15"]),
         ("link.gpu_credits", &["link.gpu_credits.completion_data=15"]),
+        ("link.ide", &[IDE]),
+        ("link.ide.aggregation", &["link.ide_capable=true", IDE, "link.ide.aggregation=3"]),
+        ("link.ide.aggregation", &["link.ide_capable=true", IDE, "link.ide.aggregation=16"]),
+        ("link.ecrc", &["link.ide_capable=true", IDE, "link.ecrc=true"]),
         ("root_complex.completion_payload", &["root_complex.completion_payload=96 B"]),
         ("root_complex.completion_payload", &["root_complex.completion_payload=512 B"]),
         ("engine", &["engine.key_bits=512"]),
@@ -337,6 +389,36 @@ mod tests {
         ("engine", &["engine.ghash.multiplier.digit_bits=129"]),
         ("engine", &["engine.ghash.multiplier.digit_bits=16"]),
         ("engine", &["engine.ghash.multiplier.product=0 cycles", "engine.ghash.multiplier.reduction=0 cycles"]),
+        (
+            "engine",
+            &[
+                "engine.ghash={design=\"segmented\",units=65,segment=64,ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
+        (
+            "engine",
+            &[
+                "engine.ghash={design=\"sub_chains\",chains=2,chunk=\"8 B\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
+        (
+            "engine.ghash.chains",
+            &[
+                "engine.ghash={design=\"sub_chains\",chains=17,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
+        (
+            "copy_engine.open_ghash",
+            &[
+                "copy_engine.open_ghash={design=\"serial\",multiplier={product=\"0 cycles\",reduction=\"0 cycles\",digit_bits=128}}",
+            ],
+        ),
+        (
+            "copy_engine.open_ghash",
+            &[
+                "copy_engine.open_ghash={design=\"sub_chains\",chains=2,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
         ("engine.control", &["engine.control.tag_at_once=true"]),
         ("copy_engine.burst", &["copy_engine.burst=96 B", "copy_engine.stripe=96 B"]),
         ("copy_engine.burst", &["copy_engine.burst=16 B"]),
@@ -380,6 +462,7 @@ mod tests {
             &["engine.key_bits=128", "engine.aes.rounds_in_hardware=1", "engine.ghash.multiplier.product=1 cycle"],
             &["engine.ghash.multiplier.digit_bits=1", "engine.ghash.multiplier.product=128 cycles"],
             &["engine.ghash.groups=8", "copy_engine.burst=32 B"],
+            &["link.ide_capable=true", IDE, "link.ide.aggregation=8", "link.ide.pcrc=true"],
             &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
             &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
             &[

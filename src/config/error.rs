@@ -140,6 +140,18 @@ pub enum Wrong {
 }
 
 impl ConfigError {
+    /// Whether it is about a field by itself: one that does not exist, or that takes no such value.
+    #[must_use]
+    pub fn is_about_the_field(&self) -> bool {
+        let kinds = [&self.kind].into_iter().chain(self.others.iter().map(|other| &other.kind));
+        kinds.into_iter().any(|kind| {
+            matches!(
+                **kind,
+                Wrong::UnknownField { .. } | Wrong::WrongType { .. } | Wrong::Quantity { .. } | Wrong::Choice { .. }
+            )
+        })
+    }
+
     pub(super) fn new(kind: Wrong) -> Self {
         Self { kind: Box::new(kind), place: None, remedy: None, others: Vec::new() }
     }

@@ -16,7 +16,7 @@ pub struct MachineSpec {
     pub name: String,
     /// What it stands for, in a sentence.
     pub summary: String,
-    /// Whether copies are sealed.
+    /// Whether the guest and the GPU keep their data from everyone else. Copies are then sealed, unless the link has IDE.
     pub confidential_computing: bool,
     /// The CPU that runs driver and cipher.
     pub cpu: CpuSpec,
@@ -45,4 +45,13 @@ pub struct MachineSpec {
     pub hbm: HbmSpec,
     /// Kernels, and what hands out the work of streams.
     pub compute: ComputeSpec,
+}
+
+impl MachineSpec {
+    /// Whether copies between host and GPU are sealed as messages and pass through shared memory. With confidential computing on a
+    /// link with IDE they are not: the link protects them, and the GPU reaches private memory itself.
+    #[must_use]
+    pub const fn sealed_path(&self) -> bool {
+        self.confidential_computing && self.link.ide.is_none()
+    }
 }

@@ -68,7 +68,16 @@ impl Shape {
             if let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) {
                 return Self::Quantity(kind);
             }
-            return definitions.get(name).map_or(Self::Opaque, |schema| Self::read(schema, definitions));
+            return match definitions.get(name) {
+                None => Self::Opaque,
+                Some(schema) if !mentions(schema, reference) => Self::read(schema, definitions),
+                Some(schema) => {
+                    // A type that holds itself: within it, only what does not hold it again.
+                    let mut within = definitions.clone();
+                    within.insert(name.to_owned(), without(schema, reference));
+                    Self::read(schema, &within)
+                }
+            };
         }
         if let Some(alternatives) = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)?.as_array()) {
             return Self::read_alternatives(alternatives, definitions);
@@ -165,6 +174,29 @@ impl Shape {
             Self::Opaque => "another value".into(),
         }
     }
+}
+
+/// Whether a schema refers to `reference` anywhere.
+fn mentions(schema: &Json, reference: &str) -> bool {
+    match schema {
+        Json::Object(map) => {
+            map.get("$ref").is_some_and(|known| known == reference)
+                || map.values().any(|json| mentions(json, reference))
+        }
+        Json::Array(items) => items.iter().any(|json| mentions(json, reference)),
+        _ => false,
+    }
+}
+
+/// A schema without those of its alternatives that refer to `reference`.
+fn without(schema: &Json, reference: &str) -> Json {
+    let mut schema = schema.clone();
+    for key in ["oneOf", "anyOf"] {
+        if let Some(alternatives) = schema.get_mut(key).and_then(Json::as_array_mut) {
+            alternatives.retain(|alternative| !mentions(alternative, reference));
+        }
+    }
+    schema
 }
 
 /// `"a", "b"`.
@@ -273,6 +305,13 @@ mod tests {
         assert!(matches!(at("link.ecrc"), Some(Shape::Switch)));
         assert!(matches!(at("tag_queue.release"), Some(Shape::Choice(texts)) if texts.iter().any(|t| t == "hold")));
         assert!(matches!(at("engine.ghash"), Some(Shape::Union { tag, .. }) if tag == "design"));
+        let names = |shape: Option<&Shape>| match shape {
+            Some(Shape::Union { variants, .. }) => variants.iter().map(|variant| variant.name.clone()).collect(),
+            _ => Vec::new(),
+        };
+        assert!(names(at("engine.ghash")).contains(&"segmented".to_owned()));
+        let inner = names(at("engine.ghash.unit"));
+        assert!(inner.contains(&"serial".to_owned()) && !inner.contains(&"segmented".to_owned()));
         assert!(at("engine.ghash.ways").is_some() && at("engine.ghash.multiplier.product").is_some());
     }
 }

@@ -4,16 +4,19 @@
 //! | --- | --- | --- |
 //! | lane | rounds in hardware x round, registers of 128 bits behind each, a round key of 128 bits per round and one more | rounds x round, and the clock of the state's registers |
 //! | multiplier | its structure's figure, or a digit's; 400 flip-flops per cycle of latency | per product, 128/d steps for digits of d bits |
+//! | several GHASH units | each as alone; the table of weights with its multiplier and a weighting multiplier per unit, where segments are weighted | as alone; half of a position's bits in products per segment |
+//! | input buffers | as [storage](super::storage) in SRAM | not counted |
 //! | powers, accumulators, keystream | 128 flip-flops each | none: they are seldom written |
 //!
 //! A round is the compact one where a stage of the clock lets it through, else the fast one; where both fit, the interval spans both.
 
-use super::Interval;
 use super::technology::{
     COMPACT_ROUND, DIGIT_STEPS, FAST_ROUND, FLIP_FLOP, MULTIPLIER_STAGE_BITS, MULTIPLIERS, REDUCTION,
     REGISTER_OVERHEAD_PS,
 };
+use super::{Interval, storage};
 use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, MultiplierSpec};
+use crate::gcm::structure::Structure;
 use crate::units::Frequency;
 use serde::Serialize;
 
@@ -107,6 +110,17 @@ struct Parts<'a> {
     one_power: bool,
 }
 
+/// What a unit of a family of several is, and how many there are with which buffer.
+const fn compound(spec: &GhashSpec) -> Option<(u32, u32, &GhashSpec)> {
+    match spec {
+        GhashSpec::Segmented { units: count, buffer, unit, .. }
+        | GhashSpec::MessageParallel { units: count, buffer, unit, .. }
+        | GhashSpec::SubChains { chains: count, buffer, unit, .. } => Some((*count, *buffer, unit)),
+        _ => None,
+    }
+}
+
+/// The parts of a unit that takes a message by itself, or of one of several.
 fn parts(spec: &GhashSpec) -> Parts<'_> {
     let all = |multiplier, multipliers: u32, powers: f64, accumulators: f64| Parts {
         multiplier,
@@ -132,11 +146,30 @@ fn parts(spec: &GhashSpec) -> Parts<'_> {
             let powers = f64::from(*powers);
             Parts { products_per_block: (powers + 1.0) / powers, ..all(multiplier, 1, powers, 2.0) }
         }
+        GhashSpec::Segmented { unit, .. }
+        | GhashSpec::MessageParallel { unit, .. }
+        | GhashSpec::SubChains { unit, .. } => parts(unit),
     }
 }
 
-/// Area of the unit, and energy per block.
+/// Area of all units, and energy per block.
 fn ghash(spec: &GhashSpec, period_ps: f64, notes: &mut Vec<String>) -> (Interval, Interval) {
+    let Some((count, buffer, unit)) = compound(spec) else { return one_ghash(spec, period_ps, notes) };
+    let (kge, energy) = one_ghash(unit, period_ps, notes);
+    let buffers = storage(16 * u64::from(count) * u64::from(buffer)).sram_kge;
+    let mut whole = (kge * f64::from(count) + buffers, energy);
+    if let GhashSpec::Segmented { segment, .. } = spec {
+        let (logic, _) = multiplier(unit.multiplier(), period_ps, notes);
+        let stages = flip_flops(MULTIPLIER_STAGE_BITS * unit.multiplier().latency().max(1) as f64);
+        let weights = f64::from(33 - segment.ilog2());
+        let extra = (logic + stages) * f64::from(count + 1) + flip_flops(128.0 * (weights + 1.0));
+        whole = (whole.0 + Interval::exact(extra), whole.1 * (1.0 + weights / 2.0 / f64::from(*segment)));
+    }
+    whole
+}
+
+/// Area of one unit, and energy per block.
+fn one_ghash(spec: &GhashSpec, period_ps: f64, notes: &mut Vec<String>) -> (Interval, Interval) {
     let parts = parts(spec);
     let (logic, energy) = multiplier(parts.multiplier, period_ps, notes);
     let stages = flip_flops(MULTIPLIER_STAGE_BITS * parts.multiplier.latency().max(1) as f64);
@@ -194,8 +227,11 @@ fn digits(spec: &MultiplierSpec, notes: &mut Vec<String>) -> (f64, Interval) {
 }
 
 /// Levels of Karatsuba.
-const fn levels(_: &MultiplierSpec) -> u32 {
-    0
+const fn levels(spec: &MultiplierSpec) -> u32 {
+    match spec.structure {
+        Structure::Schoolbook => 0,
+        Structure::Karatsuba { levels } => levels,
+    }
 }
 
 #[cfg(test)]
@@ -271,6 +307,32 @@ mod tests {
             assert_eq!(notes.is_empty(), bits >= 8, "{bits} bits: {notes:?}");
         }
         assert!(ghash(96).1.iter().any(|note| note.contains("96 bits")));
+    }
+
+    #[test]
+    fn levels_of_karatsuba_cost_their_figure() {
+        let GhashSpec::Serial { multiplier, .. } = serial(4, 128) else { return };
+        let kge = |structure| {
+            let multiplier = MultiplierSpec { structure, ..multiplier.clone() };
+            engine(&spec(1, 1, GhashSpec::Serial { multiplier, first_block: None }), GIGAHERTZ).ghash_kge.low
+        };
+        for levels in 1..5_u32 {
+            let saved = kge(Structure::Schoolbook) - kge(Structure::Karatsuba { levels });
+            assert!((saved - (MULTIPLIERS[0].kge - MULTIPLIERS[levels as usize].kge)).abs() < 1e-9, "{levels} levels");
+        }
+    }
+
+    #[test]
+    fn several_units_cost_their_sum_and_their_buffers() {
+        let unit = || Box::new(serial(4, 128));
+        let kge = |ghash| engine(&spec(1, 1, ghash), GIGAHERTZ).ghash_kge;
+        let one = kge(serial(4, 128)).low;
+        let parallel = kge(GhashSpec::MessageParallel { units: 3, ports: 4, buffer: 100, unit: unit() });
+        let buffers = storage(4800).sram_kge;
+        assert!((parallel.low - 3.0 * one - buffers.low).abs() < 1e-9);
+        assert!((parallel.high - 3.0 * one - buffers.high).abs() < 1e-9);
+        let segmented = kge(GhashSpec::Segmented { units: 3, segment: 64, ports: 4, buffer: 100, unit: unit() });
+        assert!(segmented.low > parallel.low + 4.0 * MULTIPLIERS[0].kge);
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl Candidate {
     pub const fn baseline(&self) -> Baseline {
         let machine = &self.resolved.machine;
         match machine.cipher.work {
-            CipherWork::Forward | CipherWork::InPlace if machine.confidential_computing => Baseline::Resealed,
+            CipherWork::Forward | CipherWork::InPlace if machine.sealed_path() => Baseline::Resealed,
             _ => Baseline::Cc,
         }
     }

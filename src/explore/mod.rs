@@ -7,6 +7,7 @@
 
 mod candidate;
 mod compare;
+pub mod sweep;
 
 pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, shipped};
 pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};

@@ -11,6 +11,7 @@
 
 mod trace;
 
+use super::bulk::chains::{Chains, Format};
 use super::bulk::{BulkError, Key};
 use super::engine::{Engine, EngineError, Event, Phase};
 use super::message::Direction;
@@ -104,7 +105,7 @@ pub struct MessageOutcome {
     pub tag_cycle: u64,
     /// The IV, in hexadecimal like all bytes here.
     pub iv: String,
-    /// The tag.
+    /// The tag; of several, one behind the other.
     pub tag: String,
     /// SHA-256 of AAD, input and output.
     pub aad_sha256: String,
@@ -148,7 +149,7 @@ pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, AloneError> {
     let origin = u64::from(engine.control().origin);
     engine.load_key(&key)?;
     let trace = (bench.trace_blocks > 0).then(|| trace::Recorder::new(&key, bench.trace_blocks, spec));
-    let mut bed = Bed { engine, trace, events: Vec::new(), read: 0 };
+    let mut bed = Bed { format: Format::of(&spec.ghash), engine, trace, events: Vec::new(), read: 0 };
     let messages = (0..bench.messages)
         .map(|number| {
             let origin = if number == 0 { origin } else { 0 };
@@ -172,6 +173,7 @@ pub(crate) fn bytes(seed: u64, label: &str, number: u32, length: usize) -> Vec<u
 }
 
 struct Bed {
+    format: Format,
     engine: Engine,
     trace: Option<trace::Recorder>,
     events: Vec<(u64, Event)>,
@@ -198,7 +200,7 @@ impl Dates {
             }
             Event::Phase(phase) => self.phases.push((*phase, at)),
             Event::Tag(_) => self.tag = at,
-            Event::KeyReady => {}
+            Event::KeyReady | Event::ChainTag(..) => {}
         }
     }
 
@@ -241,7 +243,9 @@ impl Bed {
         let of = |label, length: u64| bytes(bench.seed, label, number, length as usize);
         let (iv, aad, plain) = (of("iv", 12), of("aad", 16 * bench.aad_blocks), of("text", 16 * bench.blocks));
         let mut cipher = plain.clone();
-        let expected = reference.seal(&iv, &aad, &mut cipher)?;
+        let mut chains = Chains::new(self.format, reference, &iv, &aad, Direction::Seal)?;
+        chains.update(reference, &mut cipher);
+        let expected: Vec<u8> = chains.tags(reference).flatten().collect();
         let (input, output) = match bench.direction {
             Direction::Seal => (plain, cipher),
             Direction::Open => (cipher, plain),
@@ -277,8 +281,8 @@ impl Bed {
     }
 
     /// Steps until the tag stands.
-    fn drive(&mut self, number: u32) -> Result<(Dates, Vec<u8>, [u8; 16]), AloneError> {
-        let (mut dates, mut text, mut quiet) = (Dates::default(), Vec::new(), 0);
+    fn drive(&mut self, number: u32) -> Result<(Dates, Vec<u8>, Vec<u8>), AloneError> {
+        let (mut dates, mut text, mut further, mut quiet) = (Dates::default(), Vec::new(), Vec::new(), 0);
         loop {
             self.engine.step(&mut self.events);
             if let Some(trace) = &mut self.trace {
@@ -292,7 +296,8 @@ impl Bed {
                 dates.note(at, &event);
                 match event {
                     Event::Text(bytes) => text.extend(bytes),
-                    Event::Tag(tag) => return Ok((dates, text, tag)),
+                    Event::ChainTag(_, tag) => further.extend(tag),
+                    Event::Tag(tag) => return Ok((dates, text, [&tag[..], &further].concat())),
                     _ => {}
                 }
             }

@@ -2,7 +2,8 @@
 
 use super::control::{ControlSpec, Inputs, Keystream, PhaseSpec, Start};
 use super::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
-use crate::units::Cycles;
+use super::structure::Structure;
+use crate::units::{Bytes, Cycles};
 use proptest::prelude::*;
 
 /// Bytes that a seed gives.
@@ -17,12 +18,20 @@ pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
 
 /// A multiplier from its three figures.
 pub fn multiplier(product: u64, reduction: u64, digit_bits: u32) -> MultiplierSpec {
-    MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits }
+    let structure = Structure::Schoolbook;
+    MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits, structure }
 }
 
 /// Any multiplier that can be built.
 pub fn any_multiplier() -> impl Strategy<Value = MultiplierSpec> {
-    let parallel = (0..5_u64, 0..4_u64).prop_map(|(product, reduction)| multiplier(product, reduction, 128));
+    let structure = prop_oneof![
+        Just(Structure::Schoolbook),
+        (1..=super::structure::MOST_LEVELS).prop_map(|levels| Structure::Karatsuba { levels }),
+    ];
+    let parallel = (0..5_u64, 0..4_u64, structure).prop_map(|(product, reduction, structure)| MultiplierSpec {
+        structure,
+        ..multiplier(product, reduction, 128)
+    });
     let serial = (9..128_u32, 0..3_u64, 0..3_u64)
         .prop_map(|(bits, product, reduction)| multiplier(128_u64.div_ceil(bits.into()) + product, reduction, bits));
     prop_oneof![3 => parallel, 1 => serial].prop_filter("buildable", |spec| spec.check().is_ok())
@@ -30,6 +39,27 @@ pub fn any_multiplier() -> impl Strategy<Value = MultiplierSpec> {
 
 /// Any GHASH unit of modest size.
 pub fn any_ghash() -> impl Strategy<Value = GhashSpec> {
+    prop_oneof![1 => any_simple_ghash(), 1 => any_compound_ghash()]
+}
+
+/// Any family that is built of units that take a message by themselves.
+pub fn any_compound_ghash() -> impl Strategy<Value = GhashSpec> {
+    let sizes = (1..5_u32, prop_oneof![2..9_u32, 2..70_u32], 1..6_u32, prop_oneof![0..6_u32, 0..90_u32]);
+    (0..3, sizes, any_simple_ghash()).prop_map(|(family, (units, segment, ports, beyond), unit)| {
+        let (buffer, unit) = (ports + beyond, Box::new(unit));
+        match family {
+            0 => GhashSpec::Segmented { units, segment, ports, buffer, unit },
+            1 => GhashSpec::MessageParallel { units, ports, buffer, unit },
+            _ => {
+                let chunk = Bytes(16 * u64::from(segment - 1));
+                GhashSpec::SubChains { chains: units, chunk, ports, buffer, unit }
+            }
+        }
+    })
+}
+
+/// Any unit that takes a message by itself.
+pub fn any_simple_ghash() -> impl Strategy<Value = GhashSpec> {
     any_multiplier().prop_flat_map(|multiplier| {
         let (serial, aggregated, folded) = (multiplier.clone(), multiplier.clone(), multiplier.clone());
         let closing = prop::sample::select(vec![Closing::LookAhead, Closing::Afterwards]);

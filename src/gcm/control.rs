@@ -149,6 +149,9 @@ impl ControlSpec {
     fn agree(&self, engine: &EngineSpec) -> Result<(), SpecError> {
         let (aes, rounds) = (&engine.aes, engine.rounds()?);
         let apart = |what, excludes| Err(SpecError::Apart { what, excludes });
+        if engine.ghash.messages() > 1 || engine.ghash.tags() > 1 {
+            return apart("control", "an authenticator of several messages or tags at a time, which runs freely");
+        }
         let enters_and_leaves = self.load.0 + self.unload.0 + self.round_key.0 > 0;
         if self.keystream != Keystream::Ahead && aes.lanes != 1 {
             return apart("control.keystream other than \"ahead\"", "more than one lane: one block is taken at a time");

@@ -19,6 +19,13 @@ pub const fn advanced(block: [u8; 16], steps: u32) -> [u8; 16] {
     ((value & !0xffff_ffff) | counter as u128).to_be_bytes()
 }
 
+/// The counter block of AES block `block` of a message with so many masks. Masks come first: of chain i the block i steps
+/// before J0, where no text of up to 2^32 blocks less the chains has its counters. Then the text, from the block after J0 on.
+#[must_use]
+pub const fn of_block(j0: [u8; 16], block: u64, masks: u64) -> [u8; 16] {
+    if block < masks { advanced(j0, (block as u32).wrapping_neg()) } else { advanced(j0, (block - masks + 1) as u32) }
+}
+
 /// The length block that ends GHASH: both lengths in bits.
 #[must_use]
 pub const fn length_block(aad_bytes: u64, text_bytes: u64) -> Element {
@@ -36,6 +43,15 @@ mod tests {
         wrapped[12..].copy_from_slice(&[0, 0, 0, 1]);
         assert_eq!(advanced(block, 2), wrapped);
         assert_eq!(advanced(wrapped, 0), wrapped);
+    }
+
+    #[test]
+    fn masks_count_back_from_j0_and_text_counts_on() {
+        let j0 = j0_of_96_bits(&[7; 12]);
+        let counters = |masks| (0..5).map(move |block| u128::from_be_bytes(of_block(j0, block, masks)) as u32);
+        assert_eq!(counters(1).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+        assert_eq!(counters(3).collect::<Vec<_>>(), [1, 0, !0, 2, 3]);
+        assert_eq!(of_block(j0, 2, 3)[..12], [7; 12]);
     }
 
     #[test]

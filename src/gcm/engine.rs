@@ -16,14 +16,11 @@ use super::field::Element;
 use super::ghash::{Datapath, Unit};
 use super::message::{Direction, Shape};
 use super::spec::{EngineSpec, SpecError};
-use hashing::Hashing;
+use hashing::Hasher;
 pub use sequence::Phase;
 use sequence::Sequence;
 use std::collections::VecDeque;
 use thiserror::Error;
-
-/// Mask registers, and so messages that may be open at once.
-const CONTEXTS: usize = 2;
 
 /// Why the engine refuses a key or a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -60,14 +57,17 @@ pub enum Event {
     Taken(u32),
     /// Text stands at the output: one block, the last of a message maybe short.
     Text(Vec<u8>),
-    /// The tag of the oldest message stands.
+    /// A further tag of the oldest message stands, that of a chain after the first. Comes before [`Event::Tag`], in its cycle.
+    ChainTag(u32, [u8; 16]),
+    /// The tag of the oldest message stands; of several, that of the first chain.
     Tag([u8; 16]),
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     H,
-    Mask,
+    /// The mask of a chain's tag.
+    Mask(usize),
     Keystream(u64),
 }
 
@@ -86,15 +86,18 @@ struct Message {
     iv: Vec<u8>,
     aad: Vec<u8>,
     j0: Option<[u8; 16]>,
-    /// AES blocks that have entered a lane; block 0 is the mask.
+    /// AES blocks that have entered a lane; the first ones are the masks.
     blocks_started: u64,
     /// Text blocks taken from the input, and sent to GHASH.
     taken: u64,
     hashed: u64,
-    mask: Option<Element>,
-    value: Option<Element>,
-    /// The tag, and the cycle from which it stands.
-    tag: Option<(u64, [u8; 16])>,
+    /// The GHASH unit that works on the message.
+    hasher: Option<usize>,
+    /// By chain.
+    masks: Vec<Option<Element>>,
+    values: Option<Vec<Element>>,
+    /// The tags, and the cycle from which they stand.
+    tags: Option<(u64, Vec<[u8; 16]>)>,
 }
 
 impl Message {
@@ -103,7 +106,7 @@ impl Message {
     }
 
     const fn aes_blocks(&self) -> u64 {
-        self.shape.text_blocks() + 1
+        self.shape.text_blocks() + self.masks.len() as u64
     }
 
     /// Bytes of the next text block to be taken.
@@ -130,8 +133,7 @@ pub struct Engine {
     text: VecDeque<u8>,
     /// Ciphertext on its way to GHASH, on seal.
     output: VecDeque<Element>,
-    ghash: Unit,
-    hashing: Hashing,
+    hashers: Vec<Hasher>,
     open: VecDeque<Message>,
     waiting: VecDeque<Message>,
 }
@@ -159,8 +161,7 @@ impl Engine {
             keystream: VecDeque::new(),
             text: VecDeque::new(),
             output: VecDeque::new(),
-            ghash: Unit::new(&spec.ghash),
-            hashing: Hashing::default(),
+            hashers: (0..spec.ghash.messages()).map(|_| Hasher::new(Unit::new(&spec.ghash))).collect(),
             open: VecDeque::new(),
             waiting: VecDeque::new(),
         })
@@ -215,9 +216,10 @@ impl Engine {
             blocks_started: 0,
             taken: 0,
             hashed: 0,
-            mask: None,
-            value: None,
-            tag: None,
+            hasher: None,
+            masks: vec![None; self.spec.ghash.tags() as usize],
+            values: None,
+            tags: None,
         });
         Ok(())
     }
@@ -267,7 +269,7 @@ impl Engine {
             self.lanes[0].start(keys, [0; 16], Purpose::H);
             *state = KeyState::MakingH;
         }
-        if matches!(state, KeyState::MakingPowers) && self.ghash.ready() {
+        if matches!(state, KeyState::MakingPowers) && self.hashers.iter().all(|hasher| hasher.unit.ready()) {
             *state = KeyState::Settling { until: self.cycle + self.control.settle.0 };
         }
         if let KeyState::Settling { until } = *state
@@ -280,10 +282,12 @@ impl Engine {
 
     /// Lets go of messages whose tag stands, and opens others in their place.
     fn retire(&mut self, events: &mut Vec<(u64, Event)>) {
-        if let Some((at, tag)) = self.open.front().and_then(|message| message.tag)
-            && at <= self.cycle
+        let cycle = self.cycle;
+        if let Some((_, tags)) =
+            self.open.front().and_then(|message| message.tags.as_ref()).filter(|tags| tags.0 <= cycle)
         {
-            events.push((self.cycle, Event::Tag(tag)));
+            let further = (1_u32..).zip(&tags[1..]).map(|(chain, &tag)| Event::ChainTag(chain, tag));
+            events.extend(further.chain([Event::Tag(tags[0])]).map(|event| (cycle, event)));
             self.open.pop_front();
         }
         while self.may_open()
@@ -293,7 +297,7 @@ impl Engine {
         }
     }
 
-    /// Starts AES blocks in order: mask, then keystream, as far as lanes and the keystream FIFO have room.
+    /// Starts AES blocks in order: masks, then keystream, as far as lanes and the keystream FIFO have room.
     fn start_blocks(&mut self) {
         if !self.key_serves() || self.lane_stands_still() {
             return;
@@ -303,19 +307,21 @@ impl Engine {
         let ends = if self.control.keystream == Keystream::WithText { 1 } else { message.aes_blocks() };
         let counted = self.control.keystream == Keystream::Ahead;
         let (Some(j0), true) = (message.j0, self.counters_ended.is_none_or(|cycle| cycle < self.cycle)) else { return };
+        let masks = message.masks.len() as u64;
         while message.blocks_started < ends {
             let block = message.blocks_started;
             let index = (block % self.lanes.len() as u64) as usize;
             let lane = &mut self.lanes[index];
-            if !lane.free() || (counted && block > 0 && self.reserved == u64::from(self.spec.aes.keystream_blocks)) {
+            let full = self.reserved == u64::from(self.spec.aes.keystream_blocks);
+            if !lane.free() || (counted && block >= masks && full) {
                 return;
             }
-            let purpose = if block == 0 { Purpose::Mask } else { Purpose::Keystream(self.begun) };
-            if block > 0 {
+            let purpose = if block < masks { Purpose::Mask(block as usize) } else { Purpose::Keystream(self.begun) };
+            if block >= masks {
                 self.begun += 1;
                 self.reserved += 1;
             }
-            lane.start(keys, counter::advanced(j0, block as u32), purpose);
+            lane.start(keys, counter::of_block(j0, block, masks), purpose);
             message.blocks_started += 1;
         }
         if message.all_started() {
@@ -335,16 +341,15 @@ impl Engine {
     }
 
     fn take_block(&mut self, events: &mut Vec<(u64, Event)>) -> bool {
-        let (hashing_text, powers_stand) = (self.hashing_text(), self.powers_stand());
         let Some(index) = self.next_text() else { return false };
         if !self.text_may_enter(index) {
             return false;
         }
-        let message = &mut self.open[index];
+        let message = &self.open[index];
         let (length, seal) = (message.next_block(), message.shape.direction == Direction::Seal);
         let way_free = match seal {
             true => self.output.len() < self.lanes.len(),
-            false => hashing_text == Some(index) && powers_stand && self.ghash.can_enter(),
+            false => self.powers_stand() && self.text_unit(index).is_some(),
         };
         if self.text.len() < length || !way_free {
             return false;
@@ -353,23 +358,25 @@ impl Engine {
         let input: Vec<u8> = self.text.drain(..length).collect();
         let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
         self.reserved -= 1;
-        message.taken += 1;
         if seal {
             self.output.push_back(Element::from_partial(&output));
-        } else {
-            message.hashed += 1;
+        } else if let Some(unit) = self.text_unit(index) {
+            unit.enter(Element::from_partial(&input));
+            self.open[index].hashed += 1;
             self.sequence.last_hashed = Some(self.cycle);
-            self.ghash.enter(Element::from_partial(&input));
         }
+        self.open[index].taken += 1;
         events.push((self.cycle + 1, Event::Text(output)));
         true
     }
 
     fn make_tag(&mut self) {
         for message in &mut self.open {
-            if let (Some(value), Some(mask)) = (message.value, message.mask) {
+            let masks = message.masks.iter().copied().collect::<Option<Vec<_>>>();
+            if let (Some(values), Some(masks), None) = (&message.values, masks, &message.tags) {
                 let at = self.cycle + u64::from(!self.control.tag_at_once);
-                message.tag.get_or_insert((at, (value ^ mask).to_bytes()));
+                let tags = values.iter().zip(masks).map(|(&value, mask)| (value ^ mask).to_bytes()).collect();
+                message.tags = Some((at, tags));
             }
         }
     }
@@ -377,18 +384,18 @@ impl Engine {
     fn clock(&mut self) {
         let still = self.lane_stands_still();
         self.cycle += 1;
-        self.ghash.clock();
+        self.hashers.iter_mut().for_each(|hasher| hasher.unit.clock());
         let Some((keys, state)) = &mut self.keys else { return };
         let mut keystream = Vec::new();
         for lane in self.lanes.iter_mut().filter(|_| !still) {
             match lane.clock(keys) {
                 Some((h, Purpose::H)) => {
-                    self.ghash.load(h);
+                    self.hashers.iter_mut().for_each(|hasher| hasher.unit.load(h));
                     *state = KeyState::MakingPowers;
                 }
-                Some((mask, Purpose::Mask)) => {
-                    if let Some(message) = self.open.iter_mut().find(|message| message.mask.is_none()) {
-                        message.mask = Some(mask);
+                Some((mask, Purpose::Mask(chain))) => {
+                    if let Some(message) = self.open.iter_mut().find(|message| message.masks[chain].is_none()) {
+                        message.masks[chain] = Some(mask);
                     }
                 }
                 Some((block, Purpose::Keystream(number))) => keystream.push((number, block)),
@@ -399,7 +406,7 @@ impl Engine {
         self.keystream.extend(keystream.into_iter().map(|(_, block)| block));
     }
 
-    /// Runs until the oldest message's tag stands; gives the text that came out and the tag.
+    /// Runs until the oldest message's tag stands; gives the text that came out and the tag, of several the first.
     ///
     /// # Errors
     /// [`EngineError::NoKey`] if there is no message to wait for.
@@ -412,7 +419,7 @@ impl Engine {
                 match event {
                     Event::Text(bytes) => text.extend(bytes),
                     Event::Tag(tag) => return Ok((text, *tag)),
-                    Event::KeyReady | Event::Phase(_) | Event::Aad | Event::Taken(_) => {}
+                    Event::KeyReady | Event::Phase(_) | Event::Aad | Event::Taken(_) | Event::ChainTag(..) => {}
                 }
             }
             seen = events.len();
@@ -431,9 +438,13 @@ impl Engine {
         for (index, value) in self.output.iter().enumerate() {
             see("output", "block", index, value.0);
         }
-        for (index, mask) in self.open.iter().enumerate().filter_map(|(index, message)| Some((index, message.mask?))) {
-            see("tag", "mask", index, mask.0);
+        for (index, message) in self.open.iter().enumerate() {
+            for (chain, mask) in message.masks.iter().enumerate().filter_map(|(chain, mask)| Some((chain, (*mask)?))) {
+                see("tag", "mask", chain << 16 | index, mask.0);
+            }
         }
-        self.ghash.registers(&mut |name, index, value| see("ghash", name, index, value));
+        for (place, hasher) in self.hashers.iter().enumerate() {
+            hasher.unit.registers(&mut |name, index, value| see("ghash", name, place << 32 | index, value));
+        }
     }
 }

@@ -22,13 +22,18 @@
 //! - Powers of H are made by the unit's own multipliers when a key is loaded: see [`powers`].
 
 pub mod aggregated;
+mod buffered;
 pub mod folded;
 pub mod interleaved;
+pub mod message_parallel;
 pub mod powers;
+pub mod segmented;
 pub mod serial;
+pub mod sub_chains;
 #[cfg(test)]
 mod tests;
 pub mod unhindered;
+mod weights;
 
 use super::field::Element;
 use super::spec::GhashSpec;
@@ -120,10 +125,13 @@ macro_rules! families {
     };
 }
 
-families! { Serial: serial, Interleaved: interleaved, Aggregated: aggregated, Folded: folded }
+families! {
+    Serial: serial, Interleaved: interleaved, Aggregated: aggregated, Folded: folded, Segmented: segmented,
+    SubChains: sub_chains,
+}
 
 impl Unit {
-    /// The unit of a specification, at rest. The specification has been checked.
+    /// The unit of a specification, at rest; of one that hashes several messages at a time, one of its units. The specification has been checked.
     #[must_use]
     pub fn new(spec: &GhashSpec) -> Self {
         match spec {
@@ -139,12 +147,38 @@ impl Unit {
             GhashSpec::Folded { powers, fold, multiplier } => {
                 Self::Folded(folded::Unit::new(*powers, fold.0, multiplier))
             }
+            GhashSpec::Segmented { units, segment, ports, buffer, unit } => {
+                Self::Segmented(segmented::Unit::new(*units, *segment, *ports, *buffer, unit))
+            }
+            GhashSpec::MessageParallel { ports, buffer, unit, .. } => {
+                Self::SubChains(message_parallel::unit(*ports, *buffer, unit))
+            }
+            GhashSpec::SubChains { chains, chunk, ports, buffer, unit } => {
+                Self::SubChains(sub_chains::Unit::new(*chains, chunk.0 / 16, *ports, *buffer, unit))
+            }
+        }
+    }
+
+    /// A message that has one value whatever the family begins in this cycle: a J0 in the making.
+    pub fn begin_alone(&mut self, blocks: u64) {
+        match self {
+            Self::SubChains(unit) => unit.begin_alone(blocks),
+            unit => unit.begin(blocks),
+        }
+    }
+
+    /// The value of one chain of the message, if all stand in this cycle.
+    #[must_use]
+    pub fn value(&self, chain: usize) -> Option<Element> {
+        match self {
+            Self::SubChains(unit) => unit.value(chain),
+            unit => unit.result(),
         }
     }
 }
 
 impl Recurrence {
-    /// The recurrence of a specification, at rest. The specification has been checked.
+    /// The recurrence of a specification, at rest; of one that hashes several messages at a time, one of its units'. The specification has been checked.
     #[must_use]
     pub fn new(spec: &GhashSpec) -> Self {
         let own = Self::of_family(spec);
@@ -167,6 +201,23 @@ impl Recurrence {
             GhashSpec::Folded { powers, fold, multiplier } => {
                 Self::Folded(folded::Recurrence::new(*powers, fold.0, multiplier))
             }
+            GhashSpec::Segmented { units, segment, ports, buffer, unit } => {
+                Self::Segmented(segmented::Recurrence::new(*units, *segment, *ports, *buffer, unit))
+            }
+            GhashSpec::MessageParallel { ports, buffer, unit, .. } => {
+                Self::SubChains(message_parallel::recurrence(*ports, *buffer, unit))
+            }
+            GhashSpec::SubChains { chains, chunk, ports, buffer, unit } => {
+                Self::SubChains(sub_chains::Recurrence::new(*chains, chunk.0 / 16, *ports, *buffer, unit))
+            }
+        }
+    }
+
+    /// A message that has one value whatever the family begins in cycle `at`: a J0 in the making.
+    pub fn begin_alone(&mut self, at: u64, blocks: u64) {
+        match self {
+            Self::SubChains(unit) => unit.begin_alone(at, blocks),
+            unit => unit.begin(at, blocks),
         }
     }
 }

@@ -34,5 +34,6 @@ pub mod message;
 pub mod multiplier;
 pub mod pseudo;
 pub mod spec;
+pub mod structure;
 pub mod timing;
 pub mod worker;

@@ -17,6 +17,7 @@
 
 use super::field::{Element, Product};
 use super::spec::MultiplierSpec;
+use super::structure::Structure;
 use std::collections::VecDeque;
 
 /// The carry-less product, pipelined or digit-serial.
@@ -25,6 +26,7 @@ pub struct ProductUnit<T> {
     latency: u64,
     interval: u64,
     digit_bits: u32,
+    structure: Structure,
     since_issue: u64,
     in_flight: VecDeque<Multiplication<T>>,
 }
@@ -41,11 +43,11 @@ struct Multiplication<T> {
 
 impl<T> Multiplication<T> {
     /// Takes the next digit of `b`, the lowest powers of x first.
-    fn take_digit(&mut self, bits: u32) {
+    fn take_digit(&mut self, bits: u32, structure: Structure) {
         let from = self.digits * bits;
         if from < 128 {
             let digit = (self.b.0 << from) & (!0_u128 << (128 - bits));
-            self.partial ^= self.a.product(Element(digit >> from));
+            self.partial ^= structure.product(self.a, Element(digit >> from));
             self.digits += 1;
         }
     }
@@ -56,7 +58,8 @@ impl<T> ProductUnit<T> {
     #[must_use]
     pub fn new(spec: &MultiplierSpec) -> Self {
         let (latency, interval, digit_bits) = (spec.product.0, spec.interval(), spec.digit_bits);
-        Self { latency, interval, digit_bits, since_issue: interval, in_flight: VecDeque::new() }
+        let structure = spec.structure;
+        Self { latency, interval, digit_bits, structure, since_issue: interval, in_flight: VecDeque::new() }
     }
 
     /// Whether a pair may be issued in this cycle.
@@ -70,7 +73,7 @@ impl<T> ProductUnit<T> {
         self.since_issue = self.since_issue.saturating_add(1);
         for multiplication in &mut self.in_flight {
             multiplication.age += 1;
-            multiplication.take_digit(self.digit_bits);
+            multiplication.take_digit(self.digit_bits, self.structure);
         }
         let done = self.in_flight.front().is_some_and(|oldest| oldest.age == self.latency);
         if done { self.in_flight.pop_front().map(|oldest| (oldest.partial, oldest.tag)) } else { None }
@@ -81,7 +84,7 @@ impl<T> ProductUnit<T> {
         debug_assert!(self.free());
         self.since_issue = 0;
         if self.latency == 0 {
-            return Some((a.product(b), tag));
+            return Some((self.structure.product(a, b), tag));
         }
         self.in_flight.push_back(Multiplication { age: 0, a, b, digits: 0, partial: Product::default(), tag });
         None
@@ -185,7 +188,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn spec(product: u64, reduction: u64, digit_bits: u32) -> MultiplierSpec {
-        MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits }
+        let structure = Structure::default();
+        MultiplierSpec { product: Cycles(product), reduction: Cycles(reduction), digit_bits, structure }
     }
 
     proptest! {

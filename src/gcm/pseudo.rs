@@ -15,6 +15,19 @@ pub fn pseudo_tag(nonce: [u8; 12], bytes: u64, damaged: bool) -> [u8; 16] {
     tag
 }
 
+/// What takes the place of `count` tags: the stand-in for one, told apart by their places.
+#[must_use]
+pub fn pseudo_tags(nonce: [u8; 12], bytes: u64, damaged: bool, count: u32) -> Vec<u8> {
+    let one = pseudo_tag(nonce, bytes, damaged);
+    (0..count)
+        .flat_map(|place| {
+            let mut tag = one;
+            tag[1] ^= place as u8;
+            tag
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,10 @@
 //! What an AES-GCM engine is built of.
 
+mod families;
+
 use super::control::ControlSpec;
-use crate::units::Cycles;
+use super::structure::{MOST_LEVELS, Structure};
+use crate::units::{Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -55,6 +58,9 @@ pub struct MultiplierSpec {
     /// Bits of one operand taken per cycle: 128 for a bit-parallel multiplier, d for a digit-serial one, which accepts
     /// one pair per 128/d cycles.
     pub digit_bits: u32,
+    /// How the carry-less product is formed. It changes neither values nor cycles.
+    #[serde(default, skip_serializing_if = "Structure::is_default")]
+    pub structure: Structure,
 }
 
 /// The authenticator's structure.
@@ -98,6 +104,43 @@ pub enum GhashSpec {
         fold: Cycles,
         /// The multiplier.
         multiplier: MultiplierSpec,
+    },
+    /// Segment j of a message goes to unit j mod units; each value is weighted by a power of H.
+    Segmented {
+        /// Units.
+        units: u32,
+        /// Blocks per segment; the first one of a message has what is left over.
+        segment: u32,
+        /// Blocks that come in per cycle, to whichever units.
+        ports: u32,
+        /// Blocks of input buffer per unit.
+        buffer: u32,
+        /// Each unit: one that takes a message by itself.
+        unit: Box<Self>,
+    },
+    /// Whole messages go to different units.
+    MessageParallel {
+        /// Units.
+        units: u32,
+        /// Blocks that one unit's buffer takes per cycle.
+        ports: u32,
+        /// Blocks of input buffer per unit.
+        buffer: u32,
+        /// Each unit: one that takes a message by itself.
+        unit: Box<Self>,
+    },
+    /// Chunk j of a message goes to chain j mod chains, and each chain has a tag of its own. This changes the wire format.
+    SubChains {
+        /// Chains, and so tags per message.
+        chains: u32,
+        /// Bytes of a chunk.
+        chunk: Bytes,
+        /// Blocks that come in per cycle, to whichever chains.
+        ports: u32,
+        /// Blocks of input buffer per chain.
+        buffer: u32,
+        /// The unit of each chain.
+        unit: Box<Self>,
     },
 }
 
@@ -152,6 +195,44 @@ pub enum SpecError {
         interval: u64,
         /// The product's declared latency in cycles.
         product: u64,
+    },
+    /// What comes in at once must fit one unit's buffer.
+    #[error("an input buffer of {buffer} blocks cannot take the {ports} blocks that may come in one cycle")]
+    BufferBelowPorts {
+        /// Blocks of the buffer.
+        buffer: u32,
+        /// Blocks per cycle.
+        ports: u32,
+    },
+    /// A tag must not outweigh what it stands for.
+    #[error("a chunk of {chunk} B is shorter than the tag of {tag} B that authenticates it")]
+    ChunkBelowTag {
+        /// Bytes of the chunk.
+        chunk: u64,
+        /// Bytes of a tag.
+        tag: u64,
+    },
+    /// A block belongs to one chain.
+    #[error("a chunk of {chunk} B is not made of blocks of {block} B")]
+    ChunkNotInBlocks {
+        /// Bytes of the chunk.
+        chunk: u64,
+        /// Bytes of a block.
+        block: u64,
+    },
+    /// Families of several units are not built of each other.
+    #[error("`{outer}` is built of units that take a message by themselves, and `{inner}` is not one")]
+    Nested {
+        /// The family.
+        outer: &'static str,
+        /// What it was given as its unit.
+        inner: &'static str,
+    },
+    /// Karatsuba halves both operands, which a digit-serial multiplier does not have whole.
+    #[error("a multiplier that takes {digit_bits} bits per cycle has no whole operand to halve: karatsuba needs 128")]
+    KaratsubaByDigits {
+        /// Bits per digit.
+        digit_bits: u32,
     },
     /// Two statements exclude each other.
     #[error("{what} excludes {excludes}")]
@@ -209,7 +290,12 @@ impl EngineSpec {
     /// cycle.
     #[must_use]
     pub const fn four_lanes() -> Self {
-        let multiplier = MultiplierSpec { product: Cycles(2), reduction: Cycles(2), digit_bits: 128 };
+        let multiplier = MultiplierSpec {
+            product: Cycles(2),
+            reduction: Cycles(2),
+            digit_bits: 128,
+            structure: Structure::Schoolbook,
+        };
         Self {
             key_bits: 256,
             aes: AesSpec {
@@ -279,6 +365,12 @@ impl MultiplierSpec {
     /// A latency of zero, a digit outside of 1 to 128 bits, or a product that ends before its operand is read.
     pub fn check(&self) -> Result<(), SpecError> {
         within("ghash.multiplier.digit_bits", self.digit_bits.into(), 1, 128)?;
+        if let Structure::Karatsuba { levels } = self.structure {
+            within("ghash.multiplier.structure.levels", levels.into(), 1, MOST_LEVELS.into())?;
+            if self.digit_bits < 128 {
+                return Err(SpecError::KaratsubaByDigits { digit_bits: self.digit_bits });
+            }
+        }
         within("ghash.multiplier.product", self.product.0, 0, LONGEST)?;
         within("ghash.multiplier.reduction", self.reduction.0, 0, LONGEST)?;
         within("ghash.multiplier.product + reduction", self.latency(), 1, 2 * LONGEST)?;
@@ -288,46 +380,5 @@ impl MultiplierSpec {
             return Err(SpecError::DigitsOutlastProduct { digit_bits, interval, product });
         }
         Ok(())
-    }
-}
-
-impl GhashSpec {
-    /// The multiplier, or each of them.
-    #[must_use]
-    pub const fn multiplier(&self) -> &MultiplierSpec {
-        match self {
-            Self::Serial { multiplier, .. }
-            | Self::Interleaved { multiplier, .. }
-            | Self::Aggregated { multiplier, .. }
-            | Self::Folded { multiplier, .. } => multiplier,
-        }
-    }
-
-    /// Says whether such a unit can be built.
-    ///
-    /// # Errors
-    /// The first field that is out of its range.
-    pub fn check(&self) -> Result<(), SpecError> {
-        match self {
-            Self::Serial { multiplier, first_block } => {
-                within("ghash.first_block", first_block.unwrap_or_default().0, 0, LONGEST)?;
-                multiplier.check()
-            }
-            Self::Interleaved { ways, multipliers, multiplier, .. } => {
-                within("ghash.ways", (*ways).into(), 1, 1024)?;
-                within("ghash.multipliers", (*multipliers).into(), 1, 256)?;
-                multiplier.check()
-            }
-            Self::Aggregated { width, groups, multiplier } => {
-                within("ghash.width", (*width).into(), 1, 256)?;
-                within("ghash.groups", (*groups).into(), 1, 256)?;
-                multiplier.check()
-            }
-            Self::Folded { powers, fold, multiplier } => {
-                within("ghash.powers", (*powers).into(), 1, 4096)?;
-                within("ghash.fold", fold.0, 0, LONGEST)?;
-                multiplier.check()
-            }
-        }
     }
 }

@@ -19,7 +19,8 @@
 //! | GHASH on open | takes a ciphertext block in the cycle in which the block is taken |
 //! | GHASH on seal | takes a ciphertext block from the output register, a cycle after the block was taken or later; the register holds `lanes` blocks, and text waits while it is full |
 //! | tag | one cycle after both the GHASH value and the mask stand; the verdict `compare` cycles later |
-//! | next message | its keystream starts in the cycle after the last keystream block of the message before has entered its lane; its AAD enters GHASH once the value of the message before is known; there are mask registers for two messages, so it also waits for the tag of the message before the last |
+//! | next message | its keystream starts in the cycle after the last keystream block of the message before has entered its lane; its AAD enters GHASH once the value of the message before is known; there are mask registers for two messages, so it also waits for the tag of the message before the last. With u units for different messages: once one of them is free, and registers for u + 1 |
+//! | tags | one, or one per chain: a mask each, the chain's number of blocks before J0, and all masks before the keystream |
 //! | stalls | [`Limit`] |
 //!
 //! A call gives the cycles that the engine will need, whenever these lie: calls follow the order of the data, not of time.
@@ -81,9 +82,14 @@ pub struct Timing {
     key_setup: u64,
     compare: u64,
     keystream: Keystream,
+    /// The unit that works on the message.
     ghash: Recurrence,
-    /// By text block, modulo the ring's length: the cycle in which it entered GHASH.
+    /// The others, and when each is free.
+    others: Box<[(u64, Recurrence)]>,
+    /// By text block that was sealed, modulo the ring's length: the cycle in which it entered GHASH.
     hashed: Box<[u64]>,
+    /// Text blocks sealed since the engine was built.
+    sealed: u64,
     /// Text blocks taken since the engine was built.
     taken: u64,
     /// The last cycle in which text was taken, and how many blocks.
@@ -94,9 +100,12 @@ pub struct Timing {
     text_bytes_left: u64,
     /// Bytes of the block that is not complete.
     held: u64,
-    /// Tags of the last message and of the one before it; also when a key that was loaded is ready.
-    tags: [u64; 2],
+    /// Tags of the last messages, as many as may be open, the oldest first; also when a key that was loaded is ready.
+    tags: Box<[u64]>,
+    /// When the unit that worked on the last message is free.
     known: u64,
+    /// When the last block left the output register for GHASH.
+    sent: u64,
     waits: Waits,
     work: Work,
 }
@@ -117,17 +126,20 @@ impl Timing {
             ports,
             key_setup: spec.key_setup.0,
             compare: spec.compare.0,
-            keystream: Keystream::new(&spec.aes, rounds),
+            keystream: Keystream::new(&spec.aes, rounds, spec.ghash.tags()),
             ghash: Recurrence::new(&spec.ghash),
+            others: vec![(0, Recurrence::new(&spec.ghash)); spec.ghash.messages() as usize - 1].into(),
             hashed: vec![0; ports.next_power_of_two() as usize].into(),
+            sealed: 0,
             taken: 0,
             row: (0, 0),
             visible: 0,
             direction: Direction::Seal,
             text_bytes_left: 0,
             held: 0,
-            tags: [0; 2],
+            tags: vec![0; spec.ghash.messages() as usize + 1].into(),
             known: 0,
+            sent: 0,
             waits: Waits::default(),
             work: Work::default(),
         })
@@ -136,10 +148,11 @@ impl Timing {
     /// Loads a key from cycle `at` on, or once the tags of all messages so far stand. Gives the cycle from which
     /// messages may start: key expansion, then H through a lane, then the powers of H.
     pub fn load_key(&mut self, at: u64) -> u64 {
-        let from = at.max(self.tags[1]).max(self.tags[0]);
+        let from = at.max(self.last_tag());
         let ready = self.keystream.h(from + self.key_setup) + self.ghash.power_setup();
-        self.tags = [ready; 2];
+        self.tags.fill(ready);
         self.known = self.known.max(ready);
+        self.others.iter_mut().for_each(|(free, _)| *free = ready.max(*free));
         self.work.add(from, ready);
         ready
     }
@@ -152,10 +165,11 @@ impl Timing {
     /// Starts a message of any shape.
     pub fn start_shape(&mut self, at: u64, shape: &Shape) {
         let opened = at.max(self.tags[0]);
+        self.choose_unit();
         let mut hash_free = opened.max(self.known);
         let mut j0 = opened;
         if shape.iv_blocks() > 0 {
-            self.ghash.begin(hash_free, shape.iv_blocks());
+            self.ghash.begin_alone(hash_free, shape.iv_blocks());
             self.hash(shape.iv_blocks());
             let from = hash_free;
             j0 = self.ghash.known();
@@ -172,6 +186,20 @@ impl Timing {
         self.text_bytes_left = shape.text_bytes;
         self.held = 0;
         self.visible = opened;
+    }
+
+    /// The next message goes to the unit that is free first.
+    fn choose_unit(&mut self) {
+        if let Some((free, unit)) = self.others.iter_mut().min_by_key(|(free, _)| *free)
+            && *free < self.known
+        {
+            std::mem::swap(free, &mut self.known);
+            std::mem::swap(unit, &mut self.ghash);
+        }
+    }
+
+    const fn last_tag(&self) -> u64 {
+        self.tags[self.tags.len() - 1]
     }
 
     /// Enters blocks that are all there. Gives the cycle of the last one.
@@ -246,8 +274,9 @@ impl Timing {
             let mask = self.hashed.len() - 1;
             for back in 0..blocks.min(self.ports) {
                 let at = if back < self.row.1 { hashed + rows } else { hashed + rows - 1 };
-                self.hashed[(end - 1 - back) as usize & mask] = at;
+                self.hashed[(self.sealed + blocks - 1 - back) as usize & mask] = at;
             }
+            self.sealed += blocks;
         }
         self.taken = end;
         true
@@ -310,10 +339,12 @@ impl Timing {
     #[inline]
     fn send(&mut self, at: u64, count: u64) {
         let mask = self.hashed.len() - 1;
-        let (mut index, mut left) = (self.taken as usize, count);
+        let (mut index, mut left) = (self.sealed as usize, count);
+        self.sealed += count;
         while left > 0 {
-            let enters = self.ghash.next(at);
+            let enters = self.ghash.next(at.max(self.sent));
             let count = self.ghash.room(enters, left);
+            self.sent = enters;
             self.ghash.enter(enters, count);
             for _ in 0..count {
                 self.hashed[index & mask] = enters;
@@ -326,7 +357,7 @@ impl Timing {
     /// Cycle in which the output register has room for the text block `ahead` of the next one.
     #[inline]
     fn drained(&self, ahead: u64) -> u64 {
-        let index = (self.taken + ahead).wrapping_sub(self.ports) as usize;
+        let index = (self.sealed + ahead).wrapping_sub(self.ports) as usize;
         self.hashed[index & (self.hashed.len() - 1)]
     }
 
@@ -352,12 +383,15 @@ impl Timing {
     /// Ends the message: all its text has been accepted.
     pub fn finish(&mut self) -> Finished {
         debug_assert_eq!(self.text_bytes_left, 0, "the message is not complete");
-        let last = self.hash(1);
+        let length = self.hash(1);
         self.known = self.ghash.known();
-        let tag = self.known.max(self.keystream.mask()) + 1;
+        // Tags leave in the order of their messages, one per cycle.
+        let tag = self.known.max(self.keystream.mask()).max(self.last_tag()) + 1;
         self.keystream.end();
-        self.tags = [self.tags[1], tag];
-        self.work.add(last, tag);
+        self.tags.rotate_left(1);
+        let last = self.tags.len() - 1;
+        self.tags[last] = tag;
+        self.work.add(length, tag);
         Finished { tag, verdict: tag + self.compare }
     }
 

@@ -42,11 +42,11 @@ pub struct Ports<'a> {
 }
 
 /// What is known of one of the two tags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 enum Tag {
     #[default]
     Awaited,
-    Known([u8; 16]),
+    Known(Vec<u8>),
     Lost,
 }
 
@@ -65,7 +65,7 @@ impl Entry {
     }
 
     fn agrees(&self) -> bool {
-        matches!((self.computed, self.fetched), (Tag::Known(a), Tag::Known(b)) if a == b)
+        matches!((&self.computed, &self.fetched), (Tag::Known(a), Tag::Known(b)) if a == b)
     }
 }
 

@@ -209,14 +209,14 @@ impl Item for Done {
 }
 
 /// What the tag queue learns about a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagReport {
     /// The job.
     pub job: JobId,
     /// Computed by the engine, or fetched from host memory.
     pub computed: bool,
-    /// The tag; none if it will never be known.
-    pub tag: Option<[u8; 16]>,
+    /// The tag, or all tags of its chains; none if it will never be known.
+    pub tag: Option<Vec<u8>>,
 }
 
 impl Item for TagReport {
@@ -228,7 +228,8 @@ impl Item for TagReport {
 
     fn flip(&mut self, seed: u64) {
         if let Some(tag) = &mut self.tag {
-            tag[(seed / 8 % 16) as usize] ^= 1 << (seed % 8);
+            let place = (seed / 8) as usize % tag.len().max(1);
+            tag[place] ^= 1 << (seed % 8);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  1 TiB  staging data          shared memory that sealed messages pass through
-//!  2 TiB  tags                  16 bytes per staging slot
+//!  2 TiB  tags                  16 bytes per staging slot and tag
 //!  3 TiB  IVs, semaphores       a page that the GPU's IV write-backs go to, and what the CPU polls
 //!  4 TiB  doorbell              in the GPU's register window
 //!  2^54   pinned memory         a window per copy; mapped only without confidential computing
@@ -20,10 +20,15 @@ pub const WINDOW: Bytes = Bytes(1 << 40);
 pub const MAX_COPIES: usize = 1 << 14;
 /// First byte of the staging buffers.
 pub const STAGING: u64 = 1 << 40;
-/// First byte of the tags: that of slot n is 16 n further.
+/// First byte of the tags: those of a slot lie [`tag_stride`] behind those of the slot before.
 pub const TAGS: u64 = 2 << 40;
 /// Bytes of a tag.
 pub const TAG_BYTES: u64 = 16;
+/// From the tags of a slot to the next one's: a power of two, so that no slot's tags cross a page.
+#[must_use]
+pub const fn tag_stride(tags: u32) -> u64 {
+    TAG_BYTES * tags.next_power_of_two() as u64
+}
 /// Page that the GPU writes the IVs of what it has sealed to. The CPU keeps its own count and does not read them.
 pub const IV_PAGE: u64 = 3 << 40;
 /// First byte of the semaphores.

@@ -20,14 +20,6 @@ const PAGE: u64 = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SlotId(pub u32);
 
-impl SlotId {
-    /// Address of its tag.
-    #[must_use]
-    pub const fn tag_address(self) -> u64 {
-        map::TAGS + self.0 as u64 * map::TAG_BYTES
-    }
-}
-
 /// A message in staging. What an earlier message has left in a slot stays there until it is overwritten, as in memory.
 #[derive(Debug, Clone, Default)]
 pub struct Slot {
@@ -35,8 +27,8 @@ pub struct Slot {
     pub data: Arc<Vec<u8>>,
     /// Length of the message.
     pub bytes: u64,
-    /// Its tag.
-    pub tag: [u8; 16],
+    /// Its tag, or all tags of its chains.
+    pub tag: Vec<u8>,
     /// The nonce under which the CPU has sealed or will open it, for diagnostics.
     pub nonce: [u8; 12],
     /// Whether a bit of it was inverted on the way.

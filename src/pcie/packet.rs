@@ -6,6 +6,7 @@
 use crate::{
     pcie::{
         credit::{CreditClass, Credits},
+        ide::Mark,
         wire::crc,
     },
     sim::{FaultKind, Item},
@@ -136,6 +137,8 @@ pub struct Tlp {
     pub byte_count: u32,
     /// End-to-end CRC as sent, where it is on.
     pub ecrc: Option<[u8; 4]>,
+    /// What IDE adds to it, while it is on a protected link.
+    pub ide: Mark,
     /// The bytes carried.
     pub payload: Payload,
 }
@@ -152,6 +155,7 @@ impl Tlp {
             bytes,
             byte_count: 0,
             ecrc: None,
+            ide: Mark::NONE,
             payload: Payload::none(),
         }
     }
@@ -159,7 +163,17 @@ impl Tlp {
     /// A memory write.
     #[must_use]
     pub const fn write(address: u64, bytes: u32, payload: Payload) -> Self {
-        Self { kind: Kind::Write, damaged: false, tag: 0, address, bytes, byte_count: 0, ecrc: None, payload }
+        Self {
+            kind: Kind::Write,
+            damaged: false,
+            tag: 0,
+            address,
+            bytes,
+            byte_count: 0,
+            ecrc: None,
+            ide: Mark::NONE,
+            payload,
+        }
     }
 
     /// DW that cover the bytes carried.
@@ -187,11 +201,11 @@ impl Tlp {
         }
     }
 
-    /// DW on the wire: STP token, header, payload, ECRC, LCRC.
+    /// DW on the wire: STP token, header, payload, ECRC, what IDE adds, LCRC.
     #[must_use]
     #[inline]
     pub const fn wire_dw(&self) -> u32 {
-        2 + self.header_dw() + self.payload_dw() + self.ecrc.is_some() as u32
+        2 + self.header_dw() + self.payload_dw() + self.ecrc.is_some() as u32 + self.ide.dw()
     }
 
     /// What it consumes at the receiver.
@@ -294,7 +308,7 @@ impl Tlp {
 
     /// Calls `each` with the payload in whole DW: bytes outside the byte enables are sent as zeros.
     #[inline]
-    fn with_whole_payload<R>(&self, each: impl FnOnce(&[u8]) -> R) -> R {
+    pub(super) fn with_whole_payload<R>(&self, each: impl FnOnce(&[u8]) -> R) -> R {
         let dw = self.payload_dw() as usize;
         let bytes = self.payload.bytes().unwrap_or_default();
         if bytes.len() == dw * 4 || dw == 0 {

@@ -40,6 +40,39 @@ pub struct LinkSpec {
     pub gpu_credits: CreditSpec,
     /// Whether TLPs carry an end-to-end CRC.
     pub ecrc: bool,
+    /// Whether both ports have IDE: an engine for AES-GCM in front of the link.
+    pub ide_capable: bool,
+    /// IDE, where it is on: TLPs are encrypted and authenticated between the ports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ide: Option<IdeSpec>,
+}
+
+/// IDE on a link, in non-flit mode.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IdeSpec {
+    /// TLPs of a sub-stream that may share a MAC: 1, 2, 4 or 8.
+    pub aggregation: u32,
+    /// Whether a MAC that covers data comes with a CRC of the plaintext.
+    pub pcrc: bool,
+    /// How long a TLP that nothing follows waits for company before it goes with a MAC.
+    pub flush: Cycles,
+    /// The engine of the host port.
+    pub host: IdeEngineSpec,
+    /// The engine of the GPU port.
+    pub gpu: IdeEngineSpec,
+}
+
+/// The AES-GCM engine of a port, in cycles of the MAC of the link; each way has one of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IdeEngineSpec {
+    /// AES blocks per cycle.
+    pub lanes: u32,
+    /// GHASH products per cycle.
+    pub multipliers: u32,
+    /// What the pipeline adds to a TLP's way, each way.
+    pub latency: Cycles,
 }
 
 /// Advertised flow-control credits of one port; 0 is infinite. A data credit is 16 bytes.

@@ -17,7 +17,7 @@ pub struct Report {
     pub schema_version: u32,
     /// Name of the machine, with its designs.
     pub machine: String,
-    /// Whether copies were sealed.
+    /// Whether confidential computing was on.
     pub confidential_computing: bool,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,

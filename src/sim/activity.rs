@@ -45,11 +45,13 @@ pub enum Stall {
     Completion,
     /// An earlier transfer that this one is ordered after.
     Order,
+    /// A TLP that could share a MAC.
+    Aggregate,
 }
 
 impl Stall {
     /// Every stall, in the order of their numbers.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Credit,
         Self::ReadTags,
         Self::LinkBusy,
@@ -69,6 +71,7 @@ impl Stall {
         Self::Submission,
         Self::Completion,
         Self::Order,
+        Self::Aggregate,
     ];
 
     /// The name as outputs print it.
@@ -94,6 +97,7 @@ impl Stall {
             Self::Submission => "submission",
             Self::Completion => "completion",
             Self::Order => "order",
+            Self::Aggregate => "aggregate",
         }
     }
 }

@@ -20,6 +20,8 @@ pub enum FaultKind {
     Reorder,
     /// A counter takes a step too many.
     Skip,
+    /// A bit of a protected TLP is inverted above the LCRC, where only IDE can tell.
+    IdeFlip,
 }
 
 impl FaultKind {
@@ -33,6 +35,7 @@ impl FaultKind {
             Self::Duplicate => "duplicate",
             Self::Reorder => "reorder",
             Self::Skip => "skip",
+            Self::IdeFlip => "ide_flip",
         }
     }
 }
@@ -115,6 +118,7 @@ impl<T: Item> Faults<T> {
             match kind {
                 FaultKind::Flip => item.flip(seed),
                 FaultKind::FlipToken => item.flip_token(seed),
+                FaultKind::IdeFlip => item.flip_protected(seed),
                 FaultKind::Drop => copies = 0,
                 FaultKind::Duplicate => copies = 2,
                 FaultKind::Reorder => {

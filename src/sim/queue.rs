@@ -37,6 +37,9 @@ pub trait Item: Clone {
 
     /// Inverts a bit of its framing token.
     fn flip_token(&mut self, _seed: u64) {}
+
+    /// Inverts a bit that only IDE protects.
+    fn flip_protected(&mut self, _seed: u64) {}
 }
 
 /// Fault points and probes of a queue; absent while nobody asks for them.
@@ -99,6 +102,12 @@ impl<T: Item> Queue<T> {
     #[inline]
     pub fn input<'a>(&'a mut self, now: Femtos, wakes: &'a Wakes) -> In<'a, T> {
         In { queue: self, now, wakes }
+    }
+
+    /// The item `place` behind the oldest, if the receiver sees it at `now`.
+    #[must_use]
+    pub fn visible_at(&self, now: Femtos, place: usize) -> Option<&T> {
+        if place < self.visible(now) { self.items.get(place) } else { None }
     }
 
     fn watch(&mut self) -> &mut Watch<T> {
@@ -269,7 +278,7 @@ impl<T: Item> In<'_, T> {
     #[inline]
     #[must_use]
     pub fn peek_at(&self, place: usize) -> Option<&T> {
-        if place < self.queue.visible(self.now) { self.queue.items.get(place) } else { None }
+        self.queue.visible_at(self.now, place)
     }
 
     /// Visible items.

@@ -11,7 +11,10 @@ use super::{
 use crate::{
     config::MachineSpec,
     gcm::{
-        bulk::{Key, Stream},
+        bulk::{
+            Key,
+            chains::{Format, Message},
+        },
         iv::{KeySlot, Stream as IvStream},
         message::Direction as Way,
         worker::Worker,
@@ -77,6 +80,7 @@ struct Software {
     /// Between user and CPU.
     user: Keys,
     worker: Rc<Worker>,
+    format: Format,
 }
 
 impl Software {
@@ -90,9 +94,19 @@ impl Software {
     }
 }
 
+impl Software {
+    /// User and CPU have GCM's own format between them.
+    const fn format_of(&self, key: KeyOf) -> Format {
+        match key {
+            KeyOf::ToGpu | KeyOf::FromGpu => self.format,
+            KeyOf::FromUser | KeyOf::ToUser => Format::GCM,
+        }
+    }
+}
+
 impl Cryptor for Software {
-    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
-        through(self.key(key), nonce, text, Way::Seal)
+    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
+        through(self.key(key), self.format_of(key), nonce, text, Way::Seal)
     }
 
     fn begin_seal(&mut self, key: KeyOf, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
@@ -100,26 +114,24 @@ impl Cryptor for Software {
             let tag = self.seal(key, nonce, &mut text);
             return Sealing(Box::new(move || (text, tag)));
         }
-        let keys = Arc::clone(&self.keys);
+        let (keys, format) = (Arc::clone(&self.keys), self.format);
         let sealed = self.worker.ask(move || {
-            let tag = through(&keys.h2d, nonce, &mut text, Way::Seal);
+            let tag = through(&keys.h2d, format, nonce, &mut text, Way::Seal);
             (text, tag)
         });
         Sealing(Box::new(move || sealed.wait()))
     }
 
-    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
-        through(self.key(key), nonce, text, Way::Open)
+    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
+        through(self.key(key), self.format_of(key), nonce, text, Way::Open)
     }
 }
 
-fn through(key: &Key, nonce: [u8; 12], text: &mut [u8], way: Way) -> [u8; 16] {
-    let mut j0 = [0; 16];
-    j0[..12].copy_from_slice(&nonce);
-    j0[15] = 1;
-    let mut stream = Stream::from_j0(key, j0, &[], way);
-    stream.update(key, text);
-    stream.tag(key)
+fn through(key: &Key, format: Format, nonce: [u8; 12], text: &mut [u8], way: Way) -> Vec<u8> {
+    // An IV of 12 bytes is never refused.
+    let Ok(mut message) = Message::new(format, key, &nonce, way) else { return Vec::new() };
+    message.update(key, text);
+    message.tags(key)
 }
 
 /// The CPU's mirror of an engine's IV stream.
@@ -168,7 +180,7 @@ impl Secrets {
 
 /// How many PCEs serve each of the two system-memory LCEs, and the names of all of them.
 fn pces(machine: &MachineSpec) -> Result<(usize, Vec<String>), RunError> {
-    let secure = machine.confidential_computing;
+    let secure = machine.sealed_path();
     let count = if secure { machine.copy_engine.pces_secure } else { machine.copy_engine.pces_plain } as usize;
     if count == 0 || count > 8 {
         return Err(RunError::Build(format!("{count} PCEs for each LCE: there must be 1 to 8")));
@@ -205,7 +217,7 @@ fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) 
     }
     Ok(PceSpec {
         copy_engine: machine.copy_engine.clone(),
-        engine: machine.confidential_computing.then_some(engine),
+        engine: machine.sealed_path().then_some(engine),
         max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
         first_tag: first_tag(machine.link.read_tags) + (place % count) as u16 * tags,
@@ -222,7 +234,7 @@ fn front_end(machine: &MachineSpec, lce: Lce, count: usize, ivs: IvStream, clock
         copy_engine: machine.copy_engine.clone(),
         writes_host: lce == SYSMEM_WRITE,
         pces: count,
-        confidential: machine.confidential_computing,
+        confidential: machine.sealed_path(),
         tag_queue_depth: u64::from(machine.tag_queue.depth),
         release: machine.tag_queue.release,
         device: map::DEVICE_BASE..u64::MAX,
@@ -274,6 +286,7 @@ impl System {
     /// Builds the machine for a request, whose copies' bytes move into it.
     pub(super) fn new(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
         let exact = request.data == super::request::DataMode::Exact;
+        let format = Format::of(&machine.engine.ghash);
         let clocks = Clocks::new(machine)?;
         let (count, names) = pces(machine)?;
         let secrets = Secrets::new(request.seed, machine.engine.key_bits, machine.cipher.work)?;
@@ -288,14 +301,14 @@ impl System {
         let worker = Rc::new(if exact { Worker::new() } else { Worker::default() });
         let cryptor = exact.then(|| {
             let (keys, worker) = (Arc::clone(&secrets.keys), Rc::clone(&worker));
-            Box::new(Software { keys, user: secrets.user, worker }) as Box<dyn Cryptor>
+            Box::new(Software { keys, user: secrets.user, worker, format }) as Box<dyn Cryptor>
         });
-        let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?;
+        let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?.with_tags(format.chains);
         host.describe(&plans);
         let nonces = NonceStreams { seal: Box::new(Mirror(secrets.h2d)), open: Box::new(Mirror(secrets.d2h)) };
         let options = DriverOptions {
-            secure: machine.confidential_computing,
-            waits_for_verified: machine.confidential_computing && machine.tag_queue.release == Release::Eager,
+            secure: machine.sealed_path(),
+            waits_for_verified: machine.sealed_path() && machine.tag_queue.release == Release::Eager,
             on_caller: machine.cipher.on_caller,
             work: machine.cipher.work,
             pipelined_pushes: false,
@@ -308,7 +321,7 @@ impl System {
             build(Pce::new(pce_spec(machine, &clocks, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
         };
         let mut root_complex = machine.root_complex.clone();
-        if machine.confidential_computing {
+        if machine.sealed_path() {
             root_complex.read_latency.0 += root_complex.secure_read_latency.0;
         }
         let boundary = machine.link.read_completion_boundary.0;
@@ -323,6 +336,7 @@ impl System {
             root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?,
             host_port: Port::new(&machine.link, Side::Host, clocks.mac, exact),
             gpu_port: Port::new(&machine.link, gpu_side, clocks.mac, exact),
+            ide: machine.link.ide.is_some(),
             scheduler: Scheduler::new(machine.compute.schedule),
             front_ends: [front_end(SYSMEM_READ, secrets.h2d), front_end(SYSMEM_WRITE, secrets.d2h)],
             compute: Compute::new(&machine.compute, clocks.compute),

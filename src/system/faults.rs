@@ -50,6 +50,9 @@ fn points(system: &System) -> Vec<FaultPoint> {
         host::FAULT_POINTS.iter().map(|(place, kinds)| FaultPoint { place: (*place).into(), kinds: kinds.to_vec() }),
     );
     points.extend([0, 1].map(|place| FaultPoint { place: engine_iv(place), kinds: vec![FaultKind::Skip] }));
+    if !system.ide {
+        points.iter_mut().for_each(|point| point.kinds.retain(|&kind| kind != FaultKind::IdeFlip));
+    }
     points.retain(|point| !point.kinds.is_empty());
     points.sort_by(|a, b| a.place.cmp(&b.place));
     points

@@ -78,6 +78,8 @@ pub(super) struct System {
     pub root_complex: RootComplex,
     pub host_port: Port,
     pub gpu_port: Port,
+    /// Whether the link has IDE.
+    pub ide: bool,
     pub scheduler: Scheduler,
     /// As [`FRONT_ENDS`].
     pub front_ends: [FrontEnd; 2],
@@ -333,12 +335,12 @@ impl Machine for System {
             }
             HOST_PORT => {
                 let wake = self.tick_host_port(now);
-                self.over |= self.host_port.fault().is_some();
+                self.over |= self.host_port.fault().is_some() || self.host_port.insecure();
                 wake
             }
             GPU_PORT => {
                 let wake = self.tick_gpu_port(now);
-                self.over |= self.gpu_port.fault().is_some();
+                self.over |= self.gpu_port.fault().is_some() || self.gpu_port.insecure();
                 wake
             }
             SCHEDULER => self.tick_scheduler(now),

@@ -46,6 +46,9 @@ pub fn run(
         Err(error) => return Err(error.into()),
     };
     system.catch_up(run.end);
+    if let Some(port) = insecure(&system) {
+        system.driver.give_up(run.end, format!("a MAC was wrong at the {port} port: the IDE stream is insecure"));
+    }
     Ok(report(machine, &request, &system, &run, &asked))
 }
 
@@ -80,6 +83,12 @@ fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
     }
 }
 
+/// The port that has found a wrong MAC, if one has.
+fn insecure(system: &System) -> Option<&'static str> {
+    let ports = [("host", &system.host_port), ("GPU", &system.gpu_port)];
+    ports.into_iter().find(|(_, port)| port.insecure()).map(|(name, _)| name)
+}
+
 /// SHA-256 over the names and digests of all queues and wires.
 fn event_digest(system: &System) -> String {
     let mut hash = Sha256::new();
@@ -107,6 +116,7 @@ fn incidents(system: &System) -> Vec<String> {
             (traffic.bad_lcrc, "refused for a wrong LCRC"),
             (traffic.bad_tokens, "refused for a broken framing token"),
             (traffic.duplicates, "dropped because it had come before"),
+            (traffic.discarded, "discarded because its IDE stream is insecure"),
         ];
         let said = rows.into_iter().filter(|row| row.0 > 0);
         all.extend(said.map(|(count, what)| format!("{count} TLP at the {name} port {what}")));
@@ -125,7 +135,7 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
         let blind = request.data == DataMode::None && asked.direction == Direction::D2h;
         let complaint = ledger.complaint(place, blind.then(|| system.host.arrived(place)));
         let delivered = outcome.delivered && complaint.is_none();
-        let secure = machine.confidential_computing && asked.direction != Direction::D2d;
+        let secure = machine.sealed_path() && asked.direction != Direction::D2d;
         CopyOutcome {
             direction: asked.direction,
             bytes: asked.bytes,

@@ -5,8 +5,15 @@ use std::{fmt, str::FromStr};
 use thiserror::Error;
 
 /// Every kind of fault.
-const KINDS: [FaultKind; 6] =
-    [FaultKind::Flip, FaultKind::FlipToken, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder, FaultKind::Skip];
+const KINDS: [FaultKind; 7] = [
+    FaultKind::Flip,
+    FaultKind::FlipToken,
+    FaultKind::IdeFlip,
+    FaultKind::Drop,
+    FaultKind::Duplicate,
+    FaultKind::Reorder,
+    FaultKind::Skip,
+];
 
 /// A fault, as `--inject` and manifests write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +108,7 @@ mod tests {
             ("flip", "PLACE.KIND"),
             (".flip", "names no fault point"),
             ("wire.", "names no fault point"),
-            ("wire.flop", "flip, flip_token, drop, duplicate, reorder, skip"),
+            ("wire.flop", "flip, flip_token, ide_flip, drop, duplicate, reorder, skip"),
             ("wire.flip:0", "from 1 on"),
             ("wire.flip:", "`` after `:`"),
             ("wire.flip:-1", "`-1` after `:`"),

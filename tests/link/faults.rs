@@ -1,6 +1,6 @@
 //! Whatever befalls a frame on the wire, every TLP arrives once, in order and whole.
 
-use crate::{machine::*, units::Sink};
+use crate::{ide::ide, machine::*, units::Sink};
 use proptest::prelude::*;
 use sealsim::{
     pcie::{
@@ -39,6 +39,11 @@ fn tight() -> LinkSpec {
         (credits.posted_headers, credits.posted_data, credits.non_posted_headers) = (2, 32, 1);
     }
     spec
+}
+
+/// The same with IDE.
+fn protected(link: LinkSpec, aggregation: u32) -> LinkSpec {
+    LinkSpec { ide: Some(ide(aggregation)), ..link }
 }
 
 fn fault(place: &str, kind: FaultKind, passage: u64, seed: u64) -> (Injection, u64) {
@@ -88,12 +93,15 @@ fn sum(link: &Link) -> Traffic {
         out_of_sequence: a.out_of_sequence + b.out_of_sequence,
         bad_dllps: a.bad_dllps + b.bad_dllps,
         duplicates: a.duplicates + b.duplicates,
+        ide_bytes: a.ide_bytes + b.ide_bytes,
+        bad_macs: a.bad_macs + b.bad_macs,
+        discarded: a.discarded + b.discarded,
     }
 }
 
 #[test]
 fn without_faults_nothing_is_sent_twice() {
-    for spec in [link(), tight()] {
+    for spec in [link(), tight(), protected(link(), 8), protected(tight(), 2)] {
         let counters = sum(&survive(&plan(spec), &[]));
         assert_eq!((counters.tlps, counters.replays, counters.recoveries, counters.duplicates), (180, 0, 0, 0));
     }
@@ -101,7 +109,8 @@ fn without_faults_nothing_is_sent_twice() {
 
 #[test]
 fn any_single_fault_at_any_passage_is_made_good_and_counted() {
-    for (spec, passages) in [(link(), 110), (tight(), 180)] {
+    let protected = [(protected(link(), 8), 110), (protected(tight(), 4), 180)];
+    for (spec, passages) in [(link(), 110), (tight(), 180)].into_iter().chain(protected) {
         let plan = plan(spec);
         for (place, kind) in ["up", "down"].into_iter().flat_map(|place| KINDS.map(|kind| (place, kind))) {
             for passage in 1..=passages {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use sealsim::{
     pcie::{
         packet::Tlp,
-        spec::{CreditSpec, LinkSpec, RootComplexSpec},
+        spec::{CreditSpec, IdeEngineSpec, IdeSpec, LinkSpec, RootComplexSpec},
     },
     sim::{FaultKind, Injection, Kernel, Order},
     units::{Bytes, Cycles, Femtos, Frequency},
@@ -31,6 +31,24 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn engines()(lanes in 1u32..6, multipliers in 1u32..7, latency in 0u64..20) -> IdeEngineSpec {
+        IdeEngineSpec { lanes, multipliers, latency: Cycles(latency) }
+    }
+}
+
+prop_compose! {
+    fn ides()(
+        aggregation in prop::sample::select(vec![1u32, 2, 4, 8]),
+        pcrc in any::<bool>(),
+        flush in prop::sample::select(vec![0u64, 1, 8, 90]),
+        host in engines(),
+        gpu in engines(),
+    ) -> IdeSpec {
+        IdeSpec { aggregation, pcrc, flush: Cycles(flush), host, gpu }
+    }
+}
+
+prop_compose! {
     fn links()(
         flight in prop::sample::select(vec![0u64, 1, 2, 3, 5, 20, 150]),
         ack_latency in 0u64..60,
@@ -42,6 +60,7 @@ prop_compose! {
         host_credits in credits(),
         gpu_credits in credits(),
         ecrc in any::<bool>(),
+        ide in prop::option::of(ides()),
     ) -> LinkSpec {
         LinkSpec {
             flight: Cycles(flight),
@@ -53,7 +72,8 @@ prop_compose! {
             credit_update: Cycles(credit_update),
             host_credits,
             gpu_credits,
-            ecrc,
+            ecrc: ecrc && ide.is_none(),
+            ide,
             ..link()
         }
     }

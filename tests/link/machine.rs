@@ -60,6 +60,8 @@ pub struct Plan {
     pub reads: Feed,
     pub tags: u16,
     pub root_room: usize,
+    /// Depth of the queue behind each source.
+    pub source_room: usize,
 }
 
 pub fn infinite() -> CreditSpec {
@@ -103,6 +105,8 @@ pub fn link() -> LinkSpec {
         host_credits: usual(),
         gpu_credits: usual(),
         ecrc: false,
+        ide_capable: true,
+        ide: None,
     }
 }
 
@@ -135,6 +139,7 @@ impl Plan {
             reads: Feed::new(0, |_| Tlp::read(0, BASE, 0)),
             tags: 0,
             root_room: 32,
+            source_room: 4,
         }
     }
 }
@@ -268,7 +273,7 @@ impl Link {
         for feed in self.plan.down.clone() {
             let place = self.host_send.len();
             let source = self.unit("host source", mac, Role::HostSource(self.sources[0].len()));
-            self.host_send.push(Queue::new(format!("host send {place}"), source, HOST_PORT, 4));
+            self.host_send.push(Queue::new(format!("host send {place}"), source, HOST_PORT, self.plan.source_room));
             self.sources[0].push(Source { feed, made: 0, next: 0 });
         }
     }
@@ -293,7 +298,7 @@ impl Link {
         for feed in self.plan.up.clone() {
             let place = self.gpu_send.len();
             let source = self.unit("gpu source", mac, Role::GpuSource(self.sources[1].len()));
-            self.gpu_send.push(Queue::new(format!("gpu send {place}"), source, GPU_PORT, 4));
+            self.gpu_send.push(Queue::new(format!("gpu send {place}"), source, GPU_PORT, self.plan.source_room));
             self.sources[1].push(Source { feed, made: 0, next: 0 });
         }
     }

@@ -1,6 +1,7 @@
 //! The link, its ports and the root complex, through the public interface.
 
 mod faults;
+mod ide;
 mod lockstep;
 mod machine;
 mod root;

@@ -7,6 +7,7 @@ use super::{
 use crate::pcie::wire::{
     dllp::{DllpError, DllpRepr, DllpView},
     frame::{self, Framed, FramedTlp, FramingError, SymbolError, Symbols, TlpFault},
+    ide::PrefixRepr,
     tlp::{Severity, TlpError, TlpRepr, TlpView},
     token::TokenError,
 };
@@ -45,6 +46,7 @@ fn tlp(repr: TlpRepr, view: &TlpView<'_>, bytes: &[u8]) -> Item {
     let header_end = view.prefixes().len() * 4 + view.header().len();
     let header_only = bytes.len() == header_end && view.total_bytes() > header_end;
     let mut problems: Vec<Problem> = view.check().into_iter().map(Problem::from).collect();
+    problems.extend(ide_problems(view));
     if header_only {
         let rest = view.total_bytes() - header_end;
         problems.push(Problem::new(
@@ -61,9 +63,23 @@ fn tlp(repr: TlpRepr, view: &TlpView<'_>, bytes: &[u8]) -> Item {
         header: view.header().to_vec(),
         payload: (!header_only).then(|| view.payload().to_vec()),
         ecrc: view.digest(),
+        pcrc: view.pcrc(),
+        mac: view.mac(),
         link: None,
     };
     Item { content: Content::Tlp(Box::new(content)), problems }
+}
+
+/// What is wrong with the IDE prefix, or makes no sense beside it.
+fn ide_problems(view: &TlpView<'_>) -> Option<Problem> {
+    let prefix = view.ide()?;
+    let text = match PrefixRepr::parse(&prefix) {
+        Err(error) => error.to_string(),
+        Ok(_) if view.td() => "a TLP with an IDE prefix has a digest, which IDE excludes".to_owned(),
+        Ok(repr) if repr.pcrc && !repr.mac => "the IDE prefix announces a PCRC without a MAC".to_owned(),
+        Ok(_) => return None,
+    };
+    Some(Problem::error("ide", text))
 }
 
 fn no_tlp(bytes: &[u8], error: &TlpError) -> Item {

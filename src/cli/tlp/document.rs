@@ -40,6 +40,10 @@ pub(super) struct Document<F = Value> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ecrc: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pcrc: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mac: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) seq: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) token: Option<String>,
@@ -66,6 +70,8 @@ impl Document<Fields> {
             prefixes: None,
             payload: None,
             ecrc: None,
+            pcrc: None,
+            mac: None,
             seq: None,
             token: None,
             lcrc: None,
@@ -88,6 +94,8 @@ impl From<&Item> for Document<Fields> {
                 prefixes: Some(tlp.prefixes.iter().map(hex::encode).collect()),
                 payload: tlp.payload.as_ref().map(hex::encode),
                 ecrc: tlp.ecrc.map(hex::encode),
+                pcrc: tlp.pcrc.map(hex::encode),
+                mac: tlp.mac.map(hex::encode),
                 seq: tlp.link.map(|link| link.sequence),
                 token: tlp.link.and_then(|link| link.token).map(hex::encode),
                 lcrc: tlp.link.map(|link| hex::encode(link.lcrc)),

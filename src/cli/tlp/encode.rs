@@ -9,6 +9,7 @@ use crate::pcie::wire::{
     crc,
     dllp::DllpRepr,
     frame,
+    ide::{MAC_BYTES, PCRC_BYTES, PrefixView},
     tlp::{MAX_PREFIXES, TlpRepr},
     token,
 };
@@ -80,6 +81,7 @@ fn encode_tlp(document: &Document, wire: Option<Generation>) -> Result<Vec<u8>, 
         let digest = repr.common.td.then(|| ecrc(&payload));
         tail.extend(payload);
         tail.extend(digest.iter().flatten());
+        tail.extend(trailer(document, &tlp)?);
     }
     tlp.extend_from_slice(&header);
     tlp.extend(tail);
@@ -113,6 +115,25 @@ fn prefixes(document: &Document) -> Result<Vec<u8>, Report> {
         prefixes.extend(prefix);
     }
     Ok(prefixes)
+}
+
+/// PCRC and MAC, as the IDE prefix announces them.
+fn trailer(document: &Document, prefixes: &[u8]) -> Result<Vec<u8>, Report> {
+    let prefix = prefixes.chunks(4).find_map(|prefix| PrefixView::new_checked(prefix).ok());
+    let announced = [
+        ("pcrc", &document.pcrc, prefix.filter(PrefixView::pcrc).map_or(0, |_| PCRC_BYTES)),
+        ("mac", &document.mac, prefix.filter(PrefixView::mac).map_or(0, |_| MAC_BYTES)),
+    ];
+    let mut trailer = Vec::new();
+    for (name, text, need) in announced {
+        let given = bytes(name, text.as_deref().unwrap_or_default())?;
+        if given.len() != need {
+            let have = given.len();
+            return Err(miette!("`{name}` has {have} bytes, but by the IDE prefix there are {need}"));
+        }
+        trailer.extend(given);
+    }
+    Ok(trailer)
 }
 
 /// The data, as long as the header says.

@@ -51,6 +51,9 @@ pub(super) struct Tlp {
     /// The data; none if only the header was given.
     pub(super) payload: Option<Vec<u8>>,
     pub(super) ecrc: Option<[u8; 4]>,
+    /// With IDE: the encrypted PCRC and the MAC, if there are any.
+    pub(super) pcrc: Option<[u8; 4]>,
+    pub(super) mac: Option<[u8; 12]>,
     pub(super) link: Option<Link>,
 }
 

@@ -4,6 +4,7 @@ use super::item::{Content, Item, Link, Problem, Tlp};
 use crate::pcie::credit::Scale;
 use crate::pcie::wire::{
     dllp::{CreditPhase, DllpRepr},
+    ide::{PrefixRepr, PrefixView, SubStream},
     tlp::{Body, MESSAGES, STATUS, Severity, TlpRepr, name_of, prefix_name},
 };
 use std::io::{self, Write};
@@ -66,6 +67,9 @@ fn write_tlp(out: &mut impl Write, tlp: &Tlp) -> io::Result<()> {
     }
     for prefix in &tlp.prefixes {
         row(out, "prefix", format_args!("{}  {}", hex::encode(prefix), prefix_name(prefix[0])))?;
+        if let Some(Ok(ide)) = PrefixView::new_checked(prefix).ok().map(|view| PrefixRepr::parse(&view)) {
+            write_ide(out, &ide)?;
+        }
     }
     row(out, "header", tlp.header.chunks(4).map(hex::encode).collect::<Vec<_>>().join(" "))?;
     row(out, "fmt, type", format_args!("{}, {:05b}", repr.fmt(), repr.code()))?;
@@ -81,10 +85,30 @@ fn write_tlp(out: &mut impl Write, tlp: &Tlp) -> io::Result<()> {
     if let Some(ecrc) = tlp.ecrc {
         row(out, "ECRC", hex::encode(ecrc))?;
     }
+    if let Some(pcrc) = tlp.pcrc {
+        row(out, "PCRC, encrypted", hex::encode(pcrc))?;
+    }
+    if let Some(mac) = tlp.mac {
+        row(out, "MAC", hex::encode(mac))?;
+    }
     if let Some(link) = tlp.link {
         row(out, "LCRC", hex::encode(link.lcrc))?;
     }
     Ok(())
+}
+
+fn write_ide(out: &mut impl Write, ide: &PrefixRepr) -> io::Result<()> {
+    let sub_stream = match ide.sub_stream {
+        SubStream::Posted => "posted",
+        SubStream::NonPosted => "non-posted",
+        SubStream::Completion => "completion",
+    };
+    row(out, "IDE stream", format_args!("{}, {sub_stream}, data are encrypted", ide.stream))?;
+    let flags =
+        [(ide.pcrc, "PCRC (P)"), (ide.mac, "MAC (M)"), (ide.key_set, "key set 1 (K)"), (ide.trusted, "TEE (T)")];
+    let set: Vec<_> = flags.iter().filter(|flag| flag.0).map(|flag| flag.1).collect();
+    row(out, "IDE flags", if set.is_empty() { "none".to_owned() } else { set.join(", ") })?;
+    row(out, "PR_Sent_Counter", ide.posted_sent)
 }
 
 /// What the TLP does, in a few words.

@@ -1,20 +1,143 @@
-//! What the GHASH unit is fed with: the IV where it has not 96 bits, then AAD, ciphertext and the length block.
+//! What the GHASH units are fed with: the IV where it has not 96 bits, then AAD, ciphertext and the length block.
 
-use super::{Datapath, Element, Engine, Event, Keystream, counter};
+use super::{Datapath, Element, Engine, Event, Keystream, Message, Sequence, Unit, counter};
 use crate::gcm::message::Direction;
+use std::collections::VecDeque;
 
-/// What the GHASH unit works on. It is always for the oldest open message that has no value yet.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) enum Hashing {
+/// What a GHASH unit works on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Work {
     /// Nothing.
     #[default]
     Idle,
     /// J0; blocks of the IV and its length that have entered.
     Iv(u64),
-    /// The message; blocks of AAD that have entered.
+    /// A message; blocks of AAD that have entered.
     Message(u64),
-    /// The message, whose length block has entered.
+    /// A message, whose length block has entered.
     Ended,
+}
+
+/// What a unit is fed from in a cycle.
+struct Sources<'a> {
+    cycle: u64,
+    /// Whether AAD may enter.
+    aad_open: bool,
+    /// Whether text comes from a lane, with its counter's keystream, rather than from the output register.
+    with_text: bool,
+    /// Whether the text register leaves with the block that enters GHASH.
+    leave_with_hash: bool,
+    /// Blocks of the output register; none where they are another message's.
+    output: Option<&'a mut VecDeque<Element>>,
+    keystream: &'a mut VecDeque<Element>,
+    sequence: &'a mut Sequence,
+    events: &'a mut Vec<(u64, Event)>,
+}
+
+impl Sources<'_> {
+    /// The next block of a message's ciphertext.
+    fn ciphertext(&mut self, direction: Direction) -> Option<Element> {
+        if !self.with_text {
+            return self.output.as_mut()?.pop_front();
+        }
+        let key = self.keystream.pop_front()?;
+        let input = self.sequence.travelling.pop_front().unwrap_or_default();
+        let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
+        let cipher = if direction == Direction::Seal { &output } else { &input };
+        let block = Element::from_partial(cipher);
+        self.events.push((self.cycle + u64::from(!self.leave_with_hash), Event::Text(output)));
+        Some(block)
+    }
+}
+
+/// A GHASH unit and what it works on. It is an open message's from the first block to the value.
+#[derive(Debug, Clone)]
+pub(super) struct Hasher {
+    pub unit: Unit,
+    work: Work,
+}
+
+impl Hasher {
+    pub fn new(unit: Unit) -> Self {
+        Self { unit, work: Work::Idle }
+    }
+
+    /// Whether ciphertext of this message is what comes next.
+    pub fn takes_text(&self, message: &Message) -> bool {
+        self.work == Work::Message(message.shape.aad_blocks())
+    }
+
+    /// Takes a value that stands and begins what is next. Gives the message's values, once these stand.
+    fn sequence(&mut self, message: &mut Message) -> Option<Vec<Element>> {
+        let shape = message.shape;
+        let begins = match (self.work, self.unit.result()) {
+            (Work::Idle, _) if message.j0.is_none() => {
+                self.unit.begin_alone(shape.iv_blocks());
+                Work::Iv(0)
+            }
+            (Work::Iv(entered), Some(value)) if entered == shape.iv_blocks() => {
+                message.j0 = Some(value.to_bytes());
+                self.unit.begin(shape.ghash_blocks());
+                Work::Message(0)
+            }
+            (Work::Idle, _) => {
+                self.unit.begin(shape.ghash_blocks());
+                Work::Message(0)
+            }
+            (Work::Ended, Some(_)) => {
+                self.work = Work::Idle;
+                return (0..message.masks.len()).map(|chain| self.unit.value(chain)).collect();
+            }
+            _ => return None,
+        };
+        self.work = begins;
+        None
+    }
+
+    /// Feeds IV and AAD as far as they go in this cycle; then ciphertext that does not come through the text ports.
+    fn feed(&mut self, message: &mut Message, sources: &mut Sources<'_>) {
+        let shape = message.shape;
+        while self.unit.can_enter() {
+            match &mut self.work {
+                Work::Iv(entered) if *entered + 1 < shape.iv_blocks() => {
+                    self.unit.enter(block_of(&message.iv, *entered));
+                    *entered += 1;
+                }
+                Work::Iv(entered) if *entered < shape.iv_blocks() => {
+                    self.unit.enter(counter::length_block(0, shape.iv_bytes));
+                    *entered += 1;
+                }
+                Work::Message(entered) if *entered < shape.aad_blocks() => {
+                    if !sources.aad_open {
+                        return;
+                    }
+                    self.unit.enter(block_of(&message.aad, *entered));
+                    *entered += 1;
+                    sources.sequence.last_input = Some(sources.cycle);
+                    sources.events.push((sources.cycle, Event::Aad));
+                }
+                Work::Message(_)
+                    if (sources.with_text || shape.direction == Direction::Seal)
+                        && message.hashed < shape.text_blocks() =>
+                {
+                    let Some(block) = sources.ciphertext(shape.direction) else { return };
+                    self.unit.enter(block);
+                    message.hashed += 1;
+                    sources.sequence.last_hashed = Some(sources.cycle);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Feeds the length block once all ciphertext has entered.
+    fn feed_length(&mut self, message: &Message) {
+        let shape = message.shape;
+        if self.takes_text(message) && message.hashed == shape.text_blocks() && self.unit.can_enter() {
+            self.unit.enter(counter::length_block(shape.aad_bytes, shape.text_bytes));
+            self.work = Work::Ended;
+        }
+    }
 }
 
 fn block_of(bytes: &[u8], index: u64) -> Element {
@@ -23,102 +146,67 @@ fn block_of(bytes: &[u8], index: u64) -> Element {
 }
 
 impl Engine {
-    /// Takes values that stand, and begins what is next.
+    /// Takes values that stand, gives free units to the oldest messages without one, and begins what is next.
     pub(super) fn sequence_hashing(&mut self) {
-        loop {
-            let Some(message) = self.open.iter_mut().find(|message| message.value.is_none()) else { return };
-            let result = self.ghash.result();
-            let begin = match (self.hashing, result) {
-                (Hashing::Idle, _) if message.j0.is_none() => Hashing::Iv(0),
-                (Hashing::Idle, _) => Hashing::Message(0),
-                (Hashing::Iv(entered), Some(value)) if entered == message.shape.iv_blocks() => {
-                    message.j0 = Some(value.to_bytes());
-                    Hashing::Message(0)
-                }
-                (Hashing::Ended, Some(value)) => {
-                    message.value = Some(value);
-                    self.sequence.opened = None;
-                    self.hashing = Hashing::Idle;
-                    continue;
-                }
-                _ => return,
-            };
-            self.hashing = begin;
-            self.ghash.begin(match begin {
-                Hashing::Iv(_) => message.shape.iv_blocks(),
-                _ => message.shape.ghash_blocks(),
-            });
-        }
-    }
-
-    /// Feeds what does not come through the text ports in this cycle: IV, AAD, and on seal the output register.
-    pub(super) fn feed_hash(&mut self, events: &mut Vec<(u64, Event)>) {
-        if !self.powers_stand() {
-            return;
-        }
-        let (aad_open, with_text) = (self.aad_may_enter(), self.control.keystream == Keystream::WithText);
-        let Some(message) = self.open.iter_mut().find(|message| message.value.is_none()) else { return };
-        let shape = message.shape;
-        while self.ghash.can_enter() {
-            match &mut self.hashing {
-                Hashing::Iv(entered) if *entered + 1 < shape.iv_blocks() => {
-                    self.ghash.enter(block_of(&message.iv, *entered));
-                    *entered += 1;
-                }
-                Hashing::Iv(entered) if *entered < shape.iv_blocks() => {
-                    self.ghash.enter(counter::length_block(0, shape.iv_bytes));
-                    *entered += 1;
-                }
-                Hashing::Message(entered) if *entered < shape.aad_blocks() => {
-                    if !aad_open {
-                        return;
-                    }
-                    self.ghash.enter(block_of(&message.aad, *entered));
-                    *entered += 1;
-                    self.sequence.last_input = Some(self.cycle);
-                    events.push((self.cycle, Event::Aad));
-                }
-                Hashing::Message(_) if with_text && message.hashed < shape.text_blocks() => {
-                    let Some(key) = self.keystream.pop_front() else { return };
-                    let input = self.sequence.travelling.pop_front().unwrap_or_default();
-                    let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
-                    let cipher = if shape.direction == Direction::Seal { &output } else { &input };
-                    self.ghash.enter(Element::from_partial(cipher));
-                    message.hashed += 1;
-                    self.sequence.last_hashed = Some(self.cycle);
-                    events.push((self.cycle + u64::from(!self.control.leave_with_hash), Event::Text(output)));
-                }
-                Hashing::Message(_) if shape.direction == Direction::Seal && message.hashed < shape.text_blocks() => {
-                    let Some(block) = self.output.pop_front() else { return };
-                    self.ghash.enter(block);
-                    message.hashed += 1;
-                    self.sequence.last_hashed = Some(self.cycle);
-                }
-                _ => return,
+        for message in self.open.iter_mut().filter(|message| message.values.is_none()) {
+            let free = || self.hashers.iter().position(|hasher| hasher.work == Work::Idle);
+            let Some(place) = message.hasher.or_else(free) else { return };
+            message.hasher = Some(place);
+            message.values = self.hashers[place].sequence(message);
+            if message.values.is_some() {
+                self.sequence.opened = None;
             }
         }
     }
 
-    /// The open message whose ciphertext GHASH takes now: its place among them.
-    pub(super) fn hashing_text(&self) -> Option<usize> {
-        let index = self.open.iter().position(|message| message.value.is_none())?;
-        let aad_blocks = self.open[index].shape.aad_blocks();
-        matches!(self.hashing, Hashing::Message(aad) if aad == aad_blocks).then_some(index)
+    /// Feeds what does not come through the text ports in this cycle: IV, AAD, and on seal the output register, whose
+    /// blocks leave in their order.
+    pub(super) fn feed_hash(&mut self, events: &mut Vec<(u64, Event)>) {
+        if !self.powers_stand() {
+            return;
+        }
+        let aad_open = self.aad_may_enter();
+        let mut first_in_output = true;
+        for message in self.open.iter_mut().filter(|message| message.values.is_none()) {
+            let Some(place) = message.hasher else { return };
+            let mut sources = Sources {
+                cycle: self.cycle,
+                aad_open,
+                with_text: self.control.keystream == Keystream::WithText,
+                leave_with_hash: self.control.leave_with_hash,
+                output: first_in_output.then_some(&mut self.output),
+                keystream: &mut self.keystream,
+                sequence: &mut self.sequence,
+                events,
+            };
+            self.hashers[place].feed(message, &mut sources);
+            let leaves_more = message.hashed < message.shape.text_blocks();
+            first_in_output &= message.shape.direction == Direction::Open || !leaves_more;
+        }
     }
 
-    /// Feeds the length block once all ciphertext has entered.
+    /// Whether ciphertext of this message is what its unit takes next.
+    pub(super) fn hashes_text(&self, index: usize) -> bool {
+        let Some(message) = self.open.get(index) else { return false };
+        message.hasher.is_some_and(|place| self.hashers[place].takes_text(message))
+    }
+
+    /// The unit that takes a block of this message's ciphertext in this cycle, if there is one.
+    pub(super) fn text_unit(&mut self, index: usize) -> Option<&mut Unit> {
+        let message = self.open.get(index)?;
+        let hasher = self.hashers.get_mut(message.hasher?)?;
+        (hasher.takes_text(message) && hasher.unit.can_enter()).then_some(&mut hasher.unit)
+    }
+
+    /// Feeds length blocks.
     pub(super) fn feed_length(&mut self) {
-        let Some(message) = self.open.iter().find(|message| message.value.is_none()) else { return };
-        let shape = message.shape;
-        if let Hashing::Message(aad) = self.hashing
-            && aad == shape.aad_blocks()
-            && message.hashed == shape.text_blocks()
-            && self.powers_stand()
-            && self.length_may_enter()
-            && self.ghash.can_enter()
-        {
-            self.ghash.enter(counter::length_block(shape.aad_bytes, shape.text_bytes));
-            self.hashing = Hashing::Ended;
+        if !self.powers_stand() || !self.length_may_enter() {
+            return;
+        }
+        for message in self.open.iter().filter(|message| message.values.is_none()) {
+            if let Some(place) = message.hasher {
+                self.hashers[place].feed_length(message);
+            }
         }
     }
 }

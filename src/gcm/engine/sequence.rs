@@ -1,7 +1,8 @@
 //! The rules of an engine with a [control](crate::gcm::control) of its own: when inputs open, when a lane stands still, how text
-//! travels with its counter, and the phases. In the free-running engine each rule says yes.
+//! travels with its counter, and the phases. In the free-running engine each rule says yes. An engine with a control has one GHASH
+//! unit and one tag per message.
 
-use super::{CONTEXTS, ControlSpec, Engine, Event, Hashing, KeyState, Keystream, Purpose, Start, counter};
+use super::{ControlSpec, Engine, Event, KeyState, Keystream, Purpose, Start, counter};
 use crate::gcm::control::Inputs;
 use crate::gcm::ghash::Datapath;
 use std::collections::VecDeque;
@@ -50,7 +51,7 @@ impl Engine {
 
     /// Whether another message may be opened.
     pub(super) fn may_open(&self) -> bool {
-        let contexts = if self.control.phases.is_some() { 1 } else { CONTEXTS };
+        let contexts = if self.control.phases.is_some() { 1 } else { self.hashers.len() + 1 };
         self.key_serves() && self.open.len() < contexts
     }
 
@@ -71,12 +72,12 @@ impl Engine {
     }
 
     fn inputs_open(&self) -> bool {
-        let Some(message) = self.open.iter().find(|message| message.value.is_none()) else { return false };
+        let Some(message) = self.open.iter().find(|message| message.values.is_none()) else { return false };
         self.powers_stand()
             && match self.control.inputs {
                 Inputs::Powers => true,
-                Inputs::Mask => message.mask.is_some(),
-                Inputs::FirstKeystream if message.shape.text_blocks() == 0 => message.mask.is_some(),
+                Inputs::Mask => message.masks[0].is_some(),
+                Inputs::FirstKeystream if message.shape.text_blocks() == 0 => message.masks[0].is_some(),
                 Inputs::FirstKeystream => message.taken > 0 || !self.keystream.is_empty(),
             }
     }
@@ -94,10 +95,9 @@ impl Engine {
     /// Whether the text of open message `index` may come in.
     pub(super) fn text_may_enter(&self, index: usize) -> bool {
         let ports = !self.control.shared_port
-            || (self.inputs_open()
-                && self.hashing_text() == Some(index)
-                && self.sequence.last_input != Some(self.cycle));
-        let turn = !self.control.take_turns || (self.sequence.travelling.is_empty() && self.ghash.can_enter());
+            || (self.inputs_open() && self.hashes_text(index) && self.sequence.last_input != Some(self.cycle));
+        let turn =
+            !self.control.take_turns || (self.sequence.travelling.is_empty() && self.hashers[0].unit.can_enter());
         ports && turn && self.in_phase(Phase::Text, self.control.phases.map_or(0, |phases| phases.text.0))
     }
 
@@ -127,15 +127,15 @@ impl Engine {
 
     fn next_phase(&self) -> Option<Phase> {
         let message = self.open.front()?;
-        let (shape, rests) = (message.shape, self.ghash.can_enter());
-        let aad_in = matches!(self.hashing, Hashing::Message(entered) if entered == shape.aad_blocks());
+        let (shape, rests) = (message.shape, self.hashers[0].unit.can_enter());
+        let aad_in = self.hashers[0].takes_text(message);
         let text_in = message.hashed == shape.text_blocks();
         match self.sequence.phase.0 {
-            Phase::Mask if message.mask.is_none() => None,
+            Phase::Mask if message.masks[0].is_none() => None,
             Phase::Mask if !aad_in => Some(Phase::Aad),
             Phase::Mask | Phase::Aad if aad_in && rests && !text_in => Some(Phase::Text),
             Phase::Mask | Phase::Aad | Phase::Text if aad_in && rests && text_in => Some(Phase::Length),
-            Phase::Length if message.value.is_none() && message.blocks_started == 0 => Some(Phase::Mask),
+            Phase::Length if message.values.is_none() && message.blocks_started == 0 => Some(Phase::Mask),
             _ => None,
         }
     }
@@ -168,7 +168,7 @@ impl Engine {
     #[must_use]
     pub fn hashed(&self) -> u64 {
         self.open.front().map_or(0, |message| {
-            message.hashed + u64::from(message.value.is_some() || message.hashed == message.shape.text_blocks())
+            message.hashed + u64::from(message.values.is_some() || message.hashed == message.shape.text_blocks())
         })
     }
 

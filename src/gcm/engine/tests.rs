@@ -2,6 +2,7 @@ use super::*;
 use crate::gcm::arbitrary::{multiplier, pattern};
 use crate::gcm::bulk;
 use crate::gcm::spec::{Closing, GhashSpec};
+use crate::units::Bytes;
 use aws_lc_rs::aead;
 
 fn ready(spec: &EngineSpec, key: &[u8]) -> Engine {
@@ -12,6 +13,7 @@ fn ready(spec: &EngineSpec, key: &[u8]) -> Engine {
 
 #[test]
 fn long_messages_equal_another_code_base() {
+    let serial = || Box::new(GhashSpec::Serial { multiplier: multiplier(1, 1, 128), first_block: None });
     let designs = [
         EngineSpec::four_lanes().ghash,
         GhashSpec::Serial { multiplier: multiplier(0, 1, 128), first_block: None },
@@ -28,6 +30,9 @@ fn long_messages_equal_another_code_base() {
             multiplier: multiplier(2, 1, 128),
         },
         GhashSpec::Aggregated { width: 5, groups: 3, multiplier: multiplier(2, 1, 128) },
+        GhashSpec::Segmented { units: 3, segment: 37, ports: 4, buffer: 50, unit: serial() },
+        GhashSpec::MessageParallel { units: 2, ports: 4, buffer: 9, unit: serial() },
+        GhashSpec::SubChains { chains: 1, chunk: Bytes(48), ports: 4, buffer: 9, unit: serial() },
     ];
     let (key, iv, aad, plain) = (pattern(1, 32), [8; 12], pattern(2, 100), pattern(3, 100_001));
     let sealer = aead::LessSafeKey::new(aead::UnboundKey::new(&aead::AES_256_GCM, &key).unwrap());

@@ -42,6 +42,9 @@ impl Recurrence {
                 (multiplier, *width, u64::from(*groups) >= multiplier.latency())
             }
             GhashSpec::Folded { multiplier, .. } => (multiplier, 1, false),
+            GhashSpec::Segmented { .. } | GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. } => {
+                return None;
+            }
         };
         let latency = multiplier.latency();
         let unit = Self { width: width.into(), latency, power_setup, gate: 0, entered: (0, 0) };

@@ -9,6 +9,8 @@
 //! s(i) = max(s(0) + floor(i / lanes), c(i - keystream_blocks) + 1)
 //! ```
 //!
+//! Block 0 is the mask; where a message has several tags, it has as many masks, and text block i is block i + masks.
+//!
 //! Lanes in which blocks go round have D places; a place that was entered in cycle t is free again in t + passes x D.
 
 use crate::gcm::spec::AesSpec;
@@ -22,8 +24,11 @@ pub(super) struct Keystream {
     /// By text block, modulo the ring's length: the cycle after it was taken, when its room may be used again.
     credits: Box<[u64]>,
     looped: Option<Looped>,
-    /// When the mask block of the message entered its lane.
+    /// Mask blocks per message.
+    masks: u64,
+    /// When the first mask block of the message entered its lane, and the last.
     first: u64,
+    last_mask: u64,
     /// When the last block of the message before entered its lane, and one more.
     next_message: u64,
     /// Number of the message's first text block among all text blocks.
@@ -32,7 +37,7 @@ pub(super) struct Keystream {
 }
 
 impl Keystream {
-    pub(super) fn new(spec: &AesSpec, rounds: u32) -> Self {
+    pub(super) fn new(spec: &AesSpec, rounds: u32, masks: u32) -> Self {
         let depth = u64::from(spec.keystream_blocks);
         let looped = spec.passes(rounds) > 1 || spec.start_interval.0 > 1;
         Self {
@@ -42,7 +47,9 @@ impl Keystream {
             // One more than the depth: the end of a message looks back at its last block's credit.
             credits: vec![0; (depth + 1).next_power_of_two() as usize].into(),
             looped: looped.then(|| Looped::new(spec, rounds)),
+            masks: masks.into(),
             first: 0,
+            last_mask: 0,
             next_message: 0,
             base: 0,
             blocks: 0,
@@ -59,13 +66,17 @@ impl Keystream {
     pub(super) fn begin(&mut self, at: u64, text_blocks: u64) {
         let at = at.max(self.next_message);
         self.first = self.looped.as_mut().map_or(at, |lanes| lanes.begin(at));
+        self.last_mask = match &mut self.looped {
+            None => self.first + (self.masks - 1) / self.lanes,
+            Some(lanes) => (0..self.masks).map(|block| lanes.block(block, 0)).max().unwrap_or(self.first),
+        };
         self.base += self.blocks;
         self.blocks = text_blocks;
     }
 
-    /// When the mask stands.
+    /// When all masks stand.
     pub(super) const fn mask(&self) -> u64 {
-        self.first + self.latency
+        self.last_mask + self.latency
     }
 
     #[inline]
@@ -76,7 +87,7 @@ impl Keystream {
     /// When the keystream of text block `text_block` (counted over all messages, the next to be taken) enters its lane.
     fn entry(&mut self, text_block: u64) -> u64 {
         let credit = self.credit(text_block);
-        let block = text_block - self.base + 1;
+        let block = text_block - self.base + self.masks;
         match &mut self.looped {
             None => credit.max(self.first + block / self.lanes),
             Some(lanes) => lanes.block(block, credit),
@@ -90,7 +101,7 @@ impl Keystream {
         let Some(since) = at.checked_sub(self.latency + self.first) else { return false };
         self.looped.is_none()
             && want <= self.depth
-            && text_block - self.base + want < (since + 1) * self.lanes
+            && text_block - self.base + want + self.masks - 1 < (since + 1) * self.lanes
             && self.credit(text_block + want - 1) + self.latency <= at
     }
 
@@ -124,7 +135,7 @@ impl Keystream {
 
     /// The message ends: all its text has been taken.
     pub(super) fn end(&mut self) {
-        let last = if self.blocks == 0 { self.first } else { self.entry(self.base + self.blocks - 1) };
+        let last = if self.blocks == 0 { self.last_mask } else { self.entry(self.base + self.blocks - 1) };
         self.next_message = last + 1;
     }
 }

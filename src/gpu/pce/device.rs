@@ -5,7 +5,7 @@ use super::{
     host_read::{Piece, Refusal},
 };
 use crate::{
-    gcm::pseudo::pseudo_tag,
+    gcm::pseudo::pseudo_tags,
     gpu::work::{JobKind, MemoryData, MemoryRead},
     pcie::{
         packet::{Payload, Tlp},
@@ -103,11 +103,11 @@ impl Pce {
             let transfer = &self.transfers[place];
             let job = &transfer.job;
             let tag = match (&keys, &transfer.stream) {
-                (Some(keys), Some(stream)) => stream.tag(&keys.d2h),
-                _ => pseudo_tag(job.nonce, job.bytes, false),
+                (Some(keys), Some(stream)) => stream.tags(&keys.d2h),
+                _ => pseudo_tags(job.nonce, job.bytes, false, self.format.chains),
             };
             let (tag_address, iv_address, iv) = (job.tag, job.iv, job.iv_bytes);
-            self.queue(cycle, Tlp::write(tag_address, 16, Payload::of(tag.to_vec())), 0);
+            self.queue(cycle, Tlp::write(tag_address, tag.len() as u32, Payload::of(tag)), 0);
             self.queue(cycle, Tlp::write(iv_address, 12, Payload::of(iv.to_vec())), 0);
         }
         self.transfers[place].last_push = Some(self.queued);

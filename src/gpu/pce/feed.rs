@@ -3,7 +3,7 @@
 use super::opening::Opening;
 use super::{Pce, Ports, host_read::Piece};
 use crate::{
-    gcm::{bulk::Stream, message::Direction, pseudo::pseudo_tag},
+    gcm::{bulk::chains::Message, message::Direction, pseudo::pseudo_tags},
     gpu::work::{JobKind, MemoryWrite, TagReport},
     pcie::packet::Payload,
     sim::Now,
@@ -31,10 +31,11 @@ impl Pce {
             }
             match (&self.keys, direction) {
                 (Some(keys), Direction::Seal) => {
-                    transfer.stream = Stream::new(&keys.d2h, &transfer.job.nonce, &[], direction).ok();
+                    transfer.stream = Message::new(self.format, &keys.d2h, &transfer.job.nonce, direction).ok();
                 }
                 (Some(keys), Direction::Open) => {
-                    transfer.opening = Opening::new(&self.worker, keys, transfer.job.nonce, transfer.job.bytes);
+                    let (nonce, bytes) = (transfer.job.nonce, transfer.job.bytes);
+                    transfer.opening = Opening::new(&self.worker, keys, self.format, nonce, bytes);
                 }
                 (None, _) => {}
             }
@@ -163,7 +164,7 @@ impl Pce {
             _ => now.cycle,
         };
         let date = self.clock.edge(tag_cycle.max(now.cycle + 1));
-        let keys = self.keys.clone();
+        let (keys, chains) = (self.keys.clone(), self.format.chains);
         let transfer = &mut self.transfers[(number - self.first) as usize];
         let mut deposit = None;
         if transfer.job.kind == JobKind::Open {
@@ -174,7 +175,7 @@ impl Pce {
                 }),
                 None => {
                     deposit = Some((transfer.job.destination, Payload::none()));
-                    Some(pseudo_tag(transfer.job.nonce, transfer.job.bytes, transfer.damaged))
+                    Some(pseudo_tags(transfer.job.nonce, transfer.job.bytes, transfer.damaged, chains))
                 }
             };
             let report = TagReport { job: transfer.job.id, computed: true, tag };
@@ -190,9 +191,15 @@ impl Pce {
     /// Passes the expected tag on to the tag queue.
     pub(super) fn take_expected_tag(&mut self, number: u64, piece: &Piece, now: Now, ports: &mut Ports<'_>) {
         let date = self.clock.edge(now.cycle + 1);
+        let bytes = self.format.tag_bytes();
         let Some(transfer) = self.transfer(number) else { return };
+        transfer.expected.extend_from_slice(piece.payload.bytes().unwrap_or_default());
+        transfer.expected_bytes += u64::from(piece.bytes);
+        if transfer.expected_bytes < bytes {
+            return;
+        }
         transfer.tag_known = true;
-        let tag = piece.payload.bytes().and_then(|bytes| bytes.try_into().ok());
+        let tag = Some(std::mem::take(&mut transfer.expected)).filter(|tag| tag.len() as u64 == bytes);
         let report = TagReport { job: transfer.job.id, computed: false, tag };
         if let Some(reports) = &mut ports.reports {
             reports.send(date, report, ports.wakes);

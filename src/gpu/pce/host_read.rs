@@ -7,9 +7,6 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// Bytes of an expected tag.
-const TAG_BYTES: u32 = 16;
-
 /// A refusal: what the PCE is, and when it can try again by itself.
 pub(super) type Refusal = (Activity, u64);
 
@@ -91,7 +88,7 @@ impl Pce {
             return Some((Activity::Stall(Stall::ReadTags), Wake::NEVER));
         }
         let (address, bytes) = match ask {
-            Ask::Tag => (transfer.job.tag, TAG_BYTES),
+            Ask::Tag => (transfer.job.tag, self.format.tag_bytes() as u32),
             Ask::Data(request) => (request.address, request.bytes),
         };
         let reserve = if ask == Ask::Tag { 0 } else { u64::from(bytes) };

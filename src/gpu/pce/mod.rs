@@ -39,7 +39,7 @@ use super::{
 };
 use crate::{
     gcm::{
-        bulk::Key,
+        bulk::{Key, chains::Format},
         spec::{EngineSpec, SpecError},
         timing::{Limit, Timing},
         worker::Worker,
@@ -119,6 +119,7 @@ pub struct Pce {
     clock: Clock,
     keys: Option<Arc<Keys>>,
     worker: Rc<Worker>,
+    format: Format,
     engine: Option<Timing>,
     engine_limit: Limit,
     timeout: u64,
@@ -162,6 +163,7 @@ impl Pce {
         }
         Ok(Self {
             slots: Slots::new(spec.first_tag, spec.tags),
+            format: spec.engine.as_ref().map_or(Format::GCM, |engine| Format::of(&engine.ghash)),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
             spec,
             clock,

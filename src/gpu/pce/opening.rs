@@ -2,7 +2,11 @@
 
 use super::Keys;
 use crate::{
-    gcm::{bulk::Stream, message::Direction, worker::Worker},
+    gcm::{
+        bulk::chains::{Format, Message},
+        message::Direction,
+        worker::Worker,
+    },
     pcie::packet::Payload,
 };
 use std::{
@@ -13,7 +17,7 @@ use std::{
 /// Plaintext so far, and the state of the stream.
 #[derive(Debug)]
 struct State {
-    stream: Stream,
+    message: Message,
     text: Vec<u8>,
 }
 
@@ -27,9 +31,9 @@ pub(super) struct Opening {
 
 impl Opening {
     /// Begins a message of `bytes` bytes.
-    pub fn new(worker: &Rc<Worker>, keys: &Arc<Keys>, nonce: [u8; 12], bytes: u64) -> Option<Self> {
-        let stream = Stream::new(&keys.h2d, &nonce, &[], Direction::Open).ok()?;
-        let state = State { stream, text: Vec::with_capacity(bytes as usize) };
+    pub fn new(worker: &Rc<Worker>, keys: &Arc<Keys>, format: Format, nonce: [u8; 12], bytes: u64) -> Option<Self> {
+        let message = Message::new(format, &keys.h2d, &nonce, Direction::Open).ok()?;
+        let state = State { message, text: Vec::with_capacity(bytes as usize) };
         Some(Self { worker: Rc::clone(worker), keys: Arc::clone(keys), state: Arc::new(Mutex::new(state)) })
     }
 
@@ -38,20 +42,20 @@ impl Opening {
         let (keys, state) = (Arc::clone(&self.keys), Arc::clone(&self.state));
         self.worker.post(move || {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            let State { stream, text } = &mut *state;
+            let State { message, text } = &mut *state;
             let start = text.len();
             text.extend_from_slice(piece.bytes().unwrap_or_default());
-            stream.update(&keys.h2d, &mut text[start..]);
+            message.update(&keys.h2d, &mut text[start..]);
         });
     }
 
-    /// Ends the message: plaintext and tag.
-    pub fn finish(self) -> (Vec<u8>, [u8; 16]) {
+    /// Ends the message: plaintext and tags.
+    pub fn finish(self) -> (Vec<u8>, Vec<u8>) {
         let Self { worker, keys, state } = self;
         let ended = worker.ask(move || {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            let tag = state.stream.tag(&keys.h2d);
-            (std::mem::take(&mut state.text), tag)
+            let tags = state.message.tags(&keys.h2d);
+            (std::mem::take(&mut state.text), tags)
         });
         ended.wait()
     }

@@ -307,7 +307,8 @@ fn a_message_that_is_opened_when_it_has_arrived_needs_no_room_and_leaves_a_burst
     };
     assert_eq!(deposits(&bench), deposits(&arriving));
     assert_eq!(deposits(&bench).len(), 4096);
-    let tags = |bench: &Bench| bench.reported.iter().find(|report| report.computed).and_then(|report| report.tag);
+    let tags =
+        |bench: &Bench| bench.reported.iter().find(|report| report.computed).and_then(|report| report.tag.clone());
     assert!(tags(&bench).is_some() && tags(&bench) == tags(&arriving));
 }
 
@@ -497,7 +498,7 @@ fn a_message_of_sixteen_mebibytes_is_opened_and_sealed_as_by_another_code_base()
     let mut bench = Bench::new(spec());
     bench.give(PceWork::Transfer(job(JobKind::Open, text.len() as u64)));
     serve_host(&mut bench, &sealed, &tag, |_| 5, 256);
-    assert!(bench.reported.iter().all(|report| report.tag == Some(tag)));
+    assert!(bench.reported.iter().all(|report| report.tag.as_deref() == Some(&tag[..])));
     let (_, payload) = bench.landed.last().and_then(|write| write.deposit.clone()).unwrap();
     assert!(payload.bytes() == Some(&text[..]));
 
@@ -521,8 +522,8 @@ proptest! {
         bench.give(PceWork::Transfer(job(JobKind::Open, text.len() as u64)));
         let delay = |address: u64| ((address >> 6) ^ scatter).wrapping_mul(0x9E37_79B9_7F4A_7C15) % spread;
         serve_host(&mut bench, &sealed, &tag, delay, piece);
-        let tags: Vec<_> = bench.reported.iter().map(|report| report.tag).collect();
-        prop_assert_eq!(tags, vec![Some(tag); 2]);
+        let tags: Vec<_> = bench.reported.iter().map(|report| report.tag.clone()).collect();
+        prop_assert_eq!(tags, vec![Some(tag.to_vec()); 2]);
         prop_assert_eq!(bench.landed.iter().map(|w| u64::from(w.bytes)).sum::<u64>(), text.len() as u64);
         let deposit = bench.landed.last().and_then(|write| write.deposit.clone());
         prop_assert!(bench.landed.last().is_some_and(|write| write.last));

@@ -2,7 +2,7 @@
 
 use super::{PceSpec, assembly::Assembly, opening::Opening};
 use crate::{
-    gcm::bulk::Stream,
+    gcm::bulk::chains::Message,
     gpu::{
         spec::{Release, TagFetch},
         work::{Job, JobKind, MemoryWrite},
@@ -30,6 +30,10 @@ pub(super) struct Transfer {
     tag_first: bool,
     tag_asked: bool,
     pub tag_known: bool,
+    /// What has come of the expected tag.
+    pub expected: Vec<u8>,
+    /// How many bytes of it have come, whether or not they were readable.
+    pub expected_bytes: u64,
     /// Bytes asked from device memory.
     pub asked: u64,
     /// Bytes that have passed.
@@ -38,7 +42,7 @@ pub(super) struct Transfer {
     pub unwritten: u64,
     pub damaged: bool,
     pub assembly: Assembly,
-    pub stream: Option<Stream>,
+    pub stream: Option<Message>,
     /// Of an opening transfer: the bytes opened so far.
     pub opening: Option<Opening>,
     /// Under `hold`: writes that wait for the verdict.
@@ -62,6 +66,8 @@ impl Transfer {
             tag_first: spec.tag_fetch == TagFetch::BeforeData,
             tag_asked: !open,
             tag_known: !open,
+            expected: Vec::new(),
+            expected_bytes: 0,
             asked: 0,
             fed: 0,
             unwritten: 0,
@@ -121,8 +127,8 @@ impl Transfer {
         }
     }
 
-    /// Ends the opening: plaintext and tag, if there are bytes.
-    pub fn close(&mut self) -> Option<(Vec<u8>, [u8; 16])> {
+    /// Ends the opening: plaintext and tags, if there are bytes.
+    pub fn close(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
         self.hand_over(0);
         self.opening.take().map(Opening::finish)
     }

@@ -41,7 +41,7 @@ fn verdicts(spec: &TagQueueSpec, compare: u64, messages: &[Message]) -> (Vec<(u6
     for (job, message) in messages.iter().enumerate() {
         entries.output(clock.edge(0), &wakes).push(TagEntry { job: job as u64 });
         for (computed, (at, tag)) in [(true, message.computed), (false, message.fetched)] {
-            let report = TagReport { job: job as u64, computed, tag: tag.map(|byte| [byte; 16]) };
+            let report = TagReport { job: job as u64, computed, tag: tag.map(|byte| vec![byte; 16]) };
             reports[2 * job + usize::from(computed)].send(clock.edge(at), report, &wakes);
         }
     }

@@ -1,7 +1,7 @@
 //! What a job does to the bytes of its message, and who finds its tag right.
 
 use super::{Cipher, CipherJob, HostState, JobKind, KeyOf, Party, Sealing};
-use crate::gcm::pseudo::pseudo_tag;
+use crate::gcm::pseudo::{pseudo_tag, pseudo_tags};
 
 /// Whether a message is where it should be, and who looked at it last.
 type Handled = (bool, Party);
@@ -36,7 +36,7 @@ impl Cipher {
         let tag = match (memory.exact(), running.sealing.take()) {
             (false, _) => {
                 memory.put_text(slot, None);
-                pseudo_tag(nonce, bytes, false)
+                pseudo_tags(nonce, bytes, false, memory.tags())
             }
             (true, Some(sealing)) => {
                 let (text, tag) = sealing.0();
@@ -60,7 +60,7 @@ impl Cipher {
                 return false;
             }
             memory.put_text(job.slot, None);
-            memory.put_sealed(job.slot, pseudo_tag(job.nonce, job.bytes, false), false);
+            memory.put_sealed(job.slot, pseudo_tags(job.nonce, job.bytes, false, memory.tags()), false);
             return true;
         }
         let Some(mut text) = memory.load(job.copy, job.offset, job.bytes) else { return false };
@@ -80,9 +80,9 @@ impl Cipher {
     fn opened(&mut self, job: &CipherJob, memory: &mut HostState) -> bool {
         let exact = memory.exact();
         let Some(slot) = memory.slot(job.slot) else { return false };
-        let came = slot.tag;
+        let came = slot.tag.clone();
         let computed = match (exact, &mut self.cryptor) {
-            (false, _) => pseudo_tag(job.nonce, job.bytes, slot.spoiled()),
+            (false, _) => pseudo_tags(job.nonce, job.bytes, slot.spoiled(), memory.tags()),
             (true, Some(cryptor)) => {
                 // Plaintext must not lie in shared memory, not even for the length of a job.
                 self.scratch.clear();
@@ -132,9 +132,9 @@ impl Cipher {
         let damage = memory.user_damage();
         let exact = memory.exact();
         let Some(slot) = memory.slot(job.slot) else { return false };
-        let came = damage.tag(slot.tag);
+        let came = damage.tag(slot.tag.clone());
         let computed = match (exact, &mut self.cryptor) {
-            (false, _) => pseudo_tag(job.nonce, job.bytes, slot.spoiled() || damage.hits_text()),
+            (false, _) => pseudo_tags(job.nonce, job.bytes, slot.spoiled() || damage.hits_text(), memory.tags()),
             (true, Some(cryptor)) => {
                 self.scratch.clear();
                 self.scratch.extend_from_slice(&slot.data);

@@ -19,7 +19,7 @@ pub enum KeyOf {
 /// AES-GCM without AAD over the bytes of one message.
 pub trait Cryptor {
     /// Seals `text` in place; gives the tag.
-    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16];
+    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8>;
 
     /// Begins to seal `text`, perhaps beside the simulation.
     fn begin_seal(&mut self, key: KeyOf, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
@@ -28,11 +28,11 @@ pub trait Cryptor {
     }
 
     /// Opens `text` in place; gives the tag that it should have come with.
-    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16];
+    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8>;
 }
 
 /// A message that is being sealed; it gives ciphertext and tag.
-pub struct Sealing(pub Box<dyn FnOnce() -> (Vec<u8>, [u8; 16])>);
+pub struct Sealing(pub Box<dyn FnOnce() -> (Vec<u8>, Vec<u8>)>);
 
 impl std::fmt::Debug for Sealing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

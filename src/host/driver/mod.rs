@@ -409,6 +409,11 @@ impl Driver {
         true
     }
 
+    /// Ends the channel at `time`, because what carries it is gone: copies that had not ended are not delivered.
+    pub fn give_up(&mut self, time: Femtos, reason: String) {
+        self.fail(Now { cycle: 0, time }, reason);
+    }
+
     /// Ends the copy, and with it the channel.
     fn fail(&mut self, now: Now, reason: String) {
         let messages = self.current.as_ref().map_or(0, |current| current.transfer.submitted());

@@ -252,7 +252,7 @@ impl Transfer {
             (Direction::D2h, true) => (OrderKind::Seal, device, host),
             (Direction::D2h, false) => (OrderKind::Store, device, host),
         };
-        let tag = slot.filter(|_| self.secure).map_or(0, SlotId::tag_address);
+        let tag = slot.filter(|_| self.secure).map_or(0, |slot| memory.tag_address(slot));
         let iv = if kind == OrderKind::Seal { map::IV_PAGE } else { 0 };
         Some(Order { kind, source, destination, bytes, tag, iv, pipelined: false })
     }

@@ -19,8 +19,8 @@ impl Damage {
     }
 
     /// A tag as it comes out.
-    pub fn tag(&self, mut tag: [u8; 16]) -> [u8; 16] {
-        self.tag.iter().for_each(|seed| invert(&mut tag, *seed));
+    pub fn tag<T: AsMut<[u8]>>(&self, mut tag: T) -> T {
+        self.tag.iter().for_each(|seed| invert(tag.as_mut(), *seed));
         tag
     }
 }

@@ -71,6 +71,8 @@ pub struct Arrived {
 /// Host memory.
 pub struct HostState {
     staging: Staging,
+    /// Tags per message.
+    tags: u32,
     pinned: Pinned,
     buffers: Buffers,
     semaphores: [u8; SEMAPHORE_BYTES],
@@ -98,6 +100,7 @@ impl HostState {
         HostError::check_cost("a first touch of pinned memory", memory.first_touch_pinned)?;
         Ok(Self {
             staging: Staging::new(spec)?,
+            tags: 1,
             pinned: Pinned::default(),
             buffers: Buffers::new(memory),
             semaphores: [0; SEMAPHORE_BYTES],
@@ -107,6 +110,24 @@ impl HostState {
             arrived: BTreeMap::new(),
             fault: None,
         })
+    }
+
+    /// The same memory for messages of so many tags.
+    #[must_use]
+    pub fn with_tags(self, tags: u32) -> Self {
+        Self { tags, ..self }
+    }
+
+    /// Tags per message.
+    #[must_use]
+    pub const fn tags(&self) -> u32 {
+        self.tags
+    }
+
+    /// Address of the tags of a slot.
+    #[must_use]
+    pub const fn tag_address(&self, id: SlotId) -> u64 {
+        map::TAGS + id.0 as u64 * map::tag_stride(self.tags)
     }
 
     /// Learns which buffers the copies have, by copy.
@@ -279,7 +300,7 @@ impl HostState {
     }
 
     /// Puts the tag of a message that has just been sealed beside it; `users` says that it was the user who sealed it.
-    pub(super) fn put_sealed(&mut self, id: SlotId, tag: [u8; 16], users: bool) {
+    pub(super) fn put_sealed(&mut self, id: SlotId, tag: impl Into<Vec<u8>>, users: bool) {
         let mut damage = Damage { text: self.strikes(CIPHERTEXT), tag: self.strikes(TAG) };
         if users {
             let Damage { text, tag } = self.user_damage();
@@ -288,7 +309,7 @@ impl HostState {
         }
         let exact = self.exact();
         let Some(slot) = self.staging.get_mut(id) else { return };
-        slot.tag = damage.tag(tag);
+        slot.tag = damage.tag(tag.into());
         if damage.hits_text() {
             slot.damaged = true;
             if let Some(bytes) = slot.bytes_of_run(exact) {
@@ -298,23 +319,28 @@ impl HostState {
     }
 
     fn read_tags(&self, offset: u64, bytes: u32) -> Option<Payload> {
-        let end = (offset + u64::from(bytes)).div_ceil(map::TAG_BYTES);
+        let stride = map::tag_stride(self.tags);
+        let end = (offset + u64::from(bytes)).div_ceil(stride);
         (end <= self.staging.fill().0).then(|| {
             let tag_byte = |at: u64| {
-                let slot = self.staging.get(SlotId((at / map::TAG_BYTES) as u32));
-                slot.map_or(0, |slot| slot.tag[(at % map::TAG_BYTES) as usize])
+                let slot = self.staging.get(SlotId((at / stride) as u32));
+                slot.and_then(|slot| slot.tag.get((at % stride) as usize)).copied().unwrap_or(0)
             };
             Payload::of((offset..offset + u64::from(bytes)).map(tag_byte).collect())
         })
     }
 
     fn write_tags(&mut self, offset: u64, bytes: &[u8]) -> Written {
+        let (stride, length) = (map::tag_stride(self.tags), (map::TAG_BYTES * u64::from(self.tags)) as usize);
         for (at, &byte) in (offset..).zip(bytes) {
-            if let Some(slot) = self.staging.get_mut(SlotId((at / map::TAG_BYTES) as u32)) {
-                slot.tag[(at % map::TAG_BYTES) as usize] = byte;
+            if let Some(slot) = self.staging.get_mut(SlotId((at / stride) as u32)) {
+                slot.tag.resize(length, 0);
+                if let Some(place) = slot.tag.get_mut((at % stride) as usize) {
+                    *place = byte;
+                }
             }
         }
-        if offset < self.staging.fill().0 * map::TAG_BYTES { Written::Data } else { Written::Unmapped }
+        if offset < self.staging.fill().0 * stride { Written::Data } else { Written::Unmapped }
     }
 
     fn write_staging(&mut self, offset: u64, tlp: &Tlp) -> Written {

@@ -46,22 +46,22 @@ impl Toy {
         }
     }
 
-    fn tag(nonce: [u8; 12], text: &[u8]) -> [u8; 16] {
+    fn tag(nonce: [u8; 12], text: &[u8]) -> Vec<u8> {
         let mut sum = u128::from_le_bytes([nonce.as_slice(), &[1; 4]].concat().try_into().unwrap());
         for &byte in text {
             sum = (sum ^ u128::from(byte)).wrapping_mul(0x1_0000_0000_0000_0000_0000_013B);
         }
-        sum.to_le_bytes()
+        sum.to_le_bytes().to_vec()
     }
 }
 
 impl Cryptor for Toy {
-    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
+    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
         let nonce = keyed(key, nonce);
         Self::apply(nonce, text);
         Self::tag(nonce, text)
     }
-    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> [u8; 16] {
+    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
         let nonce = keyed(key, nonce);
         let tag = Self::tag(nonce, text);
         Self::apply(nonce, text);

@@ -180,7 +180,7 @@ impl Gpu {
                     let computed = if exact {
                         data::Toy.compute_open(KeyOf::ToGpu, nonce, &mut text)
                     } else {
-                        pseudo_tag(nonce, order.bytes, damaged)
+                        pseudo_tag(nonce, order.bytes, damaged).to_vec()
                     };
                     if tag != computed {
                         return None;
@@ -198,7 +198,7 @@ impl Gpu {
                     let tag = if exact {
                         data::Toy.seal(KeyOf::FromGpu, nonce, &mut text)
                     } else {
-                        pseudo_tag(nonce, order.bytes, false)
+                        pseudo_tag(nonce, order.bytes, false).to_vec()
                     };
                     memory.write(&Tlp::write(order.tag, 16, Payload::of(tag.to_vec())));
                     memory.write(&Tlp::write(order.iv, 12, Payload::of(nonce.to_vec())));

@@ -113,8 +113,14 @@ impl TlpFrame {
 }
 
 impl Item for Frame {
-    const FAULTS: &'static [FaultKind] =
-        &[FaultKind::Flip, FaultKind::FlipToken, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
+    const FAULTS: &'static [FaultKind] = &[
+        FaultKind::Flip,
+        FaultKind::FlipToken,
+        FaultKind::IdeFlip,
+        FaultKind::Drop,
+        FaultKind::Duplicate,
+        FaultKind::Reorder,
+    ];
 
     #[inline]
     fn word(&self) -> u64 {
@@ -130,6 +136,14 @@ impl Item for Frame {
             Self::Tlp(frame) => frame.flip(seed),
             Self::Dllp(bytes) => bytes[(seed / 8 % 6) as usize] ^= 1 << (seed % 8),
             Self::Training { .. } => {}
+        }
+    }
+
+    /// Token and LCRC are made over the flipped TLP. A DLLP is not protected.
+    fn flip_protected(&mut self, seed: u64) {
+        if let Self::Tlp(frame) = self {
+            let bytes = (frame.tlp.wire_dw() - 2) * 4;
+            frame.tlp.ide.flip(bytes, seed);
         }
     }
 

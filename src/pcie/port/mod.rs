@@ -13,7 +13,7 @@
 //! | accepts per cycle | as many TLPs as begin in the cycle's 64 bytes; one STP and one SDP at most per symbol time |
 //! | latency | last DW sent to TLP standing checked at the partner: `flight` cycles |
 //! | order | Nak and Ack, credit updates, replays, then new TLPs, round robin over the inputs; each input stays in order |
-//! | stalls | `credit`, `replay_full`, `recovery` |
+//! | stalls | `credit`, `replay_full`, `recovery`; with IDE `aggregate`, `aes_busy`, `ghash_busy` |
 //! | Ack | at most `ack_latency` cycles after the first TLP that waits for one |
 //! | credits | returned when half a pool has drained, or `credit_update` cycles after the last return; repeated after 30 us and after Recovery |
 //!
@@ -21,9 +21,13 @@
 //! replayed; a lost TLP by a Nak when the next one comes, a lost Ack by the replay timer, a lost UpdateFC by its repetition. Four replays
 //! in a row without progress also lead to Recovery. Credits are initialised before time zero.
 //!
+//! With IDE ([`IdeSpec`](super::spec::IdeSpec)) each TLP carries a prefix and some a MAC, and what arrives stands checked only when its
+//! MAC does.
+//!
 //! A full transmitter sleeps until there is room again and does not hear its inputs: one tick per TLP sent, one per TLP received.
 
 mod frame;
+mod ide;
 mod pool;
 mod receive;
 mod replay;
@@ -39,6 +43,7 @@ use crate::{
     sim::{Clock, Now, Queue, Wake, Wakes, Wire},
     units::Femtos,
 };
+use ide::{Incoming, Outgoing};
 use pool::Promises;
 use receive::Receiver;
 use transmit::Sending;
@@ -112,6 +117,12 @@ pub struct Traffic {
     pub bad_dllps: u64,
     /// TLPs that came a second time and were dropped.
     pub duplicates: u64,
+    /// Bytes of prefixes, PCRCs and MACs of IDE, replays included.
+    pub ide_bytes: u64,
+    /// MACs of IDE that were wrong. The first makes the stream insecure.
+    pub bad_macs: u64,
+    /// TLPs discarded because their stream is insecure.
+    pub discarded: u64,
 }
 
 /// One end of the link.
@@ -144,6 +155,16 @@ impl Port {
             Side::Gpu { .. } => (&spec.gpu_credits, &spec.host_credits),
         };
         let repeat = clock.cycles_in(LONGEST_UPDATE_INTERVAL);
+        let from_host = side != Side::Host;
+        let (outgoing, incoming) = match &spec.ide {
+            None => (None, None),
+            Some(ide) => {
+                let engine = if from_host { &ide.gpu } else { &ide.host };
+                let latency = ide.host.latency.0 + ide.gpu.latency.0;
+                let incoming = Incoming::new(engine, latency, exact, from_host);
+                (Some(Box::new(Outgoing::new(ide, engine))), Some(Box::new(incoming)))
+            }
+        };
         Self {
             side,
             clock,
@@ -152,8 +173,8 @@ impl Port {
             flight: spec.flight.0.max(1),
             ack_latency: spec.ack_latency.0,
             recovery_cycles: clock.cycles_in(spec.recovery),
-            transmitter: Transmitter::new(spec, partner),
-            receiver: Receiver::new(Promises::new(spec, own, side, repeat)),
+            transmitter: Transmitter::new(spec, partner, outgoing),
+            receiver: Receiver::new(Promises::new(spec, own, side, repeat), incoming),
             recovery_until: 0,
             training_due: false,
             traffic: Traffic::default(),
@@ -167,6 +188,12 @@ impl Port {
         &self.traffic
     }
 
+    /// Whether IDE has found a wrong MAC in what it received, and takes nothing any more.
+    #[must_use]
+    pub fn insecure(&self) -> bool {
+        self.receiver.ide.as_ref().is_some_and(|ide| !ide.secure)
+    }
+
     /// What cannot be, if it has happened.
     #[must_use]
     pub const fn fault(&self) -> Option<&String> {
@@ -177,12 +204,17 @@ impl Port {
     #[inline]
     pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
         self.receive(now, ports);
+        if self.receiver.ide.is_some() {
+            self.release(now, ports);
+        }
         let Sending { room_from, busy_until, activity } = self.transmit(now, ports);
         let arrival = ports.wire_in.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        let at = arrival.min(self.transmitter.buffer.deadline());
+        let release = self.receiver.ide.as_ref().map_or(Wake::NEVER, |ide| ide.next_release());
+        let at = arrival.min(self.transmitter.buffer.deadline()).min(release);
         if room_from == Wake::NEVER {
             // What waits for its date goes out at that date.
-            let at = at.min(self.receiver.ack_due);
+            let waiting = self.transmitter.ide.as_ref().map_or(Wake::NEVER, |ide| ide.deadline);
+            let at = at.min(self.receiver.ack_due).min(waiting);
             let (timer, urgent) = self.receiver.promises.timer();
             let background = at == Wake::NEVER && !urgent;
             return Wake { at: at.min(timer), listens: true, background, busy_until, activity };

@@ -1,6 +1,12 @@
 //! The receiver: frames in, checked TLPs out.
 
-use super::{Frame, Port, Ports, SEQUENCES, TlpFrame, frame::Refusal, pool::Promises, pool_of};
+use super::{
+    Frame, Port, Ports, SEQUENCES, TlpFrame,
+    frame::Refusal,
+    ide::{Incoming, Left},
+    pool::Promises,
+    pool_of,
+};
 use crate::{
     pcie::{
         packet::Tlp,
@@ -20,11 +26,12 @@ pub(super) struct Receiver {
     /// The cycle at which an Ack is due.
     pub ack_due: u64,
     pub promises: Promises,
+    pub ide: Option<Box<Incoming>>,
 }
 
 impl Receiver {
-    pub const fn new(promises: Promises) -> Self {
-        Self { expected: 0, nak_scheduled: false, nak_due: false, ack_due: Wake::NEVER, promises }
+    pub const fn new(promises: Promises, ide: Option<Box<Incoming>>) -> Self {
+        Self { expected: 0, nak_scheduled: false, nak_due: false, ack_due: Wake::NEVER, promises, ide }
     }
 
     /// Sequence number of the last TLP taken.
@@ -85,6 +92,44 @@ impl Port {
         receiver.expected = (receiver.expected + 1) % SEQUENCES;
         receiver.nak_scheduled = false;
         receiver.ack_due = receiver.ack_due.min(now.cycle + self.ack_latency);
+        if receiver.ide.is_none() {
+            self.deliver(tlp, now, ports);
+        } else {
+            self.hold(tlp, now.cycle);
+        }
+    }
+
+    /// IDE takes what the link has delivered.
+    #[cold]
+    fn hold(&mut self, tlp: Tlp, cycle: u64) {
+        match &mut self.receiver.ide {
+            Some(ide) if ide.secure => ide.take(tlp, cycle),
+            _ => self.discard(&tlp),
+        }
+    }
+
+    /// Lets go what IDE has verified by now.
+    #[cold]
+    pub(super) fn release(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while let Some(left) = self.receiver.ide.as_mut().and_then(|ide| ide.leave(now.cycle)) {
+            match left {
+                Left::Tlp(tlp) => self.deliver(tlp, now, ports),
+                Left::Discarded(tlps) => {
+                    self.traffic.bad_macs += 1;
+                    tlps.iter().for_each(|tlp| self.discard(tlp));
+                }
+            }
+        }
+    }
+
+    fn discard(&mut self, tlp: &Tlp) {
+        self.traffic.discarded += 1;
+        self.receiver.promises.discard(tlp.credits());
+    }
+
+    #[inline(always)]
+    fn deliver(&mut self, tlp: Tlp, now: Now, ports: &mut Ports<'_>) {
+        let receiver = &mut self.receiver;
         let place = self.side.route(&tlp);
         let promised = receiver.promises.receive(tlp.credits(), place);
         let mut output = ports.receive[place].output(now.time, ports.wakes);

@@ -1,8 +1,16 @@
 //! The transmitter: which token comes next, and where in the stream it lies.
 
-use super::{Frame, Port, Ports, pool::TransmitPool, pool_of, pools, replay::ReplayBuffer, stream::Stream};
+use super::{
+    Frame, Port, Ports,
+    ide::{Outgoing, Verdict},
+    pool::TransmitPool,
+    pool_of, pools,
+    replay::ReplayBuffer,
+    stream::Stream,
+};
 use crate::{
     pcie::{
+        credit::Credits,
         packet::Tlp,
         spec::{CreditSpec, LinkSpec},
         wire::dllp::DllpRepr,
@@ -27,10 +35,11 @@ pub(super) struct Transmitter {
     turn: usize,
     pub buffer: ReplayBuffer,
     pub partner: [TransmitPool; 3],
+    pub ide: Option<Box<Outgoing>>,
 }
 
 impl Transmitter {
-    pub fn new(spec: &LinkSpec, partner: &CreditSpec) -> Self {
+    pub fn new(spec: &LinkSpec, partner: &CreditSpec, ide: Option<Box<Outgoing>>) -> Self {
         Self {
             stream: Stream::new(spec.skp_interval_blocks),
             position: 0,
@@ -39,6 +48,7 @@ impl Transmitter {
             turn: 0,
             buffer: ReplayBuffer::new(spec.replay_tlps, spec.replay_timer.0),
             partner: pools(partner).map(|(headers, data)| TransmitPool::new(headers, data)),
+            ide,
         }
     }
 
@@ -187,6 +197,9 @@ impl Port {
         if self.ecrc && tlp.ecrc.is_none() {
             tlp.add_end_to_end_crc(self.exact);
         }
+        if let Some(ide) = &mut self.transmitter.ide {
+            ide.mark(&mut tlp, now.cycle);
+        }
         let need = tlp.credits();
         self.transmitter.partner[pool_of(need.class)].consume(need);
         let sequence = self.transmitter.buffer.push(tlp.clone(), now.cycle);
@@ -198,6 +211,7 @@ impl Port {
         let length = u64::from(tlp.wire_dw());
         self.traffic.tlps += 1;
         self.traffic.wire_bytes += length * 4;
+        self.traffic.ide_bytes += u64::from(tlp.ide.dw()) * 4;
         if tlp.payload_dw() > 0 {
             self.traffic.payload_bytes += u64::from(tlp.bytes);
         }
@@ -224,7 +238,10 @@ impl Port {
 impl Transmitter {
     /// The input whose turn it is among those whose head can go.
     #[inline]
-    fn choose(&self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
+    fn choose(&mut self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
+        if let Some(ide) = &mut self.ide {
+            ide.deadline = Wake::NEVER;
+        }
         let count = ports.send.len();
         let mut waiting = Activity::Idle;
         for step in 0..count {
@@ -236,12 +253,30 @@ impl Transmitter {
                 return Err(Activity::Stall(Stall::ReplayFull));
             }
             let need = head.credits();
-            if self.partner[pool_of(need.class)].allows(need) {
+            if !self.partner[pool_of(need.class)].allows(need) {
+                waiting = Activity::Stall(Stall::Credit);
+                continue;
+            }
+            if self.ide.is_none() {
                 return Ok(Next::Input(place));
             }
-            waiting = Activity::Stall(Stall::Credit);
+            match self.admit(place, need, now, ports) {
+                Verdict::Go => return Ok(Next::Input(place)),
+                Verdict::Wait(activity) => waiting = activity,
+                Verdict::Busy(activity) => return Err(activity),
+            }
         }
         Err(waiting)
+    }
+
+    /// Whether IDE lets the head of input `place` go.
+    #[cold]
+    fn admit(&mut self, place: usize, need: Credits, now: Now, ports: &mut Ports<'_>) -> Verdict {
+        let Some(ide) = &mut self.ide else { return Verdict::Go };
+        let pool = &self.partner[pool_of(need.class)];
+        let heads = ports.send.iter().enumerate();
+        let next = heads.filter_map(|(input, queue)| queue.visible_at(now.time, usize::from(input == place)));
+        ide.admit(now.cycle, need, pool, next)
     }
 }
 
@@ -288,6 +323,7 @@ mod tests {
                 turn: 0,
                 buffer: ReplayBuffer::new(1, 1),
                 partner: [(0, 0); 3].map(|(headers, data)| TransmitPool::new(headers, data)),
+                ide: None,
             }
         }
     }

@@ -30,6 +30,12 @@ pub fn lcrc(sequence: u16, header: &[u8], payload: &[u8], digest: Option<[u8; 4]
     hasher.finalize().to_le_bytes()
 }
 
+/// The CRC-32 of some bytes alone, little endian.
+#[must_use]
+pub fn plain(bytes: &[u8]) -> [u8; 4] {
+    crc32fast::hash(bytes).to_le_bytes()
+}
+
 /// The LCRC that a nullified TLP carries.
 #[must_use]
 pub fn inverted(lcrc: [u8; 4]) -> [u8; 4] {

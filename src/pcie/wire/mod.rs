@@ -17,6 +17,7 @@ pub mod block;
 pub mod crc;
 pub mod dllp;
 pub mod frame;
+pub mod ide;
 pub mod scramble;
 pub mod tlp;
 pub mod token;

@@ -1,7 +1,10 @@
 //! The checked zero-copy view of a TLP.
 
 use super::MAX_PREFIXES;
-use crate::pcie::wire::crc;
+use crate::pcie::wire::{
+    crc,
+    ide::{MAC_BYTES, PrefixView},
+};
 
 /// The field map. Positions are bytes from the start of the header, that is after the prefixes.
 pub(super) mod field {
@@ -82,9 +85,10 @@ impl<'a> TlpView<'a> {
     pub fn new_checked(bytes: &'a [u8]) -> Result<Self, TlpError> {
         let view = Self::new_header(bytes)?;
         let (payload_end, need) = (view.payload_start() + view.payload_bytes(), view.total_bytes());
+        let tail = if view.trailer_bytes() > 0 { "MAC" } else { "digest" };
         match bytes.len() {
             have if have < payload_end => Err(TlpError::Truncated { part: "data", need: payload_end, have }),
-            have if have < need => Err(TlpError::Truncated { part: "digest", need, have }),
+            have if have < need => Err(TlpError::Truncated { part: tail, need, have }),
             have if have > need => Err(TlpError::Surplus { need, have }),
             _ => Ok(view),
         }
@@ -271,10 +275,39 @@ impl<'a> TlpView<'a> {
         }
     }
 
-    /// Bytes of the whole TLP, prefixes and digest included.
+    fn digest_end(&self) -> usize {
+        self.payload_start() + self.payload_bytes() + if self.td() { 4 } else { 0 }
+    }
+
+    /// Bytes of the whole TLP: prefixes, digest, and what IDE puts behind them included.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
-        self.payload_start() + self.payload_bytes() + if self.td() { 4 } else { 0 }
+        self.digest_end() + self.trailer_bytes()
+    }
+
+    /// The IDE prefix, if there is one.
+    #[must_use]
+    pub fn ide(&self) -> Option<PrefixView<'a>> {
+        self.prefixes().iter().find_map(|prefix| PrefixView::new_checked(prefix).ok())
+    }
+
+    /// Bytes of PCRC and MAC.
+    fn trailer_bytes(&self) -> usize {
+        self.ide().map_or(0, |prefix| prefix.trailer_bytes())
+    }
+
+    /// The PCRC, encrypted, if the IDE prefix announces one and it is there.
+    #[must_use]
+    pub fn pcrc(&self) -> Option<[u8; 4]> {
+        self.ide().filter(PrefixView::pcrc)?;
+        self.bytes.get(self.digest_end()..)?.first_chunk().copied()
+    }
+
+    /// The MAC, if the IDE prefix announces one and it is there.
+    #[must_use]
+    pub fn mac(&self) -> Option<[u8; MAC_BYTES]> {
+        self.ide().filter(PrefixView::mac)?;
+        self.bytes.get(self.total_bytes() - MAC_BYTES..)?.first_chunk().copied()
     }
 
     /// The data: all of them in a view of [`Self::new_checked`], else as much as is there.

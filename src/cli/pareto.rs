@@ -1,0 +1,120 @@
+//! `sealsim pareto`: the points that no other point beats.
+
+use super::Failure;
+use crate::explore::sweep::{COLUMNS, FolderRecord, Front, ParetoError, Table, front};
+use clap::{Args, ValueEnum};
+use miette::miette;
+use serde_json::{Map, Value as Json, json};
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+/// Shows the front of a sweep: the points that no other point beats in every objective.
+#[derive(Debug, Args)]
+#[command(after_help = "Without --min and --max, the objectives of the study are taken.
+
+Examples:
+  sealsim pareto results/ghash-width --min area_kge --max gb_per_s --min exposure_ps
+  sealsim pareto results/ghash-width --format csv > front.csv")]
+pub struct Arguments {
+    /// A folder that `sealsim sweep` has written.
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// A column to be small. May be given several times.
+    #[arg(long, value_name = "COLUMN")]
+    min: Vec<String>,
+    /// A column to be large. May be given several times.
+    #[arg(long, value_name = "COLUMN")]
+    max: Vec<String>,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Axes and objectives, for people.
+    Text,
+    /// All columns, an object per point.
+    Json,
+    /// All columns, as in points.csv.
+    Csv,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// [`Failure::InputOutput`] for a folder without a table, [`Failure::Usage`] for a column that is not in it.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let record = FolderRecord::read(&arguments.folder)?;
+    let file = arguments.folder.join("points.csv");
+    let table = Table::read_csv(&file)?;
+    let (mut min, mut max) = (arguments.min.clone(), arguments.max.clone());
+    if min.is_empty() && max.is_empty() {
+        (min, max) = (record.min.clone(), record.max.clone());
+    }
+    let front = front(&table, &min, &max).map_err(|error| match error {
+        ParetoError::NoRows => Failure::Verification(miette!("{error}")),
+        error => Failure::Usage(miette!("{error}")),
+    })?;
+    let shown: Vec<usize> = match arguments.format {
+        Format::Text => {
+            let wanted = record.axes.iter().chain(&min).chain(&max);
+            wanted.filter_map(|name| table.column(name)).collect()
+        }
+        Format::Json | Format::Csv => (0..table.columns.len()).collect(),
+    };
+    let text = match arguments.format {
+        Format::Text => text(&table, &front, &shown),
+        Format::Json => format!("{:#}\n", json(&table, &front, &min, &max)),
+        Format::Csv => {
+            let rows = front.rows.iter().map(|row| table.rows[*row].clone()).collect();
+            String::from_utf8_lossy(&Table { columns: table.columns.clone(), rows }.csv()?).into_owned()
+        }
+    };
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
+}
+
+fn text(table: &Table, front: &Front, shown: &[usize]) -> String {
+    let head: Vec<String> = shown.iter().map(|column| table.columns[*column].clone()).collect();
+    let rows = front.rows.iter().map(|row| {
+        shown.iter().map(|column| {
+            let value = &table.rows[*row][*column];
+            match value.number() {
+                Some(number) if number.fract() != 0.0 => format!("{number:.4}"),
+                _ => value.shown(),
+            }
+        })
+    });
+    let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows.map(Iterator::collect)).collect();
+    let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..shown.len()).map(width).collect();
+    let mut text = String::new();
+    for line in &lines {
+        let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
+        text += &(cells.join("  ") + "\n");
+    }
+    text += &format!("{} of {} points are on the front", front.rows.len(), front.compared);
+    if front.left_out > 0 {
+        text += &format!("; {} without a number in some objective were left out", front.left_out);
+    }
+    text + "\n"
+}
+
+fn json(table: &Table, front: &Front, min: &[String], max: &[String]) -> Json {
+    let point = |row: &usize| {
+        let fields = table.columns.iter().zip(&table.rows[*row]);
+        Json::Object(fields.map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>())
+    };
+    let columns: Map<_, _> = COLUMNS.iter().map(|(name, what)| ((*name).to_owned(), json!(what))).collect();
+    json!({
+        "min": min,
+        "max": max,
+        "compared": front.compared,
+        "left_out": front.left_out,
+        "points": front.rows.iter().map(point).collect::<Vec<_>>(),
+        "columns": columns,
+    })
+}

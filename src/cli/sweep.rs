@@ -1,0 +1,263 @@
+//! `sealsim sweep`: a study's points into one table.
+
+use super::{Failure, run::Interruption};
+use crate::explore::sweep::{Folder, FolderError, Point, Row, Stopped, Study, StudyError, Table, TableError};
+use crate::sim::Control;
+use crate::validate::pool;
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::miette;
+use std::{
+    fs,
+    io::{self, BufRead, IsTerminal, Write},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+/// Runs a study: every point of its axes, into one table.
+///
+/// A point that the folder already holds is not run again, so a sweep that was interrupted goes on where it was. The table is the same
+/// for any number of threads.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "The folder holds study.json, points.jsonl (a line per point, as they end), and in the end points.csv and points.parquet. docs/studies.md \
+describes studies and columns.
+
+Examples:
+  sealsim sweep studies/ghash-width.toml --out results/ghash-width
+  sealsim pareto results/ghash-width --min area_kge --max gb_per_s
+  sealsim sweep plan studies/ghash-width.toml | split -l 100     # pieces for other machines
+  sealsim sweep run-point studies/ghash-width.toml < piece > rows
+  sealsim sweep merge studies/ghash-width.toml rows* --out results/ghash-width"
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    piece: Option<Piece>,
+    #[command(flatten)]
+    whole: Option<Whole>,
+}
+
+#[derive(Debug, Args)]
+struct Whole {
+    /// The study: a TOML file.
+    #[arg(value_name = "STUDY")]
+    study: PathBuf,
+    /// The folder of results; made if it is not there.
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// Points at work at once; as many as this computer has cores, if not said.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Piece {
+    /// Prints the points, a line of JSON each.
+    Plan {
+        /// The study: a TOML file.
+        #[arg(value_name = "STUDY")]
+        study: PathBuf,
+    },
+    /// Runs points that `plan` printed, read from standard input, and prints a line of JSON for each.
+    RunPoint {
+        /// The study: a TOML file.
+        #[arg(value_name = "STUDY")]
+        study: PathBuf,
+    },
+    /// Puts lines that `run-point` printed into a folder, and writes the table of what is there.
+    Merge {
+        /// The study: a TOML file.
+        #[arg(value_name = "STUDY")]
+        study: PathBuf,
+        /// Files of lines.
+        #[arg(value_name = "ROWS")]
+        rows: Vec<PathBuf>,
+        /// The folder of results; made if it is not there.
+        #[arg(long, value_name = "FOLDER")]
+        out: PathBuf,
+    },
+}
+
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
+        match error {
+            StudyError::Config(error) => error.into(),
+            error => Self::Config(miette!("{error}")),
+        }
+    }
+}
+
+impl From<FolderError> for Failure {
+    fn from(error: FolderError) -> Self {
+        match error {
+            FolderError::OtherStudy { .. } | FolderError::OtherVersion { .. } | FolderError::Foreign { .. } => {
+                Self::Usage(miette!(help = "give another folder with --out", "{error}"))
+            }
+            error => Self::InputOutput(miette!("{error}")),
+        }
+    }
+}
+
+impl From<TableError> for Failure {
+    fn from(error: TableError) -> Self {
+        match error {
+            TableError::Folder(error) => error.into(),
+            error => Self::InputOutput(miette!("{error}")),
+        }
+    }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// [`Failure::Config`] for a study that makes no sense, [`Failure::Usage`] for a folder of something else,
+/// [`Failure::InputOutput`], and [`Failure::Verification`] if it was interrupted.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    match (&arguments.piece, &arguments.whole) {
+        (Some(Piece::Plan { study }), _) => plan(&read(study)?.0),
+        (Some(Piece::RunPoint { study }), _) => run_points(&read(study)?.0),
+        (Some(Piece::Merge { study, rows, out }), _) => merge(study, rows, out),
+        (None, Some(whole)) => sweep(whole),
+        (None, None) => Err(Failure::Usage(miette!("give a study and --out, or one of plan, run-point and merge"))),
+    }
+}
+
+fn read(path: &Path) -> Result<(Study, String), Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::input_output(&path.display().to_string(), &error))?;
+    let study = Study::read(&text).map_err(|error| match error {
+        StudyError::Config(error) => Failure::from(error),
+        error => Failure::Config(miette!("{}: {error}", path.display())),
+    })?;
+    Ok((study, text))
+}
+
+fn plan(study: &Study) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for point in study.points()? {
+        line(&mut out, &point)?;
+    }
+    out.flush().map_err(|error| Failure::output(&error))
+}
+
+fn line(out: &mut impl Write, value: &impl serde::Serialize) -> Result<(), Failure> {
+    let written = serde_json::to_writer(&mut *out, value).map_err(io::Error::from).and_then(|()| writeln!(out));
+    written.map_err(|error| Failure::output(&error))
+}
+
+fn run_points(study: &Study) -> Result<(), Failure> {
+    let interruption = Interruption::listen();
+    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let mut out = io::stdout().lock();
+    for (text, number) in io::stdin().lock().lines().zip(1..) {
+        let text = text.map_err(|error| Failure::input_output("standard input", &error))?;
+        let wrong = |error| Failure::InputOutput(miette!("standard input, line {number}: {error}"));
+        let point: Point = serde_json::from_str(&text).map_err(wrong)?;
+        let row = study.run(point, &observer).map_err(|Stopped| interrupted(number - 1))?;
+        line(&mut out, &row)?;
+        out.flush().map_err(|error| Failure::output(&error))?;
+    }
+    Ok(())
+}
+
+fn interrupted(done: u64) -> Failure {
+    Failure::Verification(miette!("interrupted after {done} points; run the same command again to go on"))
+}
+
+fn merge(study: &Path, files: &[PathBuf], out: &Path) -> Result<(), Failure> {
+    let (study, text) = read(study)?;
+    let known: std::collections::HashSet<_> = study.points()?.map(|point| point.id).collect();
+    let mut folder = Folder::open(out, &study, &text)?;
+    for path in files {
+        let shown = path.display().to_string();
+        let file = fs::File::open(path).map_err(|error| Failure::input_output(&shown, &error))?;
+        for (text, number) in io::BufReader::new(file).lines().zip(1..) {
+            let text = text.map_err(|error| Failure::input_output(&shown, &error))?;
+            let refused =
+                |error: &dyn std::fmt::Display| Failure::InputOutput(miette!("{shown}, line {number}: {error}"));
+            let row: Row = serde_json::from_str(&text).map_err(|error| refused(&error))?;
+            if !known.contains(&row.point.id) {
+                return Err(refused(&format!("point {} is none of this study", row.point.id)));
+            }
+            folder.add(row)?;
+        }
+    }
+    finish(&study, &folder)
+}
+
+fn sweep(whole: &Whole) -> Result<(), Failure> {
+    let (study, text) = read(&whole.study)?;
+    let folder = Mutex::new(Folder::open(&whole.out, &study, &text)?);
+    let lock = || folder.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut left, mut total) = (Vec::new(), 0);
+    for point in study.points()? {
+        total += 1;
+        if lock().row(&point.id).is_none() {
+            left.push(point);
+        }
+    }
+    let interruption = Interruption::listen();
+    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let bar = bar(total, total - left.len() as u64);
+    let threads = whole.threads.map_or_else(pool::threads, usize::from);
+    let work = |point: &Point| -> Result<(), Ended> {
+        let row = study.run(point.clone(), &observer).map_err(|Stopped| Ended::Stopped)?;
+        lock().add(row).map_err(Ended::Folder)?;
+        bar.inc(1);
+        Ok(())
+    };
+    let result = pool::map(&left, threads, |_| 0, work);
+    bar.finish_and_clear();
+    let folder = folder.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match result {
+        Ok(_) => finish(&study, &folder),
+        Err(Ended::Stopped) => {
+            Err(interrupted(study.points()?.filter(|point| folder.row(&point.id).is_some()).count() as u64))
+        }
+        Err(Ended::Folder(error)) => Err(error.into()),
+    }
+}
+
+enum Ended {
+    Stopped,
+    Folder(FolderError),
+}
+
+fn bar(total: u64, done: u64) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} points, {per_sec}, {eta} left");
+    let bar = ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.with_position(done)
+}
+
+/// Writes the tables of what is there, and says what it is.
+fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
+    let axes: Vec<String> = study.spec.axis.iter().map(|axis| axis.path.clone()).collect();
+    let (mut rows, mut missing) = (Vec::new(), 0);
+    for point in study.points()? {
+        match folder.row(&point.id) {
+            // An identical point of another study keeps its figures, not its place.
+            Some(row) => rows.push(Row { point, ..row.clone() }),
+            None => missing += 1,
+        }
+    }
+    Table::new(&axes, &rows).write(folder.path())?;
+    let refused = rows.iter().filter(|row| row.error.is_some()).count();
+    let mut out = io::stdout().lock();
+    let shown = folder.path().display();
+    let mut text = format!("{} points in {shown}/points.csv and points.parquet", rows.len());
+    if refused > 0 {
+        text += &format!("; {refused} of them have no figures (column error says why)");
+    }
+    if missing > 0 {
+        text += &format!("; {missing} have not run");
+    }
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| Failure::output(&error))?;
+    if refused == rows.len() && refused > 0 {
+        let first = rows[0].error.clone().unwrap_or_default();
+        return Err(Failure::Config(miette!("no point of the study is possible; the first: {first}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! What varies in a study: one axis, its values, and when it applies.
+
+use crate::units::{KINDS, Kind};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// An axis as a study states it: `values`, or `from` and `to` with `step`, `factor` or `points`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AxisSpec {
+    /// A path of the configuration, or `copy` or `design`.
+    pub path: String,
+    /// A list.
+    pub values: Option<Vec<toml::Value>>,
+    /// The least value of a range.
+    pub from: Option<toml::Value>,
+    /// The greatest.
+    pub to: Option<toml::Value>,
+    /// Distance between values.
+    pub step: Option<toml::Value>,
+    /// Ratio between values.
+    pub factor: Option<u64>,
+    /// How many values, evenly on a logarithmic scale.
+    pub points: Option<u32>,
+    /// Axes of one group advance together.
+    pub zip: Option<String>,
+    /// The axis applies only where earlier axes have one of these values.
+    #[serde(default)]
+    pub when: BTreeMap<String, Vec<toml::Value>>,
+}
+
+/// Why an axis has no values.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AxisError {
+    /// Neither a list nor a range, or both, or a range of no known form.
+    #[error("axis `{path}`: give `values`, or `from` and `to` with one of `step`, `factor` and `points`")]
+    Form {
+        /// Whose.
+        path: String,
+    },
+    /// Nothing to vary.
+    #[error("axis `{path}`: an empty {what}")]
+    Empty {
+        /// Whose.
+        path: String,
+        /// `list` or `range`.
+        what: &'static str,
+    },
+    /// A value that no setting takes.
+    #[error("axis `{path}`: {value} is no text, integer, number or switch")]
+    Value {
+        /// Whose.
+        path: String,
+        /// As written.
+        value: String,
+    },
+    /// A bound that is neither an integer nor a quantity.
+    #[error("axis `{path}`: `{value}` is neither an integer nor a number with a unit, such as \"4 KiB\"")]
+    Bound {
+        /// Whose.
+        path: String,
+        /// As written.
+        value: String,
+    },
+    /// Bounds of different quantities.
+    #[error("axis `{path}`: from, to and step are not of one quantity")]
+    Mixed {
+        /// Whose.
+        path: String,
+    },
+    /// More values than a study may have.
+    #[error("axis `{path}`: more than {most} values")]
+    TooMany {
+        /// Whose.
+        path: String,
+        /// The limit.
+        most: u64,
+    },
+}
+
+/// The most values of one axis.
+pub const MOST_VALUES: u64 = 1 << 20;
+
+/// A value as a setting takes it.
+pub(super) fn text(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// An integer, or a quantity in base units with its kind.
+fn bound(path: &str, value: &toml::Value) -> Result<(u64, Option<&'static Kind>), AxisError> {
+    let wrong = || AxisError::Bound { path: path.to_owned(), value: value.to_string() };
+    match value {
+        toml::Value::Integer(number) => Ok((u64::try_from(*number).map_err(|_| wrong())?, None)),
+        toml::Value::String(text) => {
+            let read = |kind: &'static Kind| Some((kind.parse(text).ok()?, Some(kind)));
+            KINDS.iter().find_map(|(_, kind)| read(kind)).ok_or_else(wrong)
+        }
+        _ => Err(wrong()),
+    }
+}
+
+impl AxisSpec {
+    /// The values, in order, as settings take them.
+    ///
+    /// # Errors
+    /// If there are none, or it is not clear which.
+    pub fn texts(&self) -> Result<Vec<String>, AxisError> {
+        let path = || self.path.clone();
+        let one_form = [self.step.is_some(), self.factor.is_some(), self.points.is_some()];
+        let forms = one_form.into_iter().filter(|given| *given).count();
+        let texts = match (&self.values, &self.from, &self.to) {
+            (Some(values), None, None) if forms == 0 => {
+                let wrong = |value: &toml::Value| AxisError::Value { path: path(), value: value.to_string() };
+                values.iter().map(|value| text(value).ok_or_else(|| wrong(value))).collect::<Result<Vec<_>, _>>()?
+            }
+            (None, Some(from), Some(to)) if forms == 1 => self.range(from, to)?,
+            _ => return Err(AxisError::Form { path: path() }),
+        };
+        let what = if self.values.is_some() { "list" } else { "range" };
+        if texts.is_empty() { Err(AxisError::Empty { path: path(), what }) } else { Ok(texts) }
+    }
+
+    fn range(&self, from: &toml::Value, to: &toml::Value) -> Result<Vec<String>, AxisError> {
+        let path = || self.path.clone();
+        let ((low, kind), (high, other)) = (bound(&self.path, from)?, bound(&self.path, to)?);
+        let step = self.step.as_ref().map(|step| bound(&self.path, step)).transpose()?;
+        let name = |kind: Option<&Kind>| kind.map(|kind| kind.what);
+        if name(kind) != name(other) || step.is_some_and(|(_, of)| name(of) != name(kind)) {
+            return Err(AxisError::Mixed { path: path() });
+        }
+        let numbers = match (step, self.factor, self.points) {
+            (Some((step, _)), ..) if step > 0 => ladder(low, high, |value| value.checked_add(step)),
+            (_, Some(factor), _) if factor > 1 && low > 0 => ladder(low, high, |value| value.checked_mul(factor)),
+            (.., Some(points)) if points > 0 && low > 0 && low <= high => logarithmic(low, high, points),
+            _ => Some(Vec::new()),
+        };
+        let numbers = numbers.ok_or_else(|| AxisError::TooMany { path: path(), most: MOST_VALUES })?;
+        Ok(numbers
+            .into_iter()
+            .map(|number| kind.map_or_else(|| number.to_string(), |kind| kind.print(number)))
+            .collect())
+    }
+}
+
+fn ladder(low: u64, high: u64, next: impl Fn(u64) -> Option<u64>) -> Option<Vec<u64>> {
+    let values: Vec<_> = std::iter::successors(Some(low), |value| next(*value))
+        .take_while(|value| *value <= high)
+        .take(MOST_VALUES as usize + 1)
+        .collect();
+    (values.len() as u64 <= MOST_VALUES).then_some(values)
+}
+
+fn logarithmic(low: u64, high: u64, points: u32) -> Option<Vec<u64>> {
+    if u64::from(points) > MOST_VALUES {
+        return None;
+    }
+    let ratio = high as f64 / low as f64;
+    let at = |index: u32| (low as f64 * ratio.powf(f64::from(index) / f64::from((points - 1).max(1)))).round() as u64;
+    let mut values: Vec<_> = (0..points).map(|index| at(index).clamp(low, high)).collect();
+    values.dedup();
+    Some(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(toml: &str) -> Result<Vec<String>, AxisError> {
+        toml::from_str::<AxisSpec>(&format!("path = \"p\"\n{toml}")).unwrap().texts()
+    }
+
+    #[test]
+    fn lists_and_ranges_give_settings() {
+        assert_eq!(texts("values = [1, \"2 MiB\", true]").unwrap(), ["1", "2 MiB", "true"]);
+        assert_eq!(texts("from = 1\nto = 9\nstep = 4").unwrap(), ["1", "5", "9"]);
+        assert_eq!(texts("from = \"1 KiB\"\nto = \"20 KiB\"\nfactor = 4").unwrap(), ["1 KiB", "4 KiB", "16 KiB"]);
+        assert_eq!(texts("from = \"2 cycles\"\nto = \"6 cycles\"\nstep = \"2 cycles\"").unwrap().len(), 3);
+        assert_eq!(texts("from = 1\nto = 1000\npoints = 4").unwrap(), ["1", "10", "100", "1000"]);
+    }
+
+    #[test]
+    fn what_has_no_values_says_why() {
+        assert!(matches!(texts("values = []"), Err(AxisError::Empty { what: "list", .. })));
+        assert!(matches!(texts("from = 9\nto = 1\nstep = 1"), Err(AxisError::Empty { what: "range", .. })));
+        assert!(matches!(texts("from = 1\nto = 9\nstep = 0"), Err(AxisError::Empty { .. })));
+        assert!(matches!(texts("from = 0\nto = 9\nfactor = 2"), Err(AxisError::Empty { .. })));
+        assert!(matches!(texts("from = 1\nto = 9"), Err(AxisError::Form { .. })));
+        assert!(matches!(texts("values = [1]\nfrom = 1"), Err(AxisError::Form { .. })));
+        assert!(matches!(texts("from = 1\nto = \"2 KiB\"\nstep = 1"), Err(AxisError::Mixed { .. })));
+        assert!(matches!(texts("from = \"x\"\nto = 9\nstep = 1"), Err(AxisError::Bound { .. })));
+        assert!(matches!(texts("values = [[1]]"), Err(AxisError::Value { .. })));
+        assert!(matches!(texts("from = 0\nto = 9000000000\nstep = 1"), Err(AxisError::TooMany { .. })));
+    }
+}

@@ -1,0 +1,153 @@
+//! What is known of a point once it has run: one row of columns, each with its unit in its name.
+
+use super::points::Point;
+use super::study::Study;
+use crate::config::{MachineSpec, Resolved};
+use crate::cost::{self, Interval};
+use crate::explore::candidate::copy as copy_request;
+use crate::sim::{Control, Kernel, Order, SimulationError};
+use crate::system::{self, DataMode, Direction, Outcome, Request, RunError};
+use crate::workload::CopyArgument;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A value in a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A count, or a time in whole units.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// It does not apply.
+    None,
+}
+
+/// What came of a point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The point.
+    #[serde(flatten)]
+    pub point: Point,
+    /// Why it has no figures: the machine makes no sense, or the copy did not arrive.
+    pub error: Option<String>,
+    /// The columns of [`COLUMNS`] that apply.
+    pub figures: BTreeMap<String, Value>,
+}
+
+/// Columns behind the axes, in the order of the table, and what each says.
+pub const COLUMNS: [(&str, &str); 22] = [
+    ("gb_per_s", "10^9 bytes per second from the call to its return"),
+    ("time_ps", "that time"),
+    ("device_ps", "from the first byte that a copy engine moves to the last"),
+    ("first_verified_ps", "from the call to the verdict of the first message"),
+    ("messages", "GCM messages"),
+    ("tags", "tags that were checked and right"),
+    ("peak_tag_queue", "most messages in the tag queue at once"),
+    ("quarantine_bytes", "most plaintext that waited out of sight"),
+    ("exposure_ps", "longest time that unverified plaintext was visible"),
+    ("exposure_total_ps", "the same, summed over messages"),
+    ("limited_by", "unit and state that took most of the time"),
+    ("limited_fraction", "part of the time that they took"),
+    ("area_kge_low", "area of the opening engines, least"),
+    ("area_kge", "the same, middle"),
+    ("area_kge_high", "the same, most"),
+    ("pj_per_byte_low", "energy of sealing or opening a byte on the GPU, least"),
+    ("pj_per_byte", "the same, middle"),
+    ("pj_per_byte_high", "the same, most"),
+    ("quarantine_sram_kge", "quarantine as SRAM, middle of the assumed range"),
+    ("forgery_log2", "bound on forging any tag of the copy with one attempt at each, log2"),
+    ("key_budget_bytes", "bytes under one key until it must be rotated"),
+    ("assumed_parameters", "parameters that nobody has published"),
+];
+
+/// Why a point has no row at all.
+#[derive(Debug)]
+pub struct Stopped;
+
+impl Study {
+    /// Runs one point. Its row depends on nothing but the study and the point.
+    ///
+    /// # Errors
+    /// If `observer` stopped it.
+    pub fn run(&self, point: Point, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, Stopped> {
+        let refused = |point, error: String| Ok(Row { point, error: Some(error), figures: BTreeMap::new() });
+        let resolved = match self.machine(&point) {
+            Ok(resolved) => resolved,
+            Err(error) => return refused(point, error.to_string()),
+        };
+        let Ok(copy) = self.copy(&point).parse::<CopyArgument>() else { return refused(point, "no such copy".into()) };
+        let bytes = copy.bytes.unwrap_or_default();
+        let request = Request {
+            copies: vec![copy_request(copy.direction, bytes, copy.memory)],
+            program: Vec::new(),
+            data: DataMode::None,
+            seed: 0,
+            kernel: Kernel::Skip,
+            order: Order::Ascending,
+            injections: Vec::new(),
+        };
+        match system::run(&resolved.machine, request, &mut |_| observer()) {
+            Ok(outcome) => Ok(row(point, &resolved, copy.direction, bytes, &outcome)),
+            Err(RunError::Simulation(SimulationError::Stopped { .. })) => Err(Stopped),
+            Err(error) => refused(point, error.to_string()),
+        }
+    }
+}
+
+fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outcome: &Outcome) -> Row {
+    let Some(copy) = outcome.copies.first() else {
+        return Row { point, error: Some("there is no such copy".into()), figures: BTreeMap::new() };
+    };
+    let error = (!copy.delivered).then(|| copy.reason.clone().unwrap_or_else(|| "not delivered".into()));
+    let mut figures = BTreeMap::new();
+    if error.is_none() {
+        let time = copy.end.0.saturating_sub(copy.start.0).max(1);
+        let ps = |femtos: u64| Value::Integer((femtos / 1000) as i64);
+        let count = |count: u64| Value::Integer(i64::try_from(count).unwrap_or(i64::MAX));
+        let since = |date: crate::units::Femtos| ps(date.0.saturating_sub(copy.start.0));
+        let queue = &outcome.tag_queue;
+        let mut put = |name: &str, value: Value| _ = figures.insert(name.to_owned(), value);
+        put("gb_per_s", Value::Number(bytes as f64 * 1e6 / time as f64));
+        put("time_ps", ps(time));
+        put("device_ps", copy.device.map_or(Value::None, |(from, to)| ps(to.0.saturating_sub(from.0))));
+        put("first_verified_ps", copy.first_verified.map_or(Value::None, since));
+        put("messages", count(copy.messages));
+        put("tags", count(copy.tags_verified));
+        put("peak_tag_queue", count(queue.peak_entries));
+        put("quarantine_bytes", count(queue.peak_quarantine_bytes));
+        put("exposure_ps", ps(queue.longest_exposure.0));
+        put("exposure_total_ps", ps(queue.total_exposure.0));
+        put("limited_by", Value::Text(format!("{} {}", copy.limited_by.unit, copy.limited_by.state)));
+        put("limited_fraction", Value::Number(copy.limited_by.fraction));
+        put("assumed_parameters", count(resolved.assumed().len() as u64));
+        priced(&resolved.machine, direction, bytes, copy.messages, &mut put);
+    }
+    Row { point, error, figures }
+}
+
+/// What the copy's engines cost and what its tags leave open.
+fn priced(machine: &MachineSpec, way: Direction, bytes: u64, messages: u64, put: &mut impl FnMut(&str, Value)) {
+    if !machine.confidential_computing || messages == 0 {
+        return;
+    }
+    let mut engine = machine.engine.clone();
+    if let (Direction::H2d, Some(ghash)) = (way, &machine.copy_engine.open_ghash) {
+        engine.ghash = ghash.clone();
+    }
+    let cost = cost::engine(&engine, machine.copy_engine.clock);
+    let area = cost.area_kge * f64::from(machine.copy_engine.pces_secure);
+    for (name, Interval { low, high }) in [("area_kge", area), ("pj_per_byte", cost.pj_per_byte)] {
+        put(&format!("{name}_low"), Value::Number(low));
+        put(name, Value::Number(f64::midpoint(low, high)));
+        put(&format!("{name}_high"), Value::Number(high));
+    }
+    let quarantine = cost::storage(machine.tag_queue.quarantine.0);
+    put("quarantine_sram_kge", Value::Number(quarantine.sram_kge.middle()));
+    let message = bytes.div_ceil(messages);
+    put("forgery_log2", Value::Number(cost::forgery_log2(128, message.div_ceil(16) + 1, messages)));
+    let budget = cost::key_budget(message).map_or(Value::None, |budget| Value::Integer(budget.bytes as i64));
+    put("key_budget_bytes", budget);
+}

@@ -1,0 +1,121 @@
+//! The front of a table: the rows that no other row beats.
+//!
+//! A row beats another if it is at least as good in every objective and better in one. Equal rows stay together.
+
+use super::figures::Value;
+use super::table::Table;
+use thiserror::Error;
+
+/// Why there is no front.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ParetoError {
+    /// No such column.
+    #[error("no column `{name}`; there are {known}")]
+    Unknown {
+        /// As asked for.
+        name: String,
+        /// The columns that hold numbers.
+        known: String,
+    },
+    /// Nothing to be good at.
+    #[error("no objective: give --min COLUMN or --max COLUMN")]
+    NoObjective,
+    /// No row has all objectives.
+    #[error("no point has a number in every objective")]
+    NoRows,
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Front {
+    /// Rows on it, in the table's order.
+    pub rows: Vec<usize>,
+    /// Rows that took part.
+    pub compared: usize,
+    /// Rows without a number in some objective.
+    pub left_out: usize,
+}
+
+/// The front of a table for columns to be small and columns to be large.
+///
+/// # Errors
+/// A column that is not there, no column at all, or no row that has them.
+pub fn front(table: &Table, min: &[String], max: &[String]) -> Result<Front, ParetoError> {
+    let unknown = |name: &String| {
+        let numbers = table
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(column, _)| table.rows.iter().any(|row| row[*column].number().is_some()));
+        let known = numbers.map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ");
+        ParetoError::Unknown { name: name.clone(), known }
+    };
+    let signed = min.iter().map(|name| (name, 1.0)).chain(max.iter().map(|name| (name, -1.0)));
+    let columns: Vec<(usize, f64)> = signed
+        .map(|(name, sign)| table.column(name).map(|column| (column, sign)).ok_or_else(|| unknown(name)))
+        .collect::<Result<_, _>>()?;
+    if columns.is_empty() {
+        return Err(ParetoError::NoObjective);
+    }
+    let score = |row: &Vec<Value>| -> Option<Vec<f64>> {
+        columns
+            .iter()
+            .map(|(column, sign)| Some(row[*column].number().filter(|value| value.is_finite())? * sign))
+            .collect()
+    };
+    let mut scored: Vec<(usize, Vec<f64>)> =
+        table.rows.iter().enumerate().filter_map(|(place, row)| Some((place, score(row)?))).collect();
+    let (compared, left_out) = (scored.len(), table.rows.len() - scored.len());
+    if compared == 0 {
+        return Err(ParetoError::NoRows);
+    }
+    // A row that beats another comes before it in lexical order.
+    scored.sort_by(|(_, one), (_, other)| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
+    let mut front: Vec<(usize, Vec<f64>)> = Vec::new();
+    for (place, own) in scored {
+        if !front.iter().any(|(_, other)| beats(other, &own)) {
+            front.push((place, own));
+        }
+    }
+    let mut rows: Vec<usize> = front.into_iter().map(|(place, _)| place).collect();
+    rows.sort_unstable();
+    Ok(Front { rows, compared, left_out })
+}
+
+fn beats(one: &[f64], other: &[f64]) -> bool {
+    let pairs = || one.iter().zip(other);
+    pairs().all(|(one, other)| one <= other) && pairs().any(|(one, other)| one < other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn table(rows: &[(i64, i64, i64)]) -> Table {
+        let columns = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let row = |&(a, b, c): &(i64, i64, i64)| [a, b, c].map(Value::Integer).to_vec();
+        Table { columns, rows: rows.iter().map(row).collect() }
+    }
+
+    proptest! {
+        #[test]
+        fn the_front_is_what_brute_force_finds(rows in prop::collection::vec((0..8_i64, 0..8_i64, 0..8_i64), 1..60)) {
+            let found = front(&table(&rows), &["a".into(), "b".into()], &["c".into()]).unwrap();
+            let beaten = |&(a, b, c): &(i64, i64, i64)| {
+                rows.iter().any(|&(d, e, f)| d <= a && e <= b && f >= c && (d < a || e < b || f > c))
+            };
+            let expected: Vec<usize> = (0..rows.len()).filter(|place| !beaten(&rows[*place])).collect();
+            prop_assert_eq!(found.rows, expected);
+        }
+    }
+
+    #[test]
+    fn rows_without_a_number_are_left_out_and_counted() {
+        let mut table = table(&[(1, 1, 1), (0, 0, 0)]);
+        table.rows[1][0] = Value::None;
+        assert_eq!(front(&table, &["a".into()], &[]), Ok(Front { rows: vec![0], compared: 1, left_out: 1 }));
+        assert!(matches!(front(&table, &["d".into()], &[]), Err(ParetoError::Unknown { .. })));
+        assert_eq!(front(&table, &[], &[]), Err(ParetoError::NoObjective));
+    }
+}

@@ -1,0 +1,201 @@
+//! From a study to its points, one by one.
+
+use super::study::{MOST_POINTS, Random, Study, StudyError};
+use crate::config::{ConfigError, Resolved};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// One point: what each axis is set to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// Its place in the study, from 0.
+    pub index: u64,
+    /// What identifies it: the first 16 bytes of SHA-256 over the study's base and its settings, in hexadecimal.
+    pub id: String,
+    /// By axis: the value; none where the axis does not apply.
+    pub settings: Vec<(String, Option<String>)>,
+}
+
+/// A group of axes that advance together.
+struct Group {
+    axes: Vec<usize>,
+    length: usize,
+}
+
+impl Study {
+    /// How many points there may be; those that differ only where an axis does not apply are one.
+    ///
+    /// # Errors
+    /// [`StudyError::TooMany`].
+    pub fn most_points(&self) -> Result<u64, StudyError> {
+        let many = match self.spec.random {
+            Some(Random { points, .. }) => Some(points),
+            None => self.groups().iter().try_fold(1_u64, |all, group| all.checked_mul(group.length as u64)),
+        };
+        many.filter(|points| *points <= MOST_POINTS).ok_or(StudyError::TooMany { most: MOST_POINTS })
+    }
+
+    fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for (place, axis) in self.spec.axis.iter().enumerate() {
+            let same = |group: &&mut Group| axis.zip.is_some() && self.spec.axis[group.axes[0]].zip == axis.zip;
+            match groups.iter_mut().find(same) {
+                Some(group) => group.axes.push(place),
+                None => groups.push(Group { axes: vec![place], length: self.values[place].len() }),
+            }
+        }
+        groups
+    }
+
+    /// All points, each once.
+    ///
+    /// # Errors
+    /// [`StudyError::TooMany`].
+    pub fn points(&self) -> Result<impl Iterator<Item = Point>, StudyError> {
+        let (most, groups) = (self.most_points()?, self.groups());
+        let mut random = self.spec.random.map(|random| ChaCha8Rng::seed_from_u64(random.seed));
+        let mut seen = std::collections::HashSet::new();
+        let points = (0..most).filter_map(move |number| {
+            let mut choices = vec![0; self.values.len()];
+            let mut rest = number;
+            for group in groups.iter().rev() {
+                let choice = match &mut random {
+                    Some(random) => random.random_range(0..group.length),
+                    None => (rest % group.length as u64) as usize,
+                };
+                rest /= group.length as u64;
+                group.axes.iter().for_each(|axis| choices[*axis] = choice);
+            }
+            let settings = self.settings(&choices);
+            let id = self.id(&settings);
+            let new = !self.may_repeat() || seen.insert(id.clone());
+            new.then_some((id, settings))
+        });
+        Ok(points.zip(0..).map(|((id, settings), index)| Point { index, id, settings }))
+    }
+
+    /// Whether two choices may give one point.
+    fn may_repeat(&self) -> bool {
+        self.spec.random.is_some() || self.spec.axis.iter().any(|axis| !axis.when.is_empty())
+    }
+
+    fn settings(&self, choices: &[usize]) -> Vec<(String, Option<String>)> {
+        let mut settings = Vec::with_capacity(choices.len());
+        for ((axis, values), choice) in self.spec.axis.iter().zip(&self.values).zip(choices) {
+            let value = axis.applies(&settings).then(|| values[*choice].clone());
+            settings.push((axis.path.clone(), value));
+        }
+        settings
+    }
+
+    fn id(&self, settings: &[(String, Option<String>)]) -> String {
+        let mut hash = Sha256::new();
+        hash.update(&self.base_digest);
+        for (path, value) in settings.iter().filter_map(|(path, value)| Some((path, value.as_ref()?))) {
+            let value = if path == "design" { self.designs.get(value).unwrap_or(value) } else { value };
+            hash.update(format!("{path}={value}\n"));
+        }
+        hex::encode(&hash.finalize()[..16])
+    }
+
+    /// The machine of a point.
+    ///
+    /// # Errors
+    /// If there is no such machine.
+    pub fn machine(&self, point: &Point) -> Result<Resolved, ConfigError> {
+        let set =
+            |path: &str| point.settings.iter().find(|(known, _)| known == path).and_then(|(_, value)| value.clone());
+        let layers = set("design").map_or_else(|| self.spec.base(), |design| self.spec.base().overlay(design));
+        let paths = point.settings.iter().filter(|(path, _)| path != "copy" && path != "design");
+        let settings = paths.filter_map(|(path, value)| Some(format!("{path}={}", value.as_ref()?)));
+        settings.fold(layers, |layers, setting| layers.set(setting)).resolve()
+    }
+
+    /// The copy of a point.
+    #[must_use]
+    pub fn copy<'a>(&'a self, point: &'a Point) -> &'a str {
+        let own = point.settings.iter().find(|(path, _)| path == "copy").and_then(|(_, value)| value.as_deref());
+        own.unwrap_or(&self.spec.copy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    const HEAD: &str = "name = \"n\"\nsummary = \"s\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:64KiB\"\n";
+
+    fn study(axes: &str) -> Study {
+        Study::read(&format!("{HEAD}{axes}")).unwrap()
+    }
+
+    fn values(study: &Study) -> Vec<Vec<String>> {
+        let of = |point: Point| point.settings.into_iter().map(|(_, value)| value.unwrap_or_default()).collect();
+        study.points().unwrap().map(of).collect()
+    }
+
+    #[test]
+    fn a_grid_is_every_combination_the_last_axis_fastest() {
+        let study = study(
+            "[[axis]]\npath = \"link.read_tags\"\nvalues = [32, 64]\n[[axis]]\npath = \"tag_queue.depth\"\nvalues = [1, 2, 4]",
+        );
+        let all = values(&study);
+        assert_eq!(all.len(), 6);
+        assert_eq!(
+            (&all[0][..], &all[1][..], &all[3][..]),
+            (&["32".into(), "1".into()][..], &["32".into(), "2".into()][..], &["64".into(), "1".into()][..])
+        );
+        let ids: HashSet<_> = study.points().unwrap().map(|point| point.id).collect();
+        assert_eq!(ids.len(), 6);
+    }
+
+    #[test]
+    fn zipped_axes_advance_together_and_conditional_ones_do_not_multiply_elsewhere() {
+        let zipped = study(
+            "[[axis]]\npath = \"link.read_tags\"\nvalues = [32, 64]\nzip = \"z\"\n[[axis]]\npath = \"tag_queue.depth\"\nvalues = [1, 2]\nzip = \"z\"",
+        );
+        assert_eq!(values(&zipped), [["32", "1"], ["64", "2"]]);
+        let conditional = study(
+            "[[axis]]\npath = \"design\"\nvalues = [\"hold\", \"eager\"]\n[[axis]]\npath = \"tag_queue.quarantine\"\nvalues = [\"2 MiB\", \"4 MiB\"]\nwhen = { design = [\"hold\"] }",
+        );
+        assert_eq!(values(&conditional), [["hold", "2 MiB"], ["hold", "4 MiB"], ["eager", ""]]);
+    }
+
+    #[test]
+    fn random_points_are_drawn_by_their_seed() {
+        let draw = |seed| {
+            values(&study(&format!(
+                "[random]\npoints = 20\nseed = {seed}\n[[axis]]\npath = \"link.read_tags\"\nfrom = 1\nto = 700\nstep = 1"
+            )))
+        };
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+        assert_eq!(draw(3).iter().collect::<HashSet<_>>().len(), draw(3).len());
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_study_is_told_before_anything_runs() {
+        let error = |axes: &str| Study::read(&format!("{HEAD}{axes}")).unwrap_err().to_string();
+        assert!(error("").contains("[[axis]]"));
+        assert!(error("[[axis]]\npath = \"link.raed_tags\"\nvalues = [1]").contains("link.raed_tags"));
+        assert!(error("[[axis]]\npath = \"link.flight\"\nvalues = [1]").contains("link.flight"));
+        assert!(error("[[axis]]\npath = \"design\"\nvalues = [\"hodl\"]").contains("hodl"));
+        assert!(error("[[axis]]\npath = \"copy\"\nvalues = [\"h2d\"]").contains("size"));
+        assert!(error("[[axis]]\npath = \"link.read_tags\"\nvalues = []").contains("empty"));
+        assert!(error("[[axis]]\npath = \"link.read_tags\"\nvalues = [1]\nzip = \"z\"\n[[axis]]\npath = \"tag_queue.depth\"\nvalues = [1, 2]\nzip = \"z\"").contains("together"));
+        assert!(
+            error("[[axis]]\npath = \"link.read_tags\"\nvalues = [1]\nwhen = { design = [\"hold\"] }")
+                .contains("before it")
+        );
+        assert!(
+            error(
+                "[[axis]]\npath = \"link.read_tags\"\nvalues = [1]\n[[axis]]\npath = \"link.read_tags\"\nvalues = [1]"
+            )
+            .contains("two axes")
+        );
+        assert!(error("[[axes]]\npath = \"link.read_tags\"").contains("axes"));
+    }
+}

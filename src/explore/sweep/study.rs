@@ -1,0 +1,252 @@
+//! A study: a machine, a copy, what varies, and what is looked at.
+
+use super::axis::{AxisError, AxisSpec, text};
+use crate::config::{ConfigError, Layers, Resolved};
+use crate::workload::{CopyArgument, CopyError};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// A study as its file states it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StudySpec {
+    /// Short name.
+    pub name: String,
+    /// The question, in a sentence.
+    pub summary: String,
+    /// The machine that is varied.
+    pub machine: String,
+    /// Designs over it, the last on top.
+    #[serde(default)]
+    pub designs: Vec<String>,
+    /// Settings over these, as `--set` takes them.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// The copy, as `--copy` takes it.
+    pub copy: String,
+    /// What varies. The last axis varies fastest.
+    #[serde(default)]
+    pub axis: Vec<AxisSpec>,
+    /// Points at random instead of all combinations.
+    pub random: Option<Random>,
+    /// Columns that the study is about, for people and for `sealsim pareto`.
+    #[serde(default)]
+    pub objectives: Objectives,
+}
+
+/// Points at random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Random {
+    /// How many.
+    pub points: u64,
+    /// Where they come from.
+    pub seed: u64,
+}
+
+/// What is better when it is less, and what when it is more.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Objectives {
+    /// Columns to be small.
+    pub min: Vec<String>,
+    /// Columns to be large.
+    pub max: Vec<String>,
+}
+
+/// Why a file is no study.
+#[derive(Debug, Error)]
+pub enum StudyError {
+    /// It is not what a study looks like.
+    #[error("{0}")]
+    Form(#[from] toml::de::Error),
+    /// An axis.
+    #[error(transparent)]
+    Axis(#[from] AxisError),
+    /// The machine, a design or a setting.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// An axis that is no parameter.
+    #[error("axis `{path}`: {error}")]
+    Path {
+        /// Which.
+        path: String,
+        /// What the configuration says of it.
+        error: Box<ConfigError>,
+    },
+    /// The copy.
+    #[error("copy `{text}`: {error}")]
+    Copy {
+        /// As written.
+        text: String,
+        /// Why not.
+        error: CopyError,
+    },
+    /// A copy without a size.
+    #[error("copy `{text}` has no size: write for example h2d:64MiB")]
+    NoSize {
+        /// As written.
+        text: String,
+    },
+    /// Nothing to do.
+    #[error("a study without points: give it an [[axis]]")]
+    NoPoints,
+    /// Two axes of one path.
+    #[error("two axes vary `{path}`")]
+    Twice {
+        /// Which.
+        path: String,
+    },
+    /// Zipped axes of different lengths.
+    #[error("axes zipped as `{zip}` have {one} and {other} values: they advance together")]
+    Zip {
+        /// The group.
+        zip: String,
+        /// Values of its first axis.
+        one: usize,
+        /// Values of another.
+        other: usize,
+    },
+    /// A condition on an axis that is not there, or comes later.
+    #[error("axis `{path}` depends on `{on}`, which is no axis before it")]
+    When {
+        /// Whose condition.
+        path: String,
+        /// On what.
+        on: String,
+    },
+    /// More points than a study may have.
+    #[error("more than {most} points")]
+    TooMany {
+        /// The limit.
+        most: u64,
+    },
+}
+
+/// The most points of a study.
+pub const MOST_POINTS: u64 = 10_000_000;
+
+/// A study whose every axis has values.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// As its file states it.
+    pub spec: StudySpec,
+    /// By axis: its values.
+    pub values: Vec<Vec<String>>,
+    /// SHA-256 over all that decides its points, hexadecimal; also over the simulator's version.
+    pub digest: String,
+    /// The same of what all points share.
+    pub(super) base_digest: String,
+    /// By design of an axis: the digest of the machine with it, since a file may change under its name.
+    pub(super) designs: BTreeMap<String, String>,
+}
+
+impl Study {
+    /// Reads a study and holds it against its machine.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it.
+    pub fn read(text: &str) -> Result<Self, StudyError> {
+        let spec: StudySpec = toml::from_str(text)?;
+        if spec.axis.is_empty() {
+            return Err(StudyError::NoPoints);
+        }
+        let values = spec.axis.iter().map(AxisSpec::texts).collect::<Result<Vec<_>, _>>()?;
+        let base = spec.base().resolve()?;
+        let digest = |text: String| hex::encode(Sha256::digest(text));
+        let base_digest = digest(format!("{}\n{}\n{}\n", env!("CARGO_PKG_VERSION"), base.digest, spec.copy));
+        let mut designs = BTreeMap::new();
+        for (_, values) in spec.axis.iter().zip(&values).filter(|(axis, _)| axis.path == "design") {
+            for design in values {
+                designs.insert(design.clone(), spec.base().overlay(design.as_str()).resolve()?.digest);
+            }
+        }
+        let all = format!("{base_digest}\n{designs:?}\n{:?}\n{:?}\n{values:?}\n", spec.axis, spec.random);
+        let study = Self { digest: digest(all), base_digest, designs, spec, values };
+        study.check()?;
+        Ok(study)
+    }
+
+    fn check(&self) -> Result<(), StudyError> {
+        check_copy(&self.spec.copy)?;
+        for (place, axis) in self.spec.axis.iter().enumerate() {
+            let before = &self.spec.axis[..place];
+            if before.iter().any(|other| other.path == axis.path) {
+                return Err(StudyError::Twice { path: axis.path.clone() });
+            }
+            if let Some(on) = axis.when.keys().find(|on| !before.iter().any(|other| other.path == **on)) {
+                return Err(StudyError::When { path: axis.path.clone(), on: on.clone() });
+            }
+            let first = before.iter().position(|other| axis.zip.is_some() && other.zip == axis.zip);
+            if let Some(first) = first.filter(|first| self.values[*first].len() != self.values[place].len()) {
+                let (one, other) = (self.values[first].len(), self.values[place].len());
+                return Err(StudyError::Zip { zip: axis.zip.clone().unwrap_or_default(), one, other });
+            }
+            self.check_values(place)?;
+        }
+        Ok(())
+    }
+
+    /// A path that no machine has, a design that is none, a copy that is none: told before anything runs. Whether the machine
+    /// makes sense with a value depends on the others, and is a point's own affair.
+    fn check_values(&self, place: usize) -> Result<(), StudyError> {
+        let path = &self.spec.axis[place].path;
+        for value in &self.values[place] {
+            match path.as_str() {
+                "copy" => check_copy(value)?,
+                _ => break,
+            }
+        }
+        let Some(value) = self.values[place].first().filter(|_| !["copy", "design"].contains(&path.as_str())) else {
+            return Ok(());
+        };
+        // Where the axis applies, other fields may exist.
+        let mut layers = self.spec.base();
+        for (on, wanted) in &self.spec.axis[place].when {
+            let Some(wanted) = wanted.first().and_then(text) else { continue };
+            layers = match on.as_str() {
+                "copy" => layers,
+                "design" => layers.overlay(wanted),
+                path => layers.set(format!("{path}={wanted}")),
+            };
+        }
+        match layers.set(format!("{path}={value}")).resolve() {
+            Err(error) if error.is_about_the_field() => {
+                Err(StudyError::Path { path: path.clone(), error: Box::new(error) })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The machine without any axis.
+    ///
+    /// # Errors
+    /// None that [`Study::read`] would not have given.
+    pub fn base(&self) -> Result<Resolved, ConfigError> {
+        self.spec.base().resolve()
+    }
+}
+
+impl StudySpec {
+    pub(super) fn base(&self) -> Layers {
+        let layers = self.designs.iter().fold(Layers::new(&self.machine), |layers, design| layers.overlay(design));
+        self.set.iter().fold(layers, |layers, setting| layers.set(setting))
+    }
+}
+
+fn check_copy(text: &str) -> Result<(), StudyError> {
+    let copy: CopyArgument = text.parse().map_err(|error| StudyError::Copy { text: text.to_owned(), error })?;
+    copy.bytes.map(|_| ()).ok_or_else(|| StudyError::NoSize { text: text.to_owned() })
+}
+
+impl AxisSpec {
+    /// Whether the axis applies beside these values of earlier axes.
+    pub(super) fn applies(&self, settings: &[(String, Option<String>)]) -> bool {
+        self.when.iter().all(|(on, wanted)| {
+            let value = settings.iter().find(|(path, _)| path == on).and_then(|(_, value)| value.as_ref());
+            value.is_some_and(|value| wanted.iter().filter_map(text).any(|wanted| wanted == *value))
+        })
+    }
+}

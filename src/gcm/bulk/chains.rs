@@ -1,0 +1,235 @@
+//! Messages with several tags: an explicit change of GCM's wire format.
+//!
+//! ```text
+//!   AAD, padded | ciphertext      chunk 0   chunk 1   chunk 2   chunk 3   chunk 4 ...
+//!   with 3 chains:                chain 0   chain 1   chain 2   chain 0   chain 1 ...
+//!
+//!   Y_i = GHASH(chunks of chain i, in order, and the length block of the whole message)
+//!   T_i = Y_i + E(K, inc32^-i(J0))                     on the wire: T_0 T_1 T_2, 16 bytes each
+//! ```
+//!
+//! The ciphertext is GCM's own, and so is T_0 of a message of one chunk. Why the others are safe: each chain is a universal
+//! hash under the same H with a one-time mask of its own, which is what GCM's tag is. The masks come from counter blocks that
+//! no other use of the key and IV enciphers, J0 and those before it, so that a tag tells which chain it is of: a chain's
+//! bytes with its tag are refused in the place of another. The length block binds every chain to the lengths of AAD and
+//! text, and so to what its part of them is; number of chains and size of chunks are the key's, not the message's. A
+//! message is good if all of its tags are. In exchange, its text ends `chains` - 1 blocks before GCM's limit.
+
+use super::{BulkError, Direction, Key, Polyval, Stream, counter, hash_padded, mirrored};
+use crate::gcm::field::Element;
+use crate::gcm::spec::GhashSpec;
+use polyval::universal_hash::UniversalHash;
+
+/// Bytes of one tag.
+pub const TAG_BYTES: usize = 16;
+
+/// How a message is cut for its tags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Format {
+    /// Chains, and so tags.
+    pub chains: u32,
+    /// Bytes of a chunk, a multiple of 16.
+    pub chunk: u64,
+}
+
+impl Format {
+    /// GCM's own: one chain.
+    pub const GCM: Self = Self { chains: 1, chunk: 16 };
+
+    /// The format of the messages that an authenticator makes.
+    #[must_use]
+    pub fn of(spec: &GhashSpec) -> Self {
+        spec.chunk_blocks().map_or(Self::GCM, |blocks| Self { chains: spec.tags(), chunk: 16 * blocks })
+    }
+
+    /// Bytes of all tags of a message.
+    #[must_use]
+    pub const fn tag_bytes(self) -> u64 {
+        self.chains as u64 * TAG_BYTES as u64
+    }
+
+    /// The chain of the byte at `position` of padded AAD and ciphertext, and the bytes of its chunk from there on.
+    const fn chain(self, position: u64) -> (usize, u64) {
+        ((position / self.chunk % self.chains as u64) as usize, self.chunk - position % self.chunk)
+    }
+}
+
+/// A message in flight, with the tags of its format. Give it the same [`Key`] at every call.
+#[derive(Debug, Clone)]
+pub struct Chains {
+    format: Format,
+    stream: Stream,
+    /// By chain; the one whose bytes are coming is in the stream meanwhile.
+    hashes: Vec<Hash>,
+    aad_padded: u64,
+}
+
+#[derive(Clone)]
+struct Hash(Polyval);
+
+impl std::fmt::Debug for Hash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hash")
+    }
+}
+
+impl Chains {
+    /// Starts a message.
+    ///
+    /// # Errors
+    /// [`BulkError::EmptyIv`].
+    pub fn new(format: Format, key: &Key, iv: &[u8], aad: &[u8], direction: Direction) -> Result<Self, BulkError> {
+        let mut stream = Stream::new(key, iv, &[], direction)?;
+        stream.aad_bytes = aad.len() as u64;
+        let mut hashes = vec![Hash(key.empty.clone()); format.chains as usize];
+        for (index, chunk) in (0..).zip(aad.chunks(format.chunk as usize)) {
+            hash_padded(&mut hashes[format.chain(index * format.chunk).0].0, chunk);
+        }
+        Ok(Self { format, stream, hashes, aad_padded: aad.len().next_multiple_of(16) as u64 })
+    }
+
+    /// Enciphers or deciphers the next bytes in place.
+    pub fn update(&mut self, key: &Key, mut text: &mut [u8]) {
+        while !text.is_empty() {
+            let (chain, left) = self.format.chain(self.aad_padded + self.stream.text_bytes);
+            let (piece, rest) = text.split_at_mut(text.len().min(left as usize));
+            std::mem::swap(&mut self.stream.hash, &mut self.hashes[chain].0);
+            self.stream.update(key, piece);
+            std::mem::swap(&mut self.stream.hash, &mut self.hashes[chain].0);
+            text = rest;
+        }
+    }
+
+    /// The tags over what has been taken so far, by chain.
+    pub fn tags<'a>(&'a self, key: &'a Key) -> impl Iterator<Item = [u8; TAG_BYTES]> + 'a {
+        let (partial, _) = self.format.chain(self.aad_padded + self.stream.text_bytes);
+        let used = self.stream.text_bytes as usize % 16;
+        let length = counter::length_block(self.stream.aad_bytes, self.stream.text_bytes);
+        (0..self.format.chains).zip(&self.hashes).map(move |(chain, Hash(hash))| {
+            let mut hash = hash.clone();
+            if chain as usize == partial {
+                hash_padded(&mut hash, &self.stream.partial[..used]);
+            }
+            hash.update(&[mirrored(length.to_bytes())]);
+            let value = Element::from_bytes(mirrored(hash.finalize().into()).into());
+            let mask = counter::of_block(self.stream.j0, chain.into(), self.format.chains.into());
+            (value ^ Element::from_bytes(key.encrypt_block(mask))).to_bytes()
+        })
+    }
+}
+
+/// A message in flight in a machine, of one chain or of several. Give it the same [`Key`] at every call.
+#[derive(Debug, Clone)]
+pub enum Message {
+    /// GCM's own.
+    Gcm(Stream),
+    /// One with several tags.
+    Chains(Chains),
+}
+
+impl Message {
+    /// Starts a message without AAD.
+    ///
+    /// # Errors
+    /// [`BulkError::EmptyIv`].
+    pub fn new(format: Format, key: &Key, iv: &[u8], direction: Direction) -> Result<Self, BulkError> {
+        if format.chains == 1 {
+            return Stream::new(key, iv, &[], direction).map(Self::Gcm);
+        }
+        Chains::new(format, key, iv, &[], direction).map(Self::Chains)
+    }
+
+    /// Enciphers or deciphers the next bytes in place.
+    pub fn update(&mut self, key: &Key, text: &mut [u8]) {
+        match self {
+            Self::Gcm(stream) => stream.update(key, text),
+            Self::Chains(chains) => chains.update(key, text),
+        }
+    }
+
+    /// The tags over what has been taken so far, as they are on the wire.
+    #[must_use]
+    pub fn tags(&self, key: &Key) -> Vec<u8> {
+        match self {
+            Self::Gcm(stream) => stream.tag(key).to_vec(),
+            Self::Chains(chains) => chains.tags(key).flatten().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gcm::arbitrary::pattern;
+    use proptest::prelude::*;
+
+    fn sealed(format: Format, key: &Key, aad: &[u8], text: &[u8], pieces: usize) -> (Vec<u8>, Vec<[u8; 16]>) {
+        let mut chains = Chains::new(format, key, &[3; 12], aad, Direction::Seal).unwrap();
+        let mut text = text.to_vec();
+        text.chunks_mut(pieces).for_each(|piece| chains.update(key, piece));
+        let tags = chains.tags(key).collect();
+        (text, tags)
+    }
+
+    /// The head's formulas, block by block in the field.
+    fn by_formula(format: Format, key: &Key, aad: &[u8], cipher: &[u8]) -> Vec<[u8; 16]> {
+        let blocks: Vec<Element> = aad.chunks(16).chain(cipher.chunks(16)).map(Element::from_partial).collect();
+        let length = counter::length_block(aad.len() as u64, cipher.len() as u64);
+        let tag = |chain: usize| {
+            let chunks = blocks.chunks(format.chunk as usize / 16).skip(chain).step_by(format.chains as usize);
+            let all = chunks.flatten().chain([&length]);
+            let value = all.fold(Element::ZERO, |sum, &block| (sum ^ block).times(key.h()));
+            let mut counter = [3; 16];
+            counter[12..].copy_from_slice(&1_u32.wrapping_sub(chain as u32).to_be_bytes());
+            (value ^ Element::from_bytes(key.encrypt_block(counter))).to_bytes()
+        };
+        (0..format.chains as usize).map(tag).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn tags_are_those_of_the_formulas_whatever_the_pieces(
+            chains in 1..6_u32, chunk in 1..9_u64, aad in 0..200_usize, text in 0..2000_usize, pieces in 1..300_usize,
+        ) {
+            let (format, key) = (Format { chains, chunk: 16 * chunk }, Key::new(&pattern(1, 32)).unwrap());
+            let (aad, text) = (pattern(2, aad), pattern(3, text));
+            let (cipher, tags) = sealed(format, &key, &aad, &text, pieces);
+            prop_assert_eq!(&tags, &by_formula(format, &key, &aad, &cipher));
+            let mut own = text.clone();
+            let tag = key.seal(&[3; 12], &aad, &mut own).unwrap();
+            prop_assert_eq!(&own, &cipher);
+                // One chunk is all that the first chain gets, as GCM's only one would.
+            let one_chunk = aad.len().div_ceil(16) + text.len().div_ceil(16) <= chunk as usize;
+            prop_assert_eq!(tags[0] == tag, chains == 1 || one_chunk);
+        }
+    }
+
+    #[test]
+    fn parts_and_their_tags_may_not_change_places() {
+        let (format, key) = (Format { chains: 2, chunk: 16 }, Key::new(&pattern(1, 32)).unwrap());
+        let (mut cipher, tags) = sealed(format, &key, &[], &[0; 32], 32);
+        let (left, right) = cipher.split_at_mut(16);
+        left.swap_with_slice(right);
+        let mut chains = Chains::new(format, &key, &[3; 12], &[], Direction::Open).unwrap();
+        chains.update(&key, &mut cipher);
+        let got: Vec<_> = chains.tags(&key).collect();
+        assert!(got[0] != tags[1] && got[1] != tags[0] && got[0] != tags[0] && got[1] != tags[1]);
+    }
+
+    #[test]
+    fn a_change_anywhere_is_seen_by_the_chain_it_falls_to_and_a_change_of_length_by_all() {
+        let (format, key) = (Format { chains: 3, chunk: 32 }, Key::new(&pattern(1, 32)).unwrap());
+        let text = pattern(5, 300);
+        let (_, tags) = sealed(format, &key, &[], &text, 300);
+        for place in 0..300 {
+            let mut other = text.clone();
+            other[place] ^= 1;
+            let (_, changed) = sealed(format, &key, &[], &other, 300);
+            for chain in 0..3 {
+                assert_eq!(tags[chain] != changed[chain], place / 32 % 3 == chain, "byte {place}, chain {chain}");
+            }
+        }
+        let (_, shorter) = sealed(format, &key, &[], &text[..299], 300);
+        assert!(tags.iter().zip(&shorter).all(|(a, b)| a != b));
+    }
+}

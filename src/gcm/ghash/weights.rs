@@ -1,0 +1,186 @@
+//! Powers of H by position, and the multipliers that weight segments with them.
+//!
+//! With segments of s blocks, a segment that d others follow weighs H^(s d). The table holds W_t = H^(s 2^t) for
+//! t < 33 - floor(log2 s): every weight in messages of up to 2^33 blocks, which no GCM text reaches. H^s comes from H by
+//! squaring and multiplying, each W_t from the one before by squaring, one after the other on one multiplier.
+//!
+//! ```text
+//!                       +------------------- while d has further ones --------+
+//!                       v                                                     |
+//!   value, d ---> [ register ]---(x)---> [ multiplier, L cycles ]-------------+---> weighted value
+//!                                 ^
+//!   W_t, for the next one of d ---+
+//! ```
+//!
+//! | | |
+//! | --- | --- |
+//! | table | floor(log2 s) + ones(s) - 1 products to H^s, then 32 - floor(log2 s) squarings, on a multiplier of its own: L (31 + ones(s)) cycles |
+//! | accepts | a value when the one before has left |
+//! | latency | L ones(d) cycles: 0 for the last segment, at most L (33 - floor(log2 s)) |
+
+use crate::gcm::field::Element;
+use crate::gcm::multiplier::Multiplier;
+use crate::gcm::spec::MultiplierSpec;
+
+/// Bits of the longest message's number of blocks.
+const POSITION_BITS: u32 = 33;
+
+/// Cycles from H to the whole table.
+pub(super) const fn setup(segment: u32, spec: &MultiplierSpec) -> u64 {
+    spec.latency() * (POSITION_BITS - 2 + segment.count_ones()) as u64
+}
+
+/// The registers of the table.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    multiplier: Multiplier<()>,
+    segment: u32,
+    h: Element,
+    /// On the way to H^s: the exponent of what is in the multiplier.
+    climbing: Option<u32>,
+    powers: Vec<Element>,
+}
+
+impl Table {
+    pub fn new(segment: u32, spec: &MultiplierSpec) -> Self {
+        Self { multiplier: Multiplier::new(spec), segment, h: Element::ZERO, climbing: None, powers: Vec::new() }
+    }
+
+    const fn size(&self) -> usize {
+        (POSITION_BITS - self.segment.ilog2()) as usize
+    }
+
+    pub fn load(&mut self, h: Element) {
+        self.h = h;
+        self.powers.clear();
+        self.climbing = Some(2);
+        self.multiplier.issue(h, h, ());
+    }
+
+    pub const fn ready(&self) -> bool {
+        self.powers.len() == self.size()
+    }
+
+    pub fn clock(&mut self) {
+        let Some((value, ())) = self.multiplier.clock() else { return };
+        let Some(exponent) = self.climbing else {
+            self.powers.push(value);
+            self.square_last();
+            return;
+        };
+        // The exponent grows along the leading bits of the segment's length.
+        let leading = self.segment >> (self.segment.ilog2() - exponent.ilog2());
+        if exponent < leading {
+            self.climbing = Some(exponent + 1);
+            self.multiplier.issue(value, self.h, ());
+        } else if exponent < self.segment {
+            self.climbing = Some(2 * exponent);
+            self.multiplier.issue(value, value, ());
+        } else {
+            self.climbing = None;
+            self.powers.push(value);
+            self.square_last();
+        }
+    }
+
+    fn square_last(&mut self) {
+        if let Some(&last) = self.powers.last().filter(|_| !self.ready()) {
+            self.multiplier.issue(last, last, ());
+        }
+    }
+
+    pub fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
+        for (index, power) in self.powers.iter().enumerate() {
+            see("weight", index, power.0);
+        }
+        self.multiplier.registers(&mut |name, value| see(name, 0xffff << 16, value));
+    }
+}
+
+/// The registers of one unit's weighting.
+#[derive(Debug, Clone)]
+pub(super) struct Weighting {
+    multiplier: Multiplier<()>,
+    /// Ones of the position that are left, while a value is on its way.
+    left: Option<u64>,
+}
+
+impl Weighting {
+    pub fn new(spec: &MultiplierSpec) -> Self {
+        Self { multiplier: Multiplier::new(spec), left: None }
+    }
+
+    pub const fn free(&self) -> bool {
+        self.left.is_none()
+    }
+
+    /// To the next cycle. Gives the weighted value that stands in it.
+    pub fn clock(&mut self, table: &Table) -> Option<Element> {
+        let (value, ()) = self.multiplier.clock()?;
+        let position = self.left?;
+        self.go_on(value, position, table)
+    }
+
+    /// Takes the value of a segment that `position` others follow. Gives the weighted value if it stands at once.
+    pub fn take(&mut self, value: Element, position: u64, table: &Table) -> Option<Element> {
+        self.go_on(value, position, table)
+    }
+
+    fn go_on(&mut self, value: Element, position: u64, table: &Table) -> Option<Element> {
+        if position == 0 {
+            self.left = None;
+            return Some(value);
+        }
+        self.left = Some(position & (position - 1));
+        let power = table.powers.get(position.trailing_zeros() as usize).copied().unwrap_or_default();
+        self.multiplier.issue(value, power, ());
+        None
+    }
+
+    pub fn registers(&self, place: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
+        self.multiplier.registers(&mut |name, value| see(name, 0xfffe << 16 | place, value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gcm::arbitrary::multiplier;
+    use proptest::prelude::*;
+
+    fn power(h: Element, exponent: u64) -> Element {
+        (0..64).rev().fold(Element::ONE, |sum, bit| {
+            let squared = sum.times(sum);
+            if exponent >> bit & 1 == 1 { squared.times(h) } else { squared }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_table_stands_after_its_set_up_and_weighs_every_position(
+            segment in prop_oneof![2..300_u32, 2..1_u32 << 24], h: u128, value: u128, position in 0..100_000_u64,
+            latency in 1..5_u64,
+        ) {
+            let (spec, h) = (multiplier(latency, 0, 128), Element(h));
+            let mut table = Table::new(segment, &spec);
+            table.load(h);
+            for _ in 0..setup(segment, &spec) {
+                prop_assert!(!table.ready());
+                table.clock();
+            }
+            prop_assert!(table.ready());
+            for (index, &entry) in table.powers.iter().enumerate() {
+                prop_assert_eq!(entry, power(h, u64::from(segment) << index));
+            }
+            let position = position % (1 << table.size().min(60));
+            let mut weighting = Weighting::new(&spec);
+            let mut result = weighting.take(Element(value), position, &table);
+            for cycle in 0..latency * u64::from(position.count_ones()) {
+                prop_assert!(result.is_none() && !weighting.free(), "in cycle {}", cycle);
+                result = weighting.clock(&table);
+            }
+            prop_assert_eq!(result, Some(Element(value).times(power(h, u64::from(segment) * position))));
+            prop_assert!(weighting.free());
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What can be asked of any family: its multiplier, its chains, whether it can be built.
+
+use super::{GhashSpec, LONGEST, MultiplierSpec, SpecError, within};
+
+/// Bytes of a block and of a tag.
+const BLOCK: u64 = 16;
+
+impl GhashSpec {
+    /// The multiplier that it is built of.
+    #[must_use]
+    pub const fn multiplier(&self) -> &MultiplierSpec {
+        match self {
+            Self::Serial { multiplier, .. }
+            | Self::Interleaved { multiplier, .. }
+            | Self::Aggregated { multiplier, .. }
+            | Self::Folded { multiplier, .. } => multiplier,
+            Self::Segmented { unit, .. } | Self::MessageParallel { unit, .. } | Self::SubChains { unit, .. } => {
+                unit.multiplier()
+            }
+        }
+    }
+
+    /// Messages that may be hashed at the same time.
+    #[must_use]
+    pub const fn messages(&self) -> u32 {
+        match self {
+            Self::MessageParallel { units, .. } => *units,
+            _ => 1,
+        }
+    }
+
+    /// Tags per message.
+    #[must_use]
+    pub const fn tags(&self) -> u32 {
+        match self {
+            Self::SubChains { chains, .. } => *chains,
+            _ => 1,
+        }
+    }
+
+    /// Blocks of a chunk, which is what one chain takes before the next one takes over; none where there is one chain.
+    #[must_use]
+    pub const fn chunk_blocks(&self) -> Option<u64> {
+        match self {
+            Self::SubChains { chains: 2.., chunk, .. } => Some(chunk.0 / BLOCK),
+            _ => None,
+        }
+    }
+
+    /// Whether a message's tag is GCM's own, so that any other AES-GCM can check it.
+    #[must_use]
+    pub const fn wire_compatible(&self) -> bool {
+        self.tags() == 1
+    }
+
+    /// Its name in a configuration.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Serial { .. } => "serial",
+            Self::Interleaved { .. } => "interleaved",
+            Self::Aggregated { .. } => "aggregated",
+            Self::Folded { .. } => "folded",
+            Self::Segmented { .. } => "segmented",
+            Self::MessageParallel { .. } => "message_parallel",
+            Self::SubChains { .. } => "sub_chains",
+        }
+    }
+
+    /// Says whether such a unit can be built.
+    ///
+    /// # Errors
+    /// The first field that is out of its range.
+    pub fn check(&self) -> Result<(), SpecError> {
+        match self {
+            Self::Serial { multiplier, first_block } => {
+                within("ghash.first_block", first_block.unwrap_or_default().0, 0, LONGEST)?;
+                multiplier.check()
+            }
+            Self::Interleaved { ways, multipliers, multiplier, .. } => {
+                within("ghash.ways", (*ways).into(), 1, 1024)?;
+                within("ghash.multipliers", (*multipliers).into(), 1, 256)?;
+                multiplier.check()
+            }
+            Self::Aggregated { width, groups, multiplier } => {
+                within("ghash.width", (*width).into(), 1, 256)?;
+                within("ghash.groups", (*groups).into(), 1, 256)?;
+                multiplier.check()
+            }
+            Self::Folded { powers, fold, multiplier } => {
+                within("ghash.powers", (*powers).into(), 1, 4096)?;
+                within("ghash.fold", fold.0, 0, LONGEST)?;
+                multiplier.check()
+            }
+            Self::Segmented { units, segment, ports, buffer, unit } => {
+                within("ghash.units", (*units).into(), 1, 64)?;
+                within("ghash.segment", (*segment).into(), 2, 1 << 24)?;
+                check_buffer(*ports, *buffer)?;
+                self.check_inner(unit)
+            }
+            Self::MessageParallel { units, ports, buffer, unit } => {
+                within("ghash.units", (*units).into(), 1, 64)?;
+                check_buffer(*ports, *buffer)?;
+                self.check_inner(unit)
+            }
+            Self::SubChains { chains, chunk, ports, buffer, unit } => {
+                within("ghash.chains", (*chains).into(), 1, 64)?;
+                if chunk.0 < BLOCK {
+                    return Err(SpecError::ChunkBelowTag { chunk: chunk.0, tag: BLOCK });
+                }
+                if !chunk.0.is_multiple_of(BLOCK) {
+                    return Err(SpecError::ChunkNotInBlocks { chunk: chunk.0, block: BLOCK });
+                }
+                within("ghash.chunk", chunk.0, BLOCK, 1 << 32)?;
+                check_buffer(*ports, *buffer)?;
+                self.check_inner(unit)
+            }
+        }
+    }
+
+    fn check_inner(&self, unit: &Self) -> Result<(), SpecError> {
+        if matches!(unit, Self::Segmented { .. } | Self::MessageParallel { .. } | Self::SubChains { .. }) {
+            return Err(SpecError::Nested { outer: self.name(), inner: unit.name() });
+        }
+        unit.check()
+    }
+}
+
+fn check_buffer(ports: u32, buffer: u32) -> Result<(), SpecError> {
+    within("ghash.ports", ports.into(), 1, 256)?;
+    within("ghash.buffer", buffer.into(), 1, 1 << 16)?;
+    if buffer < ports {
+        return Err(SpecError::BufferBelowPorts { buffer, ports });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gcm::arbitrary::multiplier;
+    use crate::units::Bytes;
+
+    fn serial() -> Box<GhashSpec> {
+        Box::new(GhashSpec::Serial { multiplier: multiplier(1, 1, 128), first_block: None })
+    }
+
+    fn segmented(units: u32, segment: u32, ports: u32, buffer: u32, unit: Box<GhashSpec>) -> GhashSpec {
+        GhashSpec::Segmented { units, segment, ports, buffer, unit }
+    }
+
+    fn message_parallel(units: u32, unit: Box<GhashSpec>) -> GhashSpec {
+        GhashSpec::MessageParallel { units, ports: 4, buffer: 8, unit }
+    }
+
+    fn sub_chains(chains: u32, chunk: u64, unit: Box<GhashSpec>) -> GhashSpec {
+        GhashSpec::SubChains { chains, chunk: Bytes(chunk), ports: 4, buffer: 8, unit }
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_refused_with_its_reason() {
+        let reason = |spec: &GhashSpec| spec.check().unwrap_err().to_string();
+        let range = |field, low, high| format!("{field} is 0: it must be from {low} to {high}");
+        assert_eq!(reason(&segmented(0, 64, 4, 8, serial())), range("ghash.units", 1, 64));
+        assert_eq!(reason(&segmented(2, 0, 4, 8, serial())), range("ghash.segment", 2, 1 << 24));
+        assert_eq!(reason(&segmented(2, 64, 0, 8, serial())), range("ghash.ports", 1, 256));
+        assert!(reason(&segmented(2, 64, 4, 3, serial())).contains("3 blocks cannot take the 4 blocks"));
+        assert_eq!(reason(&message_parallel(0, serial())), range("ghash.units", 1, 64));
+        assert_eq!(reason(&sub_chains(0, 64, serial())), range("ghash.chains", 1, 64));
+        assert!(reason(&sub_chains(2, 8, serial())).contains("shorter than the tag"));
+        assert!(reason(&sub_chains(2, 40, serial())).contains("blocks of 16 B"));
+        let nested = message_parallel(2, Box::new(sub_chains(2, 64, serial())));
+        assert!(reason(&nested).contains("`sub_chains`") && reason(&nested).contains("`message_parallel`"));
+        let inside = GhashSpec::Serial { multiplier: multiplier(0, 0, 128), first_block: None };
+        assert!(segmented(2, 64, 4, 8, Box::new(inside)).check().is_err());
+    }
+
+    #[test]
+    fn only_several_chains_leave_the_wire_format() {
+        assert!(serial().wire_compatible() && segmented(2, 64, 4, 8, serial()).wire_compatible());
+        assert!(message_parallel(3, serial()).wire_compatible());
+        assert!(sub_chains(1, 64, serial()).wire_compatible());
+        assert!(!sub_chains(2, 64, serial()).wire_compatible());
+    }
+}
