@@ -12,7 +12,7 @@ use super::source;
 use super::tree::{Node, Table, Value};
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
 
 /// What to lay on what; nothing is read before [`Layers::resolve`].
@@ -132,7 +132,8 @@ impl Layers {
 }
 
 /// An engine that stands alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Alone {
     /// AES-GCM.
     Gcm(EngineSpec),
