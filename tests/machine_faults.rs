@@ -163,6 +163,14 @@ fn whatever_goes_wrong_under_eager_release_nothing_wrong_is_delivered() {
 }
 
 #[test]
+fn whatever_goes_wrong_where_sms_seal_and_open_nothing_wrong_is_delivered() {
+    let sm = "sm={clock=\"1.755 GHz\",count=132,used=2,sub_cores=4,lanes=64,banks=32,shared_memory=\"227 KiB\",registers=65536,\
+              warps=4,integer_latency=\"4 cycles\",shared_latency=\"30 cycles\",load_latency=\"30 cycles\",\
+              aes=\"t_tables\",ghash=\"four_bit_tables\"}";
+    assert_holds("h100-nvl-tdx", &[sm, "gpu_crypto.place=sm", "compute.launch=20 cycles"], Memory::Pinned);
+}
+
+#[test]
 fn whatever_goes_wrong_on_a_plain_machine_nothing_wrong_is_called_delivered() {
     assert_holds("h100-sxm5-off", &[], Memory::Pinned);
 }

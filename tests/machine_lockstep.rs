@@ -22,7 +22,7 @@ const ENGINES: &str =
     "host={lanes=4,multipliers=5,latency=\"10 cycles\"},gpu={lanes=3,multipliers=7,latency=\"0 cycles\"}";
 
 /// Each row is one choice: its alternatives, each a list of settings. `MULTIPLIER` stands for a multiplier of four cycles, `ENGINES`
-/// for the IDE engines of both ports.
+/// for the IDE engines of both ports, `SM` for what all SMs share.
 const CHOICES: &[&[&[&str]]] = &[
     &[&["cpu.clock=1 GHz"], &["cpu.clock=3.7 GHz"], &["cpu.clock=333 MHz"]],
     &[&["root_complex.clock=2.5 GHz"], &["root_complex.clock=777 MHz"]],
@@ -119,7 +119,23 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["tag_queue.fetch=before_data"]],
     &[&["hbm.write_rate=5 B/cycle"], &["hbm.write_rate=64 B/cycle"]],
     &[&["hbm.read_rate=5 B/cycle"], &["hbm.read_rate=64 B/cycle"]],
+    &[
+        &[
+            "sm={SM,used=1,warps=4,aes=\"bitsliced\",ghash=\"four_bit_tables\"}",
+            "gpu_crypto.place=sm",
+            "compute.launch=90 cycles",
+        ],
+        &["sm={SM,used=7,warps=8,aes=\"t_tables\",ghash=\"shift_and_xor\"}", "gpu_crypto.place=sm", "sm.clock=777 MHz"],
+        &[
+            "sm={SM,used=42,warps=16,aes=\"t_tables\",ghash=\"tensor_core\",tensor_products=4096}",
+            "gpu_crypto.place=sm",
+        ],
+        &["sm={SM,used=42,warps=16,aes=\"t_tables\",ghash=\"four_bit_tables\"}", "gpu_crypto.place=copy_engine"],
+    ],
 ];
+
+const SM: &str = "clock=\"1.755 GHz\",count=132,sub_cores=4,lanes=64,banks=32,shared_memory=\"227 KiB\",registers=65536,\
+                  integer_latency=\"4 cycles\",shared_latency=\"30 cycles\",load_latency=\"700 cycles\"";
 
 const LINK_FAULTS: [FaultKind; 5] =
     [FaultKind::Flip, FaultKind::FlipToken, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
@@ -146,7 +162,11 @@ impl Case {
             .zip(&self.choices)
             .filter_map(|(row, choice)| choice.map(|choice| row[usize::from(choice) % row.len()]));
         let all = QUICK.iter().chain(chosen.flatten());
-        all.map(|setting| setting.replace("MULTIPLIER", MULTIPLIER).replace("ENGINES", ENGINES)).collect()
+        let expanded = |setting: &str| {
+            let setting = setting.replace("MULTIPLIER", MULTIPLIER).replace("ENGINES", ENGINES);
+            setting.replace("SM,", &format!("{SM},"))
+        };
+        all.map(|setting| expanded(setting)).collect()
     }
 
     fn fault_anywhere(&self, machine: &MachineSpec) -> Option<Injection> {

@@ -13,6 +13,7 @@ mod pareto;
 mod rerun;
 mod run;
 mod schema;
+mod sensitivity;
 mod sweep;
 mod tlp;
 mod validate;
@@ -45,6 +46,7 @@ enum Verb {
     Engine(engine::Arguments),
     Sweep(sweep::Arguments),
     Pareto(pareto::Arguments),
+    Sensitivity(sensitivity::Arguments),
     Validate(validate::Arguments),
     Calibrate(calibrate::Arguments),
     /// Checks the modelled hardware against published values.
@@ -74,6 +76,7 @@ pub fn main() -> ExitCode {
         Verb::Engine(arguments) => engine::run(&arguments),
         Verb::Sweep(arguments) => sweep::run(&arguments),
         Verb::Pareto(arguments) => pareto::run(&arguments),
+        Verb::Sensitivity(arguments) => sensitivity::run(&arguments),
         Verb::Validate(arguments) => validate::run(&arguments),
         Verb::Calibrate(arguments) => calibrate::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

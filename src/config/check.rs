@@ -5,6 +5,7 @@ use super::machine::MachineSpec;
 use super::resolved::Parameter;
 use super::tree::Node;
 use crate::gcm::bulk::chains::Format;
+use crate::gpu::sm::spec::{CryptoPlace, REGISTERS_PER_THREAD, SmSpec};
 use crate::gpu::spec::Release;
 use crate::host::spec::PathSpec;
 use crate::pcie::spec::CreditSpec;
@@ -277,6 +278,82 @@ const RULES: &[Rule] = &[
         remedy: "write at least driver.pageable.message and at most staging.buffer x staging.buffers",
     },
     Rule {
+        path: "gpu_crypto.place",
+        broken: |m| {
+            let on_sms = m.gpu_crypto.as_ref().is_some_and(|crypto| crypto.place == CryptoPlace::Sm);
+            let without = || m.sm.is_none().then(|| "no SMs are described".to_owned());
+            let holds = m.tag_queue.release == Release::Hold;
+            let held = || holds.then(|| "SMs write plaintext to device memory, where nothing holds it".to_owned());
+            let tags = Format::of(&m.engine.ghash).chains > 1;
+            let several =
+                || tags.then(|| "the kernels make one tag per message, and engine.ghash asks for several".to_owned());
+            on_sms.then(|| without().or_else(held).or_else(several)).flatten()
+        },
+        remedy: "lay the design `sm` over the machine, or write a table [sm]; tag_queue.release = \"withhold_completion\" or \"eager\"; and no sub_chains",
+    },
+    Rule {
+        path: "sm.used",
+        broken: |m| {
+            let sm = m.sm.as_ref()?;
+            (sm.used > sm.count).then(|| format!("the kernel takes {} SMs, but the GPU has {}", sm.used, sm.count))
+        },
+        remedy: "write at most sm.count",
+    },
+    Rule {
+        path: "sm.lanes",
+        broken: |m| {
+            let sm = m.sm.as_ref()?;
+            let (lanes, cores) = (u64::from(sm.lanes), u64::from(sm.sub_cores));
+            let whole = cores <= 16 && lanes.is_multiple_of(cores) && (32 * cores).is_multiple_of(lanes);
+            (!whole)
+                .then(|| format!("{lanes} lanes do not serve the 32 threads of a warp on each of {cores} sub-cores"))
+        },
+        remedy: "write 1, 2, 4, ... or 32 times sm.sub_cores, which is at most 16",
+    },
+    Rule {
+        path: "sm.warps",
+        broken: |m| {
+            let (warps, cores) = m.sm.as_ref().map(|sm| (sm.warps, sm.sub_cores))?;
+            let fits = warps.is_power_of_two() && warps <= 64 && warps.is_multiple_of(cores);
+            (!fits)
+                .then(|| format!("{warps} warps are not a power of two up to 64 that {cores} sub-cores share equally"))
+        },
+        remedy: "write 4, 8, 16, 32 or 64",
+    },
+    Rule {
+        path: "sm.registers",
+        broken: |m| {
+            let sm = m.sm.as_ref()?;
+            let need = 32 * REGISTERS_PER_THREAD * u64::from(sm.warps);
+            (need > sm.registers.into())
+                .then(|| format!("{} warps need {need} registers, an SM has {}", sm.warps, sm.registers))
+        },
+        remedy: "write fewer sm.warps",
+    },
+    Rule {
+        path: "sm.banks",
+        broken: |m| {
+            let banks = m.sm.as_ref()?.banks;
+            (!banks.is_power_of_two() || !(8..=64).contains(&banks)).then(|| format!("{banks} banks are not modelled"))
+        },
+        remedy: "write 8, 16, 32 or 64",
+    },
+    Rule {
+        path: "sm.shared_memory",
+        broken: |m| {
+            let sm = m.sm.as_ref()?;
+            let need = Bytes(sm.shared_memory_needed());
+            (need > sm.shared_memory)
+                .then(|| format!("the kernel's tables take {need}, but an SM has {}", sm.shared_memory))
+        },
+        remedy: "write another sm.ghash, or fewer sm.warps",
+    },
+    Rule {
+        path: "sm.ghash",
+        broken: |m| m.sm.as_ref().filter(|sm| sm.misses_tensor_rate()).map(SmSpec::tensor_rate_missing),
+        remedy: "write sm.tensor_products",
+    },
+    Rule {
         path: "compute.slots",
         broken: |m| {
             (m.compute.slots > 128).then(|| format!("{} kernels at once are more than a GPU runs", m.compute.slots))
@@ -363,6 +440,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    const SM: &str = "sm={clock=\"1.755 GHz\",count=132,used=42,sub_cores=4,lanes=64,banks=32,shared_memory=\"227 KiB\",registers=65536,warps=16,\
+                      integer_latency=\"4 cycles\",shared_latency=\"30 cycles\",load_latency=\"700 cycles\",aes=\"t_tables\",ghash=\"four_bit_tables\"}";
     const IDE: &str = "link.ide={aggregation=1,pcrc=false,flush=\"0 cycles\",host={lanes=4,multipliers=5,latency=\"0 cycles\"},gpu={lanes=4,multipliers=5,latency=\"9 cycles\"}}";
 
     /// Settings that break a rule at `path`, and nothing else.
@@ -433,6 +512,25 @@ mod tests {
         ("driver.pageable_plain.push", &["driver.pageable_plain.push=65 MiB"]),
         ("driver.pinned.push", &["driver.pinned.push=512 KiB"]),
         ("driver.pageable.push", &["driver.pageable.push=65 MiB"]),
+        ("gpu_crypto.place", &["gpu_crypto.place=sm"]),
+        ("gpu_crypto.place", &[SM, "gpu_crypto.place=sm", "tag_queue.release=hold", "tag_queue.quarantine=1 MiB"]),
+        (
+            "gpu_crypto.place",
+            &[
+                SM,
+                "gpu_crypto.place=sm",
+                "engine.ghash={design=\"sub_chains\",chains=2,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
+        ("sm.used", &[SM, "sm.used=133"]),
+        ("sm.lanes", &[SM, "sm.lanes=66"]),
+        ("sm.lanes", &[SM, "sm.lanes=256"]),
+        ("sm.warps", &[SM, "sm.warps=12"]),
+        ("sm.warps", &[SM, "sm.warps=2"]),
+        ("sm.registers", &[SM, "sm.warps=32"]),
+        ("sm.banks", &[SM, "sm.banks=48"]),
+        ("sm.shared_memory", &[SM, "sm.shared_memory=64 KiB"]),
+        ("sm.ghash", &[SM, "sm.ghash=tensor_core"]),
         ("compute.slots", &["compute.slots=129"]),
         ("compute.stretch", &["compute.stretch=999"]),
         ("compute.stretch", &["compute.stretch=100001"]),
@@ -464,6 +562,8 @@ mod tests {
             &["engine.ghash.groups=8", "copy_engine.burst=32 B"],
             &["link.ide_capable=true", IDE, "link.ide.aggregation=8", "link.ide.pcrc=true"],
             &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
+            &[SM, "gpu_crypto.place=sm", "sm.used=132", "sm.lanes=128", "tag_queue.release=eager"],
+            &[SM, "gpu_crypto.place=copy_engine", "sm.ghash=tensor_core", "sm.tensor_products=1"],
             &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
             &[
                 "compute.slots=128",

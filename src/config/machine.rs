@@ -2,6 +2,7 @@
 
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
+use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
 use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, TagQueueSpec};
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec};
@@ -45,9 +46,22 @@ pub struct MachineSpec {
     pub hbm: HbmSpec,
     /// Kernels, and what hands out the work of streams.
     pub compute: ComputeSpec,
+    /// Who seals and opens on the GPU; without, the copy engines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu_crypto: Option<GpuCryptoSpec>,
+    /// SMs that seal and open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sm: Option<SmSpec>,
 }
 
 impl MachineSpec {
+    /// The SMs, if copies are sealed and it is they who seal and open on the GPU.
+    #[must_use]
+    pub fn sealing_sms(&self) -> Option<&SmSpec> {
+        let place = self.gpu_crypto.as_ref().map(|crypto| crypto.place);
+        self.sm.as_ref().filter(|_| self.sealed_path() && place == Some(CryptoPlace::Sm))
+    }
+
     /// Whether copies between host and GPU are sealed as messages and pass through shared memory. With confidential computing on a
     /// link with IDE they are not: the link protects them, and the GPU reaches private memory itself.
     #[must_use]

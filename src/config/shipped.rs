@@ -57,6 +57,8 @@ shipped![
     Design "designs/parallel-auth-same-tag.toml",
     Design "designs/segmented-ghash.toml",
     Design "designs/serial-ghash.toml",
+    Design "designs/sm.toml",
+    Design "designs/sm-tensor.toml",
     Design "designs/store-and-forward.toml",
     Design "designs/sub-chains.toml",
     Design "designs/two-pces.toml",

@@ -7,6 +7,7 @@
 
 mod candidate;
 mod compare;
+pub mod sensitivity;
 pub mod sweep;
 
 pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, shipped};

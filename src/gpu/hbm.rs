@@ -4,7 +4,7 @@
 //!                  +---------------+
 //!  writes[] wire  ~|               |~ landed wire
 //!  reads[]  In    >|  HBM and L2   |~ data[] wire
-//!  verdicts In    >|               |
+//!  verdicts In    >|               |~ staged wire (SMs)
 //!                  +-------+-------+
 //!                          | DeviceMemory
 //! ```
@@ -14,11 +14,12 @@
 //! | accepts | writes and reads as they come, served one after the other at `write_rate` and `read_rate` |
 //! | latency | end of service to visible: `write_latency`; end of service to data: `read_latency` |
 //! | unverified bytes | wait here for their verdict; on failure they are scrubbed and never reach [`DeviceMemory`] |
+//! | ciphertext for the SMs | takes its turn as all writes do; when its last byte is visible, the SMs are told how much has come |
 //! | exposure | from a message's first visible byte to its verdict |
 
 use super::{
     spec::HbmSpec,
-    work::{JobId, Landed, MemoryData, MemoryRead, MemoryWrite, Verdict},
+    work::{JobId, JobKind, Landed, MemoryData, MemoryRead, MemoryWrite, Staged, Verdict},
 };
 use crate::{
     pcie::packet::Payload,
@@ -46,6 +47,8 @@ pub struct Ports<'a> {
     pub verdicts: &'a mut Queue<Verdict>,
     /// To the front end.
     pub landed: &'a mut Wire<Landed>,
+    /// To the SMs, where they seal and open.
+    pub staged: Option<&'a mut Wire<Staged>>,
     /// The bytes.
     pub memory: &'a mut dyn DeviceMemory,
     /// Where wakes are noted.
@@ -82,6 +85,8 @@ pub struct Hbm {
     read_free: u64,
     busy: u64,
     unverified: Vec<(JobId, Unverified)>,
+    /// Ciphertext for and from the SMs that has come so far.
+    staged: Vec<Staged>,
     exposure: Exposure,
 }
 
@@ -96,6 +101,7 @@ impl Hbm {
             read_free: 0,
             busy: 0,
             unverified: Vec::new(),
+            staged: Vec::new(),
             exposure: Exposure::default(),
         }
     }
@@ -135,6 +141,8 @@ impl Hbm {
             if write.unverified {
                 let visible = self.visible();
                 self.hold(write, visible, ports);
+            } else if let Some(kind) = write.staged {
+                self.stage(&write, kind, ports);
             } else {
                 if write.last {
                     ports.landed.send(self.visible(), Landed { job: write.job }, ports.wakes);
@@ -142,6 +150,24 @@ impl Hbm {
                 if let Some((address, payload)) = &write.deposit {
                     ports.memory.store(*address, u64::from(write.bytes), payload, write.damaged);
                 }
+            }
+        }
+    }
+
+    /// Counts ciphertext; at the last write of a job the SMs are told.
+    fn stage(&mut self, write: &MemoryWrite, kind: JobKind, ports: &mut Ports<'_>) {
+        let known = self.staged.iter().position(|staged| staged.job == write.job && staged.kind == kind);
+        let place = known.unwrap_or_else(|| {
+            self.staged.push(Staged { job: write.job, kind, bytes: 0, damaged: false });
+            self.staged.len() - 1
+        });
+        let staged = &mut self.staged[place];
+        staged.bytes += u64::from(write.bytes);
+        staged.damaged |= write.damaged;
+        if write.last {
+            let staged = self.staged.swap_remove(place);
+            if let Some(wire) = &mut ports.staged {
+                wire.send(self.clock.edge(self.write_free + self.spec.write_latency.0.max(1)), staged, ports.wakes);
             }
         }
     }

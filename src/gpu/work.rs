@@ -269,6 +269,8 @@ pub struct MemoryWrite {
     pub job: JobId,
     /// Whether the job's bytes wait for a verdict before they count.
     pub unverified: bool,
+    /// Ciphertext on its way between a copy engine and the SMs, and what the SMs do with it.
+    pub staged: Option<JobKind>,
     /// Bytes of this burst.
     pub bytes: u32,
     /// Whether it is the job's last.
@@ -282,6 +284,81 @@ pub struct MemoryWrite {
 impl Item for MemoryWrite {
     fn word(&self) -> u64 {
         self.job << 20 ^ u64::from(self.bytes) ^ u64::from(self.last) << 63
+    }
+}
+
+/// A message for the SMs.
+#[derive(Debug, Clone)]
+pub struct SmJob {
+    /// The job.
+    pub id: JobId,
+    /// [`JobKind::Open`] or [`JobKind::Seal`].
+    pub kind: JobKind,
+    /// First byte read.
+    pub source: u64,
+    /// First byte written.
+    pub destination: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Its nonce.
+    pub nonce: [u8; 12],
+    /// Whether a bit of it was inverted on the way.
+    pub damaged: bool,
+    /// The ciphertext to be opened.
+    pub text: Payload,
+}
+
+impl SmJob {
+    /// Whether it is this job; those of the two kinds are numbered apart.
+    #[must_use]
+    pub fn is(&self, kind: JobKind, id: JobId) -> bool {
+        self.kind == kind && self.id == id
+    }
+}
+
+impl Item for SmJob {
+    fn word(&self) -> u64 {
+        self.id ^ self.source.rotate_left(24) ^ self.bytes << 1 ^ u64::from(self.kind == JobKind::Seal) << 63
+    }
+}
+
+/// Ciphertext is visible in device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Staged {
+    /// The job.
+    pub job: JobId,
+    /// What the SMs do with it, or have done.
+    pub kind: JobKind,
+    /// Bytes that have come.
+    pub bytes: u64,
+    /// Whether a bit was inverted on the way.
+    pub damaged: bool,
+}
+
+impl Item for Staged {
+    fn word(&self) -> u64 {
+        self.job << 1 ^ u64::from(self.kind == JobKind::Seal) ^ self.bytes.rotate_left(24)
+    }
+}
+
+/// What the SMs have sealed, once it is visible in device memory.
+#[derive(Debug, Clone)]
+pub struct Sealed {
+    /// The job.
+    pub job: JobId,
+    /// Whether all of it has come to device memory.
+    pub whole: bool,
+    /// Whether a bit was inverted on the way.
+    pub damaged: bool,
+    /// The ciphertext.
+    pub text: Payload,
+    /// Its tag.
+    pub tag: Vec<u8>,
+}
+
+impl Item for Sealed {
+    fn word(&self) -> u64 {
+        self.job << 1 | u64::from(self.whole)
     }
 }
 

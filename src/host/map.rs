@@ -8,6 +8,7 @@
 //!  2^54   pinned memory         a window per copy; mapped only without confidential computing
 //!  2^55   device                a window per copy
 //!  2^56   device, destinations  of copies within the GPU, a window per copy
+//!  3 2^55 device, ciphertext    between the copy engines and SMs that seal and open
 //! ```
 //!
 //! Host memory lies below [`DEVICE_BASE`], device memory above it. Everything lies above 4 GiB (requests take four-DW headers) and below 2^57, the reach of a copy engine's addresses.
@@ -56,6 +57,8 @@ pub const PINNED: u64 = 1 << 54;
 pub const DEVICE_BASE: u64 = 1 << 55;
 /// First byte of the destinations of copies within the GPU.
 pub const DEVICE_COPY_BASE: u64 = 1 << 56;
+/// First byte of the GPU's buffer for ciphertext, where SMs seal and open.
+pub const DEVICE_STAGING: u64 = 3 << 55;
 
 const PAGE: u64 = 4096;
 const SHIFT: u32 = WINDOW.0.trailing_zeros();

@@ -102,6 +102,8 @@ impl<T: Item> Wire<T> {
             Some(faults) => faults.pass(item),
             None => VecDeque::from([item]),
         };
+        // What is held back and let go later has a call of its own no more, so all of them call.
+        let call = call || self.faults.is_some();
         for item in passed {
             if let Some(probe) = &self.probe {
                 probe.event(date, item.word());

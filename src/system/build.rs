@@ -3,7 +3,7 @@
 use super::{
     channels::Channels,
     data::{DeviceBytes, HostBytes, Ledger, SharedLedger},
-    machine::{FIRST_PCE, FRONT_ENDS, System},
+    machine::{FIRST_PCE, FRONT_ENDS, SMS, System},
     outcome::RunError,
     pushes::PushStore,
     request::{Direction, Memory, Request},
@@ -26,6 +26,7 @@ use crate::{
         mapping::{self, KeyName, Lce, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask},
         pce::{Keys, Pce, PceSpec},
         scheduler::Scheduler,
+        sm::Sm,
         spec::{Opens, Release},
         tag_queue::TagQueue,
     },
@@ -58,6 +59,7 @@ struct Clocks {
     copy_engine: Clock,
     compute: Clock,
     hbm: Clock,
+    sm: Option<Clock>,
 }
 
 impl Clocks {
@@ -69,6 +71,7 @@ impl Clocks {
             copy_engine: build(Clock::new(machine.copy_engine.clock))?,
             compute: build(Clock::new(machine.compute.clock))?,
             hbm: build(Clock::new(machine.hbm.clock))?,
+            sm: machine.sealing_sms().map(|sm| build(Clock::new(sm.clock))).transpose()?,
         })
     }
 }
@@ -206,7 +209,8 @@ const fn first_tag(tags: u32) -> u16 {
 fn stored(machine: &MachineSpec, clocks: &Clocks) -> Option<u64> {
     let there_and_back = machine.hbm.write_latency.0 + machine.hbm.read_latency.0;
     let cycles = || clocks.copy_engine.first_from(clocks.hbm.edge(there_and_back));
-    (machine.copy_engine.opens == Opens::Arrived).then(cycles)
+    // Where SMs open, a message is there before they begin in any case.
+    (machine.copy_engine.opens == Opens::Arrived && machine.sealing_sms().is_none()).then(cycles)
 }
 
 fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) -> Result<PceSpec, RunError> {
@@ -217,7 +221,7 @@ fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) 
     }
     Ok(PceSpec {
         copy_engine: machine.copy_engine.clone(),
-        engine: machine.sealed_path().then_some(engine),
+        engine: (machine.sealed_path() && machine.sealing_sms().is_none()).then_some(engine),
         max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
         first_tag: first_tag(machine.link.read_tags) + (place % count) as u16 * tags,
@@ -225,6 +229,7 @@ fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) 
         tag_fetch: machine.tag_queue.fetch,
         release: machine.tag_queue.release,
         quarantine: machine.tag_queue.quarantine.0,
+        staging: machine.sealing_sms().map(|_| map::DEVICE_STAGING),
         stored: stored(machine, clocks),
     })
 }
@@ -279,7 +284,21 @@ fn units(clocks: &Clocks, pces: &[String]) -> Vec<UnitInfo> {
     let mut units: Vec<_> = fixed.into_iter().map(|(name, clock)| UnitInfo { name: name.into(), clock }).collect();
     debug_assert_eq!(units.len(), usize::from(FIRST_PCE));
     units.extend(pces.iter().map(|name| UnitInfo { name: name.clone(), clock: clocks.copy_engine }));
+    units.extend(clocks.sm.map(|clock| UnitInfo { name: SMS.into(), clock }));
     units
+}
+
+/// The SMs that seal and open, where they do.
+fn sms(
+    machine: &MachineSpec,
+    clocks: &Clocks,
+    keys: Option<Arc<Keys>>,
+    worker: &Rc<Worker>,
+) -> Result<Option<Sm>, RunError> {
+    let Some((spec, clock)) = machine.sealing_sms().zip(clocks.sm) else { return Ok(None) };
+    let launch = clock.cycles_in(clocks.compute.edge(machine.compute.launch.0));
+    let sm = Sm::new(spec, machine.engine.key_bits, launch, keys, Rc::clone(worker), clock);
+    sm.map(Some).ok_or_else(|| RunError::Build(format!("there are no keys of {} bits", machine.engine.key_bits)))
 }
 
 impl System {
@@ -317,7 +336,8 @@ impl System {
         let gpu_side =
             Side::Gpu { first_tag: first_tag(machine.link.read_tags), tags_per_pce: tags, pces: count as u16 };
         let pce = |place| {
-            let keys = exact.then(|| Arc::clone(&secrets.keys));
+            // Where SMs seal and open, the copy engines have no keys.
+            let keys = (exact && machine.sealing_sms().is_none()).then(|| Arc::clone(&secrets.keys));
             build(Pce::new(pce_spec(machine, &clocks, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
         };
         let mut root_complex = machine.root_complex.clone();
@@ -343,6 +363,7 @@ impl System {
             tag_queue: TagQueue::new(&machine.tag_queue, machine.engine.compare, clocks.copy_engine),
             hbm: Hbm::new(&machine.hbm, clocks.hbm),
             pces: (0..names.len()).map(pce).collect::<Result<_, _>>()?,
+            sm: sms(machine, &clocks, exact.then(|| Arc::clone(&secrets.keys)), &worker)?,
             readers: count,
             host,
             pushes: PushStore::default(),

@@ -2,15 +2,15 @@
 
 use super::machine::{
     CIPHER, COMPUTE, DRIVER, FIRST_PCE, FRONT_END_READ, FRONT_END_WRITE, FRONT_ENDS, GPU_PORT, HBM, HOST_PORT,
-    ROOT_COMPLEX, SCHEDULER, TAG_QUEUE,
+    ROOT_COMPLEX, SCHEDULER, SMS, TAG_QUEUE,
 };
 use crate::{
     config::MachineSpec,
     gpu::{
         spec::Release,
         work::{
-            ComputePush, CopyPush, Done, Landed, MemoryData, MemoryRead, MemoryWrite, PceWork, Retired, TagEntry,
-            TagReport, Verdict,
+            ComputePush, CopyPush, Done, Landed, MemoryData, MemoryRead, MemoryWrite, PceWork, Retired, Sealed, SmJob,
+            Staged, TagEntry, TagReport, Verdict,
         },
     },
     host::{CipherDone, CipherJob},
@@ -48,14 +48,20 @@ pub(super) struct Channels {
     pub work: Vec<Queue<PceWork>>,
     pub done: Vec<Queue<Done>>,
     pub entries: Queue<TagEntry>,
+    /// By reading PCE, then the SMs'.
     pub reports: Vec<Wire<TagReport>>,
     pub verdicts: Queue<Verdict>,
     pub settled: Queue<Verdict>,
     pub released: Vec<Queue<Verdict>>,
+    /// By PCE, then the SMs', as the next two.
     pub writes: Vec<Wire<MemoryWrite>>,
     pub reads: Vec<Queue<MemoryRead>>,
     pub data: Vec<Wire<MemoryData>>,
     pub landed: Wire<Landed>,
+    /// Where SMs seal and open: messages to them and from them, by PCE.
+    pub sm_jobs: Vec<Wire<SmJob>>,
+    pub sealed: Vec<Wire<Sealed>>,
+    pub staged: Option<Wire<Staged>>,
 }
 
 /// A queue that holds what `credits` promise.
@@ -81,6 +87,9 @@ impl Channels {
             each().map(|(unit, name)| Queue::new(format!("{name}.requests"), unit, GPU_PORT, PORT_DEPTH)).collect();
         gpu_send.push(Queue::new("gpu.scheduler.requests", SCHEDULER, GPU_PORT, PORT_DEPTH));
         let retired = |name: &str, unit| Queue::new(format!("{name}.retired"), unit, SCHEDULER, HANDOVER);
+        let sm = UnitId(FIRST_PCE + pces.len() as u8);
+        let sms = machine.sealing_sms().map(|_| (sm, SMS.to_owned()));
+        let moving = || each().map(|(unit, name)| (unit, name.clone())).chain(sms.clone());
         let holders = if machine.tag_queue.release == Release::Hold { readers } else { 0 };
         Self {
             jobs: Queue::new("host.cipher.jobs", DRIVER, CIPHER, HANDOVER),
@@ -114,6 +123,8 @@ impl Channels {
             entries: Queue::new("gpu.tag_queue.entries", FRONT_END_READ, TAG_QUEUE, depth),
             reports: each()
                 .take(readers)
+                .map(|(unit, name)| (unit, name.clone()))
+                .chain(sms.clone())
                 .map(|(unit, name)| Wire::new(format!("{name}.tags"), unit, TAG_QUEUE))
                 .collect(),
             verdicts: Queue::new("gpu.tag_queue.verdicts", TAG_QUEUE, FRONT_END_READ, depth),
@@ -122,10 +133,19 @@ impl Channels {
                 .take(holders)
                 .map(|(unit, name)| Queue::new(format!("{name}.verdicts"), TAG_QUEUE, unit, depth))
                 .collect(),
-            writes: each().map(|(unit, name)| Wire::lazy(format!("{name}.writes"), unit, HBM)).collect(),
-            reads: each().map(|(unit, name)| Queue::new(format!("{name}.reads"), unit, HBM, PORT_DEPTH)).collect(),
-            data: each().map(|(unit, name)| Wire::new(format!("{name}.data"), HBM, unit)).collect(),
+            writes: moving().map(|(unit, name)| Wire::lazy(format!("{name}.writes"), unit, HBM)).collect(),
+            reads: moving().map(|(unit, name)| Queue::new(format!("{name}.reads"), unit, HBM, PORT_DEPTH)).collect(),
+            data: moving().map(|(unit, name)| Wire::new(format!("{name}.data"), HBM, unit)).collect(),
             landed: Wire::new("gpu.hbm.landed", HBM, FRONT_END_READ),
+            sm_jobs: each()
+                .filter(|_| sms.is_some())
+                .map(|(unit, name)| Wire::new(format!("{name}.messages"), unit, sm))
+                .collect(),
+            sealed: each()
+                .filter(|_| sms.is_some())
+                .map(|(unit, name)| Wire::new(format!("{name}.sealed"), sm, unit))
+                .collect(),
+            staged: sms.is_some().then(|| Wire::new("gpu.sm.staged", HBM, sm)),
         }
     }
 
@@ -145,6 +165,9 @@ impl Channels {
         all.extend(self.writes.iter().map(|c| c as &dyn Channel));
         all.extend(self.reads.iter().map(|c| c as &dyn Channel));
         all.extend(self.data.iter().map(|c| c as &dyn Channel));
+        all.extend(self.sm_jobs.iter().map(|c| c as &dyn Channel));
+        all.extend(self.sealed.iter().map(|c| c as &dyn Channel));
+        all.extend(self.staged.iter().map(|c| c as &dyn Channel));
         all
     }
 
@@ -170,6 +193,9 @@ impl Channels {
         all.extend(self.writes.iter_mut().map(|c| c as &mut dyn Channel));
         all.extend(self.reads.iter_mut().map(|c| c as &mut dyn Channel));
         all.extend(self.data.iter_mut().map(|c| c as &mut dyn Channel));
+        all.extend(self.sm_jobs.iter_mut().map(|c| c as &mut dyn Channel));
+        all.extend(self.sealed.iter_mut().map(|c| c as &mut dyn Channel));
+        all.extend(self.staged.iter_mut().map(|c| c as &mut dyn Channel));
         all.into_iter().find(|channel| channel.name() == name)
     }
 }

@@ -22,8 +22,9 @@ use crate::{
         compute::{self, Compute},
         front_end::{self, FrontEnd, Verification},
         hbm::{self, Hbm},
-        pce::{self, Pce},
+        pce::{self, Pce, SmPorts},
         scheduler::{self, Scheduler},
+        sm::{self, Sm},
         tag_queue::{self, TagCounts, TagQueue},
         work::{Edge, Mark},
     },
@@ -49,6 +50,9 @@ pub(super) const COMPUTE: UnitId = UnitId(8);
 pub(super) const TAG_QUEUE: UnitId = UnitId(9);
 pub(super) const HBM: UnitId = UnitId(10);
 pub(super) const FIRST_PCE: u8 = 11;
+
+/// SMs that seal and open; where they do, they follow the PCEs.
+pub(super) const SMS: &str = "gpu.sm";
 
 /// The front ends, of the LCE that reads host memory and of the one that writes it.
 pub(super) const FRONT_ENDS: [(UnitId, &str); 2] =
@@ -87,6 +91,8 @@ pub(super) struct System {
     pub tag_queue: TagQueue,
     pub hbm: Hbm,
     pub pces: Vec<Pce>,
+    /// Where SMs seal and open.
+    pub sm: Option<Sm>,
     /// How many of the PCEs read host memory; the others write it.
     pub readers: usize,
     pub host: HostState,
@@ -265,6 +271,7 @@ impl System {
             data: &mut c.data,
             verdicts: &mut c.settled,
             landed: &mut c.landed,
+            staged: c.staged.as_mut(),
             memory: &mut self.device,
             wakes: &self.wakes,
         };
@@ -275,6 +282,7 @@ impl System {
     fn tick_pce(&mut self, place: usize, now: Now) -> Wake {
         let c = &mut self.channels;
         let reader = place < self.readers;
+        let (jobs, sealed) = (c.sm_jobs.get_mut(place), c.sealed.get_mut(place));
         let mut ports = pce::Ports {
             work: c.work[place].input(now.time, &self.wakes),
             completions: if reader { Some(c.gpu_receive[place].input(now.time, &self.wakes)) } else { None },
@@ -282,12 +290,32 @@ impl System {
             reads: c.reads[place].output(now.time, &self.wakes),
             data: &mut c.data[place],
             writes: &mut c.writes[place],
-            reports: c.reports.get_mut(place),
+            reports: if reader { c.reports.get_mut(place) } else { None },
             released: c.released.get_mut(place),
+            sm: jobs.zip(sealed).map(|(jobs, sealed)| SmPorts { jobs, sealed }),
             done: c.done[place].output(now.time, &self.wakes),
             wakes: &self.wakes,
         };
         self.pces[place].tick(now, &mut ports)
+    }
+
+    fn tick_sm(&mut self, now: Now) -> Wake {
+        let c = &mut self.channels;
+        let idle = Wake::on_port(crate::sim::Activity::Idle);
+        let ends = (c.reads.last_mut(), c.data.last_mut(), c.writes.last_mut(), c.reports.last_mut());
+        let (Some(reads), Some(data), Some(writes), Some(reports)) = ends else { return idle };
+        let (Some(sm), Some(staged)) = (&mut self.sm, &mut c.staged) else { return idle };
+        let mut ports = sm::Ports {
+            jobs: &mut c.sm_jobs,
+            staged,
+            reads: reads.output(now.time, &self.wakes),
+            data,
+            writes,
+            reports,
+            sealed: &mut c.sealed,
+            wakes: &self.wakes,
+        };
+        sm.tick(now, &mut ports)
     }
 }
 
@@ -357,7 +385,10 @@ impl Machine for System {
                 self.over |= self.ledger.borrow().fault().is_some();
                 wake
             }
-            UnitId(number) => self.tick_pce(usize::from(number - FIRST_PCE), now),
+            UnitId(number) => match usize::from(number - FIRST_PCE) {
+                place if place < self.pces.len() => self.tick_pce(place, now),
+                _ => self.tick_sm(now),
+            },
         }
     }
 

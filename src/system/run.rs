@@ -110,6 +110,7 @@ fn incidents(system: &System) -> Vec<String> {
     for pce in &system.pces {
         all.extend_from_slice(pce.incidents());
     }
+    all.extend(system.sm.iter().flat_map(|sm| sm.incidents().iter().cloned()));
     for (name, port) in [("host", &system.host_port), ("GPU", &system.gpu_port)] {
         let traffic = port.traffic();
         let rows = [
@@ -173,6 +174,9 @@ fn concerns(system: &System, asked: &Asked, unit: usize) -> bool {
     let first = usize::from(FIRST_PCE);
     if unit == usize::from(COMPUTE.0) {
         return asked.direction == Direction::D2d;
+    }
+    if unit == first + system.pces.len() {
+        return asked.direction != Direction::D2d;
     }
     unit < first || (unit - first >= system.readers) == (asked.direction == Direction::D2h)
 }

@@ -232,6 +232,7 @@ impl GpuSide {
                 release: machine.tag_queue.release,
                 quarantine: 0,
                 stored: None,
+                staging: None,
             };
             Pce::new(spec, None, Rc::new(Worker::default()), engine).unwrap()
         };
@@ -351,6 +352,7 @@ impl GpuSide {
             writes: &mut self.writes[place],
             reports: self.reports.get_mut(place),
             released: None,
+            sm: None,
             done: self.done[place].output(now.time, &self.wakes),
             wakes: &self.wakes,
         };
@@ -401,6 +403,7 @@ impl GpuSide {
                     data: &mut self.data,
                     verdicts: &mut self.settled,
                     landed: &mut self.landed,
+                    staged: None,
                     memory: &mut Nothing,
                     wakes,
                 },

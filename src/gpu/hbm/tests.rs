@@ -78,6 +78,7 @@ impl Bench {
                 data: &mut self.data,
                 verdicts: &mut self.verdicts,
                 landed: &mut self.landed,
+                staged: None,
                 memory: &mut self.store,
                 wakes: &self.wakes,
             };
@@ -87,7 +88,7 @@ impl Bench {
 }
 
 fn burst(job: JobId, unverified: bool, last: bool, deposit: Option<(u64, Payload)>) -> MemoryWrite {
-    MemoryWrite { job, unverified, bytes: 640, last, damaged: false, deposit }
+    MemoryWrite { job, unverified, staged: None, bytes: 640, last, damaged: false, deposit }
 }
 
 fn whole() -> Option<(u64, Payload)> {

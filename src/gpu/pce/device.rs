@@ -19,7 +19,10 @@ impl Pce {
     pub(super) fn ask_device(&mut self, number: u64, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
         let (burst, room) = (self.spec.copy_engine.burst.0, self.spec.copy_engine.read_buffer.0);
         let transfer = &mut self.transfers[(number - self.first) as usize];
-        let address = transfer.job.source + transfer.asked;
+        if transfer.staging.is_some() && transfer.sealed.is_none() {
+            return Some((Activity::Stall(Stall::ReadData), Wake::NEVER));
+        }
+        let address = transfer.staging.unwrap_or(transfer.job.source) + transfer.asked;
         let bytes = (burst - address % burst).min(transfer.job.bytes - transfer.asked);
         if self.buffered + bytes > room {
             return Some((Activity::Stall(self.outward_stall(now.cycle)), Wake::NEVER));
@@ -66,6 +69,24 @@ impl Pce {
         }
     }
 
+    /// Takes what the SMs have sealed: from now on it can be read.
+    pub(super) fn take_sealed(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while let Some(sealed) = ports.sm.as_mut().and_then(|sm| sm.sealed.arrive(now.time)) {
+            let place = self.transfers.iter().position(|t| t.job.id == sealed.job && t.sealed.is_none());
+            let Some(place) = place else {
+                self.incidents.push(format!("message {} came from the SMs twice and was dropped", sealed.job));
+                continue;
+            };
+            if !sealed.whole {
+                let why = format!("not all of message {} came from the SMs to device memory", sealed.job);
+                self.fail(self.first + place as u64, why, now, ports);
+                continue;
+            }
+            self.transfers[place].damaged |= sealed.damaged;
+            self.transfers[place].sealed = Some(sealed);
+        }
+    }
+
     /// Turns data into writes to host memory.
     fn send_out(&mut self, number: u64, data: MemoryData, now: Now) {
         let keys = self.keys.clone();
@@ -80,7 +101,10 @@ impl Pce {
                 stream.update(&keys.d2h, &mut sealed);
                 Payload::of(sealed)
             }
-            _ => data.payload,
+            _ => match &transfer.sealed {
+                Some(sealed) => sealed.text.part(transfer.fed, u64::from(data.bytes)),
+                None => data.payload,
+            },
         };
         transfer.fed += u64::from(data.bytes);
         for piece in RequestSplit::new(target, u64::from(data.bytes), mps, RequestPolicy::Aligned) {
@@ -102,8 +126,9 @@ impl Pce {
             let cycle = self.engine.as_mut().map_or(now.cycle, |engine| engine.finish().tag);
             let transfer = &self.transfers[place];
             let job = &transfer.job;
-            let tag = match (&keys, &transfer.stream) {
-                (Some(keys), Some(stream)) => stream.tags(&keys.d2h),
+            let tag = match (&keys, &transfer.stream, &transfer.sealed) {
+                (_, _, Some(sealed)) => sealed.tag.clone(),
+                (Some(keys), Some(stream), _) => stream.tags(&keys.d2h),
                 _ => pseudo_tags(job.nonce, job.bytes, false, self.format.chains),
             };
             let (tag_address, iv_address, iv) = (job.tag, job.iv, job.iv_bytes);

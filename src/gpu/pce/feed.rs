@@ -131,8 +131,9 @@ impl Pce {
         let clock = self.clock;
         let Some(transfer) = self.transfer(number) else { return };
         let bytes = std::mem::take(&mut transfer.unwritten);
-        let unverified = transfer.job.kind == JobKind::Open;
-        let deposit = if unverified {
+        let unverified = transfer.job.kind == JobKind::Open && transfer.staging.is_none();
+        let staged = transfer.staging.map(|_| JobKind::Open);
+        let deposit = if unverified || staged.is_some() {
             deposit
         } else {
             let address = transfer.job.destination + transfer.fed - bytes;
@@ -141,6 +142,7 @@ impl Pce {
         let write = MemoryWrite {
             job: transfer.job.id,
             unverified,
+            staged,
             bytes: bytes as u32,
             last,
             damaged: transfer.damaged,
@@ -167,7 +169,10 @@ impl Pce {
         let (keys, chains) = (self.keys.clone(), self.format.chains);
         let transfer = &mut self.transfers[(number - self.first) as usize];
         let mut deposit = None;
-        if transfer.job.kind == JobKind::Open {
+        if let Some(sm) = ports.sm.as_mut().filter(|_| transfer.staging.is_some()) {
+            let text = transfer.assembly.take();
+            sm.jobs.send(date, transfer.for_sms(text), ports.wakes);
+        } else if transfer.job.kind == JobKind::Open {
             let tag = match keys {
                 Some(_) => transfer.close().map(|(text, tag)| {
                     deposit = Some((transfer.job.destination, Payload::of(text)));

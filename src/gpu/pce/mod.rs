@@ -6,6 +6,7 @@
 //!  completions In     >|    ^        |                              |~ writes wire (device memory)
 //!  data wire (device) ~|    +- tags, read buffer                    |> reads Out (device memory)
 //!  released In (hold) >|                                            |~ reports wire (tag queue)
+//!  sealed wire (SMs)  ~|                                            |~ jobs wire (SMs)
 //!                      +--------------------------------------------+> done Out (front end)
 //! ```
 //!
@@ -20,6 +21,9 @@
 //! | order | a semaphore goes out after all earlier writes; a transfer to host memory is done when the link has taken its last write |
 //! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy` |
 //!
+//! Where SMs seal and open, the engine is absent: ciphertext to be opened goes to a buffer in device memory and the message to the SMs; of a message to
+//! be sealed the ciphertext is read from that buffer once the SMs have told that it is there.
+//!
 //! A read without a completion for `completion_timeout`, an unsupported request or a wrong ECRC fails the transfer; its message then
 //! has no computed tag and is not verified.
 
@@ -27,7 +31,7 @@ mod assembly;
 mod device;
 mod feed;
 mod host_read;
-mod opening;
+pub(in crate::gpu) mod opening;
 mod transfer;
 
 #[cfg(test)]
@@ -35,7 +39,7 @@ mod tests;
 
 use super::{
     spec::{CopyEngineSpec, Release, TagFetch},
-    work::{Done, MemoryData, MemoryRead, MemoryWrite, PceWork, TagReport, Verdict},
+    work::{Done, JobKind, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, TagReport, Verdict},
 };
 use crate::{
     gcm::{
@@ -84,8 +88,18 @@ pub struct PceSpec {
     pub release: Release,
     /// Room for plaintext that waits for its verdict, under `hold`.
     pub quarantine: u64,
+    /// Where SMs seal and open: first byte of the buffer for ciphertext in device memory.
+    pub staging: Option<u64>,
     /// Where messages are opened when they have arrived: cycles in which the last bytes go to device memory and come back.
     pub stored: Option<u64>,
+}
+
+/// Ports to the SMs, where they seal and open.
+pub struct SmPorts<'a> {
+    /// Messages.
+    pub jobs: &'a mut Wire<SmJob>,
+    /// What has been sealed.
+    pub sealed: &'a mut Wire<Sealed>,
 }
 
 /// Ports of a PCE.
@@ -106,6 +120,8 @@ pub struct Ports<'a> {
     pub reports: Option<&'a mut Wire<TagReport>>,
     /// Verdicts, under `hold`.
     pub released: Option<&'a mut Queue<Verdict>>,
+    /// Where SMs seal and open.
+    pub sm: Option<SmPorts<'a>>,
     /// To the front end.
     pub done: Out<'a, Done>,
     /// Where wakes are noted.
@@ -217,6 +233,7 @@ impl Pce {
     pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
         self.take_completions(now, ports);
         self.take_data(now, ports);
+        self.take_sealed(now, ports);
         self.take_verdicts(now, ports);
         self.take_work(now, ports);
         self.expire(now, ports);
@@ -224,7 +241,11 @@ impl Pce {
         self.retire(ports);
         // Last, so that what the PCE is follows from all that has changed at this edge.
         let (activity, issue_at) = self.issue(now, ports);
-        let arrival = ports.data.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        let mut arrival = ports.data.next_arrival();
+        if let Some(sm) = &ports.sm {
+            arrival = arrival.into_iter().chain(sm.sealed.next_arrival()).min();
+        }
+        let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         Wake::at_or_port(issue_at.min(send_at).min(arrival).min(self.deadline()), activity)
     }
 
@@ -235,6 +256,9 @@ impl Pce {
                 PceWork::Transfer(job) => {
                     let ready = now.cycle + self.spec.copy_engine.launch.0.max(1);
                     let transfer = Transfer::new(job, ready, &self.spec);
+                    if let Some(sm) = ports.sm.as_mut().filter(|_| transfer.job.kind == JobKind::Seal) {
+                        sm.jobs.send(self.clock.edge(ready), transfer.for_sms(Payload::none()), ports.wakes);
+                    }
                     self.transfers.push_back(transfer);
                     if self.feeding == self.first + self.transfers.len() as u64 - 1 {
                         self.start_engine(now.cycle);
@@ -375,7 +399,7 @@ impl Pce {
         let (job, kind) = (transfer.job.id, transfer.job.kind);
         let date = self.clock.edge(now.cycle + 1);
         match (&mut ports.reports, kind) {
-            (Some(reports), super::work::JobKind::Open) => {
+            (Some(reports), JobKind::Open) => {
                 for computed in [true, false] {
                     reports.send(date, TagReport { job, computed, tag: None }, ports.wakes);
                 }

@@ -23,7 +23,7 @@ struct State {
 
 /// A message under way.
 #[derive(Debug)]
-pub(super) struct Opening {
+pub(in crate::gpu) struct Opening {
     worker: Rc<Worker>,
     keys: Arc<Keys>,
     state: Arc<Mutex<State>>,

@@ -48,6 +48,7 @@ fn spec() -> PceSpec {
         tag_fetch: TagFetch::AfterData,
         release: Release::WithholdCompletion,
         quarantine: 0,
+        staging: None,
         stored: None,
     }
 }
@@ -143,6 +144,7 @@ impl Bench {
             writes: &mut self.writes,
             reports: Some(&mut self.reports),
             released: Some(&mut self.released),
+            sm: None,
             done: self.done.output(time, &self.wakes),
             wakes: &self.wakes,
         };

@@ -5,10 +5,14 @@ use crate::{
     gcm::bulk::chains::Message,
     gpu::{
         spec::{Release, TagFetch},
-        work::{Job, JobKind, MemoryWrite},
+        work::{Job, JobKind, MemoryWrite, Sealed, SmJob},
     },
+    pcie::packet::Payload,
     pcie::split::{Request, RequestPolicy, RequestSplit},
 };
+
+/// Reach of addresses within the buffer for ciphertext.
+const WINDOW: u64 = 1 << 40;
 
 /// What a transfer asks host memory for next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +56,10 @@ pub(super) struct Transfer {
     /// Of a transfer to host memory: how many TLPs this PCE has sent when its last one is sent.
     pub last_push: Option<u64>,
     pub failed: Option<String>,
+    /// Where SMs seal and open: the message's place in the buffer for ciphertext.
+    pub staging: Option<u64>,
+    /// What the SMs have sealed.
+    pub sealed: Option<Sealed>,
 }
 
 impl Transfer {
@@ -59,6 +67,8 @@ impl Transfer {
         let mut requests = RequestSplit::new(job.source, job.bytes, spec.max_read_request, RequestPolicy::Aligned);
         let next = if job.kind.reads_host() { requests.next() } else { None };
         let open = job.kind == JobKind::Open;
+        let secure = matches!(job.kind, JobKind::Open | JobKind::Seal);
+        let plain = if open { job.destination } else { job.source };
         Self {
             ready,
             requests,
@@ -80,7 +90,26 @@ impl Transfer {
             reserved_quarantine: false,
             last_push: None,
             failed: None,
+            // At the same place within its window as the plaintext, so equally aligned.
+            staging: spec.staging.filter(|_| secure).map(|base| base + plain % WINDOW),
+            sealed: None,
             job,
+        }
+    }
+
+    /// The message as the SMs get it.
+    pub fn for_sms(&self, text: Payload) -> SmJob {
+        let staging = self.staging.unwrap_or_default();
+        let open = self.job.kind == JobKind::Open;
+        SmJob {
+            id: self.job.id,
+            kind: self.job.kind,
+            source: if open { staging } else { self.job.source },
+            destination: if open { self.job.destination } else { staging },
+            bytes: self.job.bytes,
+            nonce: self.job.nonce,
+            damaged: self.damaged,
+            text,
         }
     }
 

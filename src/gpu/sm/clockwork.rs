@@ -1,0 +1,118 @@
+//! The cycles of a kernel without its bytes.
+//!
+//! | part | cycles |
+//! | --- | --- |
+//! | prologue | the tables into shared memory, all warps |
+//! | steps | those of the SM that has most of them |
+//! | end | log2 of the warps levels between warps, then the first warp alone |
+//!
+//! A barrier lies between any two. Each part is run once on the structure of an SM ([`Processor`]), on made-up text: passes through the banks follow from
+//! bytes only where four threads share a copy of the S-box. Of a long message one more step of all warps costs what the last of those that were run cost on
+//! average. So the time of a message follows from its length alone.
+
+use super::{
+    kernel::{GROUP, Kernel, Message, Parts},
+    processor::Processor,
+    spec::{GhashKernel, SmSpec},
+    warp::{Instruction, uniform},
+};
+use crate::gcm::{aes::RoundKeys, bulk::Key, message::Direction};
+use std::collections::BTreeMap;
+
+/// The time of one message on the SMs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// From the start to the last text.
+    pub text: u64,
+    /// From the start to tag and verdict.
+    pub total: u64,
+}
+
+/// A kernel's cycles by length of message.
+#[derive(Debug, Clone)]
+pub struct Clockwork {
+    spec: SmSpec,
+    processor: Processor,
+    kernel: Kernel,
+    prologue: u64,
+    end: u64,
+    /// Steps of all warps that are run on the structure, and how many of them say what one more costs.
+    rows: (u64, u64),
+    /// Instructions of a warp, by direction and number of steps.
+    programs: BTreeMap<(bool, u64), Vec<Instruction>>,
+    /// Cycles of an SM, by direction and steps of its warps together.
+    known: BTreeMap<(bool, u64), u64>,
+}
+
+impl Clockwork {
+    /// The clockwork of a kernel with keys of `key_bits`; none if there are no such keys.
+    #[must_use]
+    pub fn new(spec: &SmSpec, key_bits: u32) -> Option<Self> {
+        let secret: Vec<u8> = (0..key_bits / 8).map(|n| (n * 73 + 41) as u8).collect();
+        let (keys, key) = (RoundKeys::expand(&secret)?, Key::new(&secret).ok()?);
+        let kernel = Kernel::new(spec, &keys, key.h(), 0);
+        let processor = Processor::new(spec);
+        let (levels, value) = kernel.between_warps(vec![[uniform(0); 4]; spec.warps as usize]);
+        let mut working = spec.warps as usize;
+        let mut end = processor.run(&[&kernel.finish(value).0]).cycles;
+        for level in &levels {
+            working /= 2;
+            end += processor.run(&vec![&level[..]; working]).cycles;
+        }
+        let prologue = processor.run(&vec![&kernel.prologue()[..]; spec.warps as usize]).cycles;
+        // On tensor cores steps come in groups.
+        let group = GROUP as u64;
+        let rows = if spec.ghash == GhashKernel::TensorCore { (2 * group + 8, group) } else { (12, 6) };
+        let (programs, known) = (BTreeMap::new(), BTreeMap::new());
+        Some(Self { spec: spec.clone(), processor, kernel, prologue, end, rows, programs, known })
+    }
+
+    /// The time of a message of `bytes` bytes.
+    pub fn span(&mut self, bytes: u64, direction: Direction) -> Span {
+        let (used, warps) = (u64::from(self.spec.used), u64::from(self.spec.warps));
+        let groups = (bytes.div_ceil(16) + 1).div_ceil(32);
+        let (rows, rest) = (groups / (used * warps), groups % (used * warps));
+        let busiest = rows * warps + rest.div_ceil(used);
+        let text = self.prologue + self.steps(busiest, direction);
+        Span { text, total: text + self.end }
+    }
+
+    /// The time of `groups` steps of warps on one SM.
+    fn steps(&mut self, groups: u64, direction: Direction) -> u64 {
+        let warps = u64::from(self.spec.warps);
+        let (rows, rest) = (groups / warps, groups % warps);
+        let (most, last) = self.rows;
+        if rows < most {
+            return self.run(groups, direction);
+        }
+        let base = self.run((most - 1) * warps + rest, direction);
+        let before = self.run((most - 1 - last) * warps, direction);
+        let more = self.run((most - 1) * warps, direction).saturating_sub(before);
+        base + (rows + 1 - most) * more / last
+    }
+
+    /// The same on the structure.
+    fn run(&mut self, groups: u64, direction: Direction) -> u64 {
+        let seal = direction == Direction::Seal;
+        if let Some(&known) = self.known.get(&(seal, groups)) {
+            return known;
+        }
+        let warps = u64::from(self.spec.warps);
+        let steps: Vec<_> = (0..warps).map(|warp| groups / warps + u64::from(warp < groups % warps)).collect();
+        for &steps in &steps {
+            self.programs.entry((seal, steps)).or_insert_with(|| sample(&self.spec, &self.kernel, steps, direction));
+        }
+        let programs: Vec<_> = steps.iter().map(|&steps| &self.programs[&(seal, steps)][..]).collect();
+        let cycles = self.processor.run(&programs).cycles;
+        self.known.insert((seal, groups), cycles);
+        cycles
+    }
+}
+
+/// The instructions of a warp with so many steps.
+fn sample(spec: &SmSpec, kernel: &Kernel, steps: u64, direction: Direction) -> Vec<Instruction> {
+    let all = 512 * u64::from(spec.used) * u64::from(spec.warps);
+    let text = vec![0; (steps * all).saturating_sub(16) as usize];
+    let message = Message { nonce: *b"made-up text", text: &text, direction };
+    kernel.steps(0, steps, message, Parts::BOTH).program
+}

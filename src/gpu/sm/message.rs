@@ -1,0 +1,85 @@
+//! A message on its way through the SMs: what is known of it, and its bytes.
+
+use crate::{
+    gcm::{
+        bulk::{Stream, chains::Format},
+        message::Direction,
+        pseudo::pseudo_tag,
+        worker::Worker,
+    },
+    gpu::{
+        pce::{Keys, opening::Opening},
+        work::{JobKind, SmJob},
+    },
+    pcie::packet::Payload,
+};
+use std::{rc::Rc, sync::Arc};
+
+/// A message that waits for its kernel, or has it.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub job: SmJob,
+    /// Place of the PCE that it came from.
+    pub place: usize,
+    /// From which cycle on its kernel may start, once that is known.
+    pub ready: Option<u64>,
+    /// Whether all of its ciphertext has come to device memory.
+    pub whole: bool,
+    pub text: Text,
+}
+
+/// The bytes of a message.
+#[derive(Debug)]
+pub(super) enum Text {
+    /// A run without data.
+    None,
+    /// Being opened beside the simulation.
+    Open(Opening),
+    /// Being sealed as it is read.
+    Seal(Box<Stream>, Vec<u8>),
+}
+
+impl Text {
+    pub fn begin(keys: Option<&Arc<Keys>>, worker: &Rc<Worker>, job: &SmJob) -> Self {
+        let Some(keys) = keys else { return Self::None };
+        if job.kind == JobKind::Open {
+            let Some(opening) = Opening::new(worker, keys, Format::GCM, job.nonce, job.bytes) else {
+                return Self::None;
+            };
+            opening.take(job.text.clone());
+            return Self::Open(opening);
+        }
+        let stream = Stream::new(&keys.d2h, &job.nonce, &[], Direction::Seal);
+        stream.map_or(Self::None, |stream| Self::Seal(Box::new(stream), Vec::with_capacity(job.bytes as usize)))
+    }
+
+    /// Takes what has been read from device memory. What is opened is known from the PCE that wrote it there.
+    pub fn take(&mut self, keys: Option<&Arc<Keys>>, payload: &Payload) {
+        if let (Self::Seal(stream, text), Some(keys)) = (self, keys) {
+            let start = text.len();
+            text.extend_from_slice(payload.bytes().unwrap_or_default());
+            stream.update(&keys.d2h, &mut text[start..]);
+        }
+    }
+}
+
+impl Message {
+    pub fn direction(&self) -> Direction {
+        if self.job.kind == JobKind::Open { Direction::Open } else { Direction::Seal }
+    }
+
+    /// Its text and its tag.
+    pub fn finish(&mut self, keys: Option<&Arc<Keys>>) -> (Payload, Vec<u8>) {
+        match (std::mem::replace(&mut self.text, Text::None), keys) {
+            (Text::Open(opening), _) => {
+                let (text, tag) = opening.finish();
+                (Payload::of(text), tag)
+            }
+            (Text::Seal(stream, text), Some(keys)) => {
+                let tag = stream.tag(&keys.d2h);
+                (Payload::of(text), tag.to_vec())
+            }
+            _ => (Payload::none(), pseudo_tag(self.job.nonce, self.job.bytes, self.job.damaged).to_vec()),
+        }
+    }
+}
