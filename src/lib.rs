@@ -8,17 +8,19 @@
 //!   system                                    the only place that knows who is wired to whom
 //!   config                                    files to specs
 //!   host          gpu                         driver, cipher, memory       copy engine, tag queue, HBM
+//!   aead                                      other AEADs as hardware, alone
 //!   gcm           pcie                        AES-GCM as hardware          link, root complex
 //!   sim                                       clocks, queues, kernels
 //!   units                                     quantities
 //! ```
 //!
-//! Imports run downwards only: [`units`]; [`sim`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`gpu`] and [`host`]; [`config`]; [`system`];
+//! Imports run downwards only: [`units`]; [`sim`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`], [`gpu`] and [`host`]; [`config`]; [`system`];
 //! [`workload`]; [`cost`]; [`validate`]; [`explore`]; [`report`]; [`cli`]. A unit names its ports, never another unit.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
 
+pub mod aead;
 pub mod cli;
 pub mod config;
 pub mod cost;

@@ -90,6 +90,79 @@ fn a_trace_shows_every_round_of_every_block_asked_for() {
 }
 
 #[test]
+fn an_engine_of_another_aead_has_the_same_metrics_and_says_that_it_is_not_gcm() {
+    for (name, scheme, quarters) in [
+        ("gcm-siv", "AES-GCM-SIV", 1),
+        ("hw-configs/engines/aegis-256.toml", "AEGIS-256", 4),
+        ("aegis-256x2", "AEGIS-256X2", 2),
+        ("aegis-256x4", "AEGIS-256X4", 1),
+        ("chacha20-poly1305", "ChaCha20-Poly1305", 1),
+    ] {
+        let shown = document(&[name, "--aad-blocks", "4", "--blocks", "4096", "--open"]);
+        assert_eq!((&shown["scheme"], &shown["wire_compatible_with_gcm"]), (&scheme.into(), &false.into()), "{name}");
+        let parts = ["setup_cycles", "first_output_cycles", "output_span_cycles", "tail_cycles"];
+        let sum: u64 = parts.iter().map(|part| shown[*part].as_u64().expect(part)).sum();
+        assert_eq!(shown["total_cycles"], sum, "{name}");
+        // As many cycles as the widest part takes, from the first to the last.
+        assert_eq!(shown["output_span_cycles"], 4096 * quarters / 4 - 1, "{name}");
+        assert!(shown["h_and_mask_cycles"].is_null() && shown["messages"][0]["tag"] == shown["tag"]);
+        let text = String::from_utf8_lossy(&engine(&[name]).stdout).into_owned();
+        assert!(text.contains(scheme) && text.contains("not compatible with AES-GCM on the wire"), "{text}");
+    }
+}
+
+#[test]
+fn aes_gcm_siv_seals_in_two_passes_through_a_buffer_and_opens_in_one() {
+    let sealed = document(&["gcm-siv", "--blocks", "1024"]);
+    let opened = document(&["gcm-siv", "--blocks", "1024", "--open"]);
+    assert_eq!(
+        (&sealed["passes"], &sealed["buffer_bytes"], &sealed["tail_cycles"]),
+        (&2.into(), &16384.into(), &0.into())
+    );
+    assert_eq!((&opened["passes"], &opened["buffer_bytes"]), (&1.into(), &0.into()));
+    assert_eq!((&sealed["tag"], &sealed["output"]), (&opened["tag"], &opened["input"]));
+    let number = |shown: &Json, name: &str| shown[name].as_u64().expect(name);
+    assert!(
+        number(&sealed, "tag_from_start_cycles")
+            < number(&sealed, "setup_cycles") + number(&sealed, "first_output_cycles")
+    );
+    assert_eq!(document(&["gcm-siv", "--blocks", "1024", "--set", "polyval.groups=8"])["aead"]["polyval"]["groups"], 8);
+}
+
+#[test]
+fn the_cycles_in_the_document_are_those_of_the_engines() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/engine.md")).expect("the document");
+    let (_, table) = text.split_once("| engine | 256 B | 4 KiB | 1 MiB | needs |").expect("the table");
+    let rows: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 6);
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let name = cells[1].split('`').nth(1).expect("a name");
+        for (cell, blocks) in cells[2..5].iter().zip(["16", "256", "65536"]) {
+            let second = |more: &[&str]| {
+                let shown = document(&[&[name, "--blocks", blocks, "--messages", "2"], more].concat());
+                shown["messages"][1]["total_cycles"].as_u64().expect("cycles")
+            };
+            assert_eq!(*cell, format!("{}, {}", second(&[]), second(&["--open"])), "{name}, {blocks} blocks");
+        }
+    }
+}
+
+#[test]
+fn the_bytes_of_other_aeads_are_those_of_another_code_base() {
+    for (name, algorithm) in [("gcm-siv", &aead::AES_256_GCM_SIV), ("chacha20-poly1305", &aead::CHACHA20_POLY1305)] {
+        let shown = document(&[name, "--aad-blocks", "3", "--blocks", "99"]);
+        let key = aead::UnboundKey::new(algorithm, &bytes(&shown, "key")).expect("a key");
+        let nonce = aead::Nonce::try_assume_unique_for_key(&bytes(&shown, "iv")).expect("a nonce");
+        let mut text = bytes(&shown, "input");
+        aead::LessSafeKey::new(key)
+            .seal_in_place_append_tag(nonce, aead::Aad::from(bytes(&shown, "aad")), &mut text)
+            .expect("sealed");
+        assert_eq!(text, [bytes(&shown, "output"), bytes(&shown, "tag")].concat(), "{name}");
+    }
+}
+
+#[test]
 fn what_cannot_be_an_engine_is_refused_with_the_reason() {
     for (arguments, status, words) in [
         (&["folded-9"][..], 3, "folded-8"),
@@ -100,6 +173,15 @@ fn what_cannot_be_an_engine_is_refused_with_the_reason() {
         (&["folded-8", "--key-bits", "100"], 3, "128, 192 or 256"),
         (&["workloads/overlap-pipelined.toml"], 3, "engine"),
         (&["folded-8", "--messages", "0"], 2, "messages"),
+        (&["aegis-257"], 3, "aegis-256"),
+        (&["aegis-256", "--set", "lanes=3"], 3, "AEGIS-256X4 has 4"),
+        (&["aegis-256", "--set", "round=0 cycles"], 3, "round"),
+        (&["aegis-256", "--key-bits", "128"], 3, "256 bits only"),
+        (&["aegis-256", "--trace-blocks", "1"], 2, "AES-GCM"),
+        (&["aegis-256", "--set", "engine.key_bits=128"], 3, "remove one of the two tables"),
+        (&["gcm-siv", "--key-bits", "192"], 3, "128 or 256"),
+        (&["gcm-siv", "--set", "buffer=1 KiB", "--blocks", "65"], 3, "two passes"),
+        (&["chacha20-poly1305", "--set", "poly1305.ways=0"], 3, "ways"),
         (&[], 2, "CONFIG"),
     ] {
         let output = engine(arguments);

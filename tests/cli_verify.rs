@@ -91,6 +91,25 @@ fn an_engine_of_the_users_own_is_used() {
 }
 
 #[test]
+fn engines_of_other_aeads_pass_their_own_files_and_no_others() {
+    let file = |name: &str| format!("{}/tests/vectors/{name}", env!("CARGO_MANIFEST_DIR"));
+    let (siv, aegis) = (file("aes_gcm_siv_test.json"), file("aegis256_test.json"));
+    for (engine, vectors, passed, failed) in [
+        ("gcm-siv", &siv, 202, 0),
+        ("aegis-256", &aegis, 472, 0),
+        // What is valid in one scheme is refused by another; what is not is refused by both.
+        ("aegis-256x2", &aegis, 112, 360),
+        ("chacha20-poly1305", &siv, 66, 136),
+    ] {
+        let output = verify(&[vectors, "--engine", engine, "--format", "json"]);
+        let counts = json(&output)["files"][0].clone();
+        let got = (counts["passed"].as_u64(), counts["failed"].as_u64());
+        assert_eq!(got, (Some(passed), Some(failed)), "{engine}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(i32::from(failed > 0)), "{engine}");
+    }
+}
+
+#[test]
 fn each_kind_of_mistake_has_its_exit_status() {
     let folder = folder();
     let status = |arguments: &[&str]| {

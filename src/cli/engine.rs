@@ -1,7 +1,9 @@
-//! `sealsim engine`: an AES-GCM engine alone.
+//! `sealsim engine`: an AES-GCM engine alone, or one of another AEAD.
+
+mod other;
 
 use super::Failure;
-use crate::config::{Layers, Role, Shipped};
+use crate::config::{Alone, Layers, Role, Shipped};
 use crate::gcm::alone::{AloneError, Bench, MessageOutcome, Metrics, Outcome, Trace, run as run_alone};
 use crate::gcm::message::Direction;
 use crate::gcm::spec::EngineSpec;
@@ -13,15 +15,17 @@ use std::io::{self, Write};
 /// Runs an AES-GCM engine alone: input always ready, output always taken.
 ///
 /// Gives the cycles from the key to the tag, and the bytes to check them by. Every output and tag is compared with software AES-GCM.
+/// An engine of another AEAD (`[aead]`: AES-GCM-SIV, AEGIS-256, ChaCha20-Poly1305) gives the same figures; it is not compatible with AES-GCM on the wire.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   sealsim engine hw-configs/engines/folded-8.toml --key-bits 256 --aad-blocks 4 --blocks 1024
   sealsim engine unrolled-all --set engine.aes.registers_per_round=2 --blocks 64
   sealsim engine h100-nvl-tdx --blocks 65536 --open
   sealsim engine iterative-masked --key-bits 128 --blocks 8 --format json | jq .last_text_output_cycles
+  sealsim engine gcm-siv --blocks 4096 --format json | jq .buffer_bytes       # AES-GCM-SIV; also aegis-256, -256x2, -256x4
   sealsim engine folded-8 --blocks 3 --trace-blocks 2       # every AES round and GHASH accumulator")]
 pub struct Arguments {
-    /// The engine: a TOML file with a table `engine`, a shipped engine or a machine (see `sealsim list`), whose engine is taken.
+    /// The engine: a TOML file with a table `engine` or `aead`, a shipped engine or a machine (see `sealsim list`), whose engine is taken.
     #[arg(value_name = "CONFIG")]
     config: String,
     /// Set one value, above all files, for example `engine.ghash.powers=64`; `engine.` may be left out.
@@ -88,7 +92,6 @@ struct Document<'a> {
 /// [`Failure::Config`] for an engine that cannot be built, [`Failure::Simulation`] for one that never ends,
 /// [`Failure::Verification`] for one whose bytes are not AES-GCM's.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let spec = engine(arguments)?;
     let bench = Bench {
         aad_blocks: arguments.aad_blocks,
         blocks: arguments.blocks,
@@ -96,6 +99,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         messages: arguments.messages,
         seed: arguments.seed,
         trace_blocks: arguments.trace_blocks,
+    };
+    let spec = match engine(arguments)? {
+        Alone::Gcm(spec) => with_key_bits(arguments, spec)?,
+        Alone::Other(spec) => return other::run(arguments, spec, &bench),
     };
     let outcome = run_alone(&spec, &bench).map_err(failure)?;
     let Some(first) = outcome.messages.first() else { return Ok(()) };
@@ -122,14 +129,24 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
-fn engine(arguments: &Arguments) -> Result<EngineSpec, Failure> {
+fn engine(arguments: &Arguments) -> Result<Alone, Failure> {
     let layers = Layers::new(&arguments.config);
-    let path = |setting: &String| match setting.starts_with("engine.") {
-        true => setting.clone(),
-        false => format!("engine.{setting}"),
+    if arguments.set.is_empty() {
+        return Ok(layers.resolve_alone()?);
+    }
+    // What a path without a table belongs to depends on the engine. One that cannot be read without its settings has AES-GCM, or says why not.
+    let table = match layers.resolve_alone() {
+        Ok(Alone::Other(_)) => "aead",
+        _ => "engine",
     };
-    let layers = arguments.set.iter().map(path).fold(layers, Layers::set);
-    let mut spec = layers.resolve_engine()?;
+    let path = |setting: &String| match setting.starts_with("engine.") || setting.starts_with("aead.") {
+        true => setting.clone(),
+        false => format!("{table}.{setting}"),
+    };
+    Ok(arguments.set.iter().map(path).fold(layers, Layers::set).resolve_alone()?)
+}
+
+fn with_key_bits(arguments: &Arguments, mut spec: EngineSpec) -> Result<EngineSpec, Failure> {
     if let Some(bits) = arguments.key_bits {
         spec.key_bits = bits;
         spec.check().map_err(|error| Failure::Config(miette!("--key-bits {bits}: {error}")))?;

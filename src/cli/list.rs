@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 /// Lists the machines, designs and engines that are built in.
 ///
-/// A machine is complete; a design is a layer over one, for `--design`; an engine is an AES-GCM engine alone, for `sealsim engine`. `sealsim describe NAME` shows a machine,
+/// A machine is complete; a design is a layer over one, for `--design`; an engine is an AES-GCM engine alone, and an aead one of another AEAD, not compatible on the wire; both are for `sealsim engine`. `sealsim describe NAME` shows a machine,
 /// `sealsim describe NAME --format toml` writes it to a file to start from.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -64,6 +64,7 @@ fn row(shipped: &Shipped) -> Row {
         Role::Machine => "machine",
         Role::Design => "design",
         Role::Engine => "engine",
+        Role::Aead => "aead",
     };
     Row { name: shipped.name().to_owned(), kind, summary: shipped.summary() }
 }

@@ -1,9 +1,9 @@
 //! `sealsim verify`: the modelled engine against published values.
 
 use super::Failure;
-use crate::config::Layers;
+use crate::config::{Alone, Layers};
 use crate::gcm::spec::EngineSpec;
-use crate::validate::vectors::{Case, Structural, read};
+use crate::validate::vectors::{Case, Other, Structural, Subject, read};
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
@@ -29,7 +29,7 @@ enum What {
 
 #[derive(Debug, Args)]
 struct Vectors {
-    /// NIST CAVP response files (.rsp) or Wycheproof files (.json) for AES-GCM and GMAC.
+    /// NIST CAVP response files (.rsp) or Wycheproof files (.json) for AES-GCM and GMAC, or for the AEAD of an engine with another.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The engine: a shipped one or that of a machine, by path or built-in name (`sealsim list`), or of a TOML file with an engine at
@@ -51,7 +51,7 @@ enum Format {
 
 #[derive(Debug, Serialize)]
 struct Outcome {
-    engine: EngineSpec,
+    engine: Alone,
     files: Vec<FileOutcome>,
 }
 
@@ -82,7 +82,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(path) => engine_of(path)?,
         None => engine_of(Path::new("h100-nvl-tdx"))?,
     };
-    if !engine.ghash.wire_compatible() {
+    if let Alone::Gcm(engine) = &engine
+        && !engine.ghash.wire_compatible()
+    {
         let tags = engine.ghash.tags();
         return Err(Failure::Usage(miette!(
             "an engine with {tags} tags per message is not wire-compatible with GCM: published vectors do not apply to it"
@@ -93,8 +95,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         files.push((path, cases_of(path)?));
     }
     let progress = progress(files.iter().map(|(_, cases)| cases.len() as u64).sum());
-    let mut subject = Structural::new(engine.clone());
-    let files = files.iter().map(|(path, cases)| pass(path, cases, &mut subject, &progress)).collect();
+    let mut subject: Box<dyn Subject> = match engine.clone() {
+        Alone::Gcm(spec) => Box::new(Structural::new(spec)),
+        Alone::Other(spec) => Box::new(Other::new(spec)),
+    };
+    let files = files.iter().map(|(path, cases)| pass(path, cases, &mut *subject, &progress)).collect();
     progress.finish_and_clear();
     let outcome = Outcome { engine, files };
     print(&outcome, vectors.format).map_err(|error| Failure::output(&error))?;
@@ -114,19 +119,19 @@ fn cases_of(path: &Path) -> Result<Vec<Case>, Failure> {
 }
 
 /// The engine of a machine or a shipped engine, by path or built-in name, or one at the top level of a file.
-fn engine_of(path: &Path) -> Result<EngineSpec, Failure> {
-    let layered = || Layers::new(path.to_string_lossy()).resolve_engine().map_err(Failure::from);
+fn engine_of(path: &Path) -> Result<Alone, Failure> {
+    let layered = || Layers::new(path.to_string_lossy()).resolve_alone().map_err(Failure::from);
     if !path.exists() {
         return layered();
     }
     let refusal = |error: &dyn std::fmt::Display| Failure::Config(miette!("{}: {error}", path.display()));
     let table: toml::Table = text_of(path)?.parse().map_err(|error| refusal(&error))?;
-    if ["extends", "engine", "link", "copy_engine"].iter().any(|key| table.contains_key(*key)) {
+    if ["extends", "engine", "aead", "link", "copy_engine"].iter().any(|key| table.contains_key(*key)) {
         return layered();
     }
     let spec: EngineSpec = table.try_into().map_err(|error| refusal(&error))?;
     spec.check().map_err(|error| refusal(&error))?;
-    Ok(spec)
+    Ok(Alone::Gcm(spec))
 }
 
 fn progress(cases: u64) -> ProgressBar {
@@ -137,7 +142,7 @@ fn progress(cases: u64) -> ProgressBar {
     ProgressBar::new(cases).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-fn pass(path: &Path, cases: &[Case], subject: &mut Structural, progress: &ProgressBar) -> FileOutcome {
+fn pass(path: &Path, cases: &[Case], subject: &mut dyn Subject, progress: &ProgressBar) -> FileOutcome {
     let mut failures = Vec::new();
     for case in cases {
         if let Err(mismatch) = case.check(subject) {

@@ -191,6 +191,18 @@ const RULES: &[Rule] = &[
         remedy: "remove it: a machine's engine makes its keystream ahead, with `engine.aes.keystream_blocks`",
     },
     Rule {
+        path: "aead",
+        broken: |m| {
+            let alone = || {
+                "an engine of another AEAD than AES-GCM stands alone, in `sealsim engine`: the CPU's cipher, the driver's IVs and the \
+                 tag queue of a machine speak AES-GCM"
+                    .to_owned()
+            };
+            m.aead.is_some().then(alone)
+        },
+        remedy: "remove it, or put it into a file of its own, as in hw-configs/engines/aegis-256.toml",
+    },
+    Rule {
         path: "copy_engine.read_buffer",
         broken: |m| {
             let (room, request) = (m.copy_engine.read_buffer, m.link.max_read_request.max(m.copy_engine.burst));
@@ -518,6 +530,7 @@ mod tests {
         ("engine.control", &["engine.control.tag_at_once=true"]),
         ("copy_engine.burst", &["copy_engine.burst=96 B", "copy_engine.stripe=96 B"]),
         ("copy_engine.burst", &["copy_engine.burst=16 B"]),
+        ("aead", &["aead={ scheme=\"aegis256\", lanes=1, round=\"1 cycle\", compare=\"1 cycle\" }"]),
         ("copy_engine.read_buffer", &["copy_engine.read_buffer=511 B"]),
         ("copy_engine.stripe", &["copy_engine.stripe=1000 B"]),
         ("tag_queue.quarantine", &["tag_queue.release=hold", "tag_queue.quarantine=1023 KiB"]),

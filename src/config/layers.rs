@@ -10,7 +10,9 @@ use super::shape::{LABELS, Shape};
 use super::shipped::{Role, Shipped};
 use super::source;
 use super::tree::{Node, Table, Value};
+use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
+use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
 
 /// What to lay on what; nothing is read before [`Layers::resolve`].
@@ -64,20 +66,48 @@ impl Layers {
     ///
     /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
     pub fn resolve_engine(&self) -> Result<EngineSpec, ConfigError> {
-        let machine = Shipped::find(Role::Machine, &self.machine).is_some();
-        let source = source::find(if machine { Role::Machine } else { Role::Engine }, &self.machine)?;
-        let (stack, _) = self.stack(source)?;
+        match self.resolve_alone()? {
+            Alone::Gcm(spec) => Ok(spec),
+            Alone::Other(_) => {
+                let reason = "this engine is one of another AEAD than AES-GCM".to_owned();
+                let error = ConfigError::new(Wrong::Senseless { path: "aead".into(), reason });
+                Err(error
+                    .remedy("take an engine with a table `[engine]`; `sealsim list` says which are of another AEAD"))
+            }
+        }
+    }
+
+    /// Reads everything and fills an engine of any AEAD: a shipped one, or a file with a table `engine` or `aead`, else that of a machine.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
+    pub fn resolve_alone(&self) -> Result<Alone, ConfigError> {
+        let shipped = |role: &Role| Shipped::find(*role, &self.machine).is_some();
+        let role = [Role::Machine, Role::Aead].into_iter().find(shipped).unwrap_or(Role::Engine);
+        let (stack, _) = self.stack(source::find(role, &self.machine)?)?;
         let chain = stack.names.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" over ");
-        let (Some(engine), Some(shape)) = (stack.values.at("engine"), Shape::machine().field("engine", None)) else {
-            let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });
-            return Err(error.remedy("an engine stands in a table `[engine]`, as in hw-configs/engines/folded-8.toml"));
-        };
-        ConfigError::all(examine_at(engine, shape, "engine", &chain))?;
-        let senseless = |reason: String| ConfigError::new(Wrong::Senseless { path: "engine".into(), reason });
-        let spec: EngineSpec =
-            serde_json::from_value(engine.to_json()).map_err(|error| senseless(error.to_string()))?;
-        spec.check().map_err(|error| senseless(error.to_string()))?;
-        Ok(spec)
+        match (stack.values.at("engine"), stack.values.at("aead")) {
+            (Some(engine), None) => {
+                let spec: EngineSpec = fill(engine, "engine", &chain)?;
+                spec.check().map_err(|error| senseless("engine", error.to_string()))?;
+                Ok(Alone::Gcm(spec))
+            }
+            (None, Some(aead)) => {
+                let spec: AeadSpec = fill(aead, "aead", &chain)?;
+                spec.check().map_err(|error| senseless("aead", error.to_string()))?;
+                Ok(Alone::Other(spec))
+            }
+            (Some(_), Some(aead)) => {
+                let error =
+                    senseless("aead", "an engine has AES-GCM, in `[engine]`, or another AEAD, in `[aead]`".to_owned());
+                Err(error.at(aead.place.as_ref()).remedy("remove one of the two tables"))
+            }
+            (None, None) => {
+                let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });
+                Err(error.remedy("an engine stands in a table `[engine]`, as in hw-configs/engines/folded-8.toml"))
+            }
+        }
     }
 
     /// Lays everything on what `lowest` is.
@@ -99,6 +129,27 @@ impl Layers {
         }
         Ok((stack, designs))
     }
+}
+
+/// An engine that stands alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Alone {
+    /// AES-GCM.
+    Gcm(EngineSpec),
+    /// Another AEAD.
+    Other(AeadSpec),
+}
+
+fn senseless(path: &str, reason: String) -> ConfigError {
+    ConfigError::new(Wrong::Senseless { path: path.to_owned(), reason })
+}
+
+/// Fills what stands in the table `path`.
+fn fill<T: DeserializeOwned>(table: &Node, path: &str, chain: &str) -> Result<T, ConfigError> {
+    let shape = Shape::machine().field(path, None).unwrap_or(Shape::machine());
+    ConfigError::all(examine_at(table, shape, path, chain))?;
+    serde_json::from_value(table.to_json()).map_err(|error| senseless(path, error.to_string()))
 }
 
 /// A file and all that it extends, the lowest first.

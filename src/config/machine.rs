@@ -1,5 +1,6 @@
 //! A whole machine: the specs of its units, as one table.
 
+use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
 use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, TagQueueSpec};
@@ -36,6 +37,9 @@ pub struct MachineSpec {
     pub copy_engine: CopyEngineSpec,
     /// AES-GCM in the copy engine.
     pub engine: EngineSpec,
+    /// An engine of another AEAD. It stands alone, in a file of its own: a machine's copy engine has AES-GCM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aead: Option<AeadSpec>,
     /// Messages whose tags are not yet verified.
     pub tag_queue: TagQueueSpec,
     /// Device memory.

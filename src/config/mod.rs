@@ -29,7 +29,7 @@ mod source;
 mod tree;
 
 pub use error::{ConfigError, Wrong};
-pub use layers::Layers;
+pub use layers::{Alone, Layers};
 pub use machine::MachineSpec;
 pub(crate) use nearest::nearest;
 pub use place::{Place, Source};

@@ -9,6 +9,8 @@ pub enum Role {
     Design,
     /// An AES-GCM engine without a machine around it.
     Engine,
+    /// An engine of another AEAD without a machine around it.
+    Aead,
 }
 
 /// A shipped file.
@@ -64,10 +66,15 @@ shipped![
     Design "designs/tags-4k.toml",
     Design "designs/two-pces.toml",
     Design "designs/verify-bound.toml",
+    Aead "engines/aegis-256.toml",
+    Aead "engines/aegis-256x2.toml",
+    Aead "engines/aegis-256x4.toml",
+    Aead "engines/chacha20-poly1305.toml",
     Engine "engines/folded-16.toml",
     Engine "engines/folded-32.toml",
     Engine "engines/folded-4.toml",
     Engine "engines/folded-8.toml",
+    Aead "engines/gcm-siv.toml",
     Engine "engines/iterative-masked.toml",
     Engine "engines/iterative-unmasked.toml",
     Engine "engines/serial-aes128.toml",

@@ -87,7 +87,9 @@ fn missing_remedy(role: Role, name: &str) -> String {
     let (other, hint) = match role {
         Role::Machine => (Role::Design, "a design: put a machine first and add"),
         Role::Design => (Role::Machine, "a machine, which comes without"),
-        Role::Engine => (Role::Design, "a design, which has no engine of its own; it goes over a machine with"),
+        Role::Engine | Role::Aead => {
+            (Role::Design, "a design, which has no engine of its own; it goes over a machine with")
+        }
     };
     if Shipped::find(other, name).is_some() {
         return format!("`{name}` is {hint} `--design`");
@@ -95,9 +97,10 @@ fn missing_remedy(role: Role, name: &str) -> String {
     let what = match role {
         Role::Machine => "machines",
         Role::Design => "designs",
-        Role::Engine => "engines",
+        Role::Engine | Role::Aead => "engines",
     };
-    let known = Shipped::names(role).collect::<Vec<_>>();
+    let others = (role == Role::Engine).then_some(Role::Aead);
+    let known = [Some(role), others].into_iter().flatten().flat_map(Shipped::names).collect::<Vec<_>>();
     let guess = nearest(name, known.iter().copied()).map_or(String::new(), |name| format!("did you mean `{name}`? "));
     format!("{guess}shipped {what}: {}", known.join(", "))
 }

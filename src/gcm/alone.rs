@@ -160,7 +160,7 @@ pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, AloneError> {
 }
 
 /// Bytes that a seed gives: SHA-256 over seed, label, number and a counter, as long as needed.
-fn bytes(seed: u64, label: &str, number: u32, length: usize) -> Vec<u8> {
+pub(crate) fn bytes(seed: u64, label: &str, number: u32, length: usize) -> Vec<u8> {
     let block = |counter: u64| {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());

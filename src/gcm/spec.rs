@@ -160,6 +160,17 @@ pub enum SpecError {
     /// AES has three key sizes.
     #[error("key_bits is {0}: an AES key has 128, 192 or 256 bits")]
     KeyBits(u32),
+    /// A key size that another scheme than AES-GCM does not have.
+    #[error("key_bits is {bits}: {takes}")]
+    SchemeKeyBits {
+        /// What it is.
+        bits: u32,
+        /// What the scheme takes.
+        takes: &'static str,
+    },
+    /// AEGIS is defined for some numbers of lanes only.
+    #[error("lanes is {0}: AEGIS-256 has 1, AEGIS-256X2 has 2, AEGIS-256X4 has 4")]
+    Lanes(u32),
     /// A count or a latency lies outside of what can be built.
     #[error("{field} is {value}: it must be from {low} to {high}")]
     Range {
@@ -251,12 +262,7 @@ impl EngineSpec {
     /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), SpecError> {
         self.rounds()?;
-        let aes = &self.aes;
-        within("aes.lanes", aes.lanes.into(), 1, 256)?;
-        within("aes.rounds_in_hardware", aes.rounds_in_hardware.into(), 1, 14)?;
-        within("aes.registers_per_round", aes.registers_per_round.into(), 0, 64)?;
-        within("aes.start_interval", aes.start_interval.0, 0, LONGEST)?;
-        within("aes.keystream_blocks", aes.keystream_blocks.into(), 1, 1 << 20)?;
+        self.aes.check()?;
         within("key_setup", self.key_setup.0, 0, LONGEST)?;
         within("compare", self.compare.0, 0, LONGEST)?;
         if let Some(control) = &self.control {
@@ -308,6 +314,18 @@ impl EngineSpec {
 }
 
 impl AesSpec {
+    /// Says whether such lanes can be built.
+    ///
+    /// # Errors
+    /// The first field that is out of its range.
+    pub fn check(&self) -> Result<(), SpecError> {
+        within("aes.lanes", self.lanes.into(), 1, 256)?;
+        within("aes.rounds_in_hardware", self.rounds_in_hardware.into(), 1, 14)?;
+        within("aes.registers_per_round", self.registers_per_round.into(), 0, 64)?;
+        within("aes.start_interval", self.start_interval.0, 0, LONGEST)?;
+        within("aes.keystream_blocks", self.keystream_blocks.into(), 1, 1 << 20)
+    }
+
     /// Times that a block passes through a lane's hardware.
     #[must_use]
     pub const fn passes(&self, rounds: u32) -> u32 {

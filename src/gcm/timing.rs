@@ -25,7 +25,7 @@
 //!
 //! A call gives the cycles that the engine will need, whenever these lie: calls follow the order of the data, not of time.
 
-mod keystream;
+pub(crate) mod keystream;
 #[cfg(test)]
 mod tests;
 

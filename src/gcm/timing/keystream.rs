@@ -142,7 +142,7 @@ impl Keystream {
 
 /// Lanes in which blocks go round, or that rest between blocks.
 #[derive(Debug, Clone)]
-struct Looped {
+pub(crate) struct Looped {
     lanes: usize,
     interval: u64,
     /// Places per lane: blocks that it holds at once.
@@ -158,7 +158,7 @@ struct Looped {
 }
 
 impl Looped {
-    fn new(spec: &AesSpec, rounds: u32) -> Self {
+    pub(crate) fn new(spec: &AesSpec, rounds: u32) -> Self {
         let (lanes, places) = (spec.lanes as usize, spec.pass_cycles(rounds));
         Self {
             lanes,
@@ -173,7 +173,7 @@ impl Looped {
     }
 
     /// A block enters `lane` as soon as the lane allows after cycle `at`.
-    fn enter(&mut self, lane: usize, at: u64) -> u64 {
+    pub(crate) fn enter(&mut self, lane: usize, at: u64) -> u64 {
         let mut at = at.max(self.rested[lane]);
         let place = |at: u64| lane * self.places as usize + (at % self.places) as usize;
         while self.free[place(at)] > at {

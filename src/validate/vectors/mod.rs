@@ -1,10 +1,10 @@
-//! Published AES-GCM vectors: readers, and the check of one case.
+//! Published vectors of AES-GCM and other AEADs: readers, and the check of one case.
 
 pub mod cavp;
 mod subject;
 pub mod wycheproof;
 
-pub use subject::{Bulk, Structural, Subject};
+pub use subject::{Bulk, Other, Structural, Subject};
 
 use crate::gcm::message::Direction;
 use std::fmt;

@@ -1,0 +1,221 @@
+//! The registers of an AEGIS-256 engine, cycle by cycle, from single AES rounds.
+
+use super::{Aegis256Spec, FIRST_UPDATES, LAST_UPDATES};
+use crate::gcm::message::Direction;
+use crate::gcm::spec::SpecError;
+use aes::{Block, hazmat};
+
+const C0: [u8; 16] = [0x00, 0x01, 0x01, 0x02, 0x03, 0x05, 0x08, 0x0d, 0x15, 0x22, 0x37, 0x59, 0x90, 0xe9, 0x79, 0x62];
+const C1: [u8; 16] = [0xdb, 0x3d, 0x18, 0x55, 0x6d, 0xc2, 0x2f, 0xf1, 0x20, 0x11, 0x31, 0x42, 0x73, 0xb5, 0x28, 0xdd];
+
+fn xor(one: &Block, other: &Block) -> Block {
+    let mut block = *one;
+    block.iter_mut().zip(other).for_each(|(byte, other)| *byte ^= other);
+    block
+}
+
+fn and(one: &Block, other: &Block) -> Block {
+    let mut block = *one;
+    block.iter_mut().zip(other).for_each(|(byte, other)| *byte &= other);
+    block
+}
+
+/// The state of one lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lane(pub [Block; 6]);
+
+impl Lane {
+    /// Key and nonce with the constants.
+    fn loaded(key: &[Block; 2], nonce: &[Block; 2]) -> Self {
+        let [c0, c1] = [Block::from(C0), Block::from(C1)];
+        Self([xor(&key[0], &nonce[0]), xor(&key[1], &nonce[1]), c1, c0, xor(&key[0], &c0), xor(&key[1], &c1)])
+    }
+
+    /// Six AES rounds side by side, each of the left neighbour's block under the own one.
+    #[must_use]
+    pub fn updated(&self, message: &Block) -> Self {
+        let before = &self.0;
+        let mut after = *before;
+        for (index, block) in after.iter_mut().enumerate() {
+            let own = if index == 0 { xor(&before[0], message) } else { before[index] };
+            *block = before[(index + 5) % 6];
+            hazmat::cipher_round(block, &own);
+        }
+        Self(after)
+    }
+
+    fn keystream(&self) -> Block {
+        let [_, s1, s2, s3, s4, s5] = &self.0;
+        xor(&xor(&xor(s1, s4), s5), &and(s2, s3))
+    }
+}
+
+/// What happened in a cycle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A block of AAD was taken.
+    Aad,
+    /// A block of text was taken.
+    Taken,
+    /// Text stands at the output.
+    Text(Vec<u8>),
+    /// The tag stands.
+    Tag([u8; 16]),
+}
+
+/// A message at work.
+#[derive(Debug, Clone)]
+struct Message {
+    key: [Block; 2],
+    nonce: [Block; 2],
+    aad: Vec<u8>,
+    text: Vec<u8>,
+    direction: Direction,
+    /// Updates begun.
+    updates: u64,
+    /// What the last updates take, of each lane.
+    lengths: Vec<Block>,
+}
+
+/// An engine with its values: [`Datapath::start`], then [`Datapath::step`] once per cycle.
+#[derive(Debug, Clone)]
+pub struct Datapath {
+    round: u64,
+    lanes: Vec<Lane>,
+    /// The state after the update under way, and the cycles until it stands.
+    pending: Option<(Vec<Lane>, u64)>,
+    message: Option<Message>,
+    output: Option<Vec<u8>>,
+    tag: Option<[u8; 16]>,
+    cycle: u64,
+}
+
+impl Datapath {
+    /// An engine at rest in cycle 0.
+    ///
+    /// # Errors
+    /// What [`Aegis256Spec::check`] says.
+    pub fn new(spec: &Aegis256Spec) -> Result<Self, SpecError> {
+        spec.check()?;
+        let lanes = vec![Lane([Block::default(); 6]); spec.lanes as usize];
+        let round = spec.round.0;
+        Ok(Self { round, lanes, pending: None, message: None, output: None, tag: None, cycle: 0 })
+    }
+
+    /// The cycle that the next step works.
+    #[must_use]
+    pub const fn cycle(&self) -> u64 {
+        self.cycle
+    }
+
+    /// The state, lane by lane.
+    #[must_use]
+    pub fn state(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    /// Loads key and nonce in this cycle; AAD and text are there from now on.
+    pub fn start(&mut self, key: &[u8; 32], nonce: &[u8; 32], aad: &[u8], text: &[u8], direction: Direction) {
+        let halves = |bytes: &[u8; 32]| [block(&bytes[..16]), block(&bytes[16..])];
+        let (key, nonce) = (halves(key), halves(nonce));
+        self.pending = Some((vec![Lane::loaded(&key, &nonce); self.lanes.len()], 1));
+        let (aad, text) = (aad.to_vec(), text.to_vec());
+        self.message = Some(Message { key, nonce, aad, text, direction, updates: 0, lengths: Vec::new() });
+    }
+
+    /// Works one cycle.
+    pub fn step(&mut self, see: &mut dyn FnMut(u64, Event)) {
+        if let Some((state, left)) = self.pending.take() {
+            match left {
+                0 => self.lanes = state,
+                _ => self.pending = Some((state, left)),
+            }
+        }
+        if let Some(text) = self.output.take() {
+            see(self.cycle, Event::Text(text));
+        }
+        if let Some(tag) = self.tag.take() {
+            see(self.cycle, Event::Tag(tag));
+        }
+        if self.pending.is_none()
+            && let Some(message) = self.message.take()
+        {
+            self.work(message, see);
+        }
+        if let Some((_, left)) = &mut self.pending {
+            *left -= 1;
+        }
+        self.cycle += 1;
+    }
+
+    /// Begins the next update, or makes the tag if all are done.
+    fn work(&mut self, mut message: Message, see: &mut dyn FnMut(u64, Event)) {
+        let width = 16 * self.lanes.len();
+        let (aad, text) = (message.aad.len().div_ceil(width) as u64, message.text.len().div_ceil(width) as u64);
+        let number = message.updates;
+        message.updates += 1;
+        if number < FIRST_UPDATES {
+            let half = number as usize % 2;
+            let key = message.key[half];
+            let word = if number % 4 < 2 { key } else { xor(&key, &message.nonce[half]) };
+            self.separate();
+            self.update(&vec![word; self.lanes.len()]);
+        } else if number < FIRST_UPDATES + aad {
+            see(self.cycle, Event::Aad);
+            let at = (number - FIRST_UPDATES) as usize * width;
+            self.update(&blocks(&message.aad[at..message.aad.len().min(at + width)], self.lanes.len()));
+        } else if number < FIRST_UPDATES + aad + text {
+            see(self.cycle, Event::Taken);
+            let at = (number - FIRST_UPDATES - aad) as usize * width;
+            let input = &message.text[at..message.text.len().min(at + width)];
+            let keystream = self.lanes.iter().flat_map(|lane| lane.keystream().0);
+            let output: Vec<u8> = input.iter().zip(keystream).map(|(byte, key)| byte ^ key).collect();
+            let plain = if message.direction == Direction::Seal { input } else { &output };
+            self.update(&blocks(plain, self.lanes.len()));
+            self.output = Some(output);
+        } else if number < FIRST_UPDATES + aad + text + LAST_UPDATES {
+            if message.lengths.is_empty() {
+                let mut bits = Block::default();
+                bits[..8].copy_from_slice(&(8 * message.aad.len() as u64).to_le_bytes());
+                bits[8..].copy_from_slice(&(8 * message.text.len() as u64).to_le_bytes());
+                message.lengths = self.lanes.iter().map(|lane| xor(&lane.0[3], &bits)).collect();
+            }
+            self.update(&message.lengths);
+        } else {
+            let all = self.lanes.iter().flat_map(|lane| &lane.0);
+            self.tag = Some(all.fold(Block::default(), |sum, block| xor(&sum, block)).into());
+            return;
+        }
+        self.message = Some(message);
+    }
+
+    /// Keeps the lanes apart: number and count of lanes into S3 and S5. Nothing with one lane.
+    fn separate(&mut self) {
+        let last = self.lanes.len() as u8 - 1;
+        for (number, lane) in self.lanes.iter_mut().enumerate() {
+            for index in [3, 5] {
+                lane.0[index][0] ^= number as u8;
+                lane.0[index][1] ^= last;
+            }
+        }
+    }
+
+    fn update(&mut self, message: &[Block]) {
+        let state = self.lanes.iter().zip(message).map(|(lane, message)| lane.updated(message)).collect();
+        self.pending = Some((state, self.round));
+    }
+}
+
+/// Up to 16 bytes, padded with zeroes.
+fn block(bytes: &[u8]) -> Block {
+    let mut block = Block::default();
+    block[..bytes.len()].copy_from_slice(bytes);
+    block
+}
+
+/// A block for each lane, padded with zeroes.
+fn blocks(bytes: &[u8], lanes: usize) -> Vec<Block> {
+    let mut blocks: Vec<Block> = bytes.chunks(16).map(block).collect();
+    blocks.resize(lanes, Block::default());
+    blocks
+}

@@ -1,0 +1,247 @@
+//! An engine of another AEAD on a bench: input always ready, output always taken, nothing around it.
+//!
+//! ```text
+//!   first message          first input   first output      last output    text and tag out
+//!        |------- setup -------->|--- first --->|----- span ------->|---- tail ---->|
+//!        0                                                                        total
+//! ```
+//!
+//! The metrics are those of [an AES-GCM engine](crate::gcm::alone). Where the tag stands before the last output, as that of AES-GCM-SIV to seal, the
+//! tail is none. Messages follow each other: the next starts when text and tag of the one before are out.
+//!
+//! Cycles come from the scheme's clockwork, bytes from [`bytes`](super::bytes). The engine of AEGIS-256 is clocked register by register as well, and the run
+//! fails if its bytes or its cycles differ from either.
+
+use super::aegis256::{self, datapath};
+use super::bytes::{BytesError, Key, Scheme};
+use super::flow::Dates;
+use super::spec::AeadSpec;
+use super::{chacha20_poly1305, gcm_siv};
+use crate::gcm::alone::{Bench, MessageOutcome as Common, Metrics, SHOWN, bytes};
+use crate::gcm::message::{Direction, Shape};
+use crate::gcm::spec::SpecError;
+use crate::units::Bytes;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+/// Why there is no result.
+#[derive(Debug, Error)]
+pub enum AloneError {
+    /// No such engine can be built.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The scheme refuses key or message.
+    #[error(transparent)]
+    Bytes(#[from] BytesError),
+    /// A message does not fit between its passes.
+    #[error("a message of {message} is sealed in two passes, and the buffer between them holds {buffer}")]
+    Buffer {
+        /// The message.
+        message: Bytes,
+        /// The room.
+        buffer: Bytes,
+    },
+    /// The registers gave something else than crate or clockwork.
+    #[error("message {message}: the {what} of the engine's registers is wrong")]
+    Wrong {
+        /// From 1.
+        message: u32,
+        /// `output`, `tag` or `timing`.
+        what: &'static str,
+    },
+}
+
+/// One message: its cycles and its bytes.
+#[derive(Debug, Clone, Serialize)]
+pub struct MessageOutcome {
+    /// What every engine shows.
+    #[serde(flatten)]
+    pub common: Common,
+    /// The cycle in which the tag stands, counted from the message's start. It may lie before the first output.
+    pub tag_from_start_cycles: u64,
+    /// Text that the engine held at once, between its passes.
+    pub buffer_bytes: u64,
+}
+
+/// What came out.
+#[derive(Debug, Clone, Serialize)]
+pub struct Outcome {
+    /// The scheme, as its standard calls it.
+    pub scheme: &'static str,
+    /// How often text passes through the engine.
+    pub passes: u32,
+    /// The key.
+    pub key: String,
+    /// By message.
+    pub messages: Vec<MessageOutcome>,
+}
+
+/// The clockwork of any scheme.
+#[derive(Debug, Clone)]
+pub enum Timing {
+    /// AES-GCM-SIV.
+    GcmSiv(gcm_siv::Timing),
+    /// AEGIS-256.
+    Aegis256(aegis256::Timing),
+    /// ChaCha20-Poly1305.
+    ChaCha20Poly1305(chacha20_poly1305::Timing),
+}
+
+impl Timing {
+    /// An engine at rest in cycle 0.
+    ///
+    /// # Errors
+    /// What [`AeadSpec::check`] says.
+    pub fn new(spec: &AeadSpec) -> Result<Self, SpecError> {
+        Ok(match spec {
+            AeadSpec::GcmSiv(spec) => Self::GcmSiv(gcm_siv::Timing::new(spec)?),
+            AeadSpec::Aegis256(spec) => Self::Aegis256(aegis256::Timing::new(spec)?),
+            AeadSpec::ChaCha20Poly1305(spec) => Self::ChaCha20Poly1305(chacha20_poly1305::Timing::new(spec)?),
+        })
+    }
+
+    /// Loads a key in cycle `at`. Gives the cycle from which messages may start.
+    #[must_use]
+    pub const fn load_key(&self, at: u64) -> u64 {
+        match self {
+            Self::GcmSiv(timing) => timing.load_key(at),
+            Self::Aegis256(_) | Self::ChaCha20Poly1305(_) => at,
+        }
+    }
+
+    /// A message that may start in cycle `at`.
+    pub fn message(&mut self, at: u64, shape: &Shape) -> Dates {
+        match self {
+            Self::GcmSiv(timing) => timing.message(at, shape),
+            Self::Aegis256(timing) => timing.message(at, shape),
+            Self::ChaCha20Poly1305(timing) => timing.message(at, shape),
+        }
+    }
+}
+
+/// Runs an engine alone. Stages are not traced.
+///
+/// # Errors
+/// An engine that cannot be built, or a message that it cannot take.
+pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, AloneError> {
+    let (mut timing, scheme) = (Timing::new(spec)?, spec.scheme().unwrap_or(Scheme::Aegis256));
+    let raw = bytes(bench.seed, "key", 0, spec.key_bits() as usize / 8);
+    let key = Key::new(scheme, &raw)?;
+    let (passes, buffer_bytes) = passes(spec, bench)?;
+    let mut start = 0;
+    let mut messages = Vec::new();
+    for number in 0..bench.messages {
+        let of = |label, length: u64| bytes(bench.seed, label, number, length as usize);
+        let nonce = of("iv", scheme.nonce_bytes() as u64);
+        let (aad, plain) = (of("aad", 16 * bench.aad_blocks), of("text", 16 * bench.blocks));
+        let mut cipher = plain.clone();
+        let tag = key.seal(&nonce, &aad, &mut cipher)?;
+        let (input, output) = match bench.direction {
+            Direction::Seal => (plain, cipher),
+            Direction::Open => (cipher, plain),
+        };
+        // The first message starts with its key.
+        let begins = if number == 0 { timing.load_key(0) } else { start };
+        let dates = timing.message(begins, &Shape::new(aad.len() as u64, input.len() as u64, bench.direction));
+        if let AeadSpec::Aegis256(spec) = spec {
+            let inputs = Inputs { key: &raw, nonce: &nonce, aad: &aad, text: &input };
+            let wrong = |what| AloneError::Wrong { message: number + 1, what };
+            clocked(spec, &inputs, bench.direction, begins, (&output, tag, dates)).map_err(wrong)?;
+        }
+        let shown = |bytes: &[u8]| (bytes.len() <= SHOWN).then(|| hex::encode(bytes));
+        let digest = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
+        messages.push(MessageOutcome {
+            common: Common {
+                metrics: metrics(&dates, start, bench.blocks),
+                tag_cycle: dates.tag,
+                iv: hex::encode(&nonce),
+                tag: hex::encode(tag),
+                aad_sha256: digest(&aad),
+                input_sha256: digest(&input),
+                output_sha256: digest(&output),
+                aad: shown(&aad),
+                input: shown(&input),
+                output: shown(&output),
+            },
+            tag_from_start_cycles: dates.tag - start,
+            buffer_bytes,
+        });
+        start = dates.done();
+    }
+    Ok(Outcome { scheme: scheme.name(), passes, key: hex::encode(&raw), messages })
+}
+
+/// How often text passes, and what of it is held in between.
+fn passes(spec: &AeadSpec, bench: &Bench) -> Result<(u32, u64), AloneError> {
+    match (spec, bench.direction) {
+        (AeadSpec::GcmSiv(spec), Direction::Seal) => {
+            let (message, buffer) = (Bytes(16 * bench.blocks), spec.buffer);
+            if message <= buffer { Ok((2, message.0)) } else { Err(AloneError::Buffer { message, buffer }) }
+        }
+        _ => Ok((1, 0)),
+    }
+}
+
+fn metrics(dates: &Dates, start: u64, blocks: u64) -> Metrics {
+    let span = dates.last_text.zip(dates.first_text).map(|(last, first)| last - first);
+    Metrics {
+        setup_cycles: dates.first_input.map(|at| at - start),
+        first_output_cycles: dates.first_text.zip(dates.first_input).map(|(text, input)| text - input),
+        output_span_cycles: span,
+        tail_cycles: dates.last_text.map(|last| dates.done() - last),
+        total_cycles: Some(dates.done() - start),
+        cycles_per_block: span.filter(|_| blocks >= 2).map(|span| span as f64 / (blocks - 1) as f64),
+        ..Metrics::default()
+    }
+}
+
+/// What a message is made of.
+struct Inputs<'a> {
+    key: &'a [u8],
+    nonce: &'a [u8],
+    aad: &'a [u8],
+    text: &'a [u8],
+}
+
+/// Clocks the registers of AEGIS-256 through a message and holds them against crate and clockwork. Says what is wrong.
+fn clocked(
+    spec: &aegis256::Aegis256Spec,
+    inputs: &Inputs<'_>,
+    direction: Direction,
+    start: u64,
+    (output, tag, dates): (&[u8], [u8; 16], Dates),
+) -> Result<(), &'static str> {
+    let mut engine = datapath::Datapath::new(spec).map_err(|_| "specification")?;
+    let (Ok(key), Ok(nonce)) = (inputs.key.try_into(), inputs.nonce.try_into()) else { return Err("key or nonce") };
+    engine.start(key, nonce, inputs.aad, inputs.text, direction);
+    let mut seen = Dates { verdict: dates.verdict, ..Dates::default() };
+    let (mut written, mut right, mut made) = (0, true, None);
+    while made.is_none() {
+        engine.step(&mut |cycle, event| {
+            let at = start + cycle;
+            match event {
+                datapath::Event::Aad | datapath::Event::Taken => _ = seen.first_input.get_or_insert(at),
+                datapath::Event::Text(text) => {
+                    seen.first_text.get_or_insert(at);
+                    seen.last_text = Some(at);
+                    right &= output.get(written..written + text.len()) == Some(&text[..]);
+                    written += text.len();
+                }
+                datapath::Event::Tag(tag) => {
+                    seen.tag = at;
+                    made = Some(tag);
+                }
+            }
+        });
+    }
+    match () {
+        () if !right || written != output.len() => Err("output"),
+        () if made != Some(tag) => Err("tag"),
+        () if seen != dates => Err("timing"),
+        () => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! ChaCha20-Poly1305 (RFC 8439) in hardware.
+//!
+//! ```text
+//!                  +-------------------------------------------------------+
+//!   key, nonce --->| counters --> ChaCha20 lanes --+--> keystream FIFO     |
+//!                  |                     block 0   v            |          |
+//!                  |                 r, s, powers of r          |          |
+//!   text --------->|------------------------------------------>(+)--> [reg]|----> text, one cycle later
+//!                  |                    | open                     | seal  |
+//!                  |                    +--> Poly1305 <------------+       |
+//!                  |                            |--> carry, + s -----------|----> tag, verdict
+//!                  +-------------------------------------------------------+
+//! ```
+//!
+//! | | |
+//! | --- | --- |
+//! | accepts | up to 4 text blocks of 16 B per lane and cycle: a ChaCha20 block is 64 B |
+//! | per message | block 0 gives r and s; the powers of r follow, per message, not per key as those of H |
+//! | keystream ahead | yes: blocks 1, 2, ... follow block 0 into the lanes, up to `keystream_blocks` of 64 B ahead |
+//! | Poly1305 | `ways` accumulators take blocks j, j + ways, ... times r^ways, as the interleaved GHASH unit with multipliers modulo 2^130 - 5: min(multipliers, ways / latency) blocks per cycle |
+//! | tag | Poly1305 known, then `finish` cycles: the last carries, and s |
+//! | next message | after text and tag of the one before |
+
+use super::flow::{Dates, Flow, Hashing, Lanes, absorb};
+use crate::gcm::ghash::{Cadence, Recurrence};
+use crate::gcm::message::{Direction, Shape};
+use crate::gcm::spec::{AesSpec, Closing, GhashSpec, LONGEST, MultiplierSpec, SpecError, within};
+use crate::gcm::structure::Structure;
+use crate::units::Cycles;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Rounds of ChaCha20.
+const ROUNDS: u32 = 20;
+/// Text blocks of 16 bytes that a ChaCha20 block covers.
+const UNIT: u64 = 4;
+
+/// A ChaCha20-Poly1305 engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChaCha20Poly1305Spec {
+    /// The stream cipher's lanes.
+    pub chacha: ChaChaSpec,
+    /// The authenticator.
+    pub poly1305: Poly1305Spec,
+    /// From the tag to the verdict.
+    pub compare: Cycles,
+}
+
+/// ChaCha20 lanes, each of which makes 64 bytes of keystream at a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChaChaSpec {
+    /// Independent lanes.
+    pub lanes: u32,
+    /// Rounds in hardware per lane, of 20; a block passes through them `ceil(20 / rounds_in_hardware)` times.
+    pub rounds_in_hardware: u32,
+    /// Pipeline registers per round (0: all rounds in hardware settle within one cycle). A round has four additions behind each other.
+    pub registers_per_round: u32,
+    /// Least cycles between two blocks that enter one lane, beyond what the passes already impose.
+    pub start_interval: Cycles,
+    /// Keystream blocks of 64 bytes that may be made ahead of the data.
+    pub keystream_blocks: u32,
+}
+
+/// Poly1305 in the structure of an interleaved GHASH unit, over integers modulo 2^130 - 5.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Poly1305Spec {
+    /// Accumulators, and powers of r that are made for each message.
+    pub ways: u32,
+    /// Multipliers that the accumulators share; each takes a pair per cycle.
+    pub multipliers: u32,
+    /// How the accumulators are brought together.
+    pub closing: Closing,
+    /// Latency of a product of 130-bit integers.
+    pub product: Cycles,
+    /// Latency of its partial reduction modulo 2^130 - 5.
+    pub reduction: Cycles,
+    /// From the sum to the tag: the last carries, and the addition of s.
+    pub finish: Cycles,
+}
+
+impl ChaChaSpec {
+    /// In the terms of block cipher lanes.
+    fn lanes(&self) -> AesSpec {
+        AesSpec {
+            lanes: self.lanes,
+            rounds_in_hardware: self.rounds_in_hardware,
+            registers_per_round: self.registers_per_round,
+            start_interval: self.start_interval,
+            keystream_blocks: self.keystream_blocks,
+        }
+    }
+}
+
+impl Poly1305Spec {
+    /// In the terms of GHASH units.
+    fn unit(&self) -> GhashSpec {
+        let multiplier = MultiplierSpec {
+            product: self.product,
+            reduction: self.reduction,
+            digit_bits: 128,
+            structure: Structure::Schoolbook,
+        };
+        let &Self { ways, multipliers, closing, .. } = self;
+        GhashSpec::Interleaved { ways, multipliers, closing, multiplier }
+    }
+}
+
+impl ChaCha20Poly1305Spec {
+    /// Says whether such an engine can be built.
+    ///
+    /// # Errors
+    /// The first field that is out of its range.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let (chacha, poly1305) = (&self.chacha, &self.poly1305);
+        within("chacha.lanes", chacha.lanes.into(), 1, 256)?;
+        within("chacha.rounds_in_hardware", chacha.rounds_in_hardware.into(), 1, ROUNDS.into())?;
+        within("chacha.registers_per_round", chacha.registers_per_round.into(), 0, 64)?;
+        within("chacha.start_interval", chacha.start_interval.0, 0, LONGEST)?;
+        within("chacha.keystream_blocks", chacha.keystream_blocks.into(), 1, 1 << 20)?;
+        within("poly1305.ways", poly1305.ways.into(), 1, 1024)?;
+        within("poly1305.multipliers", poly1305.multipliers.into(), 1, 256)?;
+        within("poly1305.product", poly1305.product.0, 0, LONGEST)?;
+        within("poly1305.reduction", poly1305.reduction.0, 0, LONGEST)?;
+        within("poly1305.product + reduction", poly1305.product.0 + poly1305.reduction.0, 1, 2 * LONGEST)?;
+        within("poly1305.finish", poly1305.finish.0, 0, LONGEST)?;
+        within("compare", self.compare.0, 0, LONGEST)
+    }
+}
+
+/// The clockwork.
+#[derive(Debug, Clone)]
+pub struct Timing {
+    compare: u64,
+    finish: u64,
+    ports: u64,
+    depth: u64,
+    lanes: Lanes,
+    poly1305: Recurrence,
+}
+
+impl Timing {
+    /// An engine at rest in cycle 0.
+    ///
+    /// # Errors
+    /// What [`ChaCha20Poly1305Spec::check`] says.
+    pub fn new(spec: &ChaCha20Poly1305Spec) -> Result<Self, SpecError> {
+        spec.check()?;
+        Ok(Self {
+            compare: spec.compare.0,
+            finish: spec.poly1305.finish.0,
+            ports: UNIT * u64::from(spec.chacha.lanes),
+            depth: spec.chacha.keystream_blocks.into(),
+            lanes: Lanes::new(&spec.chacha.lanes(), ROUNDS),
+            poly1305: Recurrence::of_family(&spec.poly1305.unit()),
+        })
+    }
+
+    /// A message that starts in cycle `at`, its input always there and its output always taken. The key needs no set-up.
+    pub fn message(&mut self, at: u64, shape: &Shape) -> Dates {
+        self.lanes.restart();
+        let one_time_key = self.lanes.result(at);
+        self.poly1305.begin(one_time_key + self.poly1305.power_setup(), shape.ghash_blocks());
+        let aad = absorb(&mut self.poly1305, shape.aad_blocks());
+        let hashing = if shape.direction == Direction::Seal { Hashing::Output } else { Hashing::Input };
+        let flow = Flow { ports: self.ports, unit: UNIT, depth: self.depth, hashing };
+        let text = flow.pass(shape.text_blocks(), at, Some((&mut self.lanes, at)), &mut self.poly1305);
+        absorb(&mut self.poly1305, 1);
+        let tag = self.poly1305.known() + self.finish;
+        Dates {
+            first_input: [aad.first, text.first].into_iter().flatten().min(),
+            first_text: text.first.map(|at| at + 1),
+            last_text: text.last.map(|at| at + 1),
+            tag,
+            verdict: tag + self.compare,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Text through a keystream and past an authenticator: the cycles of one message, block by block.
+//!
+//! ```text
+//!   counters --> lanes --> keystream FIFO
+//!                               |
+//!   text --> ports ----------->(+)----> [register] ----> text, one cycle later
+//!               | Input                     | Output
+//!               +------> authenticator <----+
+//! ```
+//!
+//! | | |
+//! | --- | --- |
+//! | accepts | up to `ports` text blocks per cycle, in order, as far as their keystream stands and the authenticator takes them |
+//! | keystream | block j goes to lane j mod lanes, in order, at the earliest in the cycle after the last text of block j - `depth` was taken |
+//! | output | one cycle after a block is taken |
+//! | authenticator | sees the text at its ports in the cycle in which it is taken, or from the output register a cycle later or when it can; the register holds `ports` blocks, and text waits while it is full |
+//!
+//! The rules are those of [the clockwork of AES-GCM](crate::gcm::timing), for keystream blocks of any length.
+
+use crate::gcm::ghash::{Cadence, Recurrence};
+use crate::gcm::spec::AesSpec;
+use crate::gcm::timing::keystream::Looped;
+use std::collections::VecDeque;
+
+/// Cipher lanes that take one block after the other.
+#[derive(Debug, Clone)]
+pub struct Lanes {
+    looped: Looped,
+    count: u64,
+    latency: u64,
+    blocks: u64,
+    last: u64,
+}
+
+impl Lanes {
+    /// Lanes at rest.
+    #[must_use]
+    pub fn new(spec: &AesSpec, rounds: u32) -> Self {
+        let (looped, latency) = (Looped::new(spec, rounds), spec.latency(rounds));
+        Self { looped, count: spec.lanes.into(), latency, blocks: 0, last: 0 }
+    }
+
+    /// The next block goes to the first lane.
+    pub const fn restart(&mut self) {
+        self.blocks = 0;
+    }
+
+    /// The next block enters in cycle `at` or as soon after it as its lane allows. Gives the cycle in which its result stands.
+    pub fn result(&mut self, at: u64) -> u64 {
+        let lane = self.blocks % self.count;
+        self.last = self.looped.enter(lane as usize, at.max(self.last));
+        self.blocks += 1;
+        self.last + self.latency
+    }
+}
+
+/// Where the authenticator sees the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hashing {
+    /// As it comes in.
+    Input,
+    /// As it goes out.
+    Output,
+    /// Not at all.
+    Nowhere,
+}
+
+/// How text passes.
+#[derive(Debug, Clone, Copy)]
+pub struct Flow {
+    /// Text blocks per cycle.
+    pub ports: u64,
+    /// Text blocks that one keystream block covers.
+    pub unit: u64,
+    /// Keystream blocks that may be ahead of the text.
+    pub depth: u64,
+    /// What the authenticator sees.
+    pub hashing: Hashing,
+}
+
+/// When text passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Passage {
+    /// The cycle in which the first block was taken; its output stands one cycle later.
+    pub first: Option<u64>,
+    /// The same of the last block.
+    pub last: Option<u64>,
+}
+
+/// Enters blocks that are all there. Gives the cycles of the first and the last one.
+pub fn absorb(hash: &mut Recurrence, blocks: u64) -> Passage {
+    let mut passage = Passage::default();
+    let mut left = blocks;
+    while left > 0 {
+        let at = hash.earliest();
+        let count = hash.room(at, left);
+        hash.enter(at, count);
+        passage.first.get_or_insert(at);
+        passage.last = Some(at);
+        left -= count;
+    }
+    passage
+}
+
+impl Flow {
+    /// Passes `blocks` of text that are there from cycle `from` on, with keystream that may be begun in cycle `keyed`, or with none.
+    pub fn pass(
+        &self,
+        blocks: u64,
+        from: u64,
+        mut keystream: Option<(&mut Lanes, u64)>,
+        hash: &mut Recurrence,
+    ) -> Passage {
+        let mut passage = Passage::default();
+        let (mut row, mut stands) = ((from, 0), 0);
+        let (mut credits, mut hashed) = (VecDeque::new(), VecDeque::new());
+        for block in 0..blocks {
+            if let Some((lanes, keyed)) = keystream.as_mut().filter(|_| block % self.unit == 0) {
+                let credit = if block / self.unit < self.depth { None } else { credits.pop_front() };
+                stands = lanes.result(credit.unwrap_or(0).max(*keyed));
+            }
+            let free = row.0 + u64::from(row.1 == self.ports);
+            let mut at = free.max(stands);
+            if self.hashing == Hashing::Input {
+                at = hash.next(at);
+                hash.enter(at, 1);
+            }
+            if self.hashing == Hashing::Output {
+                let drained = if block < self.ports { None } else { hashed.pop_front() };
+                at = at.max(drained.unwrap_or(0));
+                let enters = hash.next(at + 1);
+                hash.enter(enters, 1);
+                hashed.push_back(enters);
+            }
+            row = (at, 1 + if row.0 == at { row.1 } else { 0 });
+            if (block + 1) % self.unit == 0 {
+                credits.push_back(at + 1);
+            }
+            passage.first.get_or_insert(at);
+            passage.last = Some(at);
+        }
+        passage
+    }
+}
+
+/// When what of a message happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Dates {
+    /// The first block of AAD or text was taken.
+    pub first_input: Option<u64>,
+    /// The first text block stands at the output.
+    pub first_text: Option<u64>,
+    /// The last one does.
+    pub last_text: Option<u64>,
+    /// The tag stands: the one that is sent, or the one to compare with.
+    pub tag: u64,
+    /// The verdict stands.
+    pub verdict: u64,
+}
+
+impl Dates {
+    /// Text and tag are both out.
+    #[must_use]
+    pub fn done(&self) -> u64 {
+        self.tag.max(self.last_text.unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+use super::*;
+use crate::gcm::arbitrary::any_engine;
+use crate::gcm::message::{Direction, Shape};
+use crate::gcm::spec::{EngineSpec, GhashSpec};
+use crate::gcm::timing::Timing;
+use proptest::prelude::*;
+
+/// Any engine with one tag for each message.
+fn any_plain_engine() -> impl Strategy<Value = EngineSpec> {
+    let several = |spec: &GhashSpec| matches!(spec, GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. });
+    any_engine().prop_filter("one value of one message", move |spec| !several(&spec.ghash))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn aes_gcm_in_these_terms_has_the_cycles_of_its_own_clockwork(
+        spec in any_plain_engine(), aad in 0..12_u64, blocks in 0..90_u64, seal in any::<bool>(),
+    ) {
+        let direction = if seal { Direction::Seal } else { Direction::Open };
+        let mut timing = Timing::new(&spec).unwrap();
+        let start = timing.load_key(0);
+        timing.start(start, 16 * aad, 16 * blocks, direction);
+        let accepted = timing.accept(start, 16 * blocks as u32);
+        let expected = timing.finish().tag;
+
+        let rounds = spec.rounds().unwrap();
+        let (mut lanes, mut hash) = (Lanes::new(&spec.aes, rounds), Recurrence::of_family(&spec.ghash));
+        let h = lanes.result(spec.key_setup.0);
+        prop_assert_eq!(h + hash.power_setup(), start);
+        lanes.restart();
+        let mask = lanes.result(start);
+        hash.begin(start, Shape::new(16 * aad, 16 * blocks, direction).ghash_blocks());
+        absorb(&mut hash, aad);
+        let flow = Flow {
+            ports: spec.aes.lanes.into(),
+            unit: 1,
+            depth: spec.aes.keystream_blocks.into(),
+            hashing: if seal { Hashing::Output } else { Hashing::Input },
+        };
+        let passage = flow.pass(blocks, start, Some((&mut lanes, start)), &mut hash);
+        absorb(&mut hash, 1);
+        prop_assert_eq!(passage.last.map_or(accepted.out, |last| last + 1), accepted.out);
+        prop_assert_eq!(hash.known().max(mask) + 1, expected);
+    }
+}

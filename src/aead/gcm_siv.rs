@@ -1,0 +1,163 @@
+//! AES-GCM-SIV (RFC 8452) in hardware: POLYVAL over the plaintext, then AES in counter mode from the tag.
+//!
+//! ```text
+//!                    +---------------------------------------------------------+
+//!   key, nonce ----->| derivation: 4 or 6 blocks through the lanes             |
+//!                    |    |-> H, powers          |-> key expansion             |
+//!   seal  text ----->|--+--> POLYVAL --> (+) nonce --> AES --> tag ------------|----> tag
+//!                    |  |                                       | counter      |
+//!                    |  +--> [buffer: whole message] --(+)<-- AES lanes        |----> text, one cycle later
+//!   open  tag ------>|----------> counter --> AES lanes --> keystream FIFO     |
+//!   open  text ----->|----------------------------------------->(+)--> [reg] --|----> text, one cycle later
+//!                    |                       POLYVAL <--------------------+    |----> tag to compare
+//!                    +---------------------------------------------------------+
+//! ```
+//!
+//! | | |
+//! | --- | --- |
+//! | per message | 2 + key bits / 64 AES blocks give H and the message's key; then its expansion (`key_setup`) and the powers of H, both per message, not per key as in AES-GCM |
+//! | to seal | two passes. First text goes to POLYVAL, up to a block per lane and cycle as POLYVAL takes it, and into the buffer; the tag is one AES block behind it; then the buffer is read, up to a block per lane and cycle as keystream stands. The tag stands before the first output |
+//! | keystream ahead | to seal none; to open it needs the tag first, and starts when the message's key is expanded |
+//! | to open | one pass: text is deciphered as it comes, POLYVAL takes the plaintext from the output register as AES-GCM takes the ciphertext on seal |
+//! | tag | POLYVAL known, a cycle for the XOR with the nonce, one AES block; the lane's output is the tag. The verdict `compare` cycles later |
+//! | buffer | holds the whole message to seal; a longer one is refused |
+//! | next message | after text and tag of the one before: lanes have one key at a time |
+//!
+//! POLYVAL is a GHASH unit: RFC 8452, appendix A, maps one to the other by mirrored bits and a wired multiplication by x.
+
+use super::flow::{Dates, Flow, Hashing, Lanes, absorb};
+use crate::gcm::ghash::{Cadence, Recurrence};
+use crate::gcm::message::{Direction, Shape};
+use crate::gcm::spec::{AesSpec, GhashSpec, LONGEST, SpecError, within};
+use crate::units::{Bytes, Cycles};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An AES-GCM-SIV engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GcmSivSpec {
+    /// Key size in bits: 128 or 256.
+    pub key_bits: u32,
+    /// The block cipher lanes.
+    pub aes: AesSpec,
+    /// The authenticator: POLYVAL, in the structure of a GHASH unit that hashes one message at a time to one value.
+    pub polyval: GhashSpec,
+    /// Key expansion, from a key to the round keys that the lanes use: once per key, and once per message for the key derived.
+    pub key_setup: Cycles,
+    /// Room for the text of a message to be sealed, between its two passes.
+    pub buffer: Bytes,
+    /// From the tag to the verdict.
+    pub compare: Cycles,
+}
+
+impl GcmSivSpec {
+    /// Says whether such an engine can be built.
+    ///
+    /// # Errors
+    /// The first field that is out of its range.
+    pub fn check(&self) -> Result<(), SpecError> {
+        if ![128, 256].contains(&self.key_bits) {
+            return Err(SpecError::SchemeKeyBits { bits: self.key_bits, takes: "AES-GCM-SIV takes 128 or 256" });
+        }
+        self.aes.check()?;
+        within("key_setup", self.key_setup.0, 0, LONGEST)?;
+        within("buffer", self.buffer.0, 16, 1 << 40)?;
+        within("compare", self.compare.0, 0, LONGEST)?;
+        if matches!(self.polyval, GhashSpec::MessageParallel { .. } | GhashSpec::SubChains { .. }) {
+            let excludes = "`polyval` with several tags per message, or for several messages at a time";
+            return Err(SpecError::Apart { what: "AES-GCM-SIV", excludes });
+        }
+        self.polyval.check()
+    }
+
+    /// AES blocks that derive a message's keys: 4 or 6.
+    #[must_use]
+    pub const fn derivation_blocks(&self) -> u64 {
+        2 + self.key_bits as u64 / 64
+    }
+}
+
+/// The clockwork.
+#[derive(Debug, Clone)]
+pub struct Timing {
+    key_setup: u64,
+    compare: u64,
+    derivation: u64,
+    ports: u64,
+    depth: u64,
+    lanes: Lanes,
+    polyval: Recurrence,
+}
+
+impl Timing {
+    /// An engine at rest in cycle 0.
+    ///
+    /// # Errors
+    /// What [`GcmSivSpec::check`] says.
+    pub fn new(spec: &GcmSivSpec) -> Result<Self, SpecError> {
+        spec.check()?;
+        let rounds = if spec.key_bits == 128 { 10 } else { 14 };
+        Ok(Self {
+            key_setup: spec.key_setup.0,
+            compare: spec.compare.0,
+            derivation: spec.derivation_blocks(),
+            ports: spec.aes.lanes.into(),
+            depth: spec.aes.keystream_blocks.into(),
+            lanes: Lanes::new(&spec.aes, rounds),
+            polyval: Recurrence::of_family(&spec.polyval),
+        })
+    }
+
+    /// Loads a key in cycle `at`. Gives the cycle from which messages may start.
+    #[must_use]
+    pub const fn load_key(&self, at: u64) -> u64 {
+        at + self.key_setup
+    }
+
+    /// A message that starts in cycle `at`, its input always there and its output always taken.
+    pub fn message(&mut self, at: u64, shape: &Shape) -> Dates {
+        self.lanes.restart();
+        let derived: Vec<u64> = (0..self.derivation).map(|_| self.lanes.result(at)).collect();
+        let (h, key) = (derived[1], derived[derived.len() - 1]);
+        let keyed = key + self.key_setup;
+        self.polyval.begin(h + self.polyval.power_setup(), shape.ghash_blocks());
+        let aad = absorb(&mut self.polyval, shape.aad_blocks());
+        let flow = Flow { ports: self.ports, unit: 1, depth: self.depth, hashing: Hashing::Nowhere };
+        let blocks = shape.text_blocks();
+        self.lanes.restart();
+        match shape.direction {
+            Direction::Seal => {
+                let first = Flow { hashing: Hashing::Input, ..flow }.pass(blocks, at, None, &mut self.polyval);
+                let tag = self.tag(keyed);
+                self.lanes.restart();
+                let second = flow.pass(blocks, tag, Some((&mut self.lanes, tag)), &mut self.polyval);
+                Dates {
+                    first_input: aad.first.or(first.first),
+                    first_text: second.first.map(|at| at + 1),
+                    last_text: second.last.map(|at| at + 1),
+                    tag,
+                    verdict: tag + self.compare,
+                }
+            }
+            Direction::Open => {
+                let flow = Flow { hashing: Hashing::Output, ..flow };
+                let only = flow.pass(blocks, at, Some((&mut self.lanes, keyed)), &mut self.polyval);
+                let tag = self.tag(keyed);
+                let first_input = [aad.first, only.first].into_iter().flatten().min();
+                let (first_text, last_text) = (only.first.map(|at| at + 1), only.last.map(|at| at + 1));
+                Dates { first_input, first_text, last_text, tag, verdict: tag + self.compare }
+            }
+        }
+    }
+
+    /// The length block, the XOR with the nonce, and one AES block.
+    fn tag(&mut self, keyed: u64) -> u64 {
+        absorb(&mut self.polyval, 1);
+        let known = self.polyval.known();
+        self.lanes.result(keyed.max(known + 1))
+    }
+}
+
+#[cfg(test)]
+mod tests;

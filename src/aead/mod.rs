@@ -1,0 +1,27 @@
+//! AEADs other than AES-GCM, as hardware that stands alone: what the copy path could have, had it another wire format.
+//!
+//! ```text
+//!                  +-----------------------------------------+
+//!   key, nonce --->| cipher: keystream or state              |
+//!   text --------->|        (+)                              |---> text
+//!                  |         | plaintext or ciphertext, AAD  |
+//!                  |   authenticator ------------------------|---> tag
+//!                  +-----------------------------------------+
+//! ```
+//!
+//! | scheme | what authenticates | passes over the text to seal, open | keystream ahead | blocks of 16 B per cycle, at most | per message |
+//! | --- | --- | --- | --- | --- | --- |
+//! | [`gcm_siv`] | POLYVAL over the plaintext | 2, 1 | open only: the tag is the counter's seed | GHASH's | a key derivation of 4 or 6 AES blocks, a key expansion, the powers of H |
+//! | [`aegis256`] | the cipher's own state | 1, 1 | no: it depends on the text before | lanes / round | 16 updates before, 7 after |
+//! | [`chacha20_poly1305`] | Poly1305 over the ciphertext | 1, 1 | yes | that of a GHASH unit of the same form | a keystream block, the powers of r |
+//!
+//! None of them gives AES-GCM's bytes: both ends of a path must change. [`bytes`] has the bytes, by crates; [`alone`] puts an engine on a bench.
+//! What an engine is built of is in [`spec`].
+
+pub mod aegis256;
+pub mod alone;
+pub mod bytes;
+pub mod chacha20_poly1305;
+pub mod flow;
+pub mod gcm_siv;
+pub mod spec;

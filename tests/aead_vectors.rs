@@ -1,0 +1,75 @@
+//! Every published case of AES-GCM-SIV and AEGIS-256 through the bytes, and of AEGIS-256 through its registers.
+
+use sealsim::aead::aegis256::Aegis256Spec;
+use sealsim::aead::bytes::{BytesError, Key, Scheme};
+use sealsim::aead::spec::AeadSpec;
+use sealsim::units::Cycles;
+use sealsim::validate::vectors::{Case, Other, read};
+use sha2::{Digest, Sha256};
+use std::{fs, path::PathBuf};
+
+const FILES: [(&str, Scheme, usize, usize); 2] =
+    [("aes_gcm_siv_test.json", Scheme::GcmSiv, 202, 66), ("aegis256_test.json", Scheme::Aegis256, 472, 112)];
+
+fn path(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests", "vectors", name].iter().collect()
+}
+
+fn cases(name: &str) -> Vec<Case> {
+    let text = fs::read_to_string(path(name)).expect("the vector file is part of the sources");
+    read(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Whether a case comes out as the file says, both ways.
+fn passes(scheme: Scheme, case: &Case) -> bool {
+    let Ok(key) = Key::new(scheme, &case.key) else { return !case.valid };
+    let Ok(tag) = <[u8; 16]>::try_from(&case.tag[..]) else { return !case.valid };
+    let mut text = case.ciphertext.clone();
+    let opened = key.open(&case.iv, &case.aad, &mut text, &tag);
+    let Some(plain) = case.plaintext.as_ref().filter(|_| case.valid) else {
+        return opened == Err(BytesError::Forged);
+    };
+    let opened = opened.is_ok() && text == *plain;
+    let mut text = plain.clone();
+    opened && key.seal(&case.iv, &case.aad, &mut text) == Ok(tag) && text == case.ciphertext
+}
+
+#[test]
+fn the_files_are_the_published_ones() {
+    let readme = fs::read_to_string(path("README.md")).expect("a README");
+    for (name, _, count, invalid) in FILES {
+        let digest = hex::encode(Sha256::digest(fs::read(path(name)).expect("a vector file")));
+        assert!(readme.contains(&format!("{digest}  {name}")), "{name} has digest {digest}");
+        let cases = cases(name);
+        assert_eq!((cases.len(), cases.iter().filter(|case| !case.valid).count()), (count, invalid), "{name}");
+    }
+}
+
+#[test]
+fn the_crates_pass_every_case() {
+    for (name, scheme, ..) in FILES {
+        for case in &cases(name) {
+            assert!(passes(scheme, case), "{name}, {}", case.id);
+        }
+    }
+}
+
+#[test]
+fn the_cases_of_one_scheme_are_not_those_of_another() {
+    let valid = |name| cases(name).into_iter().filter(|case| case.valid);
+    assert!(valid("aegis256_test.json").all(|case| !passes(Scheme::Aegis256X2, &case)));
+    assert!(
+        valid("aes_gcm_siv_test.json")
+            .filter(|case| case.key.len() == 32)
+            .all(|case| !passes(Scheme::ChaCha20Poly1305, &case))
+    );
+}
+
+#[test]
+fn the_registers_of_aegis_256_pass_every_case() {
+    let spec = AeadSpec::Aegis256(Aegis256Spec { lanes: 1, round: Cycles(2), compare: Cycles(0) });
+    let mut subject = Other::new(spec);
+    for case in &cases("aegis256_test.json") {
+        assert_eq!(case.check(&mut subject), Ok(()), "{}", case.id);
+    }
+}
