@@ -163,6 +163,19 @@ fn whatever_goes_wrong_under_eager_release_nothing_wrong_is_delivered() {
 }
 
 #[test]
+fn whatever_goes_wrong_with_inline_tags_nothing_wrong_is_delivered() {
+    assert_holds("h100-nvl-tdx", &["tag_queue.placement=inline"], Memory::Pinned);
+}
+
+#[test]
+fn whatever_goes_wrong_with_messages_in_parts_nothing_wrong_is_delivered() {
+    let sets = ["copy_engine.sharing=split", "copy_engine.pces_secure=2"];
+    assert_holds("h100-nvl-tdx", &sets, Memory::Pinned);
+    let held = ["tag_queue.release=hold", "tag_queue.quarantine=8 KiB"];
+    assert_holds("h100-nvl-tdx", &[sets, held].concat(), Memory::Pinned);
+}
+
+#[test]
 fn whatever_goes_wrong_where_sms_seal_and_open_nothing_wrong_is_delivered() {
     let sm = "sm={clock=\"1.755 GHz\",count=132,used=2,sub_cores=4,lanes=64,banks=32,shared_memory=\"227 KiB\",registers=65536,\
               warps=4,integer_latency=\"4 cycles\",shared_latency=\"30 cycles\",load_latency=\"30 cycles\",\

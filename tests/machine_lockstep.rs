@@ -62,6 +62,10 @@ const CHOICES: &[&[&[&str]]] = &[
         &["copy_engine.pces_secure=2", "copy_engine.pces_plain=1"],
         &["copy_engine.pces_secure=3", "copy_engine.pces_plain=3"],
     ],
+    &[
+        &["copy_engine.sharing=split", "copy_engine.pces_secure=2"],
+        &["copy_engine.sharing=split", "copy_engine.pces_secure=5"],
+    ],
     &[&["copy_engine.method_word=8 cycles"]],
     &[&["copy_engine.opens=arrived"]],
     &[&["copy_engine.launch=0 cycles"], &["copy_engine.launch=700 cycles"]],
@@ -102,6 +106,7 @@ const CHOICES: &[&[&[&str]]] = &[
             "driver.pageable={message=\"4128 B\",push=\"20000 B\"}",
         ],
         &["driver.pinned={message=\"32 KiB\",push=\"1 MiB\"}", "driver.pageable={message=\"96 B\",push=\"1000 B\"}"],
+        &["driver.pinned={message=\"256 B\",push=\"8 KiB\"}", "driver.pageable={message=\"512 B\",push=\"4 KiB\"}"],
     ],
     &[&["staging={buffer=\"1 MiB\",buffers=1}"], &["staging={buffer=\"1 MiB\",buffers=3}"]],
     &[&["cipher.threads=2"], &["cipher.threads=5"]],
@@ -116,7 +121,7 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["tag_queue.comparators=3"]],
     &[&["tag_queue.retirement=out_of_order"]],
     &[&["tag_queue.release=hold", "tag_queue.quarantine=1 MiB"], &["tag_queue.release=eager"]],
-    &[&["tag_queue.fetch=before_data"]],
+    &[&["tag_queue.fetch=before_data"], &["tag_queue.placement=inline"], &["tag_queue.placement=inline"]],
     &[&["hbm.write_rate=5 B/cycle"], &["hbm.write_rate=64 B/cycle"]],
     &[&["hbm.read_rate=5 B/cycle"], &["hbm.read_rate=64 B/cycle"]],
     &[

@@ -132,6 +132,10 @@ fn text(answer: &Sensitivity, top: usize) -> String {
             "\nall together, {} points: {low:.4} to {high:.4} GB/s (5 to 95 %), median {middle:.4}",
             together.samples
         );
+        if together.left_out_per_point > 0.0 {
+            text +=
+                &format!("; {:.1} values per point contradicted others and were left out", together.left_out_per_point);
+        }
         if together.refused > 0 {
             text += &format!("; {} more were no machines", together.refused);
         }

@@ -6,7 +6,8 @@ use super::resolved::Parameter;
 use super::tree::Node;
 use crate::gcm::bulk::chains::Format;
 use crate::gpu::sm::spec::{CryptoPlace, REGISTERS_PER_THREAD, SmSpec};
-use crate::gpu::spec::Release;
+use crate::gpu::spec::{Release, Sharing, TagFetch, TagPlacement};
+use crate::host::map;
 use crate::host::spec::PathSpec;
 use crate::pcie::spec::CreditSpec;
 use crate::units::Bytes;
@@ -237,22 +238,46 @@ const RULES: &[Rule] = &[
         remedy: "write at least the longest message (driver.*.message), or release = \"withhold_completion\"",
     },
     Rule {
+        path: "copy_engine.sharing",
+        broken: |m| {
+            let split = m.copy_engine.sharing == Some(Sharing::Split);
+            let many = split && Format::of(&m.engine.ghash) != Format::GCM;
+            let sms = split && m.sealing_sms().is_some();
+            let chains = || "parts of a message have shares of one tag, and sub-chains have several".to_owned();
+            let elsewhere = || "messages in parts are sealed and opened in the PCEs, and here SMs do that".to_owned();
+            many.then(chains).or_else(|| sms.then(elsewhere))
+        },
+        remedy: "write sharing = \"per_pce\", another design of engine.ghash, or gpu_crypto.place = \"copy_engine\"",
+    },
+    Rule {
+        path: "tag_queue.placement",
+        broken: |m| {
+            let inline = m.tag_queue.placement == Some(TagPlacement::Inline);
+            let early = inline && m.tag_queue.fetch == TagFetch::BeforeData;
+            early.then(|| "an inline tag follows its message and cannot be fetched before it".into())
+        },
+        remedy: "write tag_queue.fetch = \"after_data\", or placement = \"separate\"",
+    },
+    Rule {
         path: "staging.buffer",
         broken: |m| {
             let (buffer, message) = (m.staging.buffer, longest_message(m));
-            (buffer < message).then(|| format!("{buffer} cannot hold one message of {message}"))
+            let inline = m.tag_queue.placement == Some(TagPlacement::Inline);
+            let tagged = inline && buffer.0 < message.0 + Format::of(&m.engine.ghash).tag_bytes();
+            let why = if tagged { " and the tag behind it" } else { "" };
+            (buffer < message || tagged).then(|| format!("{buffer} cannot hold one message of {message}{why}"))
         },
-        remedy: "write at least the longest message (driver.*.message)",
+        remedy: "write at least the longest message (driver.*.message), and 16 B for each inline tag",
     },
     Rule {
         path: "driver.pinned.message",
         broken: |m| odd_message(&m.driver.pinned),
-        remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB or 4 KiB",
+        remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB, 4 KiB or 256 B",
     },
     Rule {
         path: "driver.pageable.message",
         broken: |m| odd_message(&m.driver.pageable),
-        remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB or 4 KiB",
+        remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB, 4 KiB or 256 B",
     },
     Rule {
         path: "cipher.on_caller",
@@ -424,6 +449,10 @@ fn longest_message(machine: &MachineSpec) -> Bytes {
 }
 
 fn odd_message(path: &PathSpec) -> Option<String> {
+    let (message, tag) = (path.message, map::TAG_BYTES);
+    if message.0 < tag {
+        return Some(format!("a tag of {tag} B is longer than a message of {message}"));
+    }
     (!path.message.0.is_multiple_of(32)).then(|| format!("{} is not a multiple of 32 B", path.message))
 }
 
@@ -506,7 +535,18 @@ mod tests {
         ("copy_engine.stripe", &["copy_engine.stripe=1000 B"]),
         ("tag_queue.quarantine", &["tag_queue.release=hold", "tag_queue.quarantine=1023 KiB"]),
         ("staging.buffer", &["staging.buffer=512 KiB"]),
+        ("staging.buffer", &["staging.buffer=1 MiB", "tag_queue.placement=inline"]),
+        ("copy_engine.sharing", &[SM, "gpu_crypto.place=sm", "copy_engine.sharing=split"]),
+        (
+            "copy_engine.sharing",
+            &[
+                "copy_engine.sharing=split",
+                "engine.ghash={design=\"sub_chains\",chains=2,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
+        ("tag_queue.placement", &["tag_queue.placement=inline", "tag_queue.fetch=before_data"]),
         ("driver.pinned.message", &["driver.pinned.message=1000 B"]),
+        ("driver.pinned.message", &["driver.pinned.message=8 B"]),
         ("driver.pageable.message", &["driver.pageable.message=1000 B"]),
         ("cipher.on_caller", &["cipher.on_caller=true", "cipher.threads=2"]),
         ("driver.pageable_plain.push", &["driver.pageable_plain.push=65 MiB"]),
@@ -565,6 +605,7 @@ mod tests {
             &[SM, "gpu_crypto.place=sm", "sm.used=132", "sm.lanes=128", "tag_queue.release=eager"],
             &[SM, "gpu_crypto.place=copy_engine", "sm.ghash=tensor_core", "sm.tensor_products=1"],
             &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
+            &["driver.pinned.message=32 B", "driver.pinned.push=32 B"],
             &[
                 "compute.slots=128",
                 "compute.stretch=1000",

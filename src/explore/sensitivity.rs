@@ -107,8 +107,10 @@ pub struct Swing {
 pub struct Together {
     /// Points that are machines.
     pub samples: usize,
-    /// Points that are not.
+    /// Points that are not, with a design over them.
     pub refused: usize,
+    /// Values per point, on the average, that were left out since they contradicted others; the machine's own stood in for them.
+    pub left_out_per_point: f64,
     /// Rates at the 5th, 50th and 95th percentile.
     pub gb_per_s_percentiles: [f64; 3],
     /// By design: in what part of the points its conclusion is that of the machine itself.
@@ -185,9 +187,10 @@ pub fn sensitivity(
         threads,
         |_| 0,
         |settings| {
-            let end = run.answer(settings);
+            let (settings, dropped) = question.possible(settings);
+            let end = run.answer(&settings)?;
             progress(0);
-            end
+            Ok::<_, SensitivityError>((end, dropped))
         },
     )?;
     let together = (question.samples > 0).then(|| run.together(&sampled, &base)).flatten();
@@ -201,6 +204,23 @@ impl Question {
         let parts = design.into_iter().flat_map(|design| design.split('+'));
         let layers = parts.fold(layers, |layers, part| layers.overlay(part.trim()));
         settings.iter().fold(layers, |layers, setting| layers.set(setting))
+    }
+
+    /// Those settings that make a machine together, and how many had to be left out: one that contradicts those before it is.
+    fn possible(&self, settings: &[String]) -> (Vec<String>, usize) {
+        let fits = |settings: &[String]| self.layers(None, settings).resolve().is_ok();
+        if fits(settings) {
+            return (settings.to_vec(), 0);
+        }
+        let mut kept = Vec::new();
+        for setting in settings {
+            kept.push(setting.clone());
+            if !fits(&kept) {
+                kept.pop();
+            }
+        }
+        let dropped = settings.len() - kept.len();
+        (kept, dropped)
     }
 }
 
@@ -340,25 +360,25 @@ impl Runner<'_> {
         Ok(print(other))
     }
 
-    fn together(&self, sampled: &[End], base: &Answer) -> Option<Together> {
-        let answers: Vec<&Answer> = sampled
-            .iter()
-            .filter_map(|end| match end {
-                End::Answer(answer) => Some(answer),
-                End::Refused(_) => None,
-            })
-            .collect();
+    fn together(&self, sampled: &[(End, usize)], base: &Answer) -> Option<Together> {
+        let answer = |(end, _): &'_ (End, usize)| match end {
+            End::Answer(answer) => Some(answer.clone()),
+            End::Refused(_) => None,
+        };
+        let answers: Vec<Answer> = sampled.iter().filter_map(answer).collect();
+        let left_out: usize = sampled.iter().map(|(_, dropped)| dropped).sum();
         let mut rates: Vec<f64> = answers.iter().map(|answer| answer.gb_per_s).collect();
         rates.sort_by(f64::total_cmp);
         let at = |part: f64| rates.get(((rates.len() - 1) as f64 * part).round() as usize).copied();
         let percentiles = if rates.is_empty() { return None } else { [at(0.05)?, at(0.5)?, at(0.95)?] };
         let holding = |place: usize| {
-            let same = |answer: &&&Answer| self.holds(answer.gains[place]) == self.holds(base.gains[place]);
+            let same = |answer: &&Answer| self.holds(answer.gains[place]) == self.holds(base.gains[place]);
             answers.iter().filter(same).count() as f64 / answers.len() as f64
         };
         Some(Together {
             samples: answers.len(),
             refused: sampled.len() - answers.len(),
+            left_out_per_point: left_out as f64 / sampled.len() as f64,
             gb_per_s_percentiles: percentiles,
             conclusions_that_hold: (0..self.question.designs.len()).map(holding).collect(),
         })

@@ -263,6 +263,15 @@ impl Stream {
         }
     }
 
+    /// GHASH over AAD and the ciphertext so far, padded, without a length block.
+    #[must_use]
+    pub fn sum(&self) -> Element {
+        let mut hash = self.hash.clone();
+        let used = self.text_bytes as usize % 16;
+        hash_padded(&mut hash, &self.partial[..used]);
+        Element::from_bytes(mirrored(hash.finalize().into()).into())
+    }
+
     /// GHASH over AAD, ciphertext and the length block.
     #[must_use]
     pub fn ghash(&self) -> Element {

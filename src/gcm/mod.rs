@@ -16,7 +16,7 @@
 //! - [`engine`]: the structural datapath, register by register and cycle by cycle;
 //! - [`timing`]: the cycles alone.
 //!
-//! [`alone`] puts an engine on a bench of its own. A machine runs on [`timing`] and [`bulk`]; `sealsim verify vectors` drives [`engine`]. [`iv`] counts the IVs of the copy
+//! [`alone`] puts an engine on a bench of its own. A machine runs on [`timing`] and [`bulk`]; `sealsim verify vectors` drives [`engine`]. [`part`] cuts a message into parts that are hashed apart. [`iv`] counts the IVs of the copy
 //! path, and [`pseudo`] stands in for tags in runs without data. What an engine is built of is in [`spec`].
 
 pub mod aes;
@@ -32,6 +32,7 @@ pub mod ghash;
 pub mod iv;
 pub mod message;
 pub mod multiplier;
+pub mod part;
 pub mod pseudo;
 pub mod spec;
 pub mod structure;

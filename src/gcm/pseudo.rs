@@ -15,6 +15,18 @@ pub fn pseudo_tag(nonce: [u8; 12], bytes: u64, damaged: bool) -> [u8; 16] {
     tag
 }
 
+/// The share of a part in the pseudo tag of a message of `bytes` bytes: the shares of all parts, each with its own `number`, below 8, sum to
+/// the message's tag, and if and only if no part is damaged to that of an undamaged one.
+#[must_use]
+pub fn pseudo_share(nonce: [u8; 12], bytes: u64, number: u32, last: bool, damaged: bool) -> [u8; 16] {
+    if last {
+        return pseudo_tag(nonce, bytes, damaged);
+    }
+    let mut share = [0; 16];
+    share[1 + number as usize % 8] = if damaged { 0xff } else { 0 };
+    share
+}
+
 /// What takes the place of `count` tags: the stand-in for one, told apart by their places.
 #[must_use]
 pub fn pseudo_tags(nonce: [u8; 12], bytes: u64, damaged: bool, count: u32) -> Vec<u8> {

@@ -98,6 +98,8 @@ pub struct Timing {
     visible: u64,
     direction: Direction,
     text_bytes_left: u64,
+    /// Whether a length block ends the message: not that of a part with more behind it.
+    closes: bool,
     /// Bytes of the block that is not complete.
     held: u64,
     /// Tags of the last messages, as many as may be open, the oldest first; also when a key that was loaded is ready.
@@ -136,6 +138,7 @@ impl Timing {
             visible: 0,
             direction: Direction::Seal,
             text_bytes_left: 0,
+            closes: true,
             held: 0,
             tags: vec![0; spec.ghash.messages() as usize + 1].into(),
             known: 0,
@@ -162,8 +165,19 @@ impl Timing {
         self.start_shape(at, &Shape::new(aad_bytes, text_bytes, direction));
     }
 
+    /// Starts a part of a message that has more behind it: it ends without length block and mask, and its value, not yet a tag, stands
+    /// when GHASH over its own blocks is known.
+    pub fn start_part(&mut self, at: u64, text_bytes: u64, direction: Direction) {
+        self.start_blocks(at, &Shape::new(0, text_bytes, direction), false);
+    }
+
     /// Starts a message of any shape.
     pub fn start_shape(&mut self, at: u64, shape: &Shape) {
+        self.start_blocks(at, shape, true);
+    }
+
+    fn start_blocks(&mut self, at: u64, shape: &Shape, closes: bool) {
+        self.closes = closes;
         let opened = at.max(self.tags[0]);
         self.choose_unit();
         let mut hash_free = opened.max(self.known);
@@ -177,7 +191,7 @@ impl Timing {
             self.work.add(from, j0);
         }
         self.keystream.begin(j0, shape.text_blocks());
-        self.ghash.begin(hash_free, shape.ghash_blocks());
+        self.ghash.begin(hash_free, shape.ghash_blocks() - u64::from(!closes));
         if shape.aad_blocks() > 0 {
             let last = self.hash(shape.aad_blocks());
             self.work.add(hash_free, last + 1);
@@ -383,10 +397,11 @@ impl Timing {
     /// Ends the message: all its text has been accepted.
     pub fn finish(&mut self) -> Finished {
         debug_assert_eq!(self.text_bytes_left, 0, "the message is not complete");
-        let length = self.hash(1);
+        let length = if self.closes { self.hash(1) } else { self.row.0 };
         self.known = self.ghash.known();
-        // Tags leave in the order of their messages, one per cycle.
-        let tag = self.known.max(self.keystream.mask()).max(self.last_tag()) + 1;
+        // Tags leave in the order of their messages, one per cycle. The value of a part is none yet, and goes on as it stands.
+        let mask = if self.closes { self.keystream.mask() + 1 } else { 0 };
+        let tag = (self.known + u64::from(self.closes)).max(mask).max(self.last_tag() + 1);
         self.keystream.end();
         self.tags.rotate_left(1);
         let last = self.tags.len() - 1;

@@ -70,10 +70,32 @@ pub struct Exposure {
 #[derive(Debug, Default)]
 struct Unverified {
     first_visible: Option<Femtos>,
-    landed: bool,
+    /// Jobs that have landed, and how many there are; 0 until one of them writes.
+    landed: (u32, u32),
     verdict: Option<bool>,
-    deposits: Vec<(u64, Payload)>,
+    parts: Vec<Part>,
+}
+
+/// What one job has written of it.
+#[derive(Debug)]
+struct Part {
+    job: JobId,
     bytes: u64,
+    deposit: Option<(u64, Payload)>,
+}
+
+impl Unverified {
+    fn has_landed(&self) -> bool {
+        self.landed.1 > 0 && self.landed.0 >= self.landed.1
+    }
+
+    fn part(&mut self, job: JobId) -> &mut Part {
+        let place = self.parts.iter().position(|part| part.job == job).unwrap_or_else(|| {
+            self.parts.push(Part { job, bytes: 0, deposit: None });
+            self.parts.len() - 1
+        });
+        &mut self.parts[place]
+    }
 }
 
 /// Device memory.
@@ -181,16 +203,20 @@ impl Hbm {
         if write.last {
             ports.landed.send(visible, Landed { job: write.job }, ports.wakes);
         }
-        let entry = self.entry(write.job);
+        let (message, count) = write.message;
+        let entry = self.entry(message);
         let scrubbed = entry.verdict == Some(false) && entry.first_visible.is_none();
         entry.first_visible.get_or_insert(visible);
-        entry.landed |= write.last;
-        entry.bytes += u64::from(write.bytes);
-        entry.deposits.extend(write.deposit);
-        let settled = entry.landed && entry.verdict.is_some();
+        entry.landed = (entry.landed.0 + u32::from(write.last), count);
+        let part = entry.part(write.job);
+        part.bytes += u64::from(write.bytes);
+        if write.deposit.is_some() {
+            part.deposit = write.deposit;
+        }
+        let settled = entry.has_landed() && entry.verdict.is_some();
         self.exposure.scrubbed += u64::from(scrubbed);
         if settled {
-            self.settle(write.job, ports.memory);
+            self.settle(message, ports.memory);
         }
     }
 
@@ -206,9 +232,9 @@ impl Hbm {
     fn judge(&mut self, verdict: Verdict, now: Now, memory: &mut dyn DeviceMemory) {
         let entry = self.entry(verdict.job);
         entry.verdict = Some(verdict.ok);
-        let (first, landed) = (entry.first_visible, entry.landed);
+        let (first, landed) = (entry.first_visible, entry.has_landed());
         if !verdict.ok {
-            entry.deposits.clear();
+            entry.parts.clear();
             self.exposure.scrubbed += u64::from(first.is_some());
         }
         if let Some(first) = first {
@@ -226,8 +252,10 @@ impl Hbm {
         let Some(place) = self.unverified.iter().position(|(id, _)| *id == job) else { return };
         let (_, entry) = self.unverified.remove(place);
         if entry.verdict == Some(true) {
-            for (address, payload) in &entry.deposits {
-                memory.store(*address, entry.bytes, payload, false);
+            for Part { bytes, deposit, .. } in &entry.parts {
+                if let Some((address, payload)) = deposit {
+                    memory.store(*address, *bytes, payload, false);
+                }
             }
         }
     }

@@ -46,6 +46,19 @@ pub struct CopyEngineSpec {
     /// The authenticator of the PCEs that open, where it differs from `engine.ghash`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_ghash: Option<GhashSpec>,
+    /// How the PCEs of an LCE share its secure messages; `per_pce` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<Sharing>,
+}
+
+/// How the PCEs of an LCE share its secure messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sharing {
+    /// Each message goes to one PCE whole.
+    PerPce,
+    /// Each message is cut into contiguous parts, one for each PCE, whose shares of the tag are summed.
+    Split,
 }
 
 /// When a message from host memory begins to be opened.
@@ -74,6 +87,9 @@ pub struct TagQueueSpec {
     pub quarantine: Bytes,
     /// When the expected tag is fetched.
     pub fetch: TagFetch,
+    /// Where tags lie in host memory; `separate` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<TagPlacement>,
 }
 
 /// Order in which tag-queue entries retire.
@@ -106,6 +122,17 @@ pub enum TagFetch {
     BeforeData,
     /// After the data.
     AfterData,
+}
+
+/// Where the tag of a message lies in host memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TagPlacement {
+    /// In a buffer of tags, read and written on its own.
+    #[default]
+    Separate,
+    /// Right behind the ciphertext, read and written with it.
+    Inline,
 }
 
 /// Device memory behind the L2, as the copy engine sees it.

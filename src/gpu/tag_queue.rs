@@ -12,6 +12,7 @@
 //! | --- | --- |
 //! | accepts per cycle | one entry per message, at most `depth` (the front end counts); any number of reports |
 //! | latency | both tags known to verdict: the engine's `compare` cycles on one of `comparators`, then retirement |
+//! | shares | of a message in parts, each part's PCE reports its share; their sum is known with the last |
 //! | order | `in_order`: verdicts in launch order; `out_of_order`: as they come, one per comparator and cycle |
 //! | stalls | `auth_dependency`: an entry waits for one of its tags |
 
@@ -50,10 +51,51 @@ enum Tag {
     Lost,
 }
 
+/// The computed tag: the sum of its parts' shares.
+#[derive(Debug)]
+struct Shares {
+    /// Parts that have not come, by bit.
+    awaited: u64,
+    sum: Vec<u8>,
+    lost: bool,
+}
+
+impl Shares {
+    fn of(parts: u32) -> Self {
+        Self { awaited: (1 << parts.min(63)) - 1, sum: Vec::new(), lost: false }
+    }
+
+    /// Takes a part's share; one that comes again is dropped, but for the news that it is lost.
+    fn take(&mut self, part: u32, share: Option<Vec<u8>>) {
+        let bit = 1 << part.min(63);
+        match share {
+            Some(share) if self.awaited & bit != 0 => {
+                self.sum.resize(share.len().max(self.sum.len()), 0);
+                self.sum.iter_mut().zip(share).for_each(|(sum, byte)| *sum ^= byte);
+            }
+            Some(_) => {}
+            None => self.lost = true,
+        }
+        self.awaited &= !bit;
+    }
+
+    const fn known(&self) -> bool {
+        self.awaited == 0
+    }
+
+    fn tag(&self) -> Tag {
+        match (self.awaited, self.lost) {
+            (0, true) => Tag::Lost,
+            (0, false) => Tag::Known(self.sum.clone()),
+            _ => Tag::Awaited,
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Entry {
     job: JobId,
-    computed: Tag,
+    computed: Shares,
     fetched: Tag,
     /// Cycle in which its comparison ends, once it has started.
     compared: Option<u64>,
@@ -61,11 +103,11 @@ struct Entry {
 
 impl Entry {
     fn ready(&self) -> bool {
-        self.computed != Tag::Awaited && self.fetched != Tag::Awaited
+        self.computed.known() && self.fetched != Tag::Awaited
     }
 
     fn agrees(&self) -> bool {
-        matches!((&self.computed, &self.fetched), (Tag::Known(a), Tag::Known(b)) if a == b)
+        matches!((self.computed.tag(), &self.fetched), (Tag::Known(a), Tag::Known(b)) if a == *b)
     }
 }
 
@@ -113,8 +155,8 @@ impl TagQueue {
 
     /// Advances by one edge.
     pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
-        while let Some(TagEntry { job }) = ports.entries.input(now.time, ports.wakes).pop() {
-            self.entries.push_back(Entry { job, computed: Tag::Awaited, fetched: Tag::Awaited, compared: None });
+        while let Some(TagEntry { job, parts }) = ports.entries.input(now.time, ports.wakes).pop() {
+            self.entries.push_back(Entry { job, computed: Shares::of(parts), fetched: Tag::Awaited, compared: None });
             self.counts.peak_entries = self.counts.peak_entries.max(self.entries.len() as u64);
         }
         for wire in &mut *ports.reports {
@@ -129,9 +171,10 @@ impl TagQueue {
 
     fn note(&mut self, report: TagReport) {
         let Some(entry) = self.entries.iter_mut().find(|e| e.job == report.job) else { return };
-        let tag = report.tag.map_or(Tag::Lost, Tag::Known);
-        let place = if report.computed { &mut entry.computed } else { &mut entry.fetched };
-        *place = tag;
+        match report.computed {
+            true => entry.computed.take(report.part, report.tag),
+            false => entry.fetched = report.tag.map_or(Tag::Lost, Tag::Known),
+        }
     }
 
     fn start_comparisons(&mut self, cycle: u64) {

@@ -1,6 +1,7 @@
 //! What passes between the units of the copy engine.
 
 use crate::{
+    gcm::part::Part,
     pcie::packet::Payload,
     sim::{FaultKind, Item},
     units::Femtos,
@@ -132,6 +133,27 @@ impl JobKind {
     }
 }
 
+/// The part that a job has in a message. A message that no other PCE has a part in is one job, and its own number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// Number of the message: that of its first job.
+    pub message: JobId,
+    /// Jobs that the message is cut into, and which of them this one is.
+    pub of: u32,
+    /// Its place among them.
+    pub number: u32,
+    /// Its bytes within the message.
+    pub part: Part,
+}
+
+impl Share {
+    /// All of a message.
+    #[must_use]
+    pub const fn whole(message: JobId, bytes: u64) -> Self {
+        Self { message, of: 1, number: 0, part: Part::whole(bytes) }
+    }
+}
+
 /// A transfer, or a part of one, for one PCE.
 #[derive(Debug, Clone)]
 pub struct Job {
@@ -153,6 +175,25 @@ pub struct Job {
     pub iv_bytes: [u8; 12],
     /// IV XOR mask.
     pub nonce: [u8; 12],
+    /// Its part in its message.
+    pub share: Share,
+}
+
+impl Job {
+    /// Part `number` of this job, which is a whole message, in parts of `bytes` bytes, the last one shorter.
+    #[must_use]
+    pub fn part(&self, number: u32, bytes: u64) -> Self {
+        let start = u64::from(number) * bytes;
+        let part = Part { start, bytes: bytes.min(self.bytes - start), total: self.bytes };
+        Self {
+            id: self.id + u64::from(number),
+            source: self.source + start,
+            destination: self.destination + start,
+            bytes: part.bytes,
+            share: Share { message: self.id, of: self.bytes.div_ceil(bytes) as u32, number, part },
+            ..self.clone()
+        }
+    }
 }
 
 /// Work for a PCE.
@@ -171,6 +212,13 @@ pub enum PceWork {
         /// The push that ends with it, if one does.
         push: Option<u32>,
     },
+    /// Write the tag of a message that was sealed in parts, and its IV.
+    Tag {
+        /// The message: its kind, its addresses and its IV count.
+        message: Job,
+        /// The sum of its parts' shares.
+        tag: [u8; 16],
+    },
 }
 
 impl Item for PceWork {
@@ -178,6 +226,9 @@ impl Item for PceWork {
         match self {
             Self::Transfer(job) => job.id ^ job.source.rotate_left(24) ^ job.bytes << 1,
             Self::Release { address, value, .. } => address.rotate_left(9) ^ *value | 1 << 63,
+            Self::Tag { message, .. } => {
+                message.id ^ message.destination.rotate_left(24) ^ message.bytes << 1 ^ 1 << 62
+            }
         }
     }
 }
@@ -192,6 +243,13 @@ pub enum Done {
         /// Whether it was carried out.
         ok: bool,
     },
+    /// It has hashed the last byte of a part of a message that is sealed in parts.
+    Share {
+        /// The job.
+        job: JobId,
+        /// Its share of the tag.
+        tag: [u8; 16],
+    },
     /// The link has taken the semaphore at the end of a push.
     Release {
         /// The push.
@@ -203,6 +261,7 @@ impl Item for Done {
     fn word(&self) -> u64 {
         match *self {
             Self::Transfer { job, ok } => job << 1 | u64::from(ok),
+            Self::Share { job, .. } => 1 << 62 | job << 1,
             Self::Release { push } => 1 << 63 | u64::from(push),
         }
     }
@@ -211,8 +270,10 @@ impl Item for Done {
 /// What the tag queue learns about a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagReport {
-    /// The job.
+    /// The message.
     pub job: JobId,
+    /// Of a computed tag: which part's share of it this is.
+    pub part: u32,
     /// Computed by the engine, or fetched from host memory.
     pub computed: bool,
     /// The tag, or all tags of its chains; none if it will never be known.
@@ -223,7 +284,7 @@ impl Item for TagReport {
     const FAULTS: &'static [FaultKind] = &[FaultKind::Flip, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
     fn word(&self) -> u64 {
-        self.job << 2 | u64::from(self.computed) << 1 | u64::from(self.tag.is_some())
+        u64::from(self.part) << 56 ^ self.job << 2 | u64::from(self.computed) << 1 | u64::from(self.tag.is_some())
     }
 
     fn flip(&mut self, seed: u64) {
@@ -237,20 +298,22 @@ impl Item for TagReport {
 /// A message that will need a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TagEntry {
-    /// The job.
+    /// The message.
     pub job: JobId,
+    /// Parts whose shares sum to its computed tag.
+    pub parts: u32,
 }
 
 impl Item for TagEntry {
     fn word(&self) -> u64 {
-        self.job
+        self.job ^ u64::from(self.parts - 1) << 56
     }
 }
 
 /// Whether a message is what its sender sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// The job.
+    /// The message.
     pub job: JobId,
     /// Whether the tags agree.
     pub ok: bool,
@@ -267,6 +330,8 @@ impl Item for Verdict {
 pub struct MemoryWrite {
     /// The job.
     pub job: JobId,
+    /// Its message, and how many jobs that is cut into.
+    pub message: (JobId, u32),
     /// Whether the job's bytes wait for a verdict before they count.
     pub unverified: bool,
     /// Ciphertext on its way between a copy engine and the SMs, and what the SMs do with it.

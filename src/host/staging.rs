@@ -7,10 +7,12 @@
 //!   +------+------+------+---+  +------+------+------+---+
 //! ```
 //!
+//! Where tags are inline, a slot holds the message and right behind it its tag.
+//!
 //! Slots are given out in turn, as a ring; one that is in use is not given out again.
 
 use super::{error::HostError, map, spec::StagingSpec};
-use crate::units::Bytes;
+use crate::{pcie::packet::Payload, units::Bytes};
 use std::{collections::VecDeque, sync::Arc};
 
 /// Slots begin at pages.
@@ -45,6 +47,23 @@ impl Slot {
         self.damaged || self.written < self.bytes
     }
 
+    /// `bytes` bytes from byte `from` on, where its tag lies behind it. In a run without data all but the tag are zeros.
+    pub(super) fn with_tag(&self, from: u64, bytes: u32) -> Payload {
+        let text = self.data.iter().copied().chain(std::iter::repeat(0)).take(self.bytes as usize);
+        let whole = text.chain(self.tag.iter().copied()).chain(std::iter::repeat(0));
+        Payload::of(whole.skip(from as usize).take(bytes as usize).collect())
+    }
+
+    /// Takes the part of `bytes`, from byte `from` on, that belongs to the tag behind it.
+    pub(super) fn write_behind(&mut self, from: u64, bytes: &[u8]) {
+        for (at, &byte) in (from..).zip(bytes) {
+            let place = at.checked_sub(self.bytes).and_then(|place| self.tag.get_mut(place as usize));
+            if let Some(tag) = place {
+                *tag = byte;
+            }
+        }
+    }
+
     /// Its bytes, to be changed; none in a run without data.
     pub(super) fn bytes_of_run(&mut self, exact: bool) -> Option<&mut [u8]> {
         exact.then(|| self.bytes_mut())
@@ -67,6 +86,8 @@ pub(super) struct Staging {
     per_buffer: u64,
     count: u64,
     used: u64,
+    /// Bytes that a slot has room for behind its message: those of a tag, or none.
+    pub trailer: u64,
     /// Slots that have been used at least once, and those of them that are free, longest first.
     slots: Vec<Slot>,
     free: VecDeque<SlotId>,
@@ -97,15 +118,17 @@ impl Staging {
     pub fn new(spec: &StagingSpec) -> Result<Self, HostError> {
         let (stride, per_buffer, count) = layout(spec, Bytes(PAGE))?;
         let spec = spec.clone();
-        Ok(Self { spec, stride, per_buffer, count, used: 0, slots: Vec::new(), free: VecDeque::new() })
+        Ok(Self { spec, stride, per_buffer, count, used: 0, trailer: 0, slots: Vec::new(), free: VecDeque::new() })
     }
 
     /// Cuts the pool, of which nothing is in use, into slots for messages of at most `message` bytes.
     pub fn cut(&mut self, message: Bytes) -> Result<(), HostError> {
-        let (stride, per_buffer, count) = layout(&self.spec, message)?;
+        let trailer = self.trailer;
+        let (stride, per_buffer, count) = layout(&self.spec, Bytes(message.0.saturating_add(trailer)))?;
         if stride != self.stride {
             let spec = self.spec.clone();
-            *self = Self { spec, stride, per_buffer, count, used: 0, slots: Vec::new(), free: VecDeque::new() };
+            *self =
+                Self { spec, stride, per_buffer, count, used: 0, trailer, slots: Vec::new(), free: VecDeque::new() };
         }
         Ok(())
     }

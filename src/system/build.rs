@@ -27,7 +27,7 @@ use crate::{
         pce::{Keys, Pce, PceSpec},
         scheduler::Scheduler,
         sm::Sm,
-        spec::{Opens, Release},
+        spec::{Opens, Release, TagPlacement},
         tag_queue::TagQueue,
     },
     host::{
@@ -227,6 +227,7 @@ fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) 
         first_tag: first_tag(machine.link.read_tags) + (place % count) as u16 * tags,
         tags,
         tag_fetch: machine.tag_queue.fetch,
+        tag_placement: machine.tag_queue.placement.unwrap_or_default(),
         release: machine.tag_queue.release,
         quarantine: machine.tag_queue.quarantine.0,
         staging: machine.sealing_sms().map(|_| map::DEVICE_STAGING),
@@ -323,6 +324,9 @@ impl System {
             Box::new(Software { keys, user: secrets.user, worker, format }) as Box<dyn Cryptor>
         });
         let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?.with_tags(format.chains);
+        if machine.confidential_computing && machine.tag_queue.placement == Some(TagPlacement::Inline) {
+            host.put_tags_inline();
+        }
         host.describe(&plans);
         let nonces = NonceStreams { seal: Box::new(Mirror(secrets.h2d)), open: Box::new(Mirror(secrets.d2h)) };
         let options = DriverOptions {

@@ -229,6 +229,7 @@ impl GpuSide {
                 first_tag: 0,
                 tags: 64,
                 tag_fetch: machine.tag_queue.fetch,
+                tag_placement: machine.tag_queue.placement.unwrap_or_default(),
                 release: machine.tag_queue.release,
                 quarantine: 0,
                 stored: None,

@@ -133,6 +133,19 @@ fn priced(machine: &MachineSpec, way: Direction, bytes: u64, messages: u64, put:
     if !machine.confidential_computing || messages == 0 {
         return;
     }
+    if machine.sealing_sms().is_none() {
+        price_engine(machine, way, put);
+    }
+    let quarantine = cost::storage(machine.tag_queue.quarantine.0);
+    put("quarantine_sram_kge", Value::Number(quarantine.sram_kge.middle()));
+    let message = bytes.div_ceil(messages);
+    put("forgery_log2", Value::Number(cost::forgery_log2(128, message.div_ceil(16) + 1, messages)));
+    let budget = cost::key_budget(message).map_or(Value::None, |budget| Value::Integer(budget.bytes as i64));
+    put("key_budget_bytes", budget);
+}
+
+/// The engines of the copy engine that this direction uses. Kernels on SMs need none.
+fn price_engine(machine: &MachineSpec, way: Direction, put: &mut impl FnMut(&str, Value)) {
     let mut engine = machine.engine.clone();
     if let (Direction::H2d, Some(ghash)) = (way, &machine.copy_engine.open_ghash) {
         engine.ghash = ghash.clone();
@@ -144,10 +157,4 @@ fn priced(machine: &MachineSpec, way: Direction, bytes: u64, messages: u64, put:
         put(name, Value::Number(f64::midpoint(low, high)));
         put(&format!("{name}_high"), Value::Number(high));
     }
-    let quarantine = cost::storage(machine.tag_queue.quarantine.0);
-    put("quarantine_sram_kge", Value::Number(quarantine.sram_kge.middle()));
-    let message = bytes.div_ceil(messages);
-    put("forgery_log2", Value::Number(cost::forgery_log2(128, message.div_ceil(16) + 1, messages)));
-    let budget = cost::key_budget(message).map_or(Value::None, |budget| Value::Integer(budget.bytes as i64));
-    put("key_budget_bytes", budget);
 }

@@ -69,7 +69,7 @@ pub enum StudyError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// An axis that is no parameter.
-    #[error("axis `{path}`: {error}")]
+    #[error("axis `{path}`: {error}{}", error.remedy.as_ref().map_or(String::new(), |remedy| format!("; {remedy}")))]
     Path {
         /// Which.
         path: String,

@@ -321,3 +321,20 @@ fn work_is_counted_once_and_up_to_the_cycle_asked_for() {
     assert_eq!(timing.busy(ready + 150), ready + 4);
     assert_eq!(timing.busy(u64::MAX), ready + 4 + (tag - (ready + 200)));
 }
+
+#[test]
+fn a_part_ends_when_its_own_blocks_are_hashed_and_the_message_after_it_is_whole_again() {
+    // One block per cycle of latency 4, taken in cycle t: known 4 cycles later.
+    let multiplier = crate::gcm::arbitrary::multiplier(3, 1, 128);
+    let ghash = crate::gcm::spec::GhashSpec::Serial { multiplier, first_block: None };
+    let mut timing = Timing::new(&EngineSpec { ghash, ..EngineSpec::four_lanes() }).unwrap();
+    let ready = timing.load_key(0);
+    timing.start_part(ready, 160, Direction::Open);
+    let last = timing.accept(ready + 100, 160).consumed;
+    assert_eq!(last, ready + 100 + 9 * 4);
+    assert_eq!(timing.finish().tag, last + 4);
+    timing.start(last + 4, 0, 160, Direction::Open);
+    let last = timing.accept(last + 100, 160).consumed;
+    // The length block, and the mask.
+    assert_eq!(timing.finish().tag, last + 8 + 1);
+}

@@ -2,7 +2,7 @@
 
 use crate::gpu::{
     spec::Release,
-    work::{JobId, JobKind},
+    work::{Job, JobId, JobKind},
 };
 use std::collections::{BTreeSet, VecDeque};
 
@@ -17,11 +17,39 @@ pub(super) struct Flight {
     moving: u64,
     /// Whether all its jobs have been given out.
     pub complete: bool,
+    /// Of a message that is sealed in parts: the tag that is still to be written.
+    pub tag: Option<PartTag>,
+}
+
+/// The tag of a message that is sealed in parts.
+#[derive(Debug)]
+pub(super) struct PartTag {
+    pub message: Job,
+    parts: u64,
+    shares: Vec<JobId>,
+    pub sum: [u8; 16],
+}
+
+impl PartTag {
+    pub fn new(message: Job, parts: u64) -> Self {
+        Self { message, parts, shares: Vec::new(), sum: [0; 16] }
+    }
+
+    fn take(&mut self, job: JobId, share: [u8; 16]) {
+        if !self.shares.contains(&job) {
+            self.shares.push(job);
+            self.sum.iter_mut().zip(share).for_each(|(sum, byte)| *sum ^= byte);
+        }
+    }
+
+    fn is_known(&self) -> bool {
+        self.shares.len() as u64 == self.parts
+    }
 }
 
 impl Flight {
     pub fn new(first: JobId, kind: JobKind) -> Self {
-        Self { kind, first, end: first, moving: 0, complete: false }
+        Self { kind, first, end: first, moving: 0, complete: false, tag: None }
     }
 
     pub fn add(&mut self, job: JobId) {
@@ -74,6 +102,21 @@ impl Flights {
         }
     }
 
+    /// A part of a message has its share of the tag.
+    pub fn shared(&mut self, job: JobId, share: [u8; 16]) {
+        if let Some(flight) = self.flights.iter_mut().find(|f| (f.first..f.end).contains(&job))
+            && let Some(tag) = &mut flight.tag
+        {
+            tag.take(job, share);
+        }
+    }
+
+    /// The oldest tag that is known and still to be written.
+    pub fn known_tag(&mut self) -> Option<&mut Option<PartTag>> {
+        let known = |flight: &&mut Flight| flight.tag.as_ref().is_some_and(PartTag::is_known);
+        self.flights.iter_mut().find(known).map(|flight| &mut flight.tag)
+    }
+
     /// A message has its verdict.
     pub fn verified(&mut self, job: JobId) {
         self.unjudged.remove(&job);
@@ -89,7 +132,7 @@ impl Flights {
         let unjudged = &self.unjudged;
         self.flights.retain(|flight| {
             let waits = release != Release::Eager && unjudged.contains(&flight.first);
-            flight.moving > 0 || !flight.complete || waits
+            flight.moving > 0 || !flight.complete || flight.tag.is_some() || waits
         });
     }
 }

@@ -17,12 +17,14 @@
 //! | gives per cycle | one transfer or one semaphore |
 //! | IV | one step per secure launch, in launch order, before its data; exhaustion is a channel error |
 //! | order | a non-pipelined launch waits for all earlier ones; a semaphore waits for all earlier transfers, and `flush` cycles more behind a flush to the host |
+//! | tag in parts | of a message that is sealed in parts, the shares come from its PCEs; their sum is written by the first PCE, with the IV |
 //! | complete | to device memory: landed, and verified unless the policy is `eager`; to host memory: sent |
 //! | turnaround | the first launch of a push begins `turnaround` cycles after the semaphore of the push before |
 //! | retired | a push, when the link has taken the semaphore at its end |
 //! | stalls | `order`, `tag_queue_full` |
 //!
-//! A plain launch is cut into stripes that go to the PCEs of its LCE in turn. A failed verdict or transfer, or a push that comes twice, poisons the
+//! A plain launch is cut into stripes that go to the PCEs of its LCE in turn. A secure launch goes to the PCE whose turn it is, or, with
+//! `sharing` `split`, in contiguous parts of whole bursts to all of them. A failed verdict or transfer, or a push that comes twice, poisons the
 //! channel: what is not yet launched is dropped, and the error number of the LCE is written to the error semaphore. The other channel goes on.
 
 mod first;
@@ -32,15 +34,15 @@ use super::{
     key_rotation::Work,
     launch::{Flush, Launch, Operation, Order, Protection, Semaphore, Side, Transfer},
     pushbuffer::{Command, Stream},
-    spec::{CopyEngineSpec, Release},
-    work::{CopyPush, Done, Edge, Job, JobKind, Landed, Mark, PceWork, Retired, TagEntry, Verdict},
+    spec::{CopyEngineSpec, Release, Sharing},
+    work::{CopyPush, Done, Edge, Job, JobKind, Landed, Mark, PceWork, Retired, Share, TagEntry, Verdict},
 };
 use crate::{
     gcm::iv::Stream as IvStream,
     sim::{Activity, Armed, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
 };
 use first::Firsts;
-use flight::{Flight, Flights};
+use flight::{Flight, Flights, PartTag};
 use std::{collections::VecDeque, ops::Range};
 
 /// Bit of a semaphore value that says that the channel has failed.
@@ -301,6 +303,7 @@ impl FrontEnd {
                             self.poison(format!("transfer {job} was given up"));
                         }
                     }
+                    Done::Share { job, tag } => self.flights.shared(job, tag),
                     Done::Release { push } => self.retired.push_back(push),
                 }
             }
@@ -323,6 +326,9 @@ impl FrontEnd {
         }
         if let Some(refusal) = self.release_verified(now, ports) {
             return refusal;
+        }
+        if let Some(known) = self.flights.known_tag() {
+            return Self::write_tag(known, now, ports);
         }
         if self.cutting.is_some() {
             return self.cut(now, ports);
@@ -409,8 +415,11 @@ impl FrontEnd {
         if job.kind == JobKind::Open && self.tag_credits == 0 {
             return stall(Stall::TagQueueFull);
         }
-        let place = self.turn % self.spec.pces;
-        if !ports.work[place].output(now.time, ports.wakes).has_room() {
+        let part = self.part_bytes(&job);
+        let (first, parts) = (self.turn, job.bytes.div_ceil(part) as usize);
+        let pces = self.spec.pces;
+        let places = move || (first..first + parts).map(move |turn| turn % pces);
+        if !places().all(|place| ports.work[place].output(now.time, ports.wakes).has_room()) {
             return stall(Stall::Order);
         }
         let Some(job) = self.with_iv(job) else {
@@ -419,16 +428,30 @@ impl FrontEnd {
         };
         if let (JobKind::Open, Some(verification)) = (job.kind, &mut ports.verification) {
             self.tag_credits -= 1;
-            verification.entries.output(now.time, ports.wakes).push(TagEntry { job: job.id });
+            verification.entries.output(now.time, ports.wakes).push(TagEntry { job: job.id, parts: parts as u32 });
         }
-        self.turn += 1;
+        self.turn += parts;
         let mut flight = Flight::new(job.id, job.kind);
-        flight.add(job.id);
+        for (number, place) in places().enumerate() {
+            let part = job.part(number as u32, part);
+            flight.add(part.id);
+            ports.work[place].output(now.time, ports.wakes).push(PceWork::Transfer(part));
+        }
         flight.complete = true;
+        if parts > 1 && job.kind == JobKind::Seal {
+            flight.tag = Some(PartTag::new(job.clone(), parts as u64));
+        }
         self.flights.push(flight);
-        self.next_job += 1;
-        ports.work[place].output(now.time, ports.wakes).push(PceWork::Transfer(job));
+        self.next_job += parts as u64;
         None
+    }
+
+    /// Bytes of the parts that a secure message is cut into: all of it, or as many whole bursts as give each PCE one part.
+    fn part_bytes(&self, job: &Job) -> u64 {
+        if self.spec.copy_engine.sharing != Some(Sharing::Split) {
+            return job.bytes;
+        }
+        job.bytes.div_ceil(self.spec.pces as u64).next_multiple_of(self.spec.copy_engine.burst.0).min(job.bytes)
     }
 
     /// The job of a transfer; none if nothing is to be moved.
@@ -471,6 +494,7 @@ impl FrontEnd {
             iv: address(transfer.iv()),
             iv_bytes: [0; 12],
             nonce: [0; 12],
+            share: Share::whole(self.next_job, bytes),
         })
     }
 
@@ -510,6 +534,18 @@ impl FrontEnd {
         self.turn += 1;
         if last {
             self.cutting = None;
+        }
+        (Activity::Busy, now.cycle + 1)
+    }
+
+    /// Gives the tag of a message that was sealed in parts to the first PCE, before the semaphore that tells of the message.
+    fn write_tag(known: &mut Option<PartTag>, now: Now, ports: &mut Ports<'_>) -> Refusal {
+        let mut output = ports.work[0].output(now.time, ports.wakes);
+        if !output.has_room() {
+            return (Activity::Stall(Stall::Order), Wake::NEVER);
+        }
+        if let Some(PartTag { message, sum, .. }) = known.take() {
+            output.push(PceWork::Tag { message, tag: sum });
         }
         (Activity::Busy, now.cycle + 1)
     }

@@ -34,6 +34,7 @@ fn spec(release: Release) -> FrontEndSpec {
             messages_in_flight: 4,
             opens: crate::gpu::spec::Opens::Arriving,
             open_ghash: None,
+            sharing: None,
             flush: Cycles(0),
             turnaround: Cycles(0),
         },
@@ -68,7 +69,7 @@ struct Bench {
 impl Bench {
     fn new(spec: FrontEndSpec, used: u32) -> Self {
         let (here, there) = (UnitId(0), UnitId(1));
-        let clock = Clock::new(spec.copy_engine.clock).unwrap();
+        let (clock, pces) = (Clock::new(spec.copy_engine.clock).unwrap(), spec.pces);
         let ivs = IvStream::at(Iv { channel: 1, message: used }, IvMask::default());
         Self {
             front_end: FrontEnd::new(spec, ivs, clock),
@@ -77,8 +78,8 @@ impl Bench {
             cycle: 0,
             pushes: Queue::new("pushes", there, here, 8),
             retired: Queue::new("retired", here, there, 8),
-            work: vec![Queue::new("work", here, there, 64)],
-            done: vec![Queue::new("done", there, here, 64)],
+            work: (0..pces).map(|_| Queue::new("work", here, there, 64)).collect(),
+            done: (0..pces).map(|_| Queue::new("done", there, here, 64)).collect(),
             landed: Wire::new("landed", there, here),
             verdicts: Queue::new("verdicts", there, here, 64),
             entries: Queue::new("entries", here, there, 64),
@@ -147,7 +148,7 @@ impl Bench {
     fn releases(&self) -> Vec<(u64, u64)> {
         let release = |(_, work): &(u64, PceWork)| match work {
             PceWork::Release { address, value, .. } => Some((*address, *value)),
-            PceWork::Transfer(_) => None,
+            PceWork::Transfer(_) | PceWork::Tag { .. } => None,
         };
         self.given.iter().filter_map(release).collect()
     }
@@ -361,4 +362,36 @@ fn a_push_that_comes_twice_and_a_launch_of_the_other_direction_poison_the_channe
         assert_eq!((bench.jobs().len(), bench.releases()), (1, vec![(ERROR, CHANNEL_ERROR | 41)]));
         assert!(bench.front_end.incidents()[0].contains(words), "{:?}", bench.front_end.incidents());
     }
+}
+
+#[test]
+fn a_message_that_is_sealed_in_parts_gets_the_sum_of_their_shares_before_its_semaphore() {
+    let mut spec = FrontEndSpec { pces: 3, writes_host: true, ..spec(Release::WithholdCompletion) };
+    spec.copy_engine.sharing = Some(Sharing::Split);
+    let mut bench = Bench::new(spec, 0);
+    let operation = Operation::Encrypt {
+        source: Location::virt(DEVICE),
+        tag: Location::virt(STAGING + (1 << 30)).address,
+        iv: Location::virt(STAGING + (1 << 31)).address,
+    };
+    let destination = Location::virt(STAGING);
+    let transfer = Transfer { operation, destination, line_bytes: 4096, lines: None, order: Order::NonPipelined };
+    bench.push(1, &[Command::Launch(Launch { transfer: Some(transfer), ..Launch::default() }), semaphore(1)]);
+    bench.run(100);
+    // A third of 4096, in whole bursts of 512.
+    let parts: Vec<_> =
+        bench.jobs().iter().map(|job| (job.id, job.source - DEVICE, job.bytes, job.share.message)).collect();
+    assert_eq!(parts, [(1, 0, 1536, 1), (2, 1536, 1536, 1), (3, 3072, 1024, 1)]);
+    for (job, tag) in [(3, [4; 16]), (1, [1; 16]), (3, [4; 16])] {
+        bench.end(Done::Share { job, tag });
+    }
+    (1..=3).for_each(|job| bench.end(Done::Transfer { job, ok: true }));
+    bench.run(20);
+    // All bytes are sent, but a share is missing.
+    assert_eq!((bench.given.len(), bench.releases()), (3, vec![]));
+    bench.end(Done::Share { job: 2, tag: [2; 16] });
+    bench.run(20);
+    let PceWork::Tag { message, tag } = &bench.given[3].1 else { panic!("{:?}", bench.given[3]) };
+    assert_eq!((message.id, message.bytes, *tag), (1, 4096, [7; 16]));
+    assert_eq!(bench.releases(), [(DONE, 1)]);
 }

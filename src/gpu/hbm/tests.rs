@@ -88,7 +88,7 @@ impl Bench {
 }
 
 fn burst(job: JobId, unverified: bool, last: bool, deposit: Option<(u64, Payload)>) -> MemoryWrite {
-    MemoryWrite { job, unverified, staged: None, bytes: 640, last, damaged: false, deposit }
+    MemoryWrite { job, message: (job, 1), unverified, staged: None, bytes: 640, last, damaged: false, deposit }
 }
 
 fn whole() -> Option<(u64, Payload)> {

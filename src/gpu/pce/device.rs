@@ -3,10 +3,13 @@
 use super::{
     Pce, Ports,
     host_read::{Piece, Refusal},
+    text::stand_in,
 };
 use crate::{
-    gcm::pseudo::pseudo_tags,
-    gpu::work::{JobKind, MemoryData, MemoryRead},
+    gpu::{
+        spec::TagPlacement,
+        work::{Job, JobKind, MemoryData, MemoryRead},
+    },
     pcie::{
         packet::{Payload, Tlp},
         split::{RequestPolicy, RequestSplit},
@@ -118,26 +121,66 @@ impl Pce {
         }
     }
 
-    /// Ends a transfer to host memory: tag and IV follow the data.
+    /// Ends a transfer to host memory: tag and IV follow the data; of a part, the front end is told its share of the tag.
     fn finish_out(&mut self, number: u64, now: Now) {
         let keys = self.keys.clone();
         let place = (number - self.first) as usize;
         if self.transfers[place].job.kind == JobKind::Seal {
-            let cycle = self.engine.as_mut().map_or(now.cycle, |engine| engine.finish().tag);
-            let transfer = &self.transfers[place];
-            let job = &transfer.job;
+            let transfer = &mut self.transfers[place];
+            let job = transfer.job.clone();
+            let cycle = match &mut self.engine {
+                Some(engine) => self.weight.applied(job.share.part, engine.finish().tag),
+                None => now.cycle,
+            };
             let tag = match (&keys, &transfer.stream, &transfer.sealed) {
                 (_, _, Some(sealed)) => sealed.tag.clone(),
                 (Some(keys), Some(stream), _) => stream.tags(&keys.d2h),
-                _ => pseudo_tags(job.nonce, job.bytes, false, self.format.chains),
+                _ => stand_in(&job, false, self.format),
             };
-            let (tag_address, iv_address, iv) = (job.tag, job.iv, job.iv_bytes);
-            self.queue(cycle, Tlp::write(tag_address, tag.len() as u32, Payload::of(tag)), 0);
-            self.queue(cycle, Tlp::write(iv_address, 12, Payload::of(iv.to_vec())), 0);
+            if job.share.of > 1 {
+                transfer.share = Some((cycle, tag.try_into().unwrap_or_default()));
+            } else {
+                self.queue_tag(&job, &tag, cycle, true);
+            }
         }
         self.transfers[place].last_push = Some(self.queued);
         self.feeding = number + 1;
         self.start_engine(now.cycle);
+    }
+
+    /// Puts a message's tag and IV into the outbox. Where the message's last write `joins` an inline tag, it is the last in the outbox.
+    pub(super) fn queue_tag(&mut self, message: &Job, tag: &[u8], cycle: u64, joins: bool) {
+        let end = message.destination + message.bytes;
+        match self.spec.tag_placement {
+            TagPlacement::Separate => {
+                self.queue(cycle, Tlp::write(message.tag, tag.len() as u32, Payload::of(tag.to_vec())), 0)
+            }
+            TagPlacement::Inline => {
+                let room = end.next_multiple_of(u64::from(self.spec.max_payload.bytes())) - end;
+                self.queue_behind(end, tag.split_at(room.min(tag.len() as u64) as usize), cycle, joins);
+            }
+        }
+        self.queue(cycle, Tlp::write(message.iv, 12, Payload::of(message.iv_bytes.to_vec())), 0);
+    }
+
+    /// Puts a tag behind the message that ends at `end`: its first bytes where the write of the message's end has room for them, the
+    /// others behind.
+    fn queue_behind(&mut self, end: u64, (first, rest): (&[u8], &[u8]), cycle: u64, joins: bool) {
+        let write = |at: u64, bytes: &[u8]| Tlp::write(at, bytes.len() as u32, Payload::of(bytes.to_vec()));
+        match self.outbox.back_mut() {
+            _ if first.is_empty() => {}
+            Some((ready, last, _)) if joins => {
+                let mut bytes = last.payload.bytes().unwrap_or_default().to_vec();
+                bytes.resize(last.bytes as usize, 0);
+                bytes.extend_from_slice(first);
+                (last.bytes, last.payload) = (bytes.len() as u32, Payload::of(bytes));
+                *ready = cycle.max(*ready);
+            }
+            _ => self.queue(cycle, write(end, first), 0),
+        }
+        if !rest.is_empty() {
+            self.queue(cycle, write(end + first.len() as u64, rest), 0);
+        }
     }
 
     /// Puts a write into the outbox, to go from `cycle` on at the earliest.

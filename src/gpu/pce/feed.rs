@@ -1,10 +1,14 @@
 //! Bytes through the engine and on to device memory.
 
 use super::opening::Opening;
-use super::{Pce, Ports, host_read::Piece};
+use super::{
+    Pce, Ports,
+    host_read::Piece,
+    text::{Text, stand_in},
+};
 use crate::{
-    gcm::{bulk::chains::Message, message::Direction, pseudo::pseudo_tags},
-    gpu::work::{JobKind, MemoryWrite, TagReport},
+    gcm::message::Direction,
+    gpu::work::{Job, JobKind, MemoryWrite, TagReport},
     pcie::packet::Payload,
     sim::Now,
 };
@@ -26,16 +30,21 @@ impl Pce {
                 JobKind::Seal => Direction::Seal,
                 _ => return,
             };
-            if let Some(engine) = &mut self.engine {
-                engine.start(cycle, 0, transfer.job.bytes, direction);
+            let (bytes, nonce, part) = (transfer.job.bytes, transfer.job.nonce, transfer.job.share.part);
+            match &mut self.engine {
+                Some(engine) if part.is_last() => engine.start(cycle, 0, bytes, direction),
+                Some(engine) => {
+                    engine.start_part(cycle, bytes, direction);
+                    self.weight.prepare(part, cycle);
+                }
+                None => {}
             }
             match (&self.keys, direction) {
                 (Some(keys), Direction::Seal) => {
-                    transfer.stream = Message::new(self.format, &keys.d2h, &transfer.job.nonce, direction).ok();
+                    transfer.stream = Text::new(self.format, &keys.d2h, nonce, part, direction);
                 }
                 (Some(keys), Direction::Open) => {
-                    let (nonce, bytes) = (transfer.job.nonce, transfer.job.bytes);
-                    transfer.opening = Opening::new(&self.worker, keys, self.format, nonce, bytes);
+                    transfer.opening = Opening::new(&self.worker, keys, self.format, nonce, part);
                 }
                 (None, _) => {}
             }
@@ -76,11 +85,14 @@ impl Pce {
     #[inline]
     pub(super) fn feed(&mut self, number: u64, piece: Piece, now: Now, ports: &mut Ports<'_>) {
         let bytes = u64::from(piece.bytes);
-        let Some(secure) = self.transfer(number).filter(|t| t.failed.is_none()).map(|t| t.job.kind == JobKind::Open)
-        else {
+        let Some(transfer) = self.transfer(number).filter(|t| t.failed.is_none()) else {
             self.buffered -= bytes;
             return;
         };
+        let secure = transfer.job.kind == JobKind::Open;
+        if transfer.fed + bytes > transfer.job.bytes {
+            return self.feed_end(number, piece, now, ports);
+        }
         if let Some(latency) = self.spec.stored.filter(|_| secure) {
             return self.store(number, piece, latency, now, ports);
         }
@@ -101,6 +113,25 @@ impl Pce {
         if transfer.unwritten >= burst || last {
             self.write_burst(number, out, last, now, ports);
         }
+    }
+
+    /// Passes on a piece that reaches beyond the message, into the tag behind it.
+    #[cold]
+    fn feed_end(&mut self, number: u64, piece: Piece, now: Now, ports: &mut Ports<'_>) {
+        let Some(transfer) = self.transfer(number) else { return };
+        let text = transfer.job.bytes - transfer.fed;
+        let behind = u64::from(piece.bytes) - text;
+        let mut trailer = piece.payload.part(text, behind).bytes().unwrap_or_default().to_vec();
+        trailer.resize(behind as usize, 0);
+        if text > 0 {
+            // A run without data carries bytes for the tag's sake only. Where SMs have the keys, they leave them out.
+            let wanted = self.keys.is_some() || self.spec.staging.is_some();
+            let payload = if wanted { piece.payload.part(0, text) } else { Payload::none() };
+            self.feed(number, Piece { bytes: text as u32, damaged: piece.damaged, payload }, now, ports);
+        }
+        self.buffered -= behind;
+        let trailer = Piece { bytes: behind as u32, damaged: piece.damaged, payload: Payload::of(trailer) };
+        self.take_expected_tag(number, &trailer, now, ports);
     }
 
     /// Keeps a piece of a message in device memory until all of it is there; then opens it, a burst after the other.
@@ -141,6 +172,7 @@ impl Pce {
         };
         let write = MemoryWrite {
             job: transfer.job.id,
+            message: (transfer.job.share.message, transfer.job.share.of),
             unverified,
             staged,
             bytes: bytes as u32,
@@ -159,14 +191,13 @@ impl Pce {
 
     /// Ends a transfer to device memory: the tag goes to the tag queue. Gives the plaintext of a message.
     fn finish(&mut self, number: u64, now: Now, ports: &mut Ports<'_>) -> Option<(u64, Payload)> {
+        let Job { kind, share, .. } = self.transfers[(number - self.first) as usize].job;
         let tag_cycle = match &mut self.engine {
-            Some(engine) if self.transfers[(number - self.first) as usize].job.kind == JobKind::Open => {
-                engine.finish().tag
-            }
+            Some(engine) if kind == JobKind::Open => self.weight.applied(share.part, engine.finish().tag),
             _ => now.cycle,
         };
         let date = self.clock.edge(tag_cycle.max(now.cycle + 1));
-        let (keys, chains) = (self.keys.clone(), self.format.chains);
+        let (keys, format) = (self.keys.clone(), self.format);
         let transfer = &mut self.transfers[(number - self.first) as usize];
         let mut deposit = None;
         if let Some(sm) = ports.sm.as_mut().filter(|_| transfer.staging.is_some()) {
@@ -180,10 +211,10 @@ impl Pce {
                 }),
                 None => {
                     deposit = Some((transfer.job.destination, Payload::none()));
-                    Some(pseudo_tags(transfer.job.nonce, transfer.job.bytes, transfer.damaged, chains))
+                    Some(stand_in(&transfer.job, transfer.damaged, format))
                 }
             };
-            let report = TagReport { job: transfer.job.id, computed: true, tag };
+            let report = TagReport { job: share.message, part: share.number, computed: true, tag };
             if let Some(reports) = &mut ports.reports {
                 reports.send(date, report, ports.wakes);
             }
@@ -205,7 +236,7 @@ impl Pce {
         }
         transfer.tag_known = true;
         let tag = Some(std::mem::take(&mut transfer.expected)).filter(|tag| tag.len() as u64 == bytes);
-        let report = TagReport { job: transfer.job.id, computed: false, tag };
+        let report = TagReport { job: transfer.job.share.message, part: 0, computed: false, tag };
         if let Some(reports) = &mut ports.reports {
             reports.send(date, report, ports.wakes);
         }
@@ -214,7 +245,8 @@ impl Pce {
     /// Under `hold`: lets verified plaintext go to device memory, a burst per cycle, and forgets what failed.
     pub(super) fn take_verdicts(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(verdict) = ports.released.as_mut().and_then(|queue| queue.input(now.time, ports.wakes).pop()) {
-            let Some(transfer) = self.transfers.iter_mut().find(|t| t.job.id == verdict.job && t.holds) else {
+            let Some(transfer) = self.transfers.iter_mut().find(|t| t.job.share.message == verdict.job && t.holds)
+            else {
                 continue;
             };
             transfer.holds = false;

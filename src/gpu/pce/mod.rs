@@ -18,6 +18,8 @@
 //! | opening | with the first bytes of a message, or under `arrived` when all of it is in device memory and back, a burst after the other |
 //! | read buffer | reserved by a request, freed when the engine or device memory has taken the bytes, or the link has taken the write |
 //! | bursts | device memory is written and read `burst` bytes at a time |
+//! | part | of a message that several PCEs share: its share of the tag is reported one product later than its own GHASH value and the power of H that weighs it stand; the PCE of the last part fetches the expected tag |
+//! | tag | by a read or a write of its own; `inline`: the reads and writes of a message cover the 16 bytes behind it as well, and the last data write waits for the tag that joins it |
 //! | order | a semaphore goes out after all earlier writes; a transfer to host memory is done when the link has taken its last write |
 //! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy` |
 //!
@@ -32,13 +34,15 @@ mod device;
 mod feed;
 mod host_read;
 pub(in crate::gpu) mod opening;
+mod text;
 mod transfer;
+mod weight;
 
 #[cfg(test)]
 mod tests;
 
 use super::{
-    spec::{CopyEngineSpec, Release, TagFetch},
+    spec::{CopyEngineSpec, Release, TagFetch, TagPlacement},
     work::{Done, JobKind, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, TagReport, Verdict},
 };
 use crate::{
@@ -57,6 +61,7 @@ use crate::{
 use host_read::Slots;
 use std::{collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
+use weight::Weight;
 
 /// The keys of a logical engine.
 #[derive(Debug)]
@@ -84,6 +89,8 @@ pub struct PceSpec {
     pub tags: u16,
     /// When the expected tag is fetched.
     pub tag_fetch: TagFetch,
+    /// Where tags lie in host memory.
+    pub tag_placement: TagPlacement,
     /// When consumers may see plaintext.
     pub release: Release,
     /// Room for plaintext that waits for its verdict, under `hold`.
@@ -138,6 +145,7 @@ pub struct Pce {
     format: Format,
     engine: Option<Timing>,
     engine_limit: Limit,
+    weight: Weight,
     timeout: u64,
     transfers: VecDeque<Transfer>,
     /// Number of the oldest transfer in `transfers`.
@@ -172,6 +180,7 @@ impl Pce {
     /// # Errors
     /// If the engine cannot be built.
     pub fn new(spec: PceSpec, keys: Option<Arc<Keys>>, worker: Rc<Worker>, clock: Clock) -> Result<Self, SpecError> {
+        let product = spec.engine.as_ref().map_or(1, |engine| engine.ghash.multiplier().latency());
         let mut engine = spec.engine.as_ref().map(Timing::new).transpose()?;
         if let Some(engine) = &mut engine {
             // From cycle 0 on; a message that came before the powers of H stand would wait for them.
@@ -187,6 +196,7 @@ impl Pce {
             worker,
             engine,
             engine_limit: Limit::Data,
+            weight: Weight::new(product),
             transfers: VecDeque::new(),
             first: 0,
             asking: 0,
@@ -238,7 +248,7 @@ impl Pce {
         self.take_work(now, ports);
         self.expire(now, ports);
         let send_at = self.send(now, ports);
-        self.retire(ports);
+        let share_at = self.retire(now.cycle, ports);
         // Last, so that what the PCE is follows from all that has changed at this edge.
         let (activity, issue_at) = self.issue(now, ports);
         let mut arrival = ports.data.next_arrival();
@@ -246,7 +256,7 @@ impl Pce {
             arrival = arrival.into_iter().chain(sm.sealed.next_arrival()).min();
         }
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        Wake::at_or_port(issue_at.min(send_at).min(arrival).min(self.deadline()), activity)
+        Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.deadline()), activity)
     }
 
     /// Takes work as it comes: the front end knows how much may be in flight.
@@ -255,7 +265,7 @@ impl Pce {
             match work {
                 PceWork::Transfer(job) => {
                     let ready = now.cycle + self.spec.copy_engine.launch.0.max(1);
-                    let transfer = Transfer::new(job, ready, &self.spec);
+                    let transfer = Transfer::new(job, ready, &self.spec, self.format.tag_bytes());
                     if let Some(sm) = ports.sm.as_mut().filter(|_| transfer.job.kind == JobKind::Seal) {
                         sm.jobs.send(self.clock.edge(ready), transfer.for_sms(Payload::none()), ports.wakes);
                     }
@@ -269,6 +279,7 @@ impl Pce {
                     self.queue(now.cycle, Tlp::write(address, bytes, payload), 0);
                     self.releases.extend(push.map(|push| (self.queued, push)));
                 }
+                PceWork::Tag { message, tag } => self.queue_tag(&message, &tag, now.cycle, false),
             }
         }
     }
@@ -354,16 +365,17 @@ impl Pce {
         Wake::NEVER
     }
 
-    /// Tells of what the link has taken, and lets go of transfers that need nothing more.
-    fn retire(&mut self, ports: &mut Ports<'_>) {
+    /// Tells of what the link has taken, and lets go of transfers that need nothing more; gives when the share that is waited for stands.
+    fn retire(&mut self, cycle: u64, ports: &mut Ports<'_>) -> u64 {
         let taken = ports.requests.pops();
         while let Some(&(_, push)) = self.releases.front().filter(|release| release.0 <= taken) {
             if !ports.done.has_room() {
-                return;
+                return Wake::NEVER;
             }
             ports.done.push(Done::Release { push });
             self.releases.pop_front();
         }
+        let mut share_at = Wake::NEVER;
         let mut awaited = self.releases.front().map_or(u64::MAX, |release| release.0);
         while let Some(front) = self.transfers.front_mut() {
             if let (Some(last), None) = (front.last_push, &front.failed) {
@@ -372,9 +384,21 @@ impl Pce {
                     break;
                 }
                 if !ports.done.has_room() {
-                    return;
+                    return Wake::NEVER;
                 }
-                ports.done.push(Done::Transfer { job: front.job.id, ok: true });
+                let job = front.job.id;
+                if let Some((at, tag)) = front.share {
+                    if at > cycle {
+                        share_at = at;
+                        break;
+                    }
+                    front.share = None;
+                    ports.done.push(Done::Share { job, tag });
+                    if !ports.done.has_room() {
+                        return Wake::NEVER;
+                    }
+                }
+                ports.done.push(Done::Transfer { job, ok: true });
             } else if !front.finished() {
                 break;
             }
@@ -384,6 +408,7 @@ impl Pce {
         if awaited != u64::MAX {
             ports.requests.watch_pops(awaited);
         }
+        share_at
     }
 
     /// Gives up a transfer.
@@ -396,12 +421,13 @@ impl Pce {
         self.failure.get_or_insert_with(|| why.clone());
         let Some(transfer) = self.transfer(number) else { return };
         transfer.failed = Some(why);
-        let (job, kind) = (transfer.job.id, transfer.job.kind);
+        let (job, kind, share) = (transfer.job.id, transfer.job.kind, transfer.job.share);
         let date = self.clock.edge(now.cycle + 1);
         match (&mut ports.reports, kind) {
             (Some(reports), JobKind::Open) => {
-                for computed in [true, false] {
-                    reports.send(date, TagReport { job, computed, tag: None }, ports.wakes);
+                for computed in [true, false].into_iter().filter(|&computed| computed || share.part.is_last()) {
+                    let report = TagReport { job: share.message, part: share.number, computed, tag: None };
+                    reports.send(date, report, ports.wakes);
                 }
             }
             _ => {

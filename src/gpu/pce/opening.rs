@@ -1,12 +1,8 @@
 //! The bytes of a message that is being opened, a piece at a time, beside the simulation.
 
-use super::Keys;
+use super::{Keys, text::Text};
 use crate::{
-    gcm::{
-        bulk::chains::{Format, Message},
-        message::Direction,
-        worker::Worker,
-    },
+    gcm::{bulk::chains::Format, message::Direction, part::Part, worker::Worker},
     pcie::packet::Payload,
 };
 use std::{
@@ -17,11 +13,11 @@ use std::{
 /// Plaintext so far, and the state of the stream.
 #[derive(Debug)]
 struct State {
-    message: Message,
+    message: Text,
     text: Vec<u8>,
 }
 
-/// A message under way.
+/// A message, or a part of one, under way.
 #[derive(Debug)]
 pub(in crate::gpu) struct Opening {
     worker: Rc<Worker>,
@@ -30,10 +26,10 @@ pub(in crate::gpu) struct Opening {
 }
 
 impl Opening {
-    /// Begins a message of `bytes` bytes.
-    pub fn new(worker: &Rc<Worker>, keys: &Arc<Keys>, format: Format, nonce: [u8; 12], bytes: u64) -> Option<Self> {
-        let message = Message::new(format, &keys.h2d, &nonce, Direction::Open).ok()?;
-        let state = State { message, text: Vec::with_capacity(bytes as usize) };
+    /// Begins a part of a message, which may be all of it.
+    pub fn new(worker: &Rc<Worker>, keys: &Arc<Keys>, format: Format, nonce: [u8; 12], part: Part) -> Option<Self> {
+        let message = Text::new(format, &keys.h2d, nonce, part, Direction::Open)?;
+        let state = State { message, text: Vec::with_capacity(part.bytes as usize) };
         Some(Self { worker: Rc::clone(worker), keys: Arc::clone(keys), state: Arc::new(Mutex::new(state)) })
     }
 
@@ -49,7 +45,7 @@ impl Opening {
         });
     }
 
-    /// Ends the message: plaintext and tags.
+    /// Ends it: plaintext, and tags or a share.
     pub fn finish(self) -> (Vec<u8>, Vec<u8>) {
         let Self { worker, keys, state } = self;
         let ended = worker.ask(move || {

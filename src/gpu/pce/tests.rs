@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     gcm::iv::Nonce,
-    gpu::work::{Job, JobKind},
+    gpu::work::{Job, JobKind, Share},
     pcie::packet::Kind,
     sim::UnitId,
     units::{Bytes, Cycles, Femtos, Frequency},
@@ -37,6 +37,7 @@ fn spec() -> PceSpec {
             messages_in_flight: 2,
             opens: crate::gpu::spec::Opens::Arriving,
             open_ghash: None,
+            sharing: None,
             flush: Cycles(0),
             turnaround: Cycles(0),
         },
@@ -46,6 +47,7 @@ fn spec() -> PceSpec {
         first_tag: 0x100,
         tags: 16,
         tag_fetch: TagFetch::AfterData,
+        tag_placement: TagPlacement::Separate,
         release: Release::WithholdCompletion,
         quarantine: 0,
         staging: None,
@@ -65,6 +67,7 @@ fn job(kind: JobKind, bytes: u64) -> Job {
         iv: TAG_ADDRESS + 4096,
         iv_bytes: [3; 12],
         nonce: NONCE.0,
+        share: Share::whole(1, bytes),
     }
 }
 
@@ -551,5 +554,88 @@ proptest! {
         prop_assert_eq!(rest.len(), 2);
         prop_assert_eq!(rest[0].1.payload.bytes().unwrap(), &tag[..]);
         prop_assert_eq!(rest[1].1.payload.bytes().unwrap(), &[3; 12][..]);
+    }
+}
+
+fn inline() -> PceSpec {
+    PceSpec { tag_placement: TagPlacement::Inline, ..spec() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn shares_of_parts_in_several_engines_sum_to_the_tag_of_another_code_base(text in texts(), pces in 1u64..9) {
+        let (sealed, tag) = oracle(&text);
+        let whole = job(JobKind::Open, text.len() as u64);
+        let cut = whole.bytes.div_ceil(pces).next_multiple_of(512);
+        let (mut sum, mut joined) = ([0; 16], Vec::new());
+        for number in 0..whole.bytes.div_ceil(cut) {
+            let part = whole.part(number as u32, cut);
+            let last = part.share.part.is_last();
+            let mut bench = Bench::new(spec());
+            bench.give(PceWork::Transfer(part));
+            serve_host(&mut bench, &sealed, &tag, |_| 5, 512);
+            let (computed, fetched): (Vec<&TagReport>, Vec<_>) = bench.reported.iter().partition(|report| report.computed);
+            prop_assert_eq!((computed.len(), fetched.len()), (1, usize::from(last)));
+            prop_assert_eq!((computed[0].job, u64::from(computed[0].part)), (1, number));
+            sum.iter_mut().zip(computed[0].tag.clone().unwrap()).for_each(|(sum, byte)| *sum ^= byte);
+            let (address, payload) = bench.landed.last().and_then(|write| write.deposit.clone()).unwrap();
+            prop_assert_eq!(address, DEVICE + joined.len() as u64);
+            joined.extend_from_slice(payload.bytes().unwrap());
+        }
+        prop_assert_eq!(sum, tag);
+        prop_assert_eq!(&joined, &text);
+
+        let whole = job(JobKind::Seal, text.len() as u64);
+        let (mut sum, mut joined) = ([0; 16], Vec::new());
+        for number in 0..whole.bytes.div_ceil(cut) {
+            let mut bench = Bench::new(spec());
+            bench.give(PceWork::Transfer(whole.part(number as u32, cut)));
+            serve_device(&mut bench, &text);
+            joined.extend(bench.sent.iter().flat_map(|(_, tlp)| tlp.payload.bytes().unwrap().to_vec()));
+            match bench.ended()[..] {
+                // Alone it is a message like any other.
+                [Done::Transfer { ok: true, .. }] if cut >= whole.bytes => return Ok(()),
+                [Done::Share { job, tag }, Done::Transfer { ok: true, .. }] => {
+                    prop_assert_eq!(job, 1 + number);
+                    sum.iter_mut().zip(tag).for_each(|(sum, byte)| *sum ^= byte);
+                }
+                ref other => prop_assert!(false, "{:?}", other),
+            }
+        }
+        prop_assert_eq!((sum, joined), (tag, sealed));
+    }
+
+    #[test]
+    fn an_inline_tag_comes_with_the_reads_of_its_message_and_goes_with_its_writes(
+        text in texts(), shift in 0u64..16, piece in prop::sample::select(vec![64u32, 128, 512]),
+    ) {
+        let (sealed, tag) = oracle(&text);
+        let mut bench = Bench::new(inline());
+        let source = SOURCE + 32 * shift;
+        bench.give(PceWork::Transfer(Job { source, ..job(JobKind::Open, text.len() as u64) }));
+        let memory = [&vec![0; 32 * shift as usize][..], &sealed, &tag].concat();
+        serve_host(&mut bench, &memory, &[0; 16], |_| 5, piece);
+        prop_assert!(bench.reported.iter().all(|report| report.tag.as_deref() == Some(&tag[..])));
+        prop_assert_eq!(bench.reported.len(), 2);
+        let (start, end) = (32 * shift, 32 * shift + text.len() as u64 + 16);
+        prop_assert_eq!(bench.reads_sent().len() as u64, end.div_ceil(512) - start / 512);
+        let (_, payload) = bench.landed.last().and_then(|write| write.deposit.clone()).unwrap();
+        prop_assert_eq!(payload.bytes().unwrap(), &text[..]);
+        bench.run_to(bench.cycle + text.len() as u64 / 16);
+        prop_assert_eq!(bench.pce.buffered, 0);
+
+        let mut bench = Bench::new(inline());
+        // Bursts of device memory end where writes do, if both ends lie alike.
+        let (source, destination) = (DEVICE + 32 * shift, SOURCE + 32 * shift);
+        bench.give(PceWork::Transfer(Job { source, destination, ..job(JobKind::Seal, text.len() as u64) }));
+        serve_device(&mut bench, &[&vec![0; 32 * shift as usize][..], &text].concat());
+        let (stream, rest): (Vec<_>, Vec<_>) = bench.sent.iter().partition(|(_, tlp)| tlp.address < TAG_ADDRESS);
+        let bytes: Vec<_> = stream.iter().flat_map(|(_, tlp)| tlp.payload.bytes().unwrap().to_vec()).collect();
+        prop_assert_eq!(bytes, [&sealed[..], &tag].concat());
+        prop_assert_eq!(stream.len() as u64, end.div_ceil(256) - start / 256);
+        // The IV.
+        prop_assert_eq!(rest.len(), 1);
     }
 }

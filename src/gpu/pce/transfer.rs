@@ -1,10 +1,9 @@
 //! One transfer in a PCE.
 
-use super::{PceSpec, assembly::Assembly, opening::Opening};
+use super::{PceSpec, assembly::Assembly, opening::Opening, text::Text};
 use crate::{
-    gcm::bulk::chains::Message,
     gpu::{
-        spec::{Release, TagFetch},
+        spec::{Release, TagFetch, TagPlacement},
         work::{Job, JobKind, MemoryWrite, Sealed, SmJob},
     },
     pcie::packet::Payload,
@@ -46,7 +45,7 @@ pub(super) struct Transfer {
     pub unwritten: u64,
     pub damaged: bool,
     pub assembly: Assembly,
-    pub stream: Option<Message>,
+    pub stream: Option<Text>,
     /// Of an opening transfer: the bytes opened so far.
     pub opening: Option<Opening>,
     /// Under `hold`: writes that wait for the verdict.
@@ -55,6 +54,8 @@ pub(super) struct Transfer {
     pub reserved_quarantine: bool,
     /// Of a transfer to host memory: how many TLPs this PCE has sent when its last one is sent.
     pub last_push: Option<u64>,
+    /// Of a part of a message that is sealed: its share of the tag, and the cycle in which it stands.
+    pub share: Option<(u64, [u8; 16])>,
     pub failed: Option<String>,
     /// Where SMs seal and open: the message's place in the buffer for ciphertext.
     pub staging: Option<u64>,
@@ -63,19 +64,22 @@ pub(super) struct Transfer {
 }
 
 impl Transfer {
-    pub fn new(job: Job, ready: u64, spec: &PceSpec) -> Self {
-        let mut requests = RequestSplit::new(job.source, job.bytes, spec.max_read_request, RequestPolicy::Aligned);
-        let next = if job.kind.reads_host() { requests.next() } else { None };
+    pub fn new(job: Job, ready: u64, spec: &PceSpec, tag_bytes: u64) -> Self {
         let open = job.kind == JobKind::Open;
         let secure = matches!(job.kind, JobKind::Open | JobKind::Seal);
         let plain = if open { job.destination } else { job.source };
+        let tagged = open && job.share.part.is_last();
+        let inline = tagged && spec.tag_placement == TagPlacement::Inline;
+        let stream = job.bytes + if inline { tag_bytes } else { 0 };
+        let mut requests = RequestSplit::new(job.source, stream, spec.max_read_request, RequestPolicy::Aligned);
+        let next = if job.kind.reads_host() { requests.next() } else { None };
         Self {
             ready,
             requests,
             next,
             tag_first: spec.tag_fetch == TagFetch::BeforeData,
-            tag_asked: !open,
-            tag_known: !open,
+            tag_asked: !tagged || inline,
+            tag_known: !tagged,
             expected: Vec::new(),
             expected_bytes: 0,
             asked: 0,
@@ -89,6 +93,7 @@ impl Transfer {
             holds: open && spec.release == Release::Hold,
             reserved_quarantine: false,
             last_push: None,
+            share: None,
             failed: None,
             // At the same place within its window as the plaintext, so equally aligned.
             staging: spec.staging.filter(|_| secure).map(|base| base + plain % WINDOW),

@@ -4,6 +4,7 @@ use crate::{
     gcm::{
         bulk::{Stream, chains::Format},
         message::Direction,
+        part::Part,
         pseudo::pseudo_tag,
         worker::Worker,
     },
@@ -43,7 +44,7 @@ impl Text {
     pub fn begin(keys: Option<&Arc<Keys>>, worker: &Rc<Worker>, job: &SmJob) -> Self {
         let Some(keys) = keys else { return Self::None };
         if job.kind == JobKind::Open {
-            let Some(opening) = Opening::new(worker, keys, Format::GCM, job.nonce, job.bytes) else {
+            let Some(opening) = Opening::new(worker, keys, Format::GCM, job.nonce, Part::whole(job.bytes)) else {
                 return Self::None;
             };
             opening.take(job.text.clone());

@@ -235,6 +235,7 @@ impl Sm {
             let produced = after.max(running.start + span.text * (piece + 1) / pieces);
             let write = MemoryWrite {
                 job: job.id,
+                message: (job.id, 1),
                 unverified: open,
                 staged: (!open).then_some(JobKind::Seal),
                 bytes: PIECE.min(bytes - piece * PIECE) as u32,
@@ -248,7 +249,7 @@ impl Sm {
         }
         if open {
             let tag = Some(tag).filter(|_| running.message.whole);
-            let report = TagReport { job: job.id, computed: true, tag };
+            let report = TagReport { job: job.id, part: 0, computed: true, tag };
             ports.reports.send(self.clock.edge(end), report, ports.wakes);
         } else {
             self.written.push((job, running.message.place, text, tag));

@@ -15,6 +15,7 @@ fn spec(comparators: u32, retirement: Retirement) -> TagQueueSpec {
         release: Release::WithholdCompletion,
         quarantine: Bytes(0),
         fetch: TagFetch::AfterData,
+        placement: None,
     }
 }
 
@@ -39,9 +40,9 @@ fn verdicts(spec: &TagQueueSpec, compare: u64, messages: &[Message]) -> (Vec<(u6
     let mut verdicts = Queue::new("verdicts", here, there, 64);
     let mut settled = Queue::new("settled", here, there, 64);
     for (job, message) in messages.iter().enumerate() {
-        entries.output(clock.edge(0), &wakes).push(TagEntry { job: job as u64 });
+        entries.output(clock.edge(0), &wakes).push(TagEntry { job: job as u64, parts: 1 });
         for (computed, (at, tag)) in [(true, message.computed), (false, message.fetched)] {
-            let report = TagReport { job: job as u64, computed, tag: tag.map(|byte| vec![byte; 16]) };
+            let report = TagReport { job: job as u64, part: 0, computed, tag: tag.map(|byte| vec![byte; 16]) };
             reports[2 * job + usize::from(computed)].send(clock.edge(at), report, &wakes);
         }
     }
@@ -106,4 +107,21 @@ fn in_order_a_message_waits_for_the_one_before_it_and_out_of_order_it_does_not()
     assert_eq!(heard, [(53, 0, true), (53, 1, true)]);
     let (heard, _) = verdicts(&spec(1, Retirement::OutOfOrder), 3, &messages());
     assert_eq!(heard, [(13, 1, true), (53, 0, true)]);
+}
+
+#[test]
+fn shares_are_summed_once_each_and_the_tag_is_known_with_the_last() {
+    let share = |part: u32| Some(vec![1 << part; 16]);
+    let mut shares = Shares::of(3);
+    for part in [2, 0, 2] {
+        shares.take(part, share(part));
+        assert_eq!(shares.tag(), Tag::Awaited);
+    }
+    shares.take(1, share(1));
+    assert_eq!(shares.tag(), Tag::Known(vec![7; 16]));
+    let mut shares = Shares::of(2);
+    shares.take(0, None);
+    assert_eq!(shares.tag(), Tag::Awaited);
+    shares.take(1, share(1));
+    assert_eq!(shares.tag(), Tag::Lost);
 }

@@ -112,6 +112,11 @@ impl HostState {
         })
     }
 
+    /// Lays each message's tags right behind it in its slot, from the next cut of the staging pool on.
+    pub fn put_tags_inline(&mut self) {
+        self.staging.trailer = map::TAG_BYTES * u64::from(self.tags);
+    }
+
     /// The same memory for messages of so many tags.
     #[must_use]
     pub fn with_tags(self, tags: u32) -> Self {
@@ -346,9 +351,15 @@ impl HostState {
     fn write_staging(&mut self, offset: u64, tlp: &Tlp) -> Written {
         let exact = self.exact();
         let Some((id, within)) = self.staging.find(offset) else { return Written::Unmapped };
+        let (trailer, inline) = (self.staging.trailer, self.staging.trailer > 0);
         if let Some(slot) = self.staging.get_mut(id) {
             slot.damaged |= tlp.damaged;
-            slot.written += u64::from(tlp.bytes);
+            let text = slot.bytes.saturating_sub(within);
+            slot.written += if inline { text.min(tlp.bytes.into()) } else { tlp.bytes.into() };
+            if inline && u64::from(tlp.bytes) > text {
+                slot.tag.resize(trailer as usize, 0);
+                slot.write_behind(within, tlp.payload.bytes().unwrap_or_default());
+            }
             if let (Some(held), Some(new)) = (slot.bytes_of_run(exact), tlp.payload.bytes()) {
                 let start = (within as usize).min(held.len());
                 let count = new.len().min(held.len() - start);
@@ -407,7 +418,9 @@ impl HostMemory for HostState {
             Place::Staging(offset) => {
                 let (id, within) = self.staging.find(offset)?;
                 let Some(slot) = self.staging.get(id) else { return Some(intact(Payload::none())) };
-                let payload = if self.private.is_some() {
+                let payload = if self.staging.trailer > 0 && within + u64::from(bytes) > slot.bytes {
+                    slot.with_tag(within, bytes)
+                } else if self.private.is_some() {
                     Payload::slice(&slot.data, within, u64::from(bytes))
                 } else {
                     Payload::none()
