@@ -242,8 +242,11 @@ fn ranges(resolved: &Resolved) -> (Vec<Range>, Vec<String>) {
     (ranges, without)
 }
 
+/// How a number of base units is written.
+type Print = Box<dyn Fn(u64) -> String>;
+
 /// A value in base units, and how to write one.
-fn amount(text: &str) -> Option<(u64, Box<dyn Fn(u64) -> String>)> {
+fn amount(text: &str) -> Option<(u64, Print)> {
     if let Ok(number) = text.parse() {
         return Some((number, Box::new(|number| number.to_string())));
     }
