@@ -148,6 +148,9 @@ const LINK_FAULTS: [FaultKind; 5] =
 /// Looks of the observer after which a run counts as one that does not end.
 const PATIENCE: u32 = 3000;
 
+/// A case with more kernels on SMs than these is left out.
+const MOST_KERNELS: u64 = 60;
+
 #[derive(Debug, Clone)]
 struct Case {
     secure: bool,
@@ -186,7 +189,14 @@ impl Case {
     fn machine(&self) -> Option<MachineSpec> {
         let name = if self.secure { "h100-nvl-tdx" } else { "h100-sxm5-off" };
         let layers = self.settings().into_iter().fold(Layers::new(name), Layers::set);
-        layers.resolve().ok().map(|resolved| resolved.machine)
+        layers.resolve().ok().map(|resolved| resolved.machine).filter(|machine| self.kernels(machine) <= MOST_KERNELS)
+    }
+
+    /// Kernels on SMs that the copies take. Each lasts for thousands of cycles, and the reference looks at all of them.
+    fn kernels(&self, machine: &MachineSpec) -> u64 {
+        let shortest = machine.driver.pinned.message.min(machine.driver.pageable.message).0.max(1);
+        let messages = self.copies.iter().map(|(_, bytes, _)| bytes.div_ceil(shortest)).sum();
+        machine.sealing_sms().map_or(0, |_| messages)
     }
 
     fn run(&self, machine: &MachineSpec, data: DataMode, kernel: Kernel, order: Order) -> Result<Outcome, String> {

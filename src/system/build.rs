@@ -324,7 +324,7 @@ impl System {
             Box::new(Software { keys, user: secrets.user, worker, format }) as Box<dyn Cryptor>
         });
         let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?.with_tags(format.chains);
-        if machine.confidential_computing && machine.tag_queue.placement == Some(TagPlacement::Inline) {
+        if machine.sealed_path() && machine.tag_queue.placement == Some(TagPlacement::Inline) {
             host.put_tags_inline();
         }
         host.describe(&plans);

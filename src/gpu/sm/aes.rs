@@ -6,7 +6,7 @@
 //! | a word of the last round | 4 extracts, 4 addresses, 3 insertions, 1 sum with key and text | 4 loads, four threads to a copy of the S-box |
 //! | the keys of a round | operands in constant memory, without an instruction | |
 //!
-//! Bitsliced, a block takes [`BITSLICED`] instructions of integer lanes for 14 rounds and no shared memory; they are counted, not written out.
+//! Bitsliced, a block takes `BITSLICED` instructions of integer lanes for 14 rounds and no shared memory; they are counted, not written out.
 //!
 //! One table of 1 KiB serves all four rows, since the others are its turns. It lies in shared memory once per bank.
 

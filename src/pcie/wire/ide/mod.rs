@@ -12,7 +12,7 @@
 //!
 //! AES-256-GCM with the first 96 bits of its tag. Data, and the PCRC if there is one, are encrypted; prefixes and header are
 //! only authenticated. TLPs of one sub-stream and direction are counted together, up to eight under one MAC, which the last
-//! of them carries ([`seal`]).
+//! of them carries (`seal`).
 //!
 //! This layout rests on public header files and descriptions of control software, not on the base specification and not on a
 //! capture. `docs/ide.md` says of each part what it rests on.
