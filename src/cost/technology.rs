@@ -3,7 +3,8 @@
 //! Synthesis in ASAP7, the 7 nm predictive library of Arizona State University (7.5 tracks, RVT, typical corner, 0.7 V) with Yosys 0.23
 //! and ABC: logic only, no layout, no clock tree. One gate equivalent (GE) is its smallest NAND2, 0.0583 um2. Energy is counted from
 //! toggles on random data with an assumed 0.6 fF of wire per net; the low figure leaves glitches out, the high one has them with unit
-//! delays. The library is predictive: ratios hold better than absolute figures. [`PROCESS_SPREAD`] says by how much.
+//! delays. The library is predictive: ratios hold better than absolute figures. [`PROCESS_SPREAD`] says by how much;
+//! intervals do not contain it, since it moves all designs alike.
 
 use super::Interval;
 
