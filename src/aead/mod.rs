@@ -20,8 +20,12 @@
 
 pub mod aegis256;
 pub mod alone;
+#[cfg(test)]
+mod arbitrary;
 pub mod bytes;
 pub mod chacha20_poly1305;
+pub mod clockwork;
 pub mod flow;
 pub mod gcm_siv;
 pub mod spec;
+pub mod stream;
