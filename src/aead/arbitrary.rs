@@ -22,8 +22,9 @@ pub fn any_aead() -> impl Strategy<Value = AeadSpec> {
             compare: engine.compare,
         })
     });
-    let aegis = (prop::sample::select(vec![1, 2, 4]), 1..5_u64, cycles())
-        .prop_map(|(lanes, round, compare)| AeadSpec::Aegis256(Aegis256Spec { lanes, round: Cycles(round), tag: None, compare }));
+    let aegis = (prop::sample::select(vec![1, 2, 4]), 1..5_u64, cycles()).prop_map(|(lanes, round, compare)| {
+        AeadSpec::Aegis256(Aegis256Spec { lanes, round: Cycles(round), tag: None, compare })
+    });
     let chacha = (1..4_u32, 1..21_u32, 0..4_u32, 0..9_u64, 1..40_u32).prop_map(
         |(lanes, rounds_in_hardware, registers_per_round, interval, keystream_blocks)| ChaChaSpec {
             lanes,

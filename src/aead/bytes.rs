@@ -158,13 +158,7 @@ fn seal_in<C: AeadInOut>(cipher: &C, nonce: &[u8], aad: &[u8], text: &mut [u8]) 
     Ok(tag.to_vec())
 }
 
-fn open_in<C: AeadInOut>(
-    cipher: &C,
-    nonce: &[u8],
-    aad: &[u8],
-    text: &mut [u8],
-    tag: &[u8],
-) -> Result<(), BytesError> {
+fn open_in<C: AeadInOut>(cipher: &C, nonce: &[u8], aad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), BytesError> {
     let nonce = Nonce::<C>::try_from(nonce).map_err(|_| BytesError::TooLong)?;
     let tag = Tag::<C>::try_from(tag).map_err(|_| BytesError::Forged)?;
     cipher.decrypt_inout_detached(&nonce, aad, text.into(), &tag).map_err(|_| BytesError::Forged)

@@ -93,15 +93,16 @@ impl Layers {
                 spec.check().map_err(|error| senseless("engine", error.to_string()))?;
                 Ok(Alone::Gcm(spec))
             }
-            (None, Some(aead)) => {
-                let spec: AeadSpec = fill(aead, "aead", &chain)?;
-                spec.check().map_err(|error| senseless("aead", error.to_string()))?;
-                Ok(Alone::Other(spec))
-            }
-            (Some(_), Some(aead)) => {
+            // A machine has both, and the other AEAD stands in the engine's place.
+            (Some(_), Some(aead)) if stack.values.at("copy_engine").is_none() => {
                 let error =
                     senseless("aead", "an engine has AES-GCM, in `[engine]`, or another AEAD, in `[aead]`".to_owned());
                 Err(error.at(aead.place.as_ref()).remedy("remove one of the two tables"))
+            }
+            (_, Some(aead)) => {
+                let spec: AeadSpec = fill(aead, "aead", &chain)?;
+                spec.check().map_err(|error| senseless("aead", error.to_string()))?;
+                Ok(Alone::Other(spec))
             }
             (None, None) => {
                 let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });

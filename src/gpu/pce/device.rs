@@ -4,6 +4,7 @@ use super::{
     Pce, Ports,
     host_read::{Piece, Refusal},
     text::stand_in,
+    transfer::FirstPass,
 };
 use crate::{
     gpu::{
@@ -20,14 +21,21 @@ use crate::{
 impl Pce {
     /// Sends the next read of device memory of a transfer, or says why not.
     pub(super) fn ask_device(&mut self, number: u64, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
-        let (burst, room) = (self.spec.copy_engine.burst.0, self.spec.copy_engine.read_buffer.0);
+        let (burst, mut room) = (self.spec.copy_engine.burst.0, self.spec.copy_engine.read_buffer.0);
         let transfer = &mut self.transfers[(number - self.first) as usize];
         if transfer.staging.is_some() && transfer.sealed.is_none() {
             return Some((Activity::Stall(Stall::ReadData), Wake::NEVER));
         }
-        let address = transfer.staging.unwrap_or(transfer.job.source) + transfer.asked;
-        let bytes = (burst - address % burst).min(transfer.job.bytes - transfer.asked);
+        // Of a message that is read twice the second time follows the first.
+        let place =
+            if transfer.asked < transfer.job.bytes { transfer.asked } else { transfer.asked - transfer.job.bytes };
+        let address = transfer.staging.unwrap_or(transfer.job.source) + place;
+        let bytes = (burst - address % burst).min(transfer.job.bytes - place);
+        room += transfer.first_pass.as_ref().map_or(0, FirstPass::room);
         if self.buffered + bytes > room {
+            if !self.taken.is_empty() {
+                return Some(self.buffer_full());
+            }
             return Some((Activity::Stall(self.outward_stall(now.cycle)), Wake::NEVER));
         }
         if !ports.reads.has_room() {
@@ -92,25 +100,64 @@ impl Pce {
 
     /// Turns data into writes to host memory.
     fn send_out(&mut self, number: u64, data: MemoryData, now: Now) {
+        let transfer = &mut self.transfers[(number - self.first) as usize];
+        transfer.damaged |= data.damaged;
+        if transfer.first_pass.as_ref().is_some_and(|pass| pass.absorbed < transfer.job.bytes) {
+            return self.absorb(number, &data, now);
+        }
+        self.emit(number, u64::from(data.bytes), data.payload, now);
+    }
+
+    /// Passes data through the engine for the first time of two.
+    #[cold]
+    fn absorb(&mut self, number: u64, data: &MemoryData, now: Now) {
+        let (bytes, burst) = (u64::from(data.bytes), self.spec.copy_engine.burst.0);
+        let (taken, _) = self.through_engine(true, data.bytes, now.cycle);
+        let Some(transfer) = self.transfers.get_mut((number - self.first) as usize) else { return };
+        let total = transfer.job.bytes;
+        let Some(pass) = &mut transfer.first_pass else { return };
+        pass.absorbed += bytes;
+        let last = pass.absorbed == total;
+        if let (Some(stream), Some(text)) = (&mut transfer.stream, data.payload.bytes()) {
+            stream.absorb(text, last);
+        }
+        if pass.kept_room.is_none() {
+            match taken > now.cycle {
+                true => self.taken.push_back((taken, bytes)),
+                false => self.buffered -= bytes,
+            }
+            return;
+        }
+        pass.text.push(data.payload.clone());
+        let text = if last { pass.text.take() } else { Payload::none() };
+        let mut left = if last { total } else { 0 };
+        while left > 0 {
+            let (start, bytes) = (total - left, left.min(burst));
+            self.emit(number, bytes, text.part(start, bytes), now);
+            left -= bytes;
+        }
+    }
+
+    /// Passes bytes through the engine, if they are sealed here, and puts them into the outbox.
+    fn emit(&mut self, number: u64, bytes: u64, text: Payload, now: Now) {
         let keys = self.keys.clone();
         let (mps, place) = (self.spec.max_payload, (number - self.first) as usize);
         let transfer = &mut self.transfers[place];
-        transfer.damaged |= data.damaged;
         let (kind, damaged) = (transfer.job.kind, transfer.damaged);
         let target = transfer.job.destination + transfer.fed;
-        let payload = match (&keys, &mut transfer.stream, data.payload.bytes()) {
-            (Some(keys), Some(stream), Some(bytes)) => {
-                let mut sealed = bytes.to_vec();
+        let payload = match (&keys, &mut transfer.stream, text.bytes()) {
+            (Some(keys), Some(stream), Some(plain)) => {
+                let mut sealed = plain.to_vec();
                 stream.update(&keys.d2h, &mut sealed);
                 Payload::of(sealed)
             }
             _ => match &transfer.sealed {
-                Some(sealed) => sealed.text.part(transfer.fed, u64::from(data.bytes)),
-                None => data.payload,
+                Some(sealed) => sealed.text.part(transfer.fed, bytes),
+                None => text,
             },
         };
-        transfer.fed += u64::from(data.bytes);
-        for piece in RequestSplit::new(target, u64::from(data.bytes), mps, RequestPolicy::Aligned) {
+        transfer.fed += bytes;
+        for piece in RequestSplit::new(target, bytes, mps, RequestPolicy::Aligned) {
             let (_, out) = self.through_engine(kind == JobKind::Seal, piece.bytes, now.cycle);
             let part = payload.part(piece.address - target, u64::from(piece.bytes));
             let tlp = Tlp { damaged, ..Tlp::write(piece.address, piece.bytes, part) };
@@ -160,7 +207,9 @@ impl Pce {
                 self.queue_behind(end, tag.split_at(room.min(tag.len() as u64) as usize), cycle, joins);
             }
         }
-        self.queue(cycle, Tlp::write(message.iv, 12, Payload::of(message.iv_bytes.to_vec())), 0);
+        let mut iv = message.iv_bytes.to_vec();
+        iv.resize(self.format.nonce_bytes() as usize, 0);
+        self.queue(cycle, Tlp::write(message.iv, iv.len() as u32, Payload::of(iv)), 0);
     }
 
     /// Puts a tag behind the message that ends at `end`: its first bytes where the write of the message's end has room for them, the

@@ -100,7 +100,7 @@ impl Bench {
     }
 
     fn new(spec: PceSpec) -> Self {
-        let key = || Key::new(&KEY).unwrap();
+        let key = || Key::new(&KEY).unwrap().into();
         let clock = Clock::new(spec.copy_engine.clock).unwrap();
         let (here, there) = (UnitId(0), UnitId(1));
         Self {
