@@ -4,7 +4,6 @@ use super::{
     Pce, Ports,
     host_read::{Piece, Refusal},
     text::stand_in,
-    transfer::FirstPass,
 };
 use crate::{
     gpu::{
@@ -31,7 +30,7 @@ impl Pce {
             if transfer.asked < transfer.job.bytes { transfer.asked } else { transfer.asked - transfer.job.bytes };
         let address = transfer.staging.unwrap_or(transfer.job.source) + place;
         let bytes = (burst - address % burst).min(transfer.job.bytes - place);
-        room += transfer.first_pass.as_ref().map_or(0, FirstPass::room);
+        room += transfer.first_pass.as_ref().map_or(0, |pass| pass.room());
         if self.buffered + bytes > room {
             if !self.taken.is_empty() {
                 return Some(self.buffer_full());

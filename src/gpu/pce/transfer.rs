@@ -66,7 +66,7 @@ pub(super) struct Transfer {
     /// Bytes that have passed and are not yet in a write to device memory.
     pub unwritten: u64,
     /// Of a message that is sealed in two passes.
-    pub first_pass: Option<FirstPass>,
+    pub first_pass: Option<Box<FirstPass>>,
     pub damaged: bool,
     pub assembly: Assembly,
     pub stream: Option<Text>,
@@ -101,7 +101,7 @@ impl Transfer {
         let kept = kept.filter(|_| job.kind == JobKind::Seal);
         Self {
             ready,
-            first_pass: kept.map(|kept| FirstPass::of(job.bytes, kept)),
+            first_pass: kept.map(|kept| Box::new(FirstPass::of(job.bytes, kept))),
             requests,
             next,
             tag_first: spec.tag_fetch == TagFetch::BeforeData,
