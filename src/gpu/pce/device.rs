@@ -46,7 +46,7 @@ impl Pce {
         }
         transfer.asked += bytes;
         self.buffered += bytes;
-        self.device_order.push_back((number, address));
+        self.device_order.push_back((number, address, bytes as u32));
         ports.reads.push(MemoryRead { address, bytes: bytes as u32 });
         None
     }
@@ -54,12 +54,13 @@ impl Pce {
     /// Takes data from device memory.
     pub(super) fn take_data(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(data) = ports.data.arrive(now.time) {
-            let Some((number, address)) = self.device_order.pop_front() else {
+            let Some((number, address, bytes)) = self.device_order.pop_front() else {
                 self.incidents
                     .push(format!("data from {:#x} of device memory came unasked and were dropped", data.address));
                 continue;
             };
             if address != data.address {
+                self.buffered -= u64::from(bytes);
                 self.fail(
                     number,
                     format!("device memory answered {:#x} where {address:#x} was asked", data.address),

@@ -163,8 +163,8 @@ pub struct Pce {
     queued: u64,
     /// Semaphores at the ends of pushes: the number that `queued` has with them, and the push.
     releases: VecDeque<(u64, u32)>,
-    /// Reads of device memory under way: transfer and address.
-    device_order: VecDeque<(u64, u64)>,
+    /// Reads of device memory under way: transfer, address and bytes.
+    device_order: VecDeque<(u64, u64, u32)>,
     quarantined: u64,
     peak_quarantine: u64,
     incidents: Vec<String>,
