@@ -144,7 +144,8 @@ impl Scheme for Timing {
         self.dates.last_text = Some(last + 1);
         // A state takes a block per cycle at best.
         let waited = first - free + (blocks - 1) * (self.round - 1);
-        let limit = if waited > 0 { Limit::Aes } else { Limit::Data };
+        // Text that finds the block before it still in the state waits for nothing else.
+        let limit = if waited > 0 || first > visible { Limit::Aes } else { Limit::Data };
         Burst { last, waits: Waits { aes: waited, ghash: 0 }, limit }
     }
 
