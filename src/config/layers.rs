@@ -424,6 +424,14 @@ mod tests {
     }
 
     #[test]
+    fn the_engine_of_a_machine_with_another_aead_is_that_aeads() {
+        let engine = Layers::new("h100-nvl-tdx").overlay("aegis-256x2").set("aead.tag=32 B").resolve_alone().unwrap();
+        let Alone::Other(AeadSpec::Aegis256(spec)) = engine else { panic!("{engine:?}") };
+        assert_eq!((spec.lanes, spec.tag_bytes()), (2, 32));
+        assert!(matches!(Layers::new("h100-nvl-tdx").resolve_alone(), Ok(Alone::Gcm(_))));
+    }
+
+    #[test]
     fn every_error_has_a_remedy_or_a_place() {
         for bad in ["link.lanes=1.5", "name=3", "link.flight=[1]", "tag_queue.release=4", "link.lanes=1979-05-27"] {
             let error = Layers::new("h100-nvl-tdx").set(bad).resolve().unwrap_err();

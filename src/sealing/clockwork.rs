@@ -9,6 +9,7 @@ use crate::gcm::timing::{Accepted, Finished, Timing, Waits};
 
 /// An engine's clockwork. Messages follow each other: start, text in order, finish.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "one for each PCE, and AES-GCM's is looked at for every piece of text")]
 pub enum Clockwork {
     /// AES-GCM.
     Gcm(Timing),

@@ -22,6 +22,7 @@ pub enum KeyError {
 
 /// A key of a path, ready for any number of messages.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "there are four keys")]
 pub enum Key {
     /// AES-GCM.
     Gcm(bulk::Key),

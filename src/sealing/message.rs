@@ -7,6 +7,7 @@ use crate::gcm::message::Direction;
 
 /// A message without AAD in flight. Give it the same [`Key`] at every call.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a few messages are in flight")]
 pub enum Message {
     /// AES-GCM.
     Gcm(chains::Message),

@@ -460,8 +460,7 @@ fn serve_host(bench: &mut Bench, message: &[u8], tag: &[u8], delay: impl Fn(u64)
             let end = read.address + u64::from(read.bytes);
             while at < end {
                 let bytes = u64::from(piece).min(end - at);
-                let from =
-                    if read.address >= TAG_ADDRESS { (at - TAG_ADDRESS, &tag[..]) } else { (at - SOURCE, message) };
+                let from = if read.address >= TAG_ADDRESS { (at - TAG_ADDRESS, tag) } else { (at - SOURCE, message) };
                 let payload = Payload::of(from.1[from.0 as usize..(from.0 + bytes) as usize].to_vec());
                 let whole = Tlp { address: at, bytes: bytes as u32, ..answer(read, payload) };
                 due.push((date, Tlp { byte_count: (end - at) as u32, ..whole }));

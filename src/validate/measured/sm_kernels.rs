@@ -15,8 +15,11 @@ pub(super) const COLUMNS: &[&str] =
 /// How far the rate may be from bytes over SMs and cycles: it is written with six digits.
 const ROUNDING: f64 = 1e-5;
 
+/// How a kernel enciphers and how it authenticates.
+type Parts = (Option<AesKernel>, Option<GhashKernel>);
+
 /// Kernels: how each enciphers and how it authenticates; neither in the one that only multiplies bit matrices.
-const KERNELS: [(&str, (Option<AesKernel>, Option<GhashKernel>)); 9] = [
+const KERNELS: [(&str, Parts); 9] = [
     ("ctr_tables", (Some(AesKernel::TTables), None)),
     ("ctr_bitsliced", (Some(AesKernel::Bitsliced), None)),
     ("ghash_tables", (None, Some(GhashKernel::FourBitTables))),

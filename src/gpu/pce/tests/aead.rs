@@ -186,7 +186,7 @@ fn what_was_given_up_in_either_pass_leaves_engine_and_buffers_to_the_next() {
                 bench.step();
             }
             let ended: Vec<_> = bench.ended();
-            let of = |job| ended.iter().any(|done| *done == Done::Transfer { job, ok: true });
+            let of = |job| ended.contains(&Done::Transfer { job, ok: true });
             // A message that is kept is read in eight bursts: the twelfth is the next one's.
             let (first, second) = if wrong == 12 && kept > 16 { (true, false) } else { (false, true) };
             assert_eq!((of(1), of(2)), (first, second), "{kept} {wrong}: {ended:?}");
