@@ -65,6 +65,9 @@ const CHOICES: &[&[&[&str]]] = &[
     &[
         &["copy_engine.sharing=split", "copy_engine.pces_secure=2"],
         &["copy_engine.sharing=split", "copy_engine.pces_secure=5"],
+        &["copy_engine.sharing=shared", "copy_engine.pces_secure=2", "copy_engine.engine_turn=1 KiB"],
+        &["copy_engine.sharing=shared", "copy_engine.pces_secure=5", "copy_engine.engine_wire=9 cycles"],
+        &["copy_engine.sharing=shared", "copy_engine.engine_turn=4 KiB", "copy_engine.engine_wire=2 cycles"],
     ],
     &[&["copy_engine.method_word=8 cycles"]],
     &[&["copy_engine.opens=arrived"]],

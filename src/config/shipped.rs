@@ -58,6 +58,7 @@ shipped![
     Design "designs/parallel-auth-same-tag.toml",
     Design "designs/segmented-ghash.toml",
     Design "designs/serial-ghash.toml",
+    Design "designs/shared-engine.toml",
     Design "designs/sm.toml",
     Design "designs/sm-tensor.toml",
     Design "designs/split-message.toml",

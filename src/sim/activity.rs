@@ -47,11 +47,13 @@ pub enum Stall {
     Order,
     /// A TLP that could share a MAC.
     Aggregate,
+    /// The engine that several units share.
+    EngineBusy,
 }
 
 impl Stall {
     /// Every stall, in the order of their numbers.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Credit,
         Self::ReadTags,
         Self::LinkBusy,
@@ -72,6 +74,7 @@ impl Stall {
         Self::Completion,
         Self::Order,
         Self::Aggregate,
+        Self::EngineBusy,
     ];
 
     /// The name as outputs print it.
@@ -98,6 +101,7 @@ impl Stall {
             Self::Completion => "completion",
             Self::Order => "order",
             Self::Aggregate => "aggregate",
+            Self::EngineBusy => "engine_busy",
         }
     }
 }

@@ -112,6 +112,7 @@ fn incidents(system: &System) -> Vec<String> {
     }
     all.extend(system.sm.iter().flat_map(|sm| sm.incidents().iter().cloned()));
     for (name, port) in [("host", &system.host_port), ("GPU", &system.gpu_port)] {
+    all.extend(system.engine.iter().flat_map(|engine| engine.incidents().iter().cloned()));
         let traffic = port.traffic();
         let rows = [
             (traffic.bad_lcrc, "refused for a wrong LCRC"),
