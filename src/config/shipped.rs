@@ -63,7 +63,6 @@ shipped![
     Design "designs/sm-tensor.toml",
     Design "designs/split-message.toml",
     Design "designs/store-and-forward.toml",
-    Design "designs/sub-chains.toml",
     Design "designs/tags-4k.toml",
     Design "designs/two-pces.toml",
     Design "designs/verify-bound.toml",
