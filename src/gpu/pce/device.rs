@@ -115,7 +115,7 @@ impl Pce {
             let part = payload.part(piece.address - target, u64::from(piece.bytes));
             let tlp = Tlp { damaged, ..Tlp::write(piece.address, piece.bytes, part) };
             if shared {
-                self.to_engine(number, u64::from(piece.bytes), u64::from(piece.bytes), Some(tlp), now.cycle);
+                self.hand_to_engine(number, u64::from(piece.bytes), u64::from(piece.bytes), Some(tlp), now.cycle);
                 continue;
             }
             let (_, out) = self.through_engine(kind == JobKind::Seal, piece.bytes, now.cycle);

@@ -159,7 +159,7 @@ impl Pce {
             let bytes = left.min(burst);
             left -= bytes;
             if self.shared.is_some() {
-                self.to_engine(number, bytes, 0, None, now.cycle + latency);
+                self.hand_to_engine(number, bytes, 0, None, now.cycle + latency);
                 if left == 0 {
                     self.pass_engine_on(number, now.cycle);
                 }

@@ -64,7 +64,7 @@ impl EngineSide {
 
 impl Pce {
     /// Sends bytes of a transfer to the engine from `cycle` on, which is now or later.
-    pub(super) fn to_engine(&mut self, number: u64, bytes: u64, reserved: u64, write: Option<Tlp>, cycle: u64) {
+    pub(super) fn hand_to_engine(&mut self, number: u64, bytes: u64, reserved: u64, write: Option<Tlp>, cycle: u64) {
         let place = (number - self.first) as usize;
         let Some(side) = &mut self.shared else { return };
         let transfer = &mut self.transfers[place];
@@ -81,7 +81,7 @@ impl Pce {
         transfer.fed += bytes;
         transfer.take_in(piece);
         let last = transfer.fed_all();
-        self.to_engine(number, bytes, bytes, None, now.cycle);
+        self.hand_to_engine(number, bytes, bytes, None, now.cycle);
         if last {
             self.pass_engine_on(number, now.cycle);
         }
