@@ -133,6 +133,7 @@ fn a_second_pass_costs_what_device_memory_takes_to_be_read_again() {
 fn impossible_machines_are_refused_with_the_reason() {
     for (designs, sets, reason) in [
         (&["split-message", "aegis-256"][..], &[][..], "cannot be split"),
+        (&["shared-engine", "aegis-256"], &[], "all PCEs share has AES-GCM"),
         (&["sm", "chacha20-poly1305"], &[], "the kernels on SMs have AES-GCM"),
         (&["ide", "aegis-256"], &[], "IDE"),
         (&["sub-chains", "aegis-256"], &[], "sub_chains belongs to AES-GCM"),

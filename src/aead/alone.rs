@@ -17,12 +17,11 @@ use super::bytes::{BytesError, Key, Scheme};
 use super::clockwork::{Engine, Scheme as _};
 use super::flow::Dates;
 use super::spec::AeadSpec;
-use crate::gcm::alone::{Bench, MessageOutcome as Common, Metrics, SHOWN, bytes};
+use crate::gcm::bench::{Bench, Drawn, MessageOutcome as Common, Stages, Wrong};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::SpecError;
 use crate::units::Bytes;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 /// Why there is no result.
@@ -42,14 +41,9 @@ pub enum AloneError {
         /// The room.
         buffer: Bytes,
     },
-    /// The registers gave something else than crate or clockwork.
-    #[error("message {message}: the {what} of the engine's registers is wrong")]
-    Wrong {
-        /// From 1.
-        message: u32,
-        /// `output`, `tag` or `timing`.
-        what: &'static str,
-    },
+    /// The engine's registers gave another output, tag or timing than crate or clockwork.
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
 }
 
 /// One message: its cycles and its bytes.
@@ -84,45 +78,30 @@ pub struct Outcome {
 pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, AloneError> {
     let (mut timing, format) = (Engine::new(spec)?, spec.format().unwrap_or(Scheme::Aegis256.into()));
     let scheme = format.scheme;
-    let raw = bytes(bench.seed, "key", 0, spec.key_bits() as usize / 8);
+    let raw = bench.key(spec.key_bits());
     let key = Key::new(format, &raw)?;
     let (passes, buffer_bytes) = passes(spec, bench)?;
     let mut start = 0;
     let mut messages = Vec::new();
     for number in 0..bench.messages {
-        let of = |label, length: u64| bytes(bench.seed, label, number, length as usize);
-        let nonce = of("iv", scheme.nonce_bytes() as u64);
-        let (aad, plain) = (of("aad", 16 * bench.aad_blocks), of("text", 16 * bench.blocks));
+        let Drawn { iv: nonce, aad, text: plain } = bench.message(number, scheme.nonce_bytes() as u64);
         let mut cipher = plain.clone();
         let tag = key.seal(&nonce, &aad, &mut cipher)?;
-        let (input, output) = match bench.direction {
-            Direction::Seal => (plain, cipher),
-            Direction::Open => (cipher, plain),
-        };
+        let (input, output) = bench.ways(plain, cipher);
         // The first message starts with its key.
         let begins = if number == 0 { timing.load_key(0) } else { start };
         let dates = timing.message(begins, &Shape::new(aad.len() as u64, input.len() as u64, bench.direction));
         if let AeadSpec::Aegis256(spec) = spec {
             let inputs = Inputs { key: &raw, nonce: &nonce, aad: &aad, text: &input };
-            let wrong = |what| AloneError::Wrong { message: number + 1, what };
+            let wrong = |what| Wrong { message: number + 1, what };
             clocked(spec, &inputs, bench.direction, begins, (&output, &tag, dates)).map_err(wrong)?;
         }
-        let shown = |bytes: &[u8]| (bytes.len() <= SHOWN).then(|| hex::encode(bytes));
-        let digest = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
+        let Dates { first_input, first_text, last_text, tag: tag_cycle, .. } = dates;
+        let stages = Stages { start, first_input, first_text, last_text, end: dates.done() };
+        let bytes: [&[u8]; 5] = [&nonce, &aad, &input, &output, &tag];
         messages.push(MessageOutcome {
-            common: Common {
-                metrics: metrics(&dates, start, bench.blocks),
-                tag_cycle: dates.tag,
-                iv: hex::encode(&nonce),
-                tag: hex::encode(&tag),
-                aad_sha256: digest(&aad),
-                input_sha256: digest(&input),
-                output_sha256: digest(&output),
-                aad: shown(&aad),
-                input: shown(&input),
-                output: shown(&output),
-            },
-            tag_from_start_cycles: dates.tag - start,
+            common: Common::new(stages.metrics(0, bench.blocks), tag_cycle, bytes),
+            tag_from_start_cycles: tag_cycle - start,
             buffer_bytes,
         });
         start = dates.done();
@@ -138,19 +117,6 @@ fn passes(spec: &AeadSpec, bench: &Bench) -> Result<(u32, u64), AloneError> {
             if message <= buffer { Ok((2, message.0)) } else { Err(AloneError::Buffer { message, buffer }) }
         }
         _ => Ok((1, 0)),
-    }
-}
-
-fn metrics(dates: &Dates, start: u64, blocks: u64) -> Metrics {
-    let span = dates.last_text.zip(dates.first_text).map(|(last, first)| last - first);
-    Metrics {
-        setup_cycles: dates.first_input.map(|at| at - start),
-        first_output_cycles: dates.first_text.zip(dates.first_input).map(|(text, input)| text - input),
-        output_span_cycles: span,
-        tail_cycles: dates.last_text.map(|last| dates.done() - last),
-        total_cycles: Some(dates.done() - start),
-        cycles_per_block: span.filter(|_| blocks >= 2).map(|span| span as f64 / (blocks - 1) as f64),
-        ..Metrics::default()
     }
 }
 

@@ -247,14 +247,48 @@ const RULES: &[Rule] = &[
     Rule {
         path: "copy_engine.sharing",
         broken: |m| {
-            let split = m.copy_engine.sharing == Some(Sharing::Split);
+            let (split, sms) = (m.copy_engine.sharing == Some(Sharing::Split), m.sealing_sms().is_some());
+            let shared = m.copy_engine.sharing == Some(Sharing::Shared);
             let many = split && Format::of(&m.engine.ghash) != Format::GCM;
-            let sms = split && m.sealing_sms().is_some();
-            let chains = || "parts of a message have shares of one tag, and sub-chains have several".to_owned();
-            let elsewhere = || "messages in parts are sealed and opened in the PCEs, and here SMs do that".to_owned();
-            many.then(chains).or_else(|| sms.then(elsewhere))
+            let other = shared && m.copy_engine.open_ghash.as_ref().is_some_and(|open| *open != m.engine.ghash);
+            [
+                (many, "parts of a message have shares of one tag, and sub-chains have several"),
+                (split && sms, "messages in parts are sealed and opened in the PCEs, and here SMs do that"),
+                (shared && sms, "SMs seal and open here, so that the PCEs have no engine to share"),
+                (other, "one engine has one authenticator, and copy_engine.open_ghash asks for another one in the PCEs that open"),
+            ]
+            .into_iter()
+            .find_map(|(broken, why)| broken.then(|| why.to_owned()))
         },
-        remedy: "write sharing = \"per_pce\", another design of engine.ghash, or gpu_crypto.place = \"copy_engine\"",
+        remedy: "write sharing = \"per_pce\", another design of engine.ghash, no copy_engine.open_ghash, or gpu_crypto.place = \"copy_engine\"",
+    },
+    Rule {
+        path: "copy_engine.engine_wire",
+        broken: |m| {
+            let none = m.copy_engine.engine_wire.is_some_and(|wire| wire.0 == 0);
+            none.then(|| "what crosses from one unit to another takes a cycle at least".to_owned())
+        },
+        remedy: "write 1 cycle or more",
+    },
+    Rule {
+        path: "copy_engine.engine_turn",
+        broken: |m| {
+            let (turn, room) = (m.copy_engine.engine_turn?, m.copy_engine.read_buffer);
+            let beyond = m.link.max_read_request.max(m.copy_engine.burst);
+            let odd = !turn.0.is_multiple_of(16);
+            let large = turn.0 + beyond.0 > room.0;
+            let many = m.copy_engine.sharing == Some(Sharing::Shared) && Format::of(&m.engine.ghash) != Format::GCM;
+            let blocks = || format!("{turn} is no number of whole AES blocks");
+            let full = || {
+                format!(
+                    "a turn of {turn} and the request that reaches beyond it ({beyond}) do not fit a PCE's read buffer of {room}"
+                )
+            };
+            let chains =
+                || "a message's place in the engine has one accumulator, and sub-chains have several".to_owned();
+            odd.then(blocks).or_else(|| large.then(full)).or_else(|| many.then(chains))
+        },
+        remedy: "write a multiple of 16 B that leaves room in copy_engine.read_buffer, or leave it out: then a message keeps the engine until its end",
     },
     Rule {
         path: "tag_queue.placement",
@@ -552,6 +586,7 @@ mod tests {
         ("aead", &["aead={ scheme=\"aegis256\", lanes=3, round=\"1 cycle\", compare=\"1 cycle\" }"]),
         ("aead", &["aead={ scheme=\"aegis256\", lanes=1, round=\"1 cycle\", tag=\"24 B\", compare=\"1 cycle\" }"]),
         ("aead", &[AEGIS, "copy_engine.sharing=split"]),
+        ("aead", &[AEGIS, "copy_engine.sharing=shared"]),
         ("aead", &[AEGIS, SM, "gpu_crypto.place=sm"]),
         ("aead", &[AEGIS, "link.ide_capable=true", IDE]),
         ("aead", &[AEGIS, OPEN_GHASH]),
@@ -573,6 +608,25 @@ mod tests {
             "copy_engine.sharing",
             &[
                 "copy_engine.sharing=split",
+                "engine.ghash={design=\"sub_chains\",chains=2,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
+        ("copy_engine.sharing", &[SM, "gpu_crypto.place=sm", "copy_engine.sharing=shared"]),
+        (
+            "copy_engine.sharing",
+            &[
+                "copy_engine.sharing=shared",
+                "copy_engine.open_ghash={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}",
+            ],
+        ),
+        ("copy_engine.engine_wire", &["copy_engine.sharing=shared", "copy_engine.engine_wire=0 cycles"]),
+        ("copy_engine.engine_turn", &["copy_engine.sharing=shared", "copy_engine.engine_turn=4100 B"]),
+        ("copy_engine.engine_turn", &["copy_engine.sharing=shared", "copy_engine.engine_turn=32272 B"]),
+        (
+            "copy_engine.engine_turn",
+            &[
+                "copy_engine.sharing=shared",
+                "copy_engine.engine_turn=4 KiB",
                 "engine.ghash={design=\"sub_chains\",chains=2,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
             ],
         ),
@@ -640,6 +694,7 @@ mod tests {
             &[GCM_SIV, "tag_queue.fetch=before_data", "copy_engine.opens=arrived"],
             &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
             &["driver.pinned.message=32 B", "driver.pinned.push=32 B"],
+            &["copy_engine.sharing=shared", "copy_engine.engine_turn=32256 B", "copy_engine.engine_wire=1 cycle"],
             &[
                 "compute.slots=128",
                 "compute.stretch=1000",

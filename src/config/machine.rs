@@ -3,7 +3,7 @@
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
-use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, TagQueueSpec};
+use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, Sharing, TagQueueSpec};
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec};
 use crate::sealing::SealingSpec;
@@ -70,6 +70,12 @@ impl MachineSpec {
     pub fn sealing_sms(&self) -> Option<&SmSpec> {
         let place = self.gpu_crypto.as_ref().map(|crypto| crypto.place);
         self.sm.as_ref().filter(|_| self.sealed_path() && place == Some(CryptoPlace::Sm))
+    }
+
+    /// Whether the PCEs that seal and open have one engine between them.
+    #[must_use]
+    pub fn shared_engine(&self) -> bool {
+        self.copy_engine.sharing == Some(Sharing::Shared) && self.sealed_path() && self.sealing_sms().is_none()
     }
 
     /// Whether copies between host and GPU are sealed as messages and pass through shared memory. With confidential computing on a

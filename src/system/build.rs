@@ -3,7 +3,7 @@
 use super::{
     channels::Channels,
     data::{DeviceBytes, HostBytes, Ledger, SharedLedger},
-    machine::{FIRST_PCE, FRONT_ENDS, SMS, System},
+    machine::{ENGINE, FIRST_PCE, FRONT_ENDS, SMS, System},
     outcome::RunError,
     pushes::PushStore,
     request::{Direction, Memory, Request},
@@ -24,6 +24,7 @@ use crate::{
         },
         pce::{Keys, Pce, PceSpec},
         scheduler::Scheduler,
+        shared_engine::SharedEngine,
         sm::Sm,
         spec::{Opens, Release, TagPlacement},
         tag_queue::TagQueue,
@@ -208,6 +209,18 @@ fn stored(machine: &MachineSpec, clocks: &Clocks) -> Option<u64> {
     (machine.copy_engine.opens == Opens::Arrived && machine.sealing_sms().is_none()).then(cycles)
 }
 
+/// Cycles between a PCE and the engine that PCEs share.
+fn engine_wire(machine: &MachineSpec) -> u64 {
+    machine.copy_engine.engine_wire.map_or(1, |cycles| cycles.0)
+}
+
+/// The engine that PCEs share, where they do.
+fn shared_engine(machine: &MachineSpec, pces: usize, clock: Clock) -> Result<Option<SharedEngine>, RunError> {
+    let (wire, turn) = (engine_wire(machine), machine.copy_engine.engine_turn.map(|bytes| bytes.0));
+    let engine = || build(SharedEngine::new(&machine.engine, pces, wire, turn, clock));
+    machine.shared_engine().then(engine).transpose()
+}
+
 fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) -> Result<PceSpec, RunError> {
     let tags = (machine.link.read_tags as usize / count) as u16;
     let mut engine = machine.sealing();
@@ -218,6 +231,7 @@ fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) 
     Ok(PceSpec {
         copy_engine: machine.copy_engine.clone(),
         engine: (machine.sealed_path() && machine.sealing_sms().is_none()).then_some(engine),
+        shared: machine.shared_engine().then_some(engine_wire(machine)),
         max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
         first_tag: first_tag(machine.link.read_tags) + (place % count) as u16 * tags,
@@ -264,7 +278,7 @@ fn plans(request: &Request) -> Vec<CopyPlan> {
     request.copies.iter().map(plan).collect()
 }
 
-fn units(clocks: &Clocks, pces: &[String]) -> Vec<UnitInfo> {
+fn units(clocks: &Clocks, pces: &[String], shared_engine: bool) -> Vec<UnitInfo> {
     let fixed = [
         ("host.driver", clocks.cpu),
         ("host.cipher", clocks.cpu),
@@ -282,6 +296,7 @@ fn units(clocks: &Clocks, pces: &[String]) -> Vec<UnitInfo> {
     debug_assert_eq!(units.len(), usize::from(FIRST_PCE));
     units.extend(pces.iter().map(|name| UnitInfo { name: name.clone(), clock: clocks.copy_engine }));
     units.extend(clocks.sm.map(|clock| UnitInfo { name: SMS.into(), clock }));
+    units.extend(shared_engine.then(|| UnitInfo { name: ENGINE.into(), clock: clocks.copy_engine }));
     units
 }
 
@@ -350,7 +365,7 @@ impl System {
         let front_end = |lce, ivs| front_end(machine, lce, count, ivs, clocks.copy_engine);
         let (spans, first_verified) = (vec![None; plans.len()], vec![None; plans.len()]);
         Ok(Self {
-            units: units(&clocks, &names),
+            units: units(&clocks, &names, machine.shared_engine()),
             wakes: crate::sim::Wakes::default(),
             channels: Channels::new(machine, count, &names),
             driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces))?,
@@ -366,6 +381,7 @@ impl System {
             hbm: Hbm::new(&machine.hbm, clocks.hbm),
             pces: (0..names.len()).map(pce).collect::<Result<_, _>>()?,
             sm: sms(machine, &clocks, exact.then(|| Arc::clone(&secrets.keys)), &worker)?,
+            engine: shared_engine(machine, names.len(), clocks.copy_engine)?,
             readers: count,
             host,
             pushes: PushStore::default(),

@@ -156,7 +156,8 @@ fn price_engine(machine: &MachineSpec, way: Direction, put: &mut impl FnMut(&str
         engine.ghash = ghash.clone();
     }
     let cost = cost::engine(&engine, machine.copy_engine.clock);
-    let area = cost.area_kge * f64::from(machine.copy_engine.pces_secure);
+    let engines = if machine.shared_engine() { 1 } else { machine.copy_engine.pces_secure };
+    let area = cost.area_kge * f64::from(engines);
     for (name, Interval { low, high }) in [("area_kge", area), ("pj_per_byte", cost.pj_per_byte)] {
         put(&format!("{name}_low"), Value::Number(low));
         put(name, Value::Number(f64::midpoint(low, high)));

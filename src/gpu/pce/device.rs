@@ -157,19 +157,26 @@ impl Pce {
             },
         };
         transfer.fed += bytes;
+        let shared = kind == JobKind::Seal && self.shared.is_some();
         for piece in RequestSplit::new(target, bytes, mps, RequestPolicy::Aligned) {
-            let (_, out) = self.through_engine(kind == JobKind::Seal, piece.bytes, now.cycle);
             let part = payload.part(piece.address - target, u64::from(piece.bytes));
             let tlp = Tlp { damaged, ..Tlp::write(piece.address, piece.bytes, part) };
+            if shared {
+                self.hand_to_engine(number, u64::from(piece.bytes), u64::from(piece.bytes), Some(tlp), now.cycle);
+                continue;
+            }
+            let (_, out) = self.through_engine(kind == JobKind::Seal, piece.bytes, now.cycle);
             self.queue(out, tlp, u64::from(piece.bytes));
         }
-        if self.transfers[place].fed_all() {
-            self.finish_out(number, now);
+        match self.transfers[place].fed_all() {
+            true if shared => self.pass_engine_on(number, now.cycle),
+            true => self.finish_out(number, now),
+            false => {}
         }
     }
 
     /// Ends a transfer to host memory: tag and IV follow the data; of a part, the front end is told its share of the tag.
-    fn finish_out(&mut self, number: u64, now: Now) {
+    pub(super) fn finish_out(&mut self, number: u64, now: Now) {
         let keys = self.keys.clone();
         let place = (number - self.first) as usize;
         if self.transfers[place].job.kind == JobKind::Seal {
@@ -177,7 +184,7 @@ impl Pce {
             let job = transfer.job.clone();
             let cycle = match &mut self.engine {
                 Some(engine) => self.weight.applied(job.share.part, engine.finish().tag),
-                None => now.cycle,
+                None => transfer.tag_stands.unwrap_or(now.cycle),
             };
             let tag = match (&keys, &transfer.stream, &transfer.sealed) {
                 (_, _, Some(sealed)) => sealed.tag.clone(),
@@ -191,8 +198,7 @@ impl Pce {
             }
         }
         self.transfers[place].last_push = Some(self.queued);
-        self.feeding = number + 1;
-        self.start_engine(now.cycle);
+        self.pass_engine_on(number, now.cycle);
     }
 
     /// Puts a message's tag and IV into the outbox. Where the message's last write `joins` an inline tag, it is the last in the outbox.

@@ -7,6 +7,7 @@
 //!  data wire (device) ~|    +- tags, read buffer                    |> reads Out (device memory)
 //!  released In (hold) >|                                            |~ reports wire (tag queue)
 //!  sealed wire (SMs)  ~|                                            |~ jobs wire (SMs)
+//!  replies (engine)   ~|                                            |~ requests wire (engine that PCEs share)
 //!                      +--------------------------------------------+> done Out (front end)
 //! ```
 //!
@@ -23,10 +24,13 @@
 //! | sealing in two passes | all of a message goes through the engine for its tag, then once more to be enciphered. One that fits the engine's buffer is kept: its bytes stay in read buffer and engine's buffer, taken together, until the link has taken them. A longer one is read from device memory a second time |
 //! | opening by tag | the engine starts a message's keystream when its expected tag has come |
 //! | order | a semaphore goes out after all earlier writes; a transfer to host memory is done when the link has taken its last write |
-//! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy` |
+//! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy`, `engine_busy` |
 //!
 //! Where SMs seal and open, the engine is absent: ciphertext to be opened goes to a buffer in device memory and the message to the SMs; of a message to
 //! be sealed the ciphertext is read from that buffer once the SMs have told that it is there.
+//!
+//! Where all PCEs share [one engine](super::shared_engine), it is absent too: bytes go there as they come, and on when they are back; until then they
+//! keep their room in the read buffer.
 //!
 //! A read without a completion for `completion_timeout`, an unsupported request or a wrong ECRC fails the transfer; its message then
 //! has no computed tag and is not verified.
@@ -36,6 +40,7 @@ mod device;
 mod feed;
 mod host_read;
 pub(in crate::gpu) mod opening;
+mod shared;
 mod text;
 mod transfer;
 mod weight;
@@ -57,9 +62,12 @@ use crate::{
     sim::{Activity, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
 };
 use host_read::Slots;
+use shared::EngineSide;
 use std::{collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
 use weight::Weight;
+
+pub use shared::EnginePorts;
 
 /// The keys of a logical engine.
 #[derive(Debug)]
@@ -77,6 +85,8 @@ pub struct PceSpec {
     pub copy_engine: CopyEngineSpec,
     /// Its engine, where confidential computing is on.
     pub engine: Option<SealingSpec>,
+    /// Where that engine is one that all PCEs share: cycles of the wire to it.
+    pub shared: Option<u64>,
     /// Largest read request.
     pub max_read_request: MaxSize,
     /// Largest write.
@@ -127,6 +137,8 @@ pub struct Ports<'a> {
     pub released: Option<&'a mut Queue<Verdict>>,
     /// Where SMs seal and open.
     pub sm: Option<SmPorts<'a>>,
+    /// Where PCEs share an engine.
+    pub engine: Option<EnginePorts<'a>>,
     /// To the front end.
     pub done: Out<'a, Done>,
     /// Where wakes are noted.
@@ -142,6 +154,7 @@ pub struct Pce {
     worker: Rc<Worker>,
     format: Format,
     engine: Option<Clockwork>,
+    shared: Option<EngineSide>,
     engine_limit: Limit,
     weight: Weight,
     timeout: u64,
@@ -181,7 +194,8 @@ impl Pce {
     /// If the engine cannot be built.
     pub fn new(spec: PceSpec, keys: Option<Arc<Keys>>, worker: Rc<Worker>, clock: Clock) -> Result<Self, SpecError> {
         let product = spec.engine.as_ref().map_or(1, SealingSpec::product);
-        let mut engine = spec.engine.as_ref().map(Clockwork::new).transpose()?;
+        let own = spec.engine.as_ref().filter(|_| spec.shared.is_none());
+        let mut engine = own.map(Clockwork::new).transpose()?;
         if let Some(engine) = &mut engine {
             // From cycle 0 on; a message that came before the powers of H stand would wait for them.
             engine.load_key(0);
@@ -190,6 +204,7 @@ impl Pce {
             slots: Slots::new(spec.first_tag, spec.tags),
             format: spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
+            shared: spec.shared.map(EngineSide::new),
             spec,
             clock,
             keys,
@@ -245,6 +260,7 @@ impl Pce {
         self.take_completions(now, ports);
         self.take_data(now, ports);
         self.take_sealed(now, ports);
+        self.take_replies(now, ports);
         self.take_verdicts(now, ports);
         self.take_work(now, ports);
         if now.cycle >= self.expires {
@@ -254,9 +270,13 @@ impl Pce {
         let share_at = self.retire(now.cycle, ports);
         // Last, so that what the PCE is follows from all that has changed at this edge.
         let (activity, issue_at) = self.issue(now, ports);
+        self.send_to_engine(ports);
         let mut arrival = ports.data.next_arrival();
         if let Some(sm) = &ports.sm {
             arrival = arrival.into_iter().chain(sm.sealed.next_arrival()).min();
+        }
+        if let Some(engine) = &ports.engine {
+            arrival = arrival.into_iter().chain(engine.replies.next_arrival()).min();
         }
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         self.expires = self.deadline();
@@ -334,6 +354,7 @@ impl Pce {
     /// What it means that the read buffer has no room, and when it will have.
     fn buffer_full(&self) -> (Activity, u64) {
         let stall = match self.engine_limit {
+            _ if self.engine_has_bytes() => Stall::EngineBusy,
             _ if self.taken.is_empty() => Stall::ReadTags,
             Limit::Aes => Stall::AesBusy,
             Limit::Ghash | Limit::Data => Stall::GhashBusy,
@@ -341,9 +362,15 @@ impl Pce {
         (Activity::Stall(stall), self.taken.front().map_or(Wake::NEVER, |t| t.0))
     }
 
+    /// Whether the engine that PCEs share has bytes of this one.
+    fn engine_has_bytes(&self) -> bool {
+        self.shared.as_ref().is_some_and(EngineSide::waits)
+    }
+
     /// What keeps bytes for host memory in the PCE: device memory, the engine or the link.
     fn outward_stall(&self, cycle: u64) -> Stall {
         match (self.outbox.front(), self.engine_limit) {
+            (None, _) if self.engine_has_bytes() => Stall::EngineBusy,
             (None, _) => Stall::ReadData,
             (Some(write), Limit::Aes) if write.0 > cycle => Stall::AesBusy,
             (Some(write), Limit::Ghash) if write.0 > cycle => Stall::GhashBusy,

@@ -1,6 +1,6 @@
 //! One transfer in a PCE.
 
-use super::{PceSpec, assembly::Assembly, opening::Opening, text::Text};
+use super::{PceSpec, assembly::Assembly, host_read::Piece, opening::Opening, text::Text};
 use crate::{
     gpu::{
         spec::{Release, TagFetch, TagPlacement},
@@ -10,6 +10,9 @@ use crate::{
     pcie::split::{Request, RequestPolicy, RequestSplit},
     sealing::SealingSpec,
 };
+
+/// Bytes that are handed over to be opened at once.
+const PIECE: u64 = 64 << 10;
 
 /// Reach of addresses within the buffer for ciphertext.
 const WINDOW: u64 = 1 << 40;
@@ -80,6 +83,11 @@ pub(super) struct Transfer {
     pub last_push: Option<u64>,
     /// Of a part of a message that is sealed: its share of the tag, and the cycle in which it stands.
     pub share: Option<(u64, [u8; 16])>,
+    /// With a shared engine: bytes that have gone to it and bytes that are back.
+    pub to_engine: u64,
+    pub through: u64,
+    /// With a shared engine: cycle in which the message's tag stands here.
+    pub tag_stands: Option<u64>,
     pub failed: Option<String>,
     /// Where SMs seal and open: the message's place in the buffer for ciphertext.
     pub staging: Option<u64>,
@@ -121,6 +129,9 @@ impl Transfer {
             reserved_quarantine: false,
             last_push: None,
             share: None,
+            to_engine: 0,
+            through: 0,
+            tag_stands: None,
             failed: None,
             // At the same place within its window as the plaintext, so equally aligned.
             staging: spec.staging.filter(|_| secure).map(|base| base + plain % WINDOW),
@@ -198,6 +209,14 @@ impl Transfer {
         self.fed == self.job.bytes
     }
 
+    /// Takes the bytes of a piece.
+    #[inline]
+    pub fn take_in(&mut self, piece: Piece) {
+        self.damaged |= piece.damaged;
+        self.assembly.push(piece.payload);
+        self.hand_over(PIECE);
+    }
+
     /// Hands what has come to be opened, if it is at least `piece` bytes.
     #[inline]
     pub fn hand_over(&mut self, piece: u64) {
@@ -216,6 +235,7 @@ impl Transfer {
 
     /// Whether a transfer to device memory needs nothing more from its PCE.
     pub fn finished(&self) -> bool {
-        self.failed.is_some() || (self.fed_all() && self.tag_known && !self.holds && !self.job.kind.writes_host())
+        let passed = self.fed_all() && self.through == self.to_engine;
+        self.failed.is_some() || (passed && self.tag_known && !self.holds && !self.job.kind.writes_host())
     }
 }
