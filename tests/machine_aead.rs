@@ -136,7 +136,7 @@ fn impossible_machines_are_refused_with_the_reason() {
         (&["shared-engine", "aegis-256"], &[], "all PCEs share has AES-GCM"),
         (&["sm", "chacha20-poly1305"], &[], "the kernels on SMs have AES-GCM"),
         (&["ide", "aegis-256"], &[], "IDE"),
-        (&["sub-chains", "aegis-256"], &[], "sub_chains belongs to AES-GCM"),
+        (&["parallel-auth", "aegis-256"], &[], "belongs to AES-GCM, and aead stands in its engine's place"),
         (&["segmented-ghash", "gcm-siv"], &[], "segmented belongs to AES-GCM"),
         (&["message-parallel", "gcm-siv"], &[], "message_parallel belongs to AES-GCM"),
         (&["verify-bound", "aegis-256"], &[], "open_ghash belongs to AES-GCM"),
