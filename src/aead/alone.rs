@@ -14,9 +14,9 @@
 
 use super::aegis256::{self, datapath};
 use super::bytes::{BytesError, Key, Scheme};
+use super::clockwork::{Engine, Scheme as _};
 use super::flow::Dates;
 use super::spec::AeadSpec;
-use super::{chacha20_poly1305, gcm_siv};
 use crate::gcm::bench::{Bench, Drawn, MessageOutcome as Common, Stages, Wrong};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::SpecError;
@@ -71,57 +71,15 @@ pub struct Outcome {
     pub messages: Vec<MessageOutcome>,
 }
 
-/// The clockwork of any scheme.
-#[derive(Debug, Clone)]
-pub enum Timing {
-    /// AES-GCM-SIV.
-    GcmSiv(gcm_siv::Timing),
-    /// AEGIS-256.
-    Aegis256(aegis256::Timing),
-    /// ChaCha20-Poly1305.
-    ChaCha20Poly1305(chacha20_poly1305::Timing),
-}
-
-impl Timing {
-    /// An engine at rest in cycle 0.
-    ///
-    /// # Errors
-    /// What [`AeadSpec::check`] says.
-    pub fn new(spec: &AeadSpec) -> Result<Self, SpecError> {
-        Ok(match spec {
-            AeadSpec::GcmSiv(spec) => Self::GcmSiv(gcm_siv::Timing::new(spec)?),
-            AeadSpec::Aegis256(spec) => Self::Aegis256(aegis256::Timing::new(spec)?),
-            AeadSpec::ChaCha20Poly1305(spec) => Self::ChaCha20Poly1305(chacha20_poly1305::Timing::new(spec)?),
-        })
-    }
-
-    /// Loads a key in cycle `at`. Gives the cycle from which messages may start.
-    #[must_use]
-    pub const fn load_key(&self, at: u64) -> u64 {
-        match self {
-            Self::GcmSiv(timing) => timing.load_key(at),
-            Self::Aegis256(_) | Self::ChaCha20Poly1305(_) => at,
-        }
-    }
-
-    /// A message that may start in cycle `at`.
-    pub fn message(&mut self, at: u64, shape: &Shape) -> Dates {
-        match self {
-            Self::GcmSiv(timing) => timing.message(at, shape),
-            Self::Aegis256(timing) => timing.message(at, shape),
-            Self::ChaCha20Poly1305(timing) => timing.message(at, shape),
-        }
-    }
-}
-
 /// Runs an engine alone. Stages are not traced.
 ///
 /// # Errors
 /// An engine that cannot be built, or a message that it cannot take.
 pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, AloneError> {
-    let (mut timing, scheme) = (Timing::new(spec)?, spec.scheme().unwrap_or(Scheme::Aegis256));
+    let (mut timing, format) = (Engine::new(spec)?, spec.format().unwrap_or(Scheme::Aegis256.into()));
+    let scheme = format.scheme;
     let raw = bench.key(spec.key_bits());
-    let key = Key::new(scheme, &raw)?;
+    let key = Key::new(format, &raw)?;
     let (passes, buffer_bytes) = passes(spec, bench)?;
     let mut start = 0;
     let mut messages = Vec::new();
@@ -136,7 +94,7 @@ pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, AloneError> {
         if let AeadSpec::Aegis256(spec) = spec {
             let inputs = Inputs { key: &raw, nonce: &nonce, aad: &aad, text: &input };
             let wrong = |what| Wrong { message: number + 1, what };
-            clocked(spec, &inputs, bench.direction, begins, (&output, tag, dates)).map_err(wrong)?;
+            clocked(spec, &inputs, bench.direction, begins, (&output, &tag, dates)).map_err(wrong)?;
         }
         let Dates { first_input, first_text, last_text, tag: tag_cycle, .. } = dates;
         let stages = Stages { start, first_input, first_text, last_text, end: dates.done() };
@@ -176,7 +134,7 @@ fn clocked(
     inputs: &Inputs<'_>,
     direction: Direction,
     start: u64,
-    (output, tag, dates): (&[u8], [u8; 16], Dates),
+    (output, tag, dates): (&[u8], &[u8], Dates),
 ) -> Result<(), &'static str> {
     let mut engine = datapath::Datapath::new(spec).map_err(|_| "specification")?;
     let (Ok(key), Ok(nonce)) = (inputs.key.try_into(), inputs.nonce.try_into()) else { return Err("key or nonce") };
@@ -203,7 +161,7 @@ fn clocked(
     }
     match () {
         () if !right || written != output.len() => Err("output"),
-        () if made != Some(tag) => Err("tag"),
+        () if made.as_deref() != Some(tag) => Err("tag"),
         () if seen != dates => Err("timing"),
         () => Ok(()),
     }

@@ -93,15 +93,16 @@ impl Layers {
                 spec.check().map_err(|error| senseless("engine", error.to_string()))?;
                 Ok(Alone::Gcm(spec))
             }
-            (None, Some(aead)) => {
-                let spec: AeadSpec = fill(aead, "aead", &chain)?;
-                spec.check().map_err(|error| senseless("aead", error.to_string()))?;
-                Ok(Alone::Other(spec))
-            }
-            (Some(_), Some(aead)) => {
+            // A machine has both, and the other AEAD stands in the engine's place.
+            (Some(_), Some(aead)) if stack.values.at("copy_engine").is_none() => {
                 let error =
                     senseless("aead", "an engine has AES-GCM, in `[engine]`, or another AEAD, in `[aead]`".to_owned());
                 Err(error.at(aead.place.as_ref()).remedy("remove one of the two tables"))
+            }
+            (_, Some(aead)) => {
+                let spec: AeadSpec = fill(aead, "aead", &chain)?;
+                spec.check().map_err(|error| senseless("aead", error.to_string()))?;
+                Ok(Alone::Other(spec))
             }
             (None, None) => {
                 let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });
@@ -420,6 +421,14 @@ mod tests {
         for bad in ["", "=", "link.=3", ".link=3", "link.lanes=", "extends=x", "provenance.link.flight.kind=user"] {
             assert!(set(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn the_engine_of_a_machine_with_another_aead_is_that_aeads() {
+        let engine = Layers::new("h100-nvl-tdx").overlay("aegis-256x2").set("aead.tag=32 B").resolve_alone().unwrap();
+        let Alone::Other(AeadSpec::Aegis256(spec)) = engine else { panic!("{engine:?}") };
+        assert_eq!((spec.lanes, spec.tag_bytes()), (2, 32));
+        assert!(matches!(Layers::new("h100-nvl-tdx").resolve_alone(), Ok(Alone::Gcm(_))));
     }
 
     #[test]

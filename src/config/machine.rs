@@ -6,6 +6,7 @@ use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
 use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, Sharing, TagQueueSpec};
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec};
+use crate::sealing::SealingSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +22,7 @@ pub struct MachineSpec {
     pub confidential_computing: bool,
     /// The CPU that runs driver and cipher.
     pub cpu: CpuSpec,
-    /// AES-GCM in software on the CPU.
+    /// AES-GCM, or the path's other AEAD, in software on the CPU.
     pub cipher: CipherSpec,
     /// Private memory behind the CPU's caches.
     pub memory: MemorySpec,
@@ -35,9 +36,9 @@ pub struct MachineSpec {
     pub link: LinkSpec,
     /// The GPU's copy engine.
     pub copy_engine: CopyEngineSpec,
-    /// AES-GCM in the copy engine.
+    /// AES-GCM in the copy engine, unless `aead` stands there.
     pub engine: EngineSpec,
-    /// An engine of another AEAD. It stands alone, in a file of its own: a machine's copy engine has AES-GCM.
+    /// The engine of another AEAD, with which copy engine and CPU then seal and open in place of AES-GCM; `engine` is not there then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aead: Option<AeadSpec>,
     /// Messages whose tags are not yet verified.
@@ -55,6 +56,15 @@ pub struct MachineSpec {
 }
 
 impl MachineSpec {
+    /// What seals and opens between CPU and GPU.
+    #[must_use]
+    pub fn sealing(&self) -> SealingSpec {
+        match &self.aead {
+            Some(aead) => SealingSpec::Aead(aead.clone()),
+            None => SealingSpec::Gcm(self.engine.clone()),
+        }
+    }
+
     /// The SMs, if copies are sealed and it is they who seal and open on the GPU.
     #[must_use]
     pub fn sealing_sms(&self) -> Option<&SmSpec> {

@@ -11,19 +11,17 @@ use super::{
 use crate::{
     config::MachineSpec,
     gcm::{
-        bulk::{
-            Key,
-            chains::{Format, Message},
-        },
         iv::{KeySlot, Stream as IvStream},
-        message::Direction as Way,
         worker::Worker,
     },
     gpu::{
         compute::Compute,
         front_end::{FrontEnd, FrontEndSpec},
         hbm::Hbm,
-        mapping::{self, KeyName, Lce, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask},
+        mapping::{
+            self, KeyName, Lce, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask,
+            simulation_nonce_tail,
+        },
         pce::{Keys, Pce, PceSpec},
         scheduler::Scheduler,
         shared_engine::SharedEngine,
@@ -40,6 +38,7 @@ use crate::{
         root_complex::RootComplex,
         split::MaxSize,
     },
+    sealing::{Format, Key, SealingSpec},
     sim::{Clock, UnitInfo},
     units::{Bytes, Frequency},
 };
@@ -99,18 +98,18 @@ impl Software {
 }
 
 impl Software {
-    /// User and CPU have GCM's own format between them.
+    /// User and CPU have one tag between them: GCM's own format, or that of the other AEAD.
     const fn format_of(&self, key: KeyOf) -> Format {
-        match key {
-            KeyOf::ToGpu | KeyOf::FromGpu => self.format,
-            KeyOf::FromUser | KeyOf::ToUser => Format::GCM,
+        match (key, self.format) {
+            (KeyOf::ToGpu | KeyOf::FromGpu, format) | (_, format @ Format::Aead(_)) => format,
+            (KeyOf::FromUser | KeyOf::ToUser, Format::Gcm(_)) => Format::GCM,
         }
     }
 }
 
 impl Cryptor for Software {
     fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
-        through(self.key(key), self.format_of(key), nonce, text, Way::Seal)
+        self.key(key).seal(self.format_of(key), nonce, text)
     }
 
     fn begin_seal(&mut self, key: KeyOf, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
@@ -120,22 +119,15 @@ impl Cryptor for Software {
         }
         let (keys, format) = (Arc::clone(&self.keys), self.format);
         let sealed = self.worker.ask(move || {
-            let tag = through(&keys.h2d, format, nonce, &mut text, Way::Seal);
+            let tag = keys.h2d.seal(format, nonce, &mut text);
             (text, tag)
         });
         Sealing(Box::new(move || sealed.wait()))
     }
 
-    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
-        through(self.key(key), self.format_of(key), nonce, text, Way::Open)
+    fn open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8], tag: &[u8]) -> bool {
+        self.key(key).open(self.format_of(key), nonce, text, tag)
     }
-}
-
-fn through(key: &Key, format: Format, nonce: [u8; 12], text: &mut [u8], way: Way) -> Vec<u8> {
-    // An IV of 12 bytes is never refused.
-    let Ok(mut message) = Message::new(format, key, &nonce, way) else { return Vec::new() };
-    message.update(key, text);
-    message.tags(key)
 }
 
 /// The CPU's mirror of an engine's IV stream.
@@ -162,15 +154,18 @@ struct Secrets {
 
 impl Secrets {
     /// Where data are forwarded, the engine's keys and IVs are those that user and GPU have agreed on, and the CPU has none.
-    fn new(seed: u64, key_bits: u32, work: CipherWork) -> Result<Self, RunError> {
+    fn new(seed: u64, sealing: &SealingSpec, work: CipherWork) -> Result<Self, RunError> {
         let mut master = [0; 32];
         master[..8].copy_from_slice(&seed.to_le_bytes());
         let name =
             |lce, way| KeyName::new(lce, Owner::User, way).ok_or_else(|| RunError::Build("the LCE has no keys".into()));
         let h2d = name(SYSMEM_READ, mapping::Direction::H2d)?;
         let d2h = name(SYSMEM_WRITE, mapping::Direction::D2h)?;
-        let bytes = (key_bits / 8).min(32) as usize;
-        let key = |version, name| build(Key::new(&simulation_key(&master, version, name)[..bytes]));
+        let (bytes, format) = ((sealing.key_bits() / 8).min(32) as usize, sealing.format());
+        let key = |version, name| {
+            let tail = simulation_nonce_tail(&master, version, name);
+            build(Key::new(format, &simulation_key(&master, version, name)[..bytes], tail))
+        };
         let keys = |version| Ok::<_, RunError>(Keys { h2d: key(version, h2d)?, d2h: key(version, d2h)? });
         let forwards = matches!(work, CipherWork::Forward | CipherWork::InPlace);
         let version = if forwards { USERS } else { 0 };
@@ -228,8 +223,9 @@ fn shared_engine(machine: &MachineSpec, pces: usize, clock: Clock) -> Result<Opt
 
 fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) -> Result<PceSpec, RunError> {
     let tags = (machine.link.read_tags as usize / count) as u16;
-    let mut engine = machine.engine.clone();
-    if let Some(ghash) = machine.copy_engine.open_ghash.as_ref().filter(|_| place < count) {
+    let mut engine = machine.sealing();
+    if let (SealingSpec::Gcm(engine), Some(ghash), true) = (&mut engine, &machine.copy_engine.open_ghash, place < count)
+    {
         engine.ghash = ghash.clone();
     }
     Ok(PceSpec {
@@ -321,10 +317,11 @@ impl System {
     /// Builds the machine for a request, whose copies' bytes move into it.
     pub(super) fn new(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
         let exact = request.data == super::request::DataMode::Exact;
-        let format = Format::of(&machine.engine.ghash);
+        let sealing = machine.sealing();
+        let format = sealing.format();
         let clocks = Clocks::new(machine)?;
         let (count, names) = pces(machine)?;
-        let secrets = Secrets::new(request.seed, machine.engine.key_bits, machine.cipher.work)?;
+        let secrets = Secrets::new(request.seed, &sealing, machine.cipher.work)?;
         let plans = plans(request);
         let program = std::mem::take(&mut request.program);
         let mut ledger = Ledger::new(exact);
@@ -338,7 +335,8 @@ impl System {
             let (keys, worker) = (Arc::clone(&secrets.keys), Rc::clone(&worker));
             Box::new(Software { keys, user: secrets.user, worker, format }) as Box<dyn Cryptor>
         });
-        let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?.with_tags(format.chains);
+        let mut host =
+            build(HostState::new(&machine.staging, &machine.memory, private))?.with_tags(format.tag_blocks());
         if machine.sealed_path() && machine.tag_queue.placement == Some(TagPlacement::Inline) {
             host.put_tags_inline();
         }
@@ -379,7 +377,7 @@ impl System {
             scheduler: Scheduler::new(machine.compute.schedule),
             front_ends: [front_end(SYSMEM_READ, secrets.h2d), front_end(SYSMEM_WRITE, secrets.d2h)],
             compute: Compute::new(&machine.compute, clocks.compute),
-            tag_queue: TagQueue::new(&machine.tag_queue, machine.engine.compare, clocks.copy_engine),
+            tag_queue: TagQueue::new(&machine.tag_queue, sealing.compare(), clocks.copy_engine),
             hbm: Hbm::new(&machine.hbm, clocks.hbm),
             pces: (0..names.len()).map(pce).collect::<Result<_, _>>()?,
             sm: sms(machine, &clocks, exact.then(|| Arc::clone(&secrets.keys)), &worker)?,

@@ -133,11 +133,16 @@ fn priced(machine: &MachineSpec, way: Direction, bytes: u64, messages: u64, put:
     if !machine.confidential_computing || messages == 0 {
         return;
     }
-    if machine.sealing_sms().is_none() {
+    // The models of area and of what a tag is worth are AES-GCM's.
+    let gcm = machine.aead.is_none();
+    if machine.sealing_sms().is_none() && gcm {
         price_engine(machine, way, put);
     }
     let quarantine = cost::storage(machine.tag_queue.quarantine.0);
     put("quarantine_sram_kge", Value::Number(quarantine.sram_kge.middle()));
+    if !gcm {
+        return;
+    }
     let message = bytes.div_ceil(messages);
     put("forgery_log2", Value::Number(cost::forgery_log2(128, message.div_ceil(16) + 1, messages)));
     let budget = cost::key_budget(message).map_or(Value::None, |budget| Value::Integer(budget.bytes as i64));

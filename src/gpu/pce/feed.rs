@@ -27,17 +27,15 @@ impl Pce {
                 JobKind::Seal => Direction::Seal,
                 _ => return,
             };
-            let (bytes, nonce, part) = (transfer.job.bytes, transfer.job.nonce, transfer.job.share.part);
-            match &mut self.engine {
-                Some(engine) if part.is_last() => engine.start(cycle, 0, bytes, direction),
-                Some(engine) => {
-                    engine.start_part(cycle, bytes, direction);
+            let (nonce, part) = (transfer.job.nonce, transfer.job.share.part);
+            if let Some(engine) = &mut self.engine {
+                engine.start(cycle, part, direction);
+                if !part.is_last() {
                     self.weight.prepare(part, cycle);
                 }
-                None => {}
             }
             if let Some(side) = &mut self.shared {
-                side.announce(transfer.job.id, bytes, direction, cycle);
+                side.announce(transfer.job.id, transfer.job.bytes, direction, cycle);
             }
             match (&self.keys, direction) {
                 (Some(keys), Direction::Seal) => {
@@ -64,9 +62,13 @@ impl Pce {
     pub(super) fn abandon(&mut self, number: u64, cycle: u64) {
         let stored = self.spec.stored.is_some();
         let Some(transfer) = self.transfer(number) else { return };
-        let fed = if stored && transfer.job.kind == JobKind::Open { 0 } else { transfer.fed };
-        let (job, mut missing) = (transfer.job.id, transfer.job.bytes - fed);
+        let passed = if stored && transfer.job.kind == JobKind::Open { 0 } else { transfer.passed() };
+        let (job, mut missing) = (transfer.job.id, transfer.job.bytes * transfer.passes() - passed);
         let secure = matches!(transfer.job.kind, JobKind::Open | JobKind::Seal);
+        // What was kept for its second pass will not be sent.
+        let kept = transfer.first_pass.as_ref().filter(|pass| pass.kept_room.is_some());
+        let kept = kept.filter(|pass| pass.absorbed < transfer.job.bytes).map_or(0, |pass| pass.absorbed);
+        self.buffered -= kept;
         if let Some(side) = self.shared.as_mut().filter(|_| secure) {
             side.give_up(job, cycle);
         }
@@ -251,6 +253,13 @@ impl Pce {
             return;
         }
         transfer.tag_known = true;
+        if let Some(opening) = &transfer.opening {
+            opening.seed(transfer.expected.clone());
+        }
+        if let Some(engine) = self.engine.as_mut().filter(|_| self.feeding == number) {
+            engine.seed(now.cycle);
+        }
+        let Some(transfer) = self.transfer(number) else { return };
         let tag = Some(std::mem::take(&mut transfer.expected)).filter(|tag| tag.len() as u64 == bytes);
         let report = TagReport { job: transfer.job.share.message, part: 0, computed: false, tag };
         if let Some(reports) = &mut ports.reports {

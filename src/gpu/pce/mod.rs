@@ -1,8 +1,8 @@
-//! A physical copy engine (PCE) with its AES-GCM engine.
+//! A physical copy engine (PCE) with the engine that seals and opens in it: AES-GCM or [another AEAD](crate::sealing).
 //!
 //! ```text
 //!                      +--------------------------------------------+
-//!  work In            >|  reads -> order -> [AES-GCM] -> writes     |> requests Out (link: reads, writes, semaphores)
+//!  work In            >|  reads -> order -> [engine] -> writes      |> requests Out (link: reads, writes, semaphores)
 //!  completions In     >|    ^        |                              |~ writes wire (device memory)
 //!  data wire (device) ~|    +- tags, read buffer                    |> reads Out (device memory)
 //!  released In (hold) >|                                            |~ reports wire (tag queue)
@@ -21,6 +21,8 @@
 //! | bursts | device memory is written and read `burst` bytes at a time |
 //! | part | of a message that several PCEs share: its share of the tag is reported one product later than its own GHASH value and the power of H that weighs it stand; the PCE of the last part fetches the expected tag |
 //! | tag | by a read or a write of its own; `inline`: the reads and writes of a message cover the 16 bytes behind it as well, and the last data write waits for the tag that joins it |
+//! | sealing in two passes | all of a message goes through the engine for its tag, then once more to be enciphered. One that fits the engine's buffer is kept: its bytes stay in read buffer and engine's buffer, taken together, until the link has taken them. A longer one is read from device memory a second time |
+//! | opening by tag | the engine starts a message's keystream when its expected tag has come |
 //! | order | a semaphore goes out after all earlier writes; a transfer to host memory is done when the link has taken its last write |
 //! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy`, `engine_busy` |
 //!
@@ -51,16 +53,12 @@ use super::{
     work::{Done, JobKind, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, TagReport, Verdict},
 };
 use crate::{
-    gcm::{
-        bulk::{Key, chains::Format},
-        spec::{EngineSpec, SpecError},
-        timing::{Limit, Timing},
-        worker::Worker,
-    },
+    gcm::{spec::SpecError, timing::Limit, worker::Worker},
     pcie::{
         packet::{Payload, Tlp},
         split::MaxSize,
     },
+    sealing::{Clockwork, Format, Key, SealingSpec},
     sim::{Activity, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
 };
 use host_read::Slots;
@@ -85,8 +83,8 @@ pub struct Keys {
 pub struct PceSpec {
     /// The copy engine.
     pub copy_engine: CopyEngineSpec,
-    /// Its AES-GCM engine, where confidential computing is on.
-    pub engine: Option<EngineSpec>,
+    /// Its engine, where confidential computing is on.
+    pub engine: Option<SealingSpec>,
     /// Where that engine is one that all PCEs share: cycles of the wire to it.
     pub shared: Option<u64>,
     /// Largest read request.
@@ -155,7 +153,7 @@ pub struct Pce {
     keys: Option<Arc<Keys>>,
     worker: Rc<Worker>,
     format: Format,
-    engine: Option<Timing>,
+    engine: Option<Clockwork>,
     shared: Option<EngineSide>,
     engine_limit: Limit,
     weight: Weight,
@@ -180,8 +178,8 @@ pub struct Pce {
     queued: u64,
     /// Semaphores at the ends of pushes: the number that `queued` has with them, and the push.
     releases: VecDeque<(u64, u32)>,
-    /// Reads of device memory under way: transfer and address.
-    device_order: VecDeque<(u64, u64)>,
+    /// Reads of device memory under way: transfer, address and bytes.
+    device_order: VecDeque<(u64, u64, u32)>,
     quarantined: u64,
     peak_quarantine: u64,
     incidents: Vec<String>,
@@ -195,16 +193,16 @@ impl Pce {
     /// # Errors
     /// If the engine cannot be built.
     pub fn new(spec: PceSpec, keys: Option<Arc<Keys>>, worker: Rc<Worker>, clock: Clock) -> Result<Self, SpecError> {
-        let product = spec.engine.as_ref().map_or(1, |engine| engine.ghash.multiplier().latency());
+        let product = spec.engine.as_ref().map_or(1, SealingSpec::product);
         let own = spec.engine.as_ref().filter(|_| spec.shared.is_none());
-        let mut engine = own.map(Timing::new).transpose()?;
+        let mut engine = own.map(Clockwork::new).transpose()?;
         if let Some(engine) = &mut engine {
             // From cycle 0 on; a message that came before the powers of H stand would wait for them.
             engine.load_key(0);
         }
         Ok(Self {
             slots: Slots::new(spec.first_tag, spec.tags),
-            format: spec.engine.as_ref().map_or(Format::GCM, |engine| Format::of(&engine.ghash)),
+            format: spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
             shared: spec.shared.map(EngineSide::new),
             spec,
@@ -247,7 +245,7 @@ impl Pce {
 
     /// The clockwork of its engine.
     #[must_use]
-    pub const fn engine(&self) -> Option<&Timing> {
+    pub const fn engine(&self) -> Option<&Clockwork> {
         self.engine.as_ref()
     }
 

@@ -8,6 +8,7 @@ use crate::{
     },
     pcie::packet::Payload,
     pcie::split::{Request, RequestPolicy, RequestSplit},
+    sealing::SealingSpec,
 };
 
 /// Bytes that are handed over to be opened at once.
@@ -23,6 +24,27 @@ pub(super) enum Ask {
     Data(Request),
     /// The expected tag.
     Tag,
+}
+
+/// What a message that is sealed in two passes has gone through for the first time.
+#[derive(Debug, Default)]
+pub(super) struct FirstPass {
+    pub absorbed: u64,
+    /// Room beside the read buffer for a message that is kept; none for one that is read twice.
+    pub kept_room: Option<u64>,
+    pub text: Assembly,
+}
+
+impl FirstPass {
+    /// Of a message of `bytes` bytes, in an engine that keeps at most `kept`.
+    fn of(bytes: u64, kept: u64) -> Self {
+        Self { kept_room: (bytes <= kept).then_some(kept), ..Self::default() }
+    }
+
+    /// Room beside the read buffer.
+    pub fn room(&self) -> u64 {
+        self.kept_room.unwrap_or(0)
+    }
 }
 
 /// The state of one transfer.
@@ -46,6 +68,8 @@ pub(super) struct Transfer {
     pub fed: u64,
     /// Bytes that have passed and are not yet in a write to device memory.
     pub unwritten: u64,
+    /// Of a message that is sealed in two passes.
+    pub first_pass: Option<Box<FirstPass>>,
     pub damaged: bool,
     pub assembly: Assembly,
     pub stream: Option<Text>,
@@ -81,8 +105,11 @@ impl Transfer {
         let stream = job.bytes + if inline { tag_bytes } else { 0 };
         let mut requests = RequestSplit::new(job.source, stream, spec.max_read_request, RequestPolicy::Aligned);
         let next = if job.kind.reads_host() { requests.next() } else { None };
+        let kept = spec.engine.as_ref().and_then(SealingSpec::kept_between_passes);
+        let kept = kept.filter(|_| job.kind == JobKind::Seal);
         Self {
             ready,
+            first_pass: kept.map(|kept| Box::new(FirstPass::of(job.bytes, kept))),
             requests,
             next,
             tag_first: spec.tag_fetch == TagFetch::BeforeData,
@@ -153,7 +180,27 @@ impl Transfer {
     #[inline]
     pub fn asked_all(&self) -> bool {
         self.failed.is_some()
-            || if self.job.kind.reads_host() { self.next_ask().is_none() } else { self.asked == self.job.bytes }
+            || if self.job.kind.reads_host() {
+                self.next_ask().is_none()
+            } else {
+                self.asked == self.job.bytes * self.reads()
+            }
+    }
+
+    /// How often its bytes are read from device memory.
+    #[inline]
+    fn reads(&self) -> u64 {
+        1 + u64::from(self.first_pass.as_ref().is_some_and(|pass| pass.kept_room.is_none()))
+    }
+
+    /// How often its bytes go through the engine.
+    pub fn passes(&self) -> u64 {
+        1 + u64::from(self.first_pass.is_some())
+    }
+
+    /// Bytes that have gone through the engine, in all passes.
+    pub fn passed(&self) -> u64 {
+        self.fed + self.first_pass.as_ref().map_or(0, |pass| pass.absorbed)
     }
 
     /// Whether all bytes have passed.
