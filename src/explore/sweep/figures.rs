@@ -2,7 +2,7 @@
 
 use super::points::Point;
 use super::study::Study;
-use crate::config::{MachineSpec, Resolved};
+use crate::config::{MachineSpec, Varied};
 use crate::cost::{self, Interval};
 use crate::explore::candidate::copy as copy_request;
 use crate::sim::{Control, Kernel, Order, SimulationError};
@@ -74,8 +74,8 @@ impl Study {
     /// If `observer` stopped it.
     pub fn run(&self, point: Point, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, Stopped> {
         let refused = |point, error: String| Ok(Row { point, error: Some(error), figures: BTreeMap::new() });
-        let resolved = match self.machine(&point) {
-            Ok(resolved) => resolved,
+        let varied = match self.machine(&point) {
+            Ok(varied) => varied,
             Err(error) => return refused(point, error.to_string()),
         };
         let Ok(copy) = self.copy(&point).parse::<CopyArgument>() else { return refused(point, "no such copy".into()) };
@@ -89,15 +89,15 @@ impl Study {
             order: Order::Ascending,
             injections: Vec::new(),
         };
-        match system::run(&resolved.machine, request, &mut |_| observer()) {
-            Ok(outcome) => Ok(row(point, &resolved, copy.direction, bytes, &outcome)),
+        match system::run(&varied.machine, request, &mut |_| observer()) {
+            Ok(outcome) => Ok(row(point, &varied, copy.direction, bytes, &outcome)),
             Err(RunError::Simulation(SimulationError::Stopped { .. })) => Err(Stopped),
             Err(error) => refused(point, error.to_string()),
         }
     }
 }
 
-fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outcome: &Outcome) -> Row {
+fn row(point: Point, varied: &Varied, direction: Direction, bytes: u64, outcome: &Outcome) -> Row {
     let Some(copy) = outcome.copies.first() else {
         return Row { point, error: Some("there is no such copy".into()), figures: BTreeMap::new() };
     };
@@ -122,8 +122,8 @@ fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outc
         put("exposure_total_ps", ps(queue.total_exposure.0));
         put("limited_by", Value::Text(format!("{} {}", copy.limited_by.unit, copy.limited_by.state)));
         put("limited_fraction", Value::Number(copy.limited_by.fraction));
-        put("assumed_parameters", count(resolved.assumed().len() as u64));
-        priced(&resolved.machine, direction, bytes, copy.messages, &mut put);
+        put("assumed_parameters", count(varied.assumed as u64));
+        priced(&varied.machine, direction, bytes, copy.messages, &mut put);
     }
     Row { point, error, figures }
 }

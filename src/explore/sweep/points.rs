@@ -1,7 +1,7 @@
 //! From a study to its points, one by one.
 
 use super::study::{MOST_POINTS, Random, Study, StudyError};
-use crate::config::{ConfigError, Resolved};
+use crate::config::{ConfigError, Varied};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,14 @@ pub struct Point {
     pub id: String,
     /// By axis: the value; none where the axis does not apply.
     pub settings: Vec<(String, Option<String>)>,
+}
+
+impl Point {
+    /// What an axis is set to, if it applies.
+    #[must_use]
+    pub fn value(&self, axis: &str) -> Option<&str> {
+        self.settings.iter().find(|(path, _)| path == axis).and_then(|(_, value)| value.as_deref())
+    }
 }
 
 /// A group of axes that advance together.
@@ -94,7 +102,8 @@ impl Study {
         let mut hash = Sha256::new();
         hash.update(&self.base_digest);
         for (path, value) in settings.iter().filter_map(|(path, value)| Some((path, value.as_ref()?))) {
-            let value = if path == "design" { self.designs.get(value).unwrap_or(value) } else { value };
+            let design = self.designs.get(value).filter(|_| path == "design");
+            let value = design.map_or(value, |base| &base.resolved().digest);
             hash.update(format!("{path}={value}\n"));
         }
         hex::encode(&hash.finalize()[..16])
@@ -104,20 +113,21 @@ impl Study {
     ///
     /// # Errors
     /// If there is no such machine.
-    pub fn machine(&self, point: &Point) -> Result<Resolved, ConfigError> {
-        let set =
-            |path: &str| point.settings.iter().find(|(known, _)| known == path).and_then(|(_, value)| value.clone());
-        let layers = set("design").map_or_else(|| self.spec.base(), |design| self.spec.base().overlay(design));
-        let paths = point.settings.iter().filter(|(path, _)| path != "copy" && path != "design");
-        let settings = paths.filter_map(|(path, value)| Some(format!("{path}={}", value.as_ref()?)));
-        settings.fold(layers, |layers, setting| layers.set(setting)).resolve()
+    pub fn machine(&self, point: &Point) -> Result<Varied, ConfigError> {
+        let own = |path: &str| !["copy", "design"].contains(&path);
+        let settings: Vec<String> = point
+            .settings
+            .iter()
+            .filter(|(path, _)| own(path))
+            .filter_map(|(path, value)| Some(format!("{path}={}", value.as_ref()?)))
+            .collect();
+        self.base(point.value("design")).varied(&settings)
     }
 
     /// The copy of a point.
     #[must_use]
     pub fn copy<'a>(&'a self, point: &'a Point) -> &'a str {
-        let own = point.settings.iter().find(|(path, _)| path == "copy").and_then(|(_, value)| value.as_deref());
-        own.unwrap_or(&self.spec.copy)
+        point.value("copy").unwrap_or(&self.spec.copy)
     }
 }
 

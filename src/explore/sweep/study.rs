@@ -1,7 +1,7 @@
 //! A study: a machine, a copy, what varies, and what is looked at.
 
 use super::axis::{AxisError, AxisSpec, text};
-use crate::config::{ConfigError, Layers, Resolved};
+use crate::config::{Base, ConfigError, Layers};
 use crate::workload::{CopyArgument, CopyError};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -139,8 +139,10 @@ pub struct Study {
     pub digest: String,
     /// The same of what all points share.
     pub(super) base_digest: String,
-    /// By design of an axis: the digest of the machine with it, since a file may change under its name.
-    pub(super) designs: BTreeMap<String, String>,
+    /// The machine that all points vary.
+    base: Base,
+    /// By design of an axis: the machine with it, whose digest counts, since a file may change under its name.
+    pub(super) designs: BTreeMap<String, Base>,
 }
 
 impl Study {
@@ -154,17 +156,18 @@ impl Study {
             return Err(StudyError::NoPoints);
         }
         let values = spec.axis.iter().map(AxisSpec::texts).collect::<Result<Vec<_>, _>>()?;
-        let base = spec.base().resolve()?;
+        let base = spec.base().base()?;
         let digest = |text: String| hex::encode(Sha256::digest(text));
-        let base_digest = digest(format!("{}\n{}\n{}\n", env!("CARGO_PKG_VERSION"), base.digest, spec.copy));
+        let base_digest = digest(format!("{}\n{}\n{}\n", env!("CARGO_PKG_VERSION"), base.resolved().digest, spec.copy));
         let mut designs = BTreeMap::new();
         for (_, values) in spec.axis.iter().zip(&values).filter(|(axis, _)| axis.path == "design") {
             for design in values {
-                designs.insert(design.clone(), spec.base().overlay(design.as_str()).resolve()?.digest);
+                designs.insert(design.clone(), spec.base().overlay(design.as_str()).base()?);
             }
         }
-        let all = format!("{base_digest}\n{designs:?}\n{:?}\n{:?}\n{values:?}\n", spec.axis, spec.random);
-        let study = Self { digest: digest(all), base_digest, designs, spec, values };
+        let digests: BTreeMap<_, _> = designs.iter().map(|(name, base)| (name, &base.resolved().digest)).collect();
+        let all = format!("{base_digest}\n{digests:?}\n{:?}\n{:?}\n{values:?}\n", spec.axis, spec.random);
+        let study = Self { digest: digest(all), base_digest, base, designs, spec, values };
         study.check()?;
         Ok(study)
     }
@@ -220,12 +223,10 @@ impl Study {
         }
     }
 
-    /// The machine without any axis.
-    ///
-    /// # Errors
-    /// None that [`Study::read`] would not have given.
-    pub fn base(&self) -> Result<Resolved, ConfigError> {
-        self.spec.base().resolve()
+    /// The machine without any axis, with a design of an axis if one is named.
+    #[must_use]
+    pub fn base(&self, design: Option<&str>) -> &Base {
+        design.and_then(|design| self.designs.get(design)).unwrap_or(&self.base)
     }
 }
 
