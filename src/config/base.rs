@@ -83,7 +83,9 @@ impl Base {
             return Ok(varied);
         }
         let layers = settings.iter().fold(self.layers.clone(), |layers, setting| layers.set(setting));
-        layers.resolve().map(|resolved| Varied { assumed: count_assumed(&resolved.parameters), machine: resolved.machine })
+        layers
+            .resolve()
+            .map(|resolved| Varied { assumed: count_assumed(&resolved.parameters), machine: resolved.machine })
     }
 
     /// Fills the touched tables alone; `None` if anything is wrong.
@@ -112,7 +114,9 @@ impl Base {
         let mut layers = Vec::with_capacity(settings.len());
         for setting in settings {
             let layer = Layer::set(setting).ok()?;
-            for name in layer.values.table()?.keys().filter(|name| !touched.contains_key(*name)).cloned().collect::<Vec<_>>() {
+            for name in
+                layer.values.table()?.keys().filter(|name| !touched.contains_key(*name)).cloned().collect::<Vec<_>>()
+            {
                 let Some(entry) = self.values.table()?.get(&name) else { continue };
                 touched.insert(name, Entry { key: None, node: entry.node.clone() });
             }
@@ -238,10 +242,10 @@ mod tests {
     fn every_field_of_a_machine_can_be_filled_anew() {
         let Shape::Table(fields) = Shape::machine() else { panic!("a machine is a table") };
         for name in Shipped::names(Role::Machine) {
-            let machine = Layers::new(name).overlay("sm").resolve().map_or_else(
-                |_| Layers::new(name).resolve().unwrap().machine,
-                |resolved| resolved.machine,
-            );
+            let machine = Layers::new(name)
+                .overlay("sm")
+                .resolve()
+                .map_or_else(|_| Layers::new(name).resolve().unwrap().machine, |resolved| resolved.machine);
             let whole = serde_json::to_value(&machine).unwrap();
             for field in fields {
                 let json = machine.field(&field.name);

@@ -82,8 +82,24 @@ macro_rules! fields {
 }
 
 fields!(
-    name, summary, confidential_computing, cpu, cipher, memory, staging, driver, root_complex, link, copy_engine, engine, aead,
-    tag_queue, hbm, compute, gpu_crypto, sm
+    name,
+    summary,
+    confidential_computing,
+    cpu,
+    cipher,
+    memory,
+    staging,
+    driver,
+    root_complex,
+    link,
+    copy_engine,
+    engine,
+    aead,
+    tag_queue,
+    hbm,
+    compute,
+    gpu_crypto,
+    sm
 );
 
 impl MachineSpec {

@@ -38,4 +38,5 @@ pub use place::{Place, Source};
 pub use provenance::{Kind, Provenance};
 pub use resolved::{Design, Parameter, Resolved};
 pub use schema::schema;
+pub use shape::quantity;
 pub use shipped::{Role, SHIPPED, Shipped};

@@ -38,7 +38,8 @@ pub struct Row {
 }
 
 /// Columns behind the axes, in the order of the table, and what each says.
-pub const COLUMNS: [(&str, &str); 22] = [
+pub const COLUMNS: [(&str, &str); 23] = [
+    ("bytes", "bytes of the copy"),
     ("gb_per_s", "10^9 bytes per second from the call to its return"),
     ("time_ps", "that time"),
     ("device_ps", "from the first byte that a copy engine moves to the last"),
@@ -110,6 +111,7 @@ fn row(point: Point, varied: &Varied, direction: Direction, bytes: u64, outcome:
         let since = |date: crate::units::Femtos| ps(date.0.saturating_sub(copy.start.0));
         let queue = &outcome.tag_queue;
         let mut put = |name: &str, value: Value| _ = figures.insert(name.to_owned(), value);
+        put("bytes", count(bytes));
         put("gb_per_s", Value::Number(bytes as f64 * 1e6 / time as f64));
         put("time_ps", ps(time));
         put("device_ps", copy.device.map_or(Value::None, |(from, to)| ps(to.0.saturating_sub(from.0))));

@@ -1,5 +1,6 @@
 //! From a study to its points, one by one.
 
+use super::id::PointId;
 use super::study::{MOST_POINTS, Random, Study, StudyError};
 use crate::config::{ConfigError, Varied};
 use rand::{Rng, SeedableRng};
@@ -12,8 +13,8 @@ use sha2::{Digest, Sha256};
 pub struct Point {
     /// Its place in the study, from 0.
     pub index: u64,
-    /// What identifies it: the first 16 bytes of SHA-256 over the study's base and its settings, in hexadecimal.
-    pub id: String,
+    /// What identifies it, over the study's base and its settings.
+    pub id: PointId,
     /// By axis: the value; none where the axis does not apply.
     pub settings: Vec<(String, Option<String>)>,
 }
@@ -78,7 +79,7 @@ impl Study {
             }
             let settings = self.settings(&choices);
             let id = self.id(&settings);
-            let new = !self.may_repeat() || seen.insert(id.clone());
+            let new = !self.may_repeat() || seen.insert(id);
             new.then_some((id, settings))
         });
         Ok(points.zip(0..).map(|((id, settings), index)| Point { index, id, settings }))
@@ -98,7 +99,7 @@ impl Study {
         settings
     }
 
-    fn id(&self, settings: &[(String, Option<String>)]) -> String {
+    fn id(&self, settings: &[(String, Option<String>)]) -> PointId {
         let mut hash = Sha256::new();
         hash.update(&self.base_digest);
         for (path, value) in settings.iter().filter_map(|(path, value)| Some((path, value.as_ref()?))) {
@@ -106,7 +107,18 @@ impl Study {
             let value = design.map_or(value, |base| &base.resolved().digest);
             hash.update(format!("{path}={value}\n"));
         }
-        hex::encode(&hash.finalize()[..16])
+        let hash = hash.finalize();
+        PointId(std::array::from_fn(|place| hash[place]))
+    }
+
+    /// Whether a point is one of the study's.
+    #[must_use]
+    pub fn owns(&self, point: &Point) -> bool {
+        let (axes, settings) = (self.spec.axis.iter().zip(&self.values), &point.settings);
+        let known = axes.zip(settings).all(|((axis, values), (path, value))| {
+            axis.path == *path && value.as_ref().is_none_or(|value| values.contains(value))
+        });
+        settings.len() == self.values.len() && known && self.id(settings) == point.id
     }
 
     /// The machine of a point.
@@ -160,6 +172,12 @@ mod tests {
         );
         let ids: HashSet<_> = study.points().unwrap().map(|point| point.id).collect();
         assert_eq!(ids.len(), 6);
+        assert!(study.points().unwrap().all(|point| study.owns(&point)));
+        let other = Point {
+            settings: vec![("link.read_tags".into(), Some("33".into()))],
+            ..study.points().unwrap().next().unwrap()
+        };
+        assert!(!study.owns(&other));
     }
 
     #[test]

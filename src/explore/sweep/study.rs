@@ -1,6 +1,7 @@
 //! A study: a machine, a copy, what varies, and what is looked at.
 
 use super::axis::{AxisError, AxisSpec, text};
+use super::simulator::simulator;
 use crate::config::{Base, ConfigError, Layers};
 use crate::workload::{CopyArgument, CopyError};
 use serde::Deserialize;
@@ -158,7 +159,7 @@ impl Study {
         let values = spec.axis.iter().map(AxisSpec::texts).collect::<Result<Vec<_>, _>>()?;
         let base = spec.base().base()?;
         let digest = |text: String| hex::encode(Sha256::digest(text));
-        let base_digest = digest(format!("{}\n{}\n{}\n", env!("CARGO_PKG_VERSION"), base.resolved().digest, spec.copy));
+        let base_digest = digest(format!("{}\n{}\n{}\n", simulator(), base.resolved().digest, spec.copy));
         let mut designs = BTreeMap::new();
         for (_, values) in spec.axis.iter().zip(&values).filter(|(axis, _)| axis.path == "design") {
             for design in values {
@@ -202,24 +203,38 @@ impl Study {
                 _ => break,
             }
         }
-        let Some(value) = self.values[place].first().filter(|_| !["copy", "design"].contains(&path.as_str())) else {
+        if ["copy", "design"].contains(&path.as_str()) {
             return Ok(());
-        };
+        }
         // Where the axis applies, other fields may exist.
-        let mut layers = self.spec.base();
+        let (mut design, mut settings) = (None, Vec::new());
         for (on, wanted) in &self.spec.axis[place].when {
             let Some(wanted) = wanted.first().and_then(text) else { continue };
-            layers = match on.as_str() {
-                "copy" => layers,
-                "design" => layers.overlay(wanted),
-                path => layers.set(format!("{path}={wanted}")),
-            };
-        }
-        match layers.set(format!("{path}={value}")).resolve() {
-            Err(error) if error.is_about_the_field() => {
-                Err(StudyError::Path { path: path.clone(), error: Box::new(error) })
+            match on.as_str() {
+                "copy" => {}
+                "design" => design = Some(wanted),
+                path => settings.push(format!("{path}={wanted}")),
             }
-            _ => Ok(()),
+        }
+        let base = self.base(design.as_deref());
+        for value in self.to_check(place) {
+            settings.push(format!("{path}={value}"));
+            match base.varied(&settings) {
+                Err(error) if error.is_about_the_field() => {
+                    return Err(StudyError::Path { path: path.clone(), error: Box::new(error) });
+                }
+                _ => _ = settings.pop(),
+            }
+        }
+        Ok(())
+    }
+
+    /// Values that show what is wrong with an axis by itself: all of a list, the ends of a range, whose values are of one kind.
+    fn to_check(&self, place: usize) -> Vec<&String> {
+        let values = &self.values[place];
+        match &self.spec.axis[place].values {
+            Some(_) => values.iter().collect(),
+            None => values.first().into_iter().chain(values.last()).collect(),
         }
     }
 
