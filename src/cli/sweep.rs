@@ -1,7 +1,10 @@
 //! `sealsim sweep`: a study's points into one table.
 
 use super::{Failure, run::Interruption};
-use crate::explore::sweep::{Ended, Folder, FolderError, Point, Row, Stopped, Study, StudyError, TableError, Tabled};
+use crate::explore::sweep::{
+    Ended, Folder, FolderError, Point, Row, Stopped, Study, StudyError, Table, TableError, Tabled,
+};
+use crate::report::plot::chart::Chart;
 use crate::sim::Control;
 use crate::validate::pool;
 use clap::{Args, Subcommand};
@@ -24,7 +27,7 @@ use std::{
 describes studies and columns.
 
 Examples:
-  sealsim sweep studies/ghash-width.toml --out results/ghash-width
+  sealsim sweep studies/ghash-width.toml --out results/ghash-width --plot ghash-width.svg
   sealsim pareto results/ghash-width --min area_kge --max gb_per_s
   sealsim sweep plan studies/ghash-width.toml | split -l 100     # pieces for other machines
   sealsim sweep run-point studies/ghash-width.toml < piece > rows
@@ -45,6 +48,9 @@ struct Whole {
     /// The folder of results; made if it is not there.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
+    /// Draw what the study's `plot` asks for, as SVG.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// Points at work at once; as many as this computer has cores, if not said.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -203,11 +209,20 @@ fn sweep(whole: &Whole) -> Result<(), Failure> {
     let result = study.sweep(&mut folder, threads, &observer, &|| bar.inc(1));
     bar.finish_and_clear();
     match result {
-        Ok(()) => finish(&study, &folder),
+        Ok(()) => {
+            finish(&study, &folder)?;
+            whole.plot.as_ref().map_or(Ok(()), |file| draw(&study, &whole.out, file))
+        }
         Err(Ended::Stopped) => Err(interrupted(study.progress(&folder)?.1)),
         Err(Ended::Folder(error)) => Err(error.into()),
         Err(Ended::Study(error)) => Err(error.into()),
     }
+}
+
+fn draw(study: &Study, folder: &Path, file: &Path) -> Result<(), Failure> {
+    let table = Table::read_csv(&folder.join("points.csv"))?;
+    let chart = Chart::of(&study.spec, &table).map_err(|error| Failure::Config(miette!("{error}")))?;
+    fs::write(file, chart.svg()).map_err(|error| Failure::input_output(&file.display().to_string(), &error))
 }
 
 fn bar(total: u64, done: u64) -> ProgressBar {

@@ -36,5 +36,5 @@ pub use id::PointId;
 pub use pareto::{Front, ParetoError, front};
 pub use points::Point;
 pub use run::{Ended, Tabled};
-pub use study::{Objectives, Random, Study, StudyError, StudySpec};
+pub use study::{Objectives, Plot, Random, Study, StudyError, StudySpec};
 pub use table::{Table, TableError, TableWriter};

@@ -224,6 +224,10 @@ mod tests {
             )
             .contains("two axes")
         );
+        assert!(
+            error("objectives = { min = [\"area\"] }\n[[axis]]\npath = \"link.read_tags\"\nvalues = [32]")
+                .contains("no column `area`; there will be index, link.read_tags, bytes, gb_per_s")
+        );
         assert!(error("[[axes]]\npath = \"link.read_tags\"").contains("axes"));
     }
 }

@@ -1,7 +1,9 @@
 //! A study: a machine, a copy, what varies, and what is looked at.
 
 use super::axis::{AxisError, AxisSpec, text};
+use super::column::AxisColumn;
 use super::simulator::simulator;
+use super::table::columns;
 use crate::config::{Base, ConfigError, Layers};
 use crate::workload::{CopyArgument, CopyError};
 use serde::Deserialize;
@@ -35,6 +37,21 @@ pub struct StudySpec {
     /// Columns that the study is about, for people and for `sealsim pareto`.
     #[serde(default)]
     pub objectives: Objectives,
+    /// How the study is drawn.
+    pub plot: Option<Plot>,
+}
+
+/// Columns against one, as `sealsim sweep --plot` draws them.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plot {
+    /// The column along the horizontal axis.
+    pub x: String,
+    /// The columns along vertical axes, one each.
+    pub y: Vec<String>,
+    /// Columns whose values tell curves apart.
+    #[serde(default)]
+    pub by: Vec<String>,
 }
 
 /// Points at random.
@@ -118,6 +135,16 @@ pub enum StudyError {
         /// On what.
         on: String,
     },
+    /// An objective or a plot of a column that there will not be.
+    #[error("{what}: there will be no column `{name}`; there will be {known}")]
+    Column {
+        /// `objectives` or `plot`.
+        what: &'static str,
+        /// As written.
+        name: String,
+        /// The columns that it may be.
+        known: String,
+    },
     /// More points than a study may have.
     #[error("more than {most} points")]
     TooMany {
@@ -190,7 +217,18 @@ impl Study {
             }
             self.check_values(place)?;
         }
-        Ok(())
+        self.check_columns()
+    }
+
+    fn check_columns(&self) -> Result<(), StudyError> {
+        let columns = columns(&AxisColumn::of(self));
+        let Objectives { min, max } = &self.spec.objectives;
+        let objectives = min.iter().chain(max).map(|name| ("objectives", name));
+        let plot = self.spec.plot.iter().flat_map(|plot| std::iter::once(&plot.x).chain(&plot.y).chain(&plot.by));
+        match objectives.chain(plot.map(|name| ("plot", name))).find(|(_, name)| !columns.contains(name)) {
+            Some((what, name)) => Err(StudyError::Column { what, name: name.clone(), known: columns.join(", ") }),
+            None => Ok(()),
+        }
     }
 
     /// A path that no machine has, a design that is none, a copy that is none: told before anything runs. Whether the machine

@@ -77,7 +77,7 @@ impl Table {
 }
 
 /// The names of all columns.
-fn columns(axes: &[AxisColumn]) -> Vec<String> {
+pub(super) fn columns(axes: &[AxisColumn]) -> Vec<String> {
     let figures = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
     let ends = ["error".to_owned(), "id".to_owned()];
     let axes = axes.iter().map(|axis| axis.name.clone());
