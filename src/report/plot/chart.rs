@@ -12,7 +12,8 @@ use crate::explore::sweep::{StudySpec, Table, Value};
 use std::fmt::Write;
 use thiserror::Error;
 
-/// Size of a panel and of the margins around its area.
+/// Size of a panel and of the margins around its area. A panel alone is wider.
+const ALONE: f64 = 640.0;
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 64.0;
@@ -27,6 +28,9 @@ const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9
 
 /// Greatest over least value from which on a scale is logarithmic.
 const WIDE: f64 = 16.0;
+
+/// How far below the least figure the foot of a logarithmic scale is that stands for nothing.
+const FOOT: f64 = 4.0;
 
 /// Why there is no plot.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -135,20 +139,21 @@ impl Chart {
     #[must_use]
     pub fn svg(&self) -> String {
         let legend = self.panels.first().map_or(0, |panel| panel.series.len());
-        let (width, height) = (WIDTH * self.panels.len().max(1) as f64, HEIGHT + LINE * (legend as f64 + 1.0));
+        let each = if self.panels.len() > 1 { WIDTH } else { ALONE };
+        let (width, height) = (each * self.panels.len().max(1) as f64, HEIGHT + LINE * (legend as f64 + 1.0));
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
              font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
         );
         text(&mut svg, LEFT, 16.0, "start", &self.title);
         for (place, panel) in self.panels.iter().enumerate() {
-            let _ = writeln!(svg, "<g transform=\"translate({} 0)\">", WIDTH * place as f64);
-            panel.draw(&mut svg, &self.x);
+            let _ = writeln!(svg, "<g transform=\"translate({} 0)\">", each * place as f64);
+            panel.draw(&mut svg, &self.x, each);
             svg.push_str("</g>\n");
         }
         for (place, series) in self.panels.first().iter().flat_map(|panel| panel.series.iter().enumerate()) {
             let up = HEIGHT + LINE * (place as f64 + 0.5);
-            mark(&mut svg, (LEFT, up), colour(place));
+            mark(&mut svg, (LEFT, up), size(place, legend), colour(place));
             text(&mut svg, LEFT + 10.0, up + 4.0, "start", &series.name);
         }
         svg.push_str("</svg>\n");
@@ -189,15 +194,22 @@ fn colour(place: usize) -> &'static str {
     COLOURS[place % COLOURS.len()]
 }
 
-fn mark(svg: &mut String, (x, y): (f64, f64), colour: &str) {
-    let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>");
+/// Radius of marks: of those at one place, the first drawn is the largest, so that each is seen.
+fn size(place: usize, series: usize) -> f64 {
+    2.5 + 1.5 * (series - place).min(4) as f64 - 1.5
 }
 
-/// A scale over figures: logarithmic over a wide range; else from nothing, if it is vertical.
+fn mark(svg: &mut String, (x, y): (f64, f64), radius: f64, colour: &str) {
+    let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{colour}\"/>");
+}
+
+/// A scale over figures: logarithmic over a wide range, with nothing at its foot if there is nothing among them; else from nothing, if it
+/// is vertical.
 fn scale(values: &[f64], from_nothing: bool) -> Axis {
     let positive = values.iter().copied().filter(|value| *value > 0.0);
     let (low, high) = positive.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
     if high >= low * WIDE {
+        let low = if values.contains(&0.0) { low / FOOT } else { low };
         return Axis { low, high, logarithmic: true };
     }
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -213,7 +225,10 @@ fn ticks(axis: Axis, label: &str) -> Vec<f64> {
         let first = axis.low.log(base).ceil() as i32;
         return (first..first + 12).map(|power| base.powi(power)).filter(|value| *value <= axis.high * 1.001).collect();
     }
-    let rough = ((axis.high - axis.low) / 6.0).max(f64::MIN_POSITIVE);
+    if axis.high <= axis.low {
+        return vec![axis.low];
+    }
+    let rough = (axis.high - axis.low) / 6.0;
     let power = 10_f64.powf(rough.log10().floor());
     let step =
         [1.0, 2.0, 5.0, 10.0].map(|times| times * power).into_iter().find(|step| *step >= rough).unwrap_or(rough);
@@ -222,13 +237,13 @@ fn ticks(axis: Axis, label: &str) -> Vec<f64> {
 }
 
 impl ChartPanel {
-    fn draw(&self, svg: &mut String, x_label: &str) {
+    fn draw(&self, svg: &mut String, x_label: &str, width: f64) {
         let marks = || self.series.iter().flat_map(|one| one.marks.iter().copied());
         let across: Vec<f64> = marks().map(|mark| mark.0).collect();
         let levels = self.series.iter().flat_map(|one| one.levels.iter().copied());
         let figures: Vec<f64> = marks().map(|mark| mark.1).chain(levels).collect();
         let (x, y) = (scale(&across, false), scale(&figures, true));
-        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        let (right, bottom) = (width - RIGHT, HEIGHT - BOTTOM);
         let at_x = |value: f64| LEFT + x.place(value) * (right - LEFT);
         let at_y = |value: f64| bottom - y.place(value) * (bottom - TOP);
         let kind = |label: &str| if label.ends_with("bytes") { "bytes" } else { "" }.to_owned();
@@ -236,7 +251,9 @@ impl ChartPanel {
             rule(svg, at_x(value), TOP, at_x(value), bottom);
             text(svg, at_x(value), bottom + 16.0, "middle", &tick(value, &kind(x_label)));
         }
-        for value in ticks(y, &self.y) {
+        let nothing = (y.logarithmic && figures.contains(&0.0)).then_some(0.0);
+        let above = |value: &f64| nothing.is_none() || *value > y.low * FOOT * 0.99;
+        for value in ticks(y, &self.y).into_iter().filter(above).chain(nothing) {
             rule(svg, LEFT, at_y(value), right, at_y(value));
             text(svg, LEFT - 6.0, at_y(value) + 4.0, "end", &tick(value, &kind(&self.y)));
         }
@@ -254,7 +271,7 @@ impl ChartPanel {
             }
             let path: Vec<_> = one.curve.iter().map(|(x, y)| format!("{:.1},{:.1}", at_x(*x), at_y(*y))).collect();
             let _ = writeln!(svg, "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\"/>", path.join(" "));
-            one.marks.iter().for_each(|(x, y)| mark(svg, (at_x(*x), at_y(*y)), colour));
+            one.marks.iter().for_each(|(x, y)| mark(svg, (at_x(*x), at_y(*y)), size(place, self.series.len()), colour));
         }
     }
 }
@@ -331,6 +348,9 @@ mod tests {
             }
         }
         assert_eq!(ticks(scale(&[0.0, 48.7], true), ""), [0.0, 10.0, 20.0, 30.0, 40.0]);
+        // Nothing has a place of its own below the least figure of a logarithmic scale.
+        let axis = scale(&[0.0, 1.0, 100.0], true);
+        assert!(axis.logarithmic && axis.place(0.0) == 0.0 && axis.place(1.0) > 0.1);
         assert_eq!(ticks(scale(&[1024.0, 1_048_576.0], false), "x_bytes")[..2], [1024.0, 4096.0]);
     }
 }
