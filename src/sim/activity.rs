@@ -116,6 +116,7 @@ pub enum Activity {
 impl Activity {
     const COUNT: usize = 2 + Stall::ALL.len();
 
+    #[inline]
     const fn index(self) -> usize {
         match self {
             Self::Idle => 0,
@@ -130,13 +131,21 @@ impl Activity {
 pub struct Account {
     cycles: [u64; Activity::COUNT],
     current: Activity,
+    /// The place of `current` among the cycles.
+    place: usize,
     since: u64,
     busy_until: u64,
 }
 
 impl Default for Account {
     fn default() -> Self {
-        Self { cycles: [0; Activity::COUNT], current: Activity::Idle, since: 0, busy_until: 0 }
+        Self {
+            cycles: [0; Activity::COUNT],
+            current: Activity::Idle,
+            place: Activity::Idle.index(),
+            since: 0,
+            busy_until: 0,
+        }
     }
 }
 
@@ -144,19 +153,28 @@ impl Account {
     /// Charges all cycles before `cycle` to what the unit was, and notes what it is from now on: busy before `busy_until`, then `next`.
     #[inline]
     pub fn charge(&mut self, cycle: u64, busy_until: u64, next: Activity) {
+        // It goes on as it was.
+        if next.index() == self.place && busy_until | self.busy_until == 0 {
+            return;
+        }
+        self.turn(cycle, busy_until, next);
+    }
+
+    #[inline]
+    fn turn(&mut self, cycle: u64, busy_until: u64, next: Activity) {
         let busy_end = self.busy_until.clamp(self.since, cycle);
         self.cycles[Activity::Busy.index()] += busy_end - self.since;
-        self.cycles[self.current.index()] += cycle - busy_end;
+        self.cycles[self.place] += cycle - busy_end;
         self.since = cycle;
         self.busy_until = busy_until;
-        self.current = next;
+        (self.current, self.place) = (next, next.index());
     }
 
     /// Charges all cycles before `cycle`.
     pub fn settle(&mut self, cycle: u64) {
         // What lies behind says nothing any more, so that equal histories are equal accounts.
         let busy_until = if self.busy_until > cycle { self.busy_until } else { 0 };
-        self.charge(cycle, self.busy_until, self.current);
+        self.turn(cycle, self.busy_until, self.current);
         self.busy_until = busy_until;
     }
 
