@@ -278,6 +278,8 @@ fn a_bad_study_is_refused_and_nothing_already_computed_is_lost() {
         ("copy = \"h2d:256KiB\"", "copy = \"h2d\"", 3, "size"),
         ("machine = \"h100-nvl-tdx\"", "machine = \"h100\"", 3, "h100"),
         ("[[axis]]", "[[axes]]", 3, "axes"),
+        ("designs = [\"direct-in-place\"]", "designs = [\"indirect\"]", 3, "indirect"),
+        ("min = [\"area_kge\"]", "min = [\"area\"]", 3, "no column `area`"),
         ("values = [1, 2, 4]", "values = [1, 2, 8]", 2, "another"),
     ] {
         fs::write(bench.path("study.toml"), STUDY.replacen(from, to, 1)).unwrap();
@@ -309,6 +311,24 @@ fn an_impossible_point_says_why_and_a_study_of_nothing_else_fails() {
     let bench = Bench::new(&STUDY.replace("values = [1, 2, 4]", "values = [0]"));
     refused(&bench.sweep("out", "2"), 3, "no point of the study is possible");
     assert!(bench.path("out/points.csv").exists());
+}
+
+#[test]
+fn every_set_of_axes_in_the_documents_has_the_points_that_it_states() {
+    let text = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/studies.md"));
+    let head = STUDY.split("[[axis]]").next().expect("a head");
+    let mut kinds = Vec::new();
+    for block in text.split("```toml\n").skip(1) {
+        let axes = block.split("```").next().expect("an end");
+        let (kind, points) =
+            axes.lines().next().and_then(|line| line.strip_prefix("# ")?.rsplit_once(": ")).expect("a title");
+        let points: usize = points.trim_end_matches(" points").parse().expect("a number");
+        let bench = Bench::new(&format!("{head}{axes}"));
+        let plan = fine(bench.sealsim(&["sweep", "plan", "study.toml"], ""));
+        assert_eq!(plan.lines().count(), points, "{kind}");
+        kinds.push(kind.split(',').next().unwrap_or(kind).to_owned());
+    }
+    assert_eq!(kinds, ["list", "range", "range", "range", "grid", "zip", "conditional", "random"]);
 }
 
 #[test]

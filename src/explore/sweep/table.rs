@@ -31,6 +31,9 @@ pub enum TableError {
     Parquet(#[from] ParquetError),
 }
 
+/// Columns of figures that hold texts.
+const TEXTS: [&str; 1] = ["limited_by"];
+
 /// Rows and what their columns are called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -95,7 +98,7 @@ fn values(axes: &[AxisColumn], row: &Row) -> Vec<Value> {
 }
 
 /// Rows of one group of the Parquet file, which are all that a writer holds.
-const GROUP: usize = 4096;
+const GROUP: usize = 1024;
 
 /// Writes points.csv and points.parquet, row by row. Neither has its name before both are whole.
 pub struct TableWriter {
@@ -185,7 +188,7 @@ fn failed_csv(error: &csv::Error) -> TableError {
 fn is_numeric(axes: &[AxisColumn], place: usize, name: &str) -> bool {
     match place.checked_sub(1).and_then(|place| axes.get(place)) {
         Some(axis) => axis.numeric,
-        None => !["limited_by", "error", "id"].contains(&name),
+        None => !TEXTS.contains(&name) && !["error", "id"].contains(&name),
     }
 }
 
