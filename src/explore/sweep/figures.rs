@@ -2,7 +2,7 @@
 
 use super::points::Point;
 use super::study::Study;
-use crate::config::{MachineSpec, Resolved};
+use crate::config::{MachineSpec, Varied};
 use crate::cost::{self, Interval};
 use crate::explore::candidate::copy as copy_request;
 use crate::sim::{Control, Kernel, Order, SimulationError};
@@ -38,7 +38,8 @@ pub struct Row {
 }
 
 /// Columns behind the axes, in the order of the table, and what each says.
-pub const COLUMNS: [(&str, &str); 22] = [
+pub const COLUMNS: [(&str, &str); 23] = [
+    ("bytes", "bytes of the copy"),
     ("gb_per_s", "10^9 bytes per second from the call to its return"),
     ("time_ps", "that time"),
     ("device_ps", "from the first byte that a copy engine moves to the last"),
@@ -74,8 +75,8 @@ impl Study {
     /// If `observer` stopped it.
     pub fn run(&self, point: Point, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, Stopped> {
         let refused = |point, error: String| Ok(Row { point, error: Some(error), figures: BTreeMap::new() });
-        let resolved = match self.machine(&point) {
-            Ok(resolved) => resolved,
+        let varied = match self.machine(&point) {
+            Ok(varied) => varied,
             Err(error) => return refused(point, error.to_string()),
         };
         let Ok(copy) = self.copy(&point).parse::<CopyArgument>() else { return refused(point, "no such copy".into()) };
@@ -89,15 +90,15 @@ impl Study {
             order: Order::Ascending,
             injections: Vec::new(),
         };
-        match system::run(&resolved.machine, request, &mut |_| observer()) {
-            Ok(outcome) => Ok(row(point, &resolved, copy.direction, bytes, &outcome)),
+        match system::run(&varied.machine, request, &mut |_| observer()) {
+            Ok(outcome) => Ok(row(point, &varied, copy.direction, bytes, &outcome)),
             Err(RunError::Simulation(SimulationError::Stopped { .. })) => Err(Stopped),
             Err(error) => refused(point, error.to_string()),
         }
     }
 }
 
-fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outcome: &Outcome) -> Row {
+fn row(point: Point, varied: &Varied, direction: Direction, bytes: u64, outcome: &Outcome) -> Row {
     let Some(copy) = outcome.copies.first() else {
         return Row { point, error: Some("there is no such copy".into()), figures: BTreeMap::new() };
     };
@@ -110,6 +111,7 @@ fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outc
         let since = |date: crate::units::Femtos| ps(date.0.saturating_sub(copy.start.0));
         let queue = &outcome.tag_queue;
         let mut put = |name: &str, value: Value| _ = figures.insert(name.to_owned(), value);
+        put("bytes", count(bytes));
         put("gb_per_s", Value::Number(bytes as f64 * 1e6 / time as f64));
         put("time_ps", ps(time));
         put("device_ps", copy.device.map_or(Value::None, |(from, to)| ps(to.0.saturating_sub(from.0))));
@@ -122,8 +124,8 @@ fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outc
         put("exposure_total_ps", ps(queue.total_exposure.0));
         put("limited_by", Value::Text(format!("{} {}", copy.limited_by.unit, copy.limited_by.state)));
         put("limited_fraction", Value::Number(copy.limited_by.fraction));
-        put("assumed_parameters", count(resolved.assumed().len() as u64));
-        priced(&resolved.machine, direction, bytes, copy.messages, &mut put);
+        put("assumed_parameters", count(varied.assumed as u64));
+        priced(&varied.machine, direction, bytes, copy.messages, &mut put);
     }
     Row { point, error, figures }
 }
