@@ -56,7 +56,7 @@ fn examples() -> Vec<(Vec<&'static str>, &'static str)> {
 #[test]
 fn the_tables_of_the_document_are_what_compare_prints() {
     let examples = examples();
-    assert_eq!(examples.len(), 4);
+    assert_eq!(examples.len(), 5);
     for (mut arguments, text) in examples {
         if !arguments.contains(&"--size") {
             arguments.extend(["--size", SIZES]);

@@ -7,8 +7,10 @@
 
 mod candidate;
 mod compare;
+mod price;
 pub mod sensitivity;
 pub mod sweep;
 
 pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, shipped};
 pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};
+pub use price::{Price, Risk, price};

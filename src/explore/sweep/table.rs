@@ -25,6 +25,9 @@ pub enum TableError {
     Parquet(#[from] ParquetError),
 }
 
+/// Columns of figures that hold texts.
+const TEXTS: [&str; 2] = ["limited_by", "cost_notes"];
+
 /// Rows and what their columns are called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -123,7 +126,7 @@ impl Table {
     }
 
     fn is_numeric(&self, column: usize) -> bool {
-        let known = COLUMNS.iter().any(|(name, _)| *name == self.columns[column] && *name != "limited_by");
+        let known = COLUMNS.iter().any(|(name, _)| *name == self.columns[column] && !TEXTS.contains(name));
         let texts = self.rows.iter().any(|row| matches!(row[column], Value::Text(_)));
         known || (!texts && !["error", "id"].contains(&self.columns[column].as_str()))
     }
