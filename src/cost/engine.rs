@@ -361,6 +361,24 @@ mod tests {
         assert!((um2 - 2.5e3).abs() < 0.05e3 + 0.05e3 + 4.0 * 0.005e3, "{um2}");
     }
 
+    /// 120 lanes at 1.75 GHz were stated as up to 1.5 mm2 with the faster round, and GHASH as 20 to 35 % of a lane.
+    #[test]
+    fn lanes_for_the_memory_of_an_h100_have_the_stated_area() {
+        let GhashSpec::Serial { multiplier, .. } = serial(4, 128) else { return };
+        let multiplier = MultiplierSpec { structure: Structure::Karatsuba { levels: 2 }, ..multiplier };
+        let ghash = || GhashSpec::Serial { multiplier: multiplier.clone(), first_block: None };
+        let cost = engine(&spec(1, 1, ghash()), Frequency(1_750_000_000));
+        // Keystream, the power and the accumulator were not counted.
+        let lane = cost.area_kge.middle() - flip_flops(3.0 * 128.0);
+        let mm2 = 120.0 * lane * 1000.0 * GATE_EQUIVALENT_UM2 * 1e-6;
+        assert!((mm2 - 1.5).abs() < 0.05, "{mm2}");
+        let share = (cost.ghash_kge.middle() - flip_flops(256.0)) / lane;
+        assert!((0.195..0.355).contains(&share), "{share}");
+        // The smaller end, 0.95 mm2, has the compact round in two cycles, which the fast one also fits.
+        let small = engine(&spec(1, 2, ghash()), Frequency(1_750_000_000)).area_kge;
+        assert!(small.holds(0.95e6 / 120.0 / GATE_EQUIVALENT_UM2 / 1000.0), "{small:?}");
+    }
+
     /// 14 x (2.1 to 3.9) + 2.5 pJ were stated as 32 to 57 pJ per block at a clock that needs the fast round; in whole pJ.
     #[test]
     fn a_block_of_aes_takes_the_stated_energy() {

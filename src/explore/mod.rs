@@ -7,10 +7,12 @@
 
 mod candidate;
 mod compare;
+mod failures;
 mod price;
 pub mod sensitivity;
 pub mod sweep;
 
 pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, shipped};
 pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};
+pub use failures::{FailureFigures, Failures, FailuresError, PolicyFigures, Question, failures, release_name};
 pub use price::{Price, Risk, price};
