@@ -359,7 +359,8 @@ mod tests {
         assert_eq!((eager.squashed_messages, eager.consumed_bytes_at_most), (1, 300_000));
         assert!(eager.visible_ps.unwrap() as f64 > work);
         for failure in [hold, withhold, eager] {
-            assert_eq!(failure.lost_ps - failure.verdict_ps, failure.host_knows_ps);
+            // Each is rounded down by itself.
+            assert!((failure.lost_ps - failure.verdict_ps).abs_diff(failure.host_knows_ps) <= 1, "{failure:?}");
         }
     }
 
