@@ -15,7 +15,7 @@
 //! The draws come from a fixed seed, so that a run repeats.
 
 use super::spec::MemorySpec;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Granules of the L2 and of the last-level cache, in bytes.
 const L2_GRANULE: u64 = 4 << 10;
@@ -50,7 +50,7 @@ pub struct Missed {
 struct Level {
     granule: u64,
     capacity: usize,
-    places: HashMap<u64, usize>,
+    places: FxHashMap<u64, usize>,
     held: Vec<u64>,
     draw: u64,
 }
@@ -58,7 +58,7 @@ struct Level {
 impl Level {
     fn new(bytes: u64, granule: u64) -> Self {
         let capacity = (bytes / granule) as usize;
-        Self { granule, capacity, places: HashMap::new(), held: Vec::new(), draw: 0x9E37_79B9_7F4A_7C15 }
+        Self { granule, capacity, places: FxHashMap::default(), held: Vec::new(), draw: 0x9E37_79B9_7F4A_7C15 }
     }
 
     /// Bytes after which nothing of what was there is left.

@@ -116,6 +116,7 @@ pub enum Activity {
 impl Activity {
     const COUNT: usize = 2 + Stall::ALL.len();
 
+    #[inline]
     const fn index(self) -> usize {
         match self {
             Self::Idle => 0,
@@ -144,6 +145,15 @@ impl Account {
     /// Charges all cycles before `cycle` to what the unit was, and notes what it is from now on: busy before `busy_until`, then `next`.
     #[inline]
     pub fn charge(&mut self, cycle: u64, busy_until: u64, next: Activity) {
+        // It goes on as it was.
+        if next.index() == self.current.index() && busy_until | self.busy_until == 0 {
+            return;
+        }
+        self.turn(cycle, busy_until, next);
+    }
+
+    #[inline]
+    fn turn(&mut self, cycle: u64, busy_until: u64, next: Activity) {
         let busy_end = self.busy_until.clamp(self.since, cycle);
         self.cycles[Activity::Busy.index()] += busy_end - self.since;
         self.cycles[self.current.index()] += cycle - busy_end;
@@ -156,7 +166,7 @@ impl Account {
     pub fn settle(&mut self, cycle: u64) {
         // What lies behind says nothing any more, so that equal histories are equal accounts.
         let busy_until = if self.busy_until > cycle { self.busy_until } else { 0 };
-        self.charge(cycle, self.busy_until, self.current);
+        self.turn(cycle, self.busy_until, self.current);
         self.busy_until = busy_until;
     }
 

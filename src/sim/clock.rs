@@ -16,39 +16,81 @@ pub struct ClockError {
     pub frequency: Frequency,
 }
 
-/// Division by a number that does not change: a multiplication by its reciprocal and one correction.
+/// Multiplication by numerator / denominator and rounding, up or down, without a division.
+///
+/// What is below one of the factor is kept as `fraction` / 2^`shift`, cut off, so that less than n / 2^`shift` is missing from a product.
+/// Products are multiples of 1 / denominator; half of that is added before they are rounded down. So the result is exact as long as no more
+/// is missing than that half: for n below `limit`. Beyond it, [`Scale::of`] divides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Divisor {
-    value: u64,
-    reciprocal: u64,
+struct Scale {
+    whole: u64,
+    fraction: u64,
+    add: u128,
+    shift: u32,
+    limit: u64,
+    numerator: u64,
+    denominator: u64,
+    up: bool,
 }
 
-impl Divisor {
-    const fn new(value: u64) -> Self {
-        Self { value, reciprocal: u64::MAX / value }
-    }
+impl Scale {
+    /// The bits of a fraction.
+    const BITS: u32 = 64;
 
-    /// Quotient and remainder. The estimate is at most two too small.
-    #[inline]
-    const fn divide(self, number: u64) -> (u64, u64) {
-        let mut quotient = ((number as u128 * self.reciprocal as u128) >> 64) as u64;
-        let mut rest = number - quotient * self.value;
-        while rest >= self.value {
-            quotient += 1;
-            rest -= self.value;
+    /// From a numerator and a denominator of at most 2^50 each.
+    const fn new(numerator: u64, denominator: u64, up: bool) -> Self {
+        let (whole, rest) = (numerator / denominator, numerator % denominator);
+        // A fraction far below one has as many bits more behind the point.
+        let extra = match (denominator - 1).checked_div(rest) {
+            Some(ratio) if ratio > 1 => ratio.ilog2(),
+            _ => 0,
+        };
+        let shift = Self::BITS + extra;
+        let divisor = denominator as u128;
+        let (high, low) = (((rest as u128) << Self::BITS) / divisor, ((rest as u128) << Self::BITS) % divisor);
+        let fraction = (high << extra) + (low << extra) / divisor;
+        let one = 1u128 << shift;
+        let half_step = one / (2 * divisor);
+        let limit = u64::MAX / (whole + 1);
+        let limit = if half_step < limit as u128 { half_step as u64 } else { limit };
+        Self {
+            whole,
+            fraction: fraction as u64,
+            add: if up { one - half_step - 1 } else { half_step },
+            shift,
+            limit: if limit < 1 << 63 { limit } else { 1 << 63 },
+            numerator,
+            denominator,
+            up,
         }
-        (quotient, rest)
+    }
+
+    /// n times the factor, rounded; at most `u64::MAX`.
+    #[inline]
+    const fn of(&self, n: u64) -> u64 {
+        if n < self.limit {
+            n * self.whole + ((n as u128 * self.fraction as u128 + self.add) >> self.shift) as u64
+        } else {
+            self.divide(n)
+        }
+    }
+
+    #[cold]
+    const fn divide(&self, n: u64) -> u64 {
+        let add = if self.up { self.denominator - 1 } else { 0 };
+        let quotient = (n as u128 * self.numerator as u128 + add as u128) / self.denominator as u128;
+        if quotient > u64::MAX as u128 { u64::MAX } else { quotient as u64 }
     }
 }
 
-/// A clock: a period of `period / edges` femtoseconds in lowest terms.
+/// A clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     frequency: Frequency,
-    /// Femtoseconds after which the pattern of edges repeats.
-    period: Divisor,
-    /// Edges in that time.
-    edges: Divisor,
+    /// From edges to femtoseconds, rounded up.
+    dates: Scale,
+    /// From femtoseconds to edges that lie at or before them, less one for the first.
+    edges: Scale,
 }
 
 /// A moment as a unit sees it: the edge of its clock and the global time.
@@ -70,7 +112,8 @@ impl Clock {
             return Err(ClockError { frequency });
         }
         let common = greatest_common_divisor(SECOND, frequency.0);
-        Ok(Self { frequency, period: Divisor::new(SECOND / common), edges: Divisor::new(frequency.0 / common) })
+        let (period, edges) = (SECOND / common, frequency.0 / common);
+        Ok(Self { frequency, dates: Scale::new(period, edges, true), edges: Scale::new(edges, period, false) })
     }
 
     /// The frequency.
@@ -82,24 +125,15 @@ impl Clock {
     /// Date of edge `cycle`; [`Femtos::MAX`] if that is out of range.
     #[must_use]
     #[inline]
-    pub fn edge(&self, cycle: u64) -> Femtos {
-        if self.edges.value == 1 {
-            return Femtos(cycle.saturating_mul(self.period.value));
-        }
-        let (turns, rest) = self.edges.divide(cycle);
-        let within = multiply_divide(rest, self.period.value, self.edges, self.edges.value - 1);
-        Femtos(turns.saturating_mul(self.period.value).saturating_add(within))
+    pub const fn edge(&self, cycle: u64) -> Femtos {
+        Femtos(self.dates.of(cycle))
     }
 
     /// Number of the first edge strictly after `time`.
     #[must_use]
     #[inline]
-    pub fn first_after(&self, time: Femtos) -> u64 {
-        let (turns, rest) = self.period.divide(time.0);
-        if self.edges.value == 1 {
-            return turns + 1;
-        }
-        (turns * self.edges.value).saturating_add(multiply_divide(rest, self.edges.value, self.period, 0)) + 1
+    pub const fn first_after(&self, time: Femtos) -> u64 {
+        self.edges.of(time.0).saturating_add(1)
     }
 
     /// Number of the first edge at or after `time`.
@@ -113,15 +147,6 @@ impl Clock {
     #[must_use]
     pub fn cycles_in(&self, duration: Femtos) -> u64 {
         self.first_from(duration)
-    }
-}
-
-/// (a x b + add) / c, rounded down, where the result fits.
-#[inline]
-fn multiply_divide(a: u64, b: u64, c: Divisor, add: u64) -> u64 {
-    match a.checked_mul(b).and_then(|product| product.checked_add(add)) {
-        Some(product) => c.divide(product).0,
-        None => ((u128::from(a) * u128::from(b) + u128::from(add)) / u128::from(c.value)) as u64,
     }
 }
 
@@ -155,9 +180,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_division_by_the_reciprocal_is_a_division(number in any::<u64>(), value in 1u64.., small in 1u64..1000) {
-            for value in [value, small] {
-                prop_assert_eq!(Divisor::new(value).divide(number), (number / value, number % value));
+        fn a_scale_gives_what_a_division_gives(
+            numerator in 1u64..1 << 50,
+            denominator in 1u64..1 << 50,
+            small in 1u64..2000,
+            n in any::<u64>(),
+            near in 0u64..1000,
+            up in any::<bool>(),
+        ) {
+            for (numerator, denominator) in [(numerator, denominator), (numerator, small), (small, denominator), (small, 1)] {
+                let scale = Scale::new(numerator, denominator, up);
+                for n in [n, n >> 20, n >> 40, near, scale.limit.saturating_sub(near + 1), scale.limit.saturating_add(near)] {
+                    prop_assert_eq!(scale.of(n), scale.divide(n), "{:?} of {}", scale, n);
+                }
             }
         }
     }

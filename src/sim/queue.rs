@@ -104,6 +104,13 @@ impl<T: Item> Queue<T> {
         In { queue: self, now, wakes }
     }
 
+    /// Whether nothing is in it, not even what is not yet visible.
+    #[inline]
+    #[must_use]
+    pub fn is_vacant(&self) -> bool {
+        self.items.is_empty()
+    }
+
     /// The item `place` behind the oldest, if the receiver sees it at `now`.
     #[must_use]
     pub fn visible_at(&self, now: Femtos, place: usize) -> Option<&T> {

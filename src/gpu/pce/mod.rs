@@ -155,6 +155,8 @@ pub struct Pce {
     /// Number of the transfer that the engine works on.
     feeding: u64,
     slots: Slots,
+    /// Before this cycle no read has waited too long.
+    expires: u64,
     next_request: u64,
     /// Bytes reserved in the read buffer, and when the engine frees which of them.
     buffered: u64,
@@ -201,6 +203,7 @@ impl Pce {
             first: 0,
             asking: 0,
             feeding: 0,
+            expires: 0,
             next_request: 0,
             buffered: 0,
             taken: VecDeque::new(),
@@ -246,7 +249,9 @@ impl Pce {
         self.take_sealed(now, ports);
         self.take_verdicts(now, ports);
         self.take_work(now, ports);
-        self.expire(now, ports);
+        if now.cycle >= self.expires {
+            self.expire(now, ports);
+        }
         let send_at = self.send(now, ports);
         let share_at = self.retire(now.cycle, ports);
         // Last, so that what the PCE is follows from all that has changed at this edge.
@@ -256,7 +261,8 @@ impl Pce {
             arrival = arrival.into_iter().chain(sm.sealed.next_arrival()).min();
         }
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.deadline()), activity)
+        self.expires = self.deadline();
+        Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.expires), activity)
     }
 
     /// Takes work as it comes: the front end knows how much may be in flight.

@@ -24,7 +24,8 @@
 //! With IDE ([`IdeSpec`](super::spec::IdeSpec)) each TLP carries a prefix and some a MAC, and what arrives stands checked only when its
 //! MAC does.
 //!
-//! A full transmitter sleeps until there is room again and does not hear its inputs: one tick per TLP sent, one per TLP received.
+//! A transmitter that is full sleeps until there is room again and does not hear its inputs; one that has sent all there is hears them at once:
+//! one tick per TLP sent, one per TLP received.
 
 mod frame;
 mod ide;
@@ -46,7 +47,6 @@ use crate::{
 use ide::{Incoming, Outgoing};
 use pool::Promises;
 use receive::Receiver;
-use transmit::Sending;
 use transmit::Transmitter;
 
 pub use frame::{Frame, TlpFrame};
@@ -207,20 +207,21 @@ impl Port {
         if self.receiver.ide.is_some() {
             self.release(now, ports);
         }
-        let Sending { room_from, busy_until, activity } = self.transmit(now, ports);
+        let sending = self.transmit(now, ports);
+        let (busy_until, activity) = (sending.busy_until, sending.activity);
         let arrival = ports.wire_in.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
         let release = self.receiver.ide.as_ref().map_or(Wake::NEVER, |ide| ide.next_release());
         let at = arrival.min(self.transmitter.buffer.deadline()).min(release);
-        if room_from == Wake::NEVER {
-            // What waits for its date goes out at that date.
-            let waiting = self.transmitter.ide.as_ref().map_or(Wake::NEVER, |ide| ide.deadline);
-            let at = at.min(self.receiver.ack_due).min(waiting);
-            let (timer, urgent) = self.receiver.promises.timer();
-            let background = at == Wake::NEVER && !urgent;
-            return Wake { at: at.min(timer), listens: true, background, busy_until, activity };
+        if sending.full {
+            // Nothing but arrivals, which wake by their date, matters until there is room again.
+            return Wake { at: at.min(sending.room_from), listens: false, background: false, busy_until, activity };
         }
-        // Nothing but arrivals, which wake by their date, matters until there is room again.
-        Wake { at: at.min(room_from), listens: false, background: false, busy_until, activity }
+        // What waits for its date goes out at that date, if there is room.
+        let waiting = self.transmitter.ide.as_ref().map_or(Wake::NEVER, |ide| ide.deadline);
+        let at = at.min(self.receiver.ack_due.min(waiting).max(sending.room_from));
+        let (timer, urgent) = self.receiver.promises.timer();
+        let background = at == Wake::NEVER && !urgent;
+        Wake { at: at.min(timer.max(sending.room_from)), listens: true, background, busy_until, activity }
     }
 
     const fn recovering(&self, cycle: u64) -> bool {
@@ -257,6 +258,7 @@ impl Side {
             (Self::Host, Kind::Read) => HOST_READS,
             (Self::Host, _) => HOST_WRITES,
             (Self::Gpu { pces, .. }, Kind::Read | Kind::Write) => usize::from(pces),
+            (Self::Gpu { pces: 1, .. }, _) => 0,
             (Self::Gpu { first_tag, tags_per_pce, pces }, _) => {
                 let place = tlp.tag.saturating_sub(first_tag) / tags_per_pce.max(1);
                 usize::from(place.min(pces.saturating_sub(1)))

@@ -23,7 +23,7 @@ pub(super) struct Receiver {
     /// A Nak has been sent, and no good TLP has come since.
     nak_scheduled: bool,
     pub nak_due: bool,
-    /// The cycle at which an Ack is due.
+    /// The cycle at which an Ack or a Nak is due.
     pub ack_due: u64,
     pub promises: Promises,
     pub ide: Option<Box<Incoming>>,
@@ -43,6 +43,7 @@ impl Receiver {
         if !self.nak_scheduled {
             self.nak_scheduled = true;
             self.nak_due = true;
+            self.ack_due = 0;
         }
     }
 }

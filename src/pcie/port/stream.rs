@@ -44,6 +44,15 @@ impl Stream {
         }
     }
 
+    /// Moves on to the interval of `position`. From now on only that position and later ones, and their cycles, may be asked for.
+    #[inline]
+    pub fn follow(&mut self, position: u64) {
+        while position - self.base >= self.usable {
+            self.base += self.usable;
+            self.base_raw += self.period;
+        }
+    }
+
     /// Place of a position among all DW sent, ordered sets included.
     #[inline]
     fn raw(&self, position: u64) -> u64 {

@@ -15,7 +15,7 @@ use crate::{
         spec::{CreditSpec, LinkSpec},
         wire::dllp::DllpRepr,
     },
-    sim::{Activity, Now, Stall, Wake},
+    sim::{Activity, Now, Queue, Stall, Wake},
 };
 
 /// DW of a DLLP on the wire: token, content, CRC.
@@ -52,6 +52,18 @@ impl Transmitter {
         }
     }
 
+    /// Whether a token may start in `cycle`; the position is then the first place for it.
+    #[inline]
+    fn has_room(&mut self, cycle: u64) -> bool {
+        if self.room_from < cycle {
+            // Idle went by.
+            self.stream.advance(cycle);
+            self.position = self.position.max(self.stream.first(cycle));
+            self.room_from = self.stream.cycle(self.position);
+        }
+        self.room_from <= cycle
+    }
+
     /// Moves the position to where a DLLP may start: one SDP at most in a symbol time, and idle until the next one.
     fn align_dllp(&mut self) {
         if self.stream.symbol(self.position) == self.last_sdp {
@@ -60,9 +72,16 @@ impl Transmitter {
         self.last_sdp = self.stream.symbol(self.position);
     }
 
+    /// Whether there is no TLP to send, now or at the next edge.
+    #[inline]
+    fn nothing_waits(&self, ports: &Ports<'_>) -> bool {
+        self.ide.is_none() && !self.buffer.replaying() && ports.send.iter().all(Queue::is_vacant)
+    }
+
     /// The cycle in which a token of `length` DW ends that starts at the position, which moves behind it.
     #[inline]
     fn take(&mut self, length: u64) -> u64 {
+        self.stream.follow(self.position);
         self.position += length;
         self.stream.cycle(self.position - 1)
     }
@@ -83,8 +102,10 @@ enum Next {
 
 /// What the transmitter is.
 pub(super) struct Sending {
-    /// The cycle from which on it has room again, if it has none.
+    /// The cycle from which on it has room again; 0 if it has.
     pub room_from: u64,
+    /// Whether something waits for that room, so that nothing else matters until then.
+    pub full: bool,
     /// The cycle before which it works.
     pub busy_until: u64,
     /// What it is from then on.
@@ -92,15 +113,24 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// It has no room before a cycle.
+    /// Something waits for room.
     const fn full(room_from: u64) -> Self {
-        Self { room_from, busy_until: 0, activity: Activity::Busy }
+        Self { room_from, full: true, busy_until: 0, activity: Activity::Busy }
+    }
+
+    /// It works until `room_from`, and nothing waits.
+    const fn last(room_from: u64) -> Self {
+        Self { room_from, full: false, busy_until: room_from, activity: Activity::Idle }
+    }
+
+    /// It waits for its ports and timers.
+    const fn waits(busy_until: u64, activity: Activity) -> Self {
+        Self { room_from: 0, full: false, busy_until, activity }
     }
 }
 
 impl Port {
-    /// Fills this cycle; gives what the transmitter is and the cycle from which it has room again, or [`Wake::NEVER`] if it waits for
-    /// its ports and timers.
+    /// Fills this cycle.
     #[inline]
     pub(super) fn transmit(&mut self, now: Now, ports: &mut Ports<'_>) -> Sending {
         if now.cycle >= self.transmitter.buffer.deadline() && !self.recovering(now.cycle) {
@@ -111,11 +141,7 @@ impl Port {
             self.send(now.cycle + 1, Frame::Training { until: self.recovery_until }, ports);
         }
         if self.recovering(now.cycle) {
-            return Sending {
-                room_from: self.recovery_until,
-                busy_until: 0,
-                activity: Activity::Stall(Stall::Recovery),
-            };
+            return Sending { activity: Activity::Stall(Stall::Recovery), ..Sending::full(self.recovery_until) };
         }
         if now.cycle < self.transmitter.room_from {
             return Sending::full(self.transmitter.room_from);
@@ -127,32 +153,31 @@ impl Port {
     fn fill(&mut self, now: Now, ports: &mut Ports<'_>) -> Sending {
         let mut next = match self.next(now, ports) {
             Ok(next) => next,
-            Err(activity) => return Sending { room_from: Wake::NEVER, busy_until: 0, activity },
+            Err(activity) => return Sending::waits(0, activity),
         };
-        let transmitter = &mut self.transmitter;
-        transmitter.stream.advance(now.cycle);
-        let end = transmitter.stream.first(now.cycle + 1);
-        transmitter.position = transmitter.position.max(transmitter.stream.first(now.cycle));
         // In a gearbox bubble and an ordered set there is no room at all.
-        while self.transmitter.position < end {
+        while self.transmitter.has_room(now.cycle) {
             self.put(next, now, ports);
-            if self.transmitter.position >= end {
-                break;
+            self.transmitter.room_from = self.transmitter.stream.cycle(self.transmitter.position);
+            if self.transmitter.room_from > now.cycle {
+                // A TLP goes where neither an Ack nor credits are due; what becomes due after this edge is heard of.
+                return match matches!(next, Next::Input(_)) && self.transmitter.nothing_waits(ports) {
+                    true => Sending::last(self.transmitter.room_from),
+                    false => Sending::full(self.transmitter.room_from),
+                };
             }
             next = match self.next(now, ports) {
                 Ok(next) => next,
-                Err(activity) => return Sending { room_from: Wake::NEVER, busy_until: now.cycle + 1, activity },
+                Err(activity) => return Sending::waits(now.cycle + 1, activity),
             };
         }
-        let transmitter = &mut self.transmitter;
-        transmitter.room_from = transmitter.stream.cycle(transmitter.position);
-        Sending::full(transmitter.room_from)
+        Sending::full(self.transmitter.room_from)
     }
 
     /// What comes next, or what the transmitter is while nothing does.
     #[inline]
     fn next(&mut self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
-        if self.receiver.nak_due || self.receiver.ack_due <= now.cycle {
+        if self.receiver.ack_due <= now.cycle {
             return Ok(Next::Answer);
         }
         if let Some(class) = self.receiver.promises.due(now, ports.receive, ports.wakes) {
