@@ -3,6 +3,8 @@
 //! ```text
 //!  machine, designs --> candidate: one machine each, checked --+
 //!  sizes, directions ------------------------------------------+--> compare: a run each, over threads --> Comparison
+//!                                                price: area, energy, storage, risk ------------------------^
+//!  machine, release policies, a copy --> failures: a run for each message that fails --> Failures
 //! ```
 
 mod candidate;
