@@ -131,13 +131,21 @@ impl Activity {
 pub struct Account {
     cycles: [u64; Activity::COUNT],
     current: Activity,
+    /// The place of `current` among the cycles.
+    place: usize,
     since: u64,
     busy_until: u64,
 }
 
 impl Default for Account {
     fn default() -> Self {
-        Self { cycles: [0; Activity::COUNT], current: Activity::Idle, since: 0, busy_until: 0 }
+        Self {
+            cycles: [0; Activity::COUNT],
+            current: Activity::Idle,
+            place: Activity::Idle.index(),
+            since: 0,
+            busy_until: 0,
+        }
     }
 }
 
@@ -146,7 +154,7 @@ impl Account {
     #[inline]
     pub fn charge(&mut self, cycle: u64, busy_until: u64, next: Activity) {
         // It goes on as it was.
-        if next.index() == self.current.index() && busy_until | self.busy_until == 0 {
+        if next.index() == self.place && busy_until | self.busy_until == 0 {
             return;
         }
         self.turn(cycle, busy_until, next);
@@ -156,10 +164,10 @@ impl Account {
     fn turn(&mut self, cycle: u64, busy_until: u64, next: Activity) {
         let busy_end = self.busy_until.clamp(self.since, cycle);
         self.cycles[Activity::Busy.index()] += busy_end - self.since;
-        self.cycles[self.current.index()] += cycle - busy_end;
+        self.cycles[self.place] += cycle - busy_end;
         self.since = cycle;
         self.busy_until = busy_until;
-        self.current = next;
+        (self.current, self.place) = (next, next.index());
     }
 
     /// Charges all cycles before `cycle`.

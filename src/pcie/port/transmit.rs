@@ -267,6 +267,9 @@ impl Transmitter {
         if let Some(ide) = &mut self.ide {
             ide.deadline = Wake::NEVER;
         }
+        if ports.send.iter().all(Queue::is_vacant) {
+            return Err(Activity::Idle);
+        }
         let count = ports.send.len();
         let mut waiting = Activity::Idle;
         for step in 0..count {
