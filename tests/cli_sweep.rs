@@ -265,6 +265,20 @@ fn the_front_is_that_of_brute_force_and_the_objectives_are_the_studys() {
 }
 
 #[test]
+fn what_a_cost_is_stretched_to_stands_in_the_table_and_under_the_front() {
+    let clock = "[[axis]]\npath = \"copy_engine.clock\"\nvalues = [\"1.755 GHz\", \"3.5 GHz\"]\n";
+    let bench = Bench::new(&STUDY.replace("values = [1, 2, 4]", "values = [1]").replace("to = 4", "to = 1"));
+    fs::write(bench.path("study.toml"), read(&bench.path("study.toml")) + clock).expect("written");
+    fine(bench.sweep("out", "1"));
+    let mut table = csv::Reader::from_path(bench.path("out/points.csv")).expect("a table");
+    let place = table.headers().expect("a head").iter().position(|head| head == "cost_notes").expect("a column");
+    let notes: Vec<_> = table.records().map(|row| row.expect("a row")[place].to_owned()).collect();
+    assert!(notes[0].is_empty() && notes[1].contains("stretched to this clock"), "{notes:?}");
+    let front = fine(bench.sealsim(&["pareto", "out", "--max", "gb_per_s"], ""));
+    assert!(front.contains("note on all points: ") && front.contains("stretched to this clock"), "{front}");
+}
+
+#[test]
 fn a_bad_study_is_refused_and_nothing_already_computed_is_lost() {
     let bench = Bench::new(STUDY);
     fine(bench.sweep("out", "2"));

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use miette::miette;
 use serde_json::{Map, Value as Json, json};
 use std::{
+    collections::BTreeMap,
     io::{self, Write},
     path::PathBuf,
 };
@@ -101,11 +102,28 @@ fn text(table: &Table, front: &Front, shown: &[usize]) -> String {
         text += &cells.join("  ");
         text += if Some(place) == knee { "  knee\n" } else { "\n" };
     }
+    for (note, points) in notes(table, front) {
+        text += &format!("note on {points}: {note}\n");
+    }
     text += &format!("{} of {} points are on the front", front.rows.len(), front.compared);
     if front.left_out > 0 {
         text += &format!("; {} without a number in some objective were left out", front.left_out);
     }
     text + "\n"
+}
+
+/// What is said of the costs of points on the front, and of which: all of them, or so many.
+fn notes(table: &Table, front: &Front) -> Vec<(String, String)> {
+    let Some(column) = table.column("cost_notes") else { return Vec::new() };
+    let mut points: BTreeMap<String, usize> = BTreeMap::new();
+    for row in &front.rows {
+        for note in table.rows[*row][column].shown().split(" | ").filter(|note| !note.is_empty()) {
+            *points.entry(note.to_owned()).or_default() += 1;
+        }
+    }
+    let all = front.rows.len();
+    let of = |count: usize| if count == all { "all points".to_owned() } else { format!("{count} points") };
+    points.into_iter().map(|(note, count)| (note, of(count))).collect()
 }
 
 fn json(table: &Table, front: &Front, min: &[String], max: &[String]) -> Json {

@@ -20,7 +20,9 @@ fn elsewhere(aead: &AeadSpec, machine: &MachineSpec) -> Option<String> {
                 "messages cannot be split with {name}: neither its state nor its tag is a sum over parts, as GHASH is"
             ));
         }
-        Some(Sharing::Shared) => return Some(format!("{name} is in each PCE: the engine that PCEs share is AES-GCM's")),
+        Some(Sharing::Shared) => {
+            return Some(format!("{name} is in each PCE: the engine that PCEs share is AES-GCM's"));
+        }
         _ => {}
     }
     if machine.gpu_crypto.as_ref().is_some_and(|crypto| crypto.place == CryptoPlace::Sm) {

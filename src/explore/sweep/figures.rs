@@ -5,6 +5,7 @@ use super::study::Study;
 use crate::config::{MachineSpec, Varied};
 use crate::cost::{self, Interval};
 use crate::explore::candidate::copy as copy_request;
+use crate::explore::price::{Price, engine, price, risk};
 use crate::sim::{Control, Kernel, Order, SimulationError};
 use crate::system::{self, DataMode, Direction, Outcome, Request, RunError};
 use crate::workload::CopyArgument;
@@ -38,7 +39,7 @@ pub struct Row {
 }
 
 /// Columns behind the axes, in the order of the table, and what each says.
-pub const COLUMNS: [(&str, &str); 23] = [
+pub const COLUMNS: [(&str, &str); 24] = [
     ("bytes", "bytes of the copy"),
     ("gb_per_s", "10^9 bytes per second from the call to its return"),
     ("time_ps", "that time"),
@@ -62,6 +63,10 @@ pub const COLUMNS: [(&str, &str); 23] = [
     ("forgery_log2", "bound on forging any tag of the copy with one attempt at each, log2"),
     ("key_budget_bytes", "bytes under one key until it must be rotated"),
     ("assumed_parameters", "parameters that nobody has published"),
+    (
+        "cost_notes",
+        "what of area and energy lies outside of the range that a figure was made for, or why there is none",
+    ),
 ];
 
 /// Why a point has no row at all.
@@ -135,34 +140,41 @@ fn priced(machine: &MachineSpec, way: Direction, bytes: u64, messages: u64, put:
     if !machine.confidential_computing || messages == 0 {
         return;
     }
-    // The models of area and of what a tag is worth are AES-GCM's.
-    let gcm = machine.aead.is_none();
-    if machine.sealing_sms().is_none() && gcm {
-        price_engine(machine, way, put);
+    let price = price(machine);
+    let notes: Vec<_> = price.missing.iter().chain(&price.notes).map(String::as_str).collect();
+    if !notes.is_empty() {
+        put("cost_notes", Value::Text(notes.join(" | ")));
+    }
+    if let Some(area) = opening_area(machine, way, &price) {
+        put_interval("area_kge", area, put);
+    }
+    let energy = match way {
+        Direction::D2h => price.d2h_pj_per_byte_low.zip(price.d2h_pj_per_byte_high),
+        Direction::H2d | Direction::D2d => price.h2d_pj_per_byte_low.zip(price.h2d_pj_per_byte_high),
+    };
+    if let Some((low, high)) = energy {
+        put_interval("pj_per_byte", Interval { low, high }, put);
     }
     let quarantine = cost::storage(machine.tag_queue.quarantine.0);
     put("quarantine_sram_kge", Value::Number(quarantine.sram_kge.middle()));
-    if !gcm {
-        return;
-    }
-    let message = bytes.div_ceil(messages);
-    put("forgery_log2", Value::Number(cost::forgery_log2(128, message.div_ceil(16) + 1, messages)));
-    let budget = cost::key_budget(message).map_or(Value::None, |budget| Value::Integer(budget.bytes as i64));
-    put("key_budget_bytes", budget);
+    let risk = risk(machine, bytes, messages, 0);
+    put("forgery_log2", risk.forgery_log2.map_or(Value::None, Value::Number));
+    put("key_budget_bytes", risk.key_budget_bytes.map_or(Value::None, |bytes| Value::Integer(bytes as i64)));
 }
 
-/// The engines of the copy engine that this direction uses. Kernels on SMs need none.
-fn price_engine(machine: &MachineSpec, way: Direction, put: &mut impl FnMut(&str, Value)) {
-    let mut engine = machine.engine.clone();
-    if let (Direction::H2d, Some(ghash)) = (way, &machine.copy_engine.open_ghash) {
-        engine.ghash = ghash.clone();
-    }
-    let cost = cost::engine(&engine, machine.copy_engine.clock);
+/// The area of the engines that this direction uses.
+fn opening_area(machine: &MachineSpec, way: Direction, price: &Price) -> Option<Interval> {
     let engines = if machine.shared_engine() { 1 } else { machine.copy_engine.pces_secure };
-    let area = cost.area_kge * f64::from(engines);
-    for (name, Interval { low, high }) in [("area_kge", area), ("pj_per_byte", cost.pj_per_byte)] {
-        put(&format!("{name}_low"), Value::Number(low));
-        put(name, Value::Number(f64::midpoint(low, high)));
-        put(&format!("{name}_high"), Value::Number(high));
-    }
+    let clock = machine.copy_engine.clock;
+    let area = match &machine.aead {
+        Some(aead) => cost::aead(aead, clock).ok()?.area_kge,
+        None => cost::engine(&engine(machine, way), clock).area_kge,
+    };
+    price.area_kge_low.map(|_| area * f64::from(engines))
+}
+
+fn put_interval(name: &str, Interval { low, high }: Interval, put: &mut impl FnMut(&str, Value)) {
+    put(&format!("{name}_low"), Value::Number(low));
+    put(name, Value::Number(f64::midpoint(low, high)));
+    put(&format!("{name}_high"), Value::Number(high));
 }

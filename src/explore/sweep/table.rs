@@ -32,7 +32,7 @@ pub enum TableError {
 }
 
 /// Columns of figures that hold texts.
-const TEXTS: [&str; 1] = ["limited_by"];
+const TEXTS: [&str; 2] = ["limited_by", "cost_notes"];
 
 /// Rows and what their columns are called.
 #[derive(Debug, Clone, PartialEq)]
