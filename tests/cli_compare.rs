@@ -106,13 +106,79 @@ fn csv_has_a_row_for_each_design_direction_and_size() {
     let text = String::from_utf8(output.stdout).expect("text");
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 1 + 4 * 2 * 2, "{text}");
-    assert!(rows.iter().all(|row| row.len() == 17), "{text}");
+    assert!(rows.iter().all(|row| row.len() == 37), "{text}");
     let column = |name| rows[0].iter().position(|head| *head == name).expect("a column");
     assert_eq!(rows[1][..3], ["off", "h2d", "4096"]);
     assert_eq!((rows[1][column("first_verified_ps")], rows[1][column("baseline")]), ("", "h100-cc"));
     let last = rows.last().expect("rows");
     assert_eq!((last[..3].to_vec(), last[column("baseline")]), (vec!["fastrack", "d2h", "65536"], "h100-cc-resealed"));
     assert!(last[column("speedup_over_baseline")].parse::<f64>().expect("a number") > 1.0);
+}
+
+#[test]
+fn costs_and_risks_have_both_their_ends_or_a_reason() {
+    let asked = ["h100-nvl-tdx", "--design", "hold", "--design", "sm", "--design", "ide", "--size", "64KiB"];
+    let json = json(&asked);
+    assert_eq!(json["process_spread_factor"], 2.0);
+    for name in ["h100-cc", "hold", "ide"] {
+        let cost = &design(&json, name)["cost"];
+        for figure in ["area_kge", "h2d_pj_per_byte", "d2h_pj_per_byte"] {
+            let end = |end: &str| cost[format!("{figure}_{end}")].as_f64().unwrap_or_else(|| panic!("{name} {figure}"));
+            assert!(0.0 < end("low") && end("low") < end("high"), "{name} {figure}");
+        }
+        assert!(cost["missing"].is_null(), "{name}");
+    }
+    for (name, reason) in [("off", "nothing is sealed"), ("sm", "kernels take 42 of 132 SMs")] {
+        let cost = &design(&json, name)["cost"];
+        assert!(cost["area_kge_low"].is_null() && cost["area_kge_high"].is_null(), "{name}");
+        assert!(cost["missing"].as_str().is_some_and(|text| text.contains(reason)), "{name}: {cost}");
+    }
+    let hold = &design(&json, "hold")["cost"];
+    assert_eq!(hold["quarantine_capacity_bytes"], 2 << 20);
+    assert!(hold["storage_sram_kge_high"].as_f64() < hold["storage_flip_flop_kge"].as_f64());
+    let copies = design(&json, "h100-cc")["copies"].as_array().expect("copies");
+    let to_gpu = &copies[0];
+    assert_eq!((&to_gpu["exposure_total_ps"], &to_gpu["tag_bits"]), (&to_gpu["exposure_ps"], &128.into()));
+    assert!((to_gpu["forgery_log2"].as_f64().expect("a bound") - (4098_f64.log2() - 128.0)).abs() < 1e-9);
+    assert_eq!(to_gpu["iv_budget_messages"], 0xFFFF_FFFF_u64);
+    assert!(to_gpu["key_budget_messages"].as_u64() < to_gpu["iv_budget_messages"].as_u64());
+    let ide = &design(&json, "ide")["copies"][0];
+    assert!(ide["tag_bits"] == 96 && ide["key_budget_bytes"].is_null() && ide["forgery_log2"].is_f64());
+    assert!(design(&json, "off")["copies"][0]["forgery_log2"].is_null());
+
+    let text = String::from_utf8(compare(&asked).stdout).expect("text");
+    for phrase in ["cost on the GPU: areas in kGE", "h2d of 64 KiB: what tags and keys leave open", "by a factor of 2"]
+    {
+        assert!(text.contains(phrase), "{phrase}: {text}");
+    }
+    let csv = String::from_utf8(compare(&[&asked[..], &["--format", "csv"]].concat()).stdout).expect("text");
+    let mut rows = csv::Reader::from_reader(csv.as_bytes());
+    let heads = rows.headers().expect("a head").clone();
+    let rows: Vec<_> = rows.records().map(|row| row.expect("a row as long as the head")).collect();
+    let cell = |row: &csv::StringRecord, name| {
+        let place = heads.iter().position(|head| head == name).unwrap_or_else(|| panic!("no column {name}"));
+        row[place].to_owned()
+    };
+    let of = |name: &str| rows.iter().find(|row| row[0] == *name).unwrap_or_else(|| panic!("no row {name}"));
+    assert_eq!(cell(of("hold"), "quarantine_capacity_bytes"), (2 << 20).to_string());
+    assert_eq!((cell(of("sm"), "area_kge_low"), cell(of("sm"), "sms_used")), (String::new(), "42".to_owned()));
+    assert!(cell(of("ide"), "cost_notes").contains("headers of TLPs"));
+    assert!(cell(of("off"), "cost_missing").contains("nothing is sealed"));
+}
+
+#[test]
+fn a_figure_that_is_stretched_outside_its_range_says_so() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("fast.toml");
+    fs::write(&path, "[copy_engine]\nclock = \"3.5 GHz\"\n").expect("a file");
+    let path = path.display().to_string();
+    let json = json(&["h100-nvl-tdx", "--design", &path, "--size", "4KiB"]);
+    let notes = |name: &str| design(&json, name)["cost"]["notes"].as_array().expect("a list").clone();
+    assert!(notes(&path)[0].as_str().is_some_and(|note| note.contains("stretched to this clock")));
+    assert!(notes("h100-cc").is_empty());
+    let text = String::from_utf8(compare(&["h100-nvl-tdx", "--design", &path, "--size", "4KiB"]).stdout).expect("text");
+    let row = |name: &str| text.lines().rfind(|line| line.contains(name)).expect("a row").to_owned();
+    assert!(row(&path).ends_with("[2]") && text.contains("[2] "), "{text}");
 }
 
 #[test]

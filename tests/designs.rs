@@ -9,9 +9,13 @@ const DOCUMENT: &str = include_str!("../docs/designs.md");
 const SIZES: &str = "4KiB,64KiB,1MiB,64MiB";
 
 fn compare(arguments: &[&str]) -> String {
+    sealsim("compare", arguments)
+}
+
+fn sealsim(verb: &str, arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .arg("compare")
+        .arg(verb)
         .args(arguments)
         .output()
         .expect("the program runs");
@@ -43,9 +47,10 @@ fn tables(text: &str) -> Tables {
     tables
 }
 
-/// The commands of the document with what stands below each.
-fn examples() -> Vec<(Vec<&'static str>, &'static str)> {
-    let blocks = DOCUMENT.split("```text\n$ sealsim compare ").skip(1);
+/// The commands of the document that have this verb, with what stands below each.
+fn examples(verb: &str) -> Vec<(Vec<&'static str>, &'static str)> {
+    let command = format!("```text\n$ sealsim {verb} ");
+    let blocks = DOCUMENT.split(&command as &str).skip(1);
     let block = |text: &'static str| {
         let (command, rest) = text.split_once('\n').expect("a command has a line");
         (command.split(' ').collect(), rest.split_once("\n```").expect("a block ends").0)
@@ -55,7 +60,7 @@ fn examples() -> Vec<(Vec<&'static str>, &'static str)> {
 
 #[test]
 fn the_tables_of_the_document_are_what_compare_prints() {
-    let examples = examples();
+    let examples = examples("compare");
     assert_eq!(examples.len(), 5);
     for (mut arguments, text) in examples {
         if !arguments.contains(&"--size") {
@@ -70,6 +75,17 @@ fn the_tables_of_the_document_are_what_compare_prints() {
                 assert_eq!(now.get(&(design, column)), Some(&cell), "{place}");
             }
         }
+    }
+}
+
+#[test]
+fn what_the_document_says_of_failing_tags_is_what_risk_prints() {
+    let examples = examples("risk");
+    assert_eq!(examples.len(), 2);
+    for (arguments, text) in examples {
+        let (stated, printed) = (tables(text), tables(&sealsim("risk", &arguments)));
+        assert_eq!(stated.len(), 2, "{arguments:?}");
+        assert_eq!(stated, printed, "{arguments:?}");
     }
 }
 

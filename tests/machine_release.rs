@@ -127,6 +127,65 @@ fn after_a_failure_nothing_unverified_has_reached_the_sink_under_any_policy() {
     }
 }
 
+/// Pushes of one message each and a comparator so slow that several wait for it.
+const SLOW: &[&str] = &[
+    "driver.pinned={message=\"16 KiB\",push=\"16 KiB\"}",
+    "engine.compare=20000 cycles",
+    "tag_queue.depth=32",
+    "copy_engine.messages_in_flight=8",
+];
+
+fn failing(release: &str, data: DataMode, kernel: Kernel, order: Order) -> Outcome {
+    let release = format!("tag_queue.release={release}");
+    let sets: Vec<_> =
+        QUICK.iter().chain(SLOW).copied().chain([release.as_str(), "tag_queue.quarantine=2 MiB"]).collect();
+    let mut request = request(vec![copy(Direction::H2d, BYTES, Memory::Pinned)], data, kernel, order);
+    request.injections = vec![Injection { place: "staging.tag".into(), kind: FaultKind::Flip, passage: 3 }];
+    system::run(&machine("h100-nvl-tdx", &sets), request, &mut |_| Control::Continue).unwrap()
+}
+
+#[test]
+fn under_eager_all_messages_that_wait_for_a_verdict_are_squashed_with_the_failed_one() {
+    let squashed = |release| {
+        let outcome = failing(release, DataMode::None, Kernel::Skip, Order::Ascending);
+        let [failed] = outcome.failed_messages[..] else { panic!("{release}: {:?}", outcome.failed_messages) };
+        failed
+    };
+    let eager = squashed("eager");
+    let started = eager.consumers_started.expect("its push was done");
+    // The third verdict comes three comparisons after the first tag; its own bytes had landed about two earlier.
+    let compare = (20_000.0 / 1.755e9 * 1e15) as u64;
+    assert!((eager.verdict.0 - started.0) > 2 * compare, "{eager:?}");
+    assert_eq!(eager.visible_bytes, 16 << 10);
+    assert!(
+        eager.other_started_messages > 1 && eager.other_started_messages <= eager.other_visible_messages,
+        "{eager:?}"
+    );
+    // All of them are whole but the last of the copy, which is shorter.
+    let most = eager.other_visible_messages * (16 << 10);
+    assert!(eager.other_visible_bytes <= most && eager.other_visible_bytes > most - (16 << 10), "{eager:?}");
+    let withheld = squashed("withhold_completion");
+    assert!(withheld.first_visible.is_some() && withheld.visible_bytes == 16 << 10);
+    assert_eq!((withheld.consumers_started, withheld.other_started_messages), (None, 0));
+    let held = squashed("hold");
+    assert_eq!((held.first_visible, held.visible_bytes, held.consumers_started), (None, 0, None));
+}
+
+#[test]
+fn what_a_failed_message_leaves_is_the_same_for_both_kernels_any_order_and_any_data_mode() {
+    for release in ["hold", "withhold_completion", "eager"] {
+        let reference = failing(release, DataMode::Exact, Kernel::EveryCycle, Order::Ascending);
+        assert_eq!(reference.failed_messages.len(), 1, "{release}");
+        for data in [DataMode::Exact, DataMode::None] {
+            for order in [Order::Ascending, Order::Shuffled(5)] {
+                let outcome = failing(release, data, Kernel::Skip, order);
+                assert_eq!(outcome.failed_messages, reference.failed_messages, "{release} {data:?} {order:?}");
+                assert_eq!(outcome.event_digest, reference.event_digest, "{release} {data:?} {order:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_cpu_finds_what_is_wrong_on_the_way_back() {
     for (place, kind, passage) in [

@@ -3,6 +3,7 @@
 use super::{Failure, run::Interruption};
 use crate::{
     config::Layers,
+    cost::technology::PROCESS_SPREAD,
     explore::{self, Baseline, Candidate, CandidateError, CompareError, Comparison, Grid, Skipped},
     report::{SCHEMA_VERSION, comparison},
     sim::{Control, SimulationError},
@@ -16,7 +17,7 @@ use miette::miette;
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 
-/// Holds designs against each other on one machine: rates, gains, exposure, and what limits each.
+/// Holds designs against each other on one machine: rates, gains, what limits each, and what each costs and risks.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Each design is laid over the machine, and copies of each size are made one by one, both ways, as `sealsim run CONFIG --design DESIGN \
@@ -94,6 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         machine: Layers::new(&arguments.config).resolve()?.name(),
         host_memory: grid.memory,
         sizes_bytes: grid.sizes,
+        process_spread_factor: PROCESS_SPREAD,
         designs: designs.map_err(failed)?,
         skipped,
     };

@@ -11,6 +11,7 @@ mod list_faults;
 mod machine;
 mod pareto;
 mod rerun;
+mod risk;
 mod run;
 mod schema;
 mod sensitivity;
@@ -47,6 +48,7 @@ enum Verb {
     Sweep(sweep::Arguments),
     Pareto(pareto::Arguments),
     Sensitivity(sensitivity::Arguments),
+    Risk(risk::Arguments),
     Validate(validate::Arguments),
     Calibrate(calibrate::Arguments),
     /// Checks the modelled hardware against published values.
@@ -77,6 +79,7 @@ pub fn main() -> ExitCode {
         Verb::Sweep(arguments) => sweep::run(&arguments),
         Verb::Pareto(arguments) => pareto::run(&arguments),
         Verb::Sensitivity(arguments) => sensitivity::run(&arguments),
+        Verb::Risk(arguments) => risk::run(&arguments),
         Verb::Validate(arguments) => validate::run(&arguments),
         Verb::Calibrate(arguments) => calibrate::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use miette::miette;
 use serde_json::{Map, Value as Json, json};
 use std::{
+    collections::BTreeMap,
     io::{self, Write},
     path::PathBuf,
 };
@@ -61,7 +62,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let shown: Vec<usize> = match arguments.format {
         Format::Text => {
             let wanted = record.axes.iter().chain(&min).chain(&max);
-            wanted.filter_map(|name| table.column(name)).collect()
+            let mut columns: Vec<usize> = wanted.filter_map(|name| table.column(name)).collect();
+            let mut seen = std::collections::HashSet::new();
+            columns.retain(|column| seen.insert(*column));
+            columns
         }
         Format::Json | Format::Csv => (0..table.columns.len()).collect(),
     };
@@ -89,18 +93,37 @@ fn text(table: &Table, front: &Front, shown: &[usize]) -> String {
         })
     });
     let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows.map(Iterator::collect)).collect();
+    let knee = front.rows.iter().position(|row| Some(*row) == front.knee).map(|place| place + 1);
     let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..shown.len()).map(width).collect();
     let mut text = String::new();
-    for line in &lines {
+    for (place, line) in lines.iter().enumerate() {
         let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
-        text += &(cells.join("  ") + "\n");
+        text += &cells.join("  ");
+        text += if Some(place) == knee { "  knee\n" } else { "\n" };
+    }
+    for (note, points) in notes(table, front) {
+        text += &format!("note on {points}: {note}\n");
     }
     text += &format!("{} of {} points are on the front", front.rows.len(), front.compared);
     if front.left_out > 0 {
         text += &format!("; {} without a number in some objective were left out", front.left_out);
     }
     text + "\n"
+}
+
+/// What is said of the costs of points on the front, and of which: all of them, or so many.
+fn notes(table: &Table, front: &Front) -> Vec<(String, String)> {
+    let Some(column) = table.column("cost_notes") else { return Vec::new() };
+    let mut points: BTreeMap<String, usize> = BTreeMap::new();
+    for row in &front.rows {
+        for note in table.rows[*row][column].shown().split(" | ").filter(|note| !note.is_empty()) {
+            *points.entry(note.to_owned()).or_default() += 1;
+        }
+    }
+    let all = front.rows.len();
+    let of = |count: usize| if count == all { "all points".to_owned() } else { format!("{count} points") };
+    points.into_iter().map(|(note, count)| (note, of(count))).collect()
 }
 
 fn json(table: &Table, front: &Front, min: &[String], max: &[String]) -> Json {
@@ -114,6 +137,7 @@ fn json(table: &Table, front: &Front, min: &[String], max: &[String]) -> Json {
         "max": max,
         "compared": front.compared,
         "left_out": front.left_out,
+        "knee": front.knee.map(|row| json!(table.rows[row][0])),
         "points": front.rows.iter().map(point).collect::<Vec<_>>(),
         "columns": columns,
     })

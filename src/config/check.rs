@@ -466,8 +466,8 @@ fn beyond_limits(parameter: &Parameter) -> Option<(String, String)> {
         return Some((format!("{value} is more than any machine has"), format!("write at most {text}")));
     }
     let within = |known: &&str| path == known || path.starts_with(&format!("{known}."));
-    let refused = NEVER_ZERO.contains(unit) && !MAY_BE_ZERO.iter().any(within);
-    if *amount == 0 && (refused || TAKES_TIME.contains(&path.as_str())) {
+    let refused = || NEVER_ZERO.contains(unit) && !MAY_BE_ZERO.iter().any(within);
+    if *amount == 0 && (TAKES_TIME.contains(&path.as_str()) || refused()) {
         return Some((format!("{value} makes no sense here"), "write more than zero".to_owned()));
     }
     None

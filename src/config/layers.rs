@@ -1,5 +1,6 @@
 //! Layers on layers: a machine, what it extends, designs over it, single values on top.
 
+use super::base::Base;
 use super::error::{ConfigError, Wrong};
 use super::examine::examine_at;
 use super::layer::{Layer, Stated};
@@ -57,7 +58,18 @@ impl Layers {
     /// Whatever is wrong with any layer or with the whole: see [`Wrong`].
     pub fn resolve(&self) -> Result<Resolved, ConfigError> {
         let (stack, designs) = self.stack(source::find(Role::Machine, &self.machine)?)?;
-        Resolved::fill(stack.values, designs, stack.names)
+        Resolved::fill(&stack.values, designs, stack.names)
+    }
+
+    /// As [`Layers::resolve`], and keeps what further settings are laid on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Layers::resolve`].
+    pub fn base(self) -> Result<Base, ConfigError> {
+        let (stack, designs) = self.stack(source::find(Role::Machine, &self.machine)?)?;
+        let resolved = Resolved::fill(&stack.values, designs, stack.names)?;
+        Ok(Base::new(self, stack.values, resolved))
     }
 
     /// Reads everything and fills an engine: one of the shipped engines or a file with a table `engine`, else that of a machine.
@@ -243,7 +255,7 @@ fn state_all(node: &mut Node, provenance: &Provenance, source: &Arc<Source>) {
 
 /// Lays `upper` on `lower`. Tables merge, all else is replaced, and so is a table whose tag changes: a design's
 /// fields mean nothing to another design.
-fn merge(lower: &mut Node, upper: Node, shape: Option<&Shape>) {
+pub(super) fn merge(lower: &mut Node, upper: Node, shape: Option<&Shape>) {
     let Node { value: Value::Table(upper_table), place, .. } = upper else {
         *lower = upper;
         return;

@@ -9,6 +9,7 @@ use crate::pcie::spec::{LinkSpec, RootComplexSpec};
 use crate::sealing::SealingSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 /// One host and one GPU with the sealed copy path between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +55,53 @@ pub struct MachineSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm: Option<SmSpec>,
 }
+
+/// Reads and writes a machine's fields one by one.
+macro_rules! fields {
+    ($($field:ident),*) => {
+        impl MachineSpec {
+            /// A field as JSON; `None` where it is not there.
+            pub(super) fn field(&self, name: &str) -> Option<Json> {
+                // Names every field, so that none is forgotten below.
+                let Self { $($field),* } = self;
+                match name {
+                    $(stringify!($field) => serde_json::to_value($field).ok().filter(|json| !json.is_null()),)*
+                    _ => None,
+                }
+            }
+
+            /// Fills a field anew; `None` if it takes no such value.
+            pub(super) fn set_field(&mut self, name: &str, json: Json) -> Option<()> {
+                match name {
+                    $(stringify!($field) => self.$field = serde_json::from_value(json).ok()?,)*
+                    _ => return None,
+                }
+                Some(())
+            }
+        }
+    };
+}
+
+fields!(
+    name,
+    summary,
+    confidential_computing,
+    cpu,
+    cipher,
+    memory,
+    staging,
+    driver,
+    root_complex,
+    link,
+    copy_engine,
+    engine,
+    aead,
+    tag_queue,
+    hbm,
+    compute,
+    gpu_crypto,
+    sm
+);
 
 impl MachineSpec {
     /// What seals and opens between CPU and GPU.

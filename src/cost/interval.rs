@@ -25,6 +25,12 @@ impl Interval {
         Self { low: value, high: value }
     }
 
+    /// A value that may be off by this part of it either way.
+    #[must_use]
+    pub const fn around(value: f64, part: f64) -> Self {
+        Self { low: value * (1.0 - part), high: value * (1.0 + part) }
+    }
+
     /// The least interval that holds both.
     #[must_use]
     pub const fn hull(self, other: Self) -> Self {

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //!   EngineSpec, clock ---> [ engine ] ---> area, energy per byte     each an interval, with notes where
+//!   AeadSpec          ---> [ aead   ] ---> the same, or why not
+//!   SmSpec            ---> [ sm     ] ---> energy per byte, SMs
 //!   bytes             ---> [ storage] ---> area                      a figure is stretched
 //!   tags, messages    ---> [ risk   ] ---> forgery bound, key budget
 //!                               |
@@ -9,16 +11,18 @@
 //! ```
 //!
 //! Nothing here is simulated: an area is a sum over parts, each with a figure of [`technology`] behind it. A result is an [`Interval`]
-//! as wide as its figures' own uncertainty, and a list of notes: whatever lies outside of the range that a figure was made for is
+//! as wide as its figures' own uncertainty ([`technology`] says what that is), and a list of notes: whatever lies outside of the range that a figure was made for is
 //! said there and not passed over. Energy is that of the crypto units alone: no clock tree, no wires between units, no memories.
 
 mod engine;
 mod interval;
 mod risk;
+mod sm;
 mod storage;
 pub mod technology;
 
-pub use engine::{EngineCost, engine};
+pub use engine::{EngineCost, aead, engine};
 pub use interval::Interval;
-pub use risk::{KeyBudget, forgery_log2, key_budget};
+pub use risk::{KeyBudget, aead_forgery_log2, forgery_log2, key_budget};
+pub use sm::{SmCost, sm};
 pub use storage::{StorageCost, storage};

@@ -1,6 +1,7 @@
 //! Designs against each other: one copy at a time, of several sizes, both ways.
 
 use super::candidate::{Baseline, Candidate, Skipped, copy};
+use super::price::{Price, Risk, price, risk};
 use crate::{
     config::MachineSpec,
     sim::{Control, Kernel, Order},
@@ -30,6 +31,8 @@ pub struct Comparison {
     pub host_memory: Memory,
     /// Bytes of the copies.
     pub sizes_bytes: Vec<u64>,
+    /// By what factor all absolute areas and energies may be off alike, beyond what each states.
+    pub process_spread_factor: f64,
     /// The designs, baselines first.
     pub designs: Vec<DesignFigures>,
     /// Shipped designs that the machine cannot have.
@@ -51,6 +54,8 @@ pub struct DesignFigures {
     pub config_digest: String,
     /// How many parameters nobody has published.
     pub assumed_parameters: usize,
+    /// What its crypto units and buffers cost.
+    pub cost: Price,
     /// By direction and size.
     pub copies: Vec<CopyFigures>,
 }
@@ -82,6 +87,11 @@ pub struct CopyFigures {
     pub quarantine_bytes: u64,
     /// Longest time that unverified plaintext of a message was visible, in ps.
     pub exposure_ps: u64,
+    /// The same, summed over messages, in ps.
+    pub exposure_total_ps: u64,
+    /// What its tags and keys leave open.
+    #[serde(flatten)]
+    pub risk: Risk,
     /// What took most of its time, for people.
     pub limited_by: String,
     /// The same in parts.
@@ -212,6 +222,8 @@ impl Task<'_> {
             tags: copy.tags_verified,
             quarantine_bytes: outcome.tag_queue.peak_quarantine_bytes,
             exposure_ps: outcome.tag_queue.longest_exposure.picos(),
+            exposure_total_ps: outcome.tag_queue.total_exposure.picos(),
+            risk: risk(self.machine, self.bytes, copy.messages, outcome.link.h2d.tlps + outcome.link.d2h.tlps),
             limited_by: format!("{unit} {state} {:.0} %", fraction * 100.0),
             limited_by_parts: LimitedBy { unit, state, fraction },
         })
@@ -244,6 +256,7 @@ fn design<'f>(
         confidential_computing: resolved.machine.confidential_computing,
         config_digest: resolved.digest.clone(),
         assumed_parameters: resolved.assumed().len(),
+        cost: price(&resolved.machine),
         copies: copies.collect(),
     }
 }

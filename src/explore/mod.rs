@@ -3,12 +3,18 @@
 //! ```text
 //!  machine, designs --> candidate: one machine each, checked --+
 //!  sizes, directions ------------------------------------------+--> compare: a run each, over threads --> Comparison
+//!                                                price: area, energy, storage, risk ------------------------^
+//!  machine, release policies, a copy --> failures: a run for each message that fails --> Failures
 //! ```
 
 mod candidate;
 mod compare;
+mod failures;
+mod price;
 pub mod sensitivity;
 pub mod sweep;
 
 pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, shipped};
 pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};
+pub use failures::{FailureFigures, Failures, FailuresError, PolicyFigures, Question, failures, release_name};
+pub use price::{Price, Risk, price};

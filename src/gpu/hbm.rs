@@ -16,6 +16,11 @@
 //! | unverified bytes | wait here for their verdict; on failure they are scrubbed and never reach [`DeviceMemory`] |
 //! | ciphertext for the SMs | takes its turn as all writes do; when its last byte is visible, the SMs are told how much has come |
 //! | exposure | from a message's first visible byte to its verdict |
+//! | watched | if asked to, it keeps what was visible without a verdict when a message failed |
+
+mod watch;
+
+pub use watch::Exposed;
 
 use super::{
     spec::HbmSpec,
@@ -26,6 +31,7 @@ use crate::{
     sim::{Activity, Clock, Now, Queue, Wake, Wakes, Wire},
     units::Femtos,
 };
+use watch::Watch;
 
 /// The bytes in device memory.
 pub trait DeviceMemory {
@@ -110,6 +116,8 @@ pub struct Hbm {
     /// Ciphertext for and from the SMs that has come so far.
     staged: Vec<Staged>,
     exposure: Exposure,
+    /// What is visible write by write, where somebody wants to know of failures.
+    watch: Option<Watch>,
 }
 
 impl Hbm {
@@ -125,7 +133,19 @@ impl Hbm {
             unverified: Vec::new(),
             staged: Vec::new(),
             exposure: Exposure::default(),
+            watch: None,
         }
+    }
+
+    /// Keeps from now on what is visible without a verdict, for [`Hbm::failures`].
+    pub fn watch(&mut self) {
+        self.watch.get_or_insert_default();
+    }
+
+    /// By failed message: what was visible at its verdict. Nothing unless it was asked to watch.
+    #[must_use]
+    pub fn failures(&self) -> &[Exposed] {
+        self.watch.as_ref().map_or(&[], Watch::failures)
     }
 
     /// Cycles of service so far, writes and reads together.
@@ -205,6 +225,7 @@ impl Hbm {
         }
         let (message, count) = write.message;
         let entry = self.entry(message);
+        let unjudged = entry.verdict.is_none();
         let scrubbed = entry.verdict == Some(false) && entry.first_visible.is_none();
         entry.first_visible.get_or_insert(visible);
         entry.landed = (entry.landed.0 + u32::from(write.last), count);
@@ -215,6 +236,9 @@ impl Hbm {
         }
         let settled = entry.has_landed() && entry.verdict.is_some();
         self.exposure.scrubbed += u64::from(scrubbed);
+        if let Some(watch) = self.watch.as_mut().filter(|_| unjudged) {
+            watch.wrote(message, visible, write.bytes);
+        }
         if settled {
             self.settle(message, ports.memory);
         }
@@ -230,6 +254,9 @@ impl Hbm {
     }
 
     fn judge(&mut self, verdict: Verdict, now: Now, memory: &mut dyn DeviceMemory) {
+        if let Some(watch) = &mut self.watch {
+            watch.judged(verdict, now.time);
+        }
         let entry = self.entry(verdict.job);
         entry.verdict = Some(verdict.ok);
         let (first, landed) = (entry.first_visible, entry.has_landed());

@@ -1,5 +1,7 @@
 //! Designs side by side, for people and for spreadsheets.
 
+mod costs;
+
 use super::table::Table;
 use crate::{
     explore::{Comparison, CopyFigures, DesignFigures},
@@ -30,8 +32,11 @@ pub fn text(comparison: &Comparison) -> String {
         if let Some(longest) = comparison.sizes_bytes.iter().max() {
             section(&mut text, &format!("{way} of {}: times in us", Bytes(*longest)));
             details(&mut text, comparison, direction, *longest);
+            section(&mut text, &format!("{way} of {}: what tags and keys leave open", Bytes(*longest)));
+            costs::risks(&mut text, comparison, direction, *longest);
         }
     }
+    costs::costs(&mut text, comparison);
     for skipped in &comparison.skipped {
         let _ = writeln!(text, "\nnot compared: {}: {}", skipped.name, skipped.reason);
     }
@@ -106,10 +111,14 @@ fn digits(value: f64) -> String {
 const COLUMNS: &str = "design,direction,bytes,gb_per_s,time_ps,baseline,speedup_over_baseline,speedup_over_h100_cc,fraction_of_off,\
                        first_verified_ps,messages,tags,quarantine_bytes,exposure_ps,limited_by_unit,limited_by_state,limited_by_fraction";
 
+const COST_COLUMNS: &str = ",exposure_total_ps,tag_bits,forgery_log2,key_budget_messages,key_budget_bytes,iv_budget_messages,iv_budget_bytes,\
+                            engines,area_kge_low,area_kge_high,pj_per_byte_low,pj_per_byte_high,sms_used,quarantine_capacity_bytes,\
+                            tag_queue_capacity_bytes,storage_sram_kge_low,storage_sram_kge_high,storage_flip_flop_kge,cost_missing,cost_notes";
+
 /// One row for each design, direction and size; a cell without a value is empty.
 #[must_use]
 pub fn csv(comparison: &Comparison) -> String {
-    let mut text = format!("{COLUMNS}\n");
+    let mut text = format!("{COLUMNS}{COST_COLUMNS}\n");
     for design in &comparison.designs {
         for copy in &design.copies {
             let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
@@ -133,7 +142,8 @@ pub fn csv(comparison: &Comparison) -> String {
                 limit.state.clone(),
                 limit.fraction.to_string(),
             ];
-            let _ = writeln!(text, "{}", cells.join(","));
+            let costs = costs::cells(&design.cost, copy);
+            let _ = writeln!(text, "{},{}", cells.join(","), costs.join(","));
         }
     }
     text

@@ -10,6 +10,7 @@
 //! Times are picoseconds, rounded down; sizes are bytes; a GB is 10^9 bytes.
 
 pub mod comparison;
+pub mod failed_tags;
 mod failure;
 mod manifest;
 mod named;

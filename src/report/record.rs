@@ -4,7 +4,7 @@ use super::{SCHEMA_VERSION, named::Named};
 use crate::{
     gpu::key_rotation::{Thresholds, Work},
     pcie::port::Traffic,
-    system::{CopyOutcome, Direction, Limiter, Memory, Outcome, UnitOutcome},
+    system::{CopyOutcome, Direction, FailedMessage, Limiter, Memory, Outcome, UnitOutcome},
     units::Femtos,
 };
 use serde::Serialize;
@@ -186,6 +186,44 @@ pub struct TagQueue {
     pub longest_exposure_ps: u64,
     /// The same summed over all messages, in ps.
     pub total_exposure_ps: u64,
+    /// Messages to the GPU that failed, in a run with faults.
+    pub failed: Vec<Failed>,
+}
+
+/// A message that failed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failed {
+    /// Its number among the launches of its LCE.
+    pub message: u64,
+    /// When its verdict came, in ps.
+    pub verdict_ps: u64,
+    /// When its first byte was visible, in ps.
+    pub first_visible_ps: Option<u64>,
+    /// Bytes of it that were visible by its verdict.
+    pub visible_bytes: u64,
+    /// Other messages that were visible and had no verdict.
+    pub other_visible_messages: u64,
+    /// Their visible bytes.
+    pub other_visible_bytes: u64,
+    /// When its consumers had started without the verdict, in ps.
+    pub consumers_started_ps: Option<u64>,
+    /// Other messages without a verdict whose consumers had started.
+    pub other_started_messages: u64,
+}
+
+impl From<&FailedMessage> for Failed {
+    fn from(failed: &FailedMessage) -> Self {
+        Self {
+            message: failed.message,
+            verdict_ps: failed.verdict.picos(),
+            first_visible_ps: failed.first_visible.map(Femtos::picos),
+            visible_bytes: failed.visible_bytes,
+            other_visible_messages: failed.other_visible_messages,
+            other_visible_bytes: failed.other_visible_bytes,
+            consumers_started_ps: failed.consumers_started.map(Femtos::picos),
+            other_started_messages: failed.other_started_messages,
+        }
+    }
 }
 
 /// Injected faults.
@@ -266,6 +304,7 @@ impl Report {
                 scrubbed_messages: outcome.tag_queue.scrubbed,
                 longest_exposure_ps: outcome.tag_queue.longest_exposure.picos(),
                 total_exposure_ps: outcome.tag_queue.total_exposure.picos(),
+                failed: outcome.failed_messages.iter().map(Failed::from).collect(),
             },
             keys: Keys { h2d: KeyUse::new(outcome.key_work[0]), d2h: KeyUse::new(outcome.key_work[1]) },
             incidents: outcome.incidents.clone(),
@@ -398,6 +437,7 @@ pub(super) mod tests {
             key_work: [Work { bytes: 64 << 20, messages: 64 }, Work::default()],
             tag_queue: TagQueueOutcome { longest_exposure: Femtos(1_500_000), ..TagQueueOutcome::default() },
             incidents: vec!["link.h2d: a frame with a bad LCRC".into()],
+            failed_messages: Vec::new(),
             faults_struck: (1, 2),
             ticks: 5,
         }

@@ -362,6 +362,10 @@ impl System {
             root_complex.read_latency.0 += root_complex.secure_read_latency.0;
         }
         let boundary = machine.link.read_completion_boundary.0;
+        let mut hbm = Hbm::new(&machine.hbm, clocks.hbm);
+        if !request.injections.is_empty() {
+            hbm.watch();
+        }
         let front_end = |lce, ivs| front_end(machine, lce, count, ivs, clocks.copy_engine);
         let (spans, first_verified) = (vec![None; plans.len()], vec![None; plans.len()]);
         Ok(Self {
@@ -378,7 +382,7 @@ impl System {
             front_ends: [front_end(SYSMEM_READ, secrets.h2d), front_end(SYSMEM_WRITE, secrets.d2h)],
             compute: Compute::new(&machine.compute, clocks.compute),
             tag_queue: TagQueue::new(&machine.tag_queue, sealing.compare(), clocks.copy_engine),
-            hbm: Hbm::new(&machine.hbm, clocks.hbm),
+            hbm,
             pces: (0..names.len()).map(pce).collect::<Result<_, _>>()?,
             sm: sms(machine, &clocks, exact.then(|| Arc::clone(&secrets.keys)), &worker)?,
             engine: shared_engine(machine, names.len(), clocks.copy_engine)?,

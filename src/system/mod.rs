@@ -14,7 +14,9 @@ mod request;
 mod run;
 
 pub use faults::{FaultPoint, fault_points};
-pub use outcome::{CopyOutcome, DirectionTraffic, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome};
+pub use outcome::{
+    CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome,
+};
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,
 };

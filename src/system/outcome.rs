@@ -95,6 +95,27 @@ pub struct TagQueueOutcome {
     pub scrubbed: u64,
 }
 
+/// A message to the GPU whose tags differed, in a run with faults: what was visible of it, and who had started on it. Dates are simulated time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailedMessage {
+    /// Its number among the launches of its LCE, counted from 1.
+    pub message: u64,
+    /// When its verdict came.
+    pub verdict: Femtos,
+    /// When its first byte was visible, if one was by then.
+    pub first_visible: Option<Femtos>,
+    /// Bytes of it that were visible by then.
+    pub visible_bytes: u64,
+    /// Other messages of which something was visible and that had no verdict.
+    pub other_visible_messages: u64,
+    /// Their visible bytes.
+    pub other_visible_bytes: u64,
+    /// When its consumers had started: the semaphore of its push was released without waiting for the verdict.
+    pub consumers_started: Option<Femtos>,
+    /// Other messages without a verdict whose consumers had started.
+    pub other_started_messages: u64,
+}
+
 /// A run that came to its end, well or not.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -110,6 +131,8 @@ pub struct Outcome {
     pub link: DirectionTraffic,
     /// The tag queue.
     pub tag_queue: TagQueueOutcome,
+    /// Messages to the GPU whose tags differed; only of runs with faults.
+    pub failed_messages: Vec<FailedMessage>,
     /// What the keys have done: host to device, then device to host.
     pub key_work: [Work; 2],
     /// What went wrong on the way, in words, in no particular order of time between units.

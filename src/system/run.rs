@@ -3,7 +3,7 @@
 use super::{
     faults, limiter,
     machine::{COMPUTE, FIRST_PCE, System},
-    outcome::{CopyOutcome, DirectionTraffic, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome},
+    outcome::{CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome},
     request::{DataMode, Direction, Memory, Request},
 };
 use crate::{
@@ -77,11 +77,32 @@ fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
             total_exposure: exposure.total,
             scrubbed: exposure.scrubbed,
         },
+        failed_messages: failed_messages(system),
         key_work: [system.front_ends[0].key_work(), system.front_ends[1].key_work()],
         incidents: incidents(system),
         faults_struck: (faults::struck(system), request.injections.len()),
         ticks: run.ticks,
     }
+}
+
+/// What device memory and the front end know of messages that failed.
+fn failed_messages(system: &System) -> Vec<FailedMessage> {
+    let exposed = system.hbm.failures().iter();
+    exposed
+        .map(|exposed| {
+            let failure = system.front_ends[0].failures().iter().find(|failure| failure.message == exposed.message);
+            FailedMessage {
+                message: exposed.message,
+                verdict: exposed.time,
+                first_visible: exposed.first_visible,
+                visible_bytes: exposed.bytes,
+                other_visible_messages: exposed.other_messages,
+                other_visible_bytes: exposed.other_bytes,
+                consumers_started: failure.and_then(|failure| failure.started),
+                other_started_messages: failure.map_or(0, |failure| failure.other_messages),
+            }
+        })
+        .collect()
 }
 
 /// The port that has found a wrong MAC, if one has.

@@ -14,10 +14,16 @@ pub(super) fn broken(aead: &AeadSpec, machine: &MachineSpec) -> Option<String> {
 /// What would have to be sealed or opened other than whole, by a copy engine.
 fn elsewhere(aead: &AeadSpec, machine: &MachineSpec) -> Option<String> {
     let name = aead.scheme()?.name();
-    if machine.copy_engine.sharing == Some(Sharing::Split) {
-        return Some(format!(
-            "messages cannot be split with {name}: neither its state nor its tag is a sum over parts, as GHASH is"
-        ));
+    match machine.copy_engine.sharing {
+        Some(Sharing::Split) => {
+            return Some(format!(
+                "messages cannot be split with {name}: neither its state nor its tag is a sum over parts, as GHASH is"
+            ));
+        }
+        Some(Sharing::Shared) => {
+            return Some(format!("{name} is in each PCE: the engine that PCEs share is AES-GCM's"));
+        }
+        _ => {}
     }
     if machine.copy_engine.sharing == Some(Sharing::Shared) {
         return Some(format!("an engine that all PCEs share has AES-GCM: {name} is in each of them"));

@@ -2,9 +2,10 @@
 
 use super::points::Point;
 use super::study::Study;
-use crate::config::{MachineSpec, Resolved};
+use crate::config::{MachineSpec, Varied};
 use crate::cost::{self, Interval};
 use crate::explore::candidate::copy as copy_request;
+use crate::explore::price::{Price, engine, price, risk};
 use crate::sim::{Control, Kernel, Order, SimulationError};
 use crate::system::{self, DataMode, Direction, Outcome, Request, RunError};
 use crate::workload::CopyArgument;
@@ -38,7 +39,8 @@ pub struct Row {
 }
 
 /// Columns behind the axes, in the order of the table, and what each says.
-pub const COLUMNS: [(&str, &str); 22] = [
+pub const COLUMNS: [(&str, &str); 24] = [
+    ("bytes", "bytes of the copy"),
     ("gb_per_s", "10^9 bytes per second from the call to its return"),
     ("time_ps", "that time"),
     ("device_ps", "from the first byte that a copy engine moves to the last"),
@@ -61,6 +63,10 @@ pub const COLUMNS: [(&str, &str); 22] = [
     ("forgery_log2", "bound on forging any tag of the copy with one attempt at each, log2"),
     ("key_budget_bytes", "bytes under one key until it must be rotated"),
     ("assumed_parameters", "parameters that nobody has published"),
+    (
+        "cost_notes",
+        "what of area and energy lies outside of the range that a figure was made for, or why there is none",
+    ),
 ];
 
 /// Why a point has no row at all.
@@ -74,8 +80,8 @@ impl Study {
     /// If `observer` stopped it.
     pub fn run(&self, point: Point, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, Stopped> {
         let refused = |point, error: String| Ok(Row { point, error: Some(error), figures: BTreeMap::new() });
-        let resolved = match self.machine(&point) {
-            Ok(resolved) => resolved,
+        let varied = match self.machine(&point) {
+            Ok(varied) => varied,
             Err(error) => return refused(point, error.to_string()),
         };
         let Ok(copy) = self.copy(&point).parse::<CopyArgument>() else { return refused(point, "no such copy".into()) };
@@ -89,15 +95,15 @@ impl Study {
             order: Order::Ascending,
             injections: Vec::new(),
         };
-        match system::run(&resolved.machine, request, &mut |_| observer()) {
-            Ok(outcome) => Ok(row(point, &resolved, copy.direction, bytes, &outcome)),
+        match system::run(&varied.machine, request, &mut |_| observer()) {
+            Ok(outcome) => Ok(row(point, &varied, copy.direction, bytes, &outcome)),
             Err(RunError::Simulation(SimulationError::Stopped { .. })) => Err(Stopped),
             Err(error) => refused(point, error.to_string()),
         }
     }
 }
 
-fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outcome: &Outcome) -> Row {
+fn row(point: Point, varied: &Varied, direction: Direction, bytes: u64, outcome: &Outcome) -> Row {
     let Some(copy) = outcome.copies.first() else {
         return Row { point, error: Some("there is no such copy".into()), figures: BTreeMap::new() };
     };
@@ -110,6 +116,7 @@ fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outc
         let since = |date: crate::units::Femtos| ps(date.0.saturating_sub(copy.start.0));
         let queue = &outcome.tag_queue;
         let mut put = |name: &str, value: Value| _ = figures.insert(name.to_owned(), value);
+        put("bytes", count(bytes));
         put("gb_per_s", Value::Number(bytes as f64 * 1e6 / time as f64));
         put("time_ps", ps(time));
         put("device_ps", copy.device.map_or(Value::None, |(from, to)| ps(to.0.saturating_sub(from.0))));
@@ -122,8 +129,8 @@ fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outc
         put("exposure_total_ps", ps(queue.total_exposure.0));
         put("limited_by", Value::Text(format!("{} {}", copy.limited_by.unit, copy.limited_by.state)));
         put("limited_fraction", Value::Number(copy.limited_by.fraction));
-        put("assumed_parameters", count(resolved.assumed().len() as u64));
-        priced(&resolved.machine, direction, bytes, copy.messages, &mut put);
+        put("assumed_parameters", count(varied.assumed as u64));
+        priced(&varied.machine, direction, bytes, copy.messages, &mut put);
     }
     Row { point, error, figures }
 }
@@ -133,34 +140,41 @@ fn priced(machine: &MachineSpec, way: Direction, bytes: u64, messages: u64, put:
     if !machine.confidential_computing || messages == 0 {
         return;
     }
-    // The models of area and of what a tag is worth are AES-GCM's.
-    let gcm = machine.aead.is_none();
-    if machine.sealing_sms().is_none() && gcm {
-        price_engine(machine, way, put);
+    let price = price(machine);
+    let notes: Vec<_> = price.missing.iter().chain(&price.notes).map(String::as_str).collect();
+    if !notes.is_empty() {
+        put("cost_notes", Value::Text(notes.join(" | ")));
+    }
+    if let Some(area) = opening_area(machine, way, &price) {
+        put_interval("area_kge", area, put);
+    }
+    let energy = match way {
+        Direction::D2h => price.d2h_pj_per_byte_low.zip(price.d2h_pj_per_byte_high),
+        Direction::H2d | Direction::D2d => price.h2d_pj_per_byte_low.zip(price.h2d_pj_per_byte_high),
+    };
+    if let Some((low, high)) = energy {
+        put_interval("pj_per_byte", Interval { low, high }, put);
     }
     let quarantine = cost::storage(machine.tag_queue.quarantine.0);
     put("quarantine_sram_kge", Value::Number(quarantine.sram_kge.middle()));
-    if !gcm {
-        return;
-    }
-    let message = bytes.div_ceil(messages);
-    put("forgery_log2", Value::Number(cost::forgery_log2(128, message.div_ceil(16) + 1, messages)));
-    let budget = cost::key_budget(message).map_or(Value::None, |budget| Value::Integer(budget.bytes as i64));
-    put("key_budget_bytes", budget);
+    let risk = risk(machine, bytes, messages, 0);
+    put("forgery_log2", risk.forgery_log2.map_or(Value::None, Value::Number));
+    put("key_budget_bytes", risk.key_budget_bytes.map_or(Value::None, |bytes| Value::Integer(bytes as i64)));
 }
 
-/// The engines of the copy engine that this direction uses. Kernels on SMs need none.
-fn price_engine(machine: &MachineSpec, way: Direction, put: &mut impl FnMut(&str, Value)) {
-    let mut engine = machine.engine.clone();
-    if let (Direction::H2d, Some(ghash)) = (way, &machine.copy_engine.open_ghash) {
-        engine.ghash = ghash.clone();
-    }
-    let cost = cost::engine(&engine, machine.copy_engine.clock);
+/// The area of the engines that this direction uses.
+fn opening_area(machine: &MachineSpec, way: Direction, price: &Price) -> Option<Interval> {
     let engines = if machine.shared_engine() { 1 } else { machine.copy_engine.pces_secure };
-    let area = cost.area_kge * f64::from(engines);
-    for (name, Interval { low, high }) in [("area_kge", area), ("pj_per_byte", cost.pj_per_byte)] {
-        put(&format!("{name}_low"), Value::Number(low));
-        put(name, Value::Number(f64::midpoint(low, high)));
-        put(&format!("{name}_high"), Value::Number(high));
-    }
+    let clock = machine.copy_engine.clock;
+    let area = match &machine.aead {
+        Some(aead) => cost::aead(aead, clock).ok()?.area_kge,
+        None => cost::engine(&engine(machine, way), clock).area_kge,
+    };
+    price.area_kge_low.map(|_| area * f64::from(engines))
+}
+
+fn put_interval(name: &str, Interval { low, high }: Interval, put: &mut impl FnMut(&str, Value)) {
+    put(&format!("{name}_low"), Value::Number(low));
+    put(name, Value::Number(f64::midpoint(low, high)));
+    put(&format!("{name}_high"), Value::Number(high));
 }

@@ -127,6 +127,11 @@ impl Flights {
         self.unjudged.first().is_some_and(|&job| job < end)
     }
 
+    /// Messages with a number below `end` that have no verdict.
+    pub fn await_verdicts_before(&self, end: JobId) -> u64 {
+        self.unjudged.range(..end).count() as u64
+    }
+
     /// Forgets launches that are complete.
     pub fn settle(&mut self, release: Release) {
         let unjudged = &self.unjudged;

@@ -35,11 +35,12 @@ use super::{
     launch::{Flush, Launch, Operation, Order, Protection, Semaphore, Side, Transfer},
     pushbuffer::{Command, Stream},
     spec::{CopyEngineSpec, Release, Sharing},
-    work::{CopyPush, Done, Edge, Job, JobKind, Landed, Mark, PceWork, Retired, Share, TagEntry, Verdict},
+    work::{CopyPush, Done, Edge, Job, JobId, JobKind, Landed, Mark, PceWork, Retired, Share, TagEntry, Verdict},
 };
 use crate::{
     gcm::iv::Stream as IvStream,
     sim::{Activity, Armed, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
+    units::Femtos,
 };
 use first::Firsts;
 use flight::{Flight, Flights, PartTag};
@@ -100,6 +101,19 @@ pub struct FrontEndSpec {
     pub channel_error: u32,
 }
 
+/// A message whose tags differed, and who had started on it by then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failure {
+    /// The message.
+    pub message: JobId,
+    /// When its verdict came.
+    pub time: Femtos,
+    /// When the semaphore at the end of its push was released, if it was by then: its consumers had started.
+    pub started: Option<Femtos>,
+    /// Other messages without a verdict whose consumers had started.
+    pub other_messages: u64,
+}
+
 /// A command of a push.
 #[derive(Debug, Clone)]
 struct Step {
@@ -131,8 +145,9 @@ pub struct FrontEnd {
     next_job: u64,
     poisoned: bool,
     error_due: bool,
-    /// Under `eager`: semaphores that wait for the verdicts of all jobs before a number.
-    unverified: VecDeque<(u64, Semaphore)>,
+    /// Under `eager`: semaphores that wait for the verdicts of all jobs before a number, and when they were released for the first time.
+    unverified: VecDeque<(u64, Semaphore, Femtos)>,
+    failures: Vec<Failure>,
     /// A flush to the host that waits for the transfers before it, or the cycle of its end.
     flush: Option<Option<u64>>,
     /// The cycle from which the next push may begin.
@@ -177,6 +192,7 @@ impl FrontEnd {
             poisoned: false,
             error_due: false,
             unverified: VecDeque::new(),
+            failures: Vec::new(),
             flush: None,
             next_push: 0,
             skip_iv: None,
@@ -191,6 +207,12 @@ impl FrontEnd {
     #[must_use]
     pub fn incidents(&self) -> &[String] {
         &self.incidents
+    }
+
+    /// Messages whose tags differed.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        &self.failures
     }
 
     /// What the channel's key has done.
@@ -276,6 +298,13 @@ impl FrontEnd {
         }
     }
 
+    /// Who has started on a message that has failed, and on others without a verdict.
+    fn failure(&self, message: JobId, now: Now) -> Failure {
+        let started = self.unverified.iter().find(|(before, ..)| message < *before).map(|(.., released)| *released);
+        let end = self.unverified.back().map_or(0, |(before, ..)| *before);
+        Failure { message, time: now.time, started, other_messages: self.flights.await_verdicts_before(end) }
+    }
+
     fn take_results(&mut self, now: Now, ports: &mut Ports<'_>) {
         if let Some(Verification { landed, verdicts, .. }) = &mut ports.verification {
             while let Some(verdict) = verdicts.input(now.time, ports.wakes).pop() {
@@ -285,6 +314,7 @@ impl FrontEnd {
                     let first = self.firsts.verified(verdict.job);
                     self.marks.extend(first.map(|copy| Mark { copy, edge: Edge::Verified, time: now.time }));
                 } else {
+                    self.failures.push(self.failure(verdict.job, now));
                     self.poison(format!("authentication of message {} failed: the tags differ", verdict.job));
                 }
             }
@@ -394,7 +424,7 @@ impl FrontEnd {
             self.next_push = now.cycle + self.spec.copy_engine.turnaround.0;
             self.mark(step.copy, Edge::End, now);
             if self.spec.release == Release::Eager {
-                self.unverified.push_back((self.next_job, semaphore));
+                self.unverified.push_back((self.next_job, semaphore, now.time));
             }
         }
         refusal
@@ -563,7 +593,7 @@ impl FrontEnd {
 
     /// Under `eager`: tells of pushes whose messages are all verified.
     fn release_verified(&mut self, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
-        while let Some(&(before, semaphore)) = self.unverified.front() {
+        while let Some(&(before, semaphore, _)) = self.unverified.front() {
             if self.flights.awaits_verdict_before(before) {
                 return None;
             }

@@ -35,7 +35,7 @@ impl Pce {
                 }
             }
             if let Some(side) = &mut self.shared {
-                side.announce(transfer.job.id, bytes, direction, cycle);
+                side.announce(transfer.job.id, transfer.job.bytes, direction, cycle);
             }
             match (&self.keys, direction) {
                 (Some(keys), Direction::Seal) => {

@@ -1,0 +1,161 @@
+//! `sealsim risk`: what a failing tag leaves behind under each release policy.
+
+use super::{Failure, MachineArguments, run::Interruption};
+use crate::{
+    config::Layers,
+    explore::{Failures, FailuresError, Question, failures},
+    gpu::spec::Release,
+    report::{SCHEMA_VERSION, failed_tags},
+    sim::{Control, SimulationError},
+    system::{Direction, RunError},
+    validate::pool,
+    workload::{CopyArgument, sized},
+};
+use clap::{Args, ValueEnum};
+use miette::miette;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Lets tags fail, one at a time, and measures under each release policy what was visible by then, what had started, and what is lost.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Messages to the GPU are opened before their tags are known to be right. The release policy says who may use the plaintext until then:
+
+  hold                 nobody: it waits in quarantine (room for two messages at least)
+  withhold_completion  it lies in device memory, but the semaphore that its consumers wait for is not released
+  eager                consumers start when it has landed, and are squashed if the tag turns out wrong
+
+The copy is simulated once without a failure, then once for each message with that message's tag inverted in staging, or for as many drawn \
+ones as --failures says. Every figure is measured in these runs. The host is no early consumer: its call returns when all is verified, \
+under every policy.
+
+Exit status: 0 measured; 1 interrupted; 2 wrong arguments; 3 a machine that is none, or one without tags of messages; 4 the output \
+cannot be written; 5 a fault of the simulation.
+
+Examples:
+  sealsim risk h100-nvl-tdx --copy h2d:4MiB
+  sealsim risk h100-nvl-tdx --design fastrack --copy h2d:64MiB --failures 16 --seed 7
+  sealsim risk h100-nvl-tdx --design serial-ghash --copy h2d:4MiB --release eager --format csv
+  sealsim risk h100-nvl-tdx --copy h2d:1MiB --format json | jq '.policies[] | {release, failures: [.failures[].squashed_work_ps]}'
+
+docs/designs.md reads the results, docs/results.md describes the fields.")]
+pub struct Arguments {
+    #[command(flatten)]
+    machine: MachineArguments,
+    /// The copy to the GPU, with its size: h2d:SIZE, and pinned (default) or pageable
+    #[arg(long, value_name = "h2d:SIZE[:MEM]")]
+    copy: CopyArgument,
+    /// A release policy (default: all three). May be given several times, or separated by commas
+    #[arg(long, value_enum, value_name = "POLICY", value_delimiter = ',',
+          default_values = ["hold", "withhold_completion", "eager"])]
+    release: Vec<Policy>,
+    /// Most messages that fail, each in a run of its own; drawn if the copy has more
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    failures: u32,
+    /// Of the draw, and of the bits that are inverted
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Runs simulated at the same time (default: as many as there are cores); the figures do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Tables for people, one JSON object, or a table for spreadsheets
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Policy {
+    /// Plaintext waits in quarantine
+    Hold,
+    /// Plaintext lands, its semaphore waits
+    WithholdCompletion,
+    /// Consumers start when plaintext has landed
+    Eager,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A row for each policy
+    Text,
+    /// policies[] with failures[]; described in docs/results.md
+    Json,
+    /// A row for each policy and failure
+    Csv,
+}
+
+#[derive(Debug, Serialize)]
+struct Document {
+    schema_version: u32,
+    #[serde(flatten)]
+    answer: Failures,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// See the help text for each exit status.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let question = arguments.question()?;
+    let interruption = Interruption::listen();
+    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let threads = arguments.threads.map_or_else(pool::threads, usize::from);
+    let answer = failures(&question, threads, &observer).map_err(failed)?;
+    let printed = match arguments.format {
+        Format::Text => Ok(failed_tags::text(&answer)),
+        Format::Csv => Ok(failed_tags::csv(&answer)),
+        Format::Json => serde_json::to_string_pretty(&Document { schema_version: SCHEMA_VERSION, answer })
+            .map(|json| json + "\n")
+            .map_err(io::Error::from),
+    };
+    let mut out = io::stdout().lock();
+    let written = printed.and_then(|text| out.write_all(text.as_bytes())).and_then(|()| out.flush());
+    written.map_err(|error| Failure::output(&error))
+}
+
+impl Arguments {
+    fn question(&self) -> Result<Question, Failure> {
+        let copies = sized(std::slice::from_ref(&self.copy), None);
+        let copies = copies.map_err(|error| Failure::Usage(miette!("--copy: {error}")))?;
+        let Some(copy) = copies.into_iter().next().filter(|copy| copy.direction == Direction::H2d) else {
+            let help = "give a copy to the GPU, for example h2d:4MiB";
+            return Err(Failure::Usage(miette!(
+                help = help,
+                "--copy: release policies are about messages to the GPU; what comes back is checked by the CPU before anything uses it"
+            )));
+        };
+        let layers = self.machine.design.iter().fold(Layers::new(&self.machine.config), Layers::overlay);
+        let mut policies = Vec::new();
+        for policy in &self.release {
+            let release = match policy {
+                Policy::Hold => Release::Hold,
+                Policy::WithholdCompletion => Release::WithholdCompletion,
+                Policy::Eager => Release::Eager,
+            };
+            if !policies.contains(&release) {
+                policies.push(release);
+            }
+        }
+        Ok(Question {
+            layers: self.machine.set.iter().fold(layers, Layers::set),
+            policies,
+            bytes: copy.bytes,
+            memory: copy.memory,
+            failures: self.failures,
+            seed: self.seed,
+        })
+    }
+}
+
+fn failed(error: FailuresError) -> Failure {
+    match error {
+        FailuresError::Config(error) => error.into(),
+        FailuresError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. } => {
+            Failure::Verification(miette!("interrupted: nothing was measured"))
+        }
+        error @ (FailuresError::NoTags { .. } | FailuresError::Run { error: RunError::Build(_), .. }) => {
+            Failure::Config(miette!("{error}"))
+        }
+        error => Failure::Simulation(miette!("{error}")),
+    }
+}

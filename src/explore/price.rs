@@ -1,0 +1,302 @@
+//! What a machine's crypto units and buffers cost, and what its tags and keys leave open.
+//!
+//! ```text
+//!   MachineSpec ---> [ price ] ---> Price: area, energy, storage, notes       nothing of it is simulated
+//!   messages, TLPs of a copy ---> [ risk ] ---> forgery bound, budgets of IVs and keys
+//! ```
+
+use crate::{
+    config::MachineSpec,
+    cost::{self, EngineCost, Interval},
+    gcm::spec::{AesSpec, EngineSpec, GhashSpec},
+    gpu::spec::{Release, Sharing},
+    pcie::spec::IdeSpec,
+    system::Direction,
+    units::{Cycles, Frequency},
+};
+use serde::Serialize;
+
+/// The cost of a design. Every field is described in `docs/results.md`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Price {
+    /// Engines on the GPU, those that open and those that seal.
+    pub engines: u32,
+    /// Area of all of them, least.
+    pub area_kge_low: Option<f64>,
+    /// Most.
+    pub area_kge_high: Option<f64>,
+    /// Energy on the GPU per byte to it, least.
+    pub h2d_pj_per_byte_low: Option<f64>,
+    /// Most.
+    pub h2d_pj_per_byte_high: Option<f64>,
+    /// Energy on the GPU per byte from it, least.
+    pub d2h_pj_per_byte_low: Option<f64>,
+    /// Most.
+    pub d2h_pj_per_byte_high: Option<f64>,
+    /// SMs that seal and open.
+    pub sms_used: Option<u32>,
+    /// Room for plaintext that waits for its verdict, of all PCEs.
+    pub quarantine_capacity_bytes: u64,
+    /// Tags in the tag queue, computed and fetched.
+    pub tag_queue_capacity_bytes: u64,
+    /// Both as SRAM, least of the assumed range.
+    pub storage_sram_kge_low: f64,
+    /// Most.
+    pub storage_sram_kge_high: f64,
+    /// Both in flip-flops: the bound.
+    pub storage_flip_flop_kge: f64,
+    /// Why a figure is missing.
+    pub missing: Option<String>,
+    /// What lies outside of the range that a figure was made for.
+    pub notes: Vec<String>,
+}
+
+/// Engines of one direction.
+struct Engines {
+    cost: EngineCost,
+    count: u32,
+}
+
+/// The cost of a machine's design.
+#[must_use]
+pub fn price(machine: &MachineSpec) -> Price {
+    let mut price = storage(machine);
+    if !machine.confidential_computing {
+        price.missing = Some("nothing is sealed".to_owned());
+        return price;
+    }
+    if let Some(sm) = machine.sealing_sms() {
+        let cost = cost::sm(sm, machine.engine.rounds().unwrap_or(14));
+        price.sms_used = Some(cost.used);
+        price.missing = Some(format!("no engines: kernels take {} of {} SMs while they run", cost.used, cost.count));
+        price.notes = cost.notes;
+        price.put_energy(cost.pj_per_byte, cost.pj_per_byte);
+        return price;
+    }
+    match engines(machine) {
+        Ok([open, seal]) => {
+            let area = open.cost.area_kge * f64::from(open.count) + seal.cost.area_kge * f64::from(seal.count);
+            price.engines = open.count + seal.count;
+            (price.area_kge_low, price.area_kge_high) = (Some(area.low), Some(area.high));
+            price.put_energy(open.cost.pj_per_byte, seal.cost.pj_per_byte);
+            price.notes = open.cost.notes;
+            if machine.copy_engine.sharing == Some(Sharing::Split) {
+                price.notes.push("what weights and sums the shares of a message in parts is not counted".to_owned());
+            }
+            if machine.shared_engine() {
+                price.notes.push(
+                    "one engine for both ways: its second key's powers and its PCEs' contexts are not counted"
+                        .to_owned(),
+                );
+            }
+            let others = seal.cost.notes.into_iter().filter(|note| !price.notes.contains(note)).collect::<Vec<_>>();
+            price.notes.extend(others);
+        }
+        Err(reason) => price.missing = Some(reason.to_owned()),
+    }
+    price
+}
+
+impl Price {
+    fn put_energy(&mut self, h2d: Interval, d2h: Interval) {
+        (self.h2d_pj_per_byte_low, self.h2d_pj_per_byte_high) = (Some(h2d.low), Some(h2d.high));
+        (self.d2h_pj_per_byte_low, self.d2h_pj_per_byte_high) = (Some(d2h.low), Some(d2h.high));
+    }
+}
+
+/// The engines that open, and those that seal.
+fn engines(machine: &MachineSpec) -> Result<[Engines; 2], &'static str> {
+    if let Some(ide) = &machine.link.ide {
+        let cost = ide_engine(ide);
+        return Ok([cost.clone(), cost].map(|cost| Engines { cost, count: 1 }));
+    }
+    let (clock, count) = (machine.copy_engine.clock, machine.copy_engine.pces_secure);
+    if let Some(aead) = &machine.aead {
+        let cost = cost::aead(aead, clock)?;
+        return Ok([cost.clone(), cost].map(|cost| Engines { cost, count }));
+    }
+    // An engine that PCEs share opens and seals; it is counted once.
+    let counts = if machine.shared_engine() { [1, 0] } else { [count; 2] };
+    let [open, seal] = [Direction::H2d, Direction::D2h].map(|way| cost::engine(&engine(machine, way), clock));
+    Ok([Engines { cost: open, count: counts[0] }, Engines { cost: seal, count: counts[1] }])
+}
+
+/// The engine of the copy engine that a direction uses.
+pub(super) fn engine(machine: &MachineSpec, way: Direction) -> EngineSpec {
+    let mut engine = machine.engine.clone();
+    if let (Direction::H2d, Some(ghash)) = (way, &machine.copy_engine.open_ghash) {
+        engine.ghash = ghash.clone();
+    }
+    engine
+}
+
+/// The GPU port's engine of one way. What is not configured of it is taken as in the shipped copy engine.
+fn ide_engine(ide: &IdeSpec) -> EngineCost {
+    let mut spec = EngineSpec::four_lanes();
+    spec.aes = AesSpec { lanes: ide.gpu.lanes, registers_per_round: 1, start_interval: Cycles(1), ..spec.aes };
+    if let GhashSpec::Aggregated { width, .. } = &mut spec.ghash {
+        *width = ide.gpu.multipliers;
+    }
+    let mut cost = cost::engine(&spec, Frequency(1_000_000_000));
+    cost.notes.push(
+        "the IDE engine's lanes and multipliers are taken to be built as those of the copy engine, at 1 GHz; headers of TLPs are not counted"
+            .to_owned(),
+    );
+    cost
+}
+
+/// What waits for verdicts.
+fn storage(machine: &MachineSpec) -> Price {
+    let sealed = machine.sealed_path();
+    let holds = sealed && machine.tag_queue.release == Release::Hold;
+    let quarantine =
+        if holds { machine.tag_queue.quarantine.0 * u64::from(machine.copy_engine.pces_secure) } else { 0 };
+    let tags = if sealed { 2 * u64::from(machine.tag_queue.depth) * u64::from(TAG_BITS / 8) } else { 0 };
+    let cost = cost::storage(quarantine + tags);
+    Price {
+        quarantine_capacity_bytes: quarantine,
+        tag_queue_capacity_bytes: tags,
+        storage_sram_kge_low: cost.sram_kge.low,
+        storage_sram_kge_high: cost.sram_kge.high,
+        storage_flip_flop_kge: cost.flip_flop_kge,
+        ..Price::default()
+    }
+}
+
+const TAG_BITS: u32 = 128;
+
+/// What a copy's tags leave to a forger, and its messages of a key. Every field is described in `docs/results.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Risk {
+    /// Bits of a tag or MAC.
+    pub tag_bits: Option<u32>,
+    /// Bound on the probability that any of the copy's tags is forged with one attempt at each, as log2.
+    pub forgery_log2: Option<f64>,
+    /// Messages of this size under one key until it must be rotated.
+    pub key_budget_messages: Option<u64>,
+    /// Bytes until then.
+    pub key_budget_bytes: Option<u64>,
+    /// Messages under one IV until it must be rotated.
+    pub iv_budget_messages: Option<u64>,
+    /// Bytes until then.
+    pub iv_budget_bytes: Option<u64>,
+}
+
+/// The last message counter of an IV.
+const LAST_MESSAGE: u64 = 0xFFFF_FFFF;
+
+/// The risk of a copy of so many bytes in so many messages; with IDE, in so many TLPs.
+pub(super) fn risk(machine: &MachineSpec, bytes: u64, messages: u64, tlps: u64) -> Risk {
+    if let Some(ide) = machine.link.ide.as_ref().filter(|_| machine.confidential_computing) {
+        return ide_risk(machine, ide, tlps);
+    }
+    if !machine.sealed_path() || messages == 0 {
+        return Risk::default();
+    }
+    let message = bytes.div_ceil(messages);
+    let chains = match &machine.engine.ghash {
+        GhashSpec::SubChains { chains, .. } => u64::from(*chains),
+        _ => 1,
+    };
+    let blocks = message.div_ceil(16).div_ceil(chains) + 1;
+    let log2 = match &machine.aead {
+        None => cost::forgery_log2(TAG_BITS, blocks, messages * chains),
+        Some(aead) => cost::aead_forgery_log2(aead, message, messages),
+    };
+    let key = cost::key_budget(message).filter(|_| machine.aead.is_none());
+    Risk {
+        tag_bits: Some(TAG_BITS),
+        forgery_log2: Some(log2),
+        key_budget_messages: key.map(|key| key.messages),
+        key_budget_bytes: key.map(|key| key.bytes),
+        iv_budget_messages: Some(LAST_MESSAGE),
+        iv_budget_bytes: Some(LAST_MESSAGE.saturating_mul(message)),
+    }
+}
+
+/// A MAC of 96 bits over so many TLPs, each as long as one may be, headers and prefix included.
+fn ide_risk(machine: &MachineSpec, ide: &IdeSpec, tlps: u64) -> Risk {
+    const MAC_BITS: u32 = 96;
+    const HEADER: u64 = 32;
+    let together = u64::from(ide.aggregation.max(1));
+    let blocks = ((machine.link.max_payload.0 + HEADER) * together).div_ceil(16) + 1;
+    let log2 = cost::forgery_log2(MAC_BITS, blocks, tlps.div_ceil(together));
+    Risk { tag_bits: Some(MAC_BITS), forgery_log2: Some(log2), ..Risk::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+
+    fn machine(designs: &[&str]) -> MachineSpec {
+        let layers = designs.iter().fold(Layers::new("h100-nvl-tdx"), |layers, design| layers.overlay(*design));
+        layers.resolve().unwrap().machine
+    }
+
+    #[test]
+    fn every_engine_that_opens_or_seals_is_counted() {
+        let (one, two) = (price(&machine(&[])), price(&machine(&["two-pces"])));
+        assert_eq!((one.engines, two.engines), (2, 4));
+        assert_eq!(two.area_kge_low, one.area_kge_low.map(|area| 2.0 * area));
+        assert_eq!(two.h2d_pj_per_byte_low, one.h2d_pj_per_byte_low);
+        // Another authenticator where messages are opened, and not where they are sealed.
+        let bound = price(&machine(&["verify-bound"]));
+        assert_ne!(bound.h2d_pj_per_byte_low, bound.d2h_pj_per_byte_low);
+        assert!(bound.area_kge_high < one.area_kge_high);
+    }
+
+    #[test]
+    fn a_design_without_an_engine_says_why_it_has_no_area() {
+        for (design, why) in [("off", "nothing is sealed"), ("sm", "42 of 132 SMs")] {
+            let price = price(&machine(&[design]));
+            assert_eq!((price.area_kge_low, price.area_kge_high), (None, None), "{design}");
+            assert!(price.missing.as_ref().is_some_and(|reason| reason.contains(why)), "{design}: {price:?}");
+        }
+        let ide = price(&machine(&["ide"]));
+        assert!(ide.missing.is_none() && ide.area_kge_low.is_some());
+        assert!(ide.notes.iter().any(|note| note.contains("IDE engine")), "{:?}", ide.notes);
+        assert_eq!((ide.quarantine_capacity_bytes, ide.tag_queue_capacity_bytes), (0, 0));
+    }
+
+    #[test]
+    fn quarantine_costs_only_where_plaintext_waits_in_it() {
+        let capacity = |designs: &[&str]| price(&machine(designs)).quarantine_capacity_bytes;
+        assert_eq!([capacity(&[]), capacity(&["hold"]), capacity(&["hold", "two-pces"])], [0, 2 << 20, 4 << 20]);
+        let hold = price(&machine(&["hold"]));
+        assert!(0.0 < hold.storage_sram_kge_low && hold.storage_sram_kge_low < hold.storage_sram_kge_high);
+        assert!(hold.storage_sram_kge_high < hold.storage_flip_flop_kge);
+    }
+
+    #[test]
+    fn a_stretched_figure_is_noted_once() {
+        let mut fast = machine(&[]);
+        fast.copy_engine.clock = Frequency(3_500_000_000);
+        let notes = price(&fast).notes;
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert_eq!(price(&machine(&[])).notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn forgers_have_an_attempt_at_every_tag() {
+        let bound = |designs: &[&str], messages| risk(&machine(designs), 1 << 20, messages, 0).forgery_log2.unwrap();
+        // 65,536 blocks and the lengths, and one more: the degree of the polynomial.
+        assert!((bound(&[], 1) - (65_538_f64.log2() - 128.0)).abs() < 1e-9);
+        assert!((bound(&["sub-chains"], 1) - ((8.0 * 8194.0_f64).log2() - 128.0)).abs() < 1e-9);
+        assert!(bound(&["by-page"], 256) > bound(&[], 1));
+        let ide = |design| risk(&machine(&[design]), 1 << 20, 0, 8192);
+        let (one, eight) = (ide("ide").forgery_log2.unwrap(), ide("ide-8").forgery_log2.unwrap());
+        assert_eq!(ide("ide").tag_bits, Some(96));
+        assert!(one > bound(&[], 1) + 20.0 && (one - eight).abs() < 0.3, "{one} {eight}");
+        assert_eq!(risk(&machine(&["off"]), 1 << 20, 0, 8192), Risk::default());
+    }
+
+    #[test]
+    fn short_messages_run_out_of_ivs_first_and_long_ones_of_key() {
+        let first = |message: u64| {
+            let risk = risk(&machine(&[]), message, 1, 0);
+            risk.iv_budget_messages < risk.key_budget_messages
+        };
+        assert_eq!([first(16), first(4096), first(1 << 20)], [true, false, false]);
+    }
+}

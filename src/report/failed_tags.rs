@@ -1,0 +1,145 @@
+//! What failing tags leave behind, for people and for spreadsheets.
+
+use super::table::Table;
+use crate::{
+    explore::{FailureFigures, Failures, PolicyFigures, release_name},
+    units::Bytes,
+    workload::memory_name,
+};
+use std::fmt::Write;
+
+/// Two tables with a row for each policy: what was visible, and what is squashed and lost.
+#[must_use]
+pub fn text(answer: &Failures) -> String {
+    let (bytes, memory) = (Bytes(answer.bytes), memory_name(answer.host_memory));
+    let mut text = format!("{}: a message of h2d:{bytes} ({memory}) fails, one at a time\n", answer.machine);
+    text.push_str("\nwithout a failure, and what the verdict of the failed message found\n");
+    push(&mut text, &visible(answer));
+    text.push_str("\nwhat is squashed and lost\n");
+    push(&mut text, &squashed(answer));
+    for skipped in &answer.skipped {
+        let _ = writeln!(text, "\nnot measured: {}: {}", skipped.name, skipped.reason);
+    }
+    text.push_str(
+        "\nTimes in us, as least..most over the failures. Visible: from the first byte of the failed message in device memory to its verdict. \
+         Work\nsquashed: how long consumers that wait for its push on the GPU had worked by then; consumed: what they can have read of it at \
+         most. Lost: from\nthe call until the host knew, all of which is to be done again. * marks the machine's own policy.\n",
+    );
+    text
+}
+
+fn push(text: &mut String, table: &Table) {
+    for line in table.lines() {
+        let _ = writeln!(text, "  {line}");
+    }
+}
+
+fn name(policy: &PolicyFigures) -> String {
+    format!("{}{}", release_name(policy.release), if policy.own { " *" } else { "" })
+}
+
+fn visible(answer: &Failures) -> Table {
+    let head =
+        ["policy", "copy", "messages", "quarantine", "failures", "visible", "bytes", "other messages", "other bytes"];
+    let mut table = Table::new(&head, &[0]);
+    for policy in &answer.policies {
+        table.row([
+            name(policy),
+            micros(policy.time_ps),
+            policy.messages.to_string(),
+            Bytes(policy.quarantine_capacity_bytes).to_string(),
+            policy.failures.len().to_string(),
+            times(policy, |failure| failure.visible_ps),
+            counts(policy, |failure| failure.visible_bytes),
+            counts(policy, |failure| failure.other_visible_messages),
+            counts(policy, |failure| failure.other_visible_bytes),
+        ]);
+    }
+    table
+}
+
+fn squashed(answer: &Failures) -> Table {
+    let head =
+        ["policy", "consumers started", "work squashed", "messages squashed", "consumed B", "host knows after", "lost"];
+    let mut table = Table::new(&head, &[0]);
+    for policy in &answer.policies {
+        let started = policy.failures.iter().filter(|failure| failure.squashed_work_ps.is_some()).count();
+        table.row([
+            name(policy),
+            format!("{started} of {}", policy.failures.len()),
+            times(policy, |failure| failure.squashed_work_ps),
+            counts(policy, |failure| failure.squashed_messages),
+            counts(policy, |failure| failure.consumed_bytes_at_most),
+            times(policy, |failure| Some(failure.host_knows_ps)),
+            times(policy, |failure| Some(failure.lost_ps)),
+        ]);
+    }
+    table
+}
+
+fn micros(picos: u64) -> String {
+    format!("{:.2}", picos as f64 * 1e-6)
+}
+
+/// Least and most of a time over the failures that have one.
+fn times(policy: &PolicyFigures, of: impl Fn(&FailureFigures) -> Option<u64>) -> String {
+    span(&policy.failures.iter().filter_map(of).collect::<Vec<_>>(), micros)
+}
+
+fn counts(policy: &PolicyFigures, of: impl Fn(&FailureFigures) -> u64) -> String {
+    span(&policy.failures.iter().map(of).collect::<Vec<_>>(), |count| count.to_string())
+}
+
+fn span(values: &[u64], shown: impl Fn(u64) -> String) -> String {
+    match values.iter().copied().min().zip(values.iter().copied().max()) {
+        Some((least, most)) if least < most => format!("{}..{}", shown(least), shown(most)),
+        Some((least, _)) => shown(least),
+        None => "-".to_owned(),
+    }
+}
+
+const COLUMNS: &str = "release,own,time_ps,messages,exposure_ps,quarantine_capacity_bytes,position,verdict_ps,visible_ps,visible_bytes,\
+                       other_visible_messages,other_visible_bytes,squashed_work_ps,squashed_messages,consumed_bytes_at_most,host_knows_ps,lost_ps";
+
+/// One row for each policy and failure; a cell without a value is empty.
+#[must_use]
+pub fn csv(answer: &Failures) -> String {
+    let mut text = format!("{COLUMNS}\n");
+    for policy in &answer.policies {
+        for failure in &policy.failures {
+            let maybe = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+            let cells = [
+                release_name(policy.release).to_owned(),
+                policy.own.to_string(),
+                policy.time_ps.to_string(),
+                policy.messages.to_string(),
+                policy.exposure_ps.to_string(),
+                policy.quarantine_capacity_bytes.to_string(),
+                failure.position.to_string(),
+                failure.verdict_ps.to_string(),
+                maybe(failure.visible_ps),
+                failure.visible_bytes.to_string(),
+                failure.other_visible_messages.to_string(),
+                failure.other_visible_bytes.to_string(),
+                maybe(failure.squashed_work_ps),
+                failure.squashed_messages.to_string(),
+                failure.consumed_bytes_at_most.to_string(),
+                failure.host_knows_ps.to_string(),
+                failure.lost_ps.to_string(),
+            ];
+            let _ = writeln!(text, "{}", cells.join(","));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_least_and_most_or_one_number_or_a_dash() {
+        let shown = |values: &[u64]| span(values, |value| value.to_string());
+        assert_eq!((shown(&[3, 1, 2]), shown(&[4, 4]), shown(&[])), ("1..3".into(), "4".into(), "-".into()));
+    }
+}
