@@ -25,9 +25,6 @@ fn elsewhere(aead: &AeadSpec, machine: &MachineSpec) -> Option<String> {
         }
         _ => {}
     }
-    if machine.copy_engine.sharing == Some(Sharing::Shared) {
-        return Some(format!("an engine that all PCEs share has AES-GCM: {name} is in each of them"));
-    }
     if machine.gpu_crypto.as_ref().is_some_and(|crypto| crypto.place == CryptoPlace::Sm) {
         return Some(format!("{name} is in the copy engines: the kernels on SMs have AES-GCM"));
     }
