@@ -8,13 +8,14 @@
 //!   system                                    the only place that knows who is wired to whom
 //!   config                                    files to specs
 //!   host          gpu                         driver, cipher, memory       copy engine, tag queue, HBM
-//!   aead                                      other AEADs as hardware, alone
+//!   sealing                                   AES-GCM or another AEAD, by one face
+//!   aead                                      other AEADs as hardware
 //!   gcm           pcie                        AES-GCM as hardware          link, root complex
 //!   sim                                       clocks, queues, kernels
 //!   units                                     quantities
 //! ```
 //!
-//! Imports run downwards only: [`units`]; [`sim`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`], [`gpu`] and [`host`]; [`config`]; [`system`];
+//! Imports run downwards only: [`units`]; [`sim`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`] and [`host`]; [`config`]; [`system`];
 //! [`workload`]; [`cost`]; [`validate`]; [`explore`]; [`report`]; [`cli`]. A unit names its ports, never another unit.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
@@ -30,6 +31,7 @@ pub mod gpu;
 pub mod host;
 pub mod pcie;
 pub mod report;
+pub mod sealing;
 pub mod sim;
 pub mod system;
 pub mod units;

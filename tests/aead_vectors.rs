@@ -3,6 +3,8 @@
 use sealsim::aead::aegis256::Aegis256Spec;
 use sealsim::aead::bytes::{BytesError, Key, Scheme};
 use sealsim::aead::spec::AeadSpec;
+use sealsim::aead::stream::Stream;
+use sealsim::gcm::message::Direction;
 use sealsim::units::Cycles;
 use sealsim::validate::vectors::{Case, Other, read};
 use sha2::{Digest, Sha256};
@@ -31,7 +33,7 @@ fn passes(scheme: Scheme, case: &Case) -> bool {
     };
     let opened = opened.is_ok() && text == *plain;
     let mut text = plain.clone();
-    opened && key.seal(&case.iv, &case.aad, &mut text) == Ok(tag) && text == case.ciphertext
+    opened && key.seal(&case.iv, &case.aad, &mut text) == Ok(tag.to_vec()) && text == case.ciphertext
 }
 
 #[test]
@@ -54,6 +56,38 @@ fn the_crates_pass_every_case() {
     }
 }
 
+/// What a copy engine makes of a message in pieces. It has no AAD, so cases that have some are left out.
+#[test]
+fn the_engines_streams_pass_every_case_without_aad() {
+    for (name, scheme, ..) in FILES {
+        let all = cases(name);
+        let mut checked = 0;
+        for case in all.iter().filter(|case| case.aad.is_empty()) {
+            let stream = |direction| Stream::new(scheme.into(), &case.key, &case.iv, direction);
+            let Ok(mut opening) = stream(Direction::Open) else {
+                assert!(!case.valid, "{name}, {}", case.id);
+                continue;
+            };
+            opening.seed(&case.tag);
+            let mut text = case.ciphertext.clone();
+            text.chunks_mut(7).for_each(|piece| opening.update(piece));
+            assert_eq!(opening.tag() == case.tag, case.valid, "{name}, {}", case.id);
+            if let Some(plain) = case.plaintext.as_ref().filter(|_| case.valid) {
+                assert_eq!(text, *plain, "{name}, {}", case.id);
+                let mut sealing = stream(Direction::Seal).expect("as to open");
+                if scheme == Scheme::GcmSiv {
+                    text.chunks(7).for_each(|piece| sealing.absorb(piece));
+                    sealing.turn();
+                }
+                text.chunks_mut(7).for_each(|piece| sealing.update(piece));
+                assert_eq!((&text, sealing.tag()), (&case.ciphertext, case.tag.clone()), "{name}, {}", case.id);
+            }
+            checked += 1;
+        }
+        assert!(checked > 20, "{name}: {checked} cases");
+    }
+}
+
 #[test]
 fn the_cases_of_one_scheme_are_not_those_of_another() {
     let valid = |name| cases(name).into_iter().filter(|case| case.valid);
@@ -67,7 +101,7 @@ fn the_cases_of_one_scheme_are_not_those_of_another() {
 
 #[test]
 fn the_registers_of_aegis_256_pass_every_case() {
-    let spec = AeadSpec::Aegis256(Aegis256Spec { lanes: 1, round: Cycles(2), compare: Cycles(0) });
+    let spec = AeadSpec::Aegis256(Aegis256Spec { lanes: 1, round: Cycles(2), tag: None, compare: Cycles(0) });
     let mut subject = Other::new(spec);
     for case in &cases("aegis256_test.json") {
         assert_eq!(case.check(&mut subject), Ok(()), "{}", case.id);

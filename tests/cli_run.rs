@@ -250,14 +250,22 @@ fn a_flipped_bit_on_the_wire_is_repaired() {
 #[test]
 fn every_listed_fault_point_is_taken_by_run() {
     let folder = folder();
-    let listed = json_of(&sealsim(folder.path(), &["list", "--faults", "--format", "json"]));
-    let listed = listed.as_array().unwrap();
-    assert!(listed.len() > 10);
-    let points: Vec<_> = listed.iter().map(|row| format!("{}:{}", row["name"].as_str().unwrap(), 1u64 << 60)).collect();
-    let mut arguments = vec!["--copy", "h2d:4096", "--data", "none"];
-    points.iter().for_each(|point| arguments.extend(["--inject", point.as_str()]));
-    let results = results(folder.path(), &arguments);
-    assert_eq!(results["faults"], json!({ "injected": points.len(), "struck": 0 }));
+    let (of_ide, of_the_shared_engine) = ("link.h2d.ide_flip", "gpu.pce3.to_engine.drop");
+    for (design, own) in [(&[][..], None), (&["ide"], Some(of_ide)), (&["shared-engine"], Some(of_the_shared_engine))] {
+        let chosen: Vec<_> = design.iter().flat_map(|design| ["--design", design]).collect();
+        let list = [&["list", "--faults", "h100-nvl-tdx", "--format", "json"][..], &chosen].concat();
+        let listed = json_of(&sealsim(folder.path(), &list));
+        let names: Vec<_> = listed.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+        assert!(names.len() > 10);
+        for point in [of_ide, of_the_shared_engine] {
+            assert_eq!(names.contains(&point), own == Some(point), "{design:?}: {point}");
+        }
+        let points: Vec<_> = names.iter().map(|name| format!("{name}:{}", 1u64 << 60)).collect();
+        let mut arguments = [&["--copy", "h2d:4096", "--data", "none"][..], &chosen].concat();
+        points.iter().for_each(|point| arguments.extend(["--inject", point.as_str()]));
+        let results = results(folder.path(), &arguments);
+        assert_eq!(results["faults"], json!({ "injected": points.len(), "struck": 0 }));
+    }
 }
 
 #[test]
@@ -438,6 +446,8 @@ fn bad_arguments_of_rerun_and_list_have_their_status() {
         (&["rerun", "payload"], 3, "not a manifest"),
         (&["run", "absent", "--copy", "h2d:1"], 3, "shipped machines: h100-nvl-tdx"),
         (&["list", "--faults", "absent"], 3, "no configuration `absent`"),
+        (&["list", "--faults", "--design", "absent"], 3, "no configuration `absent`"),
+        (&["list", "--design", "ide"], 2, "--faults"),
         (&["list", "--fault"], 2, "--faults"),
     ];
     let folder = folder();

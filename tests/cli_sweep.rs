@@ -71,7 +71,9 @@ fn fine(output: Output) -> String {
 }
 
 fn refused(output: &Output, status: i32, words: &str) {
-    let text = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    // Messages are broken into lines, with a bar before each.
+    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(output.status.code(), Some(status), "{text}");
     assert!(text.contains(words), "{text}");
 }
@@ -120,6 +122,108 @@ fn the_table_is_the_same_for_one_and_two_threads_after_a_kill_anywhere_and_in_pi
     assert!(said.contains("4 have not run"), "{said}");
     fine(bench.sealsim(&["sweep", "merge", "study.toml", "b", "a", "--out", "pieces"], ""));
     assert_eq!(csv, read(&bench.path("pieces/points.csv")));
+}
+
+/// A study of many small points, so that a kill has something to strike.
+fn many() -> String {
+    STUDY.replace("values = [\"0 B\"]", "from = \"0 B\"\nto = \"9 MiB\"\nstep = \"1 MiB\"")
+}
+
+fn lines(path: &Path) -> usize {
+    fs::read(path).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
+}
+
+#[test]
+fn a_sweep_that_is_killed_again_and_again_ends_with_the_table_of_one_that_was_not() {
+    let bench = Bench::new(&many());
+    fine(bench.sweep("whole", "1"));
+    let [csv, parquet] = ["whole/points.csv", "whole/points.parquet"].map(|name| fs::read(bench.path(name)).unwrap());
+    let file = bench.path("out/points.jsonl");
+    let mut struck_within = 0;
+    for wanted in [0, 0, 1, 2, 10, 30, 50, 80] {
+        let threads = if wanted % 4 == 0 { "1" } else { "2" };
+        let mut child = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+            .args(["sweep", "study.toml", "--out", "out", "--threads", threads])
+            .current_dir(bench.folder.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("sealsim runs");
+        while lines(&file) < wanted && child.try_wait().expect("a child").is_none() {
+            std::thread::sleep(std::time::Duration::from_micros(200));
+        }
+        child.kill().expect("killed");
+        child.wait().expect("gone");
+        struck_within += usize::from((1..90).contains(&lines(&file)));
+    }
+    assert!(struck_within >= 3, "the kills came too late: {struck_within}");
+    fine(bench.sweep("out", "2"));
+    assert_eq!(
+        [csv, parquet],
+        ["out/points.csv", "out/points.parquet"].map(|name| fs::read(bench.path(name)).unwrap())
+    );
+    assert_eq!(lines(&file), 90);
+    assert!(!bench.path("out/points.csv.partial").exists());
+}
+
+/// Runs a sweep that may write files of so many blocks only, as on a disk that is full: writing fails, with an error of its own.
+#[cfg(unix)]
+fn confined(bench: &Bench, blocks: u32) -> Output {
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" sweep study.toml --out out --threads 2");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_sealsim")]).current_dir(bench.folder.path());
+    command.output().expect("a shell")
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_full_disk_a_sweep_says_so_and_loses_nothing() {
+    let bench = Bench::new(&many());
+    // Blocks are of 512 or of 1024 bytes, by shell; a line has about 900.
+    refused(&confined(&bench, 20), 4, "all points that were done are kept");
+    let kept = read(&bench.path("out/points.jsonl"));
+    assert!(kept.ends_with('\n') && (4..30).contains(&kept.lines().count()), "{kept}");
+    assert!(!bench.path("out/points.csv").exists());
+    fine(bench.sweep("out", "2"));
+    assert!(read(&bench.path("out/points.jsonl")).starts_with(&kept));
+    let tables = ["out/points.csv", "out/points.parquet"].map(|name| bench.path(name));
+    let before = tables.each_ref().map(|path| fs::read(path).unwrap());
+    // No room for the tables: the old ones stay, and nothing half done lies beside them.
+    refused(&confined(&bench, 2), 4, "points.csv");
+    assert_eq!(before, tables.each_ref().map(|path| fs::read(path).unwrap()));
+    assert_eq!(fs::read_dir(bench.path("out")).unwrap().count(), 4);
+    fine(bench.sweep("whole", "1"));
+    assert_eq!(before[0], fs::read(bench.path("whole/points.csv")).unwrap());
+}
+
+#[test]
+fn points_and_rows_of_another_study_are_refused_by_the_pieces() {
+    let bench = Bench::new(STUDY);
+    let plan = fine(bench.sealsim(&["sweep", "plan", "study.toml"], ""));
+    let first = plan.lines().next().expect("a point");
+    let rows = fine(bench.sealsim(&["sweep", "run-point", "study.toml"], &format!("{first}\n")));
+    fs::write(bench.path("rows"), &rows).unwrap();
+    fs::write(bench.path("other.toml"), STUDY.replace("h2d:256KiB", "h2d:128KiB")).unwrap();
+    let run = |input: &str| bench.sealsim(&["sweep", "run-point", "other.toml"], input);
+    refused(&run(first), 4, "none of this study");
+    let merge = |rows: &str| bench.sealsim(&["sweep", "merge", "other.toml", rows, "--out", "merged"], "");
+    refused(&merge("rows"), 4, "line 1: point");
+    // A point whose settings were changed is not the point that its identity names.
+    refused(&bench.sealsim(&["sweep", "run-point", "study.toml"], &first.replace("\"1\"", "\"2\"")), 4, "none of this");
+    refused(&run("{}"), 4, "line 1");
+    fs::write(bench.path("rows"), "dear\n").unwrap();
+    refused(&merge("rows"), 4, "line 1");
+}
+
+#[test]
+fn a_quantity_stands_in_the_table_as_a_number_with_its_unit_in_the_columns_name() {
+    let bench = Bench::new(&many());
+    fine(bench.sweep("out", "2"));
+    let csv = read(&bench.path("out/points.csv"));
+    let quarantine = column(&csv, "tag_queue.quarantine_bytes");
+    assert_eq!((quarantine[0].as_str(), quarantine[9].as_str()), ("0", "9437184"));
+    assert!(column(&csv, "bytes").iter().all(|bytes| bytes == "262144"));
+    let front = fine(bench.sealsim(&["pareto", "out", "--max", "tag_queue.quarantine_bytes"], ""));
+    assert!(front.contains("9 of 90 points"), "{front}");
 }
 
 #[test]
@@ -182,10 +286,14 @@ fn a_bad_study_is_refused_and_nothing_already_computed_is_lost() {
     for (from, to, status, words) in [
         ("engine.ghash.width", "engine.ghash.widht", 3, "did you mean"),
         ("values = [1, 2, 4]", "values = []", 3, "empty list"),
+        ("values = [1, 2, 4]", "values = [1, 2, \"many\"]", 3, "engine.ghash.width"),
+        ("values = [\"0 B\"]", "values = [\"0 B\", \"1 MB/s\"]", 3, "MB/s"),
         ("from = 1\nto = 4", "from = 4\nto = 1", 3, "empty range"),
         ("copy = \"h2d:256KiB\"", "copy = \"h2d\"", 3, "size"),
         ("machine = \"h100-nvl-tdx\"", "machine = \"h100\"", 3, "h100"),
         ("[[axis]]", "[[axes]]", 3, "axes"),
+        ("designs = [\"direct-in-place\"]", "designs = [\"indirect\"]", 3, "indirect"),
+        ("min = [\"area_kge\"]", "min = [\"area\"]", 3, "no column `area`"),
         ("values = [1, 2, 4]", "values = [1, 2, 8]", 2, "another"),
     ] {
         fs::write(bench.path("study.toml"), STUDY.replacen(from, to, 1)).unwrap();
@@ -194,9 +302,14 @@ fn a_bad_study_is_refused_and_nothing_already_computed_is_lost() {
     }
     fs::write(bench.path("study.toml"), STUDY).unwrap();
     let record = read(&bench.path("out/study.json"));
-    let version = format!("\"{}\"", env!("CARGO_PKG_VERSION"));
-    fs::write(bench.path("out/study.json"), record.replace(&version, "\"0.0.1\"")).unwrap();
-    refused(&bench.sweep("out", "2"), 2, "0.0.1");
+    let version = format!("\"simulator\": \"{}", env!("CARGO_PKG_VERSION"));
+    assert!(record.contains(&version), "{record}");
+    // Another version, and the same version with another timing.
+    for other in ["\"simulator\": \"0.0.1", &format!("{version}-other")] {
+        fs::write(bench.path("out/study.json"), record.replace(&version, other)).unwrap();
+        refused(&bench.sweep("out", "2"), 2, "its points may not compare");
+        assert_eq!(lines, read(&bench.path("out/points.jsonl")));
+    }
     fs::create_dir(bench.path("home")).unwrap();
     fs::write(bench.path("home/letter"), "dear").unwrap();
     refused(&bench.sweep("home", "2"), 2, "holds no study");
@@ -212,6 +325,24 @@ fn an_impossible_point_says_why_and_a_study_of_nothing_else_fails() {
     let bench = Bench::new(&STUDY.replace("values = [1, 2, 4]", "values = [0]"));
     refused(&bench.sweep("out", "2"), 3, "no point of the study is possible");
     assert!(bench.path("out/points.csv").exists());
+}
+
+#[test]
+fn every_set_of_axes_in_the_documents_has_the_points_that_it_states() {
+    let text = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/studies.md"));
+    let head = STUDY.split("[[axis]]").next().expect("a head");
+    let mut kinds = Vec::new();
+    for block in text.split("```toml\n").skip(1) {
+        let axes = block.split("```").next().expect("an end");
+        let (kind, points) =
+            axes.lines().next().and_then(|line| line.strip_prefix("# ")?.rsplit_once(": ")).expect("a title");
+        let points: usize = points.trim_end_matches(" points").parse().expect("a number");
+        let bench = Bench::new(&format!("{head}{axes}"));
+        let plan = fine(bench.sealsim(&["sweep", "plan", "study.toml"], ""));
+        assert_eq!(plan.lines().count(), points, "{kind}");
+        kinds.push(kind.split(',').next().unwrap_or(kind).to_owned());
+    }
+    assert_eq!(kinds, ["list", "range", "range", "range", "grid", "zip", "conditional", "random"]);
 }
 
 #[test]

@@ -92,6 +92,48 @@ fn a_table_of_ones_own_is_simulated_and_drawn() {
     assert!(svg.starts_with("<svg") && svg.contains("simulated"));
 }
 
+/// A table as `validation/cuda/aes_gcm.cu` writes it. Its rates are made up: no GPU was measured.
+const MADE_UP_KERNELS: &str = "\
+platform,kernel,sms,threads,bytes,cycles,bytes_per_clock_per_sm,hash_cycles,gb_per_s,device,driver,date
+made-up,ctr_tables,1,512,262144,200000,1.31072,0,1,made up,none,never
+made-up,ctr_tables,132,512,34603008,200000,1.31072,0,1,made up,none,never
+made-up,gcm_tables_tables,1,512,262144,262144,1,900,1,made up,none,never
+made-up,ghash_tensor,2,512,524288,65536,4,900,1,made up,none,never
+made-up,mma_b1,1,1024,262144,32768,8,0,1,made up,none,never
+";
+
+#[test]
+fn a_table_of_kernels_on_sms_is_held_against_the_sm_unit() {
+    let folder = folder();
+    let table = file(&folder, "kernels.csv", MADE_UP_KERNELS);
+    let on = |design: &str| {
+        let machine = ["validate", "--hw", "h100-nvl-tdx", "--design", design];
+        sealsim(&[&machine[..], &["--measured", &table, "--format", "json"]].concat())
+    };
+    let json = json(&on("sm-tensor"));
+    let set = &json["datasets"][0];
+    assert_eq!((&set["kind"], &set["points"]), (&"sm_kernels".into(), &5.into()));
+    let (errors, simulated) = (numbers(&set["values"], "error_percent"), numbers(&set["values"], "simulated"));
+    // One SM and all of them do the same; the made-up rate is that of docs/model.md.
+    assert!(errors[0].abs() < 2.0 && simulated[0] == simulated[1], "{errors:?}");
+    assert!(errors[2] < -8.0 && errors[3].abs() < 5.0, "{errors:?}");
+    assert_eq!((simulated[4], errors[4]), (4.0, -50.0));
+    assert_eq!(set["values"][0]["unit"], "B/clk/SM");
+
+    for (design, phrase) in [
+        ("h100-cc", "ctr_tables on 1 SM: the machine has no table [sm]"),
+        ("sm", "ghash_tensor on 2 SMs: the machine has no sm.tensor_products"),
+    ] {
+        let output = on(design);
+        let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.status.code() == Some(3) && text.contains(phrase), "{design}: {text}");
+    }
+    let bad = file(&folder, "bad.csv", MADE_UP_KERNELS.replace("262144,262144,1,", "262144,262144,1.5,"));
+    let (code, text) = refusal(&["validate", "--hw", "h100-nvl-tdx", "--design", "sm-tensor", "--measured", &bad]);
+    assert!(code == Some(4) && text.contains("bad.csv, line 4: 1.5 B per clock and SM are not"), "{text}");
+}
+
 #[test]
 fn mistakes_have_their_exit_status_and_place() {
     let folder = folder();

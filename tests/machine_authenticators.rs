@@ -32,7 +32,7 @@ fn through(
 
 #[test]
 fn every_design_delivers_the_bytes_and_takes_the_same_time_without_them() {
-    for design in ["segmented-ghash", "message-parallel", "sub-chains", "serial-ghash"] {
+    for design in ["segmented-ghash", "message-parallel", "parallel-auth", "serial-ghash"] {
         let machine = designed(design);
         for direction in [Direction::H2d, Direction::D2h] {
             let (exact, sink) = through(&machine, direction, DataMode::Exact, None);
@@ -47,7 +47,7 @@ fn every_design_delivers_the_bytes_and_takes_the_same_time_without_them() {
 
 #[test]
 fn a_wrong_bit_in_any_tag_of_several_is_one_message_that_is_not_verified() {
-    let machine = designed("sub-chains");
+    let machine = designed("parallel-auth");
     for data in [DataMode::Exact, DataMode::None] {
         for place in ["staging.tag", "staging.ciphertext", "gpu.pce0.tags"] {
             let (outcome, sink) = through(&machine, Direction::H2d, data, Some((place, FaultKind::Flip)));
@@ -69,7 +69,7 @@ fn payload(machine: &MachineSpec, direction: Direction) -> (u64, u64) {
 fn each_message_carries_one_tag_of_16_bytes_per_chain() {
     let tag = |direction| {
         let (one, several) =
-            (payload(&designed("serial-ghash"), direction), payload(&designed("sub-chains"), direction));
+            (payload(&designed("serial-ghash"), direction), payload(&designed("parallel-auth"), direction));
         (several.0 - one.0, several.1 - one.1)
     };
     // 17 messages, seven chains beyond the first.
@@ -80,7 +80,7 @@ fn each_message_carries_one_tag_of_16_bytes_per_chain() {
 #[test]
 fn an_opening_authenticator_of_another_wire_format_is_refused() {
     let other = "copy_engine.open_ghash={design=\"serial\",multiplier={product=\"2 cycles\",reduction=\"1 cycle\",digit_bits=128}}";
-    let error = Layers::new("h100-nvl-tdx").overlay("sub-chains").set(other).resolve().unwrap_err().to_string();
+    let error = Layers::new("h100-nvl-tdx").overlay("parallel-auth").set(other).resolve().unwrap_err().to_string();
     assert!(error.contains("copy_engine.open_ghash") && error.contains("other tags"), "{error}");
     let same = machine("h100-nvl-tdx", &[other]);
     assert!(same.copy_engine.open_ghash.is_some());

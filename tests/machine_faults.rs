@@ -176,6 +176,14 @@ fn whatever_goes_wrong_with_messages_in_parts_nothing_wrong_is_delivered() {
 }
 
 #[test]
+fn whatever_goes_wrong_with_a_shared_engine_nothing_wrong_is_delivered() {
+    let sets = ["copy_engine.sharing=shared", "copy_engine.pces_secure=2"];
+    assert_holds("h100-nvl-tdx", &sets, Memory::Pinned);
+    let turns = ["copy_engine.engine_turn=1 KiB", "copy_engine.engine_wire=5 cycles", "tag_queue.release=eager"];
+    assert_holds("h100-nvl-tdx", &[sets.as_slice(), &turns].concat(), Memory::Pinned);
+}
+
+#[test]
 fn whatever_goes_wrong_where_sms_seal_and_open_nothing_wrong_is_delivered() {
     let sm = "sm={clock=\"1.755 GHz\",count=132,used=2,sub_cores=4,lanes=64,banks=32,shared_memory=\"227 KiB\",registers=65536,\
               warps=4,integer_latency=\"4 cycles\",shared_latency=\"30 cycles\",load_latency=\"30 cycles\",\

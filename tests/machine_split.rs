@@ -45,6 +45,7 @@ fn a_message_in_parts_arrives_whole_with_one_right_tag() {
                 let what = format!("{placement} {pces} {message} {direction:?}: {:?}", copy.reason);
                 assert!(copy.delivered && sink.covers(bytes) && sink.agrees(&mut Pattern(bytes)), "{what}");
                 assert_eq!((copy.messages, copy.tags_verified, copy.tags_failed), (5, 5, 0), "{what}");
+                assert!(copy.first_verified.is_some_and(|first| copy.start < first && first < copy.end), "{what}");
             }
         }
     }

@@ -44,6 +44,26 @@ fn every_work_delivers_both_ways_and_says_when_the_first_message_could_be_truste
 }
 
 #[test]
+fn where_the_cpu_only_copies_what_limits_a_copy_does_not_say_that_it_works_as_a_cipher() {
+    let limits = |name: &str, work: &str, memory: Memory| {
+        let settings = [format!("cipher.work={work}"), "driver.pageable_copy_rate=1 B/cycle".to_owned()];
+        let settings: Vec<_> = settings.iter().map(String::as_str).collect();
+        let copies = vec![copy(Direction::H2d, 16 << 20, memory)];
+        let outcome = run(&machine(name, &settings), request(copies, DataMode::None, Kernel::Skip, Order::Ascending));
+        let limit = outcome.unwrap().copies.remove(0).limited_by;
+        assert!(limit.fraction > 0.5, "{limit:?}");
+        format!("{} {}", limit.unit, limit.state)
+    };
+    for work in ["seal", "reseal"] {
+        assert_eq!(limits("h100-nvl-tdx", work, Memory::Pinned), "host.cipher busy");
+    }
+    assert_eq!(limits("h100-nvl-tdx", "forward", Memory::Pinned), "host.cipher copying");
+    assert_ne!(limits("h100-nvl-tdx", "in_place", Memory::Pinned), "host.cipher busy");
+    // Without confidential computing nothing is sealed, whatever the cipher would do with it.
+    assert_eq!(limits("h100-sxm5-off", "seal", Memory::Pageable), "host.cipher copying");
+}
+
+#[test]
 fn a_bit_wrong_between_user_and_cpu_is_found_and_not_delivered() {
     for data in [DataMode::Exact, DataMode::None] {
         for work in &WORKS[1..] {

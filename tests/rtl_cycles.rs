@@ -1,7 +1,8 @@
 //! Engines configured like public AES-GCM cores show the cycles that these cores showed in simulation: every metric of every row.
 
 use sealsim::config::Layers;
-use sealsim::gcm::alone::{Bench, Metrics, run};
+use sealsim::gcm::alone::run;
+use sealsim::gcm::bench::{Bench, Metrics};
 use sealsim::gcm::message::Direction;
 use std::collections::HashMap;
 

@@ -22,15 +22,17 @@
 //! | next message | when the tag stands: a lane has one state |
 //!
 //! With a AAD and t text blocks of 16 x `lanes` bytes, from the start of a message: first input 1 + 16 r, first output 2 + (16 + a) r,
-//! last output 2 + (15 + a + t) r, tag 2 + (23 + a + t) r. Nothing else makes it wait: there is no FIFO and no credit. [`datapath`] is the same
-//! with its registers.
+//! last output 2 + (15 + a + t) r, tag 2 + (23 + a + t) r, if the text is there. Nothing else makes it wait: there is no FIFO and no credit.
+//! [`datapath`] is the same with its registers.
 
 pub mod datapath;
 
+use super::clockwork::{Burst, Scheme};
 use super::flow::Dates;
-use crate::gcm::message::Shape;
+use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::{LONGEST, SpecError, within};
-use crate::units::Cycles;
+use crate::gcm::timing::{Limit, Waits};
+use crate::units::{Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,11 +49,26 @@ pub struct Aegis256Spec {
     pub lanes: u32,
     /// Latency of an AES round, and so of an update: six rounds per lane stand side by side.
     pub round: Cycles,
+    /// Bytes of a tag: 16, if absent, or 32. The longer one is the same state in two sums, in the same cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<Bytes>,
     /// From the tag to the verdict.
     pub compare: Cycles,
 }
 
 impl Aegis256Spec {
+    /// Bytes of text that an update takes.
+    #[must_use]
+    pub const fn width(&self) -> u64 {
+        16 * self.lanes as u64
+    }
+
+    /// Bytes of a tag.
+    #[must_use]
+    pub fn tag_bytes(&self) -> u64 {
+        self.tag.map_or(16, |tag| tag.0)
+    }
+
     /// Says whether such an engine can be built.
     ///
     /// # Errors
@@ -59,6 +76,9 @@ impl Aegis256Spec {
     pub fn check(&self) -> Result<(), SpecError> {
         if ![1, 2, 4].contains(&self.lanes) {
             return Err(SpecError::Lanes(self.lanes));
+        }
+        if ![16, 32].contains(&self.tag_bytes()) {
+            return Err(SpecError::SchemeTag(self.tag_bytes()));
         }
         within("round", self.round.0, 1, LONGEST)?;
         within("compare", self.compare.0, 0, LONGEST)
@@ -71,6 +91,11 @@ pub struct Timing {
     width: u64,
     round: u64,
     compare: u64,
+    /// The cycle in which the next update may begin.
+    next: u64,
+    /// The last cycle in which text was taken.
+    last: Option<u64>,
+    dates: Dates,
 }
 
 impl Timing {
@@ -80,26 +105,56 @@ impl Timing {
     /// What [`Aegis256Spec::check`] says.
     pub fn new(spec: &Aegis256Spec) -> Result<Self, SpecError> {
         spec.check()?;
-        Ok(Self { width: 16 * u64::from(spec.lanes), round: spec.round.0, compare: spec.compare.0 })
+        let (width, round, compare) = (spec.width(), spec.round.0, spec.compare.0);
+        Ok(Self { width, round, compare, next: 0, last: None, dates: Dates::default() })
+    }
+}
+
+impl Scheme for Timing {
+    fn load_key(&self, at: u64) -> u64 {
+        at
     }
 
-    /// A message that starts in cycle `at`, its input always there and its output always taken.
-    #[must_use]
-    pub const fn message(&self, at: u64, shape: &Shape) -> Dates {
-        let (aad, text) = (shape.aad_bytes.div_ceil(self.width), shape.text_bytes.div_ceil(self.width));
-        // The cycle in which update n of the message begins.
-        let first = at + 1;
-        let absorbed = FIRST_UPDATES + aad;
-        let last = absorbed + text + LAST_UPDATES;
-        let tag = first + last * self.round + 1;
-        let any = aad + text > 0;
-        Dates {
-            first_input: if any { Some(first + FIRST_UPDATES * self.round) } else { None },
-            first_text: if text > 0 { Some(first + absorbed * self.round + 1) } else { None },
-            last_text: if text > 0 { Some(first + (absorbed + text - 1) * self.round + 1) } else { None },
-            tag,
-            verdict: tag + self.compare,
-        }
+    fn block_bytes(&self) -> u64 {
+        self.width
+    }
+
+    fn passes_twice(&self, _: Direction) -> bool {
+        false
+    }
+
+    fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
+        let mixed = at + 1 + FIRST_UPDATES * self.round;
+        let aad = shape.aad_bytes.div_ceil(self.width);
+        let first_input = (aad > 0).then_some(mixed);
+        (self.next, self.last) = (mixed + aad * self.round, None);
+        self.dates = Dates { first_input, ..Dates::default() };
+        self.next
+    }
+
+    fn seed(&mut self, _: u64) {}
+
+    fn take(&mut self, visible: u64, blocks: u64) -> Burst {
+        let free = self.last.map_or(visible, |last| visible.max(last + 1));
+        let first = free.max(self.next);
+        let last = first + (blocks - 1) * self.round;
+        (self.next, self.last) = (last + self.round, Some(last));
+        self.dates.first_input.get_or_insert(first);
+        self.dates.first_text.get_or_insert(first + 1);
+        self.dates.last_text = Some(last + 1);
+        // A state takes a block per cycle at best.
+        let waited = first - free + (blocks - 1) * (self.round - 1);
+        // Text that finds the block before it still in the state waits for nothing else.
+        let limit = if waited > 0 || first > visible { Limit::Aes } else { Limit::Data };
+        Burst { last, waits: Waits { aes: waited, ghash: 0 }, limit }
+    }
+
+    fn turn(&mut self) {}
+
+    fn end(&mut self) -> Dates {
+        self.dates.tag = self.next + LAST_UPDATES * self.round + 1;
+        self.dates.verdict = self.dates.tag + self.compare;
+        self.dates
     }
 }
 

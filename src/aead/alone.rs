@@ -14,15 +14,14 @@
 
 use super::aegis256::{self, datapath};
 use super::bytes::{BytesError, Key, Scheme};
+use super::clockwork::{Engine, Scheme as _};
 use super::flow::Dates;
 use super::spec::AeadSpec;
-use super::{chacha20_poly1305, gcm_siv};
-use crate::gcm::alone::{Bench, MessageOutcome as Common, Metrics, SHOWN, bytes};
+use crate::gcm::bench::{Bench, Drawn, MessageOutcome as Common, Stages, Wrong};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::SpecError;
 use crate::units::Bytes;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 /// Why there is no result.
@@ -42,14 +41,9 @@ pub enum AloneError {
         /// The room.
         buffer: Bytes,
     },
-    /// The registers gave something else than crate or clockwork.
-    #[error("message {message}: the {what} of the engine's registers is wrong")]
-    Wrong {
-        /// From 1.
-        message: u32,
-        /// `output`, `tag` or `timing`.
-        what: &'static str,
-    },
+    /// The engine's registers gave another output, tag or timing than crate or clockwork.
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
 }
 
 /// One message: its cycles and its bytes.
@@ -77,94 +71,37 @@ pub struct Outcome {
     pub messages: Vec<MessageOutcome>,
 }
 
-/// The clockwork of any scheme.
-#[derive(Debug, Clone)]
-pub enum Timing {
-    /// AES-GCM-SIV.
-    GcmSiv(gcm_siv::Timing),
-    /// AEGIS-256.
-    Aegis256(aegis256::Timing),
-    /// ChaCha20-Poly1305.
-    ChaCha20Poly1305(chacha20_poly1305::Timing),
-}
-
-impl Timing {
-    /// An engine at rest in cycle 0.
-    ///
-    /// # Errors
-    /// What [`AeadSpec::check`] says.
-    pub fn new(spec: &AeadSpec) -> Result<Self, SpecError> {
-        Ok(match spec {
-            AeadSpec::GcmSiv(spec) => Self::GcmSiv(gcm_siv::Timing::new(spec)?),
-            AeadSpec::Aegis256(spec) => Self::Aegis256(aegis256::Timing::new(spec)?),
-            AeadSpec::ChaCha20Poly1305(spec) => Self::ChaCha20Poly1305(chacha20_poly1305::Timing::new(spec)?),
-        })
-    }
-
-    /// Loads a key in cycle `at`. Gives the cycle from which messages may start.
-    #[must_use]
-    pub const fn load_key(&self, at: u64) -> u64 {
-        match self {
-            Self::GcmSiv(timing) => timing.load_key(at),
-            Self::Aegis256(_) | Self::ChaCha20Poly1305(_) => at,
-        }
-    }
-
-    /// A message that may start in cycle `at`.
-    pub fn message(&mut self, at: u64, shape: &Shape) -> Dates {
-        match self {
-            Self::GcmSiv(timing) => timing.message(at, shape),
-            Self::Aegis256(timing) => timing.message(at, shape),
-            Self::ChaCha20Poly1305(timing) => timing.message(at, shape),
-        }
-    }
-}
-
 /// Runs an engine alone. Stages are not traced.
 ///
 /// # Errors
 /// An engine that cannot be built, or a message that it cannot take.
 pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, AloneError> {
-    let (mut timing, scheme) = (Timing::new(spec)?, spec.scheme().unwrap_or(Scheme::Aegis256));
-    let raw = bytes(bench.seed, "key", 0, spec.key_bits() as usize / 8);
-    let key = Key::new(scheme, &raw)?;
+    let (mut timing, format) = (Engine::new(spec)?, spec.format().unwrap_or(Scheme::Aegis256.into()));
+    let scheme = format.scheme;
+    let raw = bench.key(spec.key_bits());
+    let key = Key::new(format, &raw)?;
     let (passes, buffer_bytes) = passes(spec, bench)?;
     let mut start = 0;
     let mut messages = Vec::new();
     for number in 0..bench.messages {
-        let of = |label, length: u64| bytes(bench.seed, label, number, length as usize);
-        let nonce = of("iv", scheme.nonce_bytes() as u64);
-        let (aad, plain) = (of("aad", 16 * bench.aad_blocks), of("text", 16 * bench.blocks));
+        let Drawn { iv: nonce, aad, text: plain } = bench.message(number, scheme.nonce_bytes() as u64);
         let mut cipher = plain.clone();
         let tag = key.seal(&nonce, &aad, &mut cipher)?;
-        let (input, output) = match bench.direction {
-            Direction::Seal => (plain, cipher),
-            Direction::Open => (cipher, plain),
-        };
+        let (input, output) = bench.ways(plain, cipher);
         // The first message starts with its key.
         let begins = if number == 0 { timing.load_key(0) } else { start };
         let dates = timing.message(begins, &Shape::new(aad.len() as u64, input.len() as u64, bench.direction));
         if let AeadSpec::Aegis256(spec) = spec {
             let inputs = Inputs { key: &raw, nonce: &nonce, aad: &aad, text: &input };
-            let wrong = |what| AloneError::Wrong { message: number + 1, what };
-            clocked(spec, &inputs, bench.direction, begins, (&output, tag, dates)).map_err(wrong)?;
+            let wrong = |what| Wrong { message: number + 1, what };
+            clocked(spec, &inputs, bench.direction, begins, (&output, &tag, dates)).map_err(wrong)?;
         }
-        let shown = |bytes: &[u8]| (bytes.len() <= SHOWN).then(|| hex::encode(bytes));
-        let digest = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
+        let Dates { first_input, first_text, last_text, tag: tag_cycle, .. } = dates;
+        let stages = Stages { start, first_input, first_text, last_text, end: dates.done() };
+        let bytes: [&[u8]; 5] = [&nonce, &aad, &input, &output, &tag];
         messages.push(MessageOutcome {
-            common: Common {
-                metrics: metrics(&dates, start, bench.blocks),
-                tag_cycle: dates.tag,
-                iv: hex::encode(&nonce),
-                tag: hex::encode(tag),
-                aad_sha256: digest(&aad),
-                input_sha256: digest(&input),
-                output_sha256: digest(&output),
-                aad: shown(&aad),
-                input: shown(&input),
-                output: shown(&output),
-            },
-            tag_from_start_cycles: dates.tag - start,
+            common: Common::new(stages.metrics(0, bench.blocks), tag_cycle, bytes),
+            tag_from_start_cycles: tag_cycle - start,
             buffer_bytes,
         });
         start = dates.done();
@@ -183,19 +120,6 @@ fn passes(spec: &AeadSpec, bench: &Bench) -> Result<(u32, u64), AloneError> {
     }
 }
 
-fn metrics(dates: &Dates, start: u64, blocks: u64) -> Metrics {
-    let span = dates.last_text.zip(dates.first_text).map(|(last, first)| last - first);
-    Metrics {
-        setup_cycles: dates.first_input.map(|at| at - start),
-        first_output_cycles: dates.first_text.zip(dates.first_input).map(|(text, input)| text - input),
-        output_span_cycles: span,
-        tail_cycles: dates.last_text.map(|last| dates.done() - last),
-        total_cycles: Some(dates.done() - start),
-        cycles_per_block: span.filter(|_| blocks >= 2).map(|span| span as f64 / (blocks - 1) as f64),
-        ..Metrics::default()
-    }
-}
-
 /// What a message is made of.
 struct Inputs<'a> {
     key: &'a [u8],
@@ -210,7 +134,7 @@ fn clocked(
     inputs: &Inputs<'_>,
     direction: Direction,
     start: u64,
-    (output, tag, dates): (&[u8], [u8; 16], Dates),
+    (output, tag, dates): (&[u8], &[u8], Dates),
 ) -> Result<(), &'static str> {
     let mut engine = datapath::Datapath::new(spec).map_err(|_| "specification")?;
     let (Ok(key), Ok(nonce)) = (inputs.key.try_into(), inputs.nonce.try_into()) else { return Err("key or nonce") };
@@ -237,7 +161,7 @@ fn clocked(
     }
     match () {
         () if !right || written != output.len() => Err("output"),
-        () if made != Some(tag) => Err("tag"),
+        () if made.as_deref() != Some(tag) => Err("tag"),
         () if seen != dates => Err("timing"),
         () => Ok(()),
     }

@@ -6,7 +6,7 @@
 //! | AEGIS-256, -256X2, -256X4 (draft-irtf-cfrg-aegis-aead) | `aegis` | 32 | 32 |
 //! | ChaCha20-Poly1305 (RFC 8439) | `chacha20poly1305` | 32 | 12 |
 //!
-//! Tags have 16 bytes.
+//! Tags have 16 bytes, those of AEGIS 16 or 32.
 
 use super::spec::AeadSpec;
 use aegis::{aegis256::Aegis256, aegis256x2::Aegis256X2, aegis256x4::Aegis256X4};
@@ -47,7 +47,43 @@ pub enum Scheme {
     ChaCha20Poly1305,
 }
 
+/// What messages look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Format {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// Bytes of a tag: 16, or of AEGIS 32 as well.
+    pub tag_bytes: usize,
+}
+
+impl From<Scheme> for Format {
+    /// With tags of 16 bytes.
+    fn from(scheme: Scheme) -> Self {
+        Self { scheme, tag_bytes: 16 }
+    }
+}
+
 impl Scheme {
+    /// States of AEGIS side by side; one of any other scheme.
+    #[must_use]
+    pub const fn lanes(self) -> u32 {
+        match self {
+            Self::Aegis256X2 => 2,
+            Self::Aegis256X4 => 4,
+            Self::GcmSiv | Self::Aegis256 | Self::ChaCha20Poly1305 => 1,
+        }
+    }
+
+    pub(super) const fn wrong_key(self, key: &[u8]) -> BytesError {
+        let lengths = if matches!(self, Self::GcmSiv) { "16 or 32" } else { "32" };
+        BytesError::KeyBytes(key.len(), self.name(), lengths)
+    }
+
+    pub(super) const fn check_nonce(self, nonce: &[u8]) -> Result<(), BytesError> {
+        let right = self.nonce_bytes();
+        if nonce.len() == right { Ok(()) } else { Err(BytesError::NonceBytes(nonce.len(), self.name(), right)) }
+    }
+
     /// What the standard calls it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -85,6 +121,13 @@ impl AeadSpec {
             },
         }
     }
+
+    /// What its messages look like.
+    #[must_use]
+    pub fn format(&self) -> Option<Format> {
+        let tag_bytes = if let Self::Aegis256(spec) = self { spec.tag_bytes() as usize } else { 16 };
+        self.scheme().map(|scheme| Format { scheme, tag_bytes })
+    }
 }
 
 /// A key of a scheme.
@@ -99,31 +142,25 @@ enum Cipher {
 /// A key, ready for any number of messages.
 #[derive(Clone)]
 pub struct Key {
-    scheme: Scheme,
+    format: Format,
     cipher: Cipher,
 }
 
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Key").field("scheme", &self.scheme).finish_non_exhaustive()
+        f.debug_struct("Key").field("format", &self.format).finish_non_exhaustive()
     }
 }
 
-fn seal_in<C: AeadInOut>(cipher: &C, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> Result<[u8; 16], BytesError> {
+fn seal_in<C: AeadInOut>(cipher: &C, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> Result<Vec<u8>, BytesError> {
     let nonce = Nonce::<C>::try_from(nonce).map_err(|_| BytesError::TooLong)?;
     let tag = cipher.encrypt_inout_detached(&nonce, aad, text.into()).map_err(|_| BytesError::TooLong)?;
-    <[u8; 16]>::try_from(tag.as_slice()).map_err(|_| BytesError::TooLong)
+    Ok(tag.to_vec())
 }
 
-fn open_in<C: AeadInOut>(
-    cipher: &C,
-    nonce: &[u8],
-    aad: &[u8],
-    text: &mut [u8],
-    tag: &[u8; 16],
-) -> Result<(), BytesError> {
+fn open_in<C: AeadInOut>(cipher: &C, nonce: &[u8], aad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), BytesError> {
     let nonce = Nonce::<C>::try_from(nonce).map_err(|_| BytesError::TooLong)?;
-    let tag = Tag::<C>::try_from(tag.as_slice()).map_err(|_| BytesError::Forged)?;
+    let tag = Tag::<C>::try_from(tag).map_err(|_| BytesError::Forged)?;
     cipher.decrypt_inout_detached(&nonce, aad, text.into(), &tag).map_err(|_| BytesError::Forged)
 }
 
@@ -132,9 +169,10 @@ impl Key {
     ///
     /// # Errors
     /// [`BytesError::KeyBytes`].
-    pub fn new(scheme: Scheme, key: &[u8]) -> Result<Self, BytesError> {
-        let lengths = if scheme == Scheme::GcmSiv { "16 or 32" } else { "32" };
-        let wrong = BytesError::KeyBytes(key.len(), scheme.name(), lengths);
+    pub fn new(format: impl Into<Format>, key: &[u8]) -> Result<Self, BytesError> {
+        let format = format.into();
+        let scheme = format.scheme;
+        let wrong = scheme.wrong_key(key);
         let cipher = match scheme {
             Scheme::GcmSiv if key.len() == 16 => {
                 Cipher::GcmSiv128(Box::new(Aes128GcmSiv::new_from_slice(key).map_err(|_| wrong)?))
@@ -147,56 +185,71 @@ impl Key {
                 Cipher::Aegis(key.try_into().map_err(|_| wrong)?)
             }
         };
-        Ok(Self { scheme, cipher })
-    }
-
-    fn check(&self, nonce: &[u8]) -> Result<(), BytesError> {
-        let (scheme, right) = (self.scheme, self.scheme.nonce_bytes());
-        let wrong = BytesError::NonceBytes(nonce.len(), scheme.name(), right);
-        if nonce.len() == right { Ok(()) } else { Err(wrong) }
+        Ok(Self { format, cipher })
     }
 
     /// Seals `text` in place and gives the tag.
     ///
     /// # Errors
     /// [`BytesError::NonceBytes`], [`BytesError::TooLong`].
-    pub fn seal(&self, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> Result<[u8; 16], BytesError> {
-        self.check(nonce)?;
+    pub fn seal(&self, nonce: &[u8], aad: &[u8], text: &mut [u8]) -> Result<Vec<u8>, BytesError> {
+        self.format.scheme.check_nonce(nonce)?;
         match &self.cipher {
             Cipher::GcmSiv128(cipher) => seal_in(&**cipher, nonce, aad, text),
             Cipher::GcmSiv256(cipher) => seal_in(&**cipher, nonce, aad, text),
             Cipher::ChaCha(cipher) => seal_in(&**cipher, nonce, aad, text),
-            Cipher::Aegis(key) => {
-                let nonce = nonce_of_32(nonce)?;
-                Ok(match self.scheme {
-                    Scheme::Aegis256X2 => Aegis256X2::<16>::new(key, &nonce).encrypt_in_place(text, aad),
-                    Scheme::Aegis256X4 => Aegis256X4::<16>::new(key, &nonce).encrypt_in_place(text, aad),
-                    _ => Aegis256::<16>::new(key, &nonce).encrypt_in_place(text, aad),
-                })
-            }
+            Cipher::Aegis(key) if self.format.tag_bytes == 32 => self.seal_aegis::<32>(key, nonce, aad, text),
+            Cipher::Aegis(key) => self.seal_aegis::<16>(key, nonce, aad, text),
         }
+    }
+
+    fn seal_aegis<const TAG: usize>(
+        &self,
+        key: &[u8; 32],
+        nonce: &[u8],
+        aad: &[u8],
+        text: &mut [u8],
+    ) -> Result<Vec<u8>, BytesError> {
+        let nonce = nonce_of_32(nonce)?;
+        let tag = match self.format.scheme {
+            Scheme::Aegis256X2 => Aegis256X2::<TAG>::new(key, &nonce).encrypt_in_place(text, aad),
+            Scheme::Aegis256X4 => Aegis256X4::<TAG>::new(key, &nonce).encrypt_in_place(text, aad),
+            _ => Aegis256::<TAG>::new(key, &nonce).encrypt_in_place(text, aad),
+        };
+        Ok(tag.to_vec())
     }
 
     /// Opens `text` in place. On an error what `text` holds is not to be used.
     ///
     /// # Errors
     /// [`BytesError::Forged`], [`BytesError::NonceBytes`].
-    pub fn open(&self, nonce: &[u8], aad: &[u8], text: &mut [u8], tag: &[u8; 16]) -> Result<(), BytesError> {
-        self.check(nonce)?;
+    pub fn open(&self, nonce: &[u8], aad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), BytesError> {
+        self.format.scheme.check_nonce(nonce)?;
         match &self.cipher {
             Cipher::GcmSiv128(cipher) => open_in(&**cipher, nonce, aad, text, tag),
             Cipher::GcmSiv256(cipher) => open_in(&**cipher, nonce, aad, text, tag),
             Cipher::ChaCha(cipher) => open_in(&**cipher, nonce, aad, text, tag),
-            Cipher::Aegis(key) => {
-                let nonce = nonce_of_32(nonce)?;
-                let opened = match self.scheme {
-                    Scheme::Aegis256X2 => Aegis256X2::<16>::new(key, &nonce).decrypt_in_place(text, tag, aad),
-                    Scheme::Aegis256X4 => Aegis256X4::<16>::new(key, &nonce).decrypt_in_place(text, tag, aad),
-                    _ => Aegis256::<16>::new(key, &nonce).decrypt_in_place(text, tag, aad),
-                };
-                opened.map_err(|_| BytesError::Forged)
-            }
+            Cipher::Aegis(key) if self.format.tag_bytes == 32 => self.open_aegis::<32>(key, nonce, aad, text, tag),
+            Cipher::Aegis(key) => self.open_aegis::<16>(key, nonce, aad, text, tag),
         }
+    }
+
+    fn open_aegis<const TAG: usize>(
+        &self,
+        key: &[u8; 32],
+        nonce: &[u8],
+        aad: &[u8],
+        text: &mut [u8],
+        tag: &[u8],
+    ) -> Result<(), BytesError> {
+        let nonce = nonce_of_32(nonce)?;
+        let tag: &[u8; TAG] = tag.try_into().map_err(|_| BytesError::Forged)?;
+        let opened = match self.format.scheme {
+            Scheme::Aegis256X2 => Aegis256X2::<TAG>::new(key, &nonce).decrypt_in_place(text, tag, aad),
+            Scheme::Aegis256X4 => Aegis256X4::<TAG>::new(key, &nonce).decrypt_in_place(text, tag, aad),
+            _ => Aegis256::<TAG>::new(key, &nonce).decrypt_in_place(text, tag, aad),
+        };
+        opened.map_err(|_| BytesError::Forged)
     }
 }
 

@@ -21,7 +21,8 @@
 //! | tag | Poly1305 known, then `finish` cycles: the last carries, and s |
 //! | next message | after text and tag of the one before |
 
-use super::flow::{Dates, Flow, Hashing, Lanes, absorb};
+use super::clockwork::{Burst, Scheme};
+use super::flow::{Dates, Flow, Hashing, Lanes, Passage, Passing, absorb};
 use crate::gcm::ghash::{Cadence, Recurrence};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::{AesSpec, Closing, GhashSpec, LONGEST, MultiplierSpec, SpecError, within};
@@ -139,6 +140,10 @@ pub struct Timing {
     depth: u64,
     lanes: Lanes,
     poly1305: Recurrence,
+    /// When the message started.
+    start: u64,
+    text: Passing,
+    aad: Passage,
 }
 
 impl Timing {
@@ -148,29 +153,63 @@ impl Timing {
     /// What [`ChaCha20Poly1305Spec::check`] says.
     pub fn new(spec: &ChaCha20Poly1305Spec) -> Result<Self, SpecError> {
         spec.check()?;
+        let (ports, depth) = (UNIT * u64::from(spec.chacha.lanes), spec.chacha.keystream_blocks.into());
+        let flow = Flow { ports, unit: UNIT, depth, hashing: Hashing::Nowhere };
         Ok(Self {
             compare: spec.compare.0,
             finish: spec.poly1305.finish.0,
-            ports: UNIT * u64::from(spec.chacha.lanes),
-            depth: spec.chacha.keystream_blocks.into(),
+            ports,
+            depth,
             lanes: Lanes::new(&spec.chacha.lanes(), ROUNDS),
             poly1305: Recurrence::of_family(&spec.poly1305.unit()),
+            start: 0,
+            text: Passing::new(flow, 0),
+            aad: Passage::default(),
         })
     }
+}
 
-    /// A message that starts in cycle `at`, its input always there and its output always taken. The key needs no set-up.
-    pub fn message(&mut self, at: u64, shape: &Shape) -> Dates {
+impl Scheme for Timing {
+    /// The key needs no set-up.
+    fn load_key(&self, at: u64) -> u64 {
+        at
+    }
+
+    fn block_bytes(&self) -> u64 {
+        16
+    }
+
+    fn passes_twice(&self, _: Direction) -> bool {
+        false
+    }
+
+    fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
         self.lanes.restart();
         let one_time_key = self.lanes.result(at);
-        self.poly1305.begin(one_time_key + self.poly1305.power_setup(), shape.ghash_blocks());
-        let aad = absorb(&mut self.poly1305, shape.aad_blocks());
+        let powers = one_time_key + self.poly1305.power_setup();
+        self.poly1305.begin(powers, shape.ghash_blocks());
+        self.aad = absorb(&mut self.poly1305, shape.aad_blocks());
         let hashing = if shape.direction == Direction::Seal { Hashing::Output } else { Hashing::Input };
-        let flow = Flow { ports: self.ports, unit: UNIT, depth: self.depth, hashing };
-        let text = flow.pass(shape.text_blocks(), at, Some((&mut self.lanes, at)), &mut self.poly1305);
+        self.text = Passing::new(Flow { ports: self.ports, unit: UNIT, depth: self.depth, hashing }, at);
+        self.start = at;
+        powers
+    }
+
+    fn seed(&mut self, _: u64) {}
+
+    fn take(&mut self, visible: u64, blocks: u64) -> Burst {
+        let Self { lanes, poly1305, start, text, .. } = self;
+        Burst::of(blocks, || text.take(visible, Some((&mut *lanes, *start)), poly1305))
+    }
+
+    fn turn(&mut self) {}
+
+    fn end(&mut self) -> Dates {
         absorb(&mut self.poly1305, 1);
         let tag = self.poly1305.known() + self.finish;
+        let text = self.text.passage();
         Dates {
-            first_input: [aad.first, text.first].into_iter().flatten().min(),
+            first_input: [self.aad.first, text.first].into_iter().flatten().min(),
             first_text: text.first.map(|at| at + 1),
             last_text: text.last.map(|at| at + 1),
             tag,

@@ -19,7 +19,7 @@
 
 use crate::gcm::ghash::{Cadence, Recurrence};
 use crate::gcm::spec::AesSpec;
-use crate::gcm::timing::keystream::Looped;
+use crate::gcm::timing::{Limit, keystream::Looped};
 use std::collections::VecDeque;
 
 /// Cipher lanes that take one block after the other.
@@ -87,6 +87,86 @@ pub struct Passage {
     pub last: Option<u64>,
 }
 
+/// Text on its way.
+#[derive(Debug, Clone)]
+pub struct Passing {
+    flow: Flow,
+    /// Blocks so far.
+    blocks: u64,
+    /// The last cycle in which text was taken, and how many blocks.
+    row: (u64, u64),
+    /// When the keystream of the last block stood.
+    stands: u64,
+    /// By keystream block that may be waited for: the cycle from which its room in the FIFO is free.
+    credits: VecDeque<u64>,
+    /// By block in the output register: when it entered the authenticator.
+    hashed: VecDeque<u64>,
+    passage: Passage,
+}
+
+/// A block that was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// When.
+    pub at: u64,
+    /// Cycles that it was there and waited, beyond what the ports make it.
+    pub waited: u64,
+    /// For what.
+    pub limit: Limit,
+}
+
+impl Passing {
+    /// Text that passes from cycle `from` on.
+    #[must_use]
+    pub fn new(flow: Flow, from: u64) -> Self {
+        let (credits, hashed) = (VecDeque::new(), VecDeque::new());
+        Self { flow, blocks: 0, row: (from, 0), stands: 0, credits, hashed, passage: Passage::default() }
+    }
+
+    /// When text passed so far.
+    #[must_use]
+    pub const fn passage(&self) -> Passage {
+        self.passage
+    }
+
+    /// Takes the next block, which is there from cycle `visible` on, with keystream that may be begun in cycle `keyed`, or with none.
+    pub fn take(&mut self, visible: u64, keystream: Option<(&mut Lanes, u64)>, hash: &mut Recurrence) -> Taken {
+        let Flow { ports, unit, depth, hashing } = self.flow;
+        let block = self.blocks;
+        self.blocks += 1;
+        if let Some((lanes, keyed)) = keystream.filter(|_| block.is_multiple_of(unit)) {
+            let credit = if block / unit < depth { None } else { self.credits.pop_front() };
+            self.stands = lanes.result(credit.unwrap_or(0).max(keyed));
+        }
+        let free = visible.max(self.row.0 + u64::from(self.row.1 == ports));
+        let keyed = free.max(self.stands);
+        let mut at = keyed;
+        if hashing == Hashing::Input {
+            at = hash.next(at);
+            hash.enter(at, 1);
+        }
+        if hashing == Hashing::Output {
+            let drained = if block < ports { None } else { self.hashed.pop_front() };
+            at = at.max(drained.unwrap_or(0));
+            let enters = hash.next(at + 1);
+            hash.enter(enters, 1);
+            self.hashed.push_back(enters);
+        }
+        self.row = (at, 1 + if self.row.0 == at { self.row.1 } else { 0 });
+        if self.blocks.is_multiple_of(unit) {
+            self.credits.push_back(at + 1);
+        }
+        self.passage.first.get_or_insert(at);
+        self.passage.last = Some(at);
+        let limit = match (at > keyed, keyed > free) {
+            (true, _) => Limit::Ghash,
+            (false, true) => Limit::Aes,
+            (false, false) => Limit::Data,
+        };
+        Taken { at, waited: at - free, limit }
+    }
+}
+
 /// Enters blocks that are all there. Gives the cycles of the first and the last one.
 pub fn absorb(hash: &mut Recurrence, blocks: u64) -> Passage {
     let mut passage = Passage::default();
@@ -100,47 +180,6 @@ pub fn absorb(hash: &mut Recurrence, blocks: u64) -> Passage {
         left -= count;
     }
     passage
-}
-
-impl Flow {
-    /// Passes `blocks` of text that are there from cycle `from` on, with keystream that may be begun in cycle `keyed`, or with none.
-    pub fn pass(
-        &self,
-        blocks: u64,
-        from: u64,
-        mut keystream: Option<(&mut Lanes, u64)>,
-        hash: &mut Recurrence,
-    ) -> Passage {
-        let mut passage = Passage::default();
-        let (mut row, mut stands) = ((from, 0), 0);
-        let (mut credits, mut hashed) = (VecDeque::new(), VecDeque::new());
-        for block in 0..blocks {
-            if let Some((lanes, keyed)) = keystream.as_mut().filter(|_| block % self.unit == 0) {
-                let credit = if block / self.unit < self.depth { None } else { credits.pop_front() };
-                stands = lanes.result(credit.unwrap_or(0).max(*keyed));
-            }
-            let free = row.0 + u64::from(row.1 == self.ports);
-            let mut at = free.max(stands);
-            if self.hashing == Hashing::Input {
-                at = hash.next(at);
-                hash.enter(at, 1);
-            }
-            if self.hashing == Hashing::Output {
-                let drained = if block < self.ports { None } else { hashed.pop_front() };
-                at = at.max(drained.unwrap_or(0));
-                let enters = hash.next(at + 1);
-                hash.enter(enters, 1);
-                hashed.push_back(enters);
-            }
-            row = (at, 1 + if row.0 == at { row.1 } else { 0 });
-            if (block + 1) % self.unit == 0 {
-                credits.push_back(at + 1);
-            }
-            passage.first.get_or_insert(at);
-            passage.last = Some(at);
-        }
-        passage
-    }
 }
 
 /// When what of a message happened.

@@ -20,12 +20,13 @@
 //! | keystream ahead | to seal none; to open it needs the tag first, and starts when the message's key is expanded |
 //! | to open | one pass: text is deciphered as it comes, POLYVAL takes the plaintext from the output register as AES-GCM takes the ciphertext on seal |
 //! | tag | POLYVAL known, a cycle for the XOR with the nonce, one AES block; the lane's output is the tag. The verdict `compare` cycles later |
-//! | buffer | holds the whole message to seal; a longer one is refused |
+//! | buffer | holds the whole message to seal. One that is longer has to come twice: a copy engine reads it again from device memory, where nothing may change it meanwhile; on a bench it is refused |
 //! | next message | after text and tag of the one before: lanes have one key at a time |
 //!
 //! POLYVAL is a GHASH unit: RFC 8452, appendix A, maps one to the other by mirrored bits and a wired multiplication by x.
 
-use super::flow::{Dates, Flow, Hashing, Lanes, absorb};
+use super::clockwork::{Burst, Scheme};
+use super::flow::{Dates, Flow, Hashing, Lanes, Passage, Passing, absorb};
 use crate::gcm::ghash::{Cadence, Recurrence};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::{AesSpec, GhashSpec, LONGEST, SpecError, within};
@@ -45,7 +46,7 @@ pub struct GcmSivSpec {
     pub polyval: GhashSpec,
     /// Key expansion, from a key to the round keys that the lanes use: once per key, and once per message for the key derived.
     pub key_setup: Cycles,
-    /// Room for the text of a message to be sealed, between its two passes.
+    /// Room for the text of a message to be sealed, between its two passes. A copy engine reads a longer one twice.
     pub buffer: Bytes,
     /// From the tag to the verdict.
     pub compare: Cycles,
@@ -84,10 +85,17 @@ pub struct Timing {
     key_setup: u64,
     compare: u64,
     derivation: u64,
-    ports: u64,
-    depth: u64,
+    /// How text passes where nothing sees it.
+    flow: Flow,
     lanes: Lanes,
     polyval: Recurrence,
+    /// When the message's key is expanded and, to open, its tag is there as well.
+    keyed: u64,
+    direction: Direction,
+    aad: Passage,
+    /// Of a message to be sealed: the passage before the tag, and the tag.
+    sealed: Option<(Passage, u64)>,
+    text: Passing,
 }
 
 impl Timing {
@@ -98,64 +106,93 @@ impl Timing {
     pub fn new(spec: &GcmSivSpec) -> Result<Self, SpecError> {
         spec.check()?;
         let rounds = if spec.key_bits == 128 { 10 } else { 14 };
+        let flow = Flow {
+            ports: spec.aes.lanes.into(),
+            unit: 1,
+            depth: spec.aes.keystream_blocks.into(),
+            hashing: Hashing::Nowhere,
+        };
         Ok(Self {
             key_setup: spec.key_setup.0,
             compare: spec.compare.0,
             derivation: spec.derivation_blocks(),
-            ports: spec.aes.lanes.into(),
-            depth: spec.aes.keystream_blocks.into(),
+            flow,
             lanes: Lanes::new(&spec.aes, rounds),
             polyval: Recurrence::of_family(&spec.polyval),
+            keyed: 0,
+            direction: Direction::Open,
+            aad: Passage::default(),
+            sealed: None,
+            text: Passing::new(flow, 0),
         })
     }
 
-    /// Loads a key in cycle `at`. Gives the cycle from which messages may start.
-    #[must_use]
-    pub const fn load_key(&self, at: u64) -> u64 {
+    /// The length block, the XOR with the nonce, and one AES block.
+    fn tag(&mut self) -> u64 {
+        absorb(&mut self.polyval, 1);
+        let known = self.polyval.known();
+        self.lanes.result(self.keyed.max(known + 1))
+    }
+}
+
+impl Scheme for Timing {
+    fn load_key(&self, at: u64) -> u64 {
         at + self.key_setup
     }
 
-    /// A message that starts in cycle `at`, its input always there and its output always taken.
-    pub fn message(&mut self, at: u64, shape: &Shape) -> Dates {
+    fn block_bytes(&self) -> u64 {
+        16
+    }
+
+    fn passes_twice(&self, direction: Direction) -> bool {
+        direction == Direction::Seal
+    }
+
+    fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
         self.lanes.restart();
         let derived: Vec<u64> = (0..self.derivation).map(|_| self.lanes.result(at)).collect();
         let (h, key) = (derived[1], derived[derived.len() - 1]);
-        let keyed = key + self.key_setup;
+        self.keyed = key + self.key_setup;
         self.polyval.begin(h + self.polyval.power_setup(), shape.ghash_blocks());
-        let aad = absorb(&mut self.polyval, shape.aad_blocks());
-        let flow = Flow { ports: self.ports, unit: 1, depth: self.depth, hashing: Hashing::Nowhere };
-        let blocks = shape.text_blocks();
+        self.aad = absorb(&mut self.polyval, shape.aad_blocks());
         self.lanes.restart();
-        match shape.direction {
-            Direction::Seal => {
-                let first = Flow { hashing: Hashing::Input, ..flow }.pass(blocks, at, None, &mut self.polyval);
-                let tag = self.tag(keyed);
-                self.lanes.restart();
-                let second = flow.pass(blocks, tag, Some((&mut self.lanes, tag)), &mut self.polyval);
-                Dates {
-                    first_input: aad.first.or(first.first),
-                    first_text: second.first.map(|at| at + 1),
-                    last_text: second.last.map(|at| at + 1),
-                    tag,
-                    verdict: tag + self.compare,
-                }
-            }
-            Direction::Open => {
-                let flow = Flow { hashing: Hashing::Output, ..flow };
-                let only = flow.pass(blocks, at, Some((&mut self.lanes, keyed)), &mut self.polyval);
-                let tag = self.tag(keyed);
-                let first_input = [aad.first, only.first].into_iter().flatten().min();
-                let (first_text, last_text) = (only.first.map(|at| at + 1), only.last.map(|at| at + 1));
-                Dates { first_input, first_text, last_text, tag, verdict: tag + self.compare }
-            }
+        (self.direction, self.sealed) = (shape.direction, None);
+        let hashing = if shape.direction == Direction::Seal { Hashing::Input } else { Hashing::Output };
+        self.text = Passing::new(Flow { hashing, ..self.flow }, at);
+        self.keyed
+    }
+
+    fn seed(&mut self, at: u64) {
+        if self.direction == Direction::Open {
+            self.keyed = self.keyed.max(at);
         }
     }
 
-    /// The length block, the XOR with the nonce, and one AES block.
-    fn tag(&mut self, keyed: u64) -> u64 {
-        absorb(&mut self.polyval, 1);
-        let known = self.polyval.known();
-        self.lanes.result(keyed.max(known + 1))
+    fn take(&mut self, visible: u64, blocks: u64) -> Burst {
+        let Self { lanes, polyval, keyed, direction, sealed, text, .. } = self;
+        let from = match (sealed, *direction) {
+            (Some((_, tag)), _) => Some(*tag),
+            (None, Direction::Open) => Some(*keyed),
+            (None, Direction::Seal) => None,
+        };
+        Burst::of(blocks, || text.take(visible, from.map(|from| (&mut *lanes, from)), polyval))
+    }
+
+    fn turn(&mut self) {
+        let tag = self.tag();
+        self.sealed = Some((self.text.passage(), tag));
+        self.lanes.restart();
+        self.text = Passing::new(self.flow, tag);
+    }
+
+    fn end(&mut self) -> Dates {
+        let text = self.text.passage();
+        let (first_text, last_text) = (text.first.map(|at| at + 1), text.last.map(|at| at + 1));
+        let (first_input, tag) = match self.sealed {
+            Some((first, tag)) => (self.aad.first.or(first.first), tag),
+            None => ([self.aad.first, text.first].into_iter().flatten().min(), self.tag()),
+        };
+        Dates { first_input, first_text, last_text, tag, verdict: tag + self.compare }
     }
 }
 

@@ -1,4 +1,4 @@
-//! AEADs other than AES-GCM, as hardware that stands alone: what the copy path could have, had it another wire format.
+//! AEADs other than AES-GCM, as hardware: what the copy path could have, had it another wire format.
 //!
 //! ```text
 //!                  +-----------------------------------------+
@@ -15,13 +15,17 @@
 //! | [`aegis256`] | the cipher's own state | 1, 1 | no: it depends on the text before | lanes / round | 16 updates before, 7 after |
 //! | [`chacha20_poly1305`] | Poly1305 over the ciphertext | 1, 1 | yes | that of a GHASH unit of the same form | a keystream block, the powers of r |
 //!
-//! None of them gives AES-GCM's bytes: both ends of a path must change. [`bytes`] has the bytes, by crates; [`alone`] puts an engine on a bench.
-//! What an engine is built of is in [`spec`].
+//! None of them gives AES-GCM's bytes: both ends of a path must change. [`bytes`] has the bytes of whole messages, by crates; [`stream`] those of an
+//! engine, in pieces; [`alone`] puts an engine on a bench; [`clockwork`] is one in a machine. What an engine is built of is in [`spec`].
 
 pub mod aegis256;
 pub mod alone;
+#[cfg(test)]
+pub(crate) mod arbitrary;
 pub mod bytes;
 pub mod chacha20_poly1305;
+pub mod clockwork;
 pub mod flow;
 pub mod gcm_siv;
 pub mod spec;
+pub mod stream;

@@ -4,10 +4,11 @@ use super::aegis256::Aegis256Spec;
 use super::chacha20_poly1305::ChaCha20Poly1305Spec;
 use super::gcm_siv::GcmSivSpec;
 use crate::gcm::spec::SpecError;
+use crate::units::Cycles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An engine of another AEAD than AES-GCM. It stands alone, in `sealsim engine`, and speaks to no end that expects AES-GCM.
+/// An engine of another AEAD than AES-GCM: it speaks to no end that expects AES-GCM.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "scheme", rename_all = "snake_case")]
 pub enum AeadSpec {
@@ -30,6 +31,16 @@ impl AeadSpec {
             Self::GcmSiv(spec) => spec.check(),
             Self::Aegis256(spec) => spec.check(),
             Self::ChaCha20Poly1305(spec) => spec.check(),
+        }
+    }
+
+    /// From the tag to the verdict.
+    #[must_use]
+    pub const fn compare(&self) -> Cycles {
+        match self {
+            Self::GcmSiv(spec) => spec.compare,
+            Self::Aegis256(spec) => spec.compare,
+            Self::ChaCha20Poly1305(spec) => spec.compare,
         }
     }
 

@@ -4,7 +4,8 @@ mod other;
 
 use super::Failure;
 use crate::config::{Alone, Layers, Role, Shipped};
-use crate::gcm::alone::{AloneError, Bench, MessageOutcome, Metrics, Outcome, Trace, run as run_alone};
+use crate::gcm::alone::{AloneError, Outcome, Trace, run as run_alone};
+use crate::gcm::bench::{Bench, MessageOutcome, Metrics};
 use crate::gcm::message::Direction;
 use crate::gcm::spec::EngineSpec;
 use clap::{Args, ValueEnum};
@@ -157,7 +158,7 @@ fn with_key_bits(arguments: &Arguments, mut spec: EngineSpec) -> Result<EngineSp
 fn failure(error: AloneError) -> Failure {
     match &error {
         AloneError::Spec(_) => Failure::Config(miette!("{error}")),
-        AloneError::Wrong { .. } => Failure::Verification(miette!("{error}")),
+        AloneError::Wrong(_) => Failure::Verification(miette!("{error}")),
         _ => match Err::<(), _>(error).into_diagnostic() {
             Err(report) => Failure::Simulation(report),
             Ok(()) => Failure::Simulation(miette!("no result")),

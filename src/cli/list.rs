@@ -15,11 +15,16 @@ use std::io::{self, Write};
   sealsim list
   sealsim list --faults
   sealsim list --faults my-machine.toml
+  sealsim list --faults h100-nvl-tdx --design ide
   sealsim list --format json | jq -r '.[] | select(.kind == \"design\") | .name'")]
 pub struct List {
     /// List what `sealsim run --inject` takes instead: each place of a machine with what can go wrong there.
     #[arg(long, value_name = "CONFIG", num_args = 0..=1, default_missing_value = "h100-nvl-tdx")]
     faults: Option<String>,
+    /// With `--faults`: a design to lay over the machine, a TOML file or the name of a shipped one. May be given several times; later ones
+    /// lie on top.
+    #[arg(long, value_name = "DESIGN", requires = "faults")]
+    design: Vec<String>,
     /// How to print it.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -43,7 +48,7 @@ struct Row {
 impl List {
     pub(super) fn run(&self) -> Result<(), Failure> {
         let rows = match &self.faults {
-            Some(machine) => list_faults::rows(machine)?.into_iter().map(Row::from).collect(),
+            Some(machine) => list_faults::rows(machine, &self.design)?.into_iter().map(Row::from).collect(),
             None => configurations(),
         };
         let text = match self.format {

@@ -15,12 +15,12 @@ pub(super) struct Row {
     pub summary: &'static str,
 }
 
-/// The fault points of a machine: a file, or the name of a shipped one.
+/// The fault points of a machine under some designs: files, or the names of shipped ones.
 ///
 /// # Errors
 /// If the machine's configuration is wrong.
-pub(super) fn rows(machine: &str) -> Result<Vec<Row>, Failure> {
-    let resolved = Layers::new(machine).resolve()?;
+pub(super) fn rows(machine: &str, designs: &[String]) -> Result<Vec<Row>, Failure> {
+    let resolved = designs.iter().fold(Layers::new(machine), Layers::overlay).resolve()?;
     let points = fault_points(&resolved.machine).map_err(|error| Failure::Config(miette::miette!("{error}")))?;
     let rows = points.into_iter().flat_map(|FaultPoint { place, kinds }| {
         kinds.into_iter().map(move |kind| Row { name: format!("{place}.{}", kind.name()), summary: summary(kind) })

@@ -62,7 +62,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let shown: Vec<usize> = match arguments.format {
         Format::Text => {
             let wanted = record.axes.iter().chain(&min).chain(&max);
-            wanted.filter_map(|name| table.column(name)).collect()
+            let mut columns: Vec<usize> = wanted.filter_map(|name| table.column(name)).collect();
+            let mut seen = std::collections::HashSet::new();
+            columns.retain(|column| seen.insert(*column));
+            columns
         }
         Format::Json | Format::Csv => (0..table.columns.len()).collect(),
     };
@@ -90,12 +93,14 @@ fn text(table: &Table, front: &Front, shown: &[usize]) -> String {
         })
     });
     let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows.map(Iterator::collect)).collect();
+    let knee = front.rows.iter().position(|row| Some(*row) == front.knee).map(|place| place + 1);
     let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..shown.len()).map(width).collect();
     let mut text = String::new();
-    for line in &lines {
+    for (place, line) in lines.iter().enumerate() {
         let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
-        text += &(cells.join("  ") + "\n");
+        text += &cells.join("  ");
+        text += if Some(place) == knee { "  knee\n" } else { "\n" };
     }
     for (note, points) in notes(table, front) {
         text += &format!("note on {points}: {note}\n");
@@ -132,6 +137,7 @@ fn json(table: &Table, front: &Front, min: &[String], max: &[String]) -> Json {
         "max": max,
         "compared": front.compared,
         "left_out": front.left_out,
+        "knee": front.knee.map(|row| json!(table.rows[row][0])),
         "points": front.rows.iter().map(point).collect::<Vec<_>>(),
         "columns": columns,
     })

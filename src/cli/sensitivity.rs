@@ -1,7 +1,9 @@
 //! `sealsim sensitivity`: which parameters that nobody knows exactly move the answer.
 
 use super::{Failure, run::Interruption};
-use crate::explore::sensitivity::{End, Question, Sensitivity, SensitivityError, Swing, sensitivity};
+use crate::explore::sensitivity::{
+    Conclusion, End, Flip, Question, Range, Sensitivity, SensitivityError, Swing, Together, sensitivity,
+};
 use crate::sim::Control;
 use crate::validate::pool;
 use crate::workload::{CopyArgument, sized};
@@ -12,8 +14,9 @@ use std::io::{self, IsTerminal, Write};
 
 /// Varies every assumed and calibrated parameter within its stated range, and says what that does to a copy's rate and to the gains of designs.
 ///
-/// One at a time for the tornado, all together (Latin hypercube) for the spread. A conclusion is whether a design is faster than the machine
-/// itself, by the margin at least; where one changes within a range, the value is searched for.
+/// One at a time for the tornado, all together (Latin hypercube) for the spread. A conclusion is whether a design is faster than its baseline
+/// (that of `sealsim compare`), by the margin at least; where one changes within a range, the value is searched for. Values that contradict
+/// others are moved to the nearest that makes a machine, and counted.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   sealsim sensitivity hw-configs/h100-nvl-tdx.toml --copy h2d:64MiB
@@ -29,7 +32,7 @@ pub struct Arguments {
     /// The copy, with its size.
     #[arg(long, value_name = "DIR:SIZE[:MEM]")]
     copy: CopyArgument,
-    /// A design whose gain over the machine is looked at; several may be joined by `+`. May be given several times.
+    /// A design whose gain is looked at; several may be joined by `+`. May be given several times.
     #[arg(long, value_name = "DESIGN")]
     design: Vec<String>,
     /// A design counts as faster from this gain on: 0.05 for five per cent.
@@ -114,44 +117,25 @@ const HALF: usize = 20;
 
 fn text(answer: &Sensitivity, top: usize) -> String {
     let mut text = format!("{}: {:.4} GB/s\n", answer.machine, answer.base.gb_per_s);
-    for (design, gain) in answer.designs.iter().zip(&answer.base.gains) {
-        let verdict = if *gain >= 1.0 + answer.margin { "faster" } else { "not faster" };
-        text += &format!("  {design}: {gain:.3} times that, {verdict}\n");
-    }
     let moving = answer.swings.iter().filter(|swing| swing.relative_swing > 0.0).count();
-    let shown = if top == 0 { answer.swings.len() } else { top.min(answer.swings.len()) };
-    text += &format!("\n{} parameters varied one at a time, {moving} of them move the rate\n\n", answer.swings.len());
-    let widest = answer.swings.first().map_or(0.0, |swing| swing.relative_swing).max(1e-12);
-    let width = answer.swings.iter().take(shown).map(|swing| swing.range.path.len()).max().unwrap_or(0);
+    let what = if answer.conclusions.is_empty() { "the rate" } else { "a rate" };
+    let count = answer.swings.len();
+    text += &format!("\n{count} parameters varied one at a time, {moving} of them move {what}\n\n");
+    let shown = if top == 0 { count } else { top.min(count) };
+    let widest = answer.swings.iter().map(|swing| swing.machine_swing).fold(1e-12, f64::max);
+    let width = answer.swings.iter().take(shown).map(|swing| named(swing).len()).max().unwrap_or(0);
     for swing in &answer.swings[..shown] {
         text += &line(swing, answer.base.gb_per_s, widest, width);
     }
     if let Some(together) = &answer.together {
-        let [low, middle, high] = together.gb_per_s_percentiles;
-        text += &format!(
-            "\nall together, {} points: {low:.4} to {high:.4} GB/s (5 to 95 %), median {middle:.4}",
-            together.samples
-        );
-        if together.left_out_per_point > 0.0 {
-            text +=
-                &format!("; {:.1} values per point contradicted others and were left out", together.left_out_per_point);
-        }
-        if together.refused > 0 {
-            text += &format!("; {} more were no machines", together.refused);
-        }
-        text.push('\n');
-        for (design, part) in answer.designs.iter().zip(&together.conclusions_that_hold) {
-            text += &format!("  what is said of {design} above holds in {:.0} % of them\n", 100.0 * part);
-        }
+        text += &all_at_once(together);
     }
-    let flips: Vec<String> = answer.swings.iter().flat_map(flips).collect();
-    if !answer.designs.is_empty() {
-        text += if flips.is_empty() {
-            "\nno conclusion changes with one parameter alone\n"
-        } else {
-            "\nconclusions that change:\n"
-        };
-        text += &flips.concat();
+    if !answer.conclusions.is_empty() {
+        text += &format!("\nconclusions, at a margin of {} %:\n", 100.0 * answer.margin);
+    }
+    let flips: Vec<&Flip> = answer.swings.iter().flat_map(|swing| &swing.flips).collect();
+    for one in &answer.conclusions {
+        text += &conclusion(one, &flips);
     }
     if !answer.without_range.is_empty() {
         text += &format!("\nwithout a stated range, and so not varied: {}\n", answer.without_range.join(", "));
@@ -159,31 +143,94 @@ fn text(answer: &Sensitivity, top: usize) -> String {
     text
 }
 
+fn all_at_once(together: &Together) -> String {
+    let [low, middle, high] = together.gb_per_s_percentiles;
+    let mut text = format!(
+        "\nall together, {} points: {low:.4} to {high:.4} GB/s (5 to 95 %), median {middle:.4}\n",
+        together.samples
+    );
+    if together.moved_per_point > 0.0 {
+        let mut moved: Vec<_> = together.moved.iter().collect();
+        moved.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let most: Vec<_> = moved.iter().take(4).map(|(path, _)| path.as_str()).collect();
+        text += &format!(
+            "  {:.1} values per point contradicted others and were moved to the nearest that makes a machine, {:.1} of them back to the \
+             own value; most often {}\n",
+            together.moved_per_point,
+            together.own_per_point,
+            most.join(", ")
+        );
+    }
+    if together.refused > 0 {
+        text += &format!("  {} more gave no answer\n", together.refused);
+    }
+    text
+}
+
+/// A parameter, and the designs whose own it is.
+fn named(swing: &Swing) -> String {
+    let Range { path, of, .. } = &swing.range;
+    if of.is_empty() { path.clone() } else { format!("{path} of {}", of.join(", ")) }
+}
+
 /// A line of the tornado: to the left what is slower, to the right what is faster.
 fn line(swing: &Swing, base: f64, widest: f64, width: usize) -> String {
-    let change = |end: &End| match end {
-        End::Answer(answer) => answer.gb_per_s / base - 1.0,
-        End::Refused(_) => 0.0,
-    };
+    let change = |end: &End| end.answer().map_or(0.0, |answer| answer.gb_per_s / base - 1.0);
     let (low, high) = (change(&swing.at_low), change(&swing.at_high));
     let cells = |part: f64| ((part.max(0.0) / widest * HALF as f64).round() as usize).min(HALF);
     let (slower, faster) = (cells(-low.min(high)), cells(low.max(high)));
     let bar = format!("{:>HALF$}|{:<HALF$}", "#".repeat(slower), "#".repeat(faster));
-    let refused = [&swing.at_low, &swing.at_high].into_iter().any(|end| matches!(end, End::Refused(_)));
-    format!(
-        "{:width$}  {bar}  {:+.2} % at {}, {:+.2} % at {}{}\n",
-        swing.range.path,
-        100.0 * low,
-        swing.range.low,
-        100.0 * high,
-        swing.range.high,
-        if refused { " (an end is no machine)" } else { "" }
-    )
+    let mut notes = String::new();
+    if swing.relative_swing > swing.machine_swing {
+        notes += &format!("; a design by {:.2} %", 100.0 * swing.relative_swing);
+    }
+    for (end, bound) in [(&swing.at_low, &swing.range.low), (&swing.at_high, &swing.range.high)] {
+        if end.answer().is_none() {
+            notes += "; an end gives no answer";
+        } else if end.at != *bound {
+            notes += &format!("; {bound} is no machine");
+        }
+    }
+    let ends = format!("{:+.2} % at {}, {:+.2} % at {}", 100.0 * low, swing.at_low.at, 100.0 * high, swing.at_high.at);
+    format!("{:width$}  {bar}  {ends}{notes}\n", named(swing))
 }
 
-fn flips(swing: &Swing) -> Vec<String> {
-    let one = |flip: &crate::explore::sensitivity::Flip| {
-        format!("  {}: with {} at {}, towards its {} end\n", flip.design, swing.range.path, flip.at, flip.towards)
-    };
-    swing.flips.iter().map(one).collect()
+fn conclusion(one: &Conclusion, flips: &[&Flip]) -> String {
+    let verdict = if one.faster { "is faster" } else { "is not faster" };
+    let mut text = format!("  {} {verdict}, {:.3} times {}", one.design, one.gain, one.against);
+    text += if one.survives { ": survives every parameter alone" } else { ": changes" };
+    if let Some(part) = one.holds_in {
+        text += &format!("; holds in {:.0} % of the points", 100.0 * part);
+    }
+    text.push('\n');
+    for flip in flips.iter().filter(|flip| flip.design == one.design) {
+        text += &format!("    no longer with {} at {}, towards its {} end\n", flip.path, flip.at, flip.towards);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conclusion_says_whether_it_survives_and_where_it_changes() {
+        let mut one = Conclusion {
+            design: "fastrack".into(),
+            against: "h100-cc-resealed".into(),
+            gain: 4.0321,
+            faster: true,
+            survives: true,
+            holds_in: Some(0.975),
+        };
+        let said = conclusion(&one, &[]);
+        assert_eq!(
+            said,
+            "  fastrack is faster, 4.032 times h100-cc-resealed: survives every parameter alone; holds in 98 % of the points\n"
+        );
+        one.survives = false;
+        let [design, path, at] = ["fastrack", "link.flight", "90 cycles"].map(str::to_owned);
+        let said = conclusion(&one, &[&Flip { design, path, at, towards: "high" }]);
+        assert!(said.ends_with("    no longer with link.flight at 90 cycles, towards its high end\n"), "{said}");
+    }
 }

@@ -1,7 +1,10 @@
 //! `sealsim sweep`: a study's points into one table.
 
 use super::{Failure, run::Interruption};
-use crate::explore::sweep::{Folder, FolderError, Point, Row, Stopped, Study, StudyError, Table, TableError};
+use crate::explore::sweep::{
+    Ended, Folder, FolderError, Point, Row, Stopped, Study, StudyError, Table, TableError, Tabled,
+};
+use crate::report::plot::chart::Chart;
 use crate::sim::Control;
 use crate::validate::pool;
 use clap::{Args, Subcommand};
@@ -11,7 +14,6 @@ use std::{
     fs,
     io::{self, BufRead, IsTerminal, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
 };
 
 /// Runs a study: every point of its axes, into one table.
@@ -25,7 +27,7 @@ use std::{
 describes studies and columns.
 
 Examples:
-  sealsim sweep studies/ghash-width.toml --out results/ghash-width
+  sealsim sweep studies/ghash-width.toml --out results/ghash-width --plot ghash-width.svg
   sealsim pareto results/ghash-width --min area_kge --max gb_per_s
   sealsim sweep plan studies/ghash-width.toml | split -l 100     # pieces for other machines
   sealsim sweep run-point studies/ghash-width.toml < piece > rows
@@ -46,6 +48,9 @@ struct Whole {
     /// The folder of results; made if it is not there.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
+    /// Draw what the study's `plot` asks for, as SVG.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// Points at work at once; as many as this computer has cores, if not said.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -103,6 +108,7 @@ impl From<TableError> for Failure {
     fn from(error: TableError) -> Self {
         match error {
             TableError::Folder(error) => error.into(),
+            TableError::Study(error) => error.into(),
             error => Self::InputOutput(miette!("{error}")),
         }
     }
@@ -153,6 +159,13 @@ fn run_points(study: &Study) -> Result<(), Failure> {
         let text = text.map_err(|error| Failure::input_output("standard input", &error))?;
         let wrong = |error| Failure::InputOutput(miette!("standard input, line {number}: {error}"));
         let point: Point = serde_json::from_str(&text).map_err(wrong)?;
+        if !study.owns(&point) {
+            return Err(Failure::InputOutput(miette!(
+                help = "`sealsim sweep plan` prints the points of a study; study and simulator must be the same",
+                "standard input, line {number}: point {} is none of this study",
+                point.id
+            )));
+        }
         let row = study.run(point, &observer).map_err(|Stopped| interrupted(number - 1))?;
         line(&mut out, &row)?;
         out.flush().map_err(|error| Failure::output(&error))?;
@@ -160,7 +173,7 @@ fn run_points(study: &Study) -> Result<(), Failure> {
     Ok(())
 }
 
-fn interrupted(done: u64) -> Failure {
+fn interrupted(done: impl std::fmt::Display) -> Failure {
     Failure::Verification(miette!("interrupted after {done} points; run the same command again to go on"))
 }
 
@@ -179,7 +192,7 @@ fn merge(study: &Path, files: &[PathBuf], out: &Path) -> Result<(), Failure> {
             if !known.contains(&row.point.id) {
                 return Err(refused(&format!("point {} is none of this study", row.point.id)));
             }
-            folder.add(row)?;
+            folder.add(&row)?;
         }
     }
     finish(&study, &folder)
@@ -187,40 +200,29 @@ fn merge(study: &Path, files: &[PathBuf], out: &Path) -> Result<(), Failure> {
 
 fn sweep(whole: &Whole) -> Result<(), Failure> {
     let (study, text) = read(&whole.study)?;
-    let folder = Mutex::new(Folder::open(&whole.out, &study, &text)?);
-    let lock = || folder.lock().unwrap_or_else(PoisonError::into_inner);
-    let (mut left, mut total) = (Vec::new(), 0);
-    for point in study.points()? {
-        total += 1;
-        if lock().row(&point.id).is_none() {
-            left.push(point);
-        }
-    }
+    let mut folder = Folder::open(&whole.out, &study, &text)?;
+    let (total, done) = study.progress(&folder)?;
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
-    let bar = bar(total, total - left.len() as u64);
+    let bar = bar(total, done);
     let threads = whole.threads.map_or_else(pool::threads, usize::from);
-    let work = |point: &Point| -> Result<(), Ended> {
-        let row = study.run(point.clone(), &observer).map_err(|Stopped| Ended::Stopped)?;
-        lock().add(row).map_err(Ended::Folder)?;
-        bar.inc(1);
-        Ok(())
-    };
-    let result = pool::map(&left, threads, |_| 0, work);
+    let result = study.sweep(&mut folder, threads, &observer, &|| bar.inc(1));
     bar.finish_and_clear();
-    let folder = folder.into_inner().unwrap_or_else(PoisonError::into_inner);
     match result {
-        Ok(_) => finish(&study, &folder),
-        Err(Ended::Stopped) => {
-            Err(interrupted(study.points()?.filter(|point| folder.row(&point.id).is_some()).count() as u64))
+        Ok(()) => {
+            finish(&study, &folder)?;
+            whole.plot.as_ref().map_or(Ok(()), |file| draw(&study, &whole.out, file))
         }
+        Err(Ended::Stopped) => Err(interrupted(study.progress(&folder)?.1)),
         Err(Ended::Folder(error)) => Err(error.into()),
+        Err(Ended::Study(error)) => Err(error.into()),
     }
 }
 
-enum Ended {
-    Stopped,
-    Folder(FolderError),
+fn draw(study: &Study, folder: &Path, file: &Path) -> Result<(), Failure> {
+    let table = Table::read_csv(&folder.join("points.csv"))?;
+    let chart = Chart::of(&study.spec, &table).map_err(|error| Failure::Config(miette!("{error}")))?;
+    fs::write(file, chart.svg()).map_err(|error| Failure::input_output(&file.display().to_string(), &error))
 }
 
 fn bar(total: u64, done: u64) -> ProgressBar {
@@ -234,20 +236,10 @@ fn bar(total: u64, done: u64) -> ProgressBar {
 
 /// Writes the tables of what is there, and says what it is.
 fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
-    let axes: Vec<String> = study.spec.axis.iter().map(|axis| axis.path.clone()).collect();
-    let (mut rows, mut missing) = (Vec::new(), 0);
-    for point in study.points()? {
-        match folder.row(&point.id) {
-            // An identical point of another study keeps its figures, not its place.
-            Some(row) => rows.push(Row { point, ..row.clone() }),
-            None => missing += 1,
-        }
-    }
-    Table::new(&axes, &rows).write(folder.path())?;
-    let refused = rows.iter().filter(|row| row.error.is_some()).count();
+    let Tabled { rows, refused, reason, missing } = study.tabulate(folder)?;
     let mut out = io::stdout().lock();
     let shown = folder.path().display();
-    let mut text = format!("{} points in {shown}/points.csv and points.parquet", rows.len());
+    let mut text = format!("{rows} points in {shown}/points.csv and points.parquet");
     if refused > 0 {
         text += &format!("; {refused} of them have no figures (column error says why)");
     }
@@ -255,9 +247,8 @@ fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
         text += &format!("; {missing} have not run");
     }
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| Failure::output(&error))?;
-    if refused == rows.len() && refused > 0 {
-        let first = rows[0].error.clone().unwrap_or_default();
-        return Err(Failure::Config(miette!("no point of the study is possible; the first: {first}")));
+    match reason.filter(|_| refused == rows) {
+        Some(first) => Err(Failure::Config(miette!("no point of the study is possible; the first: {first}"))),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -12,6 +12,8 @@ use crate::host::spec::PathSpec;
 use crate::pcie::spec::CreditSpec;
 use crate::units::Bytes;
 
+mod aead;
+
 /// The greatest value of each unit, in base units, and how it is written. Far above anything built, and small enough
 /// that no product of two overflows.
 const GREATEST: [(&str, i128, &str); 6] = [
@@ -192,15 +194,20 @@ const RULES: &[Rule] = &[
     },
     Rule {
         path: "aead",
+        broken: |m| m.aead.as_ref().and_then(|aead| aead::broken(aead, m)),
+        remedy: "see the fields' own descriptions, `sealsim schema`, and what an AEAD excludes in docs/engine.md; or leave the design with this AEAD out",
+    },
+    Rule {
+        path: "tag_queue.fetch",
         broken: |m| {
-            let alone = || {
-                "an engine of another AEAD than AES-GCM stands alone, in `sealsim engine`: the CPU's cipher, the driver's IVs and the \
-                 tag queue of a machine speak AES-GCM"
-                    .to_owned()
-            };
-            m.aead.is_some().then(alone)
+            // An inline tag is late whatever stands here: see `aead`.
+            let inline = m.tag_queue.placement == Some(TagPlacement::Inline);
+            let late = m.sealing().opens_by_tag() && m.tag_queue.fetch == TagFetch::AfterData && !inline;
+            late.then(|| {
+                "the tag seeds the keystream with which AES-GCM-SIV opens, and has to come before the text".into()
+            })
         },
-        remedy: "remove it, or put it into a file of its own, as in hw-configs/engines/aegis-256.toml",
+        remedy: "write tag_queue.fetch = \"before_data\"",
     },
     Rule {
         path: "copy_engine.read_buffer",
@@ -240,14 +247,48 @@ const RULES: &[Rule] = &[
     Rule {
         path: "copy_engine.sharing",
         broken: |m| {
-            let split = m.copy_engine.sharing == Some(Sharing::Split);
+            let (split, sms) = (m.copy_engine.sharing == Some(Sharing::Split), m.sealing_sms().is_some());
+            let shared = m.copy_engine.sharing == Some(Sharing::Shared);
             let many = split && Format::of(&m.engine.ghash) != Format::GCM;
-            let sms = split && m.sealing_sms().is_some();
-            let chains = || "parts of a message have shares of one tag, and sub-chains have several".to_owned();
-            let elsewhere = || "messages in parts are sealed and opened in the PCEs, and here SMs do that".to_owned();
-            many.then(chains).or_else(|| sms.then(elsewhere))
+            let other = shared && m.copy_engine.open_ghash.as_ref().is_some_and(|open| *open != m.engine.ghash);
+            [
+                (many, "parts of a message have shares of one tag, and sub-chains have several"),
+                (split && sms, "messages in parts are sealed and opened in the PCEs, and here SMs do that"),
+                (shared && sms, "SMs seal and open here, so that the PCEs have no engine to share"),
+                (other, "one engine has one authenticator, and copy_engine.open_ghash asks for another one in the PCEs that open"),
+            ]
+            .into_iter()
+            .find_map(|(broken, why)| broken.then(|| why.to_owned()))
         },
-        remedy: "write sharing = \"per_pce\", another design of engine.ghash, or gpu_crypto.place = \"copy_engine\"",
+        remedy: "write sharing = \"per_pce\", another design of engine.ghash, no copy_engine.open_ghash, or gpu_crypto.place = \"copy_engine\"",
+    },
+    Rule {
+        path: "copy_engine.engine_wire",
+        broken: |m| {
+            let none = m.copy_engine.engine_wire.is_some_and(|wire| wire.0 == 0);
+            none.then(|| "what crosses from one unit to another takes a cycle at least".to_owned())
+        },
+        remedy: "write 1 cycle or more",
+    },
+    Rule {
+        path: "copy_engine.engine_turn",
+        broken: |m| {
+            let (turn, room) = (m.copy_engine.engine_turn?, m.copy_engine.read_buffer);
+            let beyond = m.link.max_read_request.max(m.copy_engine.burst);
+            let odd = !turn.0.is_multiple_of(16);
+            let large = turn.0 + beyond.0 > room.0;
+            let many = m.copy_engine.sharing == Some(Sharing::Shared) && Format::of(&m.engine.ghash) != Format::GCM;
+            let blocks = || format!("{turn} is no number of whole AES blocks");
+            let full = || {
+                format!(
+                    "a turn of {turn} and the request that reaches beyond it ({beyond}) do not fit a PCE's read buffer of {room}"
+                )
+            };
+            let chains =
+                || "a message's place in the engine has one accumulator, and sub-chains have several".to_owned();
+            odd.then(blocks).or_else(|| large.then(full)).or_else(|| many.then(chains))
+        },
+        remedy: "write a multiple of 16 B that leaves room in copy_engine.read_buffer, or leave it out: then a message keeps the engine until its end",
     },
     Rule {
         path: "tag_queue.placement",
@@ -263,7 +304,7 @@ const RULES: &[Rule] = &[
         broken: |m| {
             let (buffer, message) = (m.staging.buffer, longest_message(m));
             let inline = m.tag_queue.placement == Some(TagPlacement::Inline);
-            let tagged = inline && buffer.0 < message.0 + Format::of(&m.engine.ghash).tag_bytes();
+            let tagged = inline && buffer.0 < message.0 + m.sealing().format().tag_bytes();
             let why = if tagged { " and the tag behind it" } else { "" };
             (buffer < message || tagged).then(|| format!("{buffer} cannot hold one message of {message}{why}"))
         },
@@ -271,12 +312,12 @@ const RULES: &[Rule] = &[
     },
     Rule {
         path: "driver.pinned.message",
-        broken: |m| odd_message(&m.driver.pinned),
+        broken: |m| odd_message(&m.driver.pinned, m),
         remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB, 4 KiB or 256 B",
     },
     Rule {
         path: "driver.pageable.message",
-        broken: |m| odd_message(&m.driver.pageable),
+        broken: |m| odd_message(&m.driver.pageable, m),
         remedy: "secure copies above 32 B start at multiples of 32 B: write for example 1 MiB, 4 KiB or 256 B",
     },
     Rule {
@@ -425,8 +466,8 @@ fn beyond_limits(parameter: &Parameter) -> Option<(String, String)> {
         return Some((format!("{value} is more than any machine has"), format!("write at most {text}")));
     }
     let within = |known: &&str| path == known || path.starts_with(&format!("{known}."));
-    let refused = NEVER_ZERO.contains(unit) && !MAY_BE_ZERO.iter().any(within);
-    if *amount == 0 && (refused || TAKES_TIME.contains(&path.as_str())) {
+    let refused = || NEVER_ZERO.contains(unit) && !MAY_BE_ZERO.iter().any(within);
+    if *amount == 0 && (TAKES_TIME.contains(&path.as_str()) || refused()) {
         return Some((format!("{value} makes no sense here"), "write more than zero".to_owned()));
     }
     None
@@ -448,8 +489,9 @@ fn longest_message(machine: &MachineSpec) -> Bytes {
     machine.driver.pinned.message.max(machine.driver.pageable.message)
 }
 
-fn odd_message(path: &PathSpec) -> Option<String> {
-    let (message, tag) = (path.message, map::TAG_BYTES);
+fn odd_message(path: &PathSpec, machine: &MachineSpec) -> Option<String> {
+    let tag = machine.aead.as_ref().map_or(map::TAG_BYTES, |_| machine.sealing().format().tag_bytes());
+    let message = path.message;
     if message.0 < tag {
         return Some(format!("a tag of {tag} B is longer than a message of {message}"));
     }
@@ -472,6 +514,17 @@ mod tests {
     const SM: &str = "sm={clock=\"1.755 GHz\",count=132,used=42,sub_cores=4,lanes=64,banks=32,shared_memory=\"227 KiB\",registers=65536,warps=16,\
                       integer_latency=\"4 cycles\",shared_latency=\"30 cycles\",load_latency=\"700 cycles\",aes=\"t_tables\",ghash=\"four_bit_tables\"}";
     const IDE: &str = "link.ide={aggregation=1,pcrc=false,flush=\"0 cycles\",host={lanes=4,multipliers=5,latency=\"0 cycles\"},gpu={lanes=4,multipliers=5,latency=\"9 cycles\"}}";
+
+    const AEGIS: &str = "aead={scheme=\"aegis256\",lanes=1,round=\"1 cycle\",tag=\"32 B\",compare=\"1 cycle\"}";
+    const AEGIS_X4: &str = "aead={scheme=\"aegis256\",lanes=4,round=\"1 cycle\",compare=\"1 cycle\"}";
+    const GCM_SIV: &str = "aead={scheme=\"gcm_siv\",key_bits=256,key_setup=\"1 cycle\",buffer=\"1 KiB\",compare=\"1 cycle\",\
+                           aes={lanes=4,rounds_in_hardware=14,registers_per_round=1,start_interval=\"1 cycle\",keystream_blocks=128},polyval=UNIT}";
+    const OPEN_GHASH: &str = "copy_engine.open_ghash=UNIT";
+    const UNIT: &str = "{design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}";
+
+    fn laid(settings: &[&str]) -> Layers {
+        settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(setting.replace("UNIT", UNIT)))
+    }
 
     /// Settings that break a rule at `path`, and nothing else.
     const BROKEN: &[(&str, &[&str])] = &[
@@ -530,7 +583,21 @@ mod tests {
         ("engine.control", &["engine.control.tag_at_once=true"]),
         ("copy_engine.burst", &["copy_engine.burst=96 B", "copy_engine.stripe=96 B"]),
         ("copy_engine.burst", &["copy_engine.burst=16 B"]),
-        ("aead", &["aead={ scheme=\"aegis256\", lanes=1, round=\"1 cycle\", compare=\"1 cycle\" }"]),
+        ("aead", &["aead={ scheme=\"aegis256\", lanes=3, round=\"1 cycle\", compare=\"1 cycle\" }"]),
+        ("aead", &["aead={ scheme=\"aegis256\", lanes=1, round=\"1 cycle\", tag=\"24 B\", compare=\"1 cycle\" }"]),
+        ("aead", &[AEGIS, "copy_engine.sharing=split"]),
+        ("aead", &[AEGIS, "copy_engine.sharing=shared"]),
+        ("aead", &[AEGIS, SM, "gpu_crypto.place=sm"]),
+        ("aead", &[AEGIS, "link.ide_capable=true", IDE]),
+        ("aead", &[AEGIS, OPEN_GHASH]),
+        ("aead", &[AEGIS, "engine.ghash={design=\"message_parallel\",units=2,ports=4,buffer=4,unit=UNIT}"]),
+        ("aead", &[AEGIS, "engine.ghash={design=\"segmented\",units=2,segment=64,ports=4,buffer=4,unit=UNIT}"]),
+        ("aead", &[AEGIS, "engine.ghash={design=\"sub_chains\",chains=2,chunk=\"4 KiB\",ports=4,buffer=4,unit=UNIT}"]),
+        ("aead", &[AEGIS_X4, "driver.pageable.message=96 B"]),
+        ("aead", &[AEGIS_X4, "copy_engine.burst=32 B"]),
+        ("aead", &[AEGIS_X4, "tag_queue.placement=inline"]),
+        ("aead", &[GCM_SIV, "tag_queue.placement=inline"]),
+        ("tag_queue.fetch", &[GCM_SIV]),
         ("copy_engine.read_buffer", &["copy_engine.read_buffer=511 B"]),
         ("copy_engine.stripe", &["copy_engine.stripe=1000 B"]),
         ("tag_queue.quarantine", &["tag_queue.release=hold", "tag_queue.quarantine=1023 KiB"]),
@@ -541,6 +608,25 @@ mod tests {
             "copy_engine.sharing",
             &[
                 "copy_engine.sharing=split",
+                "engine.ghash={design=\"sub_chains\",chains=2,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
+            ],
+        ),
+        ("copy_engine.sharing", &[SM, "gpu_crypto.place=sm", "copy_engine.sharing=shared"]),
+        (
+            "copy_engine.sharing",
+            &[
+                "copy_engine.sharing=shared",
+                "copy_engine.open_ghash={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}",
+            ],
+        ),
+        ("copy_engine.engine_wire", &["copy_engine.sharing=shared", "copy_engine.engine_wire=0 cycles"]),
+        ("copy_engine.engine_turn", &["copy_engine.sharing=shared", "copy_engine.engine_turn=4100 B"]),
+        ("copy_engine.engine_turn", &["copy_engine.sharing=shared", "copy_engine.engine_turn=32272 B"]),
+        (
+            "copy_engine.engine_turn",
+            &[
+                "copy_engine.sharing=shared",
+                "copy_engine.engine_turn=4 KiB",
                 "engine.ghash={design=\"sub_chains\",chains=2,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
             ],
         ),
@@ -580,8 +666,7 @@ mod tests {
     #[test]
     fn every_rule_refuses_what_breaks_it_and_says_where() {
         for (path, settings) in BROKEN {
-            let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
-            let error = layers.resolve().expect_err(path);
+            let error = laid(settings).resolve().expect_err(path);
             let at = matches!(&*error.kind, Wrong::Senseless { path: at, .. } if at == path);
             assert!(at && error.place.is_some() && error.remedy.is_some(), "{path} {settings:?}: {error}");
             assert!(error.others.is_empty(), "{path} {settings:?}: {:?}", error.others);
@@ -604,8 +689,12 @@ mod tests {
             &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB", "staging.buffer=1 MiB"],
             &[SM, "gpu_crypto.place=sm", "sm.used=132", "sm.lanes=128", "tag_queue.release=eager"],
             &[SM, "gpu_crypto.place=copy_engine", "sm.ghash=tensor_core", "sm.tensor_products=1"],
+            &[AEGIS, "tag_queue.placement=inline", "driver.pinned.message=32 B", "driver.pinned.push=32 B"],
+            &[AEGIS_X4, "copy_engine.burst=64 B", "driver.pageable.message=64 B", "confidential_computing=false"],
+            &[GCM_SIV, "tag_queue.fetch=before_data", "copy_engine.opens=arrived"],
             &["driver.pinned.push=64 MiB", "driver.pageable.message=4 KiB", "driver.pageable.push=4 KiB"],
             &["driver.pinned.message=32 B", "driver.pinned.push=32 B"],
+            &["copy_engine.sharing=shared", "copy_engine.engine_turn=32256 B", "copy_engine.engine_wire=1 cycle"],
             &[
                 "compute.slots=128",
                 "compute.stretch=1000",
@@ -613,8 +702,7 @@ mod tests {
                 "compute.schedule=0 cycles",
             ],
         ] {
-            let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
-            assert!(layers.resolve().is_ok(), "{settings:?}");
+            assert!(laid(settings).resolve().is_ok(), "{settings:?}");
         }
     }
 

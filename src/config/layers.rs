@@ -1,5 +1,6 @@
 //! Layers on layers: a machine, what it extends, designs over it, single values on top.
 
+use super::base::Base;
 use super::error::{ConfigError, Wrong};
 use super::examine::examine_at;
 use super::layer::{Layer, Stated};
@@ -57,7 +58,18 @@ impl Layers {
     /// Whatever is wrong with any layer or with the whole: see [`Wrong`].
     pub fn resolve(&self) -> Result<Resolved, ConfigError> {
         let (stack, designs) = self.stack(source::find(Role::Machine, &self.machine)?)?;
-        Resolved::fill(stack.values, designs, stack.names)
+        Resolved::fill(&stack.values, designs, stack.names)
+    }
+
+    /// As [`Layers::resolve`], and keeps what further settings are laid on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Layers::resolve`].
+    pub fn base(self) -> Result<Base, ConfigError> {
+        let (stack, designs) = self.stack(source::find(Role::Machine, &self.machine)?)?;
+        let resolved = Resolved::fill(&stack.values, designs, stack.names)?;
+        Ok(Base::new(self, stack.values, resolved))
     }
 
     /// Reads everything and fills an engine: one of the shipped engines or a file with a table `engine`, else that of a machine.
@@ -93,15 +105,16 @@ impl Layers {
                 spec.check().map_err(|error| senseless("engine", error.to_string()))?;
                 Ok(Alone::Gcm(spec))
             }
-            (None, Some(aead)) => {
-                let spec: AeadSpec = fill(aead, "aead", &chain)?;
-                spec.check().map_err(|error| senseless("aead", error.to_string()))?;
-                Ok(Alone::Other(spec))
-            }
-            (Some(_), Some(aead)) => {
+            // A machine has both, and the other AEAD stands in the engine's place.
+            (Some(_), Some(aead)) if stack.values.at("copy_engine").is_none() => {
                 let error =
                     senseless("aead", "an engine has AES-GCM, in `[engine]`, or another AEAD, in `[aead]`".to_owned());
                 Err(error.at(aead.place.as_ref()).remedy("remove one of the two tables"))
+            }
+            (_, Some(aead)) => {
+                let spec: AeadSpec = fill(aead, "aead", &chain)?;
+                spec.check().map_err(|error| senseless("aead", error.to_string()))?;
+                Ok(Alone::Other(spec))
             }
             (None, None) => {
                 let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });
@@ -242,7 +255,7 @@ fn state_all(node: &mut Node, provenance: &Provenance, source: &Arc<Source>) {
 
 /// Lays `upper` on `lower`. Tables merge, all else is replaced, and so is a table whose tag changes: a design's
 /// fields mean nothing to another design.
-fn merge(lower: &mut Node, upper: Node, shape: Option<&Shape>) {
+pub(super) fn merge(lower: &mut Node, upper: Node, shape: Option<&Shape>) {
     let Node { value: Value::Table(upper_table), place, .. } = upper else {
         *lower = upper;
         return;
@@ -420,6 +433,14 @@ mod tests {
         for bad in ["", "=", "link.=3", ".link=3", "link.lanes=", "extends=x", "provenance.link.flight.kind=user"] {
             assert!(set(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn the_engine_of_a_machine_with_another_aead_is_that_aeads() {
+        let engine = Layers::new("h100-nvl-tdx").overlay("aegis-256x2").set("aead.tag=32 B").resolve_alone().unwrap();
+        let Alone::Other(AeadSpec::Aegis256(spec)) = engine else { panic!("{engine:?}") };
+        assert_eq!((spec.lanes, spec.tag_bytes()), (2, 32));
+        assert!(matches!(Layers::new("h100-nvl-tdx").resolve_alone(), Ok(Alone::Gcm(_))));
     }
 
     #[test]

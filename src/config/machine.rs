@@ -3,11 +3,13 @@
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
-use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, TagQueueSpec};
+use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, Sharing, TagQueueSpec};
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec};
+use crate::sealing::SealingSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 /// One host and one GPU with the sealed copy path between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +23,7 @@ pub struct MachineSpec {
     pub confidential_computing: bool,
     /// The CPU that runs driver and cipher.
     pub cpu: CpuSpec,
-    /// AES-GCM in software on the CPU.
+    /// AES-GCM, or the path's other AEAD, in software on the CPU.
     pub cipher: CipherSpec,
     /// Private memory behind the CPU's caches.
     pub memory: MemorySpec,
@@ -35,9 +37,9 @@ pub struct MachineSpec {
     pub link: LinkSpec,
     /// The GPU's copy engine.
     pub copy_engine: CopyEngineSpec,
-    /// AES-GCM in the copy engine.
+    /// AES-GCM in the copy engine, unless `aead` stands there.
     pub engine: EngineSpec,
-    /// An engine of another AEAD. It stands alone, in a file of its own: a machine's copy engine has AES-GCM.
+    /// The engine of another AEAD, with which copy engine and CPU then seal and open in place of AES-GCM; `engine` is not there then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aead: Option<AeadSpec>,
     /// Messages whose tags are not yet verified.
@@ -54,12 +56,74 @@ pub struct MachineSpec {
     pub sm: Option<SmSpec>,
 }
 
+/// Reads and writes a machine's fields one by one.
+macro_rules! fields {
+    ($($field:ident),*) => {
+        impl MachineSpec {
+            /// A field as JSON; `None` where it is not there.
+            pub(super) fn field(&self, name: &str) -> Option<Json> {
+                // Names every field, so that none is forgotten below.
+                let Self { $($field),* } = self;
+                match name {
+                    $(stringify!($field) => serde_json::to_value($field).ok().filter(|json| !json.is_null()),)*
+                    _ => None,
+                }
+            }
+
+            /// Fills a field anew; `None` if it takes no such value.
+            pub(super) fn set_field(&mut self, name: &str, json: Json) -> Option<()> {
+                match name {
+                    $(stringify!($field) => self.$field = serde_json::from_value(json).ok()?,)*
+                    _ => return None,
+                }
+                Some(())
+            }
+        }
+    };
+}
+
+fields!(
+    name,
+    summary,
+    confidential_computing,
+    cpu,
+    cipher,
+    memory,
+    staging,
+    driver,
+    root_complex,
+    link,
+    copy_engine,
+    engine,
+    aead,
+    tag_queue,
+    hbm,
+    compute,
+    gpu_crypto,
+    sm
+);
+
 impl MachineSpec {
+    /// What seals and opens between CPU and GPU.
+    #[must_use]
+    pub fn sealing(&self) -> SealingSpec {
+        match &self.aead {
+            Some(aead) => SealingSpec::Aead(aead.clone()),
+            None => SealingSpec::Gcm(self.engine.clone()),
+        }
+    }
+
     /// The SMs, if copies are sealed and it is they who seal and open on the GPU.
     #[must_use]
     pub fn sealing_sms(&self) -> Option<&SmSpec> {
         let place = self.gpu_crypto.as_ref().map(|crypto| crypto.place);
         self.sm.as_ref().filter(|_| self.sealed_path() && place == Some(CryptoPlace::Sm))
+    }
+
+    /// Whether the PCEs that seal and open have one engine between them.
+    #[must_use]
+    pub fn shared_engine(&self) -> bool {
+        self.copy_engine.sharing == Some(Sharing::Shared) && self.sealed_path() && self.sealing_sms().is_none()
     }
 
     /// Whether copies between host and GPU are sealed as messages and pass through shared memory. With confidential computing on a

@@ -12,6 +12,7 @@
 //! Nothing here knows a single field by name except the rules of `check`: fields and their types are read from the
 //! schema that the specs derive.
 
+mod base;
 mod check;
 mod error;
 mod examine;
@@ -28,6 +29,7 @@ mod shipped;
 mod source;
 mod tree;
 
+pub use base::{Base, Varied};
 pub use error::{ConfigError, Wrong};
 pub use layers::{Alone, Layers};
 pub use machine::MachineSpec;
@@ -36,4 +38,5 @@ pub use place::{Place, Source};
 pub use provenance::{Kind, Provenance};
 pub use resolved::{Design, Parameter, Resolved};
 pub use schema::schema;
+pub use shape::quantity;
 pub use shipped::{Role, SHIPPED, Shipped};

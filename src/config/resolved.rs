@@ -57,14 +57,14 @@ pub struct Parameter {
 
 impl Resolved {
     /// Fills a machine from merged layers.
-    pub(super) fn fill(values: Node, designs: Vec<Design>, layers: Vec<String>) -> Result<Self, ConfigError> {
+    pub(super) fn fill(values: &Node, designs: Vec<Design>, layers: Vec<String>) -> Result<Self, ConfigError> {
         let chain = layers.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" over ");
-        ConfigError::all(examine(&values, Shape::machine(), &chain))?;
+        ConfigError::all(examine(values, Shape::machine(), &chain))?;
         let machine: MachineSpec = serde_json::from_value(values.to_json()).map_err(|error| refused(&error))?;
         let canonical = serde_json::to_value(&machine).map_err(|error| refused(&error))?;
-        let (parameters, switches) = take_stock(&values, &canonical);
+        let (parameters, switches) = take_stock(values, &canonical);
         let digest = digest(&canonical);
-        check::check(&machine, &parameters, &values)?;
+        check::check(&machine, &parameters, values)?;
         Ok(Self { machine, designs, layers, parameters, switches, digest })
     }
 
@@ -131,7 +131,7 @@ impl Resolved {
                 tree.at_mut(&path).ok_or_else(|| wrong(format!("provenance of `{path}`, which has no value")))?;
             node.provenance = Some(provenance);
         }
-        let resolved = Self::fill(tree, manifest.designs, manifest.layers)?;
+        let resolved = Self::fill(&tree, manifest.designs, manifest.layers)?;
         if resolved.digest != manifest.digest {
             let reason = format!("its machine has digest {}, but it says {}", resolved.digest, manifest.digest);
             return Err(wrong(reason).remedy("it was edited, or written by a version with another set of fields"));
@@ -175,7 +175,7 @@ fn refused(error: &serde_json::Error) -> ConfigError {
 }
 
 /// All parameters and switches, with their values as the machine holds them.
-fn take_stock(values: &Node, canonical: &Json) -> (Vec<Parameter>, Vec<(String, bool)>) {
+pub(super) fn take_stock(values: &Node, canonical: &Json) -> (Vec<Parameter>, Vec<(String, bool)>) {
     let (mut parameters, mut switches) = (Vec::new(), Vec::new());
     each_leaf(canonical, Some(Shape::machine()), "", &mut |path, shape, json| {
         if LABELS.contains(&path) {

@@ -47,6 +47,15 @@ pub(super) struct Variant {
     pub fields: Vec<Field>,
 }
 
+/// What kind of quantity the field at `path` takes, if it takes one.
+#[must_use]
+pub fn quantity(path: &str) -> Option<&'static Kind> {
+    match Shape::machine().at(path)? {
+        Shape::Quantity(kind) => Some(kind),
+        _ => None,
+    }
+}
+
 /// Fields of a whole machine that name it and are no parameters.
 pub(super) const LABELS: [&str; 2] = ["name", "summary"];
 
@@ -131,6 +140,11 @@ impl Shape {
             }
             _ => None,
         }
+    }
+
+    /// What stands at `path` below this one, in whichever variants have it.
+    pub fn at(&self, path: &str) -> Option<&Self> {
+        path.split('.').try_fold(self, |shape, key| shape.field(key, None))
     }
 
     /// Whether it has fields.
@@ -299,7 +313,7 @@ mod tests {
     #[test]
     fn the_types_of_known_fields_are_seen() {
         let machine = Shape::machine();
-        let at = |path: &str| path.split('.').try_fold(machine, |shape, key| shape.field(key, None));
+        let at = |path: &str| machine.at(path);
         assert!(matches!(at("link.max_payload"), Some(Shape::Quantity(kind)) if kind.what == "a size"));
         assert!(matches!(at("link.lanes"), Some(Shape::Integer { low: 0, high: 4_294_967_295 })));
         assert!(matches!(at("link.ecrc"), Some(Shape::Switch)));

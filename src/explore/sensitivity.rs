@@ -8,19 +8,26 @@
 //!        +--> all at once: Latin hypercube, seeded ---------------> spread of the rate, how often each gain holds
 //! ```
 //!
-//! A conclusion is "this design is faster than its baseline by at least the margin", or that it is not.
+//! A conclusion is "this design is faster than its baseline by at least the margin", or that it is not; baselines are those of
+//! [`compare`](super::compare). A parameter that a design sets is varied within the design's own range there, and within the machine's
+//! elsewhere.
 
-use super::candidate::{CandidateError, copy, named};
-use crate::config::{Kind, Layers, Parameter, Resolved};
+mod draw;
+mod range;
+mod variant;
+
+pub use range::Range;
+
+use super::candidate::{CandidateError, copy};
 use crate::sim::{Control, Kernel, Order, SimulationError};
 use crate::system::{self, DataMode, Request, RunError};
-use crate::units::KINDS;
 use crate::validate::pool;
 use crate::workload::Copy;
-use rand::{SeedableRng, seq::SliceRandom};
-use rand_chacha::ChaCha8Rng;
+use draw::{Drawn, Setting};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use thiserror::Error;
+use variant::Variant;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -41,38 +48,46 @@ pub struct Question {
     pub margin: f64,
 }
 
-/// A parameter that is varied.
-#[derive(Debug, Clone, Serialize)]
-pub struct Range {
-    /// Its path.
-    pub path: String,
-    /// `assumed` or `calibrated`.
-    pub kind: Kind,
-    /// Its value.
-    pub value: String,
-    /// The least that it may be.
-    pub low: String,
-    /// The most.
-    pub high: String,
-}
-
-/// What a run gives: the machine's rate, and by design its gain over that.
+/// What a run gives: the machine's rate, and by design its rate and its gain.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
     /// 10^9 bytes per second.
     pub gb_per_s: f64,
-    /// By design: its rate over the machine's.
+    /// By design: the same.
+    pub designs_gb_per_s: Vec<f64>,
+    /// By design: its rate over its baseline's.
     pub gains: Vec<f64>,
 }
 
 /// One end of a range.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum End {
+pub enum Came {
     /// What came out.
     Answer(Answer),
     /// There is no such machine, and why.
     Refused(String),
+}
+
+/// One end of a range, or the value nearest to it that makes a machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct End {
+    /// The value.
+    pub at: String,
+    /// What came out.
+    #[serde(flatten)]
+    pub came: Came,
+}
+
+impl End {
+    /// What came out, if anything did.
+    #[must_use]
+    pub const fn answer(&self) -> Option<&Answer> {
+        match &self.came {
+            Came::Answer(answer) => Some(answer),
+            Came::Refused(_) => None,
+        }
+    }
 }
 
 /// A conclusion that changes within a range.
@@ -80,6 +95,8 @@ pub enum End {
 pub struct Flip {
     /// The design.
     pub design: String,
+    /// The parameter.
+    pub path: String,
     /// The value at which it has changed, on the way from the machine's own to that end.
     pub at: String,
     /// `low` or `high`: towards which end.
@@ -96,8 +113,11 @@ pub struct Swing {
     pub at_low: End,
     /// At the high end.
     pub at_high: End,
-    /// Greatest rate less the least, among both ends and the machine's own, over the machine's own.
+    /// Greatest rate less the least, among both ends and the own value, over the rate at the own value: of the machine, or of the design
+    /// that it moves most.
     pub relative_swing: f64,
+    /// That of the machine alone.
+    pub machine_swing: f64,
     /// Conclusions that change.
     pub flips: Vec<Flip>,
 }
@@ -105,16 +125,35 @@ pub struct Swing {
 /// Everything at once.
 #[derive(Debug, Clone, Serialize)]
 pub struct Together {
-    /// Points that are machines.
+    /// Points that gave an answer.
     pub samples: usize,
-    /// Points that are not, with a design over them.
+    /// Points that did not.
     pub refused: usize,
-    /// Values per point, on the average, that were left out since they contradicted others; the machine's own stood in for them.
-    pub left_out_per_point: f64,
+    /// Values per point, on the average, that contradicted others and were moved to the nearest that makes a machine.
+    pub moved_per_point: f64,
+    /// Of these, how many went back to the parameter's own value.
+    pub own_per_point: f64,
+    /// By parameter: in how many points its value was moved.
+    pub moved: BTreeMap<String, usize>,
     /// Rates at the 5th, 50th and 95th percentile.
     pub gb_per_s_percentiles: [f64; 3],
-    /// By design: in what part of the points its conclusion is that of the machine itself.
-    pub conclusions_that_hold: Vec<f64>,
+}
+
+/// What is said of a design, and whether it survives.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Conclusion {
+    /// The design.
+    pub design: String,
+    /// What its gain is stated against.
+    pub against: String,
+    /// Its gain.
+    pub gain: f64,
+    /// Whether that is one and the margin at least.
+    pub faster: bool,
+    /// Whether that holds at both ends of every range.
+    pub survives: bool,
+    /// In what part of the points with everything varied it holds.
+    pub holds_in: Option<f64>,
 }
 
 /// The whole answer.
@@ -122,12 +161,12 @@ pub struct Together {
 pub struct Sensitivity {
     /// The machine.
     pub machine: String,
-    /// The designs.
-    pub designs: Vec<String>,
     /// The machine itself.
     pub base: Answer,
     /// A gain holds from here on.
     pub margin: f64,
+    /// By design.
+    pub conclusions: Vec<Conclusion>,
     /// By parameter, the greatest swing first.
     pub swings: Vec<Swing>,
     /// All parameters at once; none if no samples were asked for.
@@ -163,140 +202,80 @@ pub fn sensitivity(
     observer: &(dyn Fn() -> Control + Sync),
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Sensitivity, SensitivityError> {
-    let run = Runner { question, observer };
-    let resolved = question.layers(None, &[]).resolve().map_err(CandidateError::from)?;
-    for design in &question.designs {
-        named(&question.machine, design, question.copy.memory)?;
-    }
-    let base = match run.answer(&[])? {
-        End::Answer(answer) => answer,
-        End::Refused(reason) => return Err(SensitivityError::Base(reason)),
-    };
-    let (ranges, without_range) = ranges(&resolved);
-    progress(ranges.len() as u64 + u64::from(question.samples));
-    let one = |range: &Range| {
-        let swing = run.swing(range, &base);
+    let variants = variant::variants(&question.machine, &question.set, &question.designs, question.copy.memory)?;
+    let (ranges, without_range) = range::ranges(&variants);
+    let mut run = Runner { question, observer, variants, ranges, own: Vec::new() };
+    run.own = (0..run.variants.len()).map(|place| run.own_rate(place)).collect::<Result<_, _>>()?;
+    let base = run.answered(&run.own);
+    progress(run.ranges.len() as u64 + u64::from(question.samples));
+    let places: Vec<usize> = (0..run.ranges.len()).collect();
+    let one = |place: &usize| {
+        let swing = run.swing(*place, &base);
         progress(0);
         swing
     };
-    let mut swings = pool::map(&ranges, threads, |_| 0, one)?;
+    let mut swings = pool::map(&places, threads, |_| 0, one)?;
     swings.sort_by(|one, other| other.relative_swing.total_cmp(&one.relative_swing));
-    let points = hypercube(&ranges, question.samples, question.seed);
-    let sampled = pool::map(
-        &points,
-        threads,
-        |_| 0,
-        |settings| {
-            let (settings, dropped) = question.possible(settings);
-            let end = run.answer(&settings)?;
-            progress(0);
-            Ok::<_, SensitivityError>((end, dropped))
-        },
-    )?;
-    let together = (question.samples > 0).then(|| run.together(&sampled, &base)).flatten();
-    let (machine, designs, margin) = (resolved.name(), question.designs.clone(), question.margin);
-    Ok(Sensitivity { machine, designs, base, margin, swings, together, without_range })
-}
-
-impl Question {
-    fn layers(&self, design: Option<&str>, settings: &[String]) -> Layers {
-        let layers = self.set.iter().fold(Layers::new(&self.machine), |layers, setting| layers.set(setting));
-        let parts = design.into_iter().flat_map(|design| design.split('+'));
-        let layers = parts.fold(layers, |layers, part| layers.overlay(part.trim()));
-        settings.iter().fold(layers, |layers, setting| layers.set(setting))
-    }
-
-    /// Those settings that make a machine together, and how many had to be left out: one that contradicts those before it is.
-    fn possible(&self, settings: &[String]) -> (Vec<String>, usize) {
-        let fits = |settings: &[String]| self.layers(None, settings).resolve().is_ok();
-        if fits(settings) {
-            return (settings.to_vec(), 0);
-        }
-        let mut kept = Vec::new();
-        for setting in settings {
-            kept.push(setting.clone());
-            if !fits(&kept) {
-                kept.pop();
-            }
-        }
-        let dropped = settings.len() - kept.len();
-        (kept, dropped)
-    }
-}
-
-/// What may be varied, and what states no range.
-fn ranges(resolved: &Resolved) -> (Vec<Range>, Vec<String>) {
-    let unsure =
-        |one: &&Parameter| matches!(one.provenance.kind, Kind::Assumed | Kind::Calibrated) && one.amount.is_some();
-    let (mut ranges, mut without) = (Vec::new(), Vec::new());
-    for one in resolved.parameters.iter().filter(unsure) {
-        let text = |bound: &Option<String>| bound.clone();
-        match (text(&one.provenance.low), text(&one.provenance.high)) {
-            (Some(low), Some(high)) if low != high => {
-                let (path, kind, value) = (one.path.clone(), one.provenance.kind, one.value.clone());
-                ranges.push(Range { path, kind, value, low, high });
-            }
-            _ => without.push(one.path.clone()),
-        }
-    }
-    (ranges, without)
-}
-
-/// How a number of base units is written.
-type Print = Box<dyn Fn(u64) -> String>;
-
-/// A value in base units, and how to write one.
-fn amount(text: &str) -> Option<(u64, Print)> {
-    if let Ok(number) = text.parse() {
-        return Some((number, Box::new(|number| number.to_string())));
-    }
-    let read = |(_, kind): &(&str, &'static crate::units::Kind)| Some((kind.parse(text).ok()?, *kind));
-    let (number, kind) = KINDS.iter().find_map(read)?;
-    Some((number, Box::new(move |number| kind.print(number))))
-}
-
-/// One value of each range per sample, every tenth (or whatever 1 / samples is) of a range once.
-fn hypercube(ranges: &[Range], samples: u32, seed: u64) -> Vec<Vec<String>> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut points = vec![Vec::new(); samples as usize];
-    for range in ranges {
-        let mut cells: Vec<u32> = (0..samples).collect();
-        cells.shuffle(&mut random);
-        let (Some((low, print)), Some((high, _))) = (amount(&range.low), amount(&range.high)) else { continue };
-        for (point, cell) in points.iter_mut().zip(cells) {
-            let part = (f64::from(cell) + 0.5) / f64::from(samples);
-            let value = low as f64 + (high as f64 - low as f64) * part;
-            point.push(format!("{}={}", range.path, print(value.round() as u64)));
-        }
-    }
-    points
+    let points = draw::hypercube(&run.ranges, question.samples, question.seed);
+    let one = |point: &Vec<Setting>| {
+        let drawn = draw::repaired(&run.variants, &run.ranges, point);
+        let came = run.answer(&drawn.settings)?;
+        progress(0);
+        Ok::<_, SensitivityError>((came, drawn))
+    };
+    let sampled = pool::map(&points, threads, |_| 0, one)?;
+    let conclusions = run.conclusions(&base, &swings, &sampled);
+    let together = run.together(&sampled);
+    let machine = run.variants[0].name.clone();
+    Ok(Sensitivity { machine, base, margin: question.margin, conclusions, swings, together, without_range })
 }
 
 struct Runner<'a> {
     question: &'a Question,
     observer: &'a (dyn Fn() -> Control + Sync),
+    /// The machine, the designs, and what else designs are held against.
+    variants: Vec<Variant>,
+    ranges: Vec<Range>,
+    /// By variant: its rate with nothing varied.
+    own: Vec<f64>,
 }
 
 impl Runner<'_> {
-    /// The machine with these settings, and each design over it.
-    fn answer(&self, settings: &[String]) -> Result<End, SensitivityError> {
-        let own = match self.rate(None, settings)? {
-            Ok(rate) => rate,
-            Err(reason) => return Ok(End::Refused(reason)),
-        };
-        let mut gains = Vec::new();
-        for design in &self.question.designs {
-            match self.rate(Some(design), settings)? {
-                Ok(rate) => gains.push(rate / own),
-                Err(reason) => return Ok(End::Refused(format!("{design}: {reason}"))),
-            }
-        }
-        Ok(End::Answer(Answer { gb_per_s: own, gains }))
+    fn own_rate(&self, variant: usize) -> Result<f64, SensitivityError> {
+        let name = &self.variants[variant].name;
+        self.rate(variant, &[])?.map_err(|reason| SensitivityError::Base(format!("{name}: {reason}")))
     }
 
-    fn rate(&self, design: Option<&str>, settings: &[String]) -> Result<Result<f64, String>, SensitivityError> {
-        let resolved = match self.question.layers(design, settings).resolve() {
-            Ok(resolved) => resolved,
+    /// Rates by variant as an answer.
+    fn answered(&self, rates: &[f64]) -> Answer {
+        let designs = 1..=self.question.designs.len();
+        let gain = |place: usize| rates[place] / rates[self.variants[place].against];
+        Answer {
+            gb_per_s: rates[0],
+            designs_gb_per_s: rates[designs.clone()].to_vec(),
+            gains: designs.map(gain).collect(),
+        }
+    }
+
+    /// All variants with these settings.
+    fn answer(&self, settings: &[Setting]) -> Result<Came, SensitivityError> {
+        let mut rates = self.own.clone();
+        for (place, rate) in rates.iter_mut().enumerate() {
+            let own = draw::of_variant(&self.ranges, settings, place);
+            if own.is_empty() {
+                continue;
+            }
+            match self.rate(place, &own)? {
+                Ok(moved) => *rate = moved,
+                Err(reason) => return Ok(Came::Refused(format!("{}: {reason}", self.variants[place].name))),
+            }
+        }
+        Ok(Came::Answer(self.answered(&rates)))
+    }
+
+    fn rate(&self, variant: usize, settings: &[String]) -> Result<Result<f64, String>, SensitivityError> {
+        let varied = match self.variants[variant].base.varied(settings) {
+            Ok(varied) => varied,
             Err(error) => return Ok(Err(error.to_string())),
         };
         let Copy { direction, bytes, memory } = self.question.copy;
@@ -309,7 +288,7 @@ impl Runner<'_> {
             order: Order::Ascending,
             injections: Vec::new(),
         };
-        let outcome = match system::run(&resolved.machine, request, &mut |_| (self.observer)()) {
+        let outcome = match system::run(&varied.machine, request, &mut |_| (self.observer)()) {
             Ok(outcome) => outcome,
             Err(RunError::Simulation(SimulationError::Stopped { .. })) => return Err(SensitivityError::Stopped),
             Err(error) => return Ok(Err(error.to_string())),
@@ -324,68 +303,109 @@ impl Runner<'_> {
         gain >= 1.0 + self.question.margin
     }
 
-    fn swing(&self, range: &Range, base: &Answer) -> Result<Swing, SensitivityError> {
-        let end = |value: &str| self.answer(&[format!("{}={value}", range.path)]);
-        let (at_low, at_high) = (end(&range.low)?, end(&range.high)?);
-        let mut rates = vec![base.gb_per_s];
+    fn swing(&self, place: usize, base: &Answer) -> Result<Swing, SensitivityError> {
+        let range = &self.ranges[place];
+        let (own, low, high) = range.amounts().unwrap_or_default();
+        let value = |wanted| draw::nearest(&self.variants, &self.ranges, &[], (place, wanted));
+        let (low, high) = (value(low), value(high));
+        let end = |value: u64| {
+            let came = self.answer(&[(place, value)])?;
+            Ok::<_, SensitivityError>(End { at: range.written(value), came })
+        };
+        let (at_low, at_high) = (end(low)?, end(high)?);
         let mut flips = Vec::new();
-        for (end, value, towards) in [(&at_low, &range.low, "low"), (&at_high, &range.high, "high")] {
-            let End::Answer(answer) = end else { continue };
-            rates.push(answer.gb_per_s);
-            for (place, design) in self.question.designs.iter().enumerate() {
-                if self.holds(answer.gains[place]) != self.holds(base.gains[place]) {
-                    let at = self.flip(range, value, place, self.holds(base.gains[place]))?;
-                    flips.push(Flip { design: design.clone(), at, towards });
+        for (end, value, towards) in [(&at_low, low, "low"), (&at_high, high, "high")] {
+            let Some(answer) = end.answer() else { continue };
+            for (design, name) in self.question.designs.iter().enumerate() {
+                if self.holds(answer.gains[design]) != self.holds(base.gains[design]) {
+                    let at = self.flip(place, (own, value), design, base)?;
+                    let (design, path) = (name.clone(), range.path.clone());
+                    flips.push(Flip { design, path, at: range.written(at), towards });
                 }
             }
         }
-        let (least, most) = (rates.iter().copied().fold(f64::MAX, f64::min), rates.iter().copied().fold(0.0, f64::max));
-        let relative_swing = (most - least) / base.gb_per_s;
-        Ok(Swing { range: range.clone(), at_low, at_high, relative_swing, flips })
+        let answers: Vec<&Answer> = [at_low.answer(), at_high.answer()].into_iter().flatten().chain([base]).collect();
+        let machine_swing = spread(answers.iter().map(|answer| answer.gb_per_s), base.gb_per_s);
+        let of_design = |design: usize| {
+            spread(answers.iter().map(|answer| answer.designs_gb_per_s[design]), base.designs_gb_per_s[design])
+        };
+        let relative_swing = (0..self.question.designs.len()).map(of_design).fold(machine_swing, f64::max);
+        Ok(Swing { range: range.clone(), at_low, at_high, relative_swing, machine_swing, flips })
     }
 
-    /// The value nearest to the machine's own at which a conclusion was seen to be another, by bisection.
-    fn flip(&self, range: &Range, end: &str, place: usize, held: bool) -> Result<String, SensitivityError> {
-        let (Some((mut same, print)), Some((mut other, _))) = (amount(&range.value), amount(end)) else {
-            return Ok(end.to_owned());
-        };
+    /// Where a conclusion changes on the way from a value at which it holds to one at which it does not.
+    fn flip(
+        &self,
+        place: usize,
+        (mut same, mut other): (u64, u64),
+        design: usize,
+        base: &Answer,
+    ) -> Result<u64, SensitivityError> {
+        let held = self.holds(base.gains[design]);
         for _ in 0..BISECTIONS {
             let middle = u64::midpoint(same, other);
             if middle == same || middle == other {
                 break;
             }
-            match self.answer(&[format!("{}={}", range.path, print(middle))])? {
-                End::Answer(answer) if self.holds(answer.gains[place]) == held => same = middle,
-                End::Answer(_) => other = middle,
-                End::Refused(_) => break,
+            match self.answer(&[(place, middle)])? {
+                Came::Answer(answer) if self.holds(answer.gains[design]) == held => same = middle,
+                Came::Answer(_) => other = middle,
+                Came::Refused(_) => break,
             }
         }
-        Ok(print(other))
+        Ok(other)
     }
 
-    fn together(&self, sampled: &[(End, usize)], base: &Answer) -> Option<Together> {
-        let answer = |(end, _): &'_ (End, usize)| match end {
-            End::Answer(answer) => Some(answer.clone()),
-            End::Refused(_) => None,
+    fn conclusions(&self, base: &Answer, swings: &[Swing], sampled: &[(Came, Drawn)]) -> Vec<Conclusion> {
+        let one = |(place, design): (usize, &String)| {
+            let faster = self.holds(base.gains[place]);
+            let answers = sampled.iter().filter_map(|(came, _)| match came {
+                Came::Answer(answer) => Some(self.holds(answer.gains[place]) == faster),
+                Came::Refused(_) => None,
+            });
+            let (all, held) = answers.fold((0, 0), |(all, held), same| (all + 1, held + u32::from(same)));
+            Conclusion {
+                design: design.clone(),
+                against: self.variants[self.variants[place + 1].against].name.clone(),
+                gain: base.gains[place],
+                faster,
+                survives: !swings.iter().flat_map(|swing| &swing.flips).any(|flip| flip.design == *design),
+                holds_in: (all > 0).then(|| f64::from(held) / f64::from(all)),
+            }
         };
-        let answers: Vec<Answer> = sampled.iter().filter_map(answer).collect();
-        let left_out: usize = sampled.iter().map(|(_, dropped)| dropped).sum();
-        let mut rates: Vec<f64> = answers.iter().map(|answer| answer.gb_per_s).collect();
+        self.question.designs.iter().enumerate().map(one).collect()
+    }
+
+    fn together(&self, sampled: &[(Came, Drawn)]) -> Option<Together> {
+        let mut rates: Vec<f64> = sampled
+            .iter()
+            .filter_map(|(came, _)| match came {
+                Came::Answer(answer) => Some(answer.gb_per_s),
+                Came::Refused(_) => None,
+            })
+            .collect();
         rates.sort_by(f64::total_cmp);
-        let at = |part: f64| rates.get(((rates.len() - 1) as f64 * part).round() as usize).copied();
-        let percentiles = if rates.is_empty() { return None } else { [at(0.05)?, at(0.5)?, at(0.95)?] };
-        let holding = |place: usize| {
-            let same = |answer: &&Answer| self.holds(answer.gains[place]) == self.holds(base.gains[place]);
-            answers.iter().filter(same).count() as f64 / answers.len() as f64
-        };
+        let at = |part: f64| rates.get((rates.len().saturating_sub(1) as f64 * part).round() as usize).copied();
+        let per_point = |count: usize| count as f64 / sampled.len() as f64;
+        let mut moved = BTreeMap::new();
+        for place in sampled.iter().flat_map(|(_, drawn)| &drawn.moved) {
+            *moved.entry(self.ranges[*place].path.clone()).or_default() += 1;
+        }
         Some(Together {
-            samples: answers.len(),
-            refused: sampled.len() - answers.len(),
-            left_out_per_point: left_out as f64 / sampled.len() as f64,
-            gb_per_s_percentiles: percentiles,
-            conclusions_that_hold: (0..self.question.designs.len()).map(holding).collect(),
+            samples: rates.len(),
+            refused: sampled.len() - rates.len(),
+            moved_per_point: per_point(sampled.iter().map(|(_, drawn)| drawn.moved.len()).sum()),
+            own_per_point: per_point(sampled.iter().map(|(_, drawn)| drawn.own).sum()),
+            moved,
+            gb_per_s_percentiles: [at(0.05)?, at(0.5)?, at(0.95)?],
         })
     }
+}
+
+/// Greatest less least, over what it is without variation.
+fn spread(rates: impl Iterator<Item = f64>, own: f64) -> f64 {
+    let (least, most) = rates.fold((f64::MAX, 0.0_f64), |(least, most), rate| (least.min(rate), most.max(rate)));
+    (most - least) / own
 }
 
 #[cfg(test)]
@@ -416,40 +436,53 @@ mod tests {
         assert_eq!(serde_json::to_value(&one).unwrap(), serde_json::to_value(&two).unwrap());
         assert!(one.swings.windows(2).all(|pair| pair[0].relative_swing >= pair[1].relative_swing));
         assert!(one.swings[0].relative_swing > 0.0);
-        assert_eq!(one.together.unwrap().samples, 3);
+        // Every point became a machine.
+        assert_eq!((one.together.as_ref().unwrap().samples, one.together.unwrap().refused), (3, 0));
     }
 
     #[test]
     fn every_swing_is_what_the_two_ends_give() {
         let answer = ask(&question(&[], 0), 2);
-        let swing =
-            answer.swings.iter().find(|swing| swing.range.path == "driver.secure_push").or(answer.swings.first());
-        let swing = swing.unwrap();
-        let run = |value: &str| {
-            let mut question = question(&[], 0);
-            question.set = vec![format!("{}={value}", swing.range.path)];
-            End::Answer(ask(&question, 1).base)
-        };
-        assert_eq!((run(&swing.range.low), run(&swing.range.high)), (swing.at_low.clone(), swing.at_high.clone()));
+        assert!(answer.together.is_none());
+        for swing in &answer.swings[..2] {
+            for end in [&swing.at_low, &swing.at_high] {
+                let mut question = question(&[], 0);
+                question.set = vec![format!("{}={}", swing.range.path, end.at)];
+                assert_eq!(end.answer(), Some(&ask(&question, 1).base), "{}", swing.range.path);
+            }
+        }
     }
 
     #[test]
-    fn each_range_is_cut_into_as_many_parts_as_there_are_samples_and_each_part_is_taken_once() {
-        let range = |low: &str, high: &str| {
-            let [path, value, low, high] = ["p", low, low, high].map(str::to_owned);
-            Range { path, kind: Kind::Assumed, value, low, high }
-        };
-        let points = hypercube(&[range("0 cycles", "100 cycles"), range("10", "20")], 10, 1);
-        let mut first: Vec<_> = points.iter().map(|point| point[0].clone()).collect();
-        assert_eq!(points, hypercube(&[range("0 cycles", "100 cycles"), range("10", "20")], 10, 1));
-        first.sort();
-        assert_eq!(
-            first,
-            (0..10)
-                .map(|n| format!("p={} cycles", 10 * n + 5))
-                .collect::<std::collections::BTreeSet<_>>()
-                .into_iter()
-                .collect::<Vec<_>>()
-        );
+    fn a_gain_is_stated_against_the_baseline_that_compare_has() {
+        let answer = ask(&question(&["direct", "off"], 0), 2);
+        let against: Vec<_> = answer.conclusions.iter().map(|one| one.against.as_str()).collect();
+        assert_eq!(against, ["h100-cc-resealed", "h100-nvl-tdx"]);
+        let resealed = ask(&question(&["h100-cc-resealed"], 0), 1).base.designs_gb_per_s[0];
+        assert_eq!(answer.base.gains[0], answer.base.designs_gb_per_s[0] / resealed);
+        assert_eq!(answer.base.gains[1], answer.base.designs_gb_per_s[1] / answer.base.gb_per_s);
+    }
+
+    #[test]
+    fn a_design_is_varied_within_its_own_range_of_what_it_sets() {
+        let answer = ask(&question(&["sm"], 0), 2);
+        let swing = answer.swings.iter().find(|swing| swing.range.path == "sm.used").unwrap();
+        assert_eq!((swing.range.of.as_slice(), swing.machine_swing), (&["sm".to_owned()][..], 0.0));
+        assert!(swing.relative_swing > 0.0);
+    }
+
+    #[test]
+    fn a_conclusion_that_flips_says_where_and_does_not_survive() {
+        let mut question = question(&["off"], 2);
+        // A margin that the gain just reaches: whatever slows the design, or speeds the machine, breaks it.
+        question.margin = ask(&question, 2).base.gains[0] - 1.0 - 1e-9;
+        let answer = ask(&question, 2);
+        let [conclusion] = &answer.conclusions[..] else { panic!("one design, one conclusion") };
+        assert!(conclusion.faster && !conclusion.survives && conclusion.holds_in.is_some());
+        let flip = answer.swings.iter().flat_map(|swing| &swing.flips).next().unwrap();
+        let mut there = question.clone();
+        there.set = vec![format!("{}={}", flip.path, flip.at)];
+        there.samples = 0;
+        assert!(ask(&there, 1).base.gains[0] < 1.0 + question.margin, "{flip:?}");
     }
 }

@@ -11,32 +11,15 @@
 
 mod trace;
 
+use super::bench::{Bench, Drawn, MessageOutcome, Metrics, Stages, Wrong};
 use super::bulk::chains::{Chains, Format};
 use super::bulk::{BulkError, Key};
 use super::engine::{Engine, EngineError, Event, Phase};
 use super::message::Direction;
 use super::spec::{EngineSpec, SpecError};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 pub use trace::{BlockTrace, RegisterTrace, Trace};
-
-/// What the bench is asked for.
-#[derive(Debug, Clone)]
-pub struct Bench {
-    /// Blocks of AAD.
-    pub aad_blocks: u64,
-    /// Blocks of text.
-    pub blocks: u64,
-    /// Which way.
-    pub direction: Direction,
-    /// Messages, one after the other.
-    pub messages: u32,
-    /// Where key, IVs, AAD and text come from.
-    pub seed: u64,
-    /// Blocks of the first message to trace.
-    pub trace_blocks: u64,
-}
 
 /// Why there is no result.
 #[derive(Debug, Error)]
@@ -51,13 +34,8 @@ pub enum AloneError {
     #[error(transparent)]
     Reference(#[from] BulkError),
     /// The engine gave another output or tag than the reference.
-    #[error("message {message}: the engine's {what} is not AES-GCM's")]
-    Wrong {
-        /// From 1.
-        message: u32,
-        /// `output` or `tag`.
-        what: &'static str,
-    },
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
     /// The engine stood still.
     #[error("message {message}: nothing happened for {cycles} cycles; this engine's control never lets it end")]
     Stuck {
@@ -67,62 +45,6 @@ pub enum AloneError {
         cycles: u64,
     },
 }
-
-/// The cycles of one message. What does not apply is `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Metrics {
-    /// From the start to the first input block, AAD if there is any.
-    pub setup_cycles: Option<u64>,
-    /// From the first input block to the first text block at the output.
-    pub first_output_cycles: Option<u64>,
-    /// From the first to the last text block at the output.
-    pub output_span_cycles: Option<u64>,
-    /// From the last text block at the output to the tag.
-    pub tail_cycles: Option<u64>,
-    /// From the start to the tag: the sum of the four.
-    pub total_cycles: Option<u64>,
-    /// `output_span_cycles` per block after the first.
-    pub cycles_per_block: Option<f64>,
-    /// From the start to H and the mask, of an engine that is driven phase by phase.
-    pub h_and_mask_cycles: Option<u64>,
-    /// AAD through GHASH, from the phase's start.
-    pub aad_cycles: Option<u64>,
-    /// First text block at the output, from the phase's start.
-    pub first_text_output_cycles: Option<u64>,
-    /// Last text block at the output, from the phase's start.
-    pub last_text_output_cycles: Option<u64>,
-    /// From the start of the length block's phase to the tag.
-    pub length_to_tag_cycles: Option<u64>,
-}
-
-/// One message: its cycles and its bytes.
-#[derive(Debug, Clone, Serialize)]
-pub struct MessageOutcome {
-    /// Its cycles.
-    #[serde(flatten)]
-    pub metrics: Metrics,
-    /// The cycle in which its tag stands, counted from the start of the first message.
-    pub tag_cycle: u64,
-    /// The IV, in hexadecimal like all bytes here.
-    pub iv: String,
-    /// The tag; of several, one behind the other.
-    pub tag: String,
-    /// SHA-256 of AAD, input and output.
-    pub aad_sha256: String,
-    /// See `aad_sha256`.
-    pub input_sha256: String,
-    /// See `aad_sha256`.
-    pub output_sha256: String,
-    /// AAD, input and output themselves, if each is no longer than [`SHOWN`] bytes.
-    pub aad: Option<String>,
-    /// See `aad`.
-    pub input: Option<String>,
-    /// See `aad`.
-    pub output: Option<String>,
-}
-
-/// Longest byte string that an outcome holds in full.
-pub const SHOWN: usize = 1 << 16;
 
 /// What came out.
 #[derive(Debug, Clone, Serialize)]
@@ -143,7 +65,7 @@ const PATIENCE: u64 = 1 << 26;
 /// # Errors
 /// An engine that cannot be built or never ends, or one whose bytes are not AES-GCM's.
 pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, AloneError> {
-    let key = bytes(bench.seed, "key", 0, spec.key_bits as usize / 8);
+    let key = bench.key(spec.key_bits);
     let mut engine = Engine::new(spec)?;
     let reference = Key::new(&key)?;
     let origin = u64::from(engine.control().origin);
@@ -157,19 +79,6 @@ pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, AloneError> {
         })
         .collect::<Result<_, _>>()?;
     Ok(Outcome { key: hex::encode(&key), messages, trace: bed.trace.and_then(trace::Recorder::finish) })
-}
-
-/// Bytes that a seed gives: SHA-256 over seed, label, number and a counter, as long as needed.
-pub(crate) fn bytes(seed: u64, label: &str, number: u32, length: usize) -> Vec<u8> {
-    let block = |counter: u64| {
-        let mut hash = Sha256::new();
-        hash.update(seed.to_le_bytes());
-        hash.update(label);
-        hash.update(number.to_le_bytes());
-        hash.update(counter.to_le_bytes());
-        hash.finalize()
-    };
-    (0..).flat_map(block).take(length).collect()
 }
 
 struct Bed {
@@ -212,23 +121,18 @@ impl Dates {
     }
 
     fn metrics(&self, start: u64, origin: u64, blocks: u64) -> Metrics {
-        let span = self.last_text.zip(self.first_text).map(|(last, first)| last - first);
-        let cycles_per_block = span.filter(|_| blocks > 1).map(|span| span as f64 / (blocks - 1) as f64);
-        let mut metrics = Metrics { cycles_per_block, output_span_cycles: span, ..Metrics::default() };
-        if let Some((_, mask)) = self.phases.first() {
-            let has_text = self.first_text.is_some();
-            metrics.h_and_mask_cycles = Some(mask - start + origin);
-            metrics.aad_cycles = self.phase(Phase::Aad, None);
-            metrics.first_text_output_cycles = self.phase(Phase::Text, self.first_text).filter(|_| has_text);
-            metrics.last_text_output_cycles = self.phase(Phase::Text, self.last_text).filter(|_| has_text);
-            metrics.length_to_tag_cycles = self.phase(Phase::Length, Some(self.tag));
-        } else {
-            metrics.setup_cycles = self.first_input.map(|at| at - start + origin);
-            metrics.first_output_cycles = self.first_text.zip(self.first_input).map(|(text, input)| text - input);
-            metrics.tail_cycles = self.last_text.map(|last| self.tag - last);
-            metrics.total_cycles = Some(self.tag - start + origin);
+        let Self { first_input, first_text, last_text, tag: end, .. } = *self;
+        let stages = Stages { start, first_input, first_text, last_text, end };
+        let Some((_, mask)) = self.phases.first() else { return stages.metrics(origin, blocks) };
+        let has_text = first_text.is_some();
+        Metrics {
+            h_and_mask_cycles: Some(mask - start + origin),
+            aad_cycles: self.phase(Phase::Aad, None),
+            first_text_output_cycles: self.phase(Phase::Text, first_text).filter(|_| has_text),
+            last_text_output_cycles: self.phase(Phase::Text, last_text).filter(|_| has_text),
+            length_to_tag_cycles: self.phase(Phase::Length, Some(end)),
+            ..stages.span(blocks)
         }
-        metrics
     }
 }
 
@@ -240,16 +144,12 @@ impl Bed {
         number: u32,
         origin: u64,
     ) -> Result<MessageOutcome, AloneError> {
-        let of = |label, length: u64| bytes(bench.seed, label, number, length as usize);
-        let (iv, aad, plain) = (of("iv", 12), of("aad", 16 * bench.aad_blocks), of("text", 16 * bench.blocks));
+        let Drawn { iv, aad, text: plain } = bench.message(number, 12);
         let mut cipher = plain.clone();
         let mut chains = Chains::new(self.format, reference, &iv, &aad, Direction::Seal)?;
         chains.update(reference, &mut cipher);
         let expected: Vec<u8> = chains.tags(reference).flatten().collect();
-        let (input, output) = match bench.direction {
-            Direction::Seal => (plain, cipher),
-            Direction::Open => (cipher, plain),
-        };
+        let (input, output) = bench.ways(plain, cipher);
         let start = self.engine.cycle();
         if let Some(trace) = self.trace.as_mut().filter(|_| number == 0) {
             trace.begin(reference, &iv, &aad, &input, bench.direction)?;
@@ -257,27 +157,13 @@ impl Bed {
         self.engine.start(&iv, &aad, input.len() as u64, bench.direction)?;
         self.engine.offer(&input);
         let (dates, text, tag) = self.drive(number)?;
-        let wrong = |what| AloneError::Wrong { message: number + 1, what };
-        if text != output {
-            return Err(wrong("output"));
+        for (what, right) in [("output", text == output), ("tag", tag == expected)] {
+            if !right {
+                return Err(Wrong { message: number + 1, what }.into());
+            }
         }
-        if tag != expected {
-            return Err(wrong("tag"));
-        }
-        let shown = |bytes: &[u8]| (bytes.len() <= SHOWN).then(|| hex::encode(bytes));
-        let digest = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
-        Ok(MessageOutcome {
-            metrics: dates.metrics(start, origin, bench.blocks),
-            tag_cycle: dates.tag,
-            iv: hex::encode(&iv),
-            tag: hex::encode(tag),
-            aad_sha256: digest(&aad),
-            input_sha256: digest(&input),
-            output_sha256: digest(&output),
-            aad: shown(&aad),
-            input: shown(&input),
-            output: shown(&output),
-        })
+        let bytes: [&[u8]; 5] = [&iv, &aad, &input, &output, &tag];
+        Ok(MessageOutcome::new(dates.metrics(start, origin, bench.blocks), dates.tag, bytes))
     }
 
     /// Steps until the tag stands.

@@ -16,13 +16,14 @@
 //! - [`engine`]: the structural datapath, register by register and cycle by cycle;
 //! - [`timing`]: the cycles alone.
 //!
-//! [`alone`] puts an engine on a bench of its own. A machine runs on [`timing`] and [`bulk`]; `sealsim verify vectors` drives [`engine`]. [`part`] cuts a message into parts that are hashed apart. [`iv`] counts the IVs of the copy
+//! [`alone`] puts an engine on a bench of its own; [`bench`](mod@bench) is what any engine on one is given and asked. A machine runs on [`timing`] and [`bulk`]; `sealsim verify vectors` drives [`engine`]. [`part`] cuts a message into parts that are hashed apart. [`iv`] counts the IVs of the copy
 //! path, and [`pseudo`] stands in for tags in runs without data. What an engine is built of is in [`spec`].
 
 pub mod aes;
 pub mod alone;
 #[cfg(test)]
 pub(crate) mod arbitrary;
+pub mod bench;
 pub mod bulk;
 pub mod control;
 pub mod counter;

@@ -171,6 +171,9 @@ pub enum SpecError {
     /// AEGIS is defined for some numbers of lanes only.
     #[error("lanes is {0}: AEGIS-256 has 1, AEGIS-256X2 has 2, AEGIS-256X4 has 4")]
     Lanes(u32),
+    /// AEGIS has tags of two lengths.
+    #[error("tag is {0} B: AEGIS has tags of 16 B and of 32 B")]
+    SchemeTag(u64),
     /// A count or a latency lies outside of what can be built.
     #[error("{field} is {value}: it must be from {low} to {high}")]
     Range {

@@ -432,7 +432,7 @@ impl Timing {
 
 /// Cycles of work: a sum, and the stretches that may reach into the future.
 #[derive(Debug, Clone, Copy, Default)]
-struct Work {
+pub(crate) struct Work {
     past: u64,
     /// The latest stretches, in order and apart from each other: first cycle, and first cycle after.
     recent: [(u64, u64); 8],
@@ -440,7 +440,7 @@ struct Work {
 
 impl Work {
     #[inline]
-    fn add(&mut self, from: u64, to: u64) {
+    pub(crate) fn add(&mut self, from: u64, to: u64) {
         let last = &mut self.recent[7];
         if from <= last.1 {
             last.1 = last.1.max(to);
@@ -451,7 +451,7 @@ impl Work {
         }
     }
 
-    fn until(&self, until: u64) -> u64 {
+    pub(crate) fn until(&self, until: u64) -> u64 {
         self.past + self.recent.iter().map(|&(from, to)| to.min(until).saturating_sub(from)).sum::<u64>()
     }
 }

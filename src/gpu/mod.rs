@@ -30,6 +30,7 @@
 //! | front end, one per LCE | [`front_end`] | push to transfers: fetch, decode, IV, tag-queue entry, PCE; verdicts to semaphores |
 //! | compute | [`compute`] | kernels by their times, and the copies that kernels make |
 //! | PCE | [`pce`] | one transfer at a time through the engine, many reads outstanding |
+//! | engine | [`shared_engine`] | where PCEs have no engines but one between them: messages in turn, or pieces of them |
 //! | SMs | [`sm`] | where they and not the PCEs seal and open: a kernel per message, between a PCE and device memory |
 //! | tag queue | [`tag_queue`] | one entry per message to be verified, a verdict when both tags are known |
 //! | device memory | [`hbm`] | a rate and a latency each way; unverified bytes wait for their verdict |
@@ -48,6 +49,7 @@ pub mod method;
 pub mod pce;
 pub mod pushbuffer;
 pub mod scheduler;
+pub mod shared_engine;
 pub mod sm;
 pub mod spec;
 pub mod tag_queue;

@@ -49,6 +49,12 @@ pub struct CopyEngineSpec {
     /// How the PCEs of an LCE share its secure messages; `per_pce` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
+    /// With `sharing` `shared`: from a PCE to the engine, and from the engine to a PCE; one cycle if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_wire: Option<Cycles>,
+    /// With `sharing` `shared`: bytes of a message after which another PCE has its turn; if absent, a message keeps the engine until its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_turn: Option<Bytes>,
 }
 
 /// How the PCEs of an LCE share its secure messages.
@@ -59,6 +65,8 @@ pub enum Sharing {
     PerPce,
     /// Each message is cut into contiguous parts, one for each PCE, whose shares of the tag are summed.
     Split,
+    /// Each message goes to one PCE whole; all PCEs, those of the other direction too, have one AES-GCM engine between them.
+    Shared,
 }
 
 /// When a message from host memory begins to be opened.

@@ -1,7 +1,7 @@
 //! What passes between the units of the copy engine.
 
 use crate::{
-    gcm::part::Part,
+    gcm::{message::Direction, part::Part},
     pcie::packet::Payload,
     sim::{FaultKind, Item},
     units::Femtos,
@@ -424,6 +424,63 @@ pub struct Sealed {
 impl Item for Sealed {
     fn word(&self) -> u64 {
         self.job << 1 | u64::from(self.whole)
+    }
+}
+
+/// What a PCE tells the engine that it shares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineRequest {
+    /// A message will come, behind those before it.
+    Message {
+        /// The job.
+        job: JobId,
+        /// Length.
+        bytes: u64,
+        /// Which way it goes through the engine.
+        direction: Direction,
+    },
+    /// Bytes of a message stand at the engine.
+    Beat {
+        /// The job.
+        job: JobId,
+        /// Its bytes before these.
+        offset: u64,
+        /// How many.
+        bytes: u32,
+    },
+    /// No more of a message comes.
+    GivenUp {
+        /// The job.
+        job: JobId,
+    },
+}
+
+impl Item for EngineRequest {
+    fn word(&self) -> u64 {
+        match *self {
+            Self::Message { job, bytes, direction } => {
+                1 << 63 | u64::from(direction == Direction::Seal) << 62 | job ^ bytes.rotate_left(20)
+            }
+            Self::Beat { job, offset, bytes } => job ^ offset.rotate_left(20) ^ u64::from(bytes) << 44,
+            Self::GivenUp { job } => 1 << 61 | job,
+        }
+    }
+}
+
+/// What the engine that PCEs share tells a PCE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineReply {
+    /// The job.
+    pub job: JobId,
+    /// Its bytes before those that are back; none if bytes of the job did not come to the engine.
+    pub offset: Option<u64>,
+    /// With the last bytes of a message: cycle in which its tag stands at the engine.
+    pub tag: Option<u64>,
+}
+
+impl Item for EngineReply {
+    fn word(&self) -> u64 {
+        self.job ^ self.offset.map_or(1 << 63, |offset| offset.rotate_left(20)) ^ u64::from(self.tag.is_some()) << 62
     }
 }
 

@@ -12,7 +12,7 @@ pub struct CpuSpec {
     pub clock: Frequency,
 }
 
-/// AES-GCM in software on the CPU.
+/// AES-GCM, or the path's other AEAD, in software on the CPU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CipherSpec {

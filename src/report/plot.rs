@@ -1,5 +1,6 @@
-//! Measured against simulated, as curves: [`svg`] for documents, [`terminal`] for people at work.
+//! Measured against simulated, as curves: [`svg`] for documents, [`terminal`] for people at work. What a study found: [`chart`].
 
+pub mod chart;
 pub mod svg;
 pub mod terminal;
 

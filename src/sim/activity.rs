@@ -47,11 +47,13 @@ pub enum Stall {
     Order,
     /// A TLP that could share a MAC.
     Aggregate,
+    /// The engine that several units share.
+    EngineBusy,
 }
 
 impl Stall {
     /// Every stall, in the order of their numbers.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Credit,
         Self::ReadTags,
         Self::LinkBusy,
@@ -72,6 +74,7 @@ impl Stall {
         Self::Completion,
         Self::Order,
         Self::Aggregate,
+        Self::EngineBusy,
     ];
 
     /// The name as outputs print it.
@@ -98,6 +101,7 @@ impl Stall {
             Self::Completion => "completion",
             Self::Order => "order",
             Self::Aggregate => "aggregate",
+            Self::EngineBusy => "engine_busy",
         }
     }
 }
@@ -127,7 +131,9 @@ impl Activity {
 }
 
 /// A unit's cycles by what it was during them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Two accounts are equal if the cycles charged are: what is known of those to come depends on when the unit was last asked.
+#[derive(Debug, Clone)]
 pub struct Account {
     cycles: [u64; Activity::COUNT],
     current: Activity,
@@ -136,6 +142,14 @@ pub struct Account {
     since: u64,
     busy_until: u64,
 }
+
+impl PartialEq for Account {
+    fn eq(&self, other: &Self) -> bool {
+        self.cycles == other.cycles
+    }
+}
+
+impl Eq for Account {}
 
 impl Default for Account {
     fn default() -> Self {
@@ -172,10 +186,7 @@ impl Account {
 
     /// Charges all cycles before `cycle`.
     pub fn settle(&mut self, cycle: u64) {
-        // What lies behind says nothing any more, so that equal histories are equal accounts.
-        let busy_until = if self.busy_until > cycle { self.busy_until } else { 0 };
         self.turn(cycle, self.busy_until, self.current);
-        self.busy_until = busy_until;
     }
 
     /// All cycles charged.

@@ -3,7 +3,7 @@
 use super::{
     channels::Channels,
     data::{DeviceBytes, HostBytes, Ledger, SharedLedger},
-    machine::{FIRST_PCE, FRONT_ENDS, SMS, System},
+    machine::{ENGINE, FIRST_PCE, FRONT_ENDS, SMS, System},
     outcome::RunError,
     pushes::PushStore,
     request::{Direction, Memory, Request},
@@ -11,21 +11,20 @@ use super::{
 use crate::{
     config::MachineSpec,
     gcm::{
-        bulk::{
-            Key,
-            chains::{Format, Message},
-        },
         iv::{KeySlot, Stream as IvStream},
-        message::Direction as Way,
         worker::Worker,
     },
     gpu::{
         compute::Compute,
         front_end::{FrontEnd, FrontEndSpec},
         hbm::Hbm,
-        mapping::{self, KeyName, Lce, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask},
+        mapping::{
+            self, KeyName, Lce, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask,
+            simulation_nonce_tail,
+        },
         pce::{Keys, Pce, PceSpec},
         scheduler::Scheduler,
+        shared_engine::SharedEngine,
         sm::Sm,
         spec::{Opens, Release, TagPlacement},
         tag_queue::TagQueue,
@@ -39,6 +38,7 @@ use crate::{
         root_complex::RootComplex,
         split::MaxSize,
     },
+    sealing::{Format, Key, SealingSpec},
     sim::{Clock, UnitInfo},
     units::{Bytes, Frequency},
 };
@@ -98,18 +98,18 @@ impl Software {
 }
 
 impl Software {
-    /// User and CPU have GCM's own format between them.
+    /// User and CPU have one tag between them: GCM's own format, or that of the other AEAD.
     const fn format_of(&self, key: KeyOf) -> Format {
-        match key {
-            KeyOf::ToGpu | KeyOf::FromGpu => self.format,
-            KeyOf::FromUser | KeyOf::ToUser => Format::GCM,
+        match (key, self.format) {
+            (KeyOf::ToGpu | KeyOf::FromGpu, format) | (_, format @ Format::Aead(_)) => format,
+            (KeyOf::FromUser | KeyOf::ToUser, Format::Gcm(_)) => Format::GCM,
         }
     }
 }
 
 impl Cryptor for Software {
     fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
-        through(self.key(key), self.format_of(key), nonce, text, Way::Seal)
+        self.key(key).seal(self.format_of(key), nonce, text)
     }
 
     fn begin_seal(&mut self, key: KeyOf, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
@@ -119,22 +119,15 @@ impl Cryptor for Software {
         }
         let (keys, format) = (Arc::clone(&self.keys), self.format);
         let sealed = self.worker.ask(move || {
-            let tag = through(&keys.h2d, format, nonce, &mut text, Way::Seal);
+            let tag = keys.h2d.seal(format, nonce, &mut text);
             (text, tag)
         });
         Sealing(Box::new(move || sealed.wait()))
     }
 
-    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
-        through(self.key(key), self.format_of(key), nonce, text, Way::Open)
+    fn open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8], tag: &[u8]) -> bool {
+        self.key(key).open(self.format_of(key), nonce, text, tag)
     }
-}
-
-fn through(key: &Key, format: Format, nonce: [u8; 12], text: &mut [u8], way: Way) -> Vec<u8> {
-    // An IV of 12 bytes is never refused.
-    let Ok(mut message) = Message::new(format, key, &nonce, way) else { return Vec::new() };
-    message.update(key, text);
-    message.tags(key)
 }
 
 /// The CPU's mirror of an engine's IV stream.
@@ -161,15 +154,18 @@ struct Secrets {
 
 impl Secrets {
     /// Where data are forwarded, the engine's keys and IVs are those that user and GPU have agreed on, and the CPU has none.
-    fn new(seed: u64, key_bits: u32, work: CipherWork) -> Result<Self, RunError> {
+    fn new(seed: u64, sealing: &SealingSpec, work: CipherWork) -> Result<Self, RunError> {
         let mut master = [0; 32];
         master[..8].copy_from_slice(&seed.to_le_bytes());
         let name =
             |lce, way| KeyName::new(lce, Owner::User, way).ok_or_else(|| RunError::Build("the LCE has no keys".into()));
         let h2d = name(SYSMEM_READ, mapping::Direction::H2d)?;
         let d2h = name(SYSMEM_WRITE, mapping::Direction::D2h)?;
-        let bytes = (key_bits / 8).min(32) as usize;
-        let key = |version, name| build(Key::new(&simulation_key(&master, version, name)[..bytes]));
+        let (bytes, format) = ((sealing.key_bits() / 8).min(32) as usize, sealing.format());
+        let key = |version, name| {
+            let tail = simulation_nonce_tail(&master, version, name);
+            build(Key::new(format, &simulation_key(&master, version, name)[..bytes], tail))
+        };
         let keys = |version| Ok::<_, RunError>(Keys { h2d: key(version, h2d)?, d2h: key(version, d2h)? });
         let forwards = matches!(work, CipherWork::Forward | CipherWork::InPlace);
         let version = if forwards { USERS } else { 0 };
@@ -213,15 +209,29 @@ fn stored(machine: &MachineSpec, clocks: &Clocks) -> Option<u64> {
     (machine.copy_engine.opens == Opens::Arrived && machine.sealing_sms().is_none()).then(cycles)
 }
 
+/// Cycles between a PCE and the engine that PCEs share.
+fn engine_wire(machine: &MachineSpec) -> u64 {
+    machine.copy_engine.engine_wire.map_or(1, |cycles| cycles.0)
+}
+
+/// The engine that PCEs share, where they do.
+fn shared_engine(machine: &MachineSpec, pces: usize, clock: Clock) -> Result<Option<SharedEngine>, RunError> {
+    let (wire, turn) = (engine_wire(machine), machine.copy_engine.engine_turn.map(|bytes| bytes.0));
+    let engine = || build(SharedEngine::new(&machine.engine, pces, wire, turn, clock));
+    machine.shared_engine().then(engine).transpose()
+}
+
 fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) -> Result<PceSpec, RunError> {
     let tags = (machine.link.read_tags as usize / count) as u16;
-    let mut engine = machine.engine.clone();
-    if let Some(ghash) = machine.copy_engine.open_ghash.as_ref().filter(|_| place < count) {
+    let mut engine = machine.sealing();
+    if let (SealingSpec::Gcm(engine), Some(ghash), true) = (&mut engine, &machine.copy_engine.open_ghash, place < count)
+    {
         engine.ghash = ghash.clone();
     }
     Ok(PceSpec {
         copy_engine: machine.copy_engine.clone(),
         engine: (machine.sealed_path() && machine.sealing_sms().is_none()).then_some(engine),
+        shared: machine.shared_engine().then_some(engine_wire(machine)),
         max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
         first_tag: first_tag(machine.link.read_tags) + (place % count) as u16 * tags,
@@ -268,7 +278,7 @@ fn plans(request: &Request) -> Vec<CopyPlan> {
     request.copies.iter().map(plan).collect()
 }
 
-fn units(clocks: &Clocks, pces: &[String]) -> Vec<UnitInfo> {
+fn units(clocks: &Clocks, pces: &[String], shared_engine: bool) -> Vec<UnitInfo> {
     let fixed = [
         ("host.driver", clocks.cpu),
         ("host.cipher", clocks.cpu),
@@ -286,6 +296,7 @@ fn units(clocks: &Clocks, pces: &[String]) -> Vec<UnitInfo> {
     debug_assert_eq!(units.len(), usize::from(FIRST_PCE));
     units.extend(pces.iter().map(|name| UnitInfo { name: name.clone(), clock: clocks.copy_engine }));
     units.extend(clocks.sm.map(|clock| UnitInfo { name: SMS.into(), clock }));
+    units.extend(shared_engine.then(|| UnitInfo { name: ENGINE.into(), clock: clocks.copy_engine }));
     units
 }
 
@@ -306,10 +317,11 @@ impl System {
     /// Builds the machine for a request, whose copies' bytes move into it.
     pub(super) fn new(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
         let exact = request.data == super::request::DataMode::Exact;
-        let format = Format::of(&machine.engine.ghash);
+        let sealing = machine.sealing();
+        let format = sealing.format();
         let clocks = Clocks::new(machine)?;
         let (count, names) = pces(machine)?;
-        let secrets = Secrets::new(request.seed, machine.engine.key_bits, machine.cipher.work)?;
+        let secrets = Secrets::new(request.seed, &sealing, machine.cipher.work)?;
         let plans = plans(request);
         let program = std::mem::take(&mut request.program);
         let mut ledger = Ledger::new(exact);
@@ -323,7 +335,8 @@ impl System {
             let (keys, worker) = (Arc::clone(&secrets.keys), Rc::clone(&worker));
             Box::new(Software { keys, user: secrets.user, worker, format }) as Box<dyn Cryptor>
         });
-        let mut host = build(HostState::new(&machine.staging, &machine.memory, private))?.with_tags(format.chains);
+        let mut host =
+            build(HostState::new(&machine.staging, &machine.memory, private))?.with_tags(format.tag_blocks());
         if machine.sealed_path() && machine.tag_queue.placement == Some(TagPlacement::Inline) {
             host.put_tags_inline();
         }
@@ -356,7 +369,7 @@ impl System {
         let front_end = |lce, ivs| front_end(machine, lce, count, ivs, clocks.copy_engine);
         let (spans, first_verified) = (vec![None; plans.len()], vec![None; plans.len()]);
         Ok(Self {
-            units: units(&clocks, &names),
+            units: units(&clocks, &names, machine.shared_engine()),
             wakes: crate::sim::Wakes::default(),
             channels: Channels::new(machine, count, &names),
             driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces))?,
@@ -368,10 +381,11 @@ impl System {
             scheduler: Scheduler::new(machine.compute.schedule),
             front_ends: [front_end(SYSMEM_READ, secrets.h2d), front_end(SYSMEM_WRITE, secrets.d2h)],
             compute: Compute::new(&machine.compute, clocks.compute),
-            tag_queue: TagQueue::new(&machine.tag_queue, machine.engine.compare, clocks.copy_engine),
+            tag_queue: TagQueue::new(&machine.tag_queue, sealing.compare(), clocks.copy_engine),
             hbm,
             pces: (0..names.len()).map(pce).collect::<Result<_, _>>()?,
             sm: sms(machine, &clocks, exact.then(|| Arc::clone(&secrets.keys)), &worker)?,
+            engine: shared_engine(machine, names.len(), clocks.copy_engine)?,
             readers: count,
             host,
             pushes: PushStore::default(),

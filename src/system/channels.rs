@@ -9,8 +9,8 @@ use crate::{
     gpu::{
         spec::Release,
         work::{
-            ComputePush, CopyPush, Done, Landed, MemoryData, MemoryRead, MemoryWrite, PceWork, Retired, Sealed, SmJob,
-            Staged, TagEntry, TagReport, Verdict,
+            ComputePush, CopyPush, Done, EngineReply, EngineRequest, Landed, MemoryData, MemoryRead, MemoryWrite,
+            PceWork, Retired, Sealed, SmJob, Staged, TagEntry, TagReport, Verdict,
         },
     },
     host::{CipherDone, CipherJob},
@@ -62,6 +62,9 @@ pub(super) struct Channels {
     pub sm_jobs: Vec<Wire<SmJob>>,
     pub sealed: Vec<Wire<Sealed>>,
     pub staged: Option<Wire<Staged>>,
+    /// Where PCEs share an engine: to it and from it, by PCE.
+    pub to_engine: Vec<Wire<EngineRequest>>,
+    pub from_engine: Vec<Wire<EngineReply>>,
 }
 
 /// A queue that holds what `credits` promise.
@@ -90,6 +93,8 @@ impl Channels {
         let sm = UnitId(FIRST_PCE + pces.len() as u8);
         let sms = machine.sealing_sms().map(|_| (sm, SMS.to_owned()));
         let moving = || each().map(|(unit, name)| (unit, name.clone())).chain(sms.clone());
+        let engine = sm;
+        let sharing = if machine.shared_engine() { pces.len() } else { 0 };
         let holders = if machine.tag_queue.release == Release::Hold { readers } else { 0 };
         Self {
             jobs: Queue::new("host.cipher.jobs", DRIVER, CIPHER, HANDOVER),
@@ -146,6 +151,14 @@ impl Channels {
                 .map(|(unit, name)| Wire::new(format!("{name}.sealed"), sm, unit))
                 .collect(),
             staged: sms.is_some().then(|| Wire::new("gpu.sm.staged", HBM, sm)),
+            to_engine: each()
+                .take(sharing)
+                .map(|(unit, name)| Wire::new(format!("{name}.to_engine"), unit, engine))
+                .collect(),
+            from_engine: each()
+                .take(sharing)
+                .map(|(unit, name)| Wire::new(format!("{name}.from_engine"), engine, unit))
+                .collect(),
         }
     }
 
@@ -168,6 +181,8 @@ impl Channels {
         all.extend(self.sm_jobs.iter().map(|c| c as &dyn Channel));
         all.extend(self.sealed.iter().map(|c| c as &dyn Channel));
         all.extend(self.staged.iter().map(|c| c as &dyn Channel));
+        all.extend(self.to_engine.iter().map(|c| c as &dyn Channel));
+        all.extend(self.from_engine.iter().map(|c| c as &dyn Channel));
         all
     }
 
@@ -196,6 +211,8 @@ impl Channels {
         all.extend(self.sm_jobs.iter_mut().map(|c| c as &mut dyn Channel));
         all.extend(self.sealed.iter_mut().map(|c| c as &mut dyn Channel));
         all.extend(self.staged.iter_mut().map(|c| c as &mut dyn Channel));
+        all.extend(self.to_engine.iter_mut().map(|c| c as &mut dyn Channel));
+        all.extend(self.from_engine.iter_mut().map(|c| c as &mut dyn Channel));
         all.into_iter().find(|channel| channel.name() == name)
     }
 }

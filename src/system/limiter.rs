@@ -54,6 +54,14 @@ pub(super) fn limiter(
     if saturated.fraction > 0.0 { saturated } else { best }
 }
 
+/// The same limit, where the cipher's threads only copy.
+pub(super) fn of_copying(limiter: Limiter) -> Limiter {
+    match (limiter.unit.as_str(), limiter.state.as_str()) {
+        ("host.cipher", "busy") => Limiter { state: "copying".into(), ..limiter },
+        _ => limiter,
+    }
+}
+
 fn consider(best: &mut Limiter, info: &UnitInfo, state: &str, fraction: f64) {
     if fraction > best.fraction {
         *best = Limiter { unit: info.name.clone(), state: state.into(), fraction };

@@ -22,8 +22,9 @@ use crate::{
         compute::{self, Compute},
         front_end::{self, FrontEnd, Verification},
         hbm::{self, Hbm},
-        pce::{self, Pce, SmPorts},
+        pce::{self, EnginePorts, Pce, SmPorts},
         scheduler::{self, Scheduler},
+        shared_engine::{self, SharedEngine},
         sm::{self, Sm},
         tag_queue::{self, TagCounts, TagQueue},
         work::{Edge, Mark},
@@ -53,6 +54,9 @@ pub(super) const FIRST_PCE: u8 = 11;
 
 /// SMs that seal and open; where they do, they follow the PCEs.
 pub(super) const SMS: &str = "gpu.sm";
+
+/// The engine that PCEs share; where there is one, it follows them too. No machine has both.
+pub(super) const ENGINE: &str = "gpu.engine";
 
 /// The front ends, of the LCE that reads host memory and of the one that writes it.
 pub(super) const FRONT_ENDS: [(UnitId, &str); 2] =
@@ -93,6 +97,8 @@ pub(super) struct System {
     pub pces: Vec<Pce>,
     /// Where SMs seal and open.
     pub sm: Option<Sm>,
+    /// Where PCEs share an engine.
+    pub engine: Option<SharedEngine>,
     /// How many of the PCEs read host memory; the others write it.
     pub readers: usize,
     pub host: HostState,
@@ -283,6 +289,7 @@ impl System {
         let c = &mut self.channels;
         let reader = place < self.readers;
         let (jobs, sealed) = (c.sm_jobs.get_mut(place), c.sealed.get_mut(place));
+        let (requests, replies) = (c.to_engine.get_mut(place), c.from_engine.get_mut(place));
         let mut ports = pce::Ports {
             work: c.work[place].input(now.time, &self.wakes),
             completions: if reader { Some(c.gpu_receive[place].input(now.time, &self.wakes)) } else { None },
@@ -293,10 +300,20 @@ impl System {
             reports: if reader { c.reports.get_mut(place) } else { None },
             released: c.released.get_mut(place),
             sm: jobs.zip(sealed).map(|(jobs, sealed)| SmPorts { jobs, sealed }),
+            engine: requests.zip(replies).map(|(requests, replies)| EnginePorts { requests, replies }),
             done: c.done[place].output(now.time, &self.wakes),
             wakes: &self.wakes,
         };
         self.pces[place].tick(now, &mut ports)
+    }
+
+    fn tick_engine(&mut self, now: Now) -> Wake {
+        let (requests, replies) = (&mut self.channels.to_engine[..], &mut self.channels.from_engine[..]);
+        let mut ports = shared_engine::Ports { requests, replies, wakes: &self.wakes };
+        match &mut self.engine {
+            Some(engine) => engine.tick(now, &mut ports),
+            None => Wake::on_port(crate::sim::Activity::Idle),
+        }
     }
 
     fn tick_sm(&mut self, now: Now) -> Wake {
@@ -387,6 +404,7 @@ impl Machine for System {
             }
             UnitId(number) => match usize::from(number - FIRST_PCE) {
                 place if place < self.pces.len() => self.tick_pce(place, now),
+                _ if self.engine.is_some() => self.tick_engine(now),
                 _ => self.tick_sm(now),
             },
         }

@@ -3,12 +3,13 @@
 use super::{
     faults, limiter,
     machine::{COMPUTE, FIRST_PCE, System},
-    outcome::{CopyOutcome, DirectionTraffic, FailedMessage, Outcome, RunError, TagQueueOutcome, UnitOutcome},
+    outcome::{CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome},
     request::{DataMode, Direction, Memory, Request},
 };
 use crate::{
     config::MachineSpec,
     gpu::tag_queue::TagCounts,
+    host::spec::CipherWork,
     sim::{self, Account, Control, Machine, Run, SimulationError, UnitInfo},
     units::Femtos,
 };
@@ -132,6 +133,7 @@ fn incidents(system: &System) -> Vec<String> {
         all.extend_from_slice(pce.incidents());
     }
     all.extend(system.sm.iter().flat_map(|sm| sm.incidents().iter().cloned()));
+    all.extend(system.engine.iter().flat_map(|engine| engine.incidents().iter().cloned()));
     for (name, port) in [("host", &system.host_port), ("GPU", &system.gpu_port)] {
         let traffic = port.traffic();
         let rows = [
@@ -172,11 +174,7 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
             tags_failed: gpu_failed + outcome.tags_failed,
             delivered,
             reason: outcome.reason.as_ref().map(|r| explained(r, system)).or(complaint).filter(|_| !delivered),
-            limited_by: limiter::limiter(
-                system.units(),
-                &|unit| concerns(system, asked, unit),
-                span(system, run, place),
-            ),
+            limited_by: limited_by(machine, system, run, (place, asked)),
         }
     })
     .collect()
@@ -188,6 +186,13 @@ fn first_verified(system: &System, direction: Direction, place: usize) -> Option
         Direction::D2h => system.cipher.first_verified(place),
         Direction::D2d => None,
     }
+}
+
+fn limited_by(machine: &MachineSpec, system: &System, run: &Run, (place, asked): (usize, &Asked)) -> Limiter {
+    let concern = |unit| concerns(system, asked, unit);
+    let limiter = limiter::limiter(system.units(), &concern, span(system, run, place));
+    let seals = machine.sealed_path() && matches!(machine.cipher.work, CipherWork::Seal | CipherWork::Reseal);
+    if seals { limiter } else { limiter::of_copying(limiter) }
 }
 
 /// Whether a unit can limit a copy: of the copy engines the one of its direction, of the rest of the GPU what it passes.

@@ -10,10 +10,15 @@
 //! | `applications` | some of each group's equal copies, blocking | the device's time, scaled to the count |
 //! | `programs` | all copies in their order, blocking | the device's time |
 //! | `cipher` | nothing | the configured rate at that clock |
+//! | `sm_kernels` | the kernel's steps on the structure of an SM | [bytes per clock and SM](sms) |
 //!
 //! The first two are what `bandwidthTest` of NVIDIA's CUDA samples does (`Samples/1_Utilities/bandwidthTest/bandwidthTest.cu`): 100
 //! `cudaMemcpyAsync` between two events for pinned memory; for pageable memory 100 `cudaMemcpy`, each timed by the CPU and followed by
 //! `memset(flush_buf, i, 256 MiB)`; for copies within the device 100 `cudaMemcpy`, which do not block, and twice the bytes.
+
+mod sms;
+
+pub use sms::SmError;
 
 use super::measured::{Copied, Experiment, Group, HostMemory, Mode, Overlap, Point, Schedule};
 use crate::{
@@ -56,6 +61,14 @@ pub enum IssueError {
         /// Why.
         reason: String,
     },
+    /// The machine lacks what a kernel on SMs needs.
+    #[error("{label}: {error}")]
+    Sms {
+        /// The point.
+        label: String,
+        /// What.
+        error: SmError,
+    },
     /// A copy has no time on the device, and its call's must not stand for it.
     #[error("{label}: a copy has no time on the device")]
     NoSpan {
@@ -82,6 +95,9 @@ pub fn simulate(machine: &MachineSpec, point: &Point, observer: &mut Observer<'_
         Experiment::Overlap(overlap) => bench.overlap(overlap),
         Experiment::Totals(groups) => groups.iter().try_fold(0.0, |sum, group| Ok(sum + bench.total(group)? * 1e3)),
         Experiment::Program { copies, counted } => Ok(bench.program(copies, *counted)? * 1e6),
+        Experiment::SmKernel(kernel) => {
+            sms::rate(&machine, kernel).map_err(|error| IssueError::Sms { label: point.label.clone(), error })
+        }
         Experiment::Cipher { clock_ghz } => Ok(machine.cipher.seal_rate.0 as f64 * 1e-3 * clock_ghz),
     }
 }
@@ -95,7 +111,7 @@ pub fn bytes(point: &Point) -> u64 {
         Experiment::Overlap(overlap) => 2 * overlap.bytes_each_way,
         Experiment::Totals(groups) => groups.iter().map(|group| simulated(group) * group.copy.bytes).sum(),
         Experiment::Program { copies, .. } => copies.iter().map(|copy| copy.bytes).sum(),
-        Experiment::Cipher { .. } => 0,
+        Experiment::Cipher { .. } | Experiment::SmKernel(_) => 0,
     }
 }
 

@@ -232,6 +232,7 @@ impl GpuSide {
                 tag_placement: machine.tag_queue.placement.unwrap_or_default(),
                 release: machine.tag_queue.release,
                 quarantine: 0,
+                shared: None,
                 stored: None,
                 staging: None,
             };
@@ -354,6 +355,7 @@ impl GpuSide {
             reports: self.reports.get_mut(place),
             released: None,
             sm: None,
+            engine: None,
             done: self.done[place].output(now.time, &self.wakes),
             wakes: &self.wakes,
         };

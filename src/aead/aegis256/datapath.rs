@@ -50,6 +50,91 @@ impl Lane {
     }
 }
 
+/// The states of all lanes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State(pub Vec<Lane>);
+
+impl State {
+    fn zero(lanes: u32) -> Self {
+        Self(vec![Lane([Block::default(); 6]); lanes as usize])
+    }
+
+    /// With key and nonce mixed in: ready for AAD or text.
+    #[must_use]
+    pub fn mixed(lanes: u32, key: &[u8; 32], nonce: &[u8; 32]) -> Self {
+        let (key, nonce) = (halves(key), halves(nonce));
+        let mut state = Self(vec![Lane::loaded(&key, &nonce); lanes as usize]);
+        for number in 0..FIRST_UPDATES {
+            state = state.mixed_once(number, &key, &nonce);
+        }
+        state
+    }
+
+    /// After first update `number`.
+    fn mixed_once(mut self, number: u64, key: &[Block; 2], nonce: &[Block; 2]) -> Self {
+        let half = number as usize % 2;
+        let word = if number % 4 < 2 { key[half] } else { xor(&key[half], &nonce[half]) };
+        self.separate();
+        self.updated(&vec![word; self.0.len()])
+    }
+
+    /// Keeps the lanes apart: number and count of lanes into S3 and S5. Nothing with one lane.
+    fn separate(&mut self) {
+        let last = self.0.len() as u8 - 1;
+        for (number, lane) in self.0.iter_mut().enumerate() {
+            for index in [3, 5] {
+                lane.0[index][0] ^= number as u8;
+                lane.0[index][1] ^= last;
+            }
+        }
+    }
+
+    /// The keystream for the next 16 bytes of each lane.
+    pub fn keystream(&self) -> impl Iterator<Item = u8> {
+        self.0.iter().flat_map(|lane| lane.keystream().0)
+    }
+
+    /// Takes the next text, at most 16 bytes for each lane, padded with zeroes.
+    pub fn update(&mut self, text: &[u8]) {
+        let lanes = self.0.len();
+        for (number, lane) in self.0.iter_mut().enumerate() {
+            let piece = text.get(16 * number..).unwrap_or_default();
+            *lane = lane.updated(&block(&piece[..piece.len().min(16)]));
+        }
+        debug_assert!(text.len() <= 16 * lanes);
+    }
+
+    fn updated(&self, message: &[Block]) -> Self {
+        Self(self.0.iter().zip(message).map(|(lane, message)| lane.updated(message)).collect())
+    }
+
+    /// Mixes the lengths in, in bytes.
+    pub fn mix_lengths(&mut self, aad: u64, text: u64) {
+        let lengths = self.lengths(aad, text);
+        for _ in 0..LAST_UPDATES {
+            *self = self.updated(&lengths);
+        }
+    }
+
+    /// What the last updates take, of each lane.
+    fn lengths(&self, aad: u64, text: u64) -> Vec<Block> {
+        let mut bits = Block::default();
+        bits[..8].copy_from_slice(&(8 * aad).to_le_bytes());
+        bits[8..].copy_from_slice(&(8 * text).to_le_bytes());
+        self.0.iter().map(|lane| xor(&lane.0[3], &bits)).collect()
+    }
+
+    /// The tag, once the lengths are mixed in: all blocks of all lanes, added; of 32 bytes, the first three of each and the last three.
+    #[must_use]
+    pub fn tag(&self, bytes: usize) -> Vec<u8> {
+        let sum = |blocks: std::ops::Range<usize>| {
+            let all = self.0.iter().flat_map(|lane| &lane.0[blocks.clone()]);
+            all.fold(Block::default(), |sum, block| xor(&sum, block))
+        };
+        if bytes == 32 { [sum(0..3), sum(3..6)].concat() } else { sum(0..6).to_vec() }
+    }
+}
+
 /// What happened in a cycle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -60,7 +145,7 @@ pub enum Event {
     /// Text stands at the output.
     Text(Vec<u8>),
     /// The tag stands.
-    Tag([u8; 16]),
+    Tag(Vec<u8>),
 }
 
 /// A message at work.
@@ -81,12 +166,13 @@ struct Message {
 #[derive(Debug, Clone)]
 pub struct Datapath {
     round: u64,
-    lanes: Vec<Lane>,
+    tag_bytes: usize,
+    state: State,
     /// The state after the update under way, and the cycles until it stands.
-    pending: Option<(Vec<Lane>, u64)>,
+    pending: Option<(State, u64)>,
     message: Option<Message>,
     output: Option<Vec<u8>>,
-    tag: Option<[u8; 16]>,
+    tag: Option<Vec<u8>>,
     cycle: u64,
 }
 
@@ -97,9 +183,8 @@ impl Datapath {
     /// What [`Aegis256Spec::check`] says.
     pub fn new(spec: &Aegis256Spec) -> Result<Self, SpecError> {
         spec.check()?;
-        let lanes = vec![Lane([Block::default(); 6]); spec.lanes as usize];
-        let round = spec.round.0;
-        Ok(Self { round, lanes, pending: None, message: None, output: None, tag: None, cycle: 0 })
+        let (state, round, tag_bytes) = (State::zero(spec.lanes), spec.round.0, spec.tag_bytes() as usize);
+        Ok(Self { round, tag_bytes, state, pending: None, message: None, output: None, tag: None, cycle: 0 })
     }
 
     /// The cycle that the next step works.
@@ -111,14 +196,13 @@ impl Datapath {
     /// The state, lane by lane.
     #[must_use]
     pub fn state(&self) -> &[Lane] {
-        &self.lanes
+        &self.state.0
     }
 
     /// Loads key and nonce in this cycle; AAD and text are there from now on.
     pub fn start(&mut self, key: &[u8; 32], nonce: &[u8; 32], aad: &[u8], text: &[u8], direction: Direction) {
-        let halves = |bytes: &[u8; 32]| [block(&bytes[..16]), block(&bytes[16..])];
         let (key, nonce) = (halves(key), halves(nonce));
-        self.pending = Some((vec![Lane::loaded(&key, &nonce); self.lanes.len()], 1));
+        self.pending = Some((State(vec![Lane::loaded(&key, &nonce); self.state.0.len()]), 1));
         let (aad, text) = (aad.to_vec(), text.to_vec());
         self.message = Some(Message { key, nonce, aad, text, direction, updates: 0, lengths: Vec::new() });
     }
@@ -127,7 +211,7 @@ impl Datapath {
     pub fn step(&mut self, see: &mut dyn FnMut(u64, Event)) {
         if let Some((state, left)) = self.pending.take() {
             match left {
-                0 => self.lanes = state,
+                0 => self.state = state,
                 _ => self.pending = Some((state, left)),
             }
         }
@@ -150,60 +234,46 @@ impl Datapath {
 
     /// Begins the next update, or makes the tag if all are done.
     fn work(&mut self, mut message: Message, see: &mut dyn FnMut(u64, Event)) {
-        let width = 16 * self.lanes.len();
+        let width = 16 * self.state.0.len();
         let (aad, text) = (message.aad.len().div_ceil(width) as u64, message.text.len().div_ceil(width) as u64);
         let number = message.updates;
         message.updates += 1;
         if number < FIRST_UPDATES {
-            let half = number as usize % 2;
-            let key = message.key[half];
-            let word = if number % 4 < 2 { key } else { xor(&key, &message.nonce[half]) };
-            self.separate();
-            self.update(&vec![word; self.lanes.len()]);
+            let state = self.state.clone().mixed_once(number, &message.key, &message.nonce);
+            self.pending = Some((state, self.round));
         } else if number < FIRST_UPDATES + aad {
             see(self.cycle, Event::Aad);
             let at = (number - FIRST_UPDATES) as usize * width;
-            self.update(&blocks(&message.aad[at..message.aad.len().min(at + width)], self.lanes.len()));
+            self.update(&message.aad[at..message.aad.len().min(at + width)]);
         } else if number < FIRST_UPDATES + aad + text {
             see(self.cycle, Event::Taken);
             let at = (number - FIRST_UPDATES - aad) as usize * width;
             let input = &message.text[at..message.text.len().min(at + width)];
-            let keystream = self.lanes.iter().flat_map(|lane| lane.keystream().0);
-            let output: Vec<u8> = input.iter().zip(keystream).map(|(byte, key)| byte ^ key).collect();
+            let output: Vec<u8> = input.iter().zip(self.state.keystream()).map(|(byte, key)| byte ^ key).collect();
             let plain = if message.direction == Direction::Seal { input } else { &output };
-            self.update(&blocks(plain, self.lanes.len()));
+            self.update(plain);
             self.output = Some(output);
         } else if number < FIRST_UPDATES + aad + text + LAST_UPDATES {
             if message.lengths.is_empty() {
-                let mut bits = Block::default();
-                bits[..8].copy_from_slice(&(8 * message.aad.len() as u64).to_le_bytes());
-                bits[8..].copy_from_slice(&(8 * message.text.len() as u64).to_le_bytes());
-                message.lengths = self.lanes.iter().map(|lane| xor(&lane.0[3], &bits)).collect();
+                message.lengths = self.state.lengths(message.aad.len() as u64, message.text.len() as u64);
             }
-            self.update(&message.lengths);
+            self.pending = Some((self.state.updated(&message.lengths), self.round));
         } else {
-            let all = self.lanes.iter().flat_map(|lane| &lane.0);
-            self.tag = Some(all.fold(Block::default(), |sum, block| xor(&sum, block)).into());
+            self.tag = Some(self.state.tag(self.tag_bytes));
             return;
         }
         self.message = Some(message);
     }
 
-    /// Keeps the lanes apart: number and count of lanes into S3 and S5. Nothing with one lane.
-    fn separate(&mut self) {
-        let last = self.lanes.len() as u8 - 1;
-        for (number, lane) in self.lanes.iter_mut().enumerate() {
-            for index in [3, 5] {
-                lane.0[index][0] ^= number as u8;
-                lane.0[index][1] ^= last;
-            }
-        }
-    }
-
-    fn update(&mut self, message: &[Block]) {
-        let state = self.lanes.iter().zip(message).map(|(lane, message)| lane.updated(message)).collect();
+    fn update(&mut self, text: &[u8]) {
+        let mut state = self.state.clone();
+        state.update(text);
         self.pending = Some((state, self.round));
     }
+}
+
+fn halves(bytes: &[u8; 32]) -> [Block; 2] {
+    [block(&bytes[..16]), block(&bytes[16..])]
 }
 
 /// Up to 16 bytes, padded with zeroes.
@@ -211,11 +281,4 @@ fn block(bytes: &[u8]) -> Block {
     let mut block = Block::default();
     block[..bytes.len()].copy_from_slice(bytes);
     block
-}
-
-/// A block for each lane, padded with zeroes.
-fn blocks(bytes: &[u8], lanes: usize) -> Vec<Block> {
-    let mut blocks: Vec<Block> = bytes.chunks(16).map(block).collect();
-    blocks.resize(lanes, Block::default());
-    blocks
 }

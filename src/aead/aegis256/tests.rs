@@ -1,16 +1,17 @@
 use super::datapath::{Datapath, Event};
 use super::*;
-use crate::aead::bytes::{Key, Scheme};
+use crate::aead::bytes::{Format, Key, Scheme};
+use crate::aead::clockwork::Scheme as _;
 use crate::gcm::arbitrary::pattern;
 use crate::gcm::message::Direction;
 use proptest::prelude::*;
 
 fn spec(lanes: u32, round: u64) -> Aegis256Spec {
-    Aegis256Spec { lanes, round: Cycles(round), compare: Cycles(1) }
+    Aegis256Spec { lanes, round: Cycles(round), tag: None, compare: Cycles(1) }
 }
 
 /// What one message of the datapath shows: dates, text, tag, and the cycle of each block taken.
-fn run(engine: &mut Datapath, input: &[Vec<u8>; 4], direction: Direction) -> (Dates, Vec<u8>, [u8; 16], Vec<u64>) {
+fn run(engine: &mut Datapath, input: &[Vec<u8>; 4], direction: Direction) -> (Dates, Vec<u8>, Vec<u8>, Vec<u64>) {
     let [key, nonce, aad, text] = input;
     engine.start(&key[..].try_into().unwrap(), &nonce[..].try_into().unwrap(), aad, text, direction);
     let (mut dates, mut output, mut taken, mut tag) = (Dates::default(), Vec::new(), Vec::new(), None);
@@ -42,16 +43,18 @@ proptest! {
     #[test]
     fn the_registers_give_the_bytes_of_the_crate_and_the_cycles_of_the_clockwork(
         (lanes, scheme) in prop::sample::select(vec![(1, Scheme::Aegis256), (2, Scheme::Aegis256X2), (4, Scheme::Aegis256X4)]),
-        round in 1..6_u64, seed in any::<u64>(),
+        round in 1..6_u64, seed in any::<u64>(), long in any::<bool>(),
         messages in prop::collection::vec((0..200_usize, 0..700_usize, any::<bool>()), 1..4),
     ) {
-        let spec = spec(lanes, round);
-        let (timing, mut engine) = (Timing::new(&spec).unwrap(), Datapath::new(&spec).unwrap());
+        let tag_bytes = if long { 32 } else { 16 };
+        let spec = Aegis256Spec { tag: Some(Bytes(tag_bytes)), ..spec(lanes, round) };
+        let format = Format { scheme, tag_bytes: tag_bytes as usize };
+        let (mut timing, mut engine) = (Timing::new(&spec).unwrap(), Datapath::new(&spec).unwrap());
         for (number, (aad, length, seal)) in messages.into_iter().enumerate() {
             let of = |part: u64, length| pattern(seed ^ (8 * number as u64 + part), length);
             let (key, nonce, aad, plain) = (of(0, 32), of(1, 32), of(2, aad), of(3, length));
             let mut cipher = plain.clone();
-            let expected = Key::new(scheme, &key).unwrap().seal(&nonce, &aad, &mut cipher).unwrap();
+            let expected = Key::new(format, &key).unwrap().seal(&nonce, &aad, &mut cipher).unwrap();
             let direction = if seal { Direction::Seal } else { Direction::Open };
             let (input, output) = if seal { (plain, cipher) } else { (cipher, plain) };
             let start = engine.cycle();
@@ -93,9 +96,10 @@ fn a_bit_of_a_block_reaches_the_keystream_two_blocks_later_and_not_before() {
 }
 
 #[test]
-fn other_numbers_of_lanes_and_rounds_without_latency_are_refused() {
+fn other_numbers_of_lanes_other_tags_and_rounds_without_latency_are_refused() {
     for lanes in [0, 3, 8] {
         assert_eq!(spec(lanes, 1).check(), Err(SpecError::Lanes(lanes)));
     }
+    assert_eq!(Aegis256Spec { tag: Some(Bytes(24)), ..spec(1, 1) }.check(), Err(SpecError::SchemeTag(24)));
     assert!(spec(1, 0).check().is_err() && spec(4, 1).check().is_ok());
 }

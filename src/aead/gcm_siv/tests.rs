@@ -1,5 +1,6 @@
 use super::*;
 use crate::aead::bytes::{Key, Scheme};
+use crate::aead::clockwork::Scheme as _;
 use crate::gcm::arbitrary::{any_engine, any_ghash, multiplier, pattern};
 use crate::gcm::bulk;
 use crate::gcm::field::Element;
@@ -160,7 +161,7 @@ fn padded(bytes: &[u8]) -> impl Iterator<Item = [u8; 16]> {
 }
 
 /// AES-GCM-SIV step by step, as the engine works: derivation, POLYVAL, tag, counter mode from the tag.
-fn sealed(unit: &GhashSpec, key: &[u8], nonce: &[u8], aad: &[u8], text: &[u8]) -> (Vec<u8>, [u8; 16]) {
+fn sealed(unit: &GhashSpec, key: &[u8], nonce: &[u8], aad: &[u8], text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let master = bulk::Key::new(key).unwrap();
     let derived = (0..2 + key.len() as u32 / 8).flat_map(|number| {
         let block = [&number.to_le_bytes()[..], nonce].concat();
@@ -182,7 +183,7 @@ fn sealed(unit: &GhashSpec, key: &[u8], nonce: &[u8], aad: &[u8], text: &[u8]) -
         counter[..4].copy_from_slice(&first.wrapping_add(block).to_le_bytes());
         cipher.encrypt_block(counter)
     });
-    (text.iter().zip(keystream).map(|(byte, key)| byte ^ key).collect(), tag)
+    (text.iter().zip(keystream).map(|(byte, key)| byte ^ key).collect(), tag.to_vec())
 }
 
 proptest! {

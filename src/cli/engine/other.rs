@@ -4,7 +4,7 @@ use super::{Arguments, Failure, Format, metrics};
 use crate::aead::alone::{AloneError, MessageOutcome, Outcome, run as run_alone};
 use crate::aead::spec::AeadSpec;
 use crate::config::{Role, Shipped};
-use crate::gcm::alone::Bench;
+use crate::gcm::bench::Bench;
 use crate::gcm::message::Direction;
 use miette::miette;
 use serde::Serialize;
@@ -78,7 +78,7 @@ fn set_key_bits(spec: &mut AeadSpec, bits: u32) -> Result<(), Failure> {
 
 fn failure(error: AloneError) -> Failure {
     match &error {
-        AloneError::Wrong { .. } => Failure::Verification(miette!("{error}")),
+        AloneError::Wrong(_) => Failure::Verification(miette!("{error}")),
         AloneError::Buffer { message, .. } => {
             Failure::Config(miette!("{error}; write `--set buffer=\"{message}\"`, or fewer --blocks"))
         }

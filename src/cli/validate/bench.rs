@@ -123,7 +123,9 @@ fn failed(error: IssueError) -> Failure {
         IssueError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. } => {
             Failure::Verification(miette!("interrupted: nothing was written"))
         }
-        IssueError::Run { error: RunError::Build(_), .. } => Failure::Config(miette!("{error}")),
+        IssueError::Run { error: RunError::Build(_), .. } | IssueError::Sms { .. } => {
+            Failure::Config(miette!("{error}"))
+        }
         IssueError::Run { .. } | IssueError::NoSpan { .. } => Failure::Simulation(miette!("{error}")),
         IssueError::NotDelivered { .. } => Failure::Verification(miette!("{error}")),
     }

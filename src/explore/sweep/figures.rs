@@ -2,10 +2,10 @@
 
 use super::points::Point;
 use super::study::Study;
-use crate::config::{MachineSpec, Resolved};
+use crate::config::{MachineSpec, Varied};
 use crate::cost::{self, Interval};
 use crate::explore::candidate::copy as copy_request;
-use crate::explore::price::{Price, engine, price, risk};
+use crate::explore::price::{Price, engine, engines_per_way, price, risk};
 use crate::sim::{Control, Kernel, Order, SimulationError};
 use crate::system::{self, DataMode, Direction, Outcome, Request, RunError};
 use crate::workload::CopyArgument;
@@ -39,7 +39,8 @@ pub struct Row {
 }
 
 /// Columns behind the axes, in the order of the table, and what each says.
-pub const COLUMNS: [(&str, &str); 23] = [
+pub const COLUMNS: [(&str, &str); 24] = [
+    ("bytes", "bytes of the copy"),
     ("gb_per_s", "10^9 bytes per second from the call to its return"),
     ("time_ps", "that time"),
     ("device_ps", "from the first byte that a copy engine moves to the last"),
@@ -79,8 +80,8 @@ impl Study {
     /// If `observer` stopped it.
     pub fn run(&self, point: Point, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, Stopped> {
         let refused = |point, error: String| Ok(Row { point, error: Some(error), figures: BTreeMap::new() });
-        let resolved = match self.machine(&point) {
-            Ok(resolved) => resolved,
+        let varied = match self.machine(&point) {
+            Ok(varied) => varied,
             Err(error) => return refused(point, error.to_string()),
         };
         let Ok(copy) = self.copy(&point).parse::<CopyArgument>() else { return refused(point, "no such copy".into()) };
@@ -94,15 +95,15 @@ impl Study {
             order: Order::Ascending,
             injections: Vec::new(),
         };
-        match system::run(&resolved.machine, request, &mut |_| observer()) {
-            Ok(outcome) => Ok(row(point, &resolved, copy.direction, bytes, &outcome)),
+        match system::run(&varied.machine, request, &mut |_| observer()) {
+            Ok(outcome) => Ok(row(point, &varied, copy.direction, bytes, &outcome)),
             Err(RunError::Simulation(SimulationError::Stopped { .. })) => Err(Stopped),
             Err(error) => refused(point, error.to_string()),
         }
     }
 }
 
-fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outcome: &Outcome) -> Row {
+fn row(point: Point, varied: &Varied, direction: Direction, bytes: u64, outcome: &Outcome) -> Row {
     let Some(copy) = outcome.copies.first() else {
         return Row { point, error: Some("there is no such copy".into()), figures: BTreeMap::new() };
     };
@@ -115,6 +116,7 @@ fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outc
         let since = |date: crate::units::Femtos| ps(date.0.saturating_sub(copy.start.0));
         let queue = &outcome.tag_queue;
         let mut put = |name: &str, value: Value| _ = figures.insert(name.to_owned(), value);
+        put("bytes", count(bytes));
         put("gb_per_s", Value::Number(bytes as f64 * 1e6 / time as f64));
         put("time_ps", ps(time));
         put("device_ps", copy.device.map_or(Value::None, |(from, to)| ps(to.0.saturating_sub(from.0))));
@@ -127,8 +129,8 @@ fn row(point: Point, resolved: &Resolved, direction: Direction, bytes: u64, outc
         put("exposure_total_ps", ps(queue.total_exposure.0));
         put("limited_by", Value::Text(format!("{} {}", copy.limited_by.unit, copy.limited_by.state)));
         put("limited_fraction", Value::Number(copy.limited_by.fraction));
-        put("assumed_parameters", count(resolved.assumed().len() as u64));
-        priced(&resolved.machine, direction, bytes, copy.messages, &mut put);
+        put("assumed_parameters", count(varied.assumed as u64));
+        priced(&varied.machine, direction, bytes, copy.messages, &mut put);
     }
     Row { point, error, figures }
 }
@@ -162,13 +164,13 @@ fn priced(machine: &MachineSpec, way: Direction, bytes: u64, messages: u64, put:
 
 /// The area of the engines that this direction uses.
 fn opening_area(machine: &MachineSpec, way: Direction, price: &Price) -> Option<Interval> {
-    let pces = f64::from(machine.copy_engine.pces_secure);
+    let engines = f64::from(engines_per_way(machine));
     let clock = machine.copy_engine.clock;
     let area = match &machine.aead {
         Some(aead) => cost::aead(aead, clock).ok()?.area_kge,
         None => cost::engine(&engine(machine, way), clock).area_kge,
     };
-    price.area_kge_low.map(|_| area * pces)
+    price.area_kge_low.map(|_| area * engines)
 }
 
 fn put_interval(name: &str, Interval { low, high }: Interval, put: &mut impl FnMut(&str, Value)) {

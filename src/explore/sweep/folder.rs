@@ -1,11 +1,17 @@
 //! A folder of results: which study it belongs to, and one line per point that has run.
+//!
+//! The lines stay in their file: of a point that has run, memory holds no more than its identity and where its line is.
 
+use super::column::AxisColumn;
 use super::figures::Row;
+use super::id::PointId;
+use super::partial::{ENDING, write_whole};
+use super::simulator::simulator;
 use super::study::Study;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -16,8 +22,8 @@ pub struct FolderRecord {
     pub study: String,
     /// The study's digest.
     pub study_digest: String,
-    /// The simulator that ran it.
-    pub sealsim_version: String,
+    /// The simulator that ran it: its version and what identifies its timing.
+    pub simulator: String,
     /// The study's text.
     pub text: String,
     /// Columns of the table that are axes.
@@ -32,7 +38,7 @@ pub struct FolderRecord {
 #[derive(Debug, Error)]
 pub enum FolderError {
     /// It cannot be read or written.
-    #[error("{path}: {error}")]
+    #[error("{path}: {error}{}", kept(error))]
     InputOutput {
         /// What.
         path: String,
@@ -48,7 +54,7 @@ pub enum FolderError {
         other: String,
     },
     /// Another version of the simulator wrote it.
-    #[error("{path} was written by sealsim {version}, this is {}: its points may not compare", env!("CARGO_PKG_VERSION"))]
+    #[error("{path} was written by sealsim {version}, this is {}: its points may not compare", simulator())]
     OtherVersion {
         /// The folder.
         path: String,
@@ -85,19 +91,32 @@ pub enum FolderError {
     },
 }
 
-/// An open folder. It is locked against other sweeps while it is open for writing.
+/// What to do about a file that cannot grow.
+fn kept(error: &io::Error) -> &'static str {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    match error.kind() {
+        StorageFull | QuotaExceeded | FileTooLarge => {
+            "; all points that were done are kept: make room and run the same command again to go on"
+        }
+        _ => "",
+    }
+}
+
+/// An open folder. It is locked against other sweeps while it is open.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     lines: File,
-    /// Lines by point.
-    done: HashMap<String, Row>,
+    /// Bytes of whole lines.
+    length: u64,
+    /// By point: where its line begins, and how long it is.
+    done: HashMap<PointId, (u64, u32)>,
 }
 
 const RECORD: &str = "study.json";
 const LINES: &str = "points.jsonl";
 
-fn failed(path: &Path) -> impl Fn(io::Error) -> FolderError {
+pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> FolderError + use<> {
     let path = path.display().to_string();
     move |error| FolderError::InputOutput { path: path.clone(), error }
 }
@@ -128,9 +147,9 @@ impl FolderRecord {
         Self {
             study: spec.name.clone(),
             study_digest: study.digest.clone(),
-            sealsim_version: env!("CARGO_PKG_VERSION").to_owned(),
+            simulator: simulator().to_owned(),
             text: text.to_owned(),
-            axes: spec.axis.iter().map(|axis| axis.path.clone()).collect(),
+            axes: AxisColumn::of(study).into_iter().map(|column| column.name).collect(),
             min: spec.objectives.min.clone(),
             max: spec.objectives.max.clone(),
         }
@@ -139,8 +158,8 @@ impl FolderRecord {
     /// Whether results of `other` may lie beside those of `self`.
     fn agrees(&self, other: &Self, folder: &Path) -> Result<(), FolderError> {
         let path = folder.display().to_string();
-        if self.sealsim_version != other.sealsim_version {
-            return Err(FolderError::OtherVersion { path, version: other.sealsim_version.clone() });
+        if self.simulator != other.simulator {
+            return Err(FolderError::OtherVersion { path, version: other.simulator.clone() });
         }
         if self.study_digest != other.study_digest {
             return Err(FolderError::OtherStudy { path, other: other.study.clone() });
@@ -155,21 +174,23 @@ impl Folder {
     /// # Errors
     /// If it holds anything else, is in use, or cannot be written.
     pub fn open(path: &Path, study: &Study, text: &str) -> Result<Self, FolderError> {
-        let record = FolderRecord::of(study, text);
         fs::create_dir_all(path).map_err(failed(path))?;
-        match FolderRecord::read(path) {
-            Ok(known) => record.agrees(&known, path)?,
-            Err(FolderError::NoStudy { .. }) => {
-                let mut entries = fs::read_dir(path).map_err(failed(path))?;
-                if entries.next().is_some() {
-                    return Err(FolderError::Foreign { path: path.display().to_string() });
-                }
-                let json = serde_json::to_string_pretty(&record).map_err(|error| failed(path)(error.into()))?;
-                write_whole(&path.join(RECORD), json.as_bytes())?;
-            }
+        let known = match FolderRecord::read(path) {
+            Ok(known) => Some(known),
+            Err(FolderError::NoStudy { .. }) => None,
             Err(error) => return Err(error),
+        };
+        let record = FolderRecord::of(study, text);
+        match &known {
+            Some(known) => record.agrees(known, path)?,
+            None => nothing_foreign(path)?,
         }
-        Self::attach(path)
+        let folder = Self::attach(path)?;
+        if known.is_none() {
+            let json = serde_json::to_string_pretty(&record).map_err(|error| failed(path)(error.into()))?;
+            write_whole(&path.join(RECORD), json.as_bytes())?;
+        }
+        Ok(folder)
     }
 
     fn attach(path: &Path) -> Result<Self, FolderError> {
@@ -181,16 +202,19 @@ impl Folder {
             Err(TryLockError::WouldBlock) => return Err(FolderError::InUse { path: path.display().to_string() }),
             Err(TryLockError::Error(error)) => return Err(failed(&file)(error)),
         }
-        let mut folder = Self { path: path.to_owned(), lines, done: HashMap::new() };
-        let whole = folder.read_lines(&file)?;
-        folder.lines.set_len(whole).map_err(failed(&file))?;
+        let mut folder = Self { path: path.to_owned(), lines, length: 0, done: HashMap::new() };
+        folder.read_lines(&file)?;
+        folder.lines.set_len(folder.length).map_err(failed(&file))?;
         Ok(folder)
     }
 
-    /// Reads all lines; gives the length of those that are whole. Only the last may be cut short, by a kill.
-    fn read_lines(&mut self, file: &Path) -> Result<u64, FolderError> {
-        self.lines.seek(SeekFrom::Start(0)).map_err(failed(file))?;
-        let (mut whole, mut number) = (0, 0);
+    /// Reads all lines. Only the last may be cut short, by a kill.
+    fn read_lines(&mut self, file: &Path) -> Result<(), FolderError> {
+        #[derive(Deserialize)]
+        struct Known {
+            id: PointId,
+        }
+        let mut number = 0;
         let mut reader = BufReader::new(&self.lines);
         let mut line = String::new();
         while reader.read_line(&mut line).map_err(failed(file))? > 0 {
@@ -198,41 +222,63 @@ impl Folder {
             if !line.ends_with('\n') {
                 break;
             }
-            let row: Row = serde_json::from_str(&line).map_err(|error| FolderError::Line {
-                path: file.display().to_string(),
-                line: number,
-                error,
-            })?;
-            self.done.insert(row.point.id.clone(), row);
-            whole += line.len() as u64;
+            let known: Known = serde_json::from_str(&line).map_err(|error| wrong_line(file, number, error))?;
+            self.done.insert(known.id, (self.length, line.len() as u32));
+            self.length += line.len() as u64;
             line.clear();
         }
-        Ok(whole)
+        Ok(())
     }
 
-    /// What is known of a point.
+    /// Whether a point has run.
     #[must_use]
-    pub fn row(&self, id: &str) -> Option<&Row> {
-        self.done.get(id)
+    pub fn has(&self, id: PointId) -> bool {
+        self.done.contains_key(&id)
+    }
+
+    /// How many points have run.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.done.len()
+    }
+
+    /// Whether none has.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.done.is_empty()
+    }
+
+    /// What came of a point, if it has run.
+    ///
+    /// # Errors
+    /// If its line cannot be read.
+    pub fn row(&self, id: PointId) -> Result<Option<Row>, FolderError> {
+        let Some(&(start, length)) = self.done.get(&id) else { return Ok(None) };
+        let file = self.path.join(LINES);
+        let mut line = vec![0; length as usize];
+        let mut lines = &self.lines;
+        lines.seek(SeekFrom::Start(start)).and_then(|_| lines.read_exact(&mut line)).map_err(failed(&file))?;
+        serde_json::from_slice(&line).map(Some).map_err(|error| wrong_line(&file, 0, error))
     }
 
     /// Adds a row, if it is new, and sees it to the file.
     ///
     /// # Errors
     /// If it cannot be written; what was written before is still there.
-    pub fn add(&mut self, row: Row) -> Result<(), FolderError> {
-        if self.done.contains_key(&row.point.id) {
+    pub fn add(&mut self, row: &Row) -> Result<(), FolderError> {
+        if self.has(row.point.id) {
             return Ok(());
         }
         let file = self.path.join(LINES);
-        let json = serde_json::to_string(&row).map_err(|error| failed(&file)(error.into()))?;
-        let before = self.lines.metadata().map_err(failed(&file))?.len();
-        if let Err(error) = self.lines.write_all(format!("{json}\n").as_bytes()).and_then(|()| self.lines.flush()) {
+        let mut line = serde_json::to_vec(row).map_err(|error| failed(&file)(error.into()))?;
+        line.push(b'\n');
+        if let Err(error) = self.lines.write_all(&line) {
             // Half a line would be taken for a kill's; without it the file is as it was.
-            let _ = self.lines.set_len(before);
+            let _ = self.lines.set_len(self.length);
             return Err(failed(&file)(error));
         }
-        self.done.insert(row.point.id.clone(), row);
+        self.done.insert(row.point.id, (self.length, line.len() as u32));
+        self.length += line.len() as u64;
         Ok(())
     }
 
@@ -243,11 +289,84 @@ impl Folder {
     }
 }
 
-/// Writes a file beside its place and renames it, so that it is whole or not there.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed(path))?;
-    file.write_all(bytes).and_then(|()| file.flush()).map_err(failed(path))?;
-    file.persist(path).map_err(|error| failed(path)(error.error))?;
+fn wrong_line(file: &Path, line: usize, error: serde_json::Error) -> FolderError {
+    FolderError::Line { path: file.display().to_string(), line, error }
+}
+
+/// Refuses a folder with files that are not results. A sweep that was killed before it said which study it is has left no more than an
+/// empty file of lines and a record that is not whole.
+fn nothing_foreign(path: &Path) -> Result<(), FolderError> {
+    for entry in fs::read_dir(path).map_err(failed(path))? {
+        let entry = entry.map_err(failed(path))?;
+        let empty = || entry.metadata().map(|data| data.len() == 0);
+        let name = entry.file_name();
+        let own = name == format!("{RECORD}{ENDING}").as_str() || (name == LINES && empty().map_err(failed(path))?);
+        if !own {
+            return Err(FolderError::Foreign { path: path.display().to_string() });
+        }
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::id::PointId;
+    use super::super::points::Point;
+    use super::*;
+
+    const STUDY: &str = "name = \"n\"\nsummary = \"s\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:64KiB\"\n\
+                         [[axis]]\npath = \"tag_queue.depth\"\nfrom = 1\nto = 500\nstep = 1\n";
+
+    fn row(point: Point) -> Row {
+        Row { point, error: Some("none of this ran".into()), figures: std::collections::BTreeMap::new() }
+    }
+
+    #[test]
+    fn a_disk_that_is_full_is_named_as_such_and_says_that_nothing_is_lost() {
+        let full = failed(Path::new("results/points.jsonl"))(io::Error::from(io::ErrorKind::StorageFull));
+        assert!(full.to_string().contains("all points that were done are kept"), "{full}");
+        let other = failed(Path::new("results"))(io::Error::from(io::ErrorKind::PermissionDenied));
+        assert!(!other.to_string().contains("kept"), "{other}");
+    }
+
+    #[test]
+    fn rows_come_back_by_identity_before_and_after_the_folder_is_opened_again() {
+        let place = tempfile::tempdir().unwrap();
+        let study = Study::read(STUDY).unwrap();
+        let mut folder = Folder::open(place.path(), &study, STUDY).unwrap();
+        let points: Vec<Point> = study.points().unwrap().collect();
+        assert!(folder.is_empty());
+        points.iter().rev().for_each(|point| folder.add(&row(point.clone())).unwrap());
+        folder.add(&row(points[7].clone())).unwrap();
+        assert!(matches!(Folder::open(place.path(), &study, STUDY), Err(FolderError::InUse { .. })));
+        for _ in 0..2 {
+            assert_eq!(folder.len(), 500);
+            for point in [&points[0], &points[250], &points[499]] {
+                assert_eq!(folder.row(point.id).unwrap(), Some(row(point.clone())));
+            }
+            assert_eq!(folder.row(PointId([0; 16])).unwrap(), None);
+            drop(folder);
+            folder = Folder::open(place.path(), &study, STUDY).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_memory_holds_of_a_point_that_has_run_has_a_fixed_size() {
+        // Identity and place of the line. Hash tables of the standard library are at least seven sixteenths full after they have
+        // grown, and take one byte more per slot.
+        let slot = size_of::<(PointId, (u64, u32))>();
+        assert!((slot + 1) * 16 / 7 <= 96, "{slot}");
+    }
+
+    #[test]
+    fn a_folder_that_a_kill_left_without_its_record_is_taken_and_others_are_not() {
+        let place = tempfile::tempdir().unwrap();
+        let study = Study::read(STUDY).unwrap();
+        fs::write(place.path().join(LINES), "").unwrap();
+        fs::write(place.path().join("study.json.partial"), "{").unwrap();
+        assert!(Folder::open(place.path(), &study, STUDY).is_ok());
+        fs::remove_file(place.path().join(RECORD)).unwrap();
+        fs::write(place.path().join(LINES), "{}\n").unwrap();
+        assert!(matches!(Folder::open(place.path(), &study, STUDY), Err(FolderError::Foreign { .. })));
+    }
 }

@@ -6,21 +6,35 @@
 //!                                                                     +--> points.csv, points.parquet   in the study's order
 //! ```
 //!
-//! A point is known by its content: what is in the folder is not run again. A line is written whole and flushed before the next, so a
-//! run that is killed loses what was under way and no more. The tables are in the study's order, whatever the number of threads.
+//! A point is known by its content: what is in the folder is not run again. A line is written whole before the next, so a run that is
+//! killed loses what was under way and no more. The tables are in the study's order, whatever the number of threads.
+//!
+//! | memory | |
+//! | --- | --- |
+//! | per point under way | a machine |
+//! | per point that has run | its identity and the place of its line: below 100 bytes |
+//! | while tables are written | the rows of one group of the Parquet file |
 
 mod axis;
+mod column;
 mod figures;
 mod folder;
+mod id;
 mod pareto;
+mod partial;
 mod points;
+mod run;
+mod simulator;
 mod study;
 mod table;
 
 pub use axis::{AxisError, AxisSpec};
+pub use column::AxisColumn;
 pub use figures::{COLUMNS, Row, Stopped, Value};
 pub use folder::{Folder, FolderError, FolderRecord};
+pub use id::PointId;
 pub use pareto::{Front, ParetoError, front};
 pub use points::Point;
-pub use study::{Objectives, Random, Study, StudyError, StudySpec};
-pub use table::{Table, TableError};
+pub use run::{Ended, Tabled};
+pub use study::{Objectives, Plot, Random, Study, StudyError, StudySpec};
+pub use table::{Table, TableError, TableWriter};

@@ -30,6 +30,9 @@ pub enum ParetoError {
 pub struct Front {
     /// Rows on it, in the table's order.
     pub rows: Vec<usize>,
+    /// Of three rows and more: where the objectives, each from its worst on the front to its best, are greatest in sum. Beyond it one is
+    /// bought with more of another.
+    pub knee: Option<usize>,
     /// Rows that took part.
     pub compared: usize,
     /// Rows without a number in some objective.
@@ -77,9 +80,31 @@ pub fn front(table: &Table, min: &[String], max: &[String]) -> Result<Front, Par
             front.push((place, own));
         }
     }
+    let knee = knee(&front);
     let mut rows: Vec<usize> = front.into_iter().map(|(place, _)| place).collect();
     rows.sort_unstable();
-    Ok(Front { rows, compared, left_out })
+    Ok(Front { rows, knee, compared, left_out })
+}
+
+/// The scores are less the better. Of equals, the first of the table.
+fn knee(front: &[(usize, Vec<f64>)]) -> Option<usize> {
+    let objectives = front.first()?.1.len();
+    if front.len() < 3 || objectives < 2 {
+        return None;
+    }
+    let ends = |place: usize| {
+        let scores = front.iter().map(move |(_, scores)| scores[place]);
+        scores.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), score| (low.min(score), high.max(score)))
+    };
+    let ends: Vec<(f64, f64)> = (0..objectives).map(ends).collect();
+    let lost = |scores: &[f64]| -> f64 {
+        let each = scores.iter().zip(&ends).filter(|(_, (low, high))| high > low);
+        each.map(|(score, (low, high))| (score - low) / (high - low)).sum()
+    };
+    let order = |one: &&(usize, Vec<f64>), other: &&(usize, Vec<f64>)| {
+        lost(&one.1).total_cmp(&lost(&other.1)).then(one.0.cmp(&other.0))
+    };
+    front.iter().min_by(order).map(|(place, _)| *place)
 }
 
 fn beats(one: &[f64], other: &[f64]) -> bool {
@@ -111,10 +136,23 @@ mod tests {
     }
 
     #[test]
+    fn the_knee_is_where_the_least_is_lost_and_ends_of_a_front_are_none() {
+        let bent = table(&[(0, 0, 0), (1, 0, 80), (2, 0, 90), (10, 0, 100)]);
+        let knee = |table: &Table| front(table, &["a".into()], &["c".into()]).unwrap().knee;
+        // Lost: 1, 0.1 + 0.2, 0.2 + 0.1, 1; of equals the first.
+        assert_eq!(knee(&bent), Some(1));
+        assert_eq!(knee(&table(&[(0, 0, 0), (1, 0, 80)])), None);
+        assert_eq!(front(&bent, &["a".into()], &[]).unwrap().knee, None);
+    }
+
+    #[test]
     fn rows_without_a_number_are_left_out_and_counted() {
         let mut table = table(&[(1, 1, 1), (0, 0, 0)]);
         table.rows[1][0] = Value::None;
-        assert_eq!(front(&table, &["a".into()], &[]), Ok(Front { rows: vec![0], compared: 1, left_out: 1 }));
+        assert_eq!(
+            front(&table, &["a".into()], &[]),
+            Ok(Front { rows: vec![0], knee: None, compared: 1, left_out: 1 })
+        );
         assert!(matches!(front(&table, &["d".into()], &[]), Err(ParetoError::Unknown { .. })));
         assert_eq!(front(&table, &[], &[]), Err(ParetoError::NoObjective));
     }

@@ -1,7 +1,8 @@
 //! From a study to its points, one by one.
 
+use super::id::PointId;
 use super::study::{MOST_POINTS, Random, Study, StudyError};
-use crate::config::{ConfigError, Resolved};
+use crate::config::{ConfigError, Varied};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
@@ -12,10 +13,18 @@ use sha2::{Digest, Sha256};
 pub struct Point {
     /// Its place in the study, from 0.
     pub index: u64,
-    /// What identifies it: the first 16 bytes of SHA-256 over the study's base and its settings, in hexadecimal.
-    pub id: String,
+    /// What identifies it, over the study's base and its settings.
+    pub id: PointId,
     /// By axis: the value; none where the axis does not apply.
     pub settings: Vec<(String, Option<String>)>,
+}
+
+impl Point {
+    /// What an axis is set to, if it applies.
+    #[must_use]
+    pub fn value(&self, axis: &str) -> Option<&str> {
+        self.settings.iter().find(|(path, _)| path == axis).and_then(|(_, value)| value.as_deref())
+    }
 }
 
 /// A group of axes that advance together.
@@ -70,7 +79,7 @@ impl Study {
             }
             let settings = self.settings(&choices);
             let id = self.id(&settings);
-            let new = !self.may_repeat() || seen.insert(id.clone());
+            let new = !self.may_repeat() || seen.insert(id);
             new.then_some((id, settings))
         });
         Ok(points.zip(0..).map(|((id, settings), index)| Point { index, id, settings }))
@@ -90,34 +99,47 @@ impl Study {
         settings
     }
 
-    fn id(&self, settings: &[(String, Option<String>)]) -> String {
+    fn id(&self, settings: &[(String, Option<String>)]) -> PointId {
         let mut hash = Sha256::new();
         hash.update(&self.base_digest);
         for (path, value) in settings.iter().filter_map(|(path, value)| Some((path, value.as_ref()?))) {
-            let value = if path == "design" { self.designs.get(value).unwrap_or(value) } else { value };
+            let design = self.designs.get(value).filter(|_| path == "design");
+            let value = design.map_or(value, |base| &base.resolved().digest);
             hash.update(format!("{path}={value}\n"));
         }
-        hex::encode(&hash.finalize()[..16])
+        let hash = hash.finalize();
+        PointId(std::array::from_fn(|place| hash[place]))
+    }
+
+    /// Whether a point is one of the study's.
+    #[must_use]
+    pub fn owns(&self, point: &Point) -> bool {
+        let (axes, settings) = (self.spec.axis.iter().zip(&self.values), &point.settings);
+        let known = axes.zip(settings).all(|((axis, values), (path, value))| {
+            axis.path == *path && value.as_ref().is_none_or(|value| values.contains(value))
+        });
+        settings.len() == self.values.len() && known && self.id(settings) == point.id
     }
 
     /// The machine of a point.
     ///
     /// # Errors
     /// If there is no such machine.
-    pub fn machine(&self, point: &Point) -> Result<Resolved, ConfigError> {
-        let set =
-            |path: &str| point.settings.iter().find(|(known, _)| known == path).and_then(|(_, value)| value.clone());
-        let layers = set("design").map_or_else(|| self.spec.base(), |design| self.spec.base().overlay(design));
-        let paths = point.settings.iter().filter(|(path, _)| path != "copy" && path != "design");
-        let settings = paths.filter_map(|(path, value)| Some(format!("{path}={}", value.as_ref()?)));
-        settings.fold(layers, |layers, setting| layers.set(setting)).resolve()
+    pub fn machine(&self, point: &Point) -> Result<Varied, ConfigError> {
+        let own = |path: &str| !["copy", "design"].contains(&path);
+        let settings: Vec<String> = point
+            .settings
+            .iter()
+            .filter(|(path, _)| own(path))
+            .filter_map(|(path, value)| Some(format!("{path}={}", value.as_ref()?)))
+            .collect();
+        self.base(point.value("design")).varied(&settings)
     }
 
     /// The copy of a point.
     #[must_use]
     pub fn copy<'a>(&'a self, point: &'a Point) -> &'a str {
-        let own = point.settings.iter().find(|(path, _)| path == "copy").and_then(|(_, value)| value.as_deref());
-        own.unwrap_or(&self.spec.copy)
+        point.value("copy").unwrap_or(&self.spec.copy)
     }
 }
 
@@ -150,6 +172,12 @@ mod tests {
         );
         let ids: HashSet<_> = study.points().unwrap().map(|point| point.id).collect();
         assert_eq!(ids.len(), 6);
+        assert!(study.points().unwrap().all(|point| study.owns(&point)));
+        let other = Point {
+            settings: vec![("link.read_tags".into(), Some("33".into()))],
+            ..study.points().unwrap().next().unwrap()
+        };
+        assert!(!study.owns(&other));
     }
 
     #[test]
@@ -195,6 +223,10 @@ mod tests {
                 "[[axis]]\npath = \"link.read_tags\"\nvalues = [1]\n[[axis]]\npath = \"link.read_tags\"\nvalues = [1]"
             )
             .contains("two axes")
+        );
+        assert!(
+            error("objectives = { min = [\"area\"] }\n[[axis]]\npath = \"link.read_tags\"\nvalues = [32]")
+                .contains("no column `area`; there will be index, link.read_tags, bytes, gb_per_s")
         );
         assert!(error("[[axes]]\npath = \"link.read_tags\"").contains("axes"));
     }

@@ -1,7 +1,10 @@
 //! A study: a machine, a copy, what varies, and what is looked at.
 
 use super::axis::{AxisError, AxisSpec, text};
-use crate::config::{ConfigError, Layers, Resolved};
+use super::column::AxisColumn;
+use super::simulator::simulator;
+use super::table::columns;
+use crate::config::{Base, ConfigError, Layers};
 use crate::workload::{CopyArgument, CopyError};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -34,6 +37,21 @@ pub struct StudySpec {
     /// Columns that the study is about, for people and for `sealsim pareto`.
     #[serde(default)]
     pub objectives: Objectives,
+    /// How the study is drawn.
+    pub plot: Option<Plot>,
+}
+
+/// Columns against one, as `sealsim sweep --plot` draws them.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plot {
+    /// The column along the horizontal axis.
+    pub x: String,
+    /// The columns along vertical axes, one each.
+    pub y: Vec<String>,
+    /// Columns whose values tell curves apart.
+    #[serde(default)]
+    pub by: Vec<String>,
 }
 
 /// Points at random.
@@ -117,6 +135,16 @@ pub enum StudyError {
         /// On what.
         on: String,
     },
+    /// An objective or a plot of a column that there will not be.
+    #[error("{what}: there will be no column `{name}`; there will be {known}")]
+    Column {
+        /// `objectives` or `plot`.
+        what: &'static str,
+        /// As written.
+        name: String,
+        /// The columns that it may be.
+        known: String,
+    },
     /// More points than a study may have.
     #[error("more than {most} points")]
     TooMany {
@@ -139,8 +167,10 @@ pub struct Study {
     pub digest: String,
     /// The same of what all points share.
     pub(super) base_digest: String,
-    /// By design of an axis: the digest of the machine with it, since a file may change under its name.
-    pub(super) designs: BTreeMap<String, String>,
+    /// The machine that all points vary.
+    base: Base,
+    /// By design of an axis: the machine with it, whose digest counts, since a file may change under its name.
+    pub(super) designs: BTreeMap<String, Base>,
 }
 
 impl Study {
@@ -154,17 +184,18 @@ impl Study {
             return Err(StudyError::NoPoints);
         }
         let values = spec.axis.iter().map(AxisSpec::texts).collect::<Result<Vec<_>, _>>()?;
-        let base = spec.base().resolve()?;
+        let base = spec.base().base()?;
         let digest = |text: String| hex::encode(Sha256::digest(text));
-        let base_digest = digest(format!("{}\n{}\n{}\n", env!("CARGO_PKG_VERSION"), base.digest, spec.copy));
+        let base_digest = digest(format!("{}\n{}\n{}\n", simulator(), base.resolved().digest, spec.copy));
         let mut designs = BTreeMap::new();
         for (_, values) in spec.axis.iter().zip(&values).filter(|(axis, _)| axis.path == "design") {
             for design in values {
-                designs.insert(design.clone(), spec.base().overlay(design.as_str()).resolve()?.digest);
+                designs.insert(design.clone(), spec.base().overlay(design.as_str()).base()?);
             }
         }
-        let all = format!("{base_digest}\n{designs:?}\n{:?}\n{:?}\n{values:?}\n", spec.axis, spec.random);
-        let study = Self { digest: digest(all), base_digest, designs, spec, values };
+        let digests: BTreeMap<_, _> = designs.iter().map(|(name, base)| (name, &base.resolved().digest)).collect();
+        let all = format!("{base_digest}\n{digests:?}\n{:?}\n{:?}\n{values:?}\n", spec.axis, spec.random);
+        let study = Self { digest: digest(all), base_digest, base, designs, spec, values };
         study.check()?;
         Ok(study)
     }
@@ -186,7 +217,18 @@ impl Study {
             }
             self.check_values(place)?;
         }
-        Ok(())
+        self.check_columns()
+    }
+
+    fn check_columns(&self) -> Result<(), StudyError> {
+        let columns = columns(&AxisColumn::of(self));
+        let Objectives { min, max } = &self.spec.objectives;
+        let objectives = min.iter().chain(max).map(|name| ("objectives", name));
+        let plot = self.spec.plot.iter().flat_map(|plot| std::iter::once(&plot.x).chain(&plot.y).chain(&plot.by));
+        match objectives.chain(plot.map(|name| ("plot", name))).find(|(_, name)| !columns.contains(name)) {
+            Some((what, name)) => Err(StudyError::Column { what, name: name.clone(), known: columns.join(", ") }),
+            None => Ok(()),
+        }
     }
 
     /// A path that no machine has, a design that is none, a copy that is none: told before anything runs. Whether the machine
@@ -199,33 +241,45 @@ impl Study {
                 _ => break,
             }
         }
-        let Some(value) = self.values[place].first().filter(|_| !["copy", "design"].contains(&path.as_str())) else {
+        if ["copy", "design"].contains(&path.as_str()) {
             return Ok(());
-        };
+        }
         // Where the axis applies, other fields may exist.
-        let mut layers = self.spec.base();
+        let (mut design, mut settings) = (None, Vec::new());
         for (on, wanted) in &self.spec.axis[place].when {
             let Some(wanted) = wanted.first().and_then(text) else { continue };
-            layers = match on.as_str() {
-                "copy" => layers,
-                "design" => layers.overlay(wanted),
-                path => layers.set(format!("{path}={wanted}")),
-            };
-        }
-        match layers.set(format!("{path}={value}")).resolve() {
-            Err(error) if error.is_about_the_field() => {
-                Err(StudyError::Path { path: path.clone(), error: Box::new(error) })
+            match on.as_str() {
+                "copy" => {}
+                "design" => design = Some(wanted),
+                path => settings.push(format!("{path}={wanted}")),
             }
-            _ => Ok(()),
+        }
+        let base = self.base(design.as_deref());
+        for value in self.to_check(place) {
+            settings.push(format!("{path}={value}"));
+            match base.varied(&settings) {
+                Err(error) if error.is_about_the_field() => {
+                    return Err(StudyError::Path { path: path.clone(), error: Box::new(error) });
+                }
+                _ => _ = settings.pop(),
+            }
+        }
+        Ok(())
+    }
+
+    /// Values that show what is wrong with an axis by itself: all of a list, the ends of a range, whose values are of one kind.
+    fn to_check(&self, place: usize) -> Vec<&String> {
+        let values = &self.values[place];
+        match &self.spec.axis[place].values {
+            Some(_) => values.iter().collect(),
+            None => values.first().into_iter().chain(values.last()).collect(),
         }
     }
 
-    /// The machine without any axis.
-    ///
-    /// # Errors
-    /// None that [`Study::read`] would not have given.
-    pub fn base(&self) -> Result<Resolved, ConfigError> {
-        self.spec.base().resolve()
+    /// The machine without any axis, with a design of an axis if one is named.
+    #[must_use]
+    pub fn base(&self, design: Option<&str>) -> &Base {
+        design.and_then(|design| self.designs.get(design)).unwrap_or(&self.base)
     }
 }
 

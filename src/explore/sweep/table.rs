@@ -1,7 +1,10 @@
 //! The table of a sweep: as CSV and Parquet, one row per point in the study's order.
 
+use super::column::{AxisColumn, parsed};
 use super::figures::{COLUMNS, Row, Value};
-use super::folder::{FolderError, write_whole};
+use super::folder::FolderError;
+use super::partial::Partial;
+use super::study::StudyError;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
@@ -17,6 +20,9 @@ pub enum TableError {
     /// A file.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// The study.
+    #[error(transparent)]
+    Study(#[from] StudyError),
     /// The CSV writer.
     #[error("{0}")]
     Csv(String),
@@ -37,33 +43,8 @@ pub struct Table {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// A text that is a number becomes one, so that axes sort and plot as numbers.
-fn parsed(text: &str) -> Value {
-    text.parse::<i64>()
-        .map(Value::Integer)
-        .or_else(|_| text.parse::<f64>().map(Value::Number))
-        .unwrap_or_else(|_| Value::Text(text.to_owned()))
-}
-
 impl Table {
-    /// The table of so many rows.
-    #[must_use]
-    pub fn new(axes: &[String], rows: &[Row]) -> Self {
-        let figures = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
-        let index = std::iter::once("index".to_owned());
-        let ends = ["error".to_owned(), "id".to_owned()];
-        let columns = index.chain(axes.iter().cloned()).chain(figures).chain(ends).collect();
-        let row = |row: &Row| {
-            let settings = row.point.settings.iter().map(|(_, value)| value.as_deref().map_or(Value::None, parsed));
-            let figures = COLUMNS.iter().map(|(name, _)| row.figures.get(*name).cloned().unwrap_or(Value::None));
-            let error = row.error.clone().map_or(Value::None, Value::Text);
-            let ends = [error, Value::Text(row.point.id.clone())];
-            std::iter::once(Value::Integer(row.point.index as i64)).chain(settings).chain(figures).chain(ends).collect()
-        };
-        Self { columns, rows: rows.iter().map(row).collect() }
-    }
-
-    /// Reads what [`Table::write`] wrote as CSV.
+    /// Reads what a [`TableWriter`] wrote as CSV.
     ///
     /// # Errors
     /// If it is not there or is no table.
@@ -91,27 +72,85 @@ impl Table {
         writer.into_inner().map_err(|error| wrong(&error))
     }
 
-    /// As Parquet: a column is of doubles if every value in it is a number, else of texts.
+    /// The place of a column.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column == name)
+    }
+}
+
+/// The names of all columns.
+pub(super) fn columns(axes: &[AxisColumn]) -> Vec<String> {
+    let figures = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
+    let ends = ["error".to_owned(), "id".to_owned()];
+    let axes = axes.iter().map(|axis| axis.name.clone());
+    std::iter::once("index".to_owned()).chain(axes).chain(figures).chain(ends).collect()
+}
+
+/// The values of a row, by column.
+fn values(axes: &[AxisColumn], row: &Row) -> Vec<Value> {
+    let settings = axes.iter().zip(&row.point.settings);
+    let settings = settings.map(|(axis, (_, value))| value.as_deref().map_or(Value::None, |value| axis.value(value)));
+    let figures = COLUMNS.iter().map(|(name, _)| row.figures.get(*name).cloned().unwrap_or(Value::None));
+    let error = row.error.clone().map_or(Value::None, Value::Text);
+    let ends = [error, Value::Text(row.point.id.to_string())];
+    std::iter::once(Value::Integer(row.point.index as i64)).chain(settings).chain(figures).chain(ends).collect()
+}
+
+/// Rows of one group of the Parquet file, which are all that a writer holds.
+const GROUP: usize = 1024;
+
+/// Writes points.csv and points.parquet, row by row. Neither has its name before both are whole.
+pub struct TableWriter {
+    axes: Vec<AxisColumn>,
+    csv: csv::Writer<Partial>,
+    parquet: SerializedFileWriter<Partial>,
+    /// By column: whether it is of numbers, else of texts.
+    numeric: Vec<bool>,
+    group: Vec<Vec<Value>>,
+}
+
+impl TableWriter {
+    /// Begins both files in a folder.
     ///
     /// # Errors
-    /// [`TableError::Parquet`].
-    pub fn parquet(&self) -> Result<Vec<u8>, TableError> {
-        let numeric: Vec<bool> = (0..self.columns.len()).map(|column| self.is_numeric(column)).collect();
-        let fields = self.columns.iter().zip(&numeric).map(|(name, numeric)| {
+    /// If one cannot be made or written.
+    pub fn create(folder: &Path, axes: Vec<AxisColumn>) -> Result<Self, TableError> {
+        let names = columns(&axes);
+        let numeric: Vec<bool> = names.iter().enumerate().map(|(place, name)| is_numeric(&axes, place, name)).collect();
+        let mut csv = csv::Writer::from_writer(Partial::create(&folder.join("points.csv"))?);
+        csv.write_record(&names).map_err(|error| failed_csv(&error))?;
+        let fields = names.iter().zip(&numeric).map(|(name, numeric)| {
             let physical = if *numeric { Physical::DOUBLE } else { Physical::BYTE_ARRAY };
             let logical = (!numeric).then_some(LogicalType::String);
             let builder = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
             builder.with_logical_type(logical).build().map(Arc::new)
         });
         let schema = Type::group_type_builder("points").with_fields(fields.collect::<Result<_, _>>()?).build()?;
+        let out = Partial::create(&folder.join("points.parquet"))?;
         let properties = Arc::new(WriterProperties::builder().build());
-        let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties)?;
-        let mut group = writer.next_row_group()?;
-        for (column, numeric) in numeric.into_iter().enumerate() {
+        let parquet = SerializedFileWriter::new(out, Arc::new(schema), properties)?;
+        Ok(Self { axes, csv, parquet, numeric, group: Vec::new() })
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, row: &Row) -> Result<(), TableError> {
+        let values = values(&self.axes, row);
+        self.csv.write_record(values.iter().map(Value::shown)).map_err(|error| failed_csv(&error))?;
+        self.group.push(values);
+        if self.group.len() == GROUP { self.end_group() } else { Ok(()) }
+    }
+
+    fn end_group(&mut self) -> Result<(), TableError> {
+        let mut group = self.parquet.next_row_group()?;
+        for (column, numeric) in self.numeric.iter().enumerate() {
             let Some(mut out) = group.next_column()? else { break };
-            let values = || self.rows.iter().map(move |row| &row[column]);
+            let values = || self.group.iter().map(move |row| &row[column]);
             let levels: Vec<i16> = values().map(|value| i16::from(*value != Value::None)).collect();
-            if numeric {
+            if *numeric {
                 let numbers: Vec<f64> = values().filter_map(Value::number).collect();
                 out.typed::<DoubleType>().write_batch(&numbers, Some(&levels), None)?;
             } else {
@@ -122,29 +161,34 @@ impl Table {
             out.close()?;
         }
         group.close()?;
-        Ok(writer.into_inner()?)
-    }
-
-    fn is_numeric(&self, column: usize) -> bool {
-        let known = COLUMNS.iter().any(|(name, _)| *name == self.columns[column] && !TEXTS.contains(name));
-        let texts = self.rows.iter().any(|row| matches!(row[column], Value::Text(_)));
-        known || (!texts && !["error", "id"].contains(&self.columns[column].as_str()))
-    }
-
-    /// Writes both files into a folder, each whole or not at all.
-    ///
-    /// # Errors
-    /// If one cannot be made or written.
-    pub fn write(&self, folder: &Path) -> Result<(), TableError> {
-        write_whole(&folder.join("points.csv"), &self.csv()?)?;
-        write_whole(&folder.join("points.parquet"), &self.parquet()?)?;
+        self.group.clear();
         Ok(())
     }
 
-    /// The place of a column.
-    #[must_use]
-    pub fn column(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| column == name)
+    /// Ends both files and gives them their names.
+    ///
+    /// # Errors
+    /// If one cannot be written; the old ones are then still there.
+    pub fn finish(mut self) -> Result<(), TableError> {
+        if !self.group.is_empty() {
+            self.end_group()?;
+        }
+        let parquet = self.parquet.into_inner()?;
+        let csv = self.csv.into_inner().map_err(|error| TableError::Csv(format!("points.csv: {}", error.error())))?;
+        csv.finish()?;
+        Ok(parquet.finish()?)
+    }
+}
+
+fn failed_csv(error: &csv::Error) -> TableError {
+    TableError::Csv(format!("points.csv: {error}"))
+}
+
+/// A column is of numbers if every value in it is one, whatever the rows.
+fn is_numeric(axes: &[AxisColumn], place: usize, name: &str) -> bool {
+    match place.checked_sub(1).and_then(|place| axes.get(place)) {
+        Some(axis) => axis.numeric,
+        None => !TEXTS.contains(&name) && !["error", "id"].contains(&name),
     }
 }
 

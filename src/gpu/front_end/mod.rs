@@ -388,13 +388,14 @@ impl FrontEnd {
             if ordered || self.flights.len() >= self.spec.copy_engine.messages_in_flight as usize {
                 return stall(Stall::Order);
             }
+            let first = self.next_job;
             let refusal = self.start(transfer, now, ports);
             if refusal.is_some() || self.poisoned {
                 return refusal;
             }
             self.mark(step.copy, Edge::Begin, now);
             if let (Some(copy), Operation::Decrypt { .. }) = (step.copy, &transfer.operation) {
-                self.firsts.start(copy, self.next_job - 1);
+                self.firsts.start(copy, first..self.next_job);
             }
             if self.spec.writes_host && launch.flush == Some(Flush::Sys) {
                 self.flush = Some(None);

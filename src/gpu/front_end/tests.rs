@@ -35,6 +35,8 @@ fn spec(release: Release) -> FrontEndSpec {
             opens: crate::gpu::spec::Opens::Arriving,
             open_ghash: None,
             sharing: None,
+            engine_wire: None,
+            engine_turn: None,
             flush: Cycles(0),
             turnaround: Cycles(0),
         },

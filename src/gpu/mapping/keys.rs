@@ -145,6 +145,15 @@ pub fn simulation_mask(master: &[u8; 32], version: u32, name: KeyName) -> IvMask
     mask
 }
 
+/// What ends the nonces of a scheme whose nonces are longer than an IV, in the same manner.
+#[must_use]
+pub fn simulation_nonce_tail(master: &[u8; 32], version: u32, name: KeyName) -> [u8; 20] {
+    let digest = derive(master, version, &format!("{name} nonce tail"));
+    let mut tail = [0; 20];
+    tail.copy_from_slice(&digest[..20]);
+    tail
+}
+
 fn derive(master: &[u8; 32], version: u32, label: &str) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(master);

@@ -20,14 +20,21 @@ use crate::{
 impl Pce {
     /// Sends the next read of device memory of a transfer, or says why not.
     pub(super) fn ask_device(&mut self, number: u64, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
-        let (burst, room) = (self.spec.copy_engine.burst.0, self.spec.copy_engine.read_buffer.0);
+        let (burst, mut room) = (self.spec.copy_engine.burst.0, self.spec.copy_engine.read_buffer.0);
         let transfer = &mut self.transfers[(number - self.first) as usize];
         if transfer.staging.is_some() && transfer.sealed.is_none() {
             return Some((Activity::Stall(Stall::ReadData), Wake::NEVER));
         }
-        let address = transfer.staging.unwrap_or(transfer.job.source) + transfer.asked;
-        let bytes = (burst - address % burst).min(transfer.job.bytes - transfer.asked);
+        // Of a message that is read twice the second time follows the first.
+        let place =
+            if transfer.asked < transfer.job.bytes { transfer.asked } else { transfer.asked - transfer.job.bytes };
+        let address = transfer.staging.unwrap_or(transfer.job.source) + place;
+        let bytes = (burst - address % burst).min(transfer.job.bytes - place);
+        room += transfer.first_pass.as_ref().map_or(0, |pass| pass.room());
         if self.buffered + bytes > room {
+            if !self.taken.is_empty() {
+                return Some(self.buffer_full());
+            }
             return Some((Activity::Stall(self.outward_stall(now.cycle)), Wake::NEVER));
         }
         if !ports.reads.has_room() {
@@ -39,7 +46,7 @@ impl Pce {
         }
         transfer.asked += bytes;
         self.buffered += bytes;
-        self.device_order.push_back((number, address));
+        self.device_order.push_back((number, address, bytes as u32));
         ports.reads.push(MemoryRead { address, bytes: bytes as u32 });
         None
     }
@@ -47,12 +54,13 @@ impl Pce {
     /// Takes data from device memory.
     pub(super) fn take_data(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(data) = ports.data.arrive(now.time) {
-            let Some((number, address)) = self.device_order.pop_front() else {
+            let Some((number, address, bytes)) = self.device_order.pop_front() else {
                 self.incidents
                     .push(format!("data from {:#x} of device memory came unasked and were dropped", data.address));
                 continue;
             };
             if address != data.address {
+                self.buffered -= u64::from(bytes);
                 self.fail(
                     number,
                     format!("device memory answered {:#x} where {address:#x} was asked", data.address),
@@ -92,37 +100,83 @@ impl Pce {
 
     /// Turns data into writes to host memory.
     fn send_out(&mut self, number: u64, data: MemoryData, now: Now) {
+        let transfer = &mut self.transfers[(number - self.first) as usize];
+        transfer.damaged |= data.damaged;
+        if transfer.first_pass.as_ref().is_some_and(|pass| pass.absorbed < transfer.job.bytes) {
+            return self.absorb(number, &data, now);
+        }
+        self.emit(number, u64::from(data.bytes), data.payload, now);
+    }
+
+    /// Passes data through the engine for the first time of two.
+    #[cold]
+    fn absorb(&mut self, number: u64, data: &MemoryData, now: Now) {
+        let (bytes, burst) = (u64::from(data.bytes), self.spec.copy_engine.burst.0);
+        let (taken, _) = self.through_engine(true, data.bytes, now.cycle);
+        let Some(transfer) = self.transfers.get_mut((number - self.first) as usize) else { return };
+        let total = transfer.job.bytes;
+        let Some(pass) = &mut transfer.first_pass else { return };
+        pass.absorbed += bytes;
+        let last = pass.absorbed == total;
+        if let (Some(stream), Some(text)) = (&mut transfer.stream, data.payload.bytes()) {
+            stream.absorb(text, last);
+        }
+        if pass.kept_room.is_none() {
+            match taken > now.cycle {
+                true => self.taken.push_back((taken, bytes)),
+                false => self.buffered -= bytes,
+            }
+            return;
+        }
+        pass.text.push(data.payload.clone());
+        let text = if last { pass.text.take() } else { Payload::none() };
+        let mut left = if last { total } else { 0 };
+        while left > 0 {
+            let (start, bytes) = (total - left, left.min(burst));
+            self.emit(number, bytes, text.part(start, bytes), now);
+            left -= bytes;
+        }
+    }
+
+    /// Passes bytes through the engine, if they are sealed here, and puts them into the outbox.
+    fn emit(&mut self, number: u64, bytes: u64, text: Payload, now: Now) {
         let keys = self.keys.clone();
         let (mps, place) = (self.spec.max_payload, (number - self.first) as usize);
         let transfer = &mut self.transfers[place];
-        transfer.damaged |= data.damaged;
         let (kind, damaged) = (transfer.job.kind, transfer.damaged);
         let target = transfer.job.destination + transfer.fed;
-        let payload = match (&keys, &mut transfer.stream, data.payload.bytes()) {
-            (Some(keys), Some(stream), Some(bytes)) => {
-                let mut sealed = bytes.to_vec();
+        let payload = match (&keys, &mut transfer.stream, text.bytes()) {
+            (Some(keys), Some(stream), Some(plain)) => {
+                let mut sealed = plain.to_vec();
                 stream.update(&keys.d2h, &mut sealed);
                 Payload::of(sealed)
             }
             _ => match &transfer.sealed {
-                Some(sealed) => sealed.text.part(transfer.fed, u64::from(data.bytes)),
-                None => data.payload,
+                Some(sealed) => sealed.text.part(transfer.fed, bytes),
+                None => text,
             },
         };
-        transfer.fed += u64::from(data.bytes);
-        for piece in RequestSplit::new(target, u64::from(data.bytes), mps, RequestPolicy::Aligned) {
-            let (_, out) = self.through_engine(kind == JobKind::Seal, piece.bytes, now.cycle);
+        transfer.fed += bytes;
+        let shared = kind == JobKind::Seal && self.shared.is_some();
+        for piece in RequestSplit::new(target, bytes, mps, RequestPolicy::Aligned) {
             let part = payload.part(piece.address - target, u64::from(piece.bytes));
             let tlp = Tlp { damaged, ..Tlp::write(piece.address, piece.bytes, part) };
+            if shared {
+                self.hand_to_engine(number, u64::from(piece.bytes), u64::from(piece.bytes), Some(tlp), now.cycle);
+                continue;
+            }
+            let (_, out) = self.through_engine(kind == JobKind::Seal, piece.bytes, now.cycle);
             self.queue(out, tlp, u64::from(piece.bytes));
         }
-        if self.transfers[place].fed_all() {
-            self.finish_out(number, now);
+        match self.transfers[place].fed_all() {
+            true if shared => self.pass_engine_on(number, now.cycle),
+            true => self.finish_out(number, now),
+            false => {}
         }
     }
 
     /// Ends a transfer to host memory: tag and IV follow the data; of a part, the front end is told its share of the tag.
-    fn finish_out(&mut self, number: u64, now: Now) {
+    pub(super) fn finish_out(&mut self, number: u64, now: Now) {
         let keys = self.keys.clone();
         let place = (number - self.first) as usize;
         if self.transfers[place].job.kind == JobKind::Seal {
@@ -130,7 +184,7 @@ impl Pce {
             let job = transfer.job.clone();
             let cycle = match &mut self.engine {
                 Some(engine) => self.weight.applied(job.share.part, engine.finish().tag),
-                None => now.cycle,
+                None => transfer.tag_stands.unwrap_or(now.cycle),
             };
             let tag = match (&keys, &transfer.stream, &transfer.sealed) {
                 (_, _, Some(sealed)) => sealed.tag.clone(),
@@ -144,8 +198,7 @@ impl Pce {
             }
         }
         self.transfers[place].last_push = Some(self.queued);
-        self.feeding = number + 1;
-        self.start_engine(now.cycle);
+        self.pass_engine_on(number, now.cycle);
     }
 
     /// Puts a message's tag and IV into the outbox. Where the message's last write `joins` an inline tag, it is the last in the outbox.
@@ -160,7 +213,9 @@ impl Pce {
                 self.queue_behind(end, tag.split_at(room.min(tag.len() as u64) as usize), cycle, joins);
             }
         }
-        self.queue(cycle, Tlp::write(message.iv, 12, Payload::of(message.iv_bytes.to_vec())), 0);
+        let mut iv = message.iv_bytes.to_vec();
+        iv.resize(self.format.nonce_bytes() as usize, 0);
+        self.queue(cycle, Tlp::write(message.iv, iv.len() as u32, Payload::of(iv)), 0);
     }
 
     /// Puts a tag behind the message that ends at `end`: its first bytes where the write of the message's end has room for them, the

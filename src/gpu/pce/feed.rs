@@ -13,9 +13,6 @@ use crate::{
     sim::Now,
 };
 
-/// Bytes that are handed over to be opened at once.
-const PIECE: u64 = 64 << 10;
-
 impl Pce {
     /// Starts the engine on the transfer whose turn it is, so that its keystream runs ahead of the data.
     pub(super) fn start_engine(&mut self, cycle: u64) {
@@ -30,14 +27,15 @@ impl Pce {
                 JobKind::Seal => Direction::Seal,
                 _ => return,
             };
-            let (bytes, nonce, part) = (transfer.job.bytes, transfer.job.nonce, transfer.job.share.part);
-            match &mut self.engine {
-                Some(engine) if part.is_last() => engine.start(cycle, 0, bytes, direction),
-                Some(engine) => {
-                    engine.start_part(cycle, bytes, direction);
+            let (nonce, part) = (transfer.job.nonce, transfer.job.share.part);
+            if let Some(engine) = &mut self.engine {
+                engine.start(cycle, part, direction);
+                if !part.is_last() {
                     self.weight.prepare(part, cycle);
                 }
-                None => {}
+            }
+            if let Some(side) = &mut self.shared {
+                side.announce(transfer.job.id, transfer.job.bytes, direction, cycle);
             }
             match (&self.keys, direction) {
                 (Some(keys), Direction::Seal) => {
@@ -52,13 +50,28 @@ impl Pce {
         }
     }
 
+    /// Goes on to the transfer behind one that needs the engine no more.
+    pub(super) fn pass_engine_on(&mut self, number: u64, cycle: u64) {
+        if self.feeding <= number {
+            self.feeding = number + 1;
+            self.start_engine(cycle);
+        }
+    }
+
     /// Ends the message in the engine early: it counts out the bytes that do not come.
     pub(super) fn abandon(&mut self, number: u64, cycle: u64) {
         let stored = self.spec.stored.is_some();
         let Some(transfer) = self.transfer(number) else { return };
-        let fed = if stored && transfer.job.kind == JobKind::Open { 0 } else { transfer.fed };
-        let mut missing = transfer.job.bytes - fed;
+        let passed = if stored && transfer.job.kind == JobKind::Open { 0 } else { transfer.passed() };
+        let (job, mut missing) = (transfer.job.id, transfer.job.bytes * transfer.passes() - passed);
         let secure = matches!(transfer.job.kind, JobKind::Open | JobKind::Seal);
+        // What was kept for its second pass will not be sent.
+        let kept = transfer.first_pass.as_ref().filter(|pass| pass.kept_room.is_some());
+        let kept = kept.filter(|pass| pass.absorbed < transfer.job.bytes).map_or(0, |pass| pass.absorbed);
+        self.buffered -= kept;
+        if let Some(side) = self.shared.as_mut().filter(|_| secure) {
+            side.give_up(job, cycle);
+        }
         let Some(engine) = self.engine.as_mut().filter(|_| secure) else { return };
         while missing > 0 {
             let bytes = missing.min(1 << 20);
@@ -96,6 +109,9 @@ impl Pce {
         if let Some(latency) = self.spec.stored.filter(|_| secure) {
             return self.store(number, piece, latency, now, ports);
         }
+        if secure && self.shared.is_some() {
+            return self.feed_shared(number, piece, now);
+        }
         let (taken, out) = self.through_engine(secure, piece.bytes, now.cycle);
         if taken > now.cycle {
             self.taken.push_back((taken, bytes));
@@ -106,9 +122,7 @@ impl Pce {
         let Some(transfer) = self.transfer(number) else { return };
         transfer.fed += bytes;
         transfer.unwritten += bytes;
-        transfer.damaged |= piece.damaged;
-        transfer.assembly.push(piece.payload);
-        transfer.hand_over(PIECE);
+        transfer.take_in(piece);
         let last = transfer.fed_all();
         if transfer.unwritten >= burst || last {
             self.write_burst(number, out, last, now, ports);
@@ -141,13 +155,18 @@ impl Pce {
         let burst = self.spec.copy_engine.burst.0;
         let Some(transfer) = self.transfer(number) else { return };
         transfer.fed += bytes;
-        transfer.damaged |= piece.damaged;
-        transfer.assembly.push(piece.payload);
-        transfer.hand_over(PIECE);
+        transfer.take_in(piece);
         let mut left = if transfer.fed_all() { transfer.job.bytes } else { 0 };
         while left > 0 {
             let bytes = left.min(burst);
             left -= bytes;
+            if self.shared.is_some() {
+                self.hand_to_engine(number, bytes, 0, None, now.cycle + latency);
+                if left == 0 {
+                    self.pass_engine_on(number, now.cycle);
+                }
+                continue;
+            }
             let (_, out) = self.through_engine(true, bytes as u32, now.cycle + latency);
             if let Some(transfer) = self.transfer(number) {
                 transfer.unwritten = bytes;
@@ -157,7 +176,7 @@ impl Pce {
     }
 
     #[inline]
-    fn write_burst(&mut self, number: u64, out: u64, last: bool, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn write_burst(&mut self, number: u64, out: u64, last: bool, now: Now, ports: &mut Ports<'_>) {
         let deposit = if last { self.finish(number, now, ports) } else { None };
         let clock = self.clock;
         let Some(transfer) = self.transfer(number) else { return };
@@ -194,7 +213,7 @@ impl Pce {
         let Job { kind, share, .. } = self.transfers[(number - self.first) as usize].job;
         let tag_cycle = match &mut self.engine {
             Some(engine) if kind == JobKind::Open => self.weight.applied(share.part, engine.finish().tag),
-            _ => now.cycle,
+            _ => self.transfers[(number - self.first) as usize].tag_stands.unwrap_or(now.cycle),
         };
         let date = self.clock.edge(tag_cycle.max(now.cycle + 1));
         let (keys, format) = (self.keys.clone(), self.format);
@@ -219,8 +238,7 @@ impl Pce {
                 reports.send(date, report, ports.wakes);
             }
         }
-        self.feeding = number + 1;
-        self.start_engine(now.cycle);
+        self.pass_engine_on(number, now.cycle);
         deposit
     }
 
@@ -235,6 +253,13 @@ impl Pce {
             return;
         }
         transfer.tag_known = true;
+        if let Some(opening) = &transfer.opening {
+            opening.seed(transfer.expected.clone());
+        }
+        if let Some(engine) = self.engine.as_mut().filter(|_| self.feeding == number) {
+            engine.seed(now.cycle);
+        }
+        let Some(transfer) = self.transfer(number) else { return };
         let tag = Some(std::mem::take(&mut transfer.expected)).filter(|tag| tag.len() as u64 == bytes);
         let report = TagReport { job: transfer.job.share.message, part: 0, computed: false, tag };
         if let Some(reports) = &mut ports.reports {

@@ -1,12 +1,13 @@
-//! A physical copy engine (PCE) with its AES-GCM engine.
+//! A physical copy engine (PCE) with the engine that seals and opens in it: AES-GCM or [another AEAD](crate::sealing).
 //!
 //! ```text
 //!                      +--------------------------------------------+
-//!  work In            >|  reads -> order -> [AES-GCM] -> writes     |> requests Out (link: reads, writes, semaphores)
+//!  work In            >|  reads -> order -> [engine] -> writes      |> requests Out (link: reads, writes, semaphores)
 //!  completions In     >|    ^        |                              |~ writes wire (device memory)
 //!  data wire (device) ~|    +- tags, read buffer                    |> reads Out (device memory)
 //!  released In (hold) >|                                            |~ reports wire (tag queue)
 //!  sealed wire (SMs)  ~|                                            |~ jobs wire (SMs)
+//!  replies (engine)   ~|                                            |~ requests wire (engine that PCEs share)
 //!                      +--------------------------------------------+> done Out (front end)
 //! ```
 //!
@@ -20,11 +21,16 @@
 //! | bursts | device memory is written and read `burst` bytes at a time |
 //! | part | of a message that several PCEs share: its share of the tag is reported one product later than its own GHASH value and the power of H that weighs it stand; the PCE of the last part fetches the expected tag |
 //! | tag | by a read or a write of its own; `inline`: the reads and writes of a message cover the 16 bytes behind it as well, and the last data write waits for the tag that joins it |
+//! | sealing in two passes | all of a message goes through the engine for its tag, then once more to be enciphered. One that fits the engine's buffer is kept: its bytes stay in read buffer and engine's buffer, taken together, until the link has taken them. A longer one is read from device memory a second time |
+//! | opening by tag | the engine starts a message's keystream when its expected tag has come |
 //! | order | a semaphore goes out after all earlier writes; a transfer to host memory is done when the link has taken its last write |
-//! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy` |
+//! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy`, `engine_busy` |
 //!
 //! Where SMs seal and open, the engine is absent: ciphertext to be opened goes to a buffer in device memory and the message to the SMs; of a message to
 //! be sealed the ciphertext is read from that buffer once the SMs have told that it is there.
+//!
+//! Where all PCEs share [one engine](super::shared_engine), it is absent too: bytes go there as they come, and on when they are back; until then they
+//! keep their room in the read buffer.
 //!
 //! A read without a completion for `completion_timeout`, an unsupported request or a wrong ECRC fails the transfer; its message then
 //! has no computed tag and is not verified.
@@ -34,6 +40,7 @@ mod device;
 mod feed;
 mod host_read;
 pub(in crate::gpu) mod opening;
+mod shared;
 mod text;
 mod transfer;
 mod weight;
@@ -46,22 +53,21 @@ use super::{
     work::{Done, JobKind, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, TagReport, Verdict},
 };
 use crate::{
-    gcm::{
-        bulk::{Key, chains::Format},
-        spec::{EngineSpec, SpecError},
-        timing::{Limit, Timing},
-        worker::Worker,
-    },
+    gcm::{spec::SpecError, timing::Limit, worker::Worker},
     pcie::{
         packet::{Payload, Tlp},
         split::MaxSize,
     },
+    sealing::{Clockwork, Format, Key, SealingSpec},
     sim::{Activity, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
 };
 use host_read::Slots;
+use shared::EngineSide;
 use std::{collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
 use weight::Weight;
+
+pub use shared::EnginePorts;
 
 /// The keys of a logical engine.
 #[derive(Debug)]
@@ -77,8 +83,10 @@ pub struct Keys {
 pub struct PceSpec {
     /// The copy engine.
     pub copy_engine: CopyEngineSpec,
-    /// Its AES-GCM engine, where confidential computing is on.
-    pub engine: Option<EngineSpec>,
+    /// Its engine, where confidential computing is on.
+    pub engine: Option<SealingSpec>,
+    /// Where that engine is one that all PCEs share: cycles of the wire to it.
+    pub shared: Option<u64>,
     /// Largest read request.
     pub max_read_request: MaxSize,
     /// Largest write.
@@ -129,6 +137,8 @@ pub struct Ports<'a> {
     pub released: Option<&'a mut Queue<Verdict>>,
     /// Where SMs seal and open.
     pub sm: Option<SmPorts<'a>>,
+    /// Where PCEs share an engine.
+    pub engine: Option<EnginePorts<'a>>,
     /// To the front end.
     pub done: Out<'a, Done>,
     /// Where wakes are noted.
@@ -143,7 +153,8 @@ pub struct Pce {
     keys: Option<Arc<Keys>>,
     worker: Rc<Worker>,
     format: Format,
-    engine: Option<Timing>,
+    engine: Option<Clockwork>,
+    shared: Option<EngineSide>,
     engine_limit: Limit,
     weight: Weight,
     timeout: u64,
@@ -167,8 +178,8 @@ pub struct Pce {
     queued: u64,
     /// Semaphores at the ends of pushes: the number that `queued` has with them, and the push.
     releases: VecDeque<(u64, u32)>,
-    /// Reads of device memory under way: transfer and address.
-    device_order: VecDeque<(u64, u64)>,
+    /// Reads of device memory under way: transfer, address and bytes.
+    device_order: VecDeque<(u64, u64, u32)>,
     quarantined: u64,
     peak_quarantine: u64,
     incidents: Vec<String>,
@@ -182,16 +193,18 @@ impl Pce {
     /// # Errors
     /// If the engine cannot be built.
     pub fn new(spec: PceSpec, keys: Option<Arc<Keys>>, worker: Rc<Worker>, clock: Clock) -> Result<Self, SpecError> {
-        let product = spec.engine.as_ref().map_or(1, |engine| engine.ghash.multiplier().latency());
-        let mut engine = spec.engine.as_ref().map(Timing::new).transpose()?;
+        let product = spec.engine.as_ref().map_or(1, SealingSpec::product);
+        let own = spec.engine.as_ref().filter(|_| spec.shared.is_none());
+        let mut engine = own.map(Clockwork::new).transpose()?;
         if let Some(engine) = &mut engine {
             // From cycle 0 on; a message that came before the powers of H stand would wait for them.
             engine.load_key(0);
         }
         Ok(Self {
             slots: Slots::new(spec.first_tag, spec.tags),
-            format: spec.engine.as_ref().map_or(Format::GCM, |engine| Format::of(&engine.ghash)),
+            format: spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
+            shared: spec.shared.map(EngineSide::new),
             spec,
             clock,
             keys,
@@ -232,7 +245,7 @@ impl Pce {
 
     /// The clockwork of its engine.
     #[must_use]
-    pub const fn engine(&self) -> Option<&Timing> {
+    pub const fn engine(&self) -> Option<&Clockwork> {
         self.engine.as_ref()
     }
 
@@ -247,6 +260,7 @@ impl Pce {
         self.take_completions(now, ports);
         self.take_data(now, ports);
         self.take_sealed(now, ports);
+        self.take_replies(now, ports);
         self.take_verdicts(now, ports);
         self.take_work(now, ports);
         if now.cycle >= self.expires {
@@ -256,9 +270,13 @@ impl Pce {
         let share_at = self.retire(now.cycle, ports);
         // Last, so that what the PCE is follows from all that has changed at this edge.
         let (activity, issue_at) = self.issue(now, ports);
+        self.send_to_engine(ports);
         let mut arrival = ports.data.next_arrival();
         if let Some(sm) = &ports.sm {
             arrival = arrival.into_iter().chain(sm.sealed.next_arrival()).min();
+        }
+        if let Some(engine) = &ports.engine {
+            arrival = arrival.into_iter().chain(engine.replies.next_arrival()).min();
         }
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         self.expires = self.deadline();
@@ -336,6 +354,7 @@ impl Pce {
     /// What it means that the read buffer has no room, and when it will have.
     fn buffer_full(&self) -> (Activity, u64) {
         let stall = match self.engine_limit {
+            _ if self.engine_has_bytes() => Stall::EngineBusy,
             _ if self.taken.is_empty() => Stall::ReadTags,
             Limit::Aes => Stall::AesBusy,
             Limit::Ghash | Limit::Data => Stall::GhashBusy,
@@ -343,9 +362,15 @@ impl Pce {
         (Activity::Stall(stall), self.taken.front().map_or(Wake::NEVER, |t| t.0))
     }
 
+    /// Whether the engine that PCEs share has bytes of this one.
+    fn engine_has_bytes(&self) -> bool {
+        self.shared.as_ref().is_some_and(EngineSide::waits)
+    }
+
     /// What keeps bytes for host memory in the PCE: device memory, the engine or the link.
     fn outward_stall(&self, cycle: u64) -> Stall {
         match (self.outbox.front(), self.engine_limit) {
+            (None, _) if self.engine_has_bytes() => Stall::EngineBusy,
             (None, _) => Stall::ReadData,
             (Some(write), Limit::Aes) if write.0 > cycle => Stall::AesBusy,
             (Some(write), Limit::Ghash) if write.0 > cycle => Stall::GhashBusy,

@@ -2,8 +2,9 @@
 
 use super::{Keys, text::Text};
 use crate::{
-    gcm::{bulk::chains::Format, message::Direction, part::Part, worker::Worker},
+    gcm::{message::Direction, part::Part, worker::Worker},
     pcie::packet::Payload,
+    sealing::Format,
 };
 use std::{
     rc::Rc,
@@ -31,6 +32,12 @@ impl Opening {
         let message = Text::new(format, &keys.h2d, nonce, part, Direction::Open)?;
         let state = State { message, text: Vec::with_capacity(part.bytes as usize) };
         Some(Self { worker: Rc::clone(worker), keys: Arc::clone(keys), state: Arc::new(Mutex::new(state)) })
+    }
+
+    /// Takes the tag that came with the message, before its text.
+    pub fn seed(&self, tag: Vec<u8>) {
+        let state = Arc::clone(&self.state);
+        self.worker.post(move || state.lock().unwrap_or_else(PoisonError::into_inner).message.seed(&tag));
     }
 
     /// Takes the next piece of ciphertext.

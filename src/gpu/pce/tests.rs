@@ -1,8 +1,10 @@
 //! A PCE on a bench: its neighbours are the tests.
 
+mod aead;
+
 use super::*;
 use crate::{
-    gcm::iv::Nonce,
+    gcm::{iv::Nonce, spec::EngineSpec},
     gpu::work::{Job, JobKind, Share},
     pcie::packet::Kind,
     sim::UnitId,
@@ -13,6 +15,8 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 const KEY: [u8; 32] = [7; 32];
+/// Of nonces longer than 12 bytes.
+const TAIL: [u8; 20] = [8; 20];
 const NONCE: Nonce = Nonce([9; 12]);
 const TAG_ADDRESS: u64 = 0x2_0000_0000;
 const SOURCE: u64 = 0x1_0000_0000;
@@ -38,10 +42,13 @@ fn spec() -> PceSpec {
             opens: crate::gpu::spec::Opens::Arriving,
             open_ghash: None,
             sharing: None,
+            engine_wire: None,
+            engine_turn: None,
             flush: Cycles(0),
             turnaround: Cycles(0),
         },
-        engine: Some(EngineSpec::four_lanes()),
+        engine: Some(SealingSpec::Gcm(EngineSpec::four_lanes())),
+        shared: None,
         max_read_request: MaxSize::new(512).unwrap(),
         max_payload: MaxSize::new(256).unwrap(),
         first_tag: 0x100,
@@ -100,7 +107,8 @@ impl Bench {
     }
 
     fn new(spec: PceSpec) -> Self {
-        let key = || Key::new(&KEY).unwrap();
+        let format = spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format);
+        let key = || Key::new(format, &KEY, TAIL).unwrap();
         let clock = Clock::new(spec.copy_engine.clock).unwrap();
         let (here, there) = (UnitId(0), UnitId(1));
         Self {
@@ -148,6 +156,7 @@ impl Bench {
             reports: Some(&mut self.reports),
             released: Some(&mut self.released),
             sm: None,
+            engine: None,
             done: self.done.output(time, &self.wakes),
             wakes: &self.wakes,
         };
@@ -445,7 +454,7 @@ fn serve_device(bench: &mut Bench, memory: &[u8]) {
 }
 
 /// Answers reads of the host's message and tag, each after its own `delay`, in completions of at most `piece` bytes.
-fn serve_host(bench: &mut Bench, message: &[u8], tag: &[u8; 16], delay: impl Fn(u64) -> u64, piece: u32) {
+fn serve_host(bench: &mut Bench, message: &[u8], tag: &[u8], delay: impl Fn(u64) -> u64, piece: u32) {
     let mut answered = 0;
     let mut due: Vec<(u64, Tlp)> = Vec::new();
     for _ in 0..20_000 + message.len() {
@@ -455,8 +464,7 @@ fn serve_host(bench: &mut Bench, message: &[u8], tag: &[u8; 16], delay: impl Fn(
             let end = read.address + u64::from(read.bytes);
             while at < end {
                 let bytes = u64::from(piece).min(end - at);
-                let from =
-                    if read.address >= TAG_ADDRESS { (at - TAG_ADDRESS, &tag[..]) } else { (at - SOURCE, message) };
+                let from = if read.address >= TAG_ADDRESS { (at - TAG_ADDRESS, tag) } else { (at - SOURCE, message) };
                 let payload = Payload::of(from.1[from.0 as usize..(from.0 + bytes) as usize].to_vec());
                 let whole = Tlp { address: at, bytes: bytes as u32, ..answer(read, payload) };
                 due.push((date, Tlp { byte_count: (end - at) as u32, ..whole }));

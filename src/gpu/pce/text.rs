@@ -2,15 +2,13 @@
 
 use crate::{
     gcm::{
-        bulk::{
-            Key, Stream,
-            chains::{Format, Message},
-        },
+        bulk::Stream,
         message::Direction,
         part::Part,
         pseudo::{pseudo_share, pseudo_tags},
     },
     gpu::work::Job,
+    sealing::{Format, Key, Message},
 };
 
 /// Text under way.
@@ -26,8 +24,25 @@ impl Text {
     /// Begins it; none if there is no such message.
     pub fn new(format: Format, key: &Key, nonce: [u8; 12], part: Part, direction: Direction) -> Option<Self> {
         match part.bytes == part.total {
-            true => Message::new(format, key, &nonce, direction).ok().map(Self::Whole),
-            false => Some(Self::Part(part, nonce, part.stream(key, nonce, direction))),
+            true => Message::new(format, key, nonce, direction).map(Self::Whole),
+            false => key.gcm().map(|key| Self::Part(part, nonce, part.stream(key, nonce, direction))),
+        }
+    }
+
+    /// Takes the tag that came with the message, before its text.
+    pub fn seed(&mut self, tag: &[u8]) {
+        if let Self::Whole(message) = self {
+            message.seed(tag);
+        }
+    }
+
+    /// Takes the next text that passes for the first time of two; `last` says that no more comes.
+    pub fn absorb(&mut self, text: &[u8], last: bool) {
+        if let Self::Whole(message) = self {
+            message.absorb(text);
+            if last {
+                message.turn();
+            }
         }
     }
 
@@ -35,7 +50,7 @@ impl Text {
     pub fn update(&mut self, key: &Key, text: &mut [u8]) {
         match self {
             Self::Whole(message) => message.update(key, text),
-            Self::Part(_, _, stream) => stream.update(key, text),
+            Self::Part(_, _, stream) => key.gcm().into_iter().for_each(|key| stream.update(key, text)),
         }
     }
 
@@ -43,7 +58,9 @@ impl Text {
     pub fn tags(&self, key: &Key) -> Vec<u8> {
         match self {
             Self::Whole(message) => message.tags(key),
-            Self::Part(part, nonce, stream) => part.share(key, *nonce, stream).to_vec(),
+            Self::Part(part, nonce, stream) => {
+                key.gcm().map_or_else(Vec::new, |key| part.share(key, *nonce, stream).to_vec())
+            }
         }
     }
 }
@@ -52,7 +69,7 @@ impl Text {
 pub(super) fn stand_in(job: &Job, damaged: bool, format: Format) -> Vec<u8> {
     let (share, part) = (job.share, job.share.part);
     match share.of {
-        1 => pseudo_tags(job.nonce, job.bytes, damaged, format.chains),
+        1 => pseudo_tags(job.nonce, job.bytes, damaged, format.tag_blocks()),
         _ => pseudo_share(job.nonce, part.total, share.number, part.is_last(), damaged).to_vec(),
     }
 }

@@ -1,6 +1,6 @@
 //! One transfer in a PCE.
 
-use super::{PceSpec, assembly::Assembly, opening::Opening, text::Text};
+use super::{PceSpec, assembly::Assembly, host_read::Piece, opening::Opening, text::Text};
 use crate::{
     gpu::{
         spec::{Release, TagFetch, TagPlacement},
@@ -8,7 +8,11 @@ use crate::{
     },
     pcie::packet::Payload,
     pcie::split::{Request, RequestPolicy, RequestSplit},
+    sealing::SealingSpec,
 };
+
+/// Bytes that are handed over to be opened at once.
+const PIECE: u64 = 64 << 10;
 
 /// Reach of addresses within the buffer for ciphertext.
 const WINDOW: u64 = 1 << 40;
@@ -20,6 +24,27 @@ pub(super) enum Ask {
     Data(Request),
     /// The expected tag.
     Tag,
+}
+
+/// What a message that is sealed in two passes has gone through for the first time.
+#[derive(Debug, Default)]
+pub(super) struct FirstPass {
+    pub absorbed: u64,
+    /// Room beside the read buffer for a message that is kept; none for one that is read twice.
+    pub kept_room: Option<u64>,
+    pub text: Assembly,
+}
+
+impl FirstPass {
+    /// Of a message of `bytes` bytes, in an engine that keeps at most `kept`.
+    fn of(bytes: u64, kept: u64) -> Self {
+        Self { kept_room: (bytes <= kept).then_some(kept), ..Self::default() }
+    }
+
+    /// Room beside the read buffer.
+    pub fn room(&self) -> u64 {
+        self.kept_room.unwrap_or(0)
+    }
 }
 
 /// The state of one transfer.
@@ -43,6 +68,8 @@ pub(super) struct Transfer {
     pub fed: u64,
     /// Bytes that have passed and are not yet in a write to device memory.
     pub unwritten: u64,
+    /// Of a message that is sealed in two passes.
+    pub first_pass: Option<Box<FirstPass>>,
     pub damaged: bool,
     pub assembly: Assembly,
     pub stream: Option<Text>,
@@ -56,6 +83,11 @@ pub(super) struct Transfer {
     pub last_push: Option<u64>,
     /// Of a part of a message that is sealed: its share of the tag, and the cycle in which it stands.
     pub share: Option<(u64, [u8; 16])>,
+    /// With a shared engine: bytes that have gone to it and bytes that are back.
+    pub to_engine: u64,
+    pub through: u64,
+    /// With a shared engine: cycle in which the message's tag stands here.
+    pub tag_stands: Option<u64>,
     pub failed: Option<String>,
     /// Where SMs seal and open: the message's place in the buffer for ciphertext.
     pub staging: Option<u64>,
@@ -73,8 +105,11 @@ impl Transfer {
         let stream = job.bytes + if inline { tag_bytes } else { 0 };
         let mut requests = RequestSplit::new(job.source, stream, spec.max_read_request, RequestPolicy::Aligned);
         let next = if job.kind.reads_host() { requests.next() } else { None };
+        let kept = spec.engine.as_ref().and_then(SealingSpec::kept_between_passes);
+        let kept = kept.filter(|_| job.kind == JobKind::Seal);
         Self {
             ready,
+            first_pass: kept.map(|kept| Box::new(FirstPass::of(job.bytes, kept))),
             requests,
             next,
             tag_first: spec.tag_fetch == TagFetch::BeforeData,
@@ -94,6 +129,9 @@ impl Transfer {
             reserved_quarantine: false,
             last_push: None,
             share: None,
+            to_engine: 0,
+            through: 0,
+            tag_stands: None,
             failed: None,
             // At the same place within its window as the plaintext, so equally aligned.
             staging: spec.staging.filter(|_| secure).map(|base| base + plain % WINDOW),
@@ -142,13 +180,41 @@ impl Transfer {
     #[inline]
     pub fn asked_all(&self) -> bool {
         self.failed.is_some()
-            || if self.job.kind.reads_host() { self.next_ask().is_none() } else { self.asked == self.job.bytes }
+            || if self.job.kind.reads_host() {
+                self.next_ask().is_none()
+            } else {
+                self.asked == self.job.bytes * self.reads()
+            }
+    }
+
+    /// How often its bytes are read from device memory.
+    #[inline]
+    fn reads(&self) -> u64 {
+        1 + u64::from(self.first_pass.as_ref().is_some_and(|pass| pass.kept_room.is_none()))
+    }
+
+    /// How often its bytes go through the engine.
+    pub fn passes(&self) -> u64 {
+        1 + u64::from(self.first_pass.is_some())
+    }
+
+    /// Bytes that have gone through the engine, in all passes.
+    pub fn passed(&self) -> u64 {
+        self.fed + self.first_pass.as_ref().map_or(0, |pass| pass.absorbed)
     }
 
     /// Whether all bytes have passed.
     #[inline]
     pub fn fed_all(&self) -> bool {
         self.fed == self.job.bytes
+    }
+
+    /// Takes the bytes of a piece.
+    #[inline]
+    pub fn take_in(&mut self, piece: Piece) {
+        self.damaged |= piece.damaged;
+        self.assembly.push(piece.payload);
+        self.hand_over(PIECE);
     }
 
     /// Hands what has come to be opened, if it is at least `piece` bytes.
@@ -169,6 +235,7 @@ impl Transfer {
 
     /// Whether a transfer to device memory needs nothing more from its PCE.
     pub fn finished(&self) -> bool {
-        self.failed.is_some() || (self.fed_all() && self.tag_known && !self.holds && !self.job.kind.writes_host())
+        let passed = self.fed_all() && self.through == self.to_engine;
+        self.failed.is_some() || (passed && self.tag_known && !self.holds && !self.job.kind.writes_host())
     }
 }

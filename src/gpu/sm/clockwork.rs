@@ -34,6 +34,7 @@ pub struct Clockwork {
     spec: SmSpec,
     processor: Processor,
     kernel: Kernel,
+    parts: Parts,
     prologue: u64,
     end: u64,
     /// Steps of all warps that are run on the structure, and how many of them say what one more costs.
@@ -48,6 +49,12 @@ impl Clockwork {
     /// The clockwork of a kernel with keys of `key_bits`; none if there are no such keys.
     #[must_use]
     pub fn new(spec: &SmSpec, key_bits: u32) -> Option<Self> {
+        Self::of_parts(spec, key_bits, Parts::BOTH)
+    }
+
+    /// The same of a kernel that does only some of the work.
+    #[must_use]
+    pub fn of_parts(spec: &SmSpec, key_bits: u32, parts: Parts) -> Option<Self> {
         let secret: Vec<u8> = (0..key_bits / 8).map(|n| (n * 73 + 41) as u8).collect();
         let (keys, key) = (RoundKeys::expand(&secret)?, Key::new(&secret).ok()?);
         let kernel = Kernel::new(spec, &keys, key.h(), 0);
@@ -64,7 +71,7 @@ impl Clockwork {
         let group = GROUP as u64;
         let rows = if spec.ghash == GhashKernel::TensorCore { (2 * group + 8, group) } else { (12, 6) };
         let (programs, known) = (BTreeMap::new(), BTreeMap::new());
-        Some(Self { spec: spec.clone(), processor, kernel, prologue, end, rows, programs, known })
+        Some(Self { spec: spec.clone(), processor, kernel, parts, prologue, end, rows, programs, known })
     }
 
     /// The time of a message of `bytes` bytes.
@@ -75,6 +82,11 @@ impl Clockwork {
         let busiest = rows * warps + rest.div_ceil(used);
         let text = self.prologue + self.steps(busiest, direction);
         Span { text, total: text + self.end }
+    }
+
+    /// Cycles of `chunks` steps of warps on one SM, sealing, with all tables in place and nothing behind them.
+    pub fn of_steps(&mut self, chunks: u64) -> u64 {
+        self.steps(chunks, Direction::Seal)
     }
 
     /// The time of `groups` steps of warps on one SM.
@@ -100,7 +112,9 @@ impl Clockwork {
         let warps = u64::from(self.spec.warps);
         let steps: Vec<_> = (0..warps).map(|warp| groups / warps + u64::from(warp < groups % warps)).collect();
         for &steps in &steps {
-            self.programs.entry((seal, steps)).or_insert_with(|| sample(&self.spec, &self.kernel, steps, direction));
+            self.programs
+                .entry((seal, steps))
+                .or_insert_with(|| sample(&self.spec, &self.kernel, (steps, direction), self.parts));
         }
         let programs: Vec<_> = steps.iter().map(|&steps| &self.programs[&(seal, steps)][..]).collect();
         let cycles = self.processor.run(&programs).cycles;
@@ -110,9 +124,9 @@ impl Clockwork {
 }
 
 /// The instructions of a warp with so many steps.
-fn sample(spec: &SmSpec, kernel: &Kernel, steps: u64, direction: Direction) -> Vec<Instruction> {
+fn sample(spec: &SmSpec, kernel: &Kernel, (steps, direction): (u64, Direction), parts: Parts) -> Vec<Instruction> {
     let all = 512 * u64::from(spec.used) * u64::from(spec.warps);
     let text = vec![0; (steps * all).saturating_sub(16) as usize];
     let message = Message { nonce: *b"made-up text", text: &text, direction };
-    kernel.steps(0, steps, message, Parts::BOTH).program
+    kernel.steps(0, steps, message, parts).program
 }

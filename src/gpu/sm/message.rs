@@ -1,18 +1,13 @@
 //! A message on its way through the SMs: what is known of it, and its bytes.
 
 use crate::{
-    gcm::{
-        bulk::{Stream, chains::Format},
-        message::Direction,
-        part::Part,
-        pseudo::pseudo_tag,
-        worker::Worker,
-    },
+    gcm::{bulk::Stream, message::Direction, part::Part, pseudo::pseudo_tag, worker::Worker},
     gpu::{
         pce::{Keys, opening::Opening},
         work::{JobKind, SmJob},
     },
     pcie::packet::Payload,
+    sealing::Format,
 };
 use std::{rc::Rc, sync::Arc};
 
@@ -50,16 +45,16 @@ impl Text {
             opening.take(job.text.clone());
             return Self::Open(opening);
         }
-        let stream = Stream::new(&keys.d2h, &job.nonce, &[], Direction::Seal);
+        let stream = keys.d2h.gcm().and_then(|key| Stream::new(key, &job.nonce, &[], Direction::Seal).ok());
         stream.map_or(Self::None, |stream| Self::Seal(Box::new(stream), Vec::with_capacity(job.bytes as usize)))
     }
 
     /// Takes what has been read from device memory. What is opened is known from the PCE that wrote it there.
     pub fn take(&mut self, keys: Option<&Arc<Keys>>, payload: &Payload) {
-        if let (Self::Seal(stream, text), Some(keys)) = (self, keys) {
+        if let (Self::Seal(stream, text), Some(key)) = (self, keys.and_then(|keys| keys.d2h.gcm())) {
             let start = text.len();
             text.extend_from_slice(payload.bytes().unwrap_or_default());
-            stream.update(&keys.d2h, &mut text[start..]);
+            stream.update(key, &mut text[start..]);
         }
     }
 }
@@ -71,13 +66,13 @@ impl Message {
 
     /// Its text and its tag.
     pub fn finish(&mut self, keys: Option<&Arc<Keys>>) -> (Payload, Vec<u8>) {
-        match (std::mem::replace(&mut self.text, Text::None), keys) {
+        match (std::mem::replace(&mut self.text, Text::None), keys.and_then(|keys| keys.d2h.gcm())) {
             (Text::Open(opening), _) => {
                 let (text, tag) = opening.finish();
                 (Payload::of(text), tag)
             }
-            (Text::Seal(stream, text), Some(keys)) => {
-                let tag = stream.tag(&keys.d2h);
+            (Text::Seal(stream, text), Some(key)) => {
+                let tag = stream.tag(key);
                 (Payload::of(text), tag.to_vec())
             }
             _ => (Payload::none(), pseudo_tag(self.job.nonce, self.job.bytes, self.job.damaged).to_vec()),

@@ -67,7 +67,7 @@ impl Cipher {
         let Some(cryptor) = &mut self.cryptor else { return refuse(memory) };
         let came = damage.tag(cryptor.seal(KeyOf::FromUser, nonce, &mut text));
         damage.text(&mut text);
-        if came != cryptor.compute_open(KeyOf::FromUser, nonce, &mut text) {
+        if !cryptor.open(KeyOf::FromUser, nonce, &mut text, &came) {
             return false;
         }
         let tag = cryptor.seal(KeyOf::ToGpu, job.nonce, &mut text);
@@ -81,17 +81,16 @@ impl Cipher {
         let exact = memory.exact();
         let Some(slot) = memory.slot(job.slot) else { return false };
         let came = slot.tag.clone();
-        let computed = match (exact, &mut self.cryptor) {
-            (false, _) => pseudo_tags(job.nonce, job.bytes, slot.spoiled(), memory.tags()),
+        match (exact, &mut self.cryptor) {
+            (false, _) => pseudo_tags(job.nonce, job.bytes, slot.spoiled(), memory.tags()) == came,
             (true, Some(cryptor)) => {
                 // Plaintext must not lie in shared memory, not even for the length of a job.
                 self.scratch.clear();
                 self.scratch.extend_from_slice(&slot.data);
-                cryptor.compute_open(KeyOf::FromGpu, job.nonce, &mut self.scratch)
+                cryptor.open(KeyOf::FromGpu, job.nonce, &mut self.scratch, &came)
             }
-            (true, None) => return refuse(memory),
-        };
-        computed == came
+            (true, None) => refuse(memory),
+        }
     }
 
     /// Puts the plaintext of a message that was found good where it belongs.
@@ -117,7 +116,7 @@ impl Cipher {
             Some(cryptor) if memory.exact() => {
                 let came = damage.tag(cryptor.seal(KeyOf::ToUser, nonce, &mut self.scratch));
                 damage.text(&mut self.scratch);
-                came == cryptor.compute_open(KeyOf::ToUser, nonce, &mut self.scratch)
+                cryptor.open(KeyOf::ToUser, nonce, &mut self.scratch, &came)
             }
             _ => {
                 let came = damage.tag(pseudo_tag(nonce, job.bytes, false));
@@ -133,17 +132,19 @@ impl Cipher {
         let exact = memory.exact();
         let Some(slot) = memory.slot(job.slot) else { return false };
         let came = damage.tag(slot.tag.clone());
-        let computed = match (exact, &mut self.cryptor) {
-            (false, _) => pseudo_tags(job.nonce, job.bytes, slot.spoiled() || damage.hits_text(), memory.tags()),
+        let right = match (exact, &mut self.cryptor) {
+            (false, _) => {
+                came == pseudo_tags(job.nonce, job.bytes, slot.spoiled() || damage.hits_text(), memory.tags())
+            }
             (true, Some(cryptor)) => {
                 self.scratch.clear();
                 self.scratch.extend_from_slice(&slot.data);
                 damage.text(&mut self.scratch);
-                cryptor.compute_open(KeyOf::FromGpu, job.nonce, &mut self.scratch)
+                cryptor.open(KeyOf::FromGpu, job.nonce, &mut self.scratch, &came)
             }
             (true, None) => return refuse(memory),
         };
-        computed == came && self.keep(job, memory)
+        right && self.keep(job, memory)
     }
 }
 

@@ -16,7 +16,7 @@ pub enum KeyOf {
     ToUser,
 }
 
-/// AES-GCM without AAD over the bytes of one message.
+/// An AEAD without AAD over the bytes of one message.
 pub trait Cryptor {
     /// Seals `text` in place; gives the tag.
     fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8>;
@@ -27,8 +27,8 @@ pub trait Cryptor {
         Sealing(Box::new(move || (text, tag)))
     }
 
-    /// Opens `text` in place; gives the tag that it should have come with.
-    fn compute_open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8>;
+    /// Opens `text` in place; gives whether `tag` is the one that it should have come with. If not, what `text` holds is not to be used.
+    fn open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8], tag: &[u8]) -> bool;
 }
 
 /// A message that is being sealed; it gives ciphertext and tag.

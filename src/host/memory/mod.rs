@@ -71,7 +71,7 @@ pub struct Arrived {
 /// Host memory.
 pub struct HostState {
     staging: Staging,
-    /// Tags per message.
+    /// Tags of 16 bytes per message, or the blocks of a longer one.
     tags: u32,
     pinned: Pinned,
     buffers: Buffers,
@@ -123,7 +123,7 @@ impl HostState {
         Self { tags, ..self }
     }
 
-    /// Tags per message.
+    /// Tags of 16 bytes per message, or the blocks of a longer one.
     #[must_use]
     pub const fn tags(&self) -> u32 {
         self.tags

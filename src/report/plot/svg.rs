@@ -119,11 +119,11 @@ fn legend(svg: &mut String, mode: Mode, row: usize) {
     }
 }
 
-fn rule(svg: &mut String, x1: f64, y1: f64, x2: f64, y2: f64) {
+pub(super) fn rule(svg: &mut String, x1: f64, y1: f64, x2: f64, y2: f64) {
     let _ = writeln!(svg, "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"#dddddd\"/>");
 }
 
-fn text(svg: &mut String, x: f64, y: f64, anchor: &str, text: &str) {
+pub(super) fn text(svg: &mut String, x: f64, y: f64, anchor: &str, text: &str) {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>");
 }

@@ -10,15 +10,17 @@
 //! | `applications` | app, totals and counts by direction | the device-side time of all copies of a program |
 //! | `programs` | program, place, direction, host_memory, bytes, device_ns | the same, with the size of each copy |
 //! | `cipher` | cipher, clock_ghz, gb_per_s (no mode) | one core sealing |
+//! | `sm_kernels` | kernel, sms, threads, bytes, cycles, bytes_per_clock_per_sm (no mode) | a kernel on SMs |
 
 mod applications;
 mod copies;
 mod overlap;
 mod point;
 mod programs;
+mod sm_kernels;
 mod table;
 
-pub use point::{Copied, Curve, Experiment, Group, HostMemory, LeftOut, Mode, Overlap, Point, Schedule};
+pub use point::{Copied, Curve, Experiment, Group, HostMemory, LeftOut, Mode, Overlap, Point, Schedule, SmKernel};
 pub use table::MeasuredError;
 
 use table::Table;
@@ -42,6 +44,8 @@ pub enum Kind {
     Programs,
     /// A core's cipher rates.
     Cipher,
+    /// Rates of AES-GCM kernels on SMs.
+    SmKernels,
 }
 
 /// What reading a table gives: points, and rows that the model does not cover.
@@ -55,7 +59,7 @@ struct Format {
 }
 
 /// The first format whose columns are all there is the table's. Further columns are not read.
-const FORMATS: [Format; 8] = [
+const FORMATS: [Format; 9] = [
     Format {
         kind: Kind::Programs,
         name: "programs",
@@ -99,6 +103,7 @@ const FORMATS: [Format; 8] = [
         columns: &["platform", "cipher", "clock_ghz", "gb_per_s"],
         read: copies::cipher,
     },
+    Format { kind: Kind::SmKernels, name: "sm_kernels", columns: sm_kernels::COLUMNS, read: sm_kernels::read },
 ];
 
 impl Kind {

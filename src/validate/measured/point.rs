@@ -1,6 +1,7 @@
 //! One measured figure and what was done to get it.
 
 use crate::{
+    gpu::sm::spec::{AesKernel, GhashKernel},
     system::Direction,
     units::{Bytes, Femtos},
 };
@@ -94,6 +95,21 @@ pub struct Overlap {
     pub schedule: Schedule,
 }
 
+/// A kernel on SMs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SmKernel {
+    /// How it enciphers, if it does.
+    pub aes: Option<AesKernel>,
+    /// How it authenticates, if it does. One that does neither multiplies bit matrices.
+    pub ghash: Option<GhashKernel>,
+    /// SMs at work.
+    pub sms: u32,
+    /// Warps on each.
+    pub warps: u32,
+    /// Bytes of text on all SMs together.
+    pub bytes: u64,
+}
+
 /// What was done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Experiment {
@@ -114,6 +130,8 @@ pub enum Experiment {
         /// Which count.
         counted: Direction,
     },
+    /// A kernel on SMs, its text in device memory.
+    SmKernel(SmKernel),
     /// A core seals at this clock.
     Cipher {
         /// Gigahertz.

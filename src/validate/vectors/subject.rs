@@ -99,11 +99,16 @@ impl Subject for Other {
             Direction::Open => {
                 let tag = <[u8; 16]>::try_from(&case.tag[..]).map_err(|_| "a tag of another length than 16 bytes")?;
                 key.open(&case.iv, &case.aad, &mut text, &tag).map_err(refused)?;
-                tag
+                tag.to_vec()
             }
         };
-        Ok((text, tag))
+        Ok((text, of_16(tag)?))
     }
+}
+
+/// The tag of an engine, which has as many bytes as those of the vectors.
+fn of_16(tag: Vec<u8>) -> Result<[u8; 16], String> {
+    tag.try_into().map_err(|tag: Vec<u8>| format!("the engine has tags of {} bytes, the vectors 16", tag.len()))
 }
 
 fn registers(
@@ -124,7 +129,7 @@ fn registers(
             Event::Aad | Event::Taken => {}
         });
         if let Some(tag) = made {
-            return Ok((output, tag));
+            return Ok((output, of_16(tag)?));
         }
     }
 }

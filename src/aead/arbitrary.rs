@@ -1,0 +1,65 @@
+//! Random engines of other AEADs for tests.
+
+use super::aegis256::Aegis256Spec;
+use super::chacha20_poly1305::{ChaCha20Poly1305Spec, ChaChaSpec, Poly1305Spec};
+use super::gcm_siv::GcmSivSpec;
+use super::spec::AeadSpec;
+use crate::gcm::arbitrary::{any_engine, any_simple_ghash};
+use crate::gcm::spec::Closing;
+use crate::units::{Bytes, Cycles};
+use proptest::prelude::*;
+
+/// Any engine of another AEAD.
+pub fn any_aead() -> impl Strategy<Value = AeadSpec> {
+    let cycles = || (0..5_u64).prop_map(Cycles);
+    let siv = (any_engine(), any_simple_ghash()).prop_map(|(engine, polyval)| {
+        AeadSpec::GcmSiv(GcmSivSpec {
+            key_bits: if engine.key_bits == 192 { 256 } else { engine.key_bits },
+            aes: engine.aes,
+            polyval,
+            key_setup: engine.key_setup,
+            buffer: Bytes(960),
+            compare: engine.compare,
+        })
+    });
+    let aegis = (prop::sample::select(vec![1, 2, 4]), 1..5_u64, cycles()).prop_map(|(lanes, round, compare)| {
+        AeadSpec::Aegis256(Aegis256Spec { lanes, round: Cycles(round), tag: None, compare })
+    });
+    let chacha = (1..4_u32, 1..21_u32, 0..4_u32, 0..9_u64, 1..40_u32).prop_map(
+        |(lanes, rounds_in_hardware, registers_per_round, interval, keystream_blocks)| ChaChaSpec {
+            lanes,
+            rounds_in_hardware,
+            registers_per_round,
+            start_interval: Cycles(interval),
+            keystream_blocks,
+        },
+    );
+    let closing = prop::sample::select(vec![Closing::LookAhead, Closing::Afterwards]);
+    let poly1305 = (1..20_u32, 1..6_u32, closing, 0..5_u64, 1..4_u64, cycles()).prop_map(
+        |(ways, multipliers, closing, product, reduction, finish)| Poly1305Spec {
+            ways,
+            multipliers,
+            closing,
+            product: Cycles(product),
+            reduction: Cycles(reduction),
+            finish,
+        },
+    );
+    let chacha = (chacha, poly1305, cycles()).prop_map(|(chacha, poly1305, compare)| {
+        AeadSpec::ChaCha20Poly1305(ChaCha20Poly1305Spec { chacha, poly1305, compare })
+    });
+    prop_oneof![siv, aegis, chacha]
+}
+
+/// AES-GCM-SIV on four lanes.
+pub fn siv(buffer: u64) -> AeadSpec {
+    let engine = crate::gcm::spec::EngineSpec::four_lanes();
+    AeadSpec::GcmSiv(GcmSivSpec {
+        key_bits: 256,
+        aes: engine.aes,
+        polyval: engine.ghash,
+        key_setup: Cycles(20),
+        buffer: Bytes(buffer),
+        compare: Cycles(1),
+    })
+}

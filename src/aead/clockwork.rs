@@ -1,0 +1,281 @@
+//! The cycles of an engine in a machine, where text comes when it comes.
+//!
+//! ```text
+//!                  +----------------------------------+
+//!   message ------>| begin                            |
+//!   tag to open -->| seed (AES-GCM-SIV)               |
+//!   text --------->| take, in order  (turn)  take     |----> text, one cycle later; of two passes, in the second one
+//!                  | end                              |----> tag, verdict
+//!                  +----------------------------------+
+//! ```
+//!
+//! | | |
+//! | --- | --- |
+//! | accepts | what its scheme takes: see [`Scheme`]'s three implementations |
+//! | passes | one; two where AES-GCM-SIV seals: all of the text goes by once for the tag, then once more to be enciphered |
+//! | block | text of an incomplete block waits for the next burst |
+//! | next message | when text and tag of the one before are out |
+//! | stalls | [`Limit`]: its cipher or its authenticator |
+//!
+//! As in [`the clockwork of AES-GCM`](crate::gcm::timing), a call gives the cycles that the engine will need, whenever these lie.
+
+use super::flow::Dates;
+use super::spec::AeadSpec;
+use super::{aegis256, chacha20_poly1305, gcm_siv};
+use crate::gcm::message::{Direction, Shape};
+use crate::gcm::spec::SpecError;
+use crate::gcm::timing::{Accepted, Finished, Limit, Waits, Work};
+
+/// What became of blocks that were offered together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Burst {
+    /// The cycle in which the last one was taken.
+    pub last: u64,
+    /// Cycles that any waited.
+    pub waits: Waits,
+    /// For what the last that waited did.
+    pub limit: Limit,
+}
+
+impl Burst {
+    /// Takes blocks one after the other; `take` gives the cycle, and what was waited for and how long.
+    pub(super) fn of(blocks: u64, mut take: impl FnMut() -> super::flow::Taken) -> Self {
+        let mut burst = Self { last: 0, waits: Waits::default(), limit: Limit::Data };
+        for _ in 0..blocks {
+            let taken = take();
+            burst.last = taken.at;
+            match taken.limit {
+                Limit::Aes => burst.waits.aes += taken.waited,
+                Limit::Ghash | Limit::Data => burst.waits.ghash += taken.waited,
+            }
+            if taken.limit != Limit::Data {
+                burst.limit = taken.limit;
+            }
+        }
+        burst
+    }
+}
+
+/// One message after the other through an engine.
+pub trait Scheme {
+    /// Loads a key in cycle `at`. Gives the cycle from which messages may start.
+    fn load_key(&self, at: u64) -> u64;
+    /// Bytes of text that are taken together.
+    fn block_bytes(&self) -> u64;
+    /// Whether text passes twice.
+    fn passes_twice(&self, direction: Direction) -> bool;
+    /// A message starts in cycle `at`, when the one before is done. Gives the cycle from which it can take text.
+    fn begin(&mut self, at: u64, shape: &Shape) -> u64;
+    /// The tag that came with a message to be opened is there in cycle `at`, before the first of its text.
+    fn seed(&mut self, at: u64);
+    /// Takes the next blocks, at least one, all there from cycle `visible` on.
+    fn take(&mut self, visible: u64, blocks: u64) -> Burst;
+    /// All text has passed for the first time.
+    fn turn(&mut self);
+    /// Ends the message, all of whose text has passed.
+    fn end(&mut self) -> Dates;
+
+    /// A message that starts in cycle `at`, its input always there and its output always taken.
+    fn message(&mut self, at: u64, shape: &Shape) -> Dates {
+        self.begin(at, shape);
+        let blocks = shape.text_bytes.div_ceil(self.block_bytes());
+        if blocks > 0 {
+            self.take(at, blocks);
+        }
+        if self.passes_twice(shape.direction) {
+            self.turn();
+            if blocks > 0 {
+                self.take(at, blocks);
+            }
+        }
+        self.end()
+    }
+}
+
+/// The clockwork of any scheme.
+#[derive(Debug, Clone)]
+pub enum Engine {
+    /// AES-GCM-SIV.
+    GcmSiv(gcm_siv::Timing),
+    /// AEGIS-256.
+    Aegis256(aegis256::Timing),
+    /// ChaCha20-Poly1305.
+    ChaCha20Poly1305(chacha20_poly1305::Timing),
+}
+
+impl Engine {
+    /// An engine at rest in cycle 0.
+    ///
+    /// # Errors
+    /// What [`AeadSpec::check`] says.
+    pub fn new(spec: &AeadSpec) -> Result<Self, SpecError> {
+        Ok(match spec {
+            AeadSpec::GcmSiv(spec) => Self::GcmSiv(gcm_siv::Timing::new(spec)?),
+            AeadSpec::Aegis256(spec) => Self::Aegis256(aegis256::Timing::new(spec)?),
+            AeadSpec::ChaCha20Poly1305(spec) => Self::ChaCha20Poly1305(chacha20_poly1305::Timing::new(spec)?),
+        })
+    }
+
+    fn scheme(&self) -> &dyn Scheme {
+        match self {
+            Self::GcmSiv(timing) => timing,
+            Self::Aegis256(timing) => timing,
+            Self::ChaCha20Poly1305(timing) => timing,
+        }
+    }
+
+    fn scheme_mut(&mut self) -> &mut dyn Scheme {
+        match self {
+            Self::GcmSiv(timing) => timing,
+            Self::Aegis256(timing) => timing,
+            Self::ChaCha20Poly1305(timing) => timing,
+        }
+    }
+}
+
+impl Scheme for Engine {
+    fn load_key(&self, at: u64) -> u64 {
+        self.scheme().load_key(at)
+    }
+    fn block_bytes(&self) -> u64 {
+        self.scheme().block_bytes()
+    }
+    fn passes_twice(&self, direction: Direction) -> bool {
+        self.scheme().passes_twice(direction)
+    }
+    fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
+        self.scheme_mut().begin(at, shape)
+    }
+    fn seed(&mut self, at: u64) {
+        self.scheme_mut().seed(at);
+    }
+    fn take(&mut self, visible: u64, blocks: u64) -> Burst {
+        self.scheme_mut().take(visible, blocks)
+    }
+    fn turn(&mut self) {
+        self.scheme_mut().turn();
+    }
+    fn end(&mut self) -> Dates {
+        self.scheme_mut().end()
+    }
+}
+
+/// An engine that is fed in bursts of bytes.
+#[derive(Debug, Clone)]
+pub struct Timing {
+    engine: Engine,
+    block: u64,
+    text_bytes: u64,
+    /// Bytes of the pass that have not come.
+    left: u64,
+    /// Whether another pass comes behind this one.
+    again: bool,
+    /// Bytes of the block that is not complete.
+    held: u64,
+    /// Cycle in which the data seen so far is visible.
+    visible: u64,
+    /// The last cycle in which text was taken.
+    last: u64,
+    /// When text and tag of the message before were out.
+    done: u64,
+    waits: Waits,
+    work: Work,
+}
+
+impl Timing {
+    /// An engine at rest in cycle 0.
+    ///
+    /// # Errors
+    /// What [`AeadSpec::check`] says.
+    pub fn new(spec: &AeadSpec) -> Result<Self, SpecError> {
+        let engine = Engine::new(spec)?;
+        Ok(Self {
+            block: engine.block_bytes(),
+            engine,
+            text_bytes: 0,
+            left: 0,
+            again: false,
+            held: 0,
+            visible: 0,
+            last: 0,
+            done: 0,
+            waits: Waits::default(),
+            work: Work::default(),
+        })
+    }
+
+    /// Loads a key from cycle `at` on, or once the last message is done.
+    pub fn load_key(&mut self, at: u64) {
+        let from = at.max(self.done);
+        self.done = self.engine.load_key(from);
+        self.work.add(from, self.done);
+    }
+
+    /// Starts a message without AAD in cycle `at`; the message before has been [finished](Self::finish).
+    pub fn start(&mut self, at: u64, text_bytes: u64, direction: Direction) {
+        let at = at.max(self.done);
+        let ready = self.engine.begin(at, &Shape::new(0, text_bytes, direction));
+        self.work.add(at, ready);
+        (self.text_bytes, self.left, self.held, self.visible, self.last) = (text_bytes, text_bytes, 0, at, at);
+        self.again = self.engine.passes_twice(direction);
+        self.turn();
+    }
+
+    /// The tag that came with a message to be opened is there in cycle `at`. Only AES-GCM-SIV waits for it.
+    pub fn seed(&mut self, at: u64) {
+        self.engine.seed(at);
+    }
+
+    fn turn(&mut self) {
+        if self.left == 0 && self.again {
+            self.engine.turn();
+            (self.again, self.left) = (false, self.text_bytes);
+        }
+    }
+
+    /// Takes the next `bytes` of text, all visible from cycle `at` on. Bytes beyond the pass are ignored.
+    pub fn accept(&mut self, at: u64, bytes: u32) -> Accepted {
+        let bytes = u64::from(bytes).min(self.left);
+        self.left -= bytes;
+        self.visible = self.visible.max(at);
+        let total = self.held + bytes;
+        let blocks = if self.left == 0 { total.div_ceil(self.block) } else { total / self.block };
+        self.held = if self.left == 0 { 0 } else { total % self.block };
+        let mut limit = Limit::Data;
+        if blocks > 0 {
+            let burst = self.engine.take(self.visible, blocks);
+            (self.last, limit) = (burst.last, burst.limit);
+            self.waits.aes += burst.waits.aes;
+            self.waits.ghash += burst.waits.ghash;
+            self.work.add(self.visible, self.last + 1);
+        }
+        self.turn();
+        // Of a block that is not complete the date is not known yet.
+        let consumed = self.last.max(self.visible);
+        Accepted { consumed, out: consumed + 1, limit }
+    }
+
+    /// Ends the message: all its text has been accepted, as often as it passes.
+    pub fn finish(&mut self) -> Finished {
+        debug_assert!(self.left == 0 && !self.again, "the message is not complete");
+        let dates = self.engine.end();
+        self.done = dates.done();
+        self.work.add(self.last, self.done);
+        Finished { tag: dates.tag, verdict: dates.verdict }
+    }
+
+    /// Cycles up to `until` in which the engine had work.
+    #[must_use]
+    pub fn busy(&self, until: u64) -> u64 {
+        self.work.until(until)
+    }
+
+    /// Cycles in which text waited, since the engine was built.
+    #[must_use]
+    pub const fn waits(&self) -> Waits {
+        self.waits
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! The bytes of a message as an engine makes them: in order, a piece at a time, and the tag at the end, whether or not it is the one expected.
+//!
+//! ```text
+//!                      +---------------------------+
+//!   text to seal ----->| absorb, turn (GCM-SIV)    |
+//!   tag to open ------>| seed        (GCM-SIV)     |
+//!   text ------------->| update                    |----> text
+//!                      |                           |----> tag
+//!                      +---------------------------+
+//! ```
+//!
+//! | scheme | built of |
+//! | --- | --- |
+//! | [`gcm_siv`] | AES blocks and POLYVAL |
+//! | [`aegis256`] | AES rounds |
+//! | [`chacha20_poly1305`] | ChaCha20 and Poly1305 |
+//!
+//! [`bytes`](super::bytes) has the same schemes from the crates that offer them whole. Those take a message at once and do not say which tag they
+//! expected; a machine's two ends have one each, so that every run holds one against the other.
+
+mod aegis256;
+mod chacha20_poly1305;
+mod gcm_siv;
+
+use super::bytes::{BytesError, Format, Scheme};
+use crate::gcm::message::Direction;
+
+/// A message in flight, without AAD.
+#[derive(Debug)]
+pub struct Stream(Message);
+
+#[derive(Debug)]
+enum Message {
+    GcmSiv(Box<gcm_siv::Message>),
+    Aegis256(Box<aegis256::Message>),
+    ChaCha(Box<chacha20_poly1305::Message>),
+}
+
+impl Stream {
+    /// Starts a message.
+    ///
+    /// # Errors
+    /// [`BytesError::KeyBytes`], [`BytesError::NonceBytes`].
+    pub fn new(format: Format, key: &[u8], nonce: &[u8], direction: Direction) -> Result<Self, BytesError> {
+        let Format { scheme, tag_bytes } = format;
+        scheme.check_nonce(nonce)?;
+        let wrong = || scheme.wrong_key(key);
+        Ok(Self(match scheme {
+            Scheme::GcmSiv => {
+                Message::GcmSiv(Box::new(gcm_siv::Message::new(key, nonce, direction).ok_or_else(wrong)?))
+            }
+            Scheme::ChaCha20Poly1305 => {
+                Message::ChaCha(Box::new(chacha20_poly1305::Message::new(key, nonce, direction).ok_or_else(wrong)?))
+            }
+            Scheme::Aegis256 | Scheme::Aegis256X2 | Scheme::Aegis256X4 => {
+                let message = aegis256::Message::new(scheme.lanes(), tag_bytes, key, nonce, direction);
+                Message::Aegis256(Box::new(message.ok_or_else(wrong)?))
+            }
+        }))
+    }
+
+    /// Takes the tag that came with a message to be opened. Only AES-GCM-SIV needs it.
+    pub fn seed(&mut self, tag: &[u8]) {
+        if let Message::GcmSiv(message) = &mut self.0 {
+            message.seed(tag);
+        }
+    }
+
+    /// Takes the next text of a message to be sealed that passes twice, for the first time.
+    pub fn absorb(&mut self, text: &[u8]) {
+        if let Message::GcmSiv(message) = &mut self.0 {
+            message.absorb(text);
+        }
+    }
+
+    /// All text has passed for the first time.
+    pub fn turn(&mut self) {
+        if let Message::GcmSiv(message) = &mut self.0 {
+            message.turn();
+        }
+    }
+
+    /// Enciphers or deciphers the next bytes in place.
+    pub fn update(&mut self, text: &mut [u8]) {
+        match &mut self.0 {
+            Message::GcmSiv(message) => message.update(text),
+            Message::Aegis256(message) => message.update(text),
+            Message::ChaCha(message) => message.update(text),
+        }
+    }
+
+    /// The tag over what has been taken so far.
+    #[must_use]
+    pub fn tag(&self) -> Vec<u8> {
+        match &self.0 {
+            Message::GcmSiv(message) => message.tag(),
+            Message::Aegis256(message) => message.tag(),
+            Message::ChaCha(message) => message.tag(),
+        }
+    }
+}
+
+/// Whole blocks out of pieces of any length.
+#[derive(Debug, Clone, Default)]
+struct Blocks {
+    held: Vec<u8>,
+}
+
+impl Blocks {
+    /// Takes bytes; gives every block of `N` bytes that is complete.
+    fn take<const N: usize>(&mut self, mut bytes: &[u8], mut block: impl FnMut([u8; N])) {
+        if !self.held.is_empty() {
+            let (first, rest) = bytes.split_at(bytes.len().min(N - self.held.len()));
+            self.held.extend_from_slice(first);
+            bytes = rest;
+            if let Ok(whole) = <[u8; N]>::try_from(&self.held[..]) {
+                block(whole);
+                self.held.clear();
+            }
+        }
+        let (whole, rest) = bytes.as_chunks::<N>();
+        whole.iter().for_each(|bytes| block(*bytes));
+        self.held.extend_from_slice(rest);
+    }
+
+    /// The last block, padded with zeroes, if one is not complete.
+    fn padded<const N: usize>(&self) -> Option<[u8; N]> {
+        let mut block = [0; N];
+        block[..self.held.len()].copy_from_slice(&self.held);
+        (!self.held.is_empty()).then_some(block)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+use super::*;
+use crate::aead::bytes::Key;
+use crate::gcm::arbitrary::pattern;
+use proptest::prelude::*;
+
+const SCHEMES: [Scheme; 5] =
+    [Scheme::GcmSiv, Scheme::Aegis256, Scheme::Aegis256X2, Scheme::Aegis256X4, Scheme::ChaCha20Poly1305];
+
+/// Text in pieces through a stream, as often as it passes.
+fn through(stream: &mut Stream, twice: bool, text: &mut [u8], piece: usize) {
+    if twice {
+        text.chunks(piece).for_each(|piece| stream.absorb(piece));
+        stream.turn();
+    }
+    text.chunks_mut(piece).for_each(|piece| stream.update(piece));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn in_pieces_bytes_and_tags_are_those_of_the_crates(
+        scheme in prop::sample::select(SCHEMES.to_vec()), seed in any::<u64>(), short in any::<bool>(), long_tag in any::<bool>(),
+        length in 0..2000_usize, piece in 1..300_usize,
+    ) {
+        let siv = scheme == Scheme::GcmSiv;
+        let tag_bytes = if long_tag && scheme.nonce_bytes() == 32 { 32 } else { 16 };
+        let format = Format { scheme, tag_bytes };
+        let key = pattern(seed, if siv && short { 16 } else { 32 });
+        let (nonce, plain) = (pattern(seed ^ 1, scheme.nonce_bytes()), pattern(seed ^ 2, length));
+        let mut cipher = plain.clone();
+        let tag = Key::new(format, &key).unwrap().seal(&nonce, &[], &mut cipher).unwrap();
+        prop_assert_eq!(tag.len(), tag_bytes);
+
+        let mut sealed = plain.clone();
+        let mut stream = Stream::new(format, &key, &nonce, Direction::Seal).unwrap();
+        through(&mut stream, siv, &mut sealed, piece);
+        prop_assert_eq!((&sealed, stream.tag()), (&cipher, tag.clone()));
+
+        let mut stream = Stream::new(format, &key, &nonce, Direction::Open).unwrap();
+        stream.seed(&tag);
+        through(&mut stream, false, &mut sealed, piece);
+        prop_assert_eq!((sealed, stream.tag()), (plain, tag));
+    }
+
+    #[test]
+    fn what_was_changed_on_the_way_has_another_tag(
+        scheme in prop::sample::select(SCHEMES.to_vec()), seed in any::<u64>(), length in 1..300_usize,
+        place in any::<prop::sample::Index>(),
+    ) {
+        let (key, nonce) = (pattern(seed, 32), pattern(seed ^ 1, scheme.nonce_bytes()));
+        let mut text = pattern(seed ^ 2, length);
+        let tag = Key::new(scheme, &key).unwrap().seal(&nonce, &[], &mut text).unwrap();
+        text[place.index(length)] ^= 1;
+        let mut stream = Stream::new(scheme.into(), &key, &nonce, Direction::Open).unwrap();
+        stream.seed(&tag);
+        stream.update(&mut text);
+        prop_assert_ne!(stream.tag(), tag);
+    }
+}
+
+#[test]
+fn a_key_or_nonce_of_another_length_is_refused() {
+    for scheme in SCHEMES {
+        let start = |key: usize, nonce: usize| {
+            Stream::new(scheme.into(), &vec![0; key], &vec![0; nonce], Direction::Seal).map(|_| ())
+        };
+        let right = scheme.nonce_bytes();
+        assert_eq!(start(32, right), Ok(()));
+        assert!(matches!(start(24, right), Err(BytesError::KeyBytes(24, ..))), "{scheme:?}");
+        assert!(matches!(start(32, right - 1), Err(BytesError::NonceBytes(..))), "{scheme:?}");
+    }
+}

@@ -1,0 +1,277 @@
+//! A machine that is resolved once and then varied many times.
+//!
+//! ```text
+//!  layers --> merged tree --> Resolved            once
+//!               |                  |
+//!  settings ----+--> the tables they touch, merged, examined, filled and checked --> Varied    per variation
+//! ```
+//!
+//! Only the tables that the settings touch are filled anew: what stands in the others was examined and checked with the base, and no
+//! check of a single value looks at another table. The rules between fields are held against the whole machine. Whatever is wrong
+//! in any of that is told by resolving all layers, so errors are those of [`Layers::resolve`].
+
+use super::check;
+use super::error::ConfigError;
+use super::examine::examine_at;
+use super::layer::Layer;
+use super::layers::{Layers, merge};
+use super::machine::MachineSpec;
+use super::provenance::Kind;
+use super::resolved::{Parameter, Resolved, take_stock};
+use super::shape::Shape;
+use super::tree::{Entry, Node, Table, Value};
+use serde_json::{Map, Value as Json};
+
+/// A machine that settings are laid on.
+#[derive(Debug, Clone)]
+pub struct Base {
+    layers: Layers,
+    values: Node,
+    resolved: Resolved,
+    /// By table of the machine: its assumed parameters.
+    assumed: Vec<(String, usize)>,
+}
+
+/// A machine with settings on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Varied {
+    /// The machine.
+    pub machine: MachineSpec,
+    /// Parameters that nobody has published.
+    pub assumed: usize,
+}
+
+fn table_of(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path).trim()
+}
+
+fn count_assumed(parameters: &[Parameter]) -> usize {
+    parameters.iter().filter(|one| one.provenance.kind == Kind::Assumed).count()
+}
+
+impl Base {
+    pub(super) fn new(layers: Layers, values: Node, resolved: Resolved) -> Self {
+        let mut assumed: Vec<(String, usize)> = Vec::new();
+        for one in resolved.parameters.iter().filter(|one| one.provenance.kind == Kind::Assumed) {
+            let table = table_of(&one.path);
+            match assumed.iter_mut().find(|(known, _)| known == table) {
+                Some((_, count)) => *count += 1,
+                None => assumed.push((table.to_owned(), 1)),
+            }
+        }
+        Self { layers, values, resolved, assumed }
+    }
+
+    /// The machine itself.
+    #[must_use]
+    pub const fn resolved(&self) -> &Resolved {
+        &self.resolved
+    }
+
+    /// What it was resolved from.
+    #[must_use]
+    pub const fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    /// The machine with settings, as `--set` takes them, on top.
+    ///
+    /// # Errors
+    /// Those that [`Layers::resolve`] has for the same layers.
+    pub fn varied(&self, settings: &[String]) -> Result<Varied, ConfigError> {
+        if let Some(varied) = self.only_touched(settings) {
+            return Ok(varied);
+        }
+        let layers = settings.iter().fold(self.layers.clone(), |layers, setting| layers.set(setting));
+        layers
+            .resolve()
+            .map(|resolved| Varied { assumed: count_assumed(&resolved.parameters), machine: resolved.machine })
+    }
+
+    /// Whether there is a machine with settings on top.
+    #[must_use]
+    pub fn possible(&self, settings: &[String]) -> bool {
+        self.only_touched(settings).is_some()
+    }
+
+    /// Fills the touched tables alone; `None` if anything is wrong.
+    fn only_touched(&self, settings: &[String]) -> Option<Varied> {
+        let values = self.merged(settings)?;
+        let mut machine = self.resolved.machine.clone();
+        let mut canonical = Map::new();
+        let mut assumed: usize = self.assumed.iter().map(|(_, count)| count).sum();
+        for (name, entry) in values.table()? {
+            let shape = Shape::machine().field(name, None)?;
+            if !examine_at(&entry.node, shape, name, "").is_empty() {
+                return None;
+            }
+            machine.set_field(name, entry.node.to_json())?;
+            canonical.extend(machine.field(name).map(|json| (name.clone(), json)));
+            assumed -= self.assumed.iter().find(|(known, _)| known == name).map_or(0, |(_, count)| *count);
+        }
+        let (parameters, _) = take_stock(&values, &Json::Object(canonical));
+        check::check(&machine, &parameters, &values).ok()?;
+        Some(Varied { machine, assumed: assumed + count_assumed(&parameters) })
+    }
+
+    /// The tables that settings touch, with the settings in them.
+    fn merged(&self, settings: &[String]) -> Option<Node> {
+        let mut touched = Table::new();
+        let mut layers = Vec::with_capacity(settings.len());
+        for setting in settings {
+            let layer = Layer::set(setting).ok()?;
+            for name in
+                layer.values.table()?.keys().filter(|name| !touched.contains_key(*name)).cloned().collect::<Vec<_>>()
+            {
+                let Some(entry) = self.values.table()?.get(&name) else { continue };
+                touched.insert(name, Entry { key: None, node: entry.node.clone() });
+            }
+            layers.push(layer);
+        }
+        let mut values = Node { value: Value::Table(touched), place: None, provenance: None };
+        for layer in layers {
+            merge(&mut values, layer.values, Some(Shape::machine()));
+        }
+        Some(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Role, Shipped};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Settings of every sort: numbers within and without their ranges, choices, tables, other designs of GHASH, tables that are
+    /// not there, labels, and what is no setting at all.
+    const SETTINGS: [&str; 44] = [
+        "engine.ghash.width=1",
+        "engine.ghash.width=0",
+        "engine.ghash.width=4",
+        "engine.ghash.groups=2",
+        "engine.ghash.widht=2",
+        "engine.ghash={design=\"serial\", multiplier={product=\"2 cycles\", reduction=\"1 cycle\"}}",
+        "engine.ghash.design=serial",
+        "engine.ghash.design=folded",
+        "engine.aes.lanes=2",
+        "engine.aes.lanes=17000000",
+        "engine.aes.keystream_blocks=\"many\"",
+        "copy_engine.outstanding_reads=8",
+        "copy_engine.clock=1 GHz",
+        "copy_engine.clock=0 Hz",
+        "copy_engine.clock=11 GHz",
+        "copy_engine.clock=1755",
+        "copy_engine.pces_secure=2",
+        "copy_engine.pces_secure=9",
+        "tag_queue.release=hold",
+        "tag_queue.release=hodl",
+        "tag_queue.quarantine=2 MiB",
+        "tag_queue.quarantine=1 KiB",
+        "tag_queue.depth=1",
+        "driver.pinned.message=4 KiB",
+        "driver.pinned.message=8 B",
+        "driver.pinned={message=\"1 MiB\", push=\"16 MiB\"}",
+        "driver.pinned.push=1 MiB",
+        "link.max_payload=512 B",
+        "link.max_payload=500 B",
+        "link.read_tags=256",
+        "link.read_tags=255",
+        "link={lanes=8}",
+        "link.replay_timer=1 cycle",
+        "confidential_computing=false",
+        "confidential_computing=maybe",
+        "name=other",
+        "gpu_crypto.place=sm",
+        "gpu_crypto={place=\"sm\"}",
+        "sm.used=16",
+        "sm.ghash=four_bit_tables",
+        "staging.buffers=1",
+        "nothing.at=all",
+        "hbm",
+        "cipher.threads=3",
+    ];
+
+    const DESIGNS: [&[&str]; 4] = [&[], &["hold"], &["sm"], &["direct-in-place", "overlap"]];
+
+    fn base(machine: &str, designs: &[&str]) -> Base {
+        designs.iter().fold(Layers::new(machine), |layers, design| layers.overlay(*design)).base().unwrap()
+    }
+
+    fn whole(base: &Base, settings: &[String]) -> Result<Varied, ConfigError> {
+        let resolved = settings.iter().fold(base.layers().clone(), |layers, setting| layers.set(setting)).resolve()?;
+        Ok(Varied { assumed: resolved.assumed().len(), machine: resolved.machine })
+    }
+
+    fn shown(error: ConfigError) -> String {
+        format!("{:?}", miette::Report::new(error))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn a_variation_is_what_all_layers_give_and_so_is_its_error(
+            settings in prop::collection::vec(prop::sample::select(&SETTINGS[..]), 0..4),
+            machine in prop::sample::select(&["h100-nvl-tdx", "h100-tdx-gen5", "h100-sxm5-off"][..]),
+            designs in prop::sample::select(&DESIGNS[..]),
+        ) {
+            let base = base(machine, designs);
+            let settings: Vec<String> = settings.into_iter().map(str::to_owned).collect();
+            match (base.varied(&settings), whole(&base, &settings)) {
+                (Ok(varied), Ok(whole)) => {
+                    prop_assert_eq!(&varied, &whole);
+                    prop_assert!(base.possible(&settings), "took the long way: {settings:?}");
+                }
+                (Err(varied), Err(whole)) => {
+                    prop_assert!(!base.possible(&settings));
+                    prop_assert_eq!(shown(varied), shown(whole));
+                }
+                (varied, whole) => prop_assert!(false, "{:?} but {:?}", varied.is_ok(), whole.is_ok()),
+            }
+        }
+
+        #[test]
+        fn every_number_of_a_machine_varies_as_all_layers_say(place in 0..400_usize, high in any::<bool>(), other in 0..SETTINGS.len()) {
+            let base = base("h100-nvl-tdx", &["fastrack"]);
+            let ranged: Vec<_> = base.resolved().parameters.iter().filter(|one| one.provenance.low.is_some()).collect();
+            let one = ranged[place % ranged.len()];
+            let bound = if high { &one.provenance.high } else { &one.provenance.low };
+            let settings = [format!("{}={}", one.path, bound.as_deref().unwrap_or(&one.value)), SETTINGS[other].to_owned()];
+            for settings in [&settings[..1], &settings[..]] {
+                match (base.varied(settings), whole(&base, settings)) {
+                    (Ok(varied), Ok(whole)) => prop_assert_eq!(varied, whole),
+                    (Err(varied), Err(whole)) => prop_assert_eq!(shown(varied), shown(whole)),
+                    (varied, whole) => prop_assert!(false, "{:?} but {:?}", varied.is_ok(), whole.is_ok()),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_of_a_machine_can_be_filled_anew() {
+        let Shape::Table(fields) = Shape::machine() else { panic!("a machine is a table") };
+        for name in Shipped::names(Role::Machine) {
+            let machine = Layers::new(name)
+                .overlay("sm")
+                .resolve()
+                .map_or_else(|_| Layers::new(name).resolve().unwrap().machine, |resolved| resolved.machine);
+            let whole = serde_json::to_value(&machine).unwrap();
+            for field in fields {
+                let json = machine.field(&field.name);
+                assert_eq!(json.as_ref(), whole.get(&field.name), "{}", field.name);
+                let Some(json) = json else { continue };
+                let mut other = machine.clone();
+                assert_eq!(other.set_field(&field.name, json), Some(()), "{}", field.name);
+                assert_eq!(other, machine);
+                assert_eq!(other.set_field(&field.name, Json::Array(vec![Json::Null])), None, "{}", field.name);
+            }
+        }
+    }
+
+    #[test]
+    fn most_of_the_settings_above_are_possible_and_some_are_not() {
+        let base = base("h100-nvl-tdx", &[]);
+        let fine = SETTINGS.iter().filter(|setting| base.varied(&[(**setting).to_owned()]).is_ok()).count();
+        assert!((15..40).contains(&fine), "{fine}");
+    }
+}

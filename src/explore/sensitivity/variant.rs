@@ -1,0 +1,46 @@
+//! The machines that an answer is about: the machine itself, each design over it, and what designs are held against.
+
+use crate::config::{Base, Layers};
+use crate::explore::candidate::{Baseline, Candidate, CandidateError, named};
+use crate::system::Memory;
+
+/// One of the machines.
+#[derive(Debug, Clone)]
+pub(super) struct Variant {
+    /// Its design; the machine's own name for the machine itself.
+    pub name: String,
+    /// The machine with it.
+    pub base: Base,
+    /// The place of the variant that its gain is stated against; its own for the machine itself.
+    pub against: usize,
+}
+
+/// The machine, the designs in their order, and behind them the path on which the CPU seals anew, if a design is held against that.
+pub(super) fn variants(
+    machine: &str,
+    set: &[String],
+    designs: &[String],
+    memory: Memory,
+) -> Result<Vec<Variant>, CandidateError> {
+    let base = |design: Option<&str>| {
+        let parts = design.into_iter().flat_map(|design| design.split('+'));
+        let layers = parts.fold(Layers::new(machine), |layers, part| layers.overlay(part.trim()));
+        set.iter().fold(layers, |layers, setting| layers.set(setting)).base()
+    };
+    let own = base(None)?;
+    let mut variants = vec![Variant { name: own.resolved().name(), base: own, against: 0 }];
+    let mut resealed = false;
+    for design in designs {
+        named(machine, design, memory)?;
+        let base = base(Some(design))?;
+        let candidate = Candidate { name: design.clone(), resolved: base.resolved().clone() };
+        let against = if candidate.baseline() == Baseline::Resealed { designs.len() + 1 } else { 0 };
+        resealed |= against > 0;
+        variants.push(Variant { name: design.clone(), base, against });
+    }
+    if resealed {
+        let name = Baseline::Resealed.design().to_owned();
+        variants.push(Variant { base: base(Some(&name))?, name, against: 0 });
+    }
+    Ok(variants)
+}

@@ -1,0 +1,108 @@
+//! Runs what is missing in a folder, over threads, in memory that does not grow with what a point gives.
+
+use super::figures::Stopped;
+use super::folder::{Folder, FolderError};
+use super::study::{Study, StudyError};
+use super::table::{TableError, TableWriter};
+use super::{column::AxisColumn, figures::Row};
+use crate::sim::Control;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Why a sweep ended early.
+#[derive(Debug)]
+pub enum Ended {
+    /// It was asked to.
+    Stopped,
+    /// A row could not be kept.
+    Folder(FolderError),
+    /// The study has too many points.
+    Study(StudyError),
+}
+
+/// What a table holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tabled {
+    /// Rows.
+    pub rows: u64,
+    /// Rows without figures.
+    pub refused: u64,
+    /// Why the first of these has none.
+    pub reason: Option<String>,
+    /// Points that have not run.
+    pub missing: u64,
+}
+
+impl Study {
+    /// How many points there are, and how many of them a folder has.
+    ///
+    /// # Errors
+    /// [`StudyError::TooMany`].
+    pub fn progress(&self, folder: &Folder) -> Result<(u64, u64), StudyError> {
+        Ok(self.points()?.fold((0, 0), |(all, done), point| (all + 1, done + u64::from(folder.has(point.id)))))
+    }
+
+    /// Runs the points that a folder does not have, and calls `done` after each. Nothing that is done is lost by whatever ends it.
+    ///
+    /// # Errors
+    /// [`Ended`].
+    pub fn sweep(
+        &self,
+        folder: &mut Folder,
+        threads: usize,
+        observer: &(dyn Fn() -> Control + Sync),
+        done: &(dyn Fn() + Sync),
+    ) -> Result<(), Ended> {
+        let (points, folder) = (Mutex::new(self.points().map_err(Ended::Study)?), Mutex::new(folder));
+        let (over, reason) = (AtomicBool::new(false), Mutex::new(None));
+        let next = || {
+            let mut points = points.lock().unwrap_or_else(PoisonError::into_inner);
+            points.find(|point| !folder.lock().unwrap_or_else(PoisonError::into_inner).has(point.id))
+        };
+        let one = |point| -> Result<(), Ended> {
+            let row = self.run(point, observer).map_err(|Stopped| Ended::Stopped)?;
+            folder.lock().unwrap_or_else(PoisonError::into_inner).add(&row).map_err(Ended::Folder)?;
+            done();
+            Ok(())
+        };
+        let worker = || {
+            while let Some(point) = Some(()).filter(|()| !over.load(Ordering::Relaxed)).and_then(|()| next()) {
+                if let Err(ended) = one(point) {
+                    over.store(true, Ordering::Relaxed);
+                    reason.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(ended);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads.max(1) {
+                scope.spawn(worker);
+            }
+            worker();
+        });
+        reason.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// Writes the tables of what a folder has, in the study's order.
+    ///
+    /// # Errors
+    /// If a line cannot be read or a table not written.
+    pub fn tabulate(&self, folder: &Folder) -> Result<Tabled, TableError> {
+        let mut writer = TableWriter::create(folder.path(), AxisColumn::of(self))?;
+        let mut tabled = Tabled::default();
+        for point in self.points()? {
+            let Some(row) = folder.row(point.id)? else {
+                tabled.missing += 1;
+                continue;
+            };
+            // An identical point of another study keeps its figures, not its place.
+            let row = Row { point, ..row };
+            writer.add(&row)?;
+            tabled.rows += 1;
+            tabled.refused += u64::from(row.error.is_some());
+            tabled.reason = tabled.reason.or(row.error);
+        }
+        writer.finish()?;
+        Ok(tabled)
+    }
+}

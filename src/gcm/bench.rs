@@ -1,0 +1,233 @@
+//! What every engine on a bench of its own is given and asked, whatever its AEAD: keys and messages from a seed, stages in cycles, digests.
+//!
+//! | stage | from | to |
+//! | --- | --- | --- |
+//! | set-up | the message's start | first input |
+//! | first output | first input | first text at the output |
+//! | span | first text at the output | last text at the output |
+//! | tail | last text at the output | the end: tag, and all text out |
+
+use super::message::Direction;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+/// What a bench is asked for.
+#[derive(Debug, Clone)]
+pub struct Bench {
+    /// Blocks of AAD.
+    pub aad_blocks: u64,
+    /// Blocks of text.
+    pub blocks: u64,
+    /// Which way.
+    pub direction: Direction,
+    /// Messages, one after the other.
+    pub messages: u32,
+    /// Where key, IVs, AAD and text come from.
+    pub seed: u64,
+    /// Blocks of the first message to trace.
+    pub trace_blocks: u64,
+}
+
+/// An engine gave something else than it must.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("message {message}: the engine's {what} is wrong")]
+pub struct Wrong {
+    /// From 1.
+    pub message: u32,
+    /// What of it.
+    pub what: &'static str,
+}
+
+/// What a message is made of. Its text is plain.
+#[derive(Debug, Clone)]
+pub struct Drawn {
+    /// The IV.
+    pub iv: Vec<u8>,
+    /// AAD.
+    pub aad: Vec<u8>,
+    /// The text.
+    pub text: Vec<u8>,
+}
+
+impl Bench {
+    /// A key of `bits`.
+    #[must_use]
+    pub fn key(&self, bits: u32) -> Vec<u8> {
+        bytes(self.seed, "key", 0, u64::from(bits) / 8)
+    }
+
+    /// Message `number`, with an IV of `iv_bytes`.
+    #[must_use]
+    pub fn message(&self, number: u32, iv_bytes: u64) -> Drawn {
+        let of = |label, length| bytes(self.seed, label, number, length);
+        Drawn { iv: of("iv", iv_bytes), aad: of("aad", 16 * self.aad_blocks), text: of("text", 16 * self.blocks) }
+    }
+
+    /// Plaintext and ciphertext as input and output.
+    #[must_use]
+    pub fn ways<T>(&self, plain: T, cipher: T) -> (T, T) {
+        match self.direction {
+            Direction::Seal => (plain, cipher),
+            Direction::Open => (cipher, plain),
+        }
+    }
+}
+
+/// Bytes that a seed gives: SHA-256 over seed, label, number and a counter, as long as needed.
+fn bytes(seed: u64, label: &str, number: u32, length: u64) -> Vec<u8> {
+    let block = |counter: u64| {
+        let mut hash = Sha256::new();
+        hash.update(seed.to_le_bytes());
+        hash.update(label);
+        hash.update(number.to_le_bytes());
+        hash.update(counter.to_le_bytes());
+        hash.finalize()
+    };
+    (0..).flat_map(block).take(length as usize).collect()
+}
+
+/// The cycles of one message. What does not apply is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Metrics {
+    /// From the start to the first input block, AAD if there is any.
+    pub setup_cycles: Option<u64>,
+    /// From the first input block to the first text block at the output.
+    pub first_output_cycles: Option<u64>,
+    /// From the first to the last text block at the output.
+    pub output_span_cycles: Option<u64>,
+    /// From the last text block at the output to the end.
+    pub tail_cycles: Option<u64>,
+    /// From the start to the end: the sum of the four.
+    pub total_cycles: Option<u64>,
+    /// `output_span_cycles` per block after the first.
+    pub cycles_per_block: Option<f64>,
+    /// From the start to H and the mask, of an engine that is driven phase by phase.
+    pub h_and_mask_cycles: Option<u64>,
+    /// AAD through GHASH, from the phase's start.
+    pub aad_cycles: Option<u64>,
+    /// First text block at the output, from the phase's start.
+    pub first_text_output_cycles: Option<u64>,
+    /// Last text block at the output, from the phase's start.
+    pub last_text_output_cycles: Option<u64>,
+    /// From the start of the length block's phase to the tag.
+    pub length_to_tag_cycles: Option<u64>,
+}
+
+/// When the stages of a message begin and end, in cycles.
+#[derive(Debug, Clone, Copy)]
+pub struct Stages {
+    /// The message's start.
+    pub start: u64,
+    /// First input, AAD if there is any.
+    pub first_input: Option<u64>,
+    /// First text at the output.
+    pub first_text: Option<u64>,
+    /// Last text at the output.
+    pub last_text: Option<u64>,
+    /// The end.
+    pub end: u64,
+}
+
+impl Stages {
+    /// The span of `blocks` at the output alone.
+    #[must_use]
+    pub fn span(&self, blocks: u64) -> Metrics {
+        let span = self.last_text.zip(self.first_text).map(|(last, first)| last - first);
+        let cycles_per_block = span.filter(|_| blocks > 1).map(|span| span as f64 / (blocks - 1) as f64);
+        Metrics { cycles_per_block, output_span_cycles: span, ..Metrics::default() }
+    }
+
+    /// All stages of a message of `blocks`, whose start counts as cycle `origin`.
+    #[must_use]
+    pub fn metrics(&self, origin: u64, blocks: u64) -> Metrics {
+        Metrics {
+            setup_cycles: self.first_input.map(|at| at - self.start + origin),
+            first_output_cycles: self.first_text.zip(self.first_input).map(|(text, input)| text - input),
+            tail_cycles: self.last_text.map(|last| self.end - last),
+            total_cycles: Some(self.end - self.start + origin),
+            ..self.span(blocks)
+        }
+    }
+}
+
+/// One message: its cycles and its bytes.
+#[derive(Debug, Clone, Serialize)]
+pub struct MessageOutcome {
+    /// Its cycles.
+    #[serde(flatten)]
+    pub metrics: Metrics,
+    /// The cycle in which its tag stands, counted from the start of the first message.
+    pub tag_cycle: u64,
+    /// The IV, in hexadecimal like all bytes here.
+    pub iv: String,
+    /// The tag; of several, one behind the other.
+    pub tag: String,
+    /// SHA-256 of AAD, input and output.
+    pub aad_sha256: String,
+    /// See `aad_sha256`.
+    pub input_sha256: String,
+    /// See `aad_sha256`.
+    pub output_sha256: String,
+    /// AAD, input and output themselves, if each is no longer than [`SHOWN`] bytes.
+    pub aad: Option<String>,
+    /// See `aad`.
+    pub input: Option<String>,
+    /// See `aad`.
+    pub output: Option<String>,
+}
+
+/// Longest byte string that an outcome holds in full.
+pub const SHOWN: usize = 1 << 16;
+
+impl MessageOutcome {
+    /// A message with its IV, AAD, input, output and tag.
+    #[must_use]
+    pub fn new(metrics: Metrics, tag_cycle: u64, [iv, aad, input, output, tag]: [&[u8]; 5]) -> Self {
+        let shown = |bytes: &[u8]| (bytes.len() <= SHOWN).then(|| hex::encode(bytes));
+        let digest = |bytes: &[u8]| hex::encode(Sha256::digest(bytes));
+        Self {
+            metrics,
+            tag_cycle,
+            iv: hex::encode(iv),
+            tag: hex::encode(tag),
+            aad_sha256: digest(aad),
+            input_sha256: digest(input),
+            output_sha256: digest(output),
+            aad: shown(aad),
+            input: shown(input),
+            output: shown(output),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_bytes_that_differ_by_label_and_number_and_begin_alike_whatever_the_length() {
+        assert_eq!(bytes(1, "iv", 0, 12), bytes(1, "iv", 0, 40)[..12]);
+        let others = [bytes(2, "iv", 0, 12), bytes(1, "aad", 0, 12), bytes(1, "iv", 1, 12)];
+        assert!(others.iter().all(|other| *other != bytes(1, "iv", 0, 12)));
+    }
+
+    #[test]
+    fn stages_follow_each_other_and_sum_up_to_the_total() {
+        let stages = Stages { start: 10, first_input: Some(14), first_text: Some(20), last_text: Some(50), end: 57 };
+        let metrics = stages.metrics(1, 11);
+        let parts =
+            [metrics.setup_cycles, metrics.first_output_cycles, metrics.output_span_cycles, metrics.tail_cycles];
+        assert_eq!(parts, [Some(5), Some(6), Some(30), Some(7)]);
+        assert_eq!((metrics.total_cycles, metrics.cycles_per_block), (Some(48), Some(3.0)));
+        assert_eq!(stages.span(1).cycles_per_block, None);
+    }
+
+    #[test]
+    fn long_bytes_are_shown_by_their_digest_alone() {
+        let (short, long) = (vec![0; SHOWN], vec![0; SHOWN + 1]);
+        let outcome = MessageOutcome::new(Metrics::default(), 0, [&[1], &short, &long, &[], &[2]]);
+        assert!(outcome.aad.is_some() && outcome.input.is_none() && outcome.output.is_some());
+        assert_eq!((outcome.iv.as_str(), outcome.tag.as_str(), outcome.input_sha256.len()), ("01", "02", 64));
+    }
+}

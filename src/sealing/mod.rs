@@ -1,0 +1,149 @@
+//! What seals and opens on a path: AES-GCM, or another AEAD. The units of a machine know it by this face alone.
+//!
+//! ```text
+//!    SealingSpec --> Clockwork   cycles of the copy engine's engine
+//!                --> Format      what a message carries: tags, nonce
+//!    Format, key --> Key         a whole message at once, as software does it
+//!                --> Message     a message in pieces, as an engine does it
+//! ```
+//!
+//! | | AES-GCM | another AEAD |
+//! | --- | --- | --- |
+//! | cycles | [`gcm::timing`](crate::gcm::timing) | [`aead::clockwork`](crate::aead::clockwork) |
+//! | bytes on the CPU | [`gcm::bulk`](crate::gcm::bulk) | [`aead::bytes`](crate::aead::bytes) |
+//! | bytes in the engine | the same | [`aead::stream`](crate::aead::stream) |
+//! | tags | 16 bytes, or as many for each chain | 16 bytes; AEGIS also 32 |
+//! | nonce | counter and mask of 96 bits | the same, and where it is longer the rest of a longer mask |
+//! | passes over a message to be sealed | one | one; AES-GCM-SIV two |
+//! | to open | text | the same; AES-GCM-SIV needs the tag before it |
+//! | messages in parts | yes | no: neither state nor tag is a sum of parts' |
+
+pub mod clockwork;
+pub mod key;
+pub mod message;
+
+pub use clockwork::Clockwork;
+pub use key::Key;
+pub use message::Message;
+
+use crate::aead::{bytes, spec::AeadSpec};
+use crate::gcm::bulk::chains;
+use crate::gcm::spec::{EngineSpec, SpecError};
+use crate::units::Cycles;
+
+/// What an engine is built of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SealingSpec {
+    /// AES-GCM.
+    Gcm(EngineSpec),
+    /// Another AEAD.
+    Aead(AeadSpec),
+}
+
+impl SealingSpec {
+    /// Says whether such an engine can be built.
+    ///
+    /// # Errors
+    /// The first field that is out of its range.
+    pub fn check(&self) -> Result<(), SpecError> {
+        match self {
+            Self::Gcm(spec) => spec.check(),
+            Self::Aead(spec) => spec.check(),
+        }
+    }
+
+    /// From the tag to the verdict.
+    #[must_use]
+    pub const fn compare(&self) -> Cycles {
+        match self {
+            Self::Gcm(spec) => spec.compare,
+            Self::Aead(spec) => spec.compare(),
+        }
+    }
+
+    /// Bits of a key.
+    #[must_use]
+    pub const fn key_bits(&self) -> u32 {
+        match self {
+            Self::Gcm(spec) => spec.key_bits,
+            Self::Aead(spec) => spec.key_bits(),
+        }
+    }
+
+    /// What messages carry.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        match self {
+            Self::Gcm(spec) => Format::Gcm(chains::Format::of(&spec.ghash)),
+            Self::Aead(spec) => spec.format().map_or(Format::GCM, Format::Aead),
+        }
+    }
+
+    /// Where a message to be sealed passes twice: the longest one, in bytes, that is kept in between.
+    #[must_use]
+    pub const fn kept_between_passes(&self) -> Option<u64> {
+        match self {
+            Self::Aead(AeadSpec::GcmSiv(spec)) => Some(spec.buffer.0),
+            Self::Aead(_) | Self::Gcm(_) => None,
+        }
+    }
+
+    /// Whether a message is opened with the tag that came with it, so that the tag must be there first.
+    #[must_use]
+    pub const fn opens_by_tag(&self) -> bool {
+        matches!(self, Self::Aead(AeadSpec::GcmSiv(_)))
+    }
+
+    /// Cycles of a product that weighs a part of a message.
+    #[must_use]
+    pub const fn product(&self) -> u64 {
+        match self {
+            Self::Gcm(spec) => spec.ghash.multiplier().latency(),
+            Self::Aead(_) => 1,
+        }
+    }
+}
+
+/// What a message carries beside its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// AES-GCM, of one tag or of several.
+    Gcm(chains::Format),
+    /// Another AEAD.
+    Aead(bytes::Format),
+}
+
+/// Bytes of the blocks that tags are counted in.
+const TAG_BLOCK: u64 = chains::TAG_BYTES as u64;
+
+impl Format {
+    /// AES-GCM's own.
+    pub const GCM: Self = Self::Gcm(chains::Format::GCM);
+
+    /// Bytes of all tags of a message.
+    #[must_use]
+    pub const fn tag_bytes(self) -> u64 {
+        match self {
+            Self::Gcm(format) => format.tag_bytes(),
+            Self::Aead(format) => format.tag_bytes as u64,
+        }
+    }
+
+    /// The same in blocks of 16 bytes.
+    #[must_use]
+    pub const fn tag_blocks(self) -> u32 {
+        (self.tag_bytes() / TAG_BLOCK) as u32
+    }
+
+    /// Bytes of a nonce, and of the IV that an engine reports.
+    #[must_use]
+    pub const fn nonce_bytes(self) -> u64 {
+        match self {
+            Self::Gcm(_) => 12,
+            Self::Aead(format) => format.scheme.nonce_bytes() as u64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

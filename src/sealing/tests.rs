@@ -1,0 +1,78 @@
+use super::*;
+use crate::aead::arbitrary::any_aead;
+use crate::gcm::arbitrary::{any_engine, pattern};
+use crate::gcm::message::Direction;
+use crate::gcm::spec::GhashSpec;
+use crate::units::Bytes;
+use proptest::prelude::*;
+
+fn any_spec() -> impl Strategy<Value = SealingSpec> {
+    prop_oneof![any_engine().prop_map(SealingSpec::Gcm), any_aead().prop_map(SealingSpec::Aead)]
+}
+
+proptest! {
+    #[test]
+    fn what_software_seals_an_engine_opens_and_the_other_way_round(
+        spec in any_spec(), seed in any::<u64>(), length in 0..1500_usize, piece in 1..400_usize,
+    ) {
+        let format = spec.format();
+        let raw = pattern(seed, spec.key_bits() as usize / 8);
+        let key = Key::new(format, &raw, pattern(seed ^ 1, TAIL_BYTES).try_into().unwrap()).unwrap();
+        let nonce: [u8; 12] = pattern(seed ^ 2, 12).try_into().unwrap();
+        let plain = pattern(seed ^ 3, length);
+
+        let mut text = plain.clone();
+        let tags = key.seal(format, nonce, &mut text);
+        prop_assert_eq!(tags.len() as u64, format.tag_bytes());
+        let mut message = Message::new(format, &key, nonce, Direction::Open).unwrap();
+        message.seed(&tags);
+        text.chunks_mut(piece).for_each(|piece| message.update(&key, piece));
+        prop_assert_eq!((&text, &message.tags(&key)), (&plain, &tags));
+
+        let mut message = Message::new(format, &key, nonce, Direction::Seal).unwrap();
+        if spec.kept_between_passes().is_some() {
+            text.chunks(piece).for_each(|piece| message.absorb(piece));
+            message.turn();
+        }
+        text.chunks_mut(piece).for_each(|piece| message.update(&key, piece));
+        prop_assert_eq!(&message.tags(&key), &tags);
+        prop_assert!(key.open(format, nonce, &mut text.clone(), &tags));
+        let mut other = tags.clone();
+        other[seed as usize % tags.len()] ^= 1;
+        prop_assert!(!key.open(format, nonce, &mut text, &other));
+    }
+}
+
+const TAIL_BYTES: usize = key::TAIL;
+
+#[test]
+fn nonces_of_one_key_differ_where_their_counters_do_and_longer_ones_where_their_masks_do() {
+    let aegis =
+        crate::aead::aegis256::Aegis256Spec { lanes: 1, round: Cycles(1), tag: Some(Bytes(32)), compare: Cycles(1) };
+    let format = SealingSpec::Aead(AeadSpec::Aegis256(aegis)).format();
+    assert_eq!((format.nonce_bytes(), format.tag_bytes(), format.tag_blocks()), (32, 32, 2));
+    let tag = |tail: u8, counter: u8| {
+        Key::new(format, &[7; 32], [tail; TAIL_BYTES]).unwrap().seal(format, [counter; 12], &mut [])
+    };
+    assert!(tag(0, 0) != tag(0, 1) && tag(0, 0) != tag(1, 0));
+    assert_eq!(Format::GCM.nonce_bytes(), 12);
+}
+
+#[test]
+fn a_key_of_one_scheme_makes_nothing_of_anothers_messages() {
+    let aegis = crate::aead::aegis256::Aegis256Spec { lanes: 1, round: Cycles(1), tag: None, compare: Cycles(1) };
+    let other = SealingSpec::Aead(AeadSpec::Aegis256(aegis)).format();
+    let key = Key::new(Format::GCM, &[7; 32], [0; TAIL_BYTES]).unwrap();
+    assert!(key.seal(other, [0; 12], &mut [1]).is_empty() && !key.open(other, [0; 12], &mut [1], &[]));
+    assert!(Message::new(other, &key, [0; 12], Direction::Seal).is_none());
+    assert!(Key::new(other, &[7; 16], [0; TAIL_BYTES]).is_err());
+}
+
+#[test]
+fn several_tags_are_counted_in_blocks() {
+    let mut engine = EngineSpec::four_lanes();
+    let unit = Box::new(engine.ghash.clone());
+    engine.ghash = GhashSpec::SubChains { chains: 3, chunk: Bytes(64), ports: 4, buffer: 8, unit };
+    let format = SealingSpec::Gcm(engine).format();
+    assert_eq!((format.tag_bytes(), format.tag_blocks()), (48, 3));
+}

@@ -1,0 +1,127 @@
+//! Kernels on SMs: what the structure of one SM takes for its part of the text.
+//!
+//! | | |
+//! | --- | --- |
+//! | counted | the steps, as the measured `cycles` do: tables already in shared memory, no closing products, no length block |
+//! | text | dealt out to SMs in chunks of 512 B, a step of a warp each; the SM with most of them counts |
+//! | SMs | do not slow each other down |
+//! | `mma_b1` | not run: what the tensor cores' rate says of 32 B for each product of matrices |
+
+use super::super::measured::SmKernel;
+use crate::config::MachineSpec;
+use crate::gpu::sm::{
+    clockwork::Clockwork,
+    kernel::Parts,
+    spec::{AesKernel, GhashKernel, SmSpec},
+};
+use thiserror::Error;
+
+/// Bytes of a step of a warp.
+const STEP: u64 = 512;
+/// Bits of AES keys.
+const KEY_BITS: u32 = 256;
+/// Products of single bits of one instruction of the tensor cores, m16n8k256, and the bytes that stand for it.
+const PRODUCTS: f64 = (16 * 8 * 256) as f64;
+const BYTES: f64 = 32.0;
+
+/// Why the machine says nothing of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum SmError {
+    /// It has no SMs.
+    #[error("the machine has no table [sm]: lay a design with SMs over it (--design sm-tensor, or sm)")]
+    NoSms,
+    /// It has fewer.
+    #[error("the machine has {0} SMs (sm.count)")]
+    TooFew(u32),
+    /// Its tensor cores have no rate.
+    #[error("the machine has no sm.tensor_products: lay --design sm-tensor over it, or set it")]
+    NoTensorRate,
+}
+
+/// Bytes per clock and SM.
+///
+/// # Errors
+/// A machine that does not have what the kernel needs.
+pub(super) fn rate(machine: &MachineSpec, kernel: &SmKernel) -> Result<f64, SmError> {
+    let sm = machine.sm.as_ref().ok_or(SmError::NoSms)?;
+    if kernel.sms > sm.count {
+        return Err(SmError::TooFew(sm.count));
+    }
+    let on_tensor_cores = (kernel.aes, kernel.ghash) == (None, None) || kernel.ghash == Some(GhashKernel::TensorCore);
+    if on_tensor_cores && sm.tensor_products.is_none() {
+        return Err(SmError::NoTensorRate);
+    }
+    let parts = Parts { cipher: kernel.aes.is_some(), hash: kernel.ghash.is_some() };
+    if parts == (Parts { cipher: false, hash: false }) {
+        return Ok(f64::from(sm.tensor_products.unwrap_or(0)) / PRODUCTS * BYTES);
+    }
+    // SMs are alike: one stands for the one with most chunks.
+    let one = SmSpec {
+        used: 1,
+        warps: kernel.warps,
+        aes: kernel.aes.unwrap_or(AesKernel::TTables),
+        ghash: kernel.ghash.unwrap_or(GhashKernel::FourBitTables),
+        ..sm.clone()
+    };
+    let chunks = kernel.bytes.div_ceil(STEP).div_ceil(kernel.sms.into());
+    let cycles = Clockwork::of_parts(&one, KEY_BITS, parts).map_or(1, |mut clockwork| clockwork.of_steps(chunks));
+    Ok(kernel.bytes as f64 / f64::from(kernel.sms) / cycles.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+
+    fn machine(design: &str) -> MachineSpec {
+        Layers::new("h100-nvl-tdx").overlay(design).resolve().unwrap().machine
+    }
+
+    fn kernel(aes: Option<AesKernel>, ghash: Option<GhashKernel>, sms: u32) -> SmKernel {
+        SmKernel { aes, ghash, sms, warps: 16, bytes: u64::from(sms) << 18 }
+    }
+
+    #[test]
+    fn one_sm_gives_the_rates_of_its_steps_and_as_many_at_once_give_the_same() {
+        let sm = machine("sm-tensor");
+        let (tables, bits) = (Some(AesKernel::TTables), Some(AesKernel::Bitsliced));
+        let (four, tensor) = (Some(GhashKernel::FourBitTables), Some(GhashKernel::TensorCore));
+        // The table of docs/model.md.
+        for (aes, ghash, stated) in [
+            (tables, None, 1.31),
+            (bits, None, 1.07),
+            (None, four, 2.68),
+            (tables, four, 0.89),
+            (tables, tensor, 1.33),
+            (None, tensor, 4.0),
+        ] {
+            let one = rate(&sm, &kernel(aes, ghash, 1)).unwrap();
+            assert!((one / stated - 1.0).abs() < 0.03, "{aes:?} {ghash:?}: {one}");
+            assert_eq!(rate(&sm, &kernel(aes, ghash, 132)).unwrap(), one);
+        }
+    }
+
+    #[test]
+    fn the_last_chunk_makes_one_sm_wait_for_its_neighbour() {
+        let uneven = SmKernel { bytes: (2 << 18) + 512, ..kernel(Some(AesKernel::TTables), None, 2) };
+        let even = kernel(Some(AesKernel::TTables), None, 2);
+        let sm = machine("sm");
+        assert!(rate(&sm, &uneven).unwrap() < rate(&sm, &even).unwrap());
+    }
+
+    #[test]
+    fn the_instruction_alone_has_the_rate_of_the_tensor_cores() {
+        // 4096 products per cycle: a product of 16 x 8 x 256 bits every eight cycles, for which 32 B stand.
+        assert_eq!(rate(&machine("sm-tensor"), &kernel(None, None, 1)), Ok(4.0));
+    }
+
+    #[test]
+    fn a_machine_without_what_a_kernel_needs_says_so() {
+        let one = kernel(Some(AesKernel::TTables), None, 1);
+        assert_eq!(rate(&machine("h100-cc"), &one), Err(SmError::NoSms));
+        assert_eq!(rate(&machine("sm"), &SmKernel { sms: 133, ..one }), Err(SmError::TooFew(132)));
+        for kernel in [kernel(None, Some(GhashKernel::TensorCore), 1), kernel(None, None, 1)] {
+            assert_eq!(rate(&machine("sm"), &kernel), Err(SmError::NoTensorRate));
+        }
+    }
+}

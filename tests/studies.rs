@@ -1,0 +1,103 @@
+//! The shipped studies: what docs/studies.md says of them, and its pictures, come out again.
+
+use sealsim::{
+    explore::sweep::{Folder, Front, Study, Table, Value, front},
+    report::plot::chart::Chart,
+    sim::Control,
+};
+use std::{fs, path::Path};
+
+/// Runs a shipped study and holds its picture against the one of the documents.
+fn run(name: &str) -> Found {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join(format!("studies/{name}.toml"))).expect("a study");
+    let study = Study::read(&text).expect("a study that makes sense");
+    let place = tempfile::tempdir().expect("a folder");
+    let mut folder = Folder::open(place.path(), &study, &text).expect("a folder of results");
+    study.sweep(&mut folder, 2, &|| Control::Continue, &|| ()).expect("every point runs");
+    study.tabulate(&folder).expect("tables");
+    let table = Table::read_csv(&place.path().join("points.csv")).expect("a table");
+    let drawn = Chart::of(&study.spec, &table).expect("a plot").svg();
+    let committed = fs::read_to_string(root.join(format!("docs/{name}.svg"))).expect("a picture");
+    assert!(
+        drawn == committed,
+        "docs/{name}.svg is not what the study gives: sealsim sweep studies/{name}.toml --out results/{name} --plot docs/{name}.svg"
+    );
+    Found { front: front(&table, &study.spec.objectives.min, &study.spec.objectives.max).expect("a front"), table }
+}
+
+struct Found {
+    table: Table,
+    front: Front,
+}
+
+impl Found {
+    fn number(&self, row: usize, column: &str) -> f64 {
+        let place = self.table.column(column).expect(column);
+        self.table.rows[row][place].number().unwrap_or_else(|| panic!("{column} of row {row}"))
+    }
+
+    /// The figure of the row with these values.
+    fn at(&self, wanted: &[(&str, &str)], column: &str) -> f64 {
+        let fits = |row: &&Vec<Value>| {
+            wanted.iter().all(|(name, value)| row[self.table.column(name).expect(name)].shown() == *value)
+        };
+        let place = self.table.rows.iter().position(|row| fits(&row)).expect("a row");
+        self.number(place, column)
+    }
+}
+
+#[test]
+fn one_product_per_cycle_carries_the_reads_of_one_pce_and_three_what_the_link_carries() {
+    let found = run("ghash-width");
+    let rate = |reads: &str, width: &str, groups: &str| {
+        let wanted =
+            [("copy_engine.outstanding_reads", reads), ("engine.ghash.width", width), ("engine.ghash.groups", groups)];
+        found.at(&wanted, "gb_per_s")
+    };
+    let most = |reads: &str| rate(reads, "8", "4");
+    assert!(rate("32", "1", "4") > 0.99 * most("32") && rate("32", "1", "2") < 0.81 * most("32"));
+    assert!(rate("64", "1", "4") < 0.82 * most("64") && rate("64", "2", "4") > 0.99 * most("64"));
+    assert!(rate("128", "2", "4") < 0.98 * most("128") && rate("128", "3", "4") > 0.99 * most("128"));
+    // A product per cycle at the clock of the engine is 28 GB/s; the link carries less than two of them.
+    assert!(most("128") > 48.0 && most("128") < 2.0 * 28.08);
+    let knee = found.front.knee.expect("a knee");
+    let knee = ["copy_engine.outstanding_reads", "engine.ghash.width", "engine.ghash.groups"]
+        .map(|name| found.number(knee, name));
+    assert_eq!(knee, [128.0, 2.0, 4.0]);
+}
+
+#[test]
+fn messages_of_32_kib_give_up_a_hundredth_of_the_rate_and_most_of_quarantine_and_exposure() {
+    let found = run("tag-granularity");
+    let at = |release: &str, bytes: &str, column: &str| {
+        found.at(&[("tag_queue.release", release), ("driver.pinned.message_bytes", bytes)], column)
+    };
+    for release in ["withhold_completion", "hold", "eager"] {
+        let rate = |bytes| at(release, bytes, "gb_per_s");
+        assert!(rate("32768") > 0.98 * rate("1048576"), "{release}");
+        assert!(rate("8192") < 0.7 * rate("1048576"), "{release}");
+    }
+    for bytes in ["1024", "32768", "1048576"] {
+        assert_eq!(at("hold", bytes, "exposure_ps"), 0.0);
+        assert_eq!(at("hold", bytes, "quarantine_bytes").to_string(), bytes);
+        assert_eq!(at("withhold_completion", bytes, "quarantine_bytes"), 0.0);
+    }
+    let exposure = |bytes| at("withhold_completion", bytes, "exposure_ps");
+    assert!(exposure("1048576") > 30.0 * exposure("32768"));
+}
+
+#[test]
+fn sixteen_sms_carry_what_one_pce_reads_and_ninety_six_what_the_link_carries() {
+    let found = run("sm-count");
+    let rate = |reads: &str, place: &str, sms: &str| {
+        let wanted = [("copy_engine.outstanding_reads", reads), ("gpu_crypto.place", place), ("sm.used", sms)];
+        found.at(&wanted, "gb_per_s")
+    };
+    let engine = |reads| rate(reads, "copy_engine", "");
+    let part = |reads, sms| rate(reads, "sm", sms) / engine(reads);
+    assert!(part("32", "12") < 0.91 && part("32", "16") > 0.95 && part("32", "132") < 1.0);
+    assert!(part("128", "64") < 0.9 && part("128", "96") > 0.97 && part("128", "132") < 0.99);
+    // Below, a kernel's rate grows with its SMs.
+    assert!((rate("128", "sm", "4") / rate("128", "sm", "1") - 4.0).abs() < 0.2);
+}
