@@ -15,17 +15,18 @@ pub fn forgery_log2(tag_bits: u32, blocks_per_tag: u64, tags: u64) -> f64 {
     (attempts.log2() - f64::from(tag_bits)).min(0.0)
 }
 
-/// The same for another AEAD with tags of 128 bits over messages of so many bytes.
+/// The same for another AEAD over messages of so many bytes.
 ///
 /// AES-GCM-SIV has GCM's bound, over POLYVAL (RFC 8452). Poly1305: at most 8 ceil(bytes / 16) / 2^106 per attempt (Bernstein, "The
-/// Poly1305-AES message-authentication code", 2005). AEGIS-256 has no such proof: 2^-128 per attempt is its designers' claim.
+/// Poly1305-AES message-authentication code", 2005). AEGIS-256 has no such proof: 2^-t per attempt for a tag of t bits is its designers'
+/// claim.
 #[must_use]
 pub fn aead_forgery_log2(aead: &AeadSpec, message_bytes: u64, tags: u64) -> f64 {
     let blocks = message_bytes.div_ceil(16) + 1;
     let log2 = match aead {
         AeadSpec::GcmSiv(_) => return forgery_log2(128, blocks, tags),
         AeadSpec::ChaCha20Poly1305(_) => (8.0 * blocks as f64).log2() - 106.0,
-        AeadSpec::Aegis256(_) => -128.0,
+        AeadSpec::Aegis256(spec) => -8.0 * spec.tag_bytes() as f64,
     };
     (log2 + (tags.max(1) as f64).log2()).min(0.0)
 }

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::{
+    aead::spec::AeadSpec,
     config::MachineSpec,
     cost::{self, EngineCost, Interval},
     gcm::spec::{AesSpec, EngineSpec, GhashSpec},
@@ -110,15 +111,20 @@ fn engines(machine: &MachineSpec) -> Result<[Engines; 2], &'static str> {
         let cost = ide_engine(ide);
         return Ok([cost.clone(), cost].map(|cost| Engines { cost, count: 1 }));
     }
-    let (clock, count) = (machine.copy_engine.clock, machine.copy_engine.pces_secure);
+    let (clock, count) = (machine.copy_engine.clock, engines_per_way(machine));
     if let Some(aead) = &machine.aead {
         let cost = cost::aead(aead, clock)?;
         return Ok([cost.clone(), cost].map(|cost| Engines { cost, count }));
     }
-    // An engine that PCEs share opens and seals; it is counted once.
-    let counts = if machine.shared_engine() { [1, 0] } else { [count; 2] };
-    let [open, seal] = [Direction::H2d, Direction::D2h].map(|way| cost::engine(&engine(machine, way), clock));
-    Ok([Engines { cost: open, count: counts[0] }, Engines { cost: seal, count: counts[1] }])
+    // A shared engine serves the PCEs of both directions.
+    let count = |way| if machine.shared_engine() && way == Direction::D2h { 0 } else { count };
+    Ok([Direction::H2d, Direction::D2h]
+        .map(|way| Engines { cost: cost::engine(&engine(machine, way), clock), count: count(way) }))
+}
+
+/// Engines of the copy engine that a direction uses: each PCE has one, unless all share it.
+pub(super) fn engines_per_way(machine: &MachineSpec) -> u32 {
+    if machine.shared_engine() { 1 } else { machine.copy_engine.pces_secure }
 }
 
 /// The engine of the copy engine that a direction uses.
@@ -151,7 +157,7 @@ fn storage(machine: &MachineSpec) -> Price {
     let holds = sealed && machine.tag_queue.release == Release::Hold;
     let quarantine =
         if holds { machine.tag_queue.quarantine.0 * u64::from(machine.copy_engine.pces_secure) } else { 0 };
-    let tags = if sealed { 2 * u64::from(machine.tag_queue.depth) * u64::from(TAG_BITS / 8) } else { 0 };
+    let tags = if sealed { 2 * u64::from(machine.tag_queue.depth) * u64::from(tag_bits(machine) / 8) } else { 0 };
     let cost = cost::storage(quarantine + tags);
     Price {
         quarantine_capacity_bytes: quarantine,
@@ -163,7 +169,13 @@ fn storage(machine: &MachineSpec) -> Price {
     }
 }
 
-const TAG_BITS: u32 = 128;
+/// Bits of a message's tag.
+fn tag_bits(machine: &MachineSpec) -> u32 {
+    match &machine.aead {
+        Some(AeadSpec::Aegis256(spec)) => 8 * spec.tag_bytes() as u32,
+        _ => 128,
+    }
+}
 
 /// What a copy's tags leave to a forger, and its messages of a key. Every field is described in `docs/results.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -200,12 +212,12 @@ pub(super) fn risk(machine: &MachineSpec, bytes: u64, messages: u64, tlps: u64) 
     };
     let blocks = message.div_ceil(16).div_ceil(chains) + 1;
     let log2 = match &machine.aead {
-        None => cost::forgery_log2(TAG_BITS, blocks, messages * chains),
+        None => cost::forgery_log2(tag_bits(machine), blocks, messages * chains),
         Some(aead) => cost::aead_forgery_log2(aead, message, messages),
     };
     let key = cost::key_budget(message).filter(|_| machine.aead.is_none());
     Risk {
-        tag_bits: Some(TAG_BITS),
+        tag_bits: Some(tag_bits(machine)),
         forgery_log2: Some(log2),
         key_budget_messages: key.map(|key| key.messages),
         key_budget_bytes: key.map(|key| key.bytes),
@@ -275,6 +287,25 @@ mod tests {
         let notes = price(&fast).notes;
         assert_eq!(notes.len(), 1, "{notes:?}");
         assert_eq!(price(&machine(&[])).notes, Vec::<String>::new());
+    }
+
+    #[test]
+    fn other_aeads_have_their_own_engines_tags_and_bounds() {
+        let (gcm, aegis) = (price(&machine(&[])), price(&machine(&["aegis-256"])));
+        assert!(aegis.missing.is_none() && aegis.area_kge_high < gcm.area_kge_low, "{aegis:?}");
+        let chacha = price(&machine(&["chacha20-poly1305"]));
+        assert!(chacha.area_kge_low.is_none() && chacha.missing.is_some_and(|why| why.contains("no published figure")));
+        let long = Layers::new("h100-nvl-tdx").overlay("aegis-256").set("aead.tag=32 B").resolve().unwrap().machine;
+        assert_eq!(risk(&long, 1 << 20, 1, 0).forgery_log2, Some(-256.0));
+        assert_eq!(price(&long).tag_queue_capacity_bytes, 2 * gcm.tag_queue_capacity_bytes);
+        assert_eq!(risk(&long, 1 << 20, 1, 0).key_budget_messages, None);
+    }
+
+    #[test]
+    fn pces_that_share_an_engine_pay_for_one() {
+        let (alone, shared) = (price(&machine(&[])), price(&machine(&["shared-engine"])));
+        assert_eq!((shared.engines, alone.engines), (1, 2));
+        assert_eq!(shared.area_kge_high.map(|area| 2.0 * area), alone.area_kge_high);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::study::Study;
 use crate::config::{MachineSpec, Varied};
 use crate::cost::{self, Interval};
 use crate::explore::candidate::copy as copy_request;
-use crate::explore::price::{Price, engine, price, risk};
+use crate::explore::price::{Price, engine, engines_per_way, price, risk};
 use crate::sim::{Control, Kernel, Order, SimulationError};
 use crate::system::{self, DataMode, Direction, Outcome, Request, RunError};
 use crate::workload::CopyArgument;
@@ -164,13 +164,13 @@ fn priced(machine: &MachineSpec, way: Direction, bytes: u64, messages: u64, put:
 
 /// The area of the engines that this direction uses.
 fn opening_area(machine: &MachineSpec, way: Direction, price: &Price) -> Option<Interval> {
-    let engines = if machine.shared_engine() { 1 } else { machine.copy_engine.pces_secure };
+    let engines = f64::from(engines_per_way(machine));
     let clock = machine.copy_engine.clock;
     let area = match &machine.aead {
         Some(aead) => cost::aead(aead, clock).ok()?.area_kge,
         None => cost::engine(&engine(machine, way), clock).area_kge,
     };
-    price.area_kge_low.map(|_| area * f64::from(engines))
+    price.area_kge_low.map(|_| area * engines)
 }
 
 fn put_interval(name: &str, Interval { low, high }: Interval, put: &mut impl FnMut(&str, Value)) {

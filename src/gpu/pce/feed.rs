@@ -27,7 +27,7 @@ impl Pce {
                 JobKind::Seal => Direction::Seal,
                 _ => return,
             };
-            let (bytes, nonce, part) = (transfer.job.bytes, transfer.job.nonce, transfer.job.share.part);
+            let (nonce, part) = (transfer.job.nonce, transfer.job.share.part);
             if let Some(engine) = &mut self.engine {
                 engine.start(cycle, part, direction);
                 if !part.is_last() {
