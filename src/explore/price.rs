@@ -84,6 +84,12 @@ pub fn price(machine: &MachineSpec) -> Price {
             if machine.copy_engine.sharing == Some(Sharing::Split) {
                 price.notes.push("what weights and sums the shares of a message in parts is not counted".to_owned());
             }
+            if machine.shared_engine() {
+                price.notes.push(
+                    "one engine for both ways: its second key's powers and its PCEs' contexts are not counted"
+                        .to_owned(),
+                );
+            }
             let others = seal.cost.notes.into_iter().filter(|note| !price.notes.contains(note)).collect::<Vec<_>>();
             price.notes.extend(others);
         }
