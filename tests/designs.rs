@@ -61,7 +61,7 @@ fn examples(verb: &str) -> Vec<(Vec<&'static str>, &'static str)> {
 #[test]
 fn the_tables_of_the_document_are_what_compare_prints() {
     let examples = examples("compare");
-    assert_eq!(examples.len(), 5);
+    assert_eq!(examples.len(), 6);
     for (mut arguments, text) in examples {
         if !arguments.contains(&"--size") {
             arguments.extend(["--size", SIZES]);

@@ -133,9 +133,10 @@ fn a_second_pass_costs_what_device_memory_takes_to_be_read_again() {
 fn impossible_machines_are_refused_with_the_reason() {
     for (designs, sets, reason) in [
         (&["split-message", "aegis-256"][..], &[][..], "cannot be split"),
+        (&["shared-engine", "aegis-256"], &[], "the engine that PCEs share is AES-GCM's"),
         (&["sm", "chacha20-poly1305"], &[], "the kernels on SMs have AES-GCM"),
         (&["ide", "aegis-256"], &[], "IDE"),
-        (&["sub-chains", "aegis-256"], &[], "sub_chains belongs to AES-GCM"),
+        (&["parallel-auth", "aegis-256"], &[], "belongs to AES-GCM, and aead stands in its engine's place"),
         (&["segmented-ghash", "gcm-siv"], &[], "segmented belongs to AES-GCM"),
         (&["message-parallel", "gcm-siv"], &[], "message_parallel belongs to AES-GCM"),
         (&["verify-bound", "aegis-256"], &[], "open_ghash belongs to AES-GCM"),

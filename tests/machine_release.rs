@@ -202,3 +202,13 @@ fn the_cpu_finds_what_is_wrong_on_the_way_back() {
         assert!(sink.agrees(&mut Pattern(BYTES)) && sink.bytes() < BYTES);
     }
 }
+
+#[test]
+fn an_empty_copy_behind_one_within_the_gpu_waits_for_no_verdict() {
+    let sets: Vec<_> = QUICK.iter().chain(&["tag_queue.release=eager"]).copied().collect();
+    let machine = machine("h100-nvl-tdx", &sets);
+    let copies = vec![copy(Direction::D2d, 1, Memory::Pinned), copy(Direction::H2d, 0, Memory::Pinned)];
+    let request = request(copies, DataMode::Exact, Kernel::Skip, Order::Ascending);
+    let outcome = system::run(&machine, request, &mut |_| Control::Continue).unwrap();
+    assert!(outcome.copies.iter().all(|copy| copy.delivered));
+}

@@ -394,7 +394,9 @@ impl Driver {
                 return false;
             }
             let end = *self.landed.get_or_insert(now.time);
-            let judged = self.plans[copy].direction == Direction::H2d && self.options.waits_for_verified;
+            // A copy of nothing has no message to wait for; the push before it may be one that nobody judges.
+            let judging = self.options.waits_for_verified && transfer.submitted() > 0;
+            let judged = judging && self.plans[copy].direction == Direction::H2d;
             if judged && !self.streams.is_verified(stream) {
                 return false;
             }
