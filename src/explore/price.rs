@@ -313,7 +313,7 @@ mod tests {
         let bound = |designs: &[&str], messages| risk(&machine(designs), 1 << 20, messages, 0).forgery_log2.unwrap();
         // 65,536 blocks and the lengths, and one more: the degree of the polynomial.
         assert!((bound(&[], 1) - (65_538_f64.log2() - 128.0)).abs() < 1e-9);
-        assert!((bound(&["sub-chains"], 1) - ((8.0 * 8194.0_f64).log2() - 128.0)).abs() < 1e-9);
+        assert!((bound(&["parallel-auth"], 1) - ((8.0 * 8194.0_f64).log2() - 128.0)).abs() < 1e-9);
         assert!(bound(&["by-page"], 256) > bound(&[], 1));
         let ide = |design| risk(&machine(&[design]), 1 << 20, 0, 8192);
         let (one, eight) = (ide("ide").forgery_log2.unwrap(), ide("ide-8").forgery_log2.unwrap());
