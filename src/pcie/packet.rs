@@ -160,6 +160,13 @@ impl Tlp {
         }
     }
 
+    /// Takes it from its place, where a shell without payload stays.
+    #[inline]
+    #[must_use]
+    pub fn take(&mut self) -> Self {
+        Self { payload: std::mem::take(&mut self.payload), ..*self }
+    }
+
     /// A memory write.
     #[must_use]
     pub const fn write(address: u64, bytes: u32, payload: Payload) -> Self {

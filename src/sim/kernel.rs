@@ -5,7 +5,6 @@
 
 use super::{
     activity::Account,
-    agenda::{Agenda, MOST_UNITS},
     clock::{Clock, Now},
     queue::Channel,
     wake::{UnitId, Wake, Wakes},
@@ -138,21 +137,23 @@ pub struct Run {
 /// Ticks between two looks at the observer.
 const OBSERVE_EVERY: u64 = 1 << 16;
 
+/// Most units of a machine: as many as a bit mask holds.
+const MOST_UNITS: usize = 64;
+
 /// What the kernel keeps of a unit.
 #[derive(Debug, Clone)]
 struct Schedule {
     clock: Clock,
-    /// Edge of its next tick, whose date is in the agenda.
+    /// Edge of its next tick, whose date is in `Driver::next`.
     cycle: u64,
     account: Account,
 }
 
 struct Driver<'m, M> {
     machine: &'m mut M,
-    agenda: Agenda,
-    /// By number; those beyond the machine's units are not used.
-    units: Box<[Schedule; MOST_UNITS]>,
-    count: usize,
+    /// Date of each unit's next tick.
+    next: Vec<Femtos>,
+    units: Vec<Schedule>,
     /// Units that a change on a port wakes.
     listens: u64,
     /// Units that will do work by themselves.
@@ -175,14 +176,12 @@ pub fn run<M: Machine>(
     observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<Run, SimulationError> {
     let schedule = |unit: &UnitInfo| Schedule { clock: unit.clock, cycle: 0, account: Account::default() };
-    let count = machine.units().len();
+    let units: Vec<_> = machine.units().iter().map(schedule).collect();
+    let count = units.len();
     assert!((1..=MOST_UNITS).contains(&count), "a machine has 1 to {MOST_UNITS} units");
-    let unused = schedule(&machine.units()[0]);
-    let units = Box::new(std::array::from_fn(|unit| machine.units().get(unit).map_or(unused.clone(), schedule)));
     let mut driver = Driver {
         machine,
-        count,
-        agenda: Agenda::new(count),
+        next: vec![Femtos(0); count],
         units,
         listens: 0,
         foreground: u64::MAX >> (MOST_UNITS - count),
@@ -242,7 +241,7 @@ impl<M: Machine> Driver<'_, M> {
             account.settle(unit.clock.first_after(end));
             account
         };
-        self.units[..self.count].iter().map(charged).collect()
+        self.units.iter().map(charged).collect()
     }
 
     fn look(&self, at: Femtos, observer: &mut dyn FnMut(Femtos) -> Control) -> Result<(), SimulationError> {
@@ -255,30 +254,34 @@ impl<M: Machine> Driver<'_, M> {
     /// The earliest date and a unit that is due then.
     #[inline]
     fn earliest(&mut self) -> (Femtos, usize) {
-        let (date, unit) = self.agenda.earliest();
+        let (mut date, mut unit) = (Femtos::MAX, 0);
+        for (place, &next) in self.next.iter().enumerate() {
+            let earlier = next < date;
+            date = if earlier { next } else { date };
+            unit = if earlier { place } else { unit };
+        }
         if self.random.is_some() { (date, self.any_due(date)) } else { (date, unit) }
     }
 
     /// One of the units due at a date, at random.
-    #[cold]
     fn any_due(&mut self, date: Femtos) -> usize {
         let Some(state) = &mut self.random else { return 0 };
         *state ^= *state << 13;
         *state ^= *state >> 7;
         *state ^= *state << 17;
-        let due: Vec<_> = self.agenda.due(date).collect();
+        let due: Vec<_> = (0..self.next.len()).filter(|&unit| self.next[unit] == date).collect();
         due[(*state % due.len() as u64) as usize]
     }
 
     #[inline]
     fn tick(&mut self, unit: usize, at: Femtos, kernel: Kernel) {
-        let schedule = &mut self.units[unit % MOST_UNITS];
+        let schedule = &mut self.units[unit];
         let cycle = schedule.cycle;
         let wake = self.machine.tick(UnitId(unit as u8), Now { cycle, time: at });
         self.ticks += 1;
         schedule.account.charge(cycle, wake.busy_until, wake.activity);
-        let foreground = wake.at != Wake::NEVER && !wake.background;
         let bit = 1u64 << unit;
+        let foreground = wake.at != Wake::NEVER && !wake.background;
         self.foreground = self.foreground & !bit | u64::from(foreground) << unit;
         self.listens = self.listens & !bit | u64::from(wake.listens) << unit;
         let next = match kernel {
@@ -286,7 +289,7 @@ impl<M: Machine> Driver<'_, M> {
             Kernel::Skip => wake.at.max(cycle + 1),
         };
         schedule.cycle = next;
-        self.agenda.set(unit, if next == Wake::NEVER { Femtos::MAX } else { schedule.clock.edge(next) });
+        self.next[unit] = if next == Wake::NEVER { Femtos::MAX } else { schedule.clock.edge(next) };
         let woken = self.machine.wakes().take_next_edge() | self.deferred & bit;
         self.deferred &= !bit;
         if woken != 0 {
@@ -305,14 +308,13 @@ impl<M: Machine> Driver<'_, M> {
             let unit = woken.trailing_zeros() as usize;
             let bit = woken & woken.wrapping_neg();
             woken ^= bit;
-            let due = self.agenda.date(unit);
-            if due == at {
+            if self.next[unit] == at {
                 self.deferred |= bit;
             } else if self.listens & bit != 0 {
                 self.foreground |= bit;
                 if kernel == Kernel::Skip {
-                    let schedule = &mut self.units[unit % MOST_UNITS];
-                    bring_forward(schedule, &mut self.agenda, unit, schedule.clock.first_after(at));
+                    let cycle = self.units[unit].clock.first_after(at);
+                    bring_forward(&mut self.units[unit], &mut self.next[unit], cycle);
                 }
             }
         }
@@ -321,30 +323,31 @@ impl<M: Machine> Driver<'_, M> {
     /// An arrival on a wire wakes its receiver even if it is deaf to its queues. A receiver that is still to run at this instant sees the
     /// wire itself.
     fn deliver_dated(&mut self, at: Femtos, kernel: Kernel) {
-        let Self { machine, units, agenda, foreground, .. } = self;
+        let Self { machine, units, next, foreground, .. } = self;
         machine.wakes().take_dated(|UnitId(unit), date| {
             let unit = usize::from(unit);
-            if agenda.date(unit) == at {
+            if next[unit] == at {
                 return;
             }
             *foreground |= 1 << unit;
             if kernel == Kernel::Skip {
-                let schedule = &mut units[unit % MOST_UNITS];
-                bring_forward(schedule, agenda, unit, schedule.clock.first_from(date));
+                let cycle = units[unit].clock.first_from(date);
+                bring_forward(&mut units[unit], &mut next[unit], cycle);
             }
         });
     }
 
     fn deadlock(&self, at: Femtos) -> SimulationError {
-        let accounts: Vec<_> = self.units[..self.count].iter().map(|unit| unit.account.clone()).collect();
+        let accounts: Vec<_> = self.units.iter().map(|unit| unit.account.clone()).collect();
         SimulationError::Deadlock { at, waits: super::deadlock::waits(self.machine, &accounts) }
     }
 }
 
 #[inline]
-fn bring_forward(schedule: &mut Schedule, agenda: &mut Agenda, unit: usize, cycle: u64) {
-    if cycle < schedule.cycle {
-        schedule.cycle = cycle;
-        agenda.set(unit, schedule.clock.edge(cycle));
+fn bring_forward(unit: &mut Schedule, next: &mut Femtos, cycle: u64) {
+    let date = unit.clock.edge(cycle);
+    if date < *next {
+        *next = date;
+        unit.cycle = cycle;
     }
 }

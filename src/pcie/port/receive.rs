@@ -52,25 +52,37 @@ impl Port {
     /// Takes everything that has arrived.
     #[inline]
     pub(super) fn receive(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(frame) = ports.wire_in.arrive(now.time) {
+        while let Some(frame) = ports.wire_in.arrived(now.time) {
             match frame {
-                Frame::Training { until } => self.recover(until),
+                Frame::Training { until } => {
+                    let until = *until;
+                    self.recover(until);
+                }
                 // Whatever was under way when the link went down is lost.
                 _ if self.recovering(now.cycle) => {}
-                Frame::Tlp(frame) => self.receive_tlp(frame, now, ports),
-                Frame::Dllp(bytes) => self.receive_dllp(bytes, now),
+                Frame::Tlp(frame) => {
+                    if let Some(tlp) = self.check(frame, now.cycle) {
+                        self.accept(tlp, now, ports);
+                    }
+                }
+                Frame::Dllp(bytes) => {
+                    let bytes = *bytes;
+                    self.receive_dllp(bytes, now);
+                }
             }
+            ports.wire_in.pass();
         }
     }
 
+    /// Takes the TLP out of a frame, if it is the one that is expected.
     #[inline]
-    fn receive_tlp(&mut self, frame: TlpFrame, now: Now, ports: &mut Ports<'_>) {
+    fn check(&mut self, frame: &mut TlpFrame, cycle: u64) -> Option<Tlp> {
         let receiver = &mut self.receiver;
         match frame.check(self.exact) {
-            Ok(sequence) if sequence == receiver.expected => self.accept(frame.tlp, now, ports),
+            Ok(sequence) if sequence == receiver.expected => return Some(frame.tlp.take()),
             Ok(sequence) if receiver.expected.wrapping_sub(sequence) % SEQUENCES <= SEQUENCES / 2 => {
                 self.traffic.duplicates += 1;
-                receiver.ack_due = receiver.ack_due.min(now.cycle);
+                receiver.ack_due = receiver.ack_due.min(cycle);
             }
             Ok(_) => {
                 self.traffic.out_of_sequence += 1;
@@ -82,9 +94,10 @@ impl Port {
             }
             Err(Refusal::Framing) => {
                 self.traffic.bad_tokens += 1;
-                self.start_recovery(now.cycle);
+                self.start_recovery(cycle);
             }
         }
+        None
     }
 
     #[inline]

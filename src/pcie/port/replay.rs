@@ -30,7 +30,7 @@ impl ReplayBuffer {
     pub fn new(capacity: u32, timer: u64) -> Self {
         let capacity = capacity.clamp(1, u32::from(SEQUENCES) / 2) as usize;
         Self {
-            tlps: VecDeque::with_capacity(capacity),
+            tlps: VecDeque::new(),
             capacity,
             next_sequence: 0,
             again: None,
