@@ -11,9 +11,9 @@
 //!
 //! | scheme | built of |
 //! | --- | --- |
-//! | [`gcm_siv`] | AES blocks and POLYVAL |
-//! | [`aegis256`] | AES rounds |
-//! | [`chacha20_poly1305`] | ChaCha20 and Poly1305 |
+//! | `gcm_siv` | AES blocks and POLYVAL |
+//! | `aegis256` | AES rounds |
+//! | `chacha20_poly1305` | ChaCha20 and Poly1305 |
 //!
 //! [`bytes`](super::bytes) has the same schemes from the crates that offer them whole. Those take a message at once and do not say which tag they
 //! expected; a machine's two ends have one each, so that every run holds one against the other.

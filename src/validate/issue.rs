@@ -10,7 +10,7 @@
 //! | `applications` | some of each group's equal copies, blocking | the device's time, scaled to the count |
 //! | `programs` | all copies in their order, blocking | the device's time |
 //! | `cipher` | nothing | the configured rate at that clock |
-//! | `sm_kernels` | the kernel's steps on the structure of an SM | [bytes per clock and SM](sms) |
+//! | `sm_kernels` | the kernel's steps on the structure of an SM | bytes per clock and SM |
 //!
 //! The first two are what `bandwidthTest` of NVIDIA's CUDA samples does (`Samples/1_Utilities/bandwidthTest/bandwidthTest.cu`): 100
 //! `cudaMemcpyAsync` between two events for pinned memory; for pageable memory 100 `cudaMemcpy`, each timed by the CPU and followed by

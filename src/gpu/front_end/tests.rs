@@ -6,6 +6,7 @@ use crate::{
     gpu::{
         launch::{Location, Transfer},
         pushbuffer::encode,
+        spec::Sharing,
     },
     sim::{Channel, UnitId},
     units::{Bytes, Cycles, Femtos, Frequency},

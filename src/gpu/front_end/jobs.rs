@@ -1,0 +1,123 @@
+//! From transfers to the jobs of PCEs: which are made of one, with which IV, and who gets them.
+
+use super::{
+    FrontEnd, Ports, Refusal,
+    flight::{Flight, PartTag},
+    stall,
+};
+use crate::{
+    gpu::{
+        launch::{Location, Operation, Transfer},
+        spec::Sharing,
+        work::{Job, JobKind, PceWork, Share, TagEntry},
+    },
+    sim::{Armed, Now, Stall},
+};
+
+impl FrontEnd {
+    /// Starts a transfer, or its first stripe.
+    pub(super) fn start(&mut self, transfer: &Transfer, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
+        let job = self.job(transfer)?;
+        let secure = matches!(job.kind, JobKind::Open | JobKind::Seal);
+        if !secure {
+            self.flights.push(Flight::new(self.next_job, job.kind));
+            self.cutting = Some((job, 0));
+            return None;
+        }
+        if job.kind == JobKind::Open && self.tag_credits == 0 {
+            return stall(Stall::TagQueueFull);
+        }
+        let part = self.part_bytes(&job);
+        let (first, parts) = (self.turn, job.bytes.div_ceil(part) as usize);
+        let pces = self.spec.pces;
+        let places = move || (first..first + parts).map(move |turn| turn % pces);
+        if !places().all(|place| ports.work[place].output(now.time, ports.wakes).has_room()) {
+            return stall(Stall::Order);
+        }
+        let Some(job) = self.with_iv(job) else {
+            self.poison("the IV counter of the channel is exhausted".into());
+            return None;
+        };
+        if let (JobKind::Open, Some(verification)) = (job.kind, &mut ports.verification) {
+            self.tag_credits -= 1;
+            verification.entries.output(now.time, ports.wakes).push(TagEntry { job: job.id, parts: parts as u32 });
+        }
+        self.turn += parts;
+        let mut flight = Flight::new(job.id, job.kind);
+        for (number, place) in places().enumerate() {
+            let part = job.part(number as u32, part);
+            flight.add(part.id);
+            ports.work[place].output(now.time, ports.wakes).push(PceWork::Transfer(part));
+        }
+        flight.complete = true;
+        if parts > 1 && job.kind == JobKind::Seal {
+            flight.tag = Some(PartTag::new(job.clone(), parts as u64));
+        }
+        self.flights.push(flight);
+        self.next_job += parts as u64;
+        None
+    }
+
+    /// Bytes of the parts that a secure message is cut into: all of it, or as many whole bursts as give each PCE one part.
+    fn part_bytes(&self, job: &Job) -> u64 {
+        if self.spec.copy_engine.sharing != Some(Sharing::Split) {
+            return job.bytes;
+        }
+        job.bytes.div_ceil(self.spec.pces as u64).next_multiple_of(self.spec.copy_engine.burst.0).min(job.bytes)
+    }
+
+    /// The job of a transfer; none if nothing is to be moved.
+    fn job(&mut self, transfer: &Transfer) -> Option<Job> {
+        let bytes = transfer.bytes();
+        let destination = transfer.destination.address;
+        let (kind, source) = match transfer.operation {
+            Operation::Decrypt { source, .. } => (JobKind::Open, source.address),
+            Operation::Encrypt { source, .. } => (JobKind::Seal, source.address),
+            Operation::Copy { source, .. } => {
+                let device = |address| self.spec.device.contains(&address);
+                let kind = match (device(source.address), device(destination)) {
+                    (false, true) => JobKind::Fetch,
+                    (true, false) => JobKind::Store,
+                    (true, true) => JobKind::Local,
+                    (false, false) => {
+                        self.poison("a copy within host memory is not modelled".into());
+                        return None;
+                    }
+                };
+                (kind, source.address)
+            }
+            Operation::Fill { .. } => {
+                self.poison("fills are not modelled".into());
+                return None;
+            }
+        };
+        if kind.writes_host() != self.spec.writes_host {
+            self.poison(format!("a {kind:?} transfer was launched on the LCE of the other direction"));
+            return None;
+        }
+        let address = |location: Option<Location>| location.map_or(0, |l| l.address);
+        Some(Job {
+            id: self.next_job,
+            kind,
+            source,
+            destination,
+            bytes,
+            tag: address(transfer.tag()),
+            iv: address(transfer.iv()),
+            iv_bytes: [0; 12],
+            nonce: [0; 12],
+            share: Share::whole(self.next_job, bytes),
+        })
+    }
+
+    fn with_iv(&mut self, mut job: Job) -> Option<Job> {
+        if self.skip_iv.as_mut().and_then(Armed::passage).is_some() {
+            self.ivs.advance().ok()?;
+        }
+        let iv = self.ivs.advance().ok()?;
+        job.iv_bytes = iv.to_bytes();
+        job.nonce = iv.nonce(self.ivs.mask()).0;
+        self.key_work.add(job.bytes);
+        Some(job)
+    }
+}
