@@ -133,6 +133,8 @@ pub struct Tlp {
     pub address: u64,
     /// Bytes asked for or carried.
     pub bytes: u32,
+    /// Of a pair, two completions of one read that go one right behind the other: how many of the bytes the second carries. 0 for a single TLP.
+    pub second: u16,
     /// Of a completion: bytes left, with this one.
     pub byte_count: u32,
     /// End-to-end CRC as sent, where it is on.
@@ -153,11 +155,51 @@ impl Tlp {
             tag,
             address,
             bytes,
+            second: 0,
             byte_count: 0,
             ecrc: None,
             ide: Mark::NONE,
             payload: Payload::none(),
         }
+    }
+
+    /// Whether it stands for two completions.
+    #[must_use]
+    #[inline]
+    pub const fn is_pair(&self) -> bool {
+        self.second != 0
+    }
+
+    /// The two completions of a pair.
+    #[must_use]
+    pub fn split_pair(self) -> (Self, Self) {
+        let second = u32::from(self.second);
+        let first = self.bytes - second;
+        let part = |address, bytes, byte_count, payload| Self {
+            address,
+            bytes,
+            byte_count,
+            payload,
+            second: 0,
+            ..Self { payload: Payload::none(), ..self }
+        };
+        let payloads =
+            (self.payload.part(0, u64::from(first)), self.payload.part(u64::from(first), u64::from(second)));
+        (
+            part(self.address, first, self.byte_count, payloads.0),
+            part(self.address + u64::from(first), second, self.byte_count - first, payloads.1),
+        )
+    }
+
+    /// The two completions of a pair, without what they carry: for what follows from their headers alone.
+    #[must_use]
+    #[inline]
+    pub const fn headers_of_pair(&self) -> (Self, Self) {
+        let second = self.second as u32;
+        let first = self.bytes - second;
+        let mut headers = (Self::read(self.tag, self.address, first), Self::read(self.tag, self.address + first as u64, second));
+        (headers.0.kind, headers.1.kind) = (self.kind, self.kind);
+        headers
     }
 
     /// Takes it from its place, where a shell without payload stays.
@@ -176,6 +218,7 @@ impl Tlp {
             tag: 0,
             address,
             bytes,
+            second: 0,
             byte_count: 0,
             ecrc: None,
             ide: Mark::NONE,
@@ -329,12 +372,22 @@ impl Tlp {
     }
 }
 
+#[inline]
+fn word(kind: Kind, tag: u16, address: u64, bytes: u32) -> u64 {
+    address ^ u64::from(bytes) << 40 ^ u64::from(tag) << 52 ^ (kind as u64) << 62
+}
+
 impl Item for Tlp {
     const FAULTS: &'static [FaultKind] = &[FaultKind::Flip, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
+    /// Of a pair, that of its second completion.
     #[inline]
     fn word(&self) -> u64 {
-        self.address ^ u64::from(self.bytes) << 40 ^ u64::from(self.tag) << 52 ^ (self.kind as u64) << 62
+        let (address, bytes) = match self.second {
+            0 => (self.address, self.bytes),
+            second => (self.address + u64::from(self.bytes) - u64::from(second), u32::from(second)),
+        };
+        word(self.kind, self.tag, address, bytes)
     }
 
     /// Inverts a bit of the payload, or of the address where there is no payload.

@@ -104,6 +104,8 @@ pub struct RootComplex {
     spec: RootComplexSpec,
     clock: crate::sim::Clock,
     rule: CompletionRule,
+    /// Whether completions of a read go to the port two by two.
+    pairs: bool,
     service: VecDeque<Service>,
     next_read: u64,
     next_write: u64,
@@ -120,6 +122,7 @@ impl RootComplex {
     pub fn new(spec: &RootComplexSpec, boundary: u64, clock: crate::sim::Clock) -> Result<Self, SizeError> {
         Ok(Self {
             rule: CompletionRule::new(boundary, spec.completion_payload.0)?,
+            pairs: false,
             spec: spec.clone(),
             clock,
             service: VecDeque::new(),
@@ -128,6 +131,13 @@ impl RootComplex {
             writes: VecDeque::new(),
             incidents: Vec::new(),
         })
+    }
+
+    /// The same, handing completions of a read to the port two by two. For links on which each TLP is neither counted in credits nor protected
+    /// by itself.
+    #[must_use]
+    pub fn in_pairs(self, pairs: bool) -> Self {
+        Self { pairs, ..self }
     }
 
     /// What went wrong here, in words.
@@ -168,7 +178,7 @@ impl RootComplex {
                     head.begun = true;
                     return true;
                 }
-                if let Some(next) = head.next_completion() {
+                if let Some(next) = head.next_completion(self.pairs) {
                     ports.completions.push(next);
                 }
             }
@@ -260,19 +270,22 @@ impl Service {
         if self.found.is_some() { self.rest.is_done() } else { self.refused.is_none() }
     }
 
-    fn next_completion(&mut self) -> Option<Tlp> {
+    fn next_completion(&mut self, pairs: bool) -> Option<Tlp> {
         let base = Tlp::read(self.tag, self.start, 0);
         let Some(found) = &self.found else {
             return self.refused.take().map(|byte_count| Tlp { kind: Kind::Unsupported, byte_count, ..base });
         };
         let piece = self.rest.next()?;
+        let second = if pairs { self.rest.next().map_or(0, |second| second.bytes) } else { 0 };
+        let bytes = piece.bytes + second;
         Some(Tlp {
             kind: Kind::Completion,
             damaged: found.damaged,
             address: piece.address,
-            bytes: piece.bytes,
+            bytes,
+            second: second as u16,
             byte_count: u32::from(piece.byte_count),
-            payload: found.payload.part(piece.address - self.start, u64::from(piece.bytes)),
+            payload: found.payload.part(piece.address - self.start, u64::from(bytes)),
             ..base
         })
     }

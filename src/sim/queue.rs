@@ -248,6 +248,12 @@ impl<T: Item> Out<'_, T> {
         self.wakes.touch(self.queue.receiver);
     }
 
+    /// Notes a push at an instant `date` that has passed, of what is pushed now within an item.
+    #[inline]
+    pub fn note(&mut self, date: Femtos, word: u64) {
+        self.queue.digest.add(date.0, word);
+    }
+
     /// How many items the receiver has popped, as visible now.
     #[inline]
     #[must_use]

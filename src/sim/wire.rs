@@ -78,6 +78,13 @@ impl<T: Item> Wire<T> {
         }
     }
 
+    /// Notes an arrival at `date` of what travels within the next item.
+    #[inline]
+    pub fn note(&mut self, date: Femtos, word: u64) {
+        self.last_date = date.max(self.last_date);
+        self.digest.add(self.last_date.0, word);
+    }
+
     #[inline]
     fn put(&mut self, date: Femtos, item: T, call: bool, wakes: &Wakes) {
         let date = date.max(self.last_date);
@@ -122,6 +129,12 @@ impl<T: Item> Wire<T> {
     #[inline]
     pub fn arrived(&mut self, now: Femtos) -> Option<&mut T> {
         self.items.front_mut().filter(|(date, _)| *date <= now).map(|(_, item)| item)
+    }
+
+    /// The oldest item and its date, arrived or not.
+    #[inline]
+    pub fn front(&mut self) -> Option<(Femtos, &mut T)> {
+        self.items.front_mut().map(|(date, item)| (*date, item))
     }
 
     /// Removes the oldest item.

@@ -362,6 +362,11 @@ impl System {
             root_complex.read_latency.0 += root_complex.secure_read_latency.0;
         }
         let boundary = machine.link.read_completion_boundary.0;
+        let pairs = machine.link.carries_pairs();
+        let mut host_port = Port::new(&machine.link, Side::Host, clocks.mac, exact);
+        if !request.injections.is_empty() {
+            host_port.send_singly();
+        }
         let mut hbm = Hbm::new(&machine.hbm, clocks.hbm);
         if !request.injections.is_empty() {
             hbm.watch();
@@ -374,8 +379,8 @@ impl System {
             channels: Channels::new(machine, count, &names),
             driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces))?,
             cipher: build(Cipher::new(&machine.cipher, &machine.driver, cryptor))?,
-            root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?,
-            host_port: Port::new(&machine.link, Side::Host, clocks.mac, exact),
+            root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?.in_pairs(pairs),
+            host_port,
             gpu_port: Port::new(&machine.link, gpu_side, clocks.mac, exact),
             ide: machine.link.ide.is_some(),
             scheduler: Scheduler::new(machine.compute.schedule),

@@ -62,6 +62,8 @@ pub struct Plan {
     pub root_room: usize,
     /// Depth of the queue behind each source.
     pub source_room: usize,
+    /// Whether the TLPs of pairs travel one by one even where nothing looks at them.
+    pub singly: bool,
 }
 
 pub fn infinite() -> CreditSpec {
@@ -140,6 +142,7 @@ impl Plan {
             tags: 0,
             root_room: 32,
             source_room: 4,
+            singly: false,
         }
     }
 }
@@ -256,7 +259,7 @@ impl Link {
         if let Some(spec) = self.plan.root.clone() {
             let clock = Clock::new(spec.clock).unwrap();
             let boundary = self.plan.link.read_completion_boundary.0;
-            self.root = Some(RootComplex::new(&spec, boundary, clock).unwrap());
+            self.root = Some(RootComplex::new(&spec, boundary, clock).unwrap().in_pairs(self.plan.link.carries_pairs()));
             let root = self.unit("root complex", clock, Role::Root);
             let cpu = self.unit("cpu", mac, Role::Cpu);
             self.host_send.push(Queue::new("completions", root, HOST_PORT, self.plan.root_room));
@@ -281,6 +284,7 @@ impl Link {
     fn build_gpu(&mut self, mac: Clock) {
         let requester = self.root.is_some().then(|| {
             self.requester.free = (0..self.plan.tags).collect();
+            self.requester.held = vec![Vec::new(); usize::from(self.plan.tags)];
             self.requester.open = vec![(0, 0, 0, 0); usize::from(self.plan.tags)];
             let requester = self.unit("requester", mac, Role::Requester);
             self.gpu_send.push(Queue::new("reads", requester, GPU_PORT, 8));
@@ -458,6 +462,9 @@ pub fn go(
 ) -> Result<(Link, Outcome), SimulationError> {
     let mut link = Link::new(plan.clone());
     link.arm(faults);
+    if plan.singly || !faults.is_empty() {
+        link.host.send_singly();
+    }
     let run = link.run(kernel, order)?;
     for (account, unit) in run.accounts.iter().zip(&link.units) {
         assert_eq!(account.total(), unit.clock.first_after(run.end), "the cycles of {} add up", unit.name);

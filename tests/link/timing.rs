@@ -12,6 +12,7 @@ const FLIGHT: u64 = 100;
 /// Runs `plan` and gives what passed the two wires: up, down.
 fn heard(plan: &Plan) -> [Vec<Event>; 2] {
     let mut link = Link::new(plan.clone());
+    link.host.send_singly();
     let recorders = [Recorder::default(), Recorder::default()];
     link.up.listen(recorders[0].probe(0));
     link.down.listen(recorders[1].probe(1));

@@ -113,7 +113,10 @@ pub struct Requester {
     pub last: u64,
     /// Number, issue cycle and end cycle of every read, in the order of ending.
     pub ends: Vec<(u64, u64, u64)>,
+    /// What the completions of ended reads have brought, dated with the end of the read.
     pub got: Vec<Got>,
+    /// The same, by tag, of reads that have not ended.
+    pub held: Vec<Vec<Got>>,
     pub free: VecDeque<u16>,
     /// By tag: number, issue cycle, address and bytes still to come.
     pub open: Vec<(u64, u64, u64, u32)>,
@@ -127,7 +130,7 @@ impl Requester {
             return;
         };
         if record {
-            self.got.push(got(tlp, cycle));
+            self.held[usize::from(tlp.tag)].push(got(tlp, cycle));
         }
         let end = match tlp.kind {
             Kind::Unsupported => true,
@@ -141,6 +144,7 @@ impl Requester {
         self.bytes += u64::from(tlp.payload_dw() > 0) * u64::from(tlp.bytes);
         self.open[usize::from(tlp.tag)] = (number, issued, next + u64::from(tlp.bytes), left.saturating_sub(tlp.bytes));
         if end {
+            self.got.extend(self.held[usize::from(tlp.tag)].drain(..).map(|got| Got { cycle, ..got }));
             self.free.push_back(tlp.tag);
             if self.done == 0 {
                 self.first = cycle;
@@ -164,7 +168,13 @@ impl Requester {
         for input in inputs {
             let mut input = input.input(now.time, wakes);
             while let Some(tlp) = input.pop() {
-                self.take(&tlp, now.cycle, plan.record);
+                if tlp.is_pair() {
+                    let (first, second) = tlp.split_pair();
+                    self.take(&first, now.cycle, plan.record);
+                    self.take(&second, now.cycle, plan.record);
+                } else {
+                    self.take(&tlp, now.cycle, plan.record);
+                }
             }
         }
         while self.issued < plan.reads.count {

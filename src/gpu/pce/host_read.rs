@@ -10,12 +10,29 @@ use std::collections::VecDeque;
 /// A refusal: what the PCE is, and when it can try again by itself.
 pub(super) type Refusal = (Activity, u64);
 
-/// A piece that came before its turn.
-#[derive(Debug)]
+/// Bytes that have come.
+#[derive(Debug, Default)]
 pub(super) struct Piece {
     pub bytes: u32,
     pub damaged: bool,
     pub payload: Payload,
+}
+
+impl Piece {
+    /// Appends what came behind it.
+    #[inline]
+    fn join(&mut self, next: Self) {
+        self.damaged |= next.damaged;
+        if self.bytes == 0 {
+            self.payload = next.payload;
+        } else if !self.payload.extend(&next.payload) {
+            let parts = [self.payload.bytes(), next.payload.bytes()];
+            if parts.iter().any(Option::is_some) {
+                self.payload = Payload::of(parts.map(Option::unwrap_or_default).concat());
+            }
+        }
+        self.bytes += next.bytes;
+    }
 }
 
 /// A read that is outstanding.
@@ -27,8 +44,11 @@ struct Slot {
     /// Where the next completion should begin, and the bytes still to come.
     address: u64,
     left: u32,
+    /// Room in the read buffer that is reserved for it.
+    reserved: u32,
     issued: u64,
-    pieces: VecDeque<Piece>,
+    /// What has come.
+    came: Piece,
 }
 
 /// The reads of a PCE by tag, and their order.
@@ -57,8 +77,8 @@ impl Slots {
         slot.transfer = transfer;
         slot.expected_tag = ask == Ask::Tag;
         (slot.address, slot.left) = (address, bytes);
+        slot.reserved = if ask == Ask::Tag { 0 } else { bytes };
         slot.issued = cycle;
-        slot.pieces.clear();
         self.order.push_back(place);
         Some(self.first_tag + place)
     }
@@ -153,7 +173,7 @@ impl Pce {
         };
         if let Some(trouble) = trouble {
             slot.left = 0;
-            slot.pieces.clear();
+            slot.came = Piece::default();
             self.fail(number, trouble, now, ports);
         } else {
             // A requester tells completions apart by their tag alone: one that has come too late, after its tag was given out
@@ -161,35 +181,29 @@ impl Pce {
             let damaged = tlp.damaged || tlp.address != slot.address;
             slot.left -= tlp.bytes;
             slot.address += u64::from(tlp.bytes);
-            let piece = Piece { bytes: tlp.bytes, damaged, payload: tlp.payload };
-            let (left, expected_tag) = (slot.left, slot.expected_tag);
-            if !expected_tag && slot.pieces.is_empty() && self.slots.order.front() == Some(&(place as u16)) {
-                // The read whose turn it is: nothing waits before this piece.
-                self.feed(number, piece, now, ports);
-                if left > 0 {
-                    return;
-                }
-            } else {
-                slot.pieces.push_back(piece);
+            slot.came.join(Piece { bytes: tlp.bytes, damaged, payload: tlp.payload });
+            if slot.left > 0 {
+                return;
             }
         }
         self.pass_in_order(now, ports);
     }
 
-    /// Passes on what has come, as far as it is that read's turn.
+    /// Passes on what has come whole, as far as it is that read's turn.
     #[inline]
     fn pass_in_order(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(&front) = self.slots.order.front() {
             let slot = &mut self.slots.slots[usize::from(front)];
-            let (number, expected_tag) = (slot.transfer, slot.expected_tag);
-            let Some(piece) = slot.pieces.pop_front() else {
-                if slot.left > 0 {
-                    return;
-                }
-                self.slots.close_front();
-                continue;
-            };
-            if expected_tag {
+            if slot.left > 0 {
+                return;
+            }
+            let (number, expected_tag, reserved) = (slot.transfer, slot.expected_tag, slot.reserved);
+            let piece = std::mem::take(&mut slot.came);
+            self.slots.close_front();
+            if piece.bytes == 0 {
+                // It has failed: nothing comes that could free its room.
+                self.buffered -= u64::from(reserved);
+            } else if expected_tag {
                 self.take_expected_tag(number, &piece, now, ports);
             } else {
                 self.feed(number, piece, now, ports);
@@ -204,7 +218,7 @@ impl Pce {
             let slot = &mut self.slots.slots[usize::from(front)];
             let (number, left) = (slot.transfer, slot.left);
             slot.left = 0;
-            slot.pieces.clear();
+            slot.came = Piece::default();
             self.fail(number, format!("a read has timed out with {left} bytes missing"), now, ports);
             self.pass_in_order(now, ports);
         }

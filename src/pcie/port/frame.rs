@@ -3,6 +3,7 @@
 //! Token and DLLP bytes are always there. An LCRC is a function of the bytes that it covers, so it is written out, and checked against
 //! the bytes, where something touches the frame on its way or looks at it; a frame that nothing has touched passes by construction.
 
+use super::SEQUENCES;
 use crate::{
     pcie::{
         packet::Tlp,
@@ -23,6 +24,8 @@ pub struct TlpFrame {
     lcrc: Option<[u8; 4]>,
     /// Whether a bit of it, or of its token, was inverted on the way.
     pub damaged: bool,
+    /// Of a pair: by how many cycles its first TLP arrives before the second, which token and date belong to.
+    pub lead: u16,
     /// What it carries.
     pub tlp: Tlp,
 }
@@ -46,7 +49,16 @@ impl Frame {
     #[inline]
     pub(super) fn tlp(tlp: Tlp, sequence: u16) -> Self {
         let token = Stp { length: tlp.wire_dw() as u16, sequence }.emit();
-        Self::Tlp(TlpFrame { token, lcrc: None, damaged: false, tlp })
+        Self::Tlp(TlpFrame { token, lcrc: None, damaged: false, lead: 0, tlp })
+    }
+
+    /// Frames a pair whose headers are `headers`; gives the word of its first TLP, too.
+    #[inline]
+    pub(super) fn pair(tlp: Tlp, headers: &(Tlp, Tlp), sequence: u16, lead: u16) -> (u64, Self) {
+        let tokens = [(&headers.0, sequence), (&headers.1, (sequence + 1) % SEQUENCES)]
+            .map(|(tlp, sequence)| Stp { length: tlp.wire_dw() as u16, sequence }.emit());
+        let first = word(&headers.0, tokens[0]);
+        (first, Self::Tlp(TlpFrame { token: tokens[1], lcrc: None, damaged: false, lead, tlp }))
     }
 
     /// Frames a DLLP.
@@ -64,7 +76,24 @@ pub(super) enum Refusal {
     Lcrc,
 }
 
+/// What tells a TLP in its frame apart.
+#[inline]
+fn word(tlp: &Tlp, token: [u8; 4]) -> u64 {
+    tlp.word() ^ u64::from(u32::from_le_bytes(token)) << 8
+}
+
 impl TlpFrame {
+    /// The frames of a pair.
+    pub(super) fn split(&mut self) -> (Self, Self) {
+        let sequence = self.sequence();
+        let (first, second) = self.tlp.take().split_pair();
+        let frame = |tlp: Tlp, sequence| {
+            let token = Stp { length: tlp.wire_dw() as u16, sequence }.emit();
+            Self { token, lcrc: None, damaged: false, lead: 0, tlp }
+        };
+        (frame(first, sequence.wrapping_sub(1) % SEQUENCES), frame(second, sequence))
+    }
+
     /// The sequence number, if token and LCRC are right.
     #[inline]
     pub(super) fn check(&self, exact: bool) -> Result<u16, Refusal> {
@@ -107,7 +136,7 @@ impl TlpFrame {
 
     /// The sequence number in its token.
     #[inline]
-    const fn sequence(&self) -> u16 {
+    pub(super) const fn sequence(&self) -> u16 {
         (self.token[2] as u16 & 0xf) << 8 | self.token[3] as u16
     }
 }
@@ -125,7 +154,7 @@ impl Item for Frame {
     #[inline]
     fn word(&self) -> u64 {
         match self {
-            Self::Tlp(frame) => frame.tlp.word() ^ u64::from(u32::from_le_bytes(frame.token)) << 8,
+            Self::Tlp(frame) => word(&frame.tlp, frame.token),
             Self::Dllp(bytes) => u64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])) | 1 << 63,
             Self::Training { until } => *until | 3 << 62,
         }

@@ -134,6 +134,8 @@ pub struct Port {
     ecrc: bool,
     flight: u64,
     ack_latency: u64,
+    /// Whether the TLPs of a pair may travel as one item.
+    pairs: bool,
     recovery_cycles: u64,
     transmitter: Transmitter,
     receiver: Receiver,
@@ -172,6 +174,7 @@ impl Port {
             ecrc: spec.ecrc,
             flight: spec.flight.0.max(1),
             ack_latency: spec.ack_latency.0,
+            pairs: true,
             recovery_cycles: clock.cycles_in(spec.recovery),
             transmitter: Transmitter::new(spec, partner, outgoing),
             receiver: Receiver::new(Promises::new(spec, own, side, repeat), incoming),
@@ -180,6 +183,11 @@ impl Port {
             traffic: Traffic::default(),
             fault: None,
         }
+    }
+
+    /// From now on the TLPs of a pair travel one by one, at the same dates: for faults that strike them and probes that see them.
+    pub const fn send_singly(&mut self) {
+        self.pairs = false;
     }
 
     /// What it has sent so far.

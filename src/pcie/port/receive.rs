@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{
     pcie::{
-        packet::Tlp,
+        packet::{Kind, Tlp},
         wire::dllp::{CreditPhase, DllpRepr, DllpView},
     },
-    sim::{Now, Wake},
+    sim::{Item, Now, Wake},
 };
 
 /// State of the receiving half.
@@ -60,6 +60,18 @@ impl Port {
                 }
                 // Whatever was under way when the link went down is lost.
                 _ if self.recovering(now.cycle) => {}
+                Frame::Tlp(frame) if frame.tlp.is_pair() => {
+                    let first = now.cycle - u64::from(frame.lead);
+                    let sequence = frame.sequence();
+                    if sequence == (self.receiver.expected + 1) % SEQUENCES && !self.recovering(first) {
+                        let tlp = frame.tlp.take();
+                        self.accept_pair(tlp, first, now, ports);
+                    } else {
+                        let frames = frame.split();
+                        self.take_frame(frames.0, first, ports);
+                        self.take_frame(frames.1, now.cycle, ports);
+                    }
+                }
                 Frame::Tlp(frame) => {
                     if let Some(tlp) = self.check(frame, now.cycle) {
                         self.accept(tlp, now, ports);
@@ -72,6 +84,59 @@ impl Port {
             }
             ports.wire_in.pass();
         }
+        self.receive_first(now, ports);
+    }
+
+    /// Takes the first TLP of a pair whose second is still under way, if it has arrived.
+    #[inline]
+    fn receive_first(&mut self, now: Now, ports: &mut Ports<'_>) {
+        let Some((date, Frame::Tlp(frame))) = ports.wire_in.front() else { return };
+        if !frame.tlp.is_pair() {
+            return;
+        }
+        let cycle = self.clock.first_from(date) - u64::from(frame.lead);
+        if cycle <= now.cycle {
+            let (first, second) = frame.split();
+            *frame = second;
+            self.take_frame(first, cycle, ports);
+        }
+    }
+
+    /// Takes a frame as at a cycle of its own, which may have passed.
+    #[cold]
+    fn take_frame(&mut self, mut frame: TlpFrame, cycle: u64, ports: &mut Ports<'_>) {
+        if self.recovering(cycle) {
+            return;
+        }
+        if let Some(tlp) = self.check(&mut frame, cycle) {
+            self.accept(tlp, Now { cycle, time: self.clock.edge(cycle) }, ports);
+        }
+    }
+
+    /// Takes a pair whose first TLP came in cycle `first`.
+    #[inline]
+    fn accept_pair(&mut self, tlp: Tlp, first: u64, now: Now, ports: &mut Ports<'_>) {
+        let receiver = &mut self.receiver;
+        receiver.expected = (receiver.expected + 2) % SEQUENCES;
+        receiver.nak_scheduled = false;
+        receiver.ack_due = receiver.ack_due.min(first + self.ack_latency);
+        let place = self.side.route(&tlp);
+        let headers = tlp.headers_of_pair();
+        let promised = [&headers.0, &headers.1].map(|tlp| receiver.promises.receive(tlp.credits(), place));
+        let mut output = ports.receive[place].output(now.time, ports.wakes);
+        if promised == [true; 2] && output.has_room() {
+            output.note(self.clock.edge(first), headers.0.word());
+            output.push(tlp);
+        } else {
+            self.overrun(place, tlp.kind);
+        }
+    }
+
+    #[cold]
+    fn overrun(&mut self, place: usize, kind: Kind) {
+        self.fault.get_or_insert_with(|| {
+            format!("a {kind:?} TLP found no room in receive buffer {place}: the partner ignored its credits")
+        });
     }
 
     /// Takes the TLP out of a frame, if it is the one that is expected.
@@ -150,9 +215,7 @@ impl Port {
         if promised && output.has_room() {
             output.push(tlp);
         } else {
-            self.fault.get_or_insert_with(|| {
-                format!("a {:?} TLP found no room in receive buffer {place}: the partner ignored its credits", tlp.kind)
-            });
+            self.overrun(place, tlp.kind);
         }
     }
 

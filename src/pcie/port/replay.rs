@@ -17,6 +17,8 @@ const REPLAYS: u32 = 3;
 #[derive(Debug)]
 pub(super) struct ReplayBuffer {
     tlps: VecDeque<Tlp>,
+    /// TLPs held: a pair counts as two.
+    held: usize,
     capacity: usize,
     next_sequence: u16,
     /// Place of the next TLP to send again.
@@ -31,6 +33,7 @@ impl ReplayBuffer {
         let capacity = capacity.clamp(1, u32::from(SEQUENCES) / 2) as usize;
         Self {
             tlps: VecDeque::new(),
+            held: 0,
             capacity,
             next_sequence: 0,
             again: None,
@@ -42,7 +45,13 @@ impl ReplayBuffer {
 
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.tlps.len() >= self.capacity
+        self.held >= self.capacity
+    }
+
+    /// Whether a pair fits, and nothing is sent again before cycle `until` if no more is acknowledged.
+    #[inline]
+    pub fn has_room_for_pair(&self, cycle: u64, until: u64) -> bool {
+        self.held + 2 <= self.capacity && self.deadline > until && cycle + self.timer > until
     }
 
     /// Whether TLPs are to be sent again.
@@ -61,7 +70,9 @@ impl ReplayBuffer {
     #[inline]
     pub fn push(&mut self, tlp: Tlp, cycle: u64) -> u16 {
         let sequence = self.next_sequence;
-        self.next_sequence = (sequence + 1) % SEQUENCES;
+        let count = 1 + u16::from(tlp.is_pair());
+        self.next_sequence = (sequence + count) % SEQUENCES;
+        self.held += usize::from(count);
         self.tlps.push_back(tlp);
         if self.deadline == Wake::NEVER {
             self.deadline = cycle + self.timer;
@@ -70,7 +81,7 @@ impl ReplayBuffer {
     }
 
     fn oldest(&self) -> u16 {
-        self.next_sequence.wrapping_sub(self.tlps.len() as u16) % SEQUENCES
+        self.next_sequence.wrapping_sub(self.held as u16) % SEQUENCES
     }
 
     /// The next TLP to send again.
@@ -84,13 +95,27 @@ impl ReplayBuffer {
     /// Forgets all TLPs up to `sequence`.
     pub fn acknowledge(&mut self, sequence: u16, cycle: u64) {
         let count = usize::from(sequence.wrapping_sub(self.oldest()).wrapping_add(1) % SEQUENCES);
-        if count == 0 || count > self.tlps.len() {
+        if count == 0 || count > self.held {
             return;
         }
-        self.tlps.drain(..count);
+        self.forget(count);
         self.again = self.again.map(|place| place.saturating_sub(count)).filter(|&place| place < self.tlps.len());
         self.in_a_row = 0;
         self.deadline = if self.tlps.is_empty() { Wake::NEVER } else { cycle + self.timer };
+    }
+
+    /// Forgets the oldest `count` TLPs, which it holds.
+    fn forget(&mut self, count: usize) {
+        self.held -= count;
+        let mut left = count;
+        while let Some(front) = self.tlps.front_mut().filter(|_| left > 0) {
+            if front.is_pair() && left == 1 {
+                *front = front.take().split_pair().1;
+                break;
+            }
+            left -= 1 + usize::from(front.is_pair());
+            self.tlps.pop_front();
+        }
     }
 
     /// Starts to send everything again; true if the link must be retrained first.
@@ -107,9 +132,24 @@ impl ReplayBuffer {
         retrain
     }
 
+    /// What is sent again goes TLP by TLP.
+    fn split_pairs(&mut self) {
+        if self.held > self.tlps.len() {
+            let singles = |tlp: Tlp| match tlp.is_pair() {
+                true => {
+                    let (first, second) = tlp.split_pair();
+                    [Some(first), Some(second)]
+                }
+                false => [Some(tlp), None],
+            };
+            self.tlps = self.tlps.drain(..).flat_map(singles).flatten().collect();
+        }
+    }
+
     /// Everything is sent again once the link is up, at `cycle`.
     pub fn again_from(&mut self, cycle: u64) {
         if !self.tlps.is_empty() {
+            self.split_pairs();
             self.again = Some(0);
             self.deadline = cycle + self.timer;
         }

@@ -21,6 +21,11 @@ use crate::{
 /// DW of a DLLP on the wire: token, content, CRC.
 const DLLP_DW: u64 = 2;
 
+/// DW in a cycle.
+const DW_PER_CYCLE: u64 = 16;
+/// Cycles in which gearbox and ordered sets may hold up two TLPs that follow each other.
+const LONGEST_GAP: u64 = 16;
+
 /// State of the transmitting half.
 #[derive(Debug)]
 pub(super) struct Transmitter {
@@ -29,10 +34,14 @@ pub(super) struct Transmitter {
     position: u64,
     /// The cycle that `position` lies in; before it there is no room.
     room_from: u64,
+    /// The cycle behind the one in which the second TLP of the last pair begins.
+    busy_until: u64,
     /// Symbol time of the last SDP.
     last_sdp: u64,
     /// The input whose turn it is.
     turn: usize,
+    /// The second TLP of a pair whose first has gone.
+    second: Option<Tlp>,
     pub buffer: ReplayBuffer,
     pub partner: [TransmitPool; 3],
     pub ide: Option<Box<Outgoing>>,
@@ -44,8 +53,10 @@ impl Transmitter {
             stream: Stream::new(spec.skp_interval_blocks),
             position: 0,
             room_from: 0,
+            busy_until: 0,
             last_sdp: u64::MAX,
             turn: 0,
+            second: None,
             buffer: ReplayBuffer::new(spec.replay_tlps, spec.replay_timer.0),
             partner: pools(partner).map(|(headers, data)| TransmitPool::new(headers, data)),
             ide,
@@ -75,7 +86,10 @@ impl Transmitter {
     /// Whether there is no TLP to send, now or at the next edge.
     #[inline]
     fn nothing_waits(&self, ports: &Ports<'_>) -> bool {
-        self.ide.is_none() && !self.buffer.replaying() && ports.send.iter().all(Queue::is_vacant)
+        self.ide.is_none()
+            && !self.buffer.replaying()
+            && self.second.is_none()
+            && ports.send.iter().all(Queue::is_vacant)
     }
 
     /// The cycle in which a token of `length` DW ends that starts at the position, which moves behind it.
@@ -98,6 +112,8 @@ enum Next {
     Replay,
     /// The head of an input.
     Input(usize),
+    /// The second TLP of a pair.
+    Second,
 }
 
 /// What the transmitter is.
@@ -118,9 +134,9 @@ impl Sending {
         Self { room_from, full: true, busy_until: 0, activity: Activity::Busy }
     }
 
-    /// It works until `room_from`, and nothing waits.
-    const fn last(room_from: u64) -> Self {
-        Self { room_from, full: false, busy_until: room_from, activity: Activity::Idle }
+    /// It works until `busy_until`, and nothing waits.
+    const fn last(busy_until: u64, room_from: u64) -> Self {
+        Self { room_from, full: false, busy_until, activity: Activity::Idle }
     }
 
     /// It waits for its ports and timers.
@@ -153,7 +169,7 @@ impl Port {
     fn fill(&mut self, now: Now, ports: &mut Ports<'_>) -> Sending {
         let mut next = match self.next(now, ports) {
             Ok(next) => next,
-            Err(activity) => return Sending::waits(0, activity),
+            Err(activity) => return Sending::waits(self.transmitter.busy_until, activity),
         };
         // In a gearbox bubble and an ordered set there is no room at all.
         while self.transmitter.has_room(now.cycle) {
@@ -162,7 +178,7 @@ impl Port {
             if self.transmitter.room_from > now.cycle {
                 // A TLP goes where neither an Ack nor credits are due; what becomes due after this edge is heard of.
                 return match matches!(next, Next::Input(_)) && self.transmitter.nothing_waits(ports) {
-                    true => Sending::last(self.transmitter.room_from),
+                    true => Sending::last(self.transmitter.room_from.max(self.transmitter.busy_until), self.transmitter.room_from),
                     false => Sending::full(self.transmitter.room_from),
                 };
             }
@@ -177,6 +193,9 @@ impl Port {
     /// What comes next, or what the transmitter is while nothing does.
     #[inline]
     fn next(&mut self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
+        if self.transmitter.second.is_some() && !self.transmitter.buffer.replaying() && !self.transmitter.buffer.is_full() {
+            return Ok(Next::Second);
+        }
         if self.receiver.ack_due <= now.cycle {
             return Ok(Next::Answer);
         }
@@ -211,6 +230,11 @@ impl Port {
             Next::Input(place) => {
                 self.transmitter.turn = place + 1;
                 if let Some(tlp) = ports.send[place].input(now.time, ports.wakes).pop() {
+                    if tlp.is_pair() { self.put_pair(tlp, now, ports) } else { self.put_new(tlp, now, ports) }
+                }
+            }
+            Next::Second => {
+                if let Some(tlp) = self.transmitter.second.take() {
                     self.put_new(tlp, now, ports);
                 }
             }
@@ -229,6 +253,30 @@ impl Port {
         self.transmitter.partner[pool_of(need.class)].consume(need);
         let sequence = self.transmitter.buffer.push(tlp.clone(), now.cycle);
         self.put_tlp(tlp, sequence, ports);
+    }
+
+    /// Sends a pair as one item, if nothing can come between its TLPs on either side and nobody looks at them one by one.
+    #[inline]
+    fn put_pair(&mut self, tlp: Tlp, now: Now, ports: &mut Ports<'_>) {
+        let headers = tlp.headers_of_pair();
+        let lengths = (u64::from(headers.0.wire_dw()), u64::from(headers.1.wire_dw()));
+        let ends_by = now.cycle + (lengths.0 + lengths.1) / DW_PER_CYCLE + LONGEST_GAP;
+        let apart = lengths.1 / DW_PER_CYCLE + LONGEST_GAP;
+        if !self.pairs || apart > self.ack_latency || !self.transmitter.buffer.has_room_for_pair(now.cycle, ends_by) {
+            let (first, second) = tlp.split_pair();
+            self.transmitter.second = Some(second);
+            return self.put_new(first, now, ports);
+        }
+        self.traffic.tlps += 2;
+        self.traffic.wire_bytes += (lengths.0 + lengths.1) * 4;
+        self.traffic.payload_bytes += u64::from(tlp.bytes);
+        let sequence = self.transmitter.buffer.push(tlp.clone(), now.cycle);
+        let first = self.transmitter.take(lengths.0);
+        self.transmitter.busy_until = self.transmitter.stream.cycle(self.transmitter.position) + 1;
+        let end = self.transmitter.take(lengths.1);
+        let (word, frame) = Frame::pair(tlp, &headers, sequence, (end - first) as u16);
+        ports.wire_out.note(self.clock.edge(first + self.flight), word);
+        self.send(end, frame, ports);
     }
 
     #[inline]
@@ -266,6 +314,9 @@ impl Transmitter {
     fn choose(&mut self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
         if let Some(ide) = &mut self.ide {
             ide.deadline = Wake::NEVER;
+        }
+        if self.second.is_some() {
+            return Err(Activity::Stall(Stall::ReplayFull));
         }
         if ports.send.iter().all(Queue::is_vacant) {
             return Err(Activity::Idle);
@@ -347,8 +398,10 @@ mod tests {
                 stream: Stream::new(373),
                 position: 0,
                 room_from: 0,
+                busy_until: 0,
                 last_sdp: u64::MAX,
                 turn: 0,
+                second: None,
                 buffer: ReplayBuffer::new(1, 1),
                 partner: [(0, 0); 3].map(|(headers, data)| TransmitPool::new(headers, data)),
                 ide: None,
