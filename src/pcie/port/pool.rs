@@ -59,6 +59,9 @@ impl TransmitPool {
 /// Repetitions of an unchanged update that count as work under way: an update that got lost may be all that the partner waits for.
 const REPETITIONS: u32 = 4;
 
+/// Data credits of the largest non-posted request: an AtomicOp of two operands of 16 bytes.
+const LARGEST_NON_POSTED: u32 = 2;
+
 /// What this port has promised of one class.
 #[derive(Debug, Clone)]
 struct ReceivePool {
@@ -156,8 +159,10 @@ pub(super) struct Promises {
 impl Promises {
     /// `repeat` is the longest time between two updates of a pool, changed or not.
     pub fn new(spec: &LinkSpec, own: &CreditSpec, side: Side, repeat: u64) -> Self {
-        let largest = spec.max_payload.0 as u32 / 16;
-        let pools = pools(own).map(|(headers, data)| ReceivePool::new(headers, data, largest, repeat));
+        let payload = spec.max_payload.0 as u32 / 16;
+        let [posted, non_posted, completion] = pools(own);
+        let pool = |(headers, data), largest| ReceivePool::new(headers, data, largest, repeat);
+        let pools = [pool(posted, payload), pool(non_posted, LARGEST_NON_POSTED), pool(completion, payload)];
         let drains = side.outputs().map(|classes| Drain {
             counted: classes.iter().any(|&class| pools[pool_of(class)].finite),
             pops: 0,
