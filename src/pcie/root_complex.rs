@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!               +------------------+
-//!  reads In    >|                  |> completions Out
+//!  reads wire  ~|                  |~ completions wire
 //!               |   Root complex   |
 //!  writes In   >|                  |~ notices (semaphores that the CPU polls)
 //!               +--------+---------+
@@ -11,18 +11,24 @@
 //!
 //! | contract | |
 //! | --- | --- |
-//! | accepts per cycle | one read per `read_interval` cycles, at most `reads_in_service` at once; one write, with at most `writes_in_service` not yet visible |
-//! | latency | read to first completion: `read_latency`, and up to `read_spread` more, by address; write to visible: `write_latency` |
-//! | gives per cycle | the completions of reads that are ready, as far as the port has room |
+//! | accepts | every read as it comes; reads enter service in order, one per `read_interval` cycles, at most `reads_in_service` at once; one write per cycle, with at most `writes_in_service` not yet visible |
+//! | latency | entry into service to first completion: `read_latency`, and up to `read_spread` more, by address; write to visible: `write_latency` |
+//! | gives per cycle | the completions of reads that are ready: they stand at the port |
 //! | order | completions of one read in address order; of different reads by readiness |
-//! | stalls | `link_busy` |
+//! | stalls | none |
+//!
+//! What becomes of a read follows from its date, so this unit need not run for each: both wires carry dates, and it runs when the last read that
+//! it knows of is ready.
 
 use super::{
     packet::{Kind, Payload, Tlp},
     spec::RootComplexSpec,
     split::{CompletionRule, CompletionSplit, Request, SizeError},
 };
-use crate::sim::{Activity, In, Item, Now, Out, Stall, Wake, Wakes, Wire};
+use crate::{
+    sim::{Activity, In, Item, Now, Wake, Wakes, Wire},
+    units::Femtos,
+};
 use std::collections::VecDeque;
 
 /// What lies at an address of host memory.
@@ -70,12 +76,12 @@ pub trait HostMemory {
 
 /// Ports of the root complex.
 pub struct Ports<'a> {
-    /// Read requests.
-    pub reads: In<'a, Tlp>,
+    /// Read requests, on a lazy wire.
+    pub reads: &'a mut Wire<Tlp>,
     /// Writes.
     pub writes: In<'a, Tlp>,
-    /// Completions.
-    pub completions: Out<'a, Tlp>,
+    /// Completions, with the dates from which on the port sees them.
+    pub completions: &'a mut Wire<Tlp>,
     /// To the CPU.
     pub notices: &'a mut Wire<Notice>,
     /// Memory.
@@ -84,7 +90,7 @@ pub struct Ports<'a> {
     pub wakes: &'a Wakes,
 }
 
-/// A read whose data are under way or being sent.
+/// A read whose completions are not yet on their way to the port.
 #[derive(Debug)]
 struct Service {
     ready: u64,
@@ -92,8 +98,6 @@ struct Service {
     start: u64,
     found: Option<Found>,
     rest: CompletionSplit,
-    /// Whether it is its turn: nothing goes before it any more.
-    begun: bool,
     /// Bytes that a refusal, still to be sent, leaves unread.
     refused: Option<u32>,
 }
@@ -106,8 +110,13 @@ pub struct RootComplex {
     rule: CompletionRule,
     /// Whether completions of a read go to the port two by two.
     pairs: bool,
+    /// By readiness.
     service: VecDeque<Service>,
+    /// When the reads that have a place in service give it up, in order.
+    places: VecDeque<u64>,
     next_read: u64,
+    /// When all reads that have come are ready.
+    busy_until: u64,
     next_write: u64,
     /// When the writes in service will be visible, oldest first.
     writes: VecDeque<u64>,
@@ -126,7 +135,9 @@ impl RootComplex {
             spec: spec.clone(),
             clock,
             service: VecDeque::new(),
+            places: VecDeque::new(),
             next_read: 0,
+            busy_until: 0,
             next_write: 0,
             writes: VecDeque::new(),
             incidents: Vec::new(),
@@ -148,51 +159,54 @@ impl RootComplex {
 
     /// Advances by one edge.
     pub fn tick(&mut self, now: Now, mut ports: Ports<'_>) -> Wake {
-        let blocked = self.answer(now, &mut ports);
-        self.take_read(now, &mut ports);
-        self.take_write(now, &mut ports);
-        let mut at = Wake::NEVER;
-        if let (Some(head), false) = (self.service.front(), blocked) {
-            at = head.ready;
+        while let Some((date, request)) = ports.reads.arrive_dated(now.time) {
+            self.take_read(request, self.clock.first_from(date), &mut ports);
         }
-        let room = self.service.len() < self.spec.reads_in_service as usize;
-        if room && !ports.reads.is_empty() {
-            at = at.min(self.next_read);
+        self.answer(now, &mut ports);
+        self.take_write(now, &mut ports);
+        let busy = now.cycle < self.busy_until;
+        ports.reads.attend(!busy);
+        let mut at = ports.reads.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        if busy {
+            at = at.min(self.busy_until).min(self.horizon(now.cycle));
         }
         if !ports.writes.is_empty() {
             at = at.min(self.next_write);
         }
-        let activity = match (blocked, self.service.is_empty()) {
-            (true, _) => Activity::Stall(Stall::LinkBusy),
-            (false, true) => Activity::Idle,
-            (false, false) => Activity::Busy,
-        };
-        Wake::at_or_port(at, activity)
+        Wake::at_or_port(at, if busy { Activity::Busy } else { Activity::Idle })
     }
 
-    /// Sends completions of reads that are ready; true if the port has no room for the next.
-    fn answer(&mut self, now: Now, ports: &mut Ports<'_>) -> bool {
-        while let Some(head) = self.service.front_mut().filter(|head| head.ready <= now.cycle) {
-            while !head.is_answered() {
-                if !ports.completions.has_room() {
-                    head.begun = true;
-                    return true;
-                }
-                if let Some(next) = head.next_completion(self.pairs) {
-                    ports.completions.push(next);
-                }
+    /// Before this cycle no read that comes from now on is ready.
+    fn horizon(&self, cycle: u64) -> u64 {
+        self.next_read.max(cycle + 1) + self.spec.read_latency.0
+    }
+
+    /// Sends the completions of reads that nothing can overtake.
+    fn answer(&mut self, now: Now, ports: &mut Ports<'_>) {
+        let horizon = self.horizon(now.cycle);
+        while let Some(mut head) = self.service.pop_front_if(|head| head.ready <= horizon) {
+            // At the first edge after its readiness.
+            let date = Femtos(self.clock.edge(head.ready).0.saturating_add(1));
+            while let Some(next) = head.next_completion(self.pairs) {
+                ports.completions.send_called(date, next, false, ports.wakes);
             }
-            self.service.pop_front();
         }
-        false
     }
 
-    fn take_read(&mut self, now: Now, ports: &mut Ports<'_>) {
-        if now.cycle < self.next_read || self.service.len() >= self.spec.reads_in_service as usize {
-            return;
+    /// The cycle in which a read that comes in `cycle` enters service.
+    fn enter(&mut self, cycle: u64) -> u64 {
+        let mut at = cycle.max(self.next_read);
+        let full = self.places.len().checked_sub((self.spec.reads_in_service as usize).max(1));
+        if let Some(&left) = full.and_then(|place| self.places.get(place)) {
+            at = at.max(left);
         }
-        let Some(request) = ports.reads.pop() else { return };
-        self.next_read = now.cycle + self.spec.read_interval.0.max(1);
+        while self.places.pop_front_if(|left| *left <= at).is_some() {}
+        self.next_read = at + self.spec.read_interval.0.max(1);
+        at
+    }
+
+    fn take_read(&mut self, request: Tlp, cycle: u64, ports: &mut Ports<'_>) {
+        let at = self.enter(cycle);
         if !request.intact_end_to_end() {
             self.incidents
                 .push(format!("the root complex dropped a read of {:#x}: its ECRC is wrong", request.address));
@@ -206,22 +220,21 @@ impl RootComplex {
         if let Some(found) = &mut found {
             found.damaged |= request.damaged;
         }
-        let ready = now.cycle + self.spec.read_latency.0 + self.spread(request.address);
+        let ready = at + self.spec.read_latency.0 + self.spread(request.address);
+        self.busy_until = self.busy_until.max(ready);
+        let place = self.places.len() - self.places.iter().rev().take_while(|&&left| left > ready).count();
+        self.places.insert(place, ready);
         let whole = Request { address: request.address, bytes: request.bytes };
-        let later = self.service.iter().rev().take_while(|s| s.ready > ready && !s.begun).count();
-        let place = self.service.len() - later;
-        self.service.insert(
-            place,
-            Service {
-                ready,
-                tag: request.tag,
-                start: request.address,
-                refused: found.is_none().then_some(request.bytes.max(1)),
-                found,
-                rest: CompletionSplit::new(whole, self.rule),
-                begun: false,
-            },
-        );
+        let place = self.service.len() - self.service.iter().rev().take_while(|s| s.ready > ready).count();
+        let service = Service {
+            ready,
+            tag: request.tag,
+            start: request.address,
+            refused: found.is_none().then_some(request.bytes.max(1)),
+            found,
+            rest: CompletionSplit::new(whole, self.rule),
+        };
+        self.service.insert(place, service);
     }
 
     /// Extra latency of an address: banks and channels answer at their own pace.
@@ -265,11 +278,6 @@ impl RootComplex {
 }
 
 impl Service {
-    #[inline]
-    fn is_answered(&self) -> bool {
-        if self.found.is_some() { self.rest.is_done() } else { self.refused.is_none() }
-    }
-
     fn next_completion(&mut self, pairs: bool) -> Option<Tlp> {
         let base = Tlp::read(self.tag, self.start, 0);
         let Some(found) = &self.found else {

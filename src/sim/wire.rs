@@ -34,6 +34,8 @@ pub struct Wire<T> {
     last_date: Femtos,
     /// On a lazy wire: dates of the items that wake the receiver.
     calls: Option<VecDeque<Femtos>>,
+    /// Whether the receiver is woken for every item all the same.
+    attended: bool,
     digest: Digest,
     faults: Option<Box<Faults<T>>>,
     probe: Option<Box<Probe>>,
@@ -50,6 +52,7 @@ impl<T: Item> Wire<T> {
             items: VecDeque::new(),
             last_date: Femtos(0),
             calls: None,
+            attended: false,
             digest: Digest::default(),
             faults: None,
             probe: None,
@@ -92,13 +95,16 @@ impl<T: Item> Wire<T> {
         self.digest.add(date.0, item.word());
         match &mut self.calls {
             None if self.items.is_empty() => wakes.touch_at(self.receiver, date),
-            Some(calls) if call => {
-                if calls.is_empty() {
+            None => {}
+            Some(calls) => {
+                let first = (call && calls.is_empty()) || (self.attended && self.items.is_empty());
+                if first {
                     wakes.touch_at(self.receiver, date);
                 }
-                calls.push_back(date);
+                if call {
+                    calls.push_back(date);
+                }
             }
-            _ => {}
         }
         self.items.push_back((date, item));
     }
@@ -137,10 +143,27 @@ impl<T: Item> Wire<T> {
         self.items.front_mut().map(|(date, item)| (*date, item))
     }
 
-    /// Removes the oldest item.
+    /// Removes the oldest item, which has arrived.
     #[inline]
     pub fn pass(&mut self) {
-        self.items.pop_front();
+        let passed = self.items.pop_front();
+        if let (Some(calls), Some((date, _))) = (&mut self.calls, passed)
+            && calls.front() == Some(&date)
+        {
+            calls.pop_front();
+        }
+    }
+
+    /// On a lazy wire: whether the receiver is from now on woken for every item, as on another wire.
+    #[inline]
+    pub const fn attend(&mut self, all: bool) {
+        self.attended = all;
+    }
+
+    /// The item `place` behind the oldest, if it has arrived.
+    #[must_use]
+    pub fn visible_at(&self, now: Femtos, place: usize) -> Option<&T> {
+        self.items.get(place).filter(|(date, _)| *date <= now).map(|(_, item)| item)
     }
 
     /// Takes the oldest item that has arrived on a lazy wire, with its date.
@@ -168,8 +191,8 @@ impl<T: Item> Wire<T> {
     #[must_use]
     pub fn next_arrival(&self) -> Option<Femtos> {
         match &self.calls {
-            None => self.front_date(),
-            Some(calls) => calls.front().copied(),
+            Some(calls) if !self.attended => calls.front().copied(),
+            _ => self.front_date(),
         }
     }
 }

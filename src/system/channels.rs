@@ -30,10 +30,11 @@ pub(super) struct Channels {
     pub jobs: Queue<CipherJob>,
     pub jobs_done: Queue<CipherDone>,
     pub notices: Wire<Notice>,
-    /// Doorbells, completions.
-    pub host_send: Vec<Queue<Tlp>>,
-    /// Reads, writes.
-    pub host_receive: Vec<Queue<Tlp>>,
+    /// To the GPU, beside completions.
+    pub doorbells: Queue<Tlp>,
+    pub completions: Wire<Tlp>,
+    pub host_reads: Wire<Tlp>,
+    pub host_writes: Queue<Tlp>,
     pub h2d: Wire<Frame>,
     pub d2h: Wire<Frame>,
     /// By PCE, then the scheduler's semaphores.
@@ -100,14 +101,10 @@ impl Channels {
             jobs: Queue::new("host.cipher.jobs", DRIVER, CIPHER, HANDOVER),
             jobs_done: Queue::new("host.cipher.done", CIPHER, DRIVER, HANDOVER),
             notices: Wire::new("host.notices", ROOT_COMPLEX, DRIVER),
-            host_send: vec![
-                Queue::new("host.doorbells", DRIVER, HOST_PORT, PORT_DEPTH),
-                Queue::new("host.completions", ROOT_COMPLEX, HOST_PORT, PORT_DEPTH),
-            ],
-            host_receive: vec![
-                Queue::new("host.reads", HOST_PORT, ROOT_COMPLEX, by_credits(host.non_posted_headers)),
-                Queue::new("host.writes", HOST_PORT, ROOT_COMPLEX, by_credits(host.posted_headers)),
-            ],
+            doorbells: Queue::new("host.doorbells", DRIVER, HOST_PORT, PORT_DEPTH),
+            completions: Wire::lazy("host.completions", ROOT_COMPLEX, HOST_PORT),
+            host_reads: Wire::lazy("host.reads", HOST_PORT, ROOT_COMPLEX),
+            host_writes: Queue::new("host.writes", HOST_PORT, ROOT_COMPLEX, by_credits(host.posted_headers)),
             h2d: Wire::new("link.h2d", HOST_PORT, GPU_PORT),
             d2h: Wire::new("link.d2h", GPU_PORT, HOST_PORT),
             gpu_send,
@@ -166,7 +163,8 @@ impl Channels {
     pub fn all(&self) -> Vec<&dyn Channel> {
         let mut all: Vec<&dyn Channel> = vec![&self.jobs, &self.jobs_done, &self.notices, &self.h2d, &self.d2h];
         all.extend::<[&dyn Channel; 4]>([&self.entries, &self.verdicts, &self.settled, &self.landed]);
-        let tlps = [&self.host_send, &self.host_receive, &self.gpu_send, &self.gpu_receive];
+        all.extend::<[&dyn Channel; 4]>([&self.doorbells, &self.completions, &self.host_reads, &self.host_writes]);
+        let tlps = [&self.gpu_send, &self.gpu_receive];
         all.extend(tlps.into_iter().flatten().map(|c| c as &dyn Channel));
         all.extend(self.copies.iter().map(|c| c as &dyn Channel));
         all.push(&self.compute);
@@ -196,7 +194,13 @@ impl Channels {
             &mut self.settled,
             &mut self.landed,
         ]);
-        let tlps = [&mut self.host_send, &mut self.host_receive, &mut self.gpu_send, &mut self.gpu_receive];
+        all.extend::<[&mut dyn Channel; 4]>([
+            &mut self.doorbells,
+            &mut self.completions,
+            &mut self.host_reads,
+            &mut self.host_writes,
+        ]);
+        let tlps = [&mut self.gpu_send, &mut self.gpu_receive];
         all.extend(tlps.into_iter().flatten().map(|c| c as &mut dyn Channel));
         all.extend(self.copies.iter_mut().map(|c| c as &mut dyn Channel));
         all.push(&mut self.compute);

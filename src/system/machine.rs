@@ -31,7 +31,7 @@ use crate::{
     },
     host::{Cipher, CipherPorts, Driver, DriverPorts, HostState},
     pcie::{
-        port::{self, HOST_READS, HOST_WRITES, Port},
+        port::{self, Port, RootPorts},
         root_complex::{self, RootComplex},
     },
     sim::{Channel, Machine, Now, UnitId, UnitInfo, Wake, Wakes},
@@ -61,11 +61,6 @@ pub(super) const ENGINE: &str = "gpu.engine";
 /// The front ends, of the LCE that reads host memory and of the one that writes it.
 pub(super) const FRONT_ENDS: [(UnitId, &str); 2] =
     [(FRONT_END_READ, "gpu.front_end_read"), (FRONT_END_WRITE, "gpu.front_end_write")];
-
-/// Places among the inputs of the host port.
-pub(super) const DOORBELLS: usize = 0;
-/// See [`DOORBELLS`].
-pub(super) const COMPLETIONS: usize = 1;
 
 /// How things stood when a copy came to its end.
 #[derive(Debug, Clone, Copy)]
@@ -147,8 +142,9 @@ impl System {
     fn tick_host_port(&mut self, now: Now) -> Wake {
         let c = &mut self.channels;
         let mut ports = port::Ports {
-            send: &mut c.host_send,
-            receive: &mut c.host_receive,
+            send: std::slice::from_mut(&mut c.doorbells),
+            receive: std::slice::from_mut(&mut c.host_writes),
+            root: Some(RootPorts { reads: &mut c.host_reads, completions: &mut c.completions }),
             wire_out: &mut c.h2d,
             wire_in: &mut c.d2h,
             wakes: &self.wakes,
@@ -162,6 +158,7 @@ impl System {
         let mut ports = port::Ports {
             send: &mut c.gpu_send,
             receive: &mut c.gpu_receive,
+            root: None,
             wire_out: &mut c.d2h,
             wire_in: &mut c.h2d,
             wakes: &self.wakes,
@@ -174,7 +171,7 @@ impl System {
         let ports = DriverPorts {
             jobs: c.jobs.output(now.time, &self.wakes),
             done: c.jobs_done.input(now.time, &self.wakes),
-            doorbells: c.host_send[DOORBELLS].output(now.time, &self.wakes),
+            doorbells: c.doorbells.output(now.time, &self.wakes),
             notices: &mut c.notices,
             pushes: &mut self.pushes,
             memory: &mut self.host,
@@ -195,13 +192,10 @@ impl System {
     #[inline]
     fn tick_root_complex(&mut self, now: Now) -> Wake {
         let c = &mut self.channels;
-        let [reads, writes] = &mut c.host_receive[HOST_READS..=HOST_WRITES] else {
-            return Wake::on_port(crate::sim::Activity::Idle);
-        };
         let ports = root_complex::Ports {
-            reads: reads.input(now.time, &self.wakes),
-            writes: writes.input(now.time, &self.wakes),
-            completions: c.host_send[COMPLETIONS].output(now.time, &self.wakes),
+            reads: &mut c.host_reads,
+            writes: c.host_writes.input(now.time, &self.wakes),
+            completions: &mut c.completions,
             notices: &mut c.notices,
             memory: &mut self.host,
             wakes: &self.wakes,

@@ -48,9 +48,9 @@ fn at_full_rate(kind: &str, bytes: u32, ide: Option<IdeSpec>) -> (u64, f64) {
     let link = finish(&plan);
     let [down, up] = link.traffic();
     let (traffic, sink) = match kind {
-        "MWr64" => (up, &link.host_sinks[1]),
+        "MWr64" => (up, &link.host_sinks[0]),
         "CplD" => (down, &link.gpu_sinks[0]),
-        _ => (up, &link.host_sinks[0]),
+        _ => (up, &link.host_sinks[1]),
     };
     assert_eq!((traffic.tlps, traffic.replays), (COUNT, 0));
     (traffic.wire_bytes - traffic.dllps * 8, sink.rate())
@@ -146,7 +146,7 @@ fn a_lone_write_takes_the_latency_of_both_sides_and_waits_for_company_only_if_it
         let mut plan = Plan::new(LinkSpec { ide: Some(spec), ..link() });
         plan.up = vec![Feed::new(1, |_| write(BASE, 256, true))];
         let expected = sent(1 + waits, 70 + 4) + 100 + latencies.0 + latencies.1 + 1;
-        assert_eq!(finish(&plan).host_sinks[1].first, expected, "{aggregation} {flush}");
+        assert_eq!(finish(&plan).host_sinks[0].first, expected, "{aggregation} {flush}");
     }
 }
 
@@ -175,7 +175,7 @@ fn an_aggregate_never_waits_for_a_tlp_that_has_no_credits() {
         let mut spec = LinkSpec { ide: Some(ide(aggregation)), ..open(None) };
         spec.host_credits.posted_headers = headers;
         let plan = Plan { up: vec![Feed::new(100, |n| write(BASE + n * 64, 64, false))], ..plan(spec) };
-        assert_eq!(finish(&plan).host_sinks[1].count, 100);
+        assert_eq!(finish(&plan).host_sinks[0].count, 100);
     }
 }
 

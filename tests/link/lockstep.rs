@@ -145,7 +145,7 @@ impl Case {
             tags_per_pce,
             up: vec![make(0, 0)],
             down: vec![make(1, 0)],
-            root_room: self.room,
+            source_room: self.room,
             root: self.root.clone(),
             ..Plan::new(self.link.clone())
         };

@@ -59,7 +59,6 @@ pub struct Plan {
     pub root: Option<RootComplexSpec>,
     pub reads: Feed,
     pub tags: u16,
-    pub root_room: usize,
     /// Depth of the queue behind each source.
     pub source_room: usize,
     /// Whether the TLPs of pairs travel one by one even where nothing looks at them.
@@ -140,7 +139,6 @@ impl Plan {
             root: None,
             reads: Feed::new(0, |_| Tlp::read(0, BASE, 0)),
             tags: 0,
-            root_room: 32,
             source_room: 4,
             singly: false,
         }
@@ -197,6 +195,9 @@ pub struct Link {
     pub gpu_receive: Vec<Queue<Tlp>>,
     pub down: Wire<Frame>,
     pub up: Wire<Frame>,
+    /// To and from the root complex.
+    pub root_reads: Wire<Tlp>,
+    pub root_completions: Wire<Tlp>,
     pub notices: Wire<Notice>,
     sources: [Vec<Source>; 2],
     pub host_sinks: Vec<Sink>,
@@ -232,6 +233,8 @@ impl Link {
             gpu_receive: Vec::new(),
             down: Wire::new("down", HOST_PORT, GPU_PORT),
             up: Wire::new("up", GPU_PORT, HOST_PORT),
+            root_reads: Wire::lazy("host reads", HOST_PORT, HOST_PORT),
+            root_completions: Wire::lazy("completions", HOST_PORT, HOST_PORT),
             notices: Wire::new("notices", HOST_PORT, HOST_PORT),
             sources: [Vec::new(), Vec::new()],
             host_sinks: Vec::new(),
@@ -262,8 +265,8 @@ impl Link {
             self.root = Some(RootComplex::new(&spec, boundary, clock).unwrap().in_pairs(self.plan.link.carries_pairs()));
             let root = self.unit("root complex", clock, Role::Root);
             let cpu = self.unit("cpu", mac, Role::Cpu);
-            self.host_send.push(Queue::new("completions", root, HOST_PORT, self.plan.root_room));
-            self.host_receive.push(Queue::new("host reads", HOST_PORT, root, RECEIVE));
+            self.root_reads = Wire::lazy("host reads", HOST_PORT, root);
+            self.root_completions = Wire::lazy("completions", root, HOST_PORT);
             self.host_receive.push(Queue::new("host writes", HOST_PORT, root, RECEIVE));
             self.notices = Wire::new("notices", root, cpu);
         } else {
@@ -313,6 +316,8 @@ impl Link {
             match injection.place.as_str() {
                 "down" => self.down.arm(armed),
                 "up" => self.up.arm(armed),
+                "host reads" => self.root_reads.arm(armed),
+                "completions" => self.root_completions.arm(armed),
                 place => {
                     let queues =
                         [&mut self.host_receive, &mut self.gpu_receive, &mut self.host_send, &mut self.gpu_send];
@@ -354,6 +359,10 @@ impl Machine for Link {
                 &mut port::Ports {
                     send: &mut self.host_send,
                     receive: &mut self.host_receive,
+                    root: self.root.is_some().then_some(port::RootPorts {
+                        reads: &mut self.root_reads,
+                        completions: &mut self.root_completions,
+                    }),
                     wire_out: &mut self.down,
                     wire_in: &mut self.up,
                     wakes,
@@ -364,14 +373,14 @@ impl Machine for Link {
                 &mut port::Ports {
                     send: &mut self.gpu_send,
                     receive: &mut self.gpu_receive,
+                    root: None,
                     wire_out: &mut self.up,
                     wire_in: &mut self.down,
                     wakes,
                 },
             ),
             Role::HostSource(n) => {
-                let queue = n + usize::from(self.root.is_some());
-                self.sources[0][n].tick(now, self.host_send[queue].output(now.time, wakes))
+                self.sources[0][n].tick(now, self.host_send[n].output(now.time, wakes))
             }
             Role::GpuSource(n) => {
                 let queue = n + usize::from(self.root.is_some());
@@ -390,11 +399,10 @@ impl Machine for Link {
                 self.requester.tick(now, &self.plan, inputs, self.gpu_send[0].output(now.time, wakes), wakes)
             }
             Role::Root => {
-                let (reads, writes) = self.host_receive.split_at_mut(1);
                 let ports = root_complex::Ports {
-                    reads: reads[0].input(now.time, wakes),
-                    writes: writes[0].input(now.time, wakes),
-                    completions: self.host_send[0].output(now.time, wakes),
+                    reads: &mut self.root_reads,
+                    writes: self.host_receive[0].input(now.time, wakes),
+                    completions: &mut self.root_completions,
                     notices: &mut self.notices,
                     memory: &mut self.memory,
                     wakes,
@@ -437,7 +445,7 @@ impl Machine for Link {
     fn channels(&self) -> Vec<&dyn Channel> {
         let queues = [&self.host_send, &self.host_receive, &self.gpu_send, &self.gpu_receive];
         let mut all: Vec<&dyn Channel> = queues.into_iter().flatten().map(|q| q as &dyn Channel).collect();
-        all.extend([&self.down as &dyn Channel, &self.up, &self.notices]);
+        all.extend([&self.down as &dyn Channel, &self.up, &self.notices, &self.root_reads, &self.root_completions]);
         all
     }
 }

@@ -72,10 +72,19 @@ pub enum Side {
     },
 }
 
-/// Outputs of a host port: reads, then writes, then completions.
-pub const HOST_READS: usize = 0;
-/// See [`HOST_READS`].
-pub const HOST_WRITES: usize = 1;
+/// Output of a host port for writes and completions.
+pub const HOST_WRITES: usize = 0;
+/// Output of a host port for reads, where there is no root complex that takes them as they come.
+pub const HOST_READS: usize = 1;
+
+/// Wires to a root complex, both lazy.
+#[derive(Debug)]
+pub struct RootPorts<'a> {
+    /// Read requests, to it.
+    pub reads: &'a mut Wire<Tlp>,
+    /// Completions, from it: one more input of the transmitter, behind all queues.
+    pub completions: &'a mut Wire<Tlp>,
+}
 
 /// Ports of a link port.
 #[derive(Debug)]
@@ -84,12 +93,47 @@ pub struct Ports<'a> {
     pub send: &'a mut [Queue<Tlp>],
     /// TLPs received, a queue per destination.
     pub receive: &'a mut [Queue<Tlp>],
+    /// At the host, to a root complex.
+    pub root: Option<RootPorts<'a>>,
     /// To the partner.
     pub wire_out: &'a mut Wire<Frame>,
     /// From the partner.
     pub wire_in: &'a mut Wire<Frame>,
     /// Where wakes are noted.
     pub wakes: &'a Wakes,
+}
+
+impl Ports<'_> {
+    /// Sources of TLPs.
+    #[inline]
+    const fn inputs(&self) -> usize {
+        self.send.len() + self.root.is_some() as usize
+    }
+
+    /// Whether no source has a TLP, now or at the next edge.
+    #[inline]
+    fn nothing_waits(&self, now: Femtos) -> bool {
+        let completions = self.root.as_ref().and_then(|root| root.completions.front_date());
+        completions.is_none_or(|date| date > now) && self.send.iter().all(Queue::is_vacant)
+    }
+
+    /// The TLP `place` behind the head of an input.
+    #[inline]
+    fn visible(&self, input: usize, now: Femtos, place: usize) -> Option<&Tlp> {
+        match self.send.get(input) {
+            Some(queue) => queue.visible_at(now, place),
+            None => self.root.as_ref().and_then(|root| root.completions.visible_at(now, place)),
+        }
+    }
+
+    /// Takes the head of an input.
+    #[inline]
+    fn pop(&mut self, input: usize, now: Femtos) -> Option<Tlp> {
+        match self.send.get_mut(input) {
+            Some(queue) => queue.input(now, self.wakes).pop(),
+            None => self.root.as_mut().and_then(|root| root.completions.arrive_dated(now)).map(|(_, tlp)| tlp),
+        }
+    }
 }
 
 /// Traffic sent by a port.
@@ -217,6 +261,9 @@ impl Port {
         }
         let sending = self.transmit(now, ports);
         let (busy_until, activity) = (sending.busy_until, sending.activity);
+        if let Some(root) = &mut ports.root {
+            root.completions.attend(!sending.full);
+        }
         let arrival = ports.wire_in.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
         let release = self.receiver.ide.as_ref().map_or(Wake::NEVER, |ide| ide.next_release());
         let at = arrival.min(self.transmitter.buffer.deadline()).min(release);
@@ -227,6 +274,9 @@ impl Port {
         // What waits for its date goes out at that date, if there is room.
         let waiting = self.transmitter.ide.as_ref().map_or(Wake::NEVER, |ide| ide.deadline);
         let at = at.min(self.receiver.ack_due.min(waiting).max(sending.room_from));
+        let completions = ports.root.as_ref().and_then(|root| root.completions.next_arrival());
+        let completions = completions.map_or(Wake::NEVER, |date| self.clock.first_from(date).max(sending.room_from));
+        let at = at.min(completions);
         let (timer, urgent) = self.receiver.promises.timer();
         let background = at == Wake::NEVER && !urgent;
         Wake { at: at.min(timer.max(sending.room_from)), listens: true, background, busy_until, activity }

@@ -193,6 +193,23 @@ impl Promises {
         pool.headers.receive(need.headers) & pool.data.receive(need.data)
     }
 
+    /// Counts in a TLP that is passed on at once.
+    #[inline]
+    pub fn pass(&mut self, need: Credits, cycle: u64) {
+        let pool = &mut self.pools[pool_of(need.class)];
+        let promised = pool.headers.receive(need.headers) & pool.data.receive(need.data);
+        debug_assert!(promised, "the partner ignored its credits");
+        if !pool.finite {
+            return;
+        }
+        pool.holding += 1;
+        pool.free(need.data);
+        pool.repetitions = 0;
+        self.urgent = true;
+        let timer = pool.last + self.update;
+        self.timer = if pool.drained >= pool.threshold || cycle >= timer { 0 } else { self.timer.min(timer) };
+    }
+
     /// Counts in a TLP that goes nowhere: its space is free at once.
     pub fn discard(&mut self, need: Credits) {
         let pool = &mut self.pools[pool_of(need.class)];
@@ -309,7 +326,7 @@ impl Side {
     fn outputs(self) -> impl Iterator<Item = &'static [CreditClass]> {
         use CreditClass::{Completion, NonPosted, Posted};
         let (first, count, last): (&'static [_], _, &'static [_]) = match self {
-            Self::Host => (&[NonPosted], 1, &[Posted, Completion]),
+            Self::Host => (&[Posted, Completion], 1, &[NonPosted]),
             Self::Gpu { pces, .. } => (&[Completion], usize::from(pces), &[Posted, NonPosted]),
         };
         std::iter::repeat_n(first, count).chain([last])

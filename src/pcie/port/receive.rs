@@ -13,6 +13,7 @@ use crate::{
         wire::dllp::{CreditPhase, DllpRepr, DllpView},
     },
     sim::{Item, Now, Wake},
+    units::Femtos,
 };
 
 /// State of the receiving half.
@@ -209,6 +210,12 @@ impl Port {
     #[inline(always)]
     fn deliver(&mut self, tlp: Tlp, now: Now, ports: &mut Ports<'_>) {
         let receiver = &mut self.receiver;
+        if let (Kind::Read, Some(root)) = (tlp.kind, &mut ports.root) {
+            // Taken at the first edge after this one.
+            receiver.promises.pass(tlp.credits(), now.cycle);
+            root.reads.send_called(Femtos(now.time.0 + 1), tlp, false, ports.wakes);
+            return;
+        }
         let place = self.side.route(&tlp);
         let promised = receiver.promises.receive(tlp.credits(), place);
         let mut output = ports.receive[place].output(now.time, ports.wakes);

@@ -15,7 +15,8 @@ use crate::{
         spec::{CreditSpec, LinkSpec},
         wire::dllp::DllpRepr,
     },
-    sim::{Activity, Now, Queue, Stall, Wake},
+    sim::{Activity, Now, Stall, Wake},
+    units::Femtos,
 };
 
 /// DW of a DLLP on the wire: token, content, CRC.
@@ -85,11 +86,11 @@ impl Transmitter {
 
     /// Whether there is no TLP to send, now or at the next edge.
     #[inline]
-    fn nothing_waits(&self, ports: &Ports<'_>) -> bool {
+    fn nothing_waits(&self, now: Femtos, ports: &Ports<'_>) -> bool {
         self.ide.is_none()
             && !self.buffer.replaying()
             && self.second.is_none()
-            && ports.send.iter().all(Queue::is_vacant)
+            && ports.nothing_waits(now)
     }
 
     /// The cycle in which a token of `length` DW ends that starts at the position, which moves behind it.
@@ -177,7 +178,7 @@ impl Port {
             self.transmitter.room_from = self.transmitter.stream.cycle(self.transmitter.position);
             if self.transmitter.room_from > now.cycle {
                 // A TLP goes where neither an Ack nor credits are due; what becomes due after this edge is heard of.
-                return match matches!(next, Next::Input(_)) && self.transmitter.nothing_waits(ports) {
+                return match matches!(next, Next::Input(_)) && self.transmitter.nothing_waits(now.time, ports) {
                     true => Sending::last(self.transmitter.room_from.max(self.transmitter.busy_until), self.transmitter.room_from),
                     false => Sending::full(self.transmitter.room_from),
                 };
@@ -229,7 +230,7 @@ impl Port {
             }
             Next::Input(place) => {
                 self.transmitter.turn = place + 1;
-                if let Some(tlp) = ports.send[place].input(now.time, ports.wakes).pop() {
+                if let Some(tlp) = ports.pop(place, now.time) {
                     if tlp.is_pair() { self.put_pair(tlp, now, ports) } else { self.put_new(tlp, now, ports) }
                 }
             }
@@ -318,16 +319,15 @@ impl Transmitter {
         if self.second.is_some() {
             return Err(Activity::Stall(Stall::ReplayFull));
         }
-        if ports.send.iter().all(Queue::is_vacant) {
+        if ports.nothing_waits(now.time) {
             return Err(Activity::Idle);
         }
-        let count = ports.send.len();
+        let count = ports.inputs();
         let mut waiting = Activity::Idle;
         for step in 0..count {
             let place = self.turn + step;
             let place = if place >= count { place - count } else { place };
-            let input = ports.send[place].input(now.time, ports.wakes);
-            let Some(head) = input.peek() else { continue };
+            let Some(head) = ports.visible(place, now.time, 0) else { continue };
             if self.buffer.is_full() {
                 return Err(Activity::Stall(Stall::ReplayFull));
             }
@@ -353,8 +353,8 @@ impl Transmitter {
     fn admit(&mut self, place: usize, need: Credits, now: Now, ports: &mut Ports<'_>) -> Verdict {
         let Some(ide) = &mut self.ide else { return Verdict::Go };
         let pool = &self.partner[pool_of(need.class)];
-        let heads = ports.send.iter().enumerate();
-        let next = heads.filter_map(|(input, queue)| queue.visible_at(now.time, usize::from(input == place)));
+        let inputs = 0..ports.inputs();
+        let next = inputs.filter_map(|input| ports.visible(input, now.time, usize::from(input == place)));
         ide.admit(now.cycle, need, pool, next)
     }
 }
