@@ -159,8 +159,16 @@ impl RootComplex {
 
     /// Advances by one edge.
     pub fn tick(&mut self, now: Now, mut ports: Ports<'_>) -> Wake {
-        while let Some((date, request)) = ports.reads.arrive_dated(now.time) {
-            self.take_read(request, self.clock.first_from(date), &mut ports);
+        let Ports { reads, memory, completions, wakes, .. } = &mut ports;
+        while let Some((date, request)) = reads.front().filter(|(date, _)| *date <= now.time) {
+            if let Some(service) = self.take_read(request, self.clock.first_from(date), &mut **memory) {
+                if self.service.is_empty() && service.ready <= self.horizon(now.cycle) {
+                    self.send(service, completions, wakes);
+                } else {
+                    keep(&mut self.service, service, |service| service.ready);
+                }
+            }
+            reads.pass();
         }
         self.answer(now, &mut ports);
         self.take_write(now, &mut ports);
@@ -184,12 +192,17 @@ impl RootComplex {
     /// Sends the completions of reads that nothing can overtake.
     fn answer(&mut self, now: Now, ports: &mut Ports<'_>) {
         let horizon = self.horizon(now.cycle);
-        while let Some(mut head) = self.service.pop_front_if(|head| head.ready <= horizon) {
-            // At the first edge after its readiness.
-            let date = Femtos(self.clock.edge(head.ready).0.saturating_add(1));
-            while let Some(next) = head.next_completion(self.pairs) {
-                ports.completions.send_called(date, next, false, ports.wakes);
-            }
+        while let Some(head) = self.service.pop_front_if(|head| head.ready <= horizon) {
+            self.send(head, ports.completions, ports.wakes);
+        }
+    }
+
+    /// Sends the completions of a read, which the port sees at its first edge after their readiness.
+    #[inline]
+    fn send(&self, mut service: Service, completions: &mut Wire<Tlp>, wakes: &Wakes) {
+        let date = Femtos(self.clock.edge(service.ready).0.saturating_add(1));
+        while let Some(next) = service.next_completion(self.pairs) {
+            completions.send_called(date, next, false, wakes);
         }
     }
 
@@ -205,14 +218,16 @@ impl RootComplex {
         at
     }
 
-    fn take_read(&mut self, request: Tlp, cycle: u64, ports: &mut Ports<'_>) {
+    /// Takes a read into service, unless it is broken.
+    #[inline]
+    fn take_read(&mut self, request: &Tlp, cycle: u64, memory: &mut dyn HostMemory) -> Option<Service> {
         let at = self.enter(cycle);
         if !request.intact_end_to_end() {
             self.incidents
                 .push(format!("the root complex dropped a read of {:#x}: its ECRC is wrong", request.address));
-            return;
+            return None;
         }
-        let mut found = ports.memory.read(request.address, request.bytes);
+        let mut found = memory.read(request.address, request.bytes);
         if found.is_none() {
             self.incidents
                 .push(format!("the root complex refused a read of {:#x}: nothing is mapped there", request.address));
@@ -222,19 +237,16 @@ impl RootComplex {
         }
         let ready = at + self.spec.read_latency.0 + self.spread(request.address);
         self.busy_until = self.busy_until.max(ready);
-        let place = self.places.len() - self.places.iter().rev().take_while(|&&left| left > ready).count();
-        self.places.insert(place, ready);
+        keep(&mut self.places, ready, |&left| left);
         let whole = Request { address: request.address, bytes: request.bytes };
-        let place = self.service.len() - self.service.iter().rev().take_while(|s| s.ready > ready).count();
-        let service = Service {
+        Some(Service {
             ready,
             tag: request.tag,
             start: request.address,
             refused: found.is_none().then_some(request.bytes.max(1)),
             found,
             rest: CompletionSplit::new(whole, self.rule),
-        };
-        self.service.insert(place, service);
+        })
     }
 
     /// Extra latency of an address: banks and channels answer at their own pace.
@@ -274,6 +286,17 @@ impl RootComplex {
                     .push(format!("the root complex dropped a write to {:#x}: nothing is mapped there", tlp.address));
             }
         }
+    }
+}
+
+/// Puts an item in its place among others that lie in the order of their dates: behind those of its own date.
+#[inline]
+fn keep<T>(items: &mut VecDeque<T>, item: T, date: impl Fn(&T) -> u64) {
+    let due = date(&item);
+    if items.back().is_none_or(|last| date(last) <= due) {
+        items.push_back(item);
+    } else {
+        items.insert(items.partition_point(|other| date(other) <= due), item);
     }
 }
 

@@ -16,6 +16,7 @@ mod fault;
 mod kernel;
 mod probe;
 mod queue;
+mod ring;
 mod wake;
 mod wire;
 
@@ -26,6 +27,7 @@ pub use fault::{Armed, FaultKind, Injection};
 pub use kernel::{Control, Kernel, Machine, Order, Run, SimulationError, UnitInfo, Wait, run};
 pub use probe::{Event, Probe, Recorder};
 pub use queue::{Channel, In, Item, Out, Queue};
+pub(crate) use ring::Ring;
 pub use wake::{UnitId, Wake, Wakes};
 pub use wire::Wire;
 

@@ -19,10 +19,10 @@ use super::{
     digest::Digest,
     fault::{Armed, FaultKind, Faults},
     probe::Probe,
+    ring::Ring,
     wake::{UnitId, Wakes},
 };
 use crate::units::Femtos;
-use std::collections::VecDeque;
 
 /// What travels through queues and wires.
 pub trait Item: Clone {
@@ -56,7 +56,7 @@ pub struct Queue<T> {
     sender: UnitId,
     receiver: UnitId,
     capacity: usize,
-    items: VecDeque<T>,
+    items: Ring<T>,
     /// The instant of the latest push, and how many were pushed at it.
     pushed_at: Femtos,
     pushed: usize,
@@ -79,7 +79,7 @@ impl<T: Item> Queue<T> {
             sender,
             receiver,
             capacity,
-            items: VecDeque::with_capacity(capacity.min(1024)),
+            items: Ring::with_room(capacity.min(64)),
             pushed_at: Femtos::MAX,
             pushed: 0,
             popped_at: Femtos::MAX,
@@ -131,7 +131,7 @@ impl<T: Item> Queue<T> {
         self.items.len() - if self.pushed_at == now { self.pushed } else { 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, now: Femtos, item: T) {
         self.digest.add(now.0, item.word());
         if self.pushed_at == now {
@@ -140,7 +140,7 @@ impl<T: Item> Queue<T> {
             self.pushed_at = now;
             self.pushed = 1;
         }
-        self.items.push_back(item);
+        self.items.push(item);
     }
 
     #[cold]
@@ -233,7 +233,7 @@ impl<T: Item> Out<'_, T> {
     }
 
     /// Pushes an item. The sender has made sure that there is room.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, item: T) {
         debug_assert!(
             self.queue.watch.is_some() || self.queue.occupied(self.now) < self.queue.capacity,
@@ -241,7 +241,8 @@ impl<T: Item> Out<'_, T> {
             self.queue.name
         );
         if self.queue.watch.is_some() {
-            self.queue.append_watched(self.now, item);
+            // A copy, so that where nobody watches the item need not have a place of its own.
+            self.queue.append_watched(self.now, item.clone());
         } else {
             self.queue.append(self.now, item);
         }
@@ -311,10 +312,31 @@ impl<T: Item> In<'_, T> {
     /// Takes the oldest visible item.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        let queue = &mut *self.queue;
-        if queue.visible(self.now) == 0 {
+        if self.is_empty() {
             return None;
         }
+        self.note_pop();
+        self.queue.items.pop()
+    }
+
+    /// The oldest visible item, in its place, from which [`Self::pass`] removes it.
+    #[inline]
+    pub fn head(&mut self) -> Option<&mut T> {
+        if self.is_empty() { None } else { self.queue.items.front_mut() }
+    }
+
+    /// Removes the oldest visible item.
+    #[inline]
+    pub fn pass(&mut self) {
+        if !self.is_empty() {
+            self.note_pop();
+            self.queue.items.remove();
+        }
+    }
+
+    #[inline]
+    fn note_pop(&mut self) {
+        let queue = &mut *self.queue;
         if queue.popped_at == self.now {
             queue.popped += 1;
         } else {
@@ -327,7 +349,6 @@ impl<T: Item> In<'_, T> {
             queue.wake_at_pops = u64::MAX;
             self.wakes.touch(queue.sender);
         }
-        queue.items.pop_front()
     }
 }
 

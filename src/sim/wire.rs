@@ -19,6 +19,7 @@ use super::{
     fault::{Armed, FaultKind, Faults},
     probe::Probe,
     queue::{Channel, Item},
+    ring::Ring,
     wake::{UnitId, Wakes},
 };
 use crate::units::Femtos;
@@ -30,7 +31,7 @@ pub struct Wire<T> {
     name: String,
     sender: UnitId,
     receiver: UnitId,
-    items: VecDeque<(Femtos, T)>,
+    items: Ring<(Femtos, T)>,
     last_date: Femtos,
     /// On a lazy wire: dates of the items that wake the receiver.
     calls: Option<VecDeque<Femtos>>,
@@ -49,7 +50,7 @@ impl<T: Item> Wire<T> {
             name: name.into(),
             sender,
             receiver,
-            items: VecDeque::new(),
+            items: Ring::default(),
             last_date: Femtos(0),
             calls: None,
             attended: false,
@@ -66,16 +67,17 @@ impl<T: Item> Wire<T> {
     }
 
     /// Sends `item`, which arrives at `date`.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, date: Femtos, item: T, wakes: &Wakes) {
         self.send_called(date, item, true, wakes);
     }
 
     /// Sends `item`, which arrives at `date`; on a lazy wire it wakes the receiver only if `call`.
-    #[inline]
+    #[inline(always)]
     pub fn send_called(&mut self, date: Femtos, item: T, call: bool, wakes: &Wakes) {
         if self.faults.is_some() || self.probe.is_some() {
-            self.send_watched(date, item, call, wakes);
+            // A copy, so that where nobody watches the item need not have a place of its own.
+            self.send_watched(date, item.clone(), call, wakes);
         } else {
             self.put(date, item, call, wakes);
         }
@@ -88,7 +90,7 @@ impl<T: Item> Wire<T> {
         self.digest.add(self.last_date.0, word);
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, date: Femtos, item: T, call: bool, wakes: &Wakes) {
         let date = date.max(self.last_date);
         self.last_date = date;
@@ -106,7 +108,7 @@ impl<T: Item> Wire<T> {
                 }
             }
         }
-        self.items.push_back((date, item));
+        self.items.push((date, item));
     }
 
     #[cold]
@@ -128,17 +130,17 @@ impl<T: Item> Wire<T> {
     /// Takes the oldest item that has arrived.
     #[inline]
     pub fn arrive(&mut self, now: Femtos) -> Option<T> {
-        if self.items.front()?.0 <= now { self.items.pop_front().map(|(_, item)| item) } else { None }
+        if self.items.front()?.0 <= now { self.items.pop().map(|(_, item)| item) } else { None }
     }
 
     /// The oldest item that has arrived, in its place, from which [`Self::pass`] removes it: cheaper than a copy of a large one.
-    #[inline]
+    #[inline(always)]
     pub fn arrived(&mut self, now: Femtos) -> Option<&mut T> {
         self.items.front_mut().filter(|(date, _)| *date <= now).map(|(_, item)| item)
     }
 
     /// The oldest item and its date, arrived or not.
-    #[inline]
+    #[inline(always)]
     pub fn front(&mut self) -> Option<(Femtos, &mut T)> {
         self.items.front_mut().map(|(date, item)| (*date, item))
     }
@@ -146,12 +148,12 @@ impl<T: Item> Wire<T> {
     /// Removes the oldest item, which has arrived.
     #[inline]
     pub fn pass(&mut self) {
-        let passed = self.items.pop_front();
-        if let (Some(calls), Some((date, _))) = (&mut self.calls, passed)
-            && calls.front() == Some(&date)
+        if let Some(calls) = &mut self.calls
+            && calls.front().copied() == self.items.front().map(|&(date, _)| date)
         {
             calls.pop_front();
         }
+        self.items.remove();
     }
 
     /// On a lazy wire: whether the receiver is from now on woken for every item, as on another wire.
@@ -176,7 +178,7 @@ impl<T: Item> Wire<T> {
         if let Some(calls) = self.calls.as_mut().filter(|calls| calls.front().is_some_and(|&call| call <= now)) {
             calls.pop_front();
         }
-        self.items.pop_front()
+        self.items.pop()
     }
 
     /// Date of the oldest item, arrived or not.

@@ -13,6 +13,9 @@ use crate::{
     sim::Now,
 };
 
+/// Device memory hears of every so many writes, so that they do not pile up.
+const CALL_EVERY: u64 = 32;
+
 impl Pce {
     /// Starts the engine on the transfer whose turn it is, so that its keystream runs ahead of the data.
     pub(super) fn start_engine(&mut self, cycle: u64) {
@@ -204,7 +207,8 @@ impl Pce {
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
             self.peak_quarantine = self.peak_quarantine.max(held);
         } else {
-            ports.writes.send_called(clock.edge(out + 1), write, last, ports.wakes);
+            let call = last || transfer.fed / self.spec.copy_engine.burst.0 % CALL_EVERY == 0;
+            ports.writes.send_called(clock.edge(out + 1), write, call, ports.wakes);
         }
     }
 

@@ -143,26 +143,37 @@ impl Pce {
 
     /// Takes completions as they come.
     pub(super) fn take_completions(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(tlp) = ports.completions.as_mut().and_then(super::In::pop) {
-            self.take_completion(tlp, now, ports);
+        let Some(completions) = &mut ports.completions else { return };
+        if completions.is_empty() {
+            return;
         }
+        let mut failed = Vec::new();
+        while let Some(tlp) = completions.head() {
+            let trouble = self.take_completion(tlp);
+            completions.pass();
+            failed.extend(trouble);
+        }
+        for (number, trouble) in failed {
+            self.fail(number, trouble, now, ports);
+        }
+        self.pass_in_order(now, ports);
     }
 
+    /// Puts a completion to its read; gives the transfer that fails by it, and why.
     #[inline]
-    fn take_completion(&mut self, tlp: Tlp, now: Now, ports: &mut Ports<'_>) {
+    fn take_completion(&mut self, tlp: &mut Tlp) -> Option<(u64, String)> {
         let Some(place) = self.slots.place(tlp.tag) else {
             self.incidents.push(format!("a completion with tag {:#x} came unasked and was dropped", tlp.tag));
-            return;
+            return None;
         };
         let slot = &mut self.slots.slots[place];
-        let number = slot.transfer;
         let trouble = if !tlp.intact_end_to_end() {
             Some("the ECRC of a completion is wrong".to_owned())
         } else if tlp.kind != Kind::Completion {
             Some("the root complex does not support the read".to_owned())
         } else if tlp.byte_count > slot.left {
             self.incidents.push(format!("a completion with tag {:#x} came twice and was dropped", tlp.tag));
-            return;
+            return None;
         } else if tlp.byte_count < slot.left || tlp.bytes > slot.left {
             Some(format!(
                 "a completion with tag {:#x} is missing: {} bytes are left, it says {}",
@@ -174,19 +185,15 @@ impl Pce {
         if let Some(trouble) = trouble {
             slot.left = 0;
             slot.came = Piece::default();
-            self.fail(number, trouble, now, ports);
-        } else {
-            // A requester tells completions apart by their tag alone: one that has come too late, after its tag was given out
-            // again, is taken for what it is not. A run without data must know.
-            let damaged = tlp.damaged || tlp.address != slot.address;
-            slot.left -= tlp.bytes;
-            slot.address += u64::from(tlp.bytes);
-            slot.came.join(Piece { bytes: tlp.bytes, damaged, payload: tlp.payload });
-            if slot.left > 0 {
-                return;
-            }
+            return Some((slot.transfer, trouble));
         }
-        self.pass_in_order(now, ports);
+        // A requester tells completions apart by their tag alone: one that has come too late, after its tag was given out
+        // again, is taken for what it is not. A run without data must know.
+        let damaged = tlp.damaged || tlp.address != slot.address;
+        slot.left -= tlp.bytes;
+        slot.address += u64::from(tlp.bytes);
+        slot.came.join(Piece { bytes: tlp.bytes, damaged, payload: std::mem::take(&mut tlp.payload) });
+        None
     }
 
     /// Passes on what has come whole, as far as it is that read's turn.

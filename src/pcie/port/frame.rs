@@ -52,13 +52,17 @@ impl Frame {
         Self::Tlp(TlpFrame { token, lcrc: None, damaged: false, lead: 0, tlp })
     }
 
-    /// Frames a pair whose headers are `headers`; gives the word of its first TLP, too.
+    /// The tokens of a pair with these headers, the first of which has sequence number `sequence`.
     #[inline]
-    pub(super) fn pair(tlp: Tlp, headers: &(Tlp, Tlp), sequence: u16, lead: u16) -> (u64, Self) {
-        let tokens = [(&headers.0, sequence), (&headers.1, (sequence + 1) % SEQUENCES)]
-            .map(|(tlp, sequence)| Stp { length: tlp.wire_dw() as u16, sequence }.emit());
-        let first = word(&headers.0, tokens[0]);
-        (first, Self::Tlp(TlpFrame { token: tokens[1], lcrc: None, damaged: false, lead, tlp }))
+    pub(super) fn tokens(headers: &(Tlp, Tlp), sequence: u16) -> ([u8; 4], [u8; 4]) {
+        let token = |tlp: &Tlp, sequence| Stp { length: tlp.wire_dw() as u16, sequence }.emit();
+        (token(&headers.0, sequence), token(&headers.1, (sequence + 1) % SEQUENCES))
+    }
+
+    /// Frames a pair with the token of its second TLP.
+    #[inline(always)]
+    pub(super) const fn pair(tlp: Tlp, token: [u8; 4], lead: u16) -> Self {
+        Self::Tlp(TlpFrame { token, lcrc: None, damaged: false, lead, tlp })
     }
 
     /// Frames a DLLP.
@@ -78,7 +82,7 @@ pub(super) enum Refusal {
 
 /// What tells a TLP in its frame apart.
 #[inline]
-fn word(tlp: &Tlp, token: [u8; 4]) -> u64 {
+pub(super) fn word(tlp: &Tlp, token: [u8; 4]) -> u64 {
     tlp.word() ^ u64::from(u32::from_le_bytes(token)) << 8
 }
 

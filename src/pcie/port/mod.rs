@@ -125,15 +125,6 @@ impl Ports<'_> {
             None => self.root.as_ref().and_then(|root| root.completions.visible_at(now, place)),
         }
     }
-
-    /// Takes the head of an input.
-    #[inline]
-    fn pop(&mut self, input: usize, now: Femtos) -> Option<Tlp> {
-        match self.send.get_mut(input) {
-            Some(queue) => queue.input(now, self.wakes).pop(),
-            None => self.root.as_mut().and_then(|root| root.completions.arrive_dated(now)).map(|(_, tlp)| tlp),
-        }
-    }
 }
 
 /// Traffic sent by a port.

@@ -1,7 +1,7 @@
 //! The receiver: frames in, checked TLPs out.
 
 use super::{
-    Frame, Port, Ports, SEQUENCES, TlpFrame,
+    Frame, Port, Ports, RootPorts, SEQUENCES, TlpFrame,
     frame::Refusal,
     ide::{Incoming, Left},
     pool::Promises,
@@ -12,7 +12,7 @@ use crate::{
         packet::{Kind, Tlp},
         wire::dllp::{CreditPhase, DllpRepr, DllpView},
     },
-    sim::{Item, Now, Wake},
+    sim::{Item, Now, Queue, Wake, Wakes},
     units::Femtos,
 };
 
@@ -65,8 +65,8 @@ impl Port {
                     let first = now.cycle - u64::from(frame.lead);
                     let sequence = frame.sequence();
                     if sequence == (self.receiver.expected + 1) % SEQUENCES && !self.recovering(first) {
-                        let tlp = frame.tlp.take();
-                        self.accept_pair(tlp, first, now, ports);
+                        let (receive, wakes) = (&mut *ports.receive, ports.wakes);
+                        self.accept_pair(&mut frame.tlp, first, now, receive, wakes);
                     } else {
                         let frames = frame.split();
                         self.take_frame(frames.0, first, ports);
@@ -74,8 +74,9 @@ impl Port {
                     }
                 }
                 Frame::Tlp(frame) => {
-                    if let Some(tlp) = self.check(frame, now.cycle) {
-                        self.accept(tlp, now, ports);
+                    if self.check(frame, now.cycle) {
+                        let Ports { receive, root, wakes, .. } = ports;
+                        self.accept(&mut frame.tlp, now, receive, root, wakes);
                     }
                 }
                 Frame::Dllp(bytes) => {
@@ -109,25 +110,26 @@ impl Port {
         if self.recovering(cycle) {
             return;
         }
-        if let Some(tlp) = self.check(&mut frame, cycle) {
-            self.accept(tlp, Now { cycle, time: self.clock.edge(cycle) }, ports);
+        if self.check(&frame, cycle) {
+            let now = Now { cycle, time: self.clock.edge(cycle) };
+            self.accept(&mut frame.tlp, now, ports.receive, &mut ports.root, ports.wakes);
         }
     }
 
     /// Takes a pair whose first TLP came in cycle `first`.
     #[inline]
-    fn accept_pair(&mut self, tlp: Tlp, first: u64, now: Now, ports: &mut Ports<'_>) {
+    fn accept_pair(&mut self, tlp: &mut Tlp, first: u64, now: Now, receive: &mut [Queue<Tlp>], wakes: &Wakes) {
         let receiver = &mut self.receiver;
         receiver.expected = (receiver.expected + 2) % SEQUENCES;
         receiver.nak_scheduled = false;
         receiver.ack_due = receiver.ack_due.min(first + self.ack_latency);
-        let place = self.side.route(&tlp);
+        let place = self.side.route(tlp);
         let headers = tlp.headers_of_pair();
         let promised = [&headers.0, &headers.1].map(|tlp| receiver.promises.receive(tlp.credits(), place));
-        let mut output = ports.receive[place].output(now.time, ports.wakes);
+        let mut output = receive[place].output(now.time, wakes);
         if promised == [true; 2] && output.has_room() {
             output.note(self.clock.edge(first), headers.0.word());
-            output.push(tlp);
+            output.push(tlp.take());
         } else {
             self.overrun(place, tlp.kind);
         }
@@ -140,12 +142,12 @@ impl Port {
         });
     }
 
-    /// Takes the TLP out of a frame, if it is the one that is expected.
+    /// Whether the TLP of a frame is the one that is expected.
     #[inline]
-    fn check(&mut self, frame: &mut TlpFrame, cycle: u64) -> Option<Tlp> {
+    fn check(&mut self, frame: &TlpFrame, cycle: u64) -> bool {
         let receiver = &mut self.receiver;
         match frame.check(self.exact) {
-            Ok(sequence) if sequence == receiver.expected => return Some(frame.tlp.take()),
+            Ok(sequence) if sequence == receiver.expected => return true,
             Ok(sequence) if receiver.expected.wrapping_sub(sequence) % SEQUENCES <= SEQUENCES / 2 => {
                 self.traffic.duplicates += 1;
                 receiver.ack_due = receiver.ack_due.min(cycle);
@@ -163,19 +165,26 @@ impl Port {
                 self.start_recovery(cycle);
             }
         }
-        None
+        false
     }
 
     #[inline]
-    fn accept(&mut self, tlp: Tlp, now: Now, ports: &mut Ports<'_>) {
+    fn accept(
+        &mut self,
+        tlp: &mut Tlp,
+        now: Now,
+        receive: &mut [Queue<Tlp>],
+        root: &mut Option<RootPorts<'_>>,
+        wakes: &Wakes,
+    ) {
         let receiver = &mut self.receiver;
         receiver.expected = (receiver.expected + 1) % SEQUENCES;
         receiver.nak_scheduled = false;
         receiver.ack_due = receiver.ack_due.min(now.cycle + self.ack_latency);
         if receiver.ide.is_none() {
-            self.deliver(tlp, now, ports);
+            self.deliver(tlp, now, receive, root, wakes);
         } else {
-            self.hold(tlp, now.cycle);
+            self.hold(tlp.take(), now.cycle);
         }
     }
 
@@ -193,7 +202,7 @@ impl Port {
     pub(super) fn release(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(left) = self.receiver.ide.as_mut().and_then(|ide| ide.leave(now.cycle)) {
             match left {
-                Left::Tlp(tlp) => self.deliver(tlp, now, ports),
+                Left::Tlp(mut tlp) => self.deliver(&mut tlp, now, ports.receive, &mut ports.root, ports.wakes),
                 Left::Discarded(tlps) => {
                     self.traffic.bad_macs += 1;
                     tlps.iter().for_each(|tlp| self.discard(tlp));
@@ -208,19 +217,26 @@ impl Port {
     }
 
     #[inline(always)]
-    fn deliver(&mut self, tlp: Tlp, now: Now, ports: &mut Ports<'_>) {
+    fn deliver(
+        &mut self,
+        tlp: &mut Tlp,
+        now: Now,
+        receive: &mut [Queue<Tlp>],
+        root: &mut Option<RootPorts<'_>>,
+        wakes: &Wakes,
+    ) {
         let receiver = &mut self.receiver;
-        if let (Kind::Read, Some(root)) = (tlp.kind, &mut ports.root) {
+        if let (Kind::Read, Some(root)) = (tlp.kind, root) {
             // Taken at the first edge after this one.
             receiver.promises.pass(tlp.credits(), now.cycle);
-            root.reads.send_called(Femtos(now.time.0 + 1), tlp, false, ports.wakes);
+            root.reads.send_called(Femtos(now.time.0 + 1), tlp.take(), false, wakes);
             return;
         }
-        let place = self.side.route(&tlp);
+        let place = self.side.route(tlp);
         let promised = receiver.promises.receive(tlp.credits(), place);
-        let mut output = ports.receive[place].output(now.time, ports.wakes);
+        let mut output = receive[place].output(now.time, wakes);
         if promised && output.has_room() {
-            output.push(tlp);
+            output.push(tlp.take());
         } else {
             self.overrun(place, tlp.kind);
         }

@@ -7,8 +7,10 @@
 //! | retraining | asked for at the fourth replay in a row without progress (REPLAY_NUM has two bits) |
 
 use super::SEQUENCES;
-use crate::{pcie::packet::Tlp, sim::Wake};
-use std::collections::VecDeque;
+use crate::{
+    pcie::packet::Tlp,
+    sim::{Ring, Wake},
+};
 
 /// Replays in a row after which the next one retrains the link.
 const REPLAYS: u32 = 3;
@@ -16,7 +18,7 @@ const REPLAYS: u32 = 3;
 /// The replay buffer of a transmitter.
 #[derive(Debug)]
 pub(super) struct ReplayBuffer {
-    tlps: VecDeque<Tlp>,
+    tlps: Ring<Tlp>,
     /// TLPs held: a pair counts as two.
     held: usize,
     capacity: usize,
@@ -32,7 +34,7 @@ impl ReplayBuffer {
     pub fn new(capacity: u32, timer: u64) -> Self {
         let capacity = capacity.clamp(1, u32::from(SEQUENCES) / 2) as usize;
         Self {
-            tlps: VecDeque::new(),
+            tlps: Ring::default(),
             held: 0,
             capacity,
             next_sequence: 0,
@@ -67,13 +69,13 @@ impl ReplayBuffer {
     }
 
     /// Keeps a TLP that is sent for the first time; gives its sequence number.
-    #[inline]
-    pub fn push(&mut self, tlp: Tlp, cycle: u64) -> u16 {
+    #[inline(always)]
+    pub fn push(&mut self, tlp: &Tlp, cycle: u64) -> u16 {
         let sequence = self.next_sequence;
         let count = 1 + u16::from(tlp.is_pair());
         self.next_sequence = (sequence + count) % SEQUENCES;
         self.held += usize::from(count);
-        self.tlps.push_back(tlp);
+        self.tlps.push(tlp.clone());
         if self.deadline == Wake::NEVER {
             self.deadline = cycle + self.timer;
         }
@@ -114,7 +116,7 @@ impl ReplayBuffer {
                 break;
             }
             left -= 1 + usize::from(front.is_pair());
-            self.tlps.pop_front();
+            self.tlps.remove();
         }
     }
 
@@ -142,7 +144,8 @@ impl ReplayBuffer {
                 }
                 false => [Some(tlp), None],
             };
-            self.tlps = self.tlps.drain(..).flat_map(singles).flatten().collect();
+            let pairs = std::mem::take(&mut self.tlps);
+            pairs.into_items().flat_map(singles).flatten().for_each(|tlp| self.tlps.push(tlp));
         }
     }
 
@@ -163,7 +166,7 @@ mod tests {
     fn buffer(count: u64) -> ReplayBuffer {
         let mut buffer = ReplayBuffer::new(4096, 100);
         for n in 0..count {
-            buffer.push(Tlp::read(0, n * 4096, 4), n);
+            buffer.push(&Tlp::read(0, n * 4096, 4), n);
         }
         buffer
     }
@@ -183,7 +186,7 @@ mod tests {
         let mut buffer = buffer(2048);
         buffer.acknowledge(2047, 0);
         for n in 2048..4098 {
-            buffer.push(Tlp::read(0, n * 4096, 4), 0);
+            buffer.push(&Tlp::read(0, n * 4096, 4), 0);
             if n == 4000 {
                 buffer.acknowledge(4000, 0);
             }

@@ -1,7 +1,7 @@
 //! The transmitter: which token comes next, and where in the stream it lies.
 
 use super::{
-    Frame, Port, Ports,
+    Frame, Port, Ports, frame,
     ide::{Outgoing, Verdict},
     pool::TransmitPool,
     pool_of, pools,
@@ -15,7 +15,7 @@ use crate::{
         spec::{CreditSpec, LinkSpec},
         wire::dllp::DllpRepr,
     },
-    sim::{Activity, Now, Stall, Wake},
+    sim::{Activity, Now, Stall, Wake, Wakes, Wire},
     units::Femtos,
 };
 
@@ -225,25 +225,44 @@ impl Port {
             Next::Replay => {
                 if let Some((sequence, tlp)) = self.transmitter.buffer.next_again() {
                     self.traffic.replays += 1;
-                    self.put_tlp(tlp, sequence, ports);
+                    self.put_tlp(tlp, sequence, ports.wire_out, ports.wakes);
                 }
             }
             Next::Input(place) => {
                 self.transmitter.turn = place + 1;
-                if let Some(tlp) = ports.pop(place, now.time) {
-                    if tlp.is_pair() { self.put_pair(tlp, now, ports) } else { self.put_new(tlp, now, ports) }
-                }
+                self.put_head(place, now, ports);
             }
             Next::Second => {
                 if let Some(tlp) = self.transmitter.second.take() {
-                    self.put_new(tlp, now, ports);
+                    self.put_new(tlp, now, ports.wire_out, ports.wakes);
                 }
             }
         }
     }
 
+    /// Sends the head of an input from where it stands.
     #[inline]
-    fn put_new(&mut self, mut tlp: Tlp, now: Now, ports: &mut Ports<'_>) {
+    fn put_head(&mut self, place: usize, now: Now, ports: &mut Ports<'_>) {
+        let Ports { send, root, wire_out, wakes, .. } = ports;
+        if let Some(queue) = send.get_mut(place) {
+            let mut input = queue.input(now.time, wakes);
+            if let Some(head) = input.head() {
+                self.put_new(head.take(), now, wire_out, wakes);
+            }
+            input.pass();
+        } else if let Some(root) = root {
+            if let Some(head) = root.completions.arrived(now.time) {
+                match head.is_pair() {
+                    true => self.put_pair(head, now, wire_out, wakes),
+                    false => self.put_new(head.take(), now, wire_out, wakes),
+                }
+            }
+            root.completions.pass();
+        }
+    }
+
+    #[inline]
+    fn put_new(&mut self, mut tlp: Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
         if self.ecrc && tlp.ecrc.is_none() {
             tlp.add_end_to_end_crc(self.exact);
         }
@@ -252,36 +271,37 @@ impl Port {
         }
         let need = tlp.credits();
         self.transmitter.partner[pool_of(need.class)].consume(need);
-        let sequence = self.transmitter.buffer.push(tlp.clone(), now.cycle);
-        self.put_tlp(tlp, sequence, ports);
+        let sequence = self.transmitter.buffer.push(&tlp, now.cycle);
+        self.put_tlp(tlp, sequence, wire, wakes);
     }
 
     /// Sends a pair as one item, if nothing can come between its TLPs on either side and nobody looks at them one by one.
     #[inline]
-    fn put_pair(&mut self, tlp: Tlp, now: Now, ports: &mut Ports<'_>) {
+    fn put_pair(&mut self, tlp: &mut Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
         let headers = tlp.headers_of_pair();
         let lengths = (u64::from(headers.0.wire_dw()), u64::from(headers.1.wire_dw()));
         let ends_by = now.cycle + (lengths.0 + lengths.1) / DW_PER_CYCLE + LONGEST_GAP;
         let apart = lengths.1 / DW_PER_CYCLE + LONGEST_GAP;
         if !self.pairs || apart > self.ack_latency || !self.transmitter.buffer.has_room_for_pair(now.cycle, ends_by) {
-            let (first, second) = tlp.split_pair();
+            let (first, second) = tlp.take().split_pair();
             self.transmitter.second = Some(second);
-            return self.put_new(first, now, ports);
+            return self.put_new(first, now, wire, wakes);
         }
         self.traffic.tlps += 2;
         self.traffic.wire_bytes += (lengths.0 + lengths.1) * 4;
         self.traffic.payload_bytes += u64::from(tlp.bytes);
-        let sequence = self.transmitter.buffer.push(tlp.clone(), now.cycle);
+        let sequence = self.transmitter.buffer.push(tlp, now.cycle);
         let first = self.transmitter.take(lengths.0);
         self.transmitter.busy_until = self.transmitter.stream.cycle(self.transmitter.position) + 1;
         let end = self.transmitter.take(lengths.1);
-        let (word, frame) = Frame::pair(tlp, &headers, sequence, (end - first) as u16);
-        ports.wire_out.note(self.clock.edge(first + self.flight), word);
-        self.send(end, frame, ports);
+        let tokens = Frame::tokens(&headers, sequence);
+        wire.note(self.clock.edge(first + self.flight), frame::word(&headers.0, tokens.0));
+        let frame = Frame::pair(tlp.take(), tokens.1, (end - first) as u16);
+        wire.send(self.clock.edge(end + self.flight), frame, wakes);
     }
 
     #[inline]
-    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, ports: &mut Ports<'_>) {
+    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, wire: &mut Wire<Frame>, wakes: &Wakes) {
         let length = u64::from(tlp.wire_dw());
         self.traffic.tlps += 1;
         self.traffic.wire_bytes += length * 4;
@@ -290,8 +310,7 @@ impl Port {
             self.traffic.payload_bytes += u64::from(tlp.bytes);
         }
         let end = self.transmitter.take(length);
-        let frame = Frame::tlp(tlp, sequence);
-        self.send(end, frame, ports);
+        wire.send(self.clock.edge(end + self.flight), Frame::tlp(tlp, sequence), wakes);
     }
 
     fn put_dllp(&mut self, repr: DllpRepr, ports: &mut Ports<'_>) {

@@ -1,0 +1,140 @@
+//! A queue in a ring of places.
+//!
+//! As `VecDeque`, with two differences that queues and wires live on: what is pushed is written to its place field by field, not by way
+//! of a copy on the stack, and what stands in a place is taken where it stands.
+
+/// Items in order, in a ring whose size is a power of two.
+#[derive(Debug)]
+pub(crate) struct Ring<T> {
+    places: Vec<Option<T>>,
+    first: usize,
+    count: usize,
+}
+
+impl<T> Default for Ring<T> {
+    fn default() -> Self {
+        Self::with_room(0)
+    }
+}
+
+impl<T> Ring<T> {
+    /// An empty ring with room for `count` items; it grows beyond.
+    pub fn with_room(count: usize) -> Self {
+        let size = count.max(4).next_power_of_two();
+        Self { places: std::iter::repeat_with(|| None).take(size).collect(), first: 0, count: 0 }
+    }
+
+    #[inline(always)]
+    const fn place(&self, number: usize) -> usize {
+        (self.first + number) & (self.places.len() - 1)
+    }
+
+    /// Items in it.
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Appends an item.
+    #[inline(always)]
+    pub fn push(&mut self, item: T) {
+        if self.count == self.places.len() {
+            self.grow();
+        }
+        let place = self.place(self.count);
+        self.places[place] = Some(item);
+        self.count += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.places.rotate_left(self.first);
+        self.first = 0;
+        self.places.resize_with(self.count * 2, || None);
+    }
+
+    /// The oldest item.
+    #[inline(always)]
+    pub fn front(&self) -> Option<&T> {
+        self.places[self.first].as_ref()
+    }
+
+    /// The oldest item, to be changed.
+    #[inline(always)]
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        self.places[self.first].as_mut()
+    }
+
+    /// The item `number` behind the oldest.
+    #[inline(always)]
+    pub fn get(&self, number: usize) -> Option<&T> {
+        if number < self.count { self.places[self.place(number)].as_ref() } else { None }
+    }
+
+    /// Takes the oldest item.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<T> {
+        let item = self.places[self.first].take();
+        self.advance(item.is_some());
+        item
+    }
+
+    /// Removes the oldest item.
+    #[inline(always)]
+    pub fn remove(&mut self) {
+        let place = &mut self.places[self.first];
+        let there = place.is_some();
+        *place = None;
+        self.advance(there);
+    }
+
+    #[inline(always)]
+    const fn advance(&mut self, there: bool) {
+        let there = there as usize;
+        self.first = (self.first + there) & (self.places.len() - 1);
+        self.count -= there;
+    }
+
+    /// All items, oldest first.
+    pub fn into_items(mut self) -> impl Iterator<Item = T> {
+        std::iter::from_fn(move || self.pop())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn it_holds_what_a_deque_holds(steps in prop::collection::vec(0u8..8, 0..200)) {
+            let (mut ring, mut deque) = (Ring::with_room(1), VecDeque::new());
+            for (number, step) in steps.into_iter().enumerate() {
+                match step {
+                    0..4 => {
+                        ring.push(number);
+                        deque.push_back(number);
+                    }
+                    4 => {
+                        ring.remove();
+                        deque.pop_front();
+                    }
+                    _ => prop_assert_eq!(ring.pop(), deque.pop_front()),
+                }
+                prop_assert_eq!((ring.len(), ring.is_empty()), (deque.len(), deque.is_empty()));
+                prop_assert_eq!(ring.front(), deque.front());
+                prop_assert_eq!(ring.front_mut(), deque.front_mut());
+                prop_assert!((0..=deque.len()).all(|place| ring.get(place) == deque.get(place)));
+            }
+            prop_assert!(ring.into_items().eq(deque));
+        }
+    }
+}
