@@ -203,7 +203,7 @@ impl Tlp {
     }
 
     /// Takes it from its place, where a shell without payload stays.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn take(&mut self) -> Self {
         Self { payload: std::mem::take(&mut self.payload), ..*self }
@@ -372,7 +372,7 @@ impl Tlp {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn word(kind: Kind, tag: u16, address: u64, bytes: u32) -> u64 {
     address ^ u64::from(bytes) << 40 ^ u64::from(tag) << 52 ^ (kind as u64) << 62
 }
@@ -380,8 +380,26 @@ fn word(kind: Kind, tag: u16, address: u64, bytes: u32) -> u64 {
 impl Item for Tlp {
     const FAULTS: &'static [FaultKind] = &[FaultKind::Flip, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
+    #[inline(always)]
+    fn rebuilt(self) -> Self {
+        let Self { kind, damaged, tag, address, bytes, second, byte_count, ecrc, ide, payload } = self;
+        let Payload { memory, offset, length } = payload;
+        Self {
+            kind,
+            damaged,
+            tag,
+            address,
+            bytes,
+            second,
+            byte_count,
+            ecrc,
+            ide,
+            payload: Payload { memory, offset, length },
+        }
+    }
+
     /// Of a pair, that of its second completion.
-    #[inline]
+    #[inline(always)]
     fn word(&self) -> u64 {
         let (address, bytes) = match self.second {
             0 => (self.address, self.bytes),

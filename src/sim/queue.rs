@@ -29,6 +29,13 @@ pub trait Item: Clone {
     /// The faults that can befall one in passing.
     const FAULTS: &'static [FaultKind] = &[FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
+    /// The same item, put together anew from its parts: for the rare ways that hand it on by its address, so that on the common way it need
+    /// have none.
+    #[must_use]
+    fn rebuilt(self) -> Self {
+        self
+    }
+
     /// A word that tells it apart from others, for the event digest. It must not depend on payload bytes.
     fn word(&self) -> u64;
 
@@ -134,13 +141,13 @@ impl<T: Item> Queue<T> {
     #[inline(always)]
     fn append(&mut self, now: Femtos, item: T) {
         self.digest.add(now.0, item.word());
+        self.items.push(item);
         if self.pushed_at == now {
             self.pushed += 1;
         } else {
             self.pushed_at = now;
             self.pushed = 1;
         }
-        self.items.push(item);
     }
 
     #[cold]
@@ -241,8 +248,7 @@ impl<T: Item> Out<'_, T> {
             self.queue.name
         );
         if self.queue.watch.is_some() {
-            // A copy, so that where nobody watches the item need not have a place of its own.
-            self.queue.append_watched(self.now, item.clone());
+            self.queue.append_watched(self.now, item.rebuilt());
         } else {
             self.queue.append(self.now, item);
         }

@@ -20,7 +20,7 @@ impl<T> Default for Ring<T> {
 impl<T> Ring<T> {
     /// An empty ring with room for `count` items; it grows beyond.
     pub fn with_room(count: usize) -> Self {
-        let size = count.max(4).next_power_of_two();
+        let size = (count + 1).max(4).next_power_of_two();
         Self { places: std::iter::repeat_with(|| None).take(size).collect(), first: 0, count: 0 }
     }
 
@@ -44,15 +44,21 @@ impl<T> Ring<T> {
     /// Appends an item.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
+        // Nothing here can unwind while the item is on its way, so that it needs no place on the stack to be dropped from.
+        let place = self.place(self.count);
+        match self.places.get_mut(place) {
+            Some(free) => *free = Some(item),
+            None => std::mem::forget(item),
+        }
+        self.count += 1;
         if self.count == self.places.len() {
             self.grow();
         }
-        let place = self.place(self.count);
-        self.places[place] = Some(item);
-        self.count += 1;
     }
 
+    /// Makes room: one place is always free.
     #[cold]
+    #[inline(never)]
     fn grow(&mut self) {
         self.places.rotate_left(self.first);
         self.first = 0;

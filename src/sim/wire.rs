@@ -76,8 +76,7 @@ impl<T: Item> Wire<T> {
     #[inline(always)]
     pub fn send_called(&mut self, date: Femtos, item: T, call: bool, wakes: &Wakes) {
         if self.faults.is_some() || self.probe.is_some() {
-            // A copy, so that where nobody watches the item need not have a place of its own.
-            self.send_watched(date, item.clone(), call, wakes);
+            self.send_watched(date, item.rebuilt(), call, wakes);
         } else {
             self.put(date, item, call, wakes);
         }
@@ -95,12 +94,13 @@ impl<T: Item> Wire<T> {
         let date = date.max(self.last_date);
         self.last_date = date;
         self.digest.add(date.0, item.word());
+        let first = self.items.is_empty();
+        self.items.push((date, item));
         match &mut self.calls {
-            None if self.items.is_empty() => wakes.touch_at(self.receiver, date),
+            None if first => wakes.touch_at(self.receiver, date),
             None => {}
             Some(calls) => {
-                let first = (call && calls.is_empty()) || (self.attended && self.items.is_empty());
-                if first {
+                if (call && calls.is_empty()) || (self.attended && first) {
                     wakes.touch_at(self.receiver, date);
                 }
                 if call {
@@ -108,7 +108,6 @@ impl<T: Item> Wire<T> {
                 }
             }
         }
-        self.items.push((date, item));
     }
 
     #[cold]

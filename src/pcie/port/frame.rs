@@ -46,7 +46,7 @@ pub enum Frame {
 
 impl Frame {
     /// Frames a TLP.
-    #[inline]
+    #[inline(always)]
     pub(super) fn tlp(tlp: Tlp, sequence: u16) -> Self {
         let token = Stp { length: tlp.wire_dw() as u16, sequence }.emit();
         Self::Tlp(TlpFrame { token, lcrc: None, damaged: false, lead: 0, tlp })
@@ -81,7 +81,7 @@ pub(super) enum Refusal {
 }
 
 /// What tells a TLP in its frame apart.
-#[inline]
+#[inline(always)]
 pub(super) fn word(tlp: &Tlp, token: [u8; 4]) -> u64 {
     tlp.word() ^ u64::from(u32::from_le_bytes(token)) << 8
 }
@@ -155,7 +155,17 @@ impl Item for Frame {
         FaultKind::Reorder,
     ];
 
-    #[inline]
+    #[inline(always)]
+    fn rebuilt(self) -> Self {
+        match self {
+            Self::Tlp(TlpFrame { token, lcrc, damaged, lead, tlp }) => {
+                Self::Tlp(TlpFrame { token, lcrc, damaged, lead, tlp: tlp.rebuilt() })
+            }
+            other => other,
+        }
+    }
+
+    #[inline(always)]
     fn word(&self) -> u64 {
         match self {
             Self::Tlp(frame) => word(&frame.tlp, frame.token),

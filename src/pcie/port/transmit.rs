@@ -223,9 +223,9 @@ impl Port {
                 self.put_dllp(update, ports);
             }
             Next::Replay => {
-                if let Some((sequence, tlp)) = self.transmitter.buffer.next_again() {
+                if let Some((sequence, mut tlp)) = self.transmitter.buffer.next_again() {
                     self.traffic.replays += 1;
-                    self.put_tlp(tlp, sequence, ports.wire_out, ports.wakes);
+                    self.put_tlp(&mut tlp, sequence, ports.wire_out, ports.wakes);
                 }
             }
             Next::Input(place) => {
@@ -233,8 +233,8 @@ impl Port {
                 self.put_head(place, now, ports);
             }
             Next::Second => {
-                if let Some(tlp) = self.transmitter.second.take() {
-                    self.put_new(tlp, now, ports.wire_out, ports.wakes);
+                if let Some(mut tlp) = self.transmitter.second.take() {
+                    self.put_new(&mut tlp, now, ports.wire_out, ports.wakes);
                 }
             }
         }
@@ -247,32 +247,40 @@ impl Port {
         if let Some(queue) = send.get_mut(place) {
             let mut input = queue.input(now.time, wakes);
             if let Some(head) = input.head() {
-                self.put_new(head.take(), now, wire_out, wakes);
+                self.put_new(head, now, wire_out, wakes);
             }
             input.pass();
         } else if let Some(root) = root {
             if let Some(head) = root.completions.arrived(now.time) {
                 match head.is_pair() {
                     true => self.put_pair(head, now, wire_out, wakes),
-                    false => self.put_new(head.take(), now, wire_out, wakes),
+                    false => self.put_new(head, now, wire_out, wakes),
                 }
             }
             root.completions.pass();
         }
     }
 
+    /// Sends a TLP for the first time, from where it stands.
     #[inline]
-    fn put_new(&mut self, mut tlp: Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
+    fn put_new(&mut self, tlp: &mut Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
+        if self.ecrc || self.transmitter.ide.is_some() {
+            self.protect(tlp, now.cycle);
+        }
+        let need = tlp.credits();
+        self.transmitter.partner[pool_of(need.class)].consume(need);
+        let sequence = self.transmitter.buffer.push(tlp, now.cycle);
+        self.put_tlp(tlp, sequence, wire, wakes);
+    }
+
+    #[cold]
+    fn protect(&mut self, tlp: &mut Tlp, cycle: u64) {
         if self.ecrc && tlp.ecrc.is_none() {
             tlp.add_end_to_end_crc(self.exact);
         }
         if let Some(ide) = &mut self.transmitter.ide {
-            ide.mark(&mut tlp, now.cycle);
+            ide.mark(tlp, cycle);
         }
-        let need = tlp.credits();
-        self.transmitter.partner[pool_of(need.class)].consume(need);
-        let sequence = self.transmitter.buffer.push(&tlp, now.cycle);
-        self.put_tlp(tlp, sequence, wire, wakes);
     }
 
     /// Sends a pair as one item, if nothing can come between its TLPs on either side and nobody looks at them one by one.
@@ -283,9 +291,9 @@ impl Port {
         let ends_by = now.cycle + (lengths.0 + lengths.1) / DW_PER_CYCLE + LONGEST_GAP;
         let apart = lengths.1 / DW_PER_CYCLE + LONGEST_GAP;
         if !self.pairs || apart > self.ack_latency || !self.transmitter.buffer.has_room_for_pair(now.cycle, ends_by) {
-            let (first, second) = tlp.take().split_pair();
+            let (mut first, second) = tlp.take().split_pair();
             self.transmitter.second = Some(second);
-            return self.put_new(first, now, wire, wakes);
+            return self.put_new(&mut first, now, wire, wakes);
         }
         self.traffic.tlps += 2;
         self.traffic.wire_bytes += (lengths.0 + lengths.1) * 4;
@@ -301,7 +309,7 @@ impl Port {
     }
 
     #[inline]
-    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, wire: &mut Wire<Frame>, wakes: &Wakes) {
+    fn put_tlp(&mut self, tlp: &mut Tlp, sequence: u16, wire: &mut Wire<Frame>, wakes: &Wakes) {
         let length = u64::from(tlp.wire_dw());
         self.traffic.tlps += 1;
         self.traffic.wire_bytes += length * 4;
@@ -310,7 +318,7 @@ impl Port {
             self.traffic.payload_bytes += u64::from(tlp.bytes);
         }
         let end = self.transmitter.take(length);
-        wire.send(self.clock.edge(end + self.flight), Frame::tlp(tlp, sequence), wakes);
+        wire.send(self.clock.edge(end + self.flight), Frame::tlp(tlp.take(), sequence), wakes);
     }
 
     fn put_dllp(&mut self, repr: DllpRepr, ports: &mut Ports<'_>) {
