@@ -162,10 +162,10 @@ impl RootComplex {
         let Ports { reads, memory, completions, wakes, .. } = &mut ports;
         while let Some((date, request)) = reads.front().filter(|(date, _)| *date <= now.time) {
             if let Some(service) = self.take_read(request, self.clock.first_from(date), &mut **memory) {
-                if self.service.is_empty() && service.ready <= self.horizon(now.cycle) {
-                    self.send(service, completions, wakes);
-                } else {
-                    keep(&mut self.service, service, |service| service.ready);
+                // Without a spread nothing overtakes.
+                match self.spec.read_spread.0 {
+                    0 => self.send(service, completions, wakes),
+                    _ => keep(&mut self.service, service, |service| service.ready),
                 }
             }
             reads.pass();

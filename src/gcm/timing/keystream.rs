@@ -128,8 +128,10 @@ impl Keystream {
     #[inline]
     pub(super) fn take(&mut self, text_block: u64, count: u64, at: u64) {
         let mask = self.credits.len() - 1;
-        for block in text_block..text_block + count {
-            self.credits[block as usize & mask] = at + 1;
+        let start = text_block as usize & mask;
+        match self.credits.get_mut(start..start + count as usize) {
+            Some(credits) => credits.fill(at + 1),
+            None => (text_block..text_block + count).for_each(|block| self.credits[block as usize & mask] = at + 1),
         }
     }
 

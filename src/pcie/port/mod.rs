@@ -41,7 +41,7 @@ use super::{
     spec::{CreditSpec, LinkSpec},
 };
 use crate::{
-    sim::{Clock, Now, Queue, Wake, Wakes, Wire},
+    sim::{Activity, Clock, Now, Queue, Wake, Wakes, Wire},
     units::Femtos,
 };
 use ide::{Incoming, Outgoing};
@@ -252,6 +252,8 @@ impl Port {
         }
         let sending = self.transmit(now, ports);
         let (busy_until, activity) = (sending.busy_until, sending.activity);
+        // Acks and credits matter at once where they are waited for.
+        ports.wire_in.attend(!sending.full && matches!(sending.activity, Activity::Stall(_)));
         if let Some(root) = &mut ports.root {
             root.completions.attend(!sending.full);
         }

@@ -154,6 +154,8 @@ pub(super) struct Promises {
     timer: u64,
     /// Whether the partner may be waiting for that update.
     urgent: bool,
+    /// TLPs of finite pools that have not drained.
+    holding: u32,
 }
 
 impl Promises {
@@ -171,7 +173,13 @@ impl Promises {
         });
         let drains: Vec<_> = drains.collect();
         let scattered = drains.len() > 2 && pools[pool_of(CreditClass::Completion)].finite;
-        Self { scattered, pools, drains, update: spec.credit_update.0, repeat, timer: 0, urgent: false }
+        Self { scattered, pools, drains, update: spec.credit_update.0, repeat, timer: 0, urgent: false, holding: 0 }
+    }
+
+    /// Whether what goes out by `output` costs credits.
+    #[inline]
+    pub fn counts(&self, output: usize) -> bool {
+        self.drains[output].counted
     }
 
     /// Counts in a TLP that goes out by `output`; false if it was not promised.
@@ -188,6 +196,7 @@ impl Promises {
         }
         drain.held.push_back((pool_of(need.class) as u8, need.data));
         pool.holding += u32::from(pool.finite);
+        self.holding += u32::from(pool.finite);
         pool.repetitions = 0;
         self.urgent |= pool.finite;
         pool.headers.receive(need.headers) & pool.data.receive(need.data)
@@ -232,7 +241,7 @@ impl Promises {
     /// Whether as many TLPs have left as an update waits for.
     #[inline]
     fn drained(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
-        if self.pools.iter().all(|pool| pool.holding == 0) {
+        if self.holding == 0 {
             return false;
         }
         let mut drains = self.drains.iter().zip(outputs).filter(|(drain, _)| !drain.held.is_empty());
@@ -245,7 +254,9 @@ impl Promises {
             while drain.pops < pops {
                 drain.pops += 1;
                 if let Some((class, data)) = drain.held.pop_front() {
-                    self.pools[usize::from(class)].free(data);
+                    let pool = &mut self.pools[usize::from(class)];
+                    self.holding -= u32::from(pool.finite);
+                    pool.free(data);
                 }
             }
         }

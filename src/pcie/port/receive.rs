@@ -53,11 +53,18 @@ impl Port {
     /// Takes everything that has arrived.
     #[inline]
     pub(super) fn receive(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(frame) = ports.wire_in.arrived(now.time) {
+        while let Some((date, frame)) = ports.wire_in.front().filter(|(date, _)| *date <= now.time) {
             match frame {
                 Frame::Training { until } => {
                     let until = *until;
                     self.recover(until);
+                }
+                Frame::Dllp(bytes) => {
+                    // It may have come before, without a call.
+                    let (bytes, cycle) = (*bytes, self.clock.first_from(date));
+                    if !self.recovering(cycle) {
+                        self.receive_dllp(bytes, cycle);
+                    }
                 }
                 // Whatever was under way when the link went down is lost.
                 _ if self.recovering(now.cycle) => {}
@@ -78,10 +85,6 @@ impl Port {
                         let Ports { receive, root, wakes, .. } = ports;
                         self.accept(&mut frame.tlp, now, receive, root, wakes);
                     }
-                }
-                Frame::Dllp(bytes) => {
-                    let bytes = *bytes;
-                    self.receive_dllp(bytes, now);
                 }
             }
             ports.wire_in.pass();
@@ -125,9 +128,11 @@ impl Port {
         receiver.ack_due = receiver.ack_due.min(first + self.ack_latency);
         let place = self.side.route(tlp);
         let headers = tlp.headers_of_pair();
-        let promised = [&headers.0, &headers.1].map(|tlp| receiver.promises.receive(tlp.credits(), place));
+        let promises = &mut receiver.promises;
+        let promised = !promises.counts(place)
+            || (promises.receive(headers.0.credits(), place) & promises.receive(headers.1.credits(), place));
         let mut output = receive[place].output(now.time, wakes);
-        if promised == [true; 2] && output.has_room() {
+        if promised && output.has_room() {
             output.note(self.clock.edge(first), headers.0.word());
             output.push(tlp.take());
         } else {
@@ -242,14 +247,14 @@ impl Port {
         }
     }
 
-    fn receive_dllp(&mut self, bytes: [u8; 6], now: Now) {
+    fn receive_dllp(&mut self, bytes: [u8; 6], cycle: u64) {
         let parsed =
             DllpView::new_checked(&bytes).and_then(|view| view.check_crc().and_then(|()| DllpRepr::parse(&view)));
         match parsed {
-            Ok(DllpRepr::Ack { sequence }) => self.transmitter.buffer.acknowledge(sequence, now.cycle),
+            Ok(DllpRepr::Ack { sequence }) => self.transmitter.buffer.acknowledge(sequence, cycle),
             Ok(DllpRepr::Nak { sequence }) => {
-                self.transmitter.buffer.acknowledge(sequence, now.cycle);
-                self.replay(now.cycle);
+                self.transmitter.buffer.acknowledge(sequence, cycle);
+                self.replay(cycle);
             }
             Ok(DllpRepr::Credit { phase: CreditPhase::Update, class, header, data, .. }) => {
                 self.transmitter.partner[pool_of(class)].update(header, data);

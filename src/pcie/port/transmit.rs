@@ -155,7 +155,8 @@ impl Port {
         }
         if self.training_due {
             self.training_due = false;
-            self.send(now.cycle + 1, Frame::Training { until: self.recovery_until }, ports);
+            let date = self.clock.edge(now.cycle + 1 + self.flight);
+            ports.wire_out.send(date, Frame::Training { until: self.recovery_until }, ports.wakes);
         }
         if self.recovering(now.cycle) {
             return Sending { activity: Activity::Stall(Stall::Recovery), ..Sending::full(self.recovery_until) };
@@ -325,14 +326,10 @@ impl Port {
         self.transmitter.align_dllp();
         self.traffic.dllps += 1;
         self.traffic.wire_bytes += DLLP_DW * 4;
-        let end = self.transmitter.take(DLLP_DW);
-        self.send(end, Frame::dllp(repr), ports);
-    }
-
-    /// Sends what ends in `cycle`.
-    #[inline]
-    fn send(&mut self, cycle: u64, frame: Frame, ports: &mut Ports<'_>) {
-        ports.wire_out.send(self.clock.edge(cycle + self.flight), frame, ports.wakes);
+        let date = self.clock.edge(self.transmitter.take(DLLP_DW) + self.flight);
+        // The partner need not hear of what only gives it more room.
+        let urgent = matches!(repr, DllpRepr::Nak { .. });
+        ports.wire_out.send_called(date, Frame::dllp(repr), urgent, ports.wakes);
     }
 }
 
@@ -345,9 +342,6 @@ impl Transmitter {
         }
         if self.second.is_some() {
             return Err(Activity::Stall(Stall::ReplayFull));
-        }
-        if ports.nothing_waits(now.time) {
-            return Err(Activity::Idle);
         }
         let count = ports.inputs();
         let mut waiting = Activity::Idle;
