@@ -209,7 +209,8 @@ impl Iterator for CompletionSplit {
     fn next(&mut self) -> Option<Completion> {
         let left = self.next.take()?;
         let rule = self.rule;
-        let offset = (left.address % u64::from(rule.boundary)) as u32;
+        // The boundary is a power of two.
+        let offset = left.address as u32 & (rule.boundary - 1);
         let bytes = if rule.every_boundary {
             (rule.boundary - offset).min(left.bytes)
         } else if offset % 4 + left.bytes <= rule.largest {

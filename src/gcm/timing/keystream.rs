@@ -128,11 +128,20 @@ impl Keystream {
     #[inline]
     pub(super) fn take(&mut self, text_block: u64, count: u64, at: u64) {
         let mask = self.credits.len() - 1;
-        let start = text_block as usize & mask;
-        match self.credits.get_mut(start..start + count as usize) {
-            Some(credits) => credits.fill(at + 1),
-            None => (text_block..text_block + count).for_each(|block| self.credits[block as usize & mask] = at + 1),
+        for block in text_block..text_block + count {
+            self.credits[block as usize & mask] = at + 1;
         }
+    }
+
+    /// Text blocks are taken, `row` in each cycle from `at` on; false if this must be said cycle by cycle.
+    #[inline]
+    pub(super) fn take_rows<const ROW: usize>(&mut self, text_block: u64, count: u64, at: u64) -> bool {
+        let start = text_block as usize & (self.credits.len() - 1);
+        let Some(credits) = self.credits.get_mut(start..start + count as usize) else { return false };
+        for (row, credits) in credits.chunks_exact_mut(ROW).enumerate() {
+            credits.fill(at + 1 + row as u64);
+        }
+        true
     }
 
     /// The message ends: all its text has been taken.

@@ -343,6 +343,9 @@ impl Transmitter {
         if self.second.is_some() {
             return Err(Activity::Stall(Stall::ReplayFull));
         }
+        if ports.nothing_waits(now.time) {
+            return Err(Activity::Idle);
+        }
         let count = ports.inputs();
         let mut waiting = Activity::Idle;
         for step in 0..count {
