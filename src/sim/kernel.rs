@@ -5,7 +5,6 @@
 
 use super::{
     activity::Account,
-    agenda::Agenda,
     clock::{Clock, Now},
     queue::Channel,
     wake::{UnitId, Wake, Wakes},
@@ -145,14 +144,15 @@ const MOST_UNITS: usize = 64;
 #[derive(Debug, Clone)]
 struct Schedule {
     clock: Clock,
-    /// Edge of its next tick, whose date is in the agenda.
+    /// Edge of its next tick, whose date is in `Driver::next`.
     cycle: u64,
     account: Account,
 }
 
 struct Driver<'m, M> {
     machine: &'m mut M,
-    agenda: Agenda,
+    /// Date of each unit's next tick.
+    next: Vec<Femtos>,
     units: Vec<Schedule>,
     /// Units that a change on a port wakes.
     listens: u64,
@@ -181,7 +181,7 @@ pub fn run<M: Machine>(
     assert!((1..=MOST_UNITS).contains(&count), "a machine has 1 to {MOST_UNITS} units");
     let mut driver = Driver {
         machine,
-        agenda: Agenda::new(count as u8),
+        next: vec![Femtos(0); count],
         units,
         listens: 0,
         foreground: u64::MAX >> (MOST_UNITS - count),
@@ -254,7 +254,12 @@ impl<M: Machine> Driver<'_, M> {
     /// The earliest date and a unit that is due then.
     #[inline]
     fn earliest(&mut self) -> (Femtos, usize) {
-        let (date, unit) = self.agenda.earliest();
+        let (mut date, mut unit) = (Femtos::MAX, 0);
+        for (place, &next) in self.next.iter().enumerate() {
+            let earlier = next < date;
+            date = if earlier { next } else { date };
+            unit = if earlier { place } else { unit };
+        }
         if self.random.is_some() { (date, self.any_due(date)) } else { (date, unit) }
     }
 
@@ -264,7 +269,7 @@ impl<M: Machine> Driver<'_, M> {
         *state ^= *state << 13;
         *state ^= *state >> 7;
         *state ^= *state << 17;
-        let due = self.agenda.due(date);
+        let due: Vec<_> = (0..self.next.len()).filter(|&unit| self.next[unit] == date).collect();
         due[(*state % due.len() as u64) as usize]
     }
 
@@ -284,7 +289,7 @@ impl<M: Machine> Driver<'_, M> {
             Kernel::Skip => wake.at.max(cycle + 1),
         };
         schedule.cycle = next;
-        self.agenda.set(unit, if next == Wake::NEVER { Femtos::MAX } else { schedule.clock.edge(next) });
+        self.next[unit] = if next == Wake::NEVER { Femtos::MAX } else { schedule.clock.edge(next) };
         let woken = self.machine.wakes().take_next_edge() | self.deferred & bit;
         self.deferred &= !bit;
         if woken != 0 {
@@ -303,13 +308,13 @@ impl<M: Machine> Driver<'_, M> {
             let unit = woken.trailing_zeros() as usize;
             let bit = woken & woken.wrapping_neg();
             woken ^= bit;
-            if self.agenda.date(unit) == at {
+            if self.next[unit] == at {
                 self.deferred |= bit;
             } else if self.listens & bit != 0 {
                 self.foreground |= bit;
                 if kernel == Kernel::Skip {
                     let cycle = self.units[unit].clock.first_after(at);
-                    bring_forward(&mut self.units[unit], &mut self.agenda, unit, cycle);
+                    bring_forward(&mut self.units[unit], &mut self.next[unit], cycle);
                 }
             }
         }
@@ -318,16 +323,16 @@ impl<M: Machine> Driver<'_, M> {
     /// An arrival on a wire wakes its receiver even if it is deaf to its queues. A receiver that is still to run at this instant sees the
     /// wire itself.
     fn deliver_dated(&mut self, at: Femtos, kernel: Kernel) {
-        let Self { machine, units, agenda, foreground, .. } = self;
+        let Self { machine, units, next, foreground, .. } = self;
         machine.wakes().take_dated(|UnitId(unit), date| {
             let unit = usize::from(unit);
-            if agenda.date(unit) == at {
+            if next[unit] == at {
                 return;
             }
             *foreground |= 1 << unit;
             if kernel == Kernel::Skip {
                 let cycle = units[unit].clock.first_from(date);
-                bring_forward(&mut units[unit], agenda, unit, cycle);
+                bring_forward(&mut units[unit], &mut next[unit], cycle);
             }
         });
     }
@@ -339,10 +344,10 @@ impl<M: Machine> Driver<'_, M> {
 }
 
 #[inline]
-fn bring_forward(schedule: &mut Schedule, agenda: &mut Agenda, unit: usize, cycle: u64) {
-    let date = schedule.clock.edge(cycle);
-    if date < agenda.date(unit) {
-        agenda.set(unit, date);
-        schedule.cycle = cycle;
+fn bring_forward(unit: &mut Schedule, next: &mut Femtos, cycle: u64) {
+    let date = unit.clock.edge(cycle);
+    if date < *next {
+        *next = date;
+        unit.cycle = cycle;
     }
 }

@@ -8,7 +8,6 @@
 //! * its [`Wake`] names the first edge at which it would do something or change its activity, if no port changes before.
 
 mod activity;
-mod agenda;
 mod clock;
 mod deadlock;
 mod digest;
