@@ -331,11 +331,13 @@ impl System {
 }
 
 impl System {
-    /// At the end of a run: device memory takes what has come to it by then and did not wake it.
+    /// At the end of a run: device memory, the port of the GPU and the root complex take what has come to them by then and did not wake them.
     pub fn catch_up(&mut self, end: Femtos) {
-        let clock = self.units[usize::from(HBM.0)].clock;
-        let cycle = clock.first_after(end).saturating_sub(1);
-        self.tick_hbm(Now { cycle, time: clock.edge(cycle) });
+        for unit in [HBM, GPU_PORT, ROOT_COMPLEX] {
+            let clock = self.units[usize::from(unit.0)].clock;
+            let cycle = clock.first_after(end).saturating_sub(1);
+            self.tick(unit, Now { cycle, time: clock.edge(cycle) });
+        }
     }
 
     /// After a tick of the driver: whether a copy has ended, or all have.
