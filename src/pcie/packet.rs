@@ -183,8 +183,7 @@ impl Tlp {
             second: 0,
             ..Self { payload: Payload::none(), ..self }
         };
-        let payloads =
-            (self.payload.part(0, u64::from(first)), self.payload.part(u64::from(first), u64::from(second)));
+        let payloads = (self.payload.part(0, u64::from(first)), self.payload.part(u64::from(first), u64::from(second)));
         (
             part(self.address, first, self.byte_count, payloads.0),
             part(self.address + u64::from(first), second, self.byte_count - first, payloads.1),
@@ -197,7 +196,8 @@ impl Tlp {
     pub const fn headers_of_pair(&self) -> (Self, Self) {
         let second = self.second as u32;
         let first = self.bytes - second;
-        let mut headers = (Self::read(self.tag, self.address, first), Self::read(self.tag, self.address + first as u64, second));
+        let mut headers =
+            (Self::read(self.tag, self.address, first), Self::read(self.tag, self.address + first as u64, second));
         (headers.0.kind, headers.1.kind) = (self.kind, self.kind);
         headers
     }

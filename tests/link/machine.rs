@@ -262,7 +262,8 @@ impl Link {
         if let Some(spec) = self.plan.root.clone() {
             let clock = Clock::new(spec.clock).unwrap();
             let boundary = self.plan.link.read_completion_boundary.0;
-            self.root = Some(RootComplex::new(&spec, boundary, clock).unwrap().in_pairs(self.plan.link.carries_pairs()));
+            self.root =
+                Some(RootComplex::new(&spec, boundary, clock).unwrap().in_pairs(self.plan.link.carries_pairs()));
             let root = self.unit("root complex", clock, Role::Root);
             let cpu = self.unit("cpu", mac, Role::Cpu);
             self.root_reads = Wire::lazy("host reads", HOST_PORT, root);
@@ -379,9 +380,7 @@ impl Machine for Link {
                     wakes,
                 },
             ),
-            Role::HostSource(n) => {
-                self.sources[0][n].tick(now, self.host_send[n].output(now.time, wakes))
-            }
+            Role::HostSource(n) => self.sources[0][n].tick(now, self.host_send[n].output(now.time, wakes)),
             Role::GpuSource(n) => {
                 let queue = n + usize::from(self.root.is_some());
                 self.sources[1][n].tick(now, self.gpu_send[queue].output(now.time, wakes))

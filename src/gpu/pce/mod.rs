@@ -15,6 +15,7 @@
 //! | --- | --- |
 //! | accepts | transfers in order; their bytes pass through the engine in order, whatever the order of completions of different requests |
 //! | gives per cycle | one read request per `request_interval`, as long as fewer than `outstanding_reads` are outstanding, a tag is free and `read_buffer` has room |
+//! | reads | a read passes on when all of it has come and all before it have passed |
 //! | latency | launch to first request: `launch`; data to output: the engine's, or one cycle without it |
 //! | opening | with the first bytes of a message, or under `arrived` when all of it is in device memory and back, a burst after the other |
 //! | read buffer | reserved by a request, freed when the engine or device memory has taken the bytes, or the link has taken the write |

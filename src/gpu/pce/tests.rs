@@ -250,6 +250,47 @@ fn a_completion_out_of_turn_frees_nothing_and_the_one_before_it_frees_both() {
 }
 
 #[test]
+fn a_read_passes_on_when_all_of_it_has_come() {
+    for pair in [false, true] {
+        let mut spec = spec();
+        spec.copy_engine.burst = Bytes(256);
+        let mut bench = Bench::new(spec);
+        bench.give(PceWork::Transfer(job(JobKind::Fetch, 1024)));
+        bench.run_to(50);
+        let read = bench.sent[0].1.clone();
+        let whole = Tlp { second: 256, ..zeros(&read) };
+        if pair {
+            bench.complete(whole);
+        } else {
+            let (first, second) = whole.split_pair();
+            bench.complete(first);
+            bench.run_to(100);
+            assert!(bench.landed.is_empty());
+            bench.complete(second);
+        }
+        bench.run_to(150);
+        assert_eq!(bench.landed.iter().map(|write| write.bytes).sum::<u32>(), 512);
+    }
+}
+
+#[test]
+fn a_read_that_fails_gives_back_its_room_in_the_read_buffer() {
+    let mut spec = spec();
+    spec.copy_engine.read_buffer = Bytes(1024);
+    let mut bench = Bench::new(spec);
+    bench.give(PceWork::Transfer(job(JobKind::Fetch, 1024)));
+    bench.give(PceWork::Transfer(job(JobKind::Fetch, 1024)));
+    bench.run_to(50);
+    let reads = bench.reads_sent();
+    assert_eq!(reads.len(), 2);
+    for (_, read) in reads {
+        bench.complete(Tlp { kind: Kind::Unsupported, payload: Payload::none(), bytes: 0, ..zeros(&read) });
+    }
+    bench.run_to(100);
+    assert_eq!(bench.reads_sent().len(), 4);
+}
+
+#[test]
 fn the_read_buffer_bounds_what_is_asked_for() {
     let mut spec = spec();
     spec.copy_engine.read_buffer = Bytes(2 * 512 + 511);

@@ -2,9 +2,11 @@
 //!
 //! ```text
 //!                 +-------------------------------+
-//!  send[0..] In  >| arbiter  credits  replay  MAC |> wire out
+//!  send[0..] In  >| arbiter  credits  replay  MAC |~ wire out
+//!  completions   ~|                               |
 //!                 |                               |
-//!  receive[] Out <| routing  credits  LCRC  token |< wire in
+//!  receive[] Out <| routing  credits  LCRC  token |~ wire in
+//!  reads         ~|                               |
 //!                 +-------------------------------+
 //! ```
 //!
@@ -13,6 +15,7 @@
 //! | accepts per cycle | as many TLPs as begin in the cycle's 64 bytes; one STP and one SDP at most per symbol time |
 //! | latency | last DW sent to TLP standing checked at the partner: `flight` cycles |
 //! | order | Nak and Ack, credit updates, replays, then new TLPs, round robin over the inputs; each input stays in order |
+//! | pairs | [two completions](Tlp::second) that come as one item go one right behind the other: nothing comes between |
 //! | stalls | `credit`, `replay_full`, `recovery`; with IDE `aggregate`, `aes_busy`, `ghash_busy` |
 //! | Ack | at most `ack_latency` cycles after the first TLP that waits for one |
 //! | credits | returned when half a pool has drained, or `credit_update` cycles after the last return; repeated after 30 us and after Recovery |
@@ -23,6 +26,8 @@
 //!
 //! With IDE ([`IdeSpec`](super::spec::IdeSpec)) each TLP carries a prefix and some a MAC, and what arrives stands checked only when its
 //! MAC does.
+//!
+//! A pair is one item on the wire, too, as long as nobody looks at its TLPs one by one: both ports count and date them as two.
 //!
 //! A transmitter that is full sleeps until there is room again and does not hear its inputs; one that has sent all there is hears them at once:
 //! one tick per TLP sent, one per TLP received.

@@ -87,10 +87,7 @@ impl Transmitter {
     /// Whether there is no TLP to send, now or at the next edge.
     #[inline]
     fn nothing_waits(&self, now: Femtos, ports: &Ports<'_>) -> bool {
-        self.ide.is_none()
-            && !self.buffer.replaying()
-            && self.second.is_none()
-            && ports.nothing_waits(now)
+        self.ide.is_none() && !self.buffer.replaying() && self.second.is_none() && ports.nothing_waits(now)
     }
 
     /// The cycle in which a token of `length` DW ends that starts at the position, which moves behind it.
@@ -180,7 +177,10 @@ impl Port {
             if self.transmitter.room_from > now.cycle {
                 // A TLP goes where neither an Ack nor credits are due; what becomes due after this edge is heard of.
                 return match matches!(next, Next::Input(_)) && self.transmitter.nothing_waits(now.time, ports) {
-                    true => Sending::last(self.transmitter.room_from.max(self.transmitter.busy_until), self.transmitter.room_from),
+                    true => Sending::last(
+                        self.transmitter.room_from.max(self.transmitter.busy_until),
+                        self.transmitter.room_from,
+                    ),
                     false => Sending::full(self.transmitter.room_from),
                 };
             }
@@ -195,7 +195,10 @@ impl Port {
     /// What comes next, or what the transmitter is while nothing does.
     #[inline]
     fn next(&mut self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
-        if self.transmitter.second.is_some() && !self.transmitter.buffer.replaying() && !self.transmitter.buffer.is_full() {
+        if self.transmitter.second.is_some()
+            && !self.transmitter.buffer.replaying()
+            && !self.transmitter.buffer.is_full()
+        {
             return Ok(Next::Second);
         }
         if self.receiver.ack_due <= now.cycle {
