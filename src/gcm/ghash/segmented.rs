@@ -15,7 +15,7 @@
 //! | | |
 //! | --- | --- |
 //! | accepts | up to p blocks per cycle, each while its unit's buffer has room |
-//! | in order, blocks per cycle | s over the most of: s / p; (s - b) / r if b < s; T / u, where a unit with all its input there takes blocks at rate r, and T cycles from a segment's begin to its value. With b >= s: min(p, u s / T). With b small: one unit, r, for the next one only starts when the one before has its segment |
+//! | in order, blocks per cycle | s over the most of: s / p; (s - b) / r if b < s; T / u, where a unit with all its input there takes blocks at rate r, and T cycles from a segment's begin to its value, of which b blocks are there at its begin and the others come p a cycle. With b >= s: min(p, u s / T). With b small: one unit, r, for the next one only starts when the one before has its segment |
 //! | value taken | when it is known and the unit's weighting is free, which takes L ones(d) cycles per segment |
 //! | tail | the unit's own, for the last min(N, s) blocks: the last segment weighs 1. With p = 1 the length block enters a cycle after the ciphertext at the earliest |
 //! | closing | none: values are summed as they come |

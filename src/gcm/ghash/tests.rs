@@ -96,7 +96,7 @@ fn stated_period(spec: &GhashSpec) -> (u64, u64, u64) {
         GhashSpec::Segmented { units, segment, ports, buffer, ref unit } => {
             let (r_cycles, r_of, _) = stated_period(unit);
             let (part, waiting) = (u64::from(segment), u64::from(segment.saturating_sub(buffer)));
-            let busy = (whole(unit, part), u64::from(units));
+            let busy = (fed(unit, part, buffer.into(), ports.into()), u64::from(units));
             let (cycles, of) = more(more((part, ports.into()), (waiting * r_cycles, r_of)), busy);
             (cycles, of, part)
         }
@@ -135,11 +135,15 @@ fn edge(unit: &GhashSpec) -> u64 {
 
 /// Cycles that a unit takes from the begin of a message whose blocks are all there to its value.
 fn whole(unit: &GhashSpec, blocks: u64) -> u64 {
+    fed(unit, blocks, blocks, 1)
+}
+
+/// The same, of a message of which `there` blocks are there; the others come, `rate` per cycle.
+fn fed(unit: &GhashSpec, blocks: u64, there: u64, rate: u64) -> u64 {
     let mut recurrence = Recurrence::of_family(unit);
     recurrence.begin(0, blocks);
-    let mut at = 0;
-    for _ in 0..blocks {
-        at = recurrence.next(at);
+    for block in 0..blocks {
+        let at = recurrence.next(block.saturating_sub(there) / rate);
         recurrence.enter(at, 1);
     }
     recurrence.known()
