@@ -279,7 +279,7 @@ impl Timing {
         hash.entered = (hashed + rows, self.row.1);
         let (mut block, mut at, mut room, end) = (self.taken, free, self.ports - used, self.taken + blocks);
         // The usual case: four ports and whole rows.
-        let rows_of_four = self.ports == 4 && used == 0 && blocks % 4 == 0;
+        let rows_of_four = self.ports == 4 && used == 0 && blocks.is_multiple_of(4);
         if rows_of_four && self.keystream.take_rows::<4>(block, blocks, at) {
             block = end;
         }

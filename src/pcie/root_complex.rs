@@ -192,8 +192,10 @@ impl RootComplex {
     /// Sends the completions of reads that nothing can overtake.
     fn answer(&mut self, now: Now, ports: &mut Ports<'_>) {
         let horizon = self.horizon(now.cycle);
-        while let Some(head) = self.service.pop_front_if(|head| head.ready <= horizon) {
-            self.send(head, ports.completions, ports.wakes);
+        while self.service.front().is_some_and(|head| head.ready <= horizon) {
+            if let Some(head) = self.service.pop_front() {
+                self.send(head, ports.completions, ports.wakes);
+            }
         }
     }
 
@@ -213,7 +215,9 @@ impl RootComplex {
         if let Some(&left) = full.and_then(|place| self.places.get(place)) {
             at = at.max(left);
         }
-        while self.places.pop_front_if(|left| *left <= at).is_some() {}
+        while self.places.front().is_some_and(|left| *left <= at) {
+            self.places.pop_front();
+        }
         self.next_read = at + self.spec.read_interval.0.max(1);
         at
     }

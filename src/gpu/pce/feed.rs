@@ -207,7 +207,7 @@ impl Pce {
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
             self.peak_quarantine = self.peak_quarantine.max(held);
         } else {
-            let call = last || transfer.fed / self.spec.copy_engine.burst.0 % CALL_EVERY == 0;
+            let call = last || (transfer.fed / self.spec.copy_engine.burst.0.max(1)).is_multiple_of(CALL_EVERY);
             ports.writes.send_called(clock.edge(out + 1), write, call, ports.wakes);
         }
     }
