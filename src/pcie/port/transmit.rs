@@ -22,10 +22,11 @@ use crate::{
 /// DW of a DLLP on the wire: token, content, CRC.
 const DLLP_DW: u64 = 2;
 
-/// DW in a cycle.
-const DW_PER_CYCLE: u64 = 16;
-/// Cycles in which gearbox and ordered sets may hold up two TLPs that follow each other.
-const LONGEST_GAP: u64 = 16;
+/// The most cycles that `dw` DW may take: 16 go in a cycle, at most half of them are ordered sets, and a block of those and gearbox bubbles
+/// may lie before and behind.
+const fn most_cycles(dw: u64) -> u64 {
+    dw / 8 + 16
+}
 
 /// State of the transmitting half.
 #[derive(Debug)]
@@ -292,9 +293,9 @@ impl Port {
     fn put_pair(&mut self, tlp: &mut Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
         let headers = tlp.headers_of_pair();
         let lengths = (u64::from(headers.0.wire_dw()), u64::from(headers.1.wire_dw()));
-        let ends_by = now.cycle + (lengths.0 + lengths.1) / DW_PER_CYCLE + LONGEST_GAP;
-        let apart = lengths.1 / DW_PER_CYCLE + LONGEST_GAP;
-        if !self.pairs || apart > self.ack_latency || !self.transmitter.buffer.has_room_for_pair(now.cycle, ends_by) {
+        let ends_by = now.cycle + most_cycles(lengths.0 + lengths.1);
+        let acknowledged_first = most_cycles(lengths.1) > self.ack_latency;
+        if !self.pairs || acknowledged_first || !self.transmitter.buffer.has_room_for_pair(now.cycle, ends_by) {
             let (mut first, second) = tlp.take().split_pair();
             self.transmitter.second = Some(second);
             return self.put_new(&mut first, now, wire, wakes);
