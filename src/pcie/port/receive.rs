@@ -16,6 +16,19 @@ use crate::{
     units::Femtos,
 };
 
+/// Where checked TLPs go.
+struct Outlets<'p, 'a> {
+    receive: &'p mut [Queue<Tlp>],
+    root: &'p mut Option<RootPorts<'a>>,
+    wakes: &'a Wakes,
+}
+
+impl<'a> Ports<'a> {
+    const fn outlets(&mut self) -> Outlets<'_, 'a> {
+        Outlets { receive: self.receive, root: &mut self.root, wakes: self.wakes }
+    }
+}
+
 /// State of the receiving half.
 #[derive(Debug)]
 pub(super) struct Receiver {
@@ -82,8 +95,8 @@ impl Port {
                 }
                 Frame::Tlp(frame) => {
                     if self.check(frame, now.cycle) {
-                        let Ports { receive, root, wakes, .. } = ports;
-                        self.accept(&mut frame.tlp, now, receive, root, wakes);
+                        let outlets = Outlets { receive: ports.receive, root: &mut ports.root, wakes: ports.wakes };
+                        self.accept(&mut frame.tlp, now, outlets);
                     }
                 }
             }
@@ -115,7 +128,7 @@ impl Port {
         }
         if self.check(&frame, cycle) {
             let now = Now { cycle, time: self.clock.edge(cycle) };
-            self.accept(&mut frame.tlp, now, ports.receive, &mut ports.root, ports.wakes);
+            self.accept(&mut frame.tlp, now, ports.outlets());
         }
     }
 
@@ -174,20 +187,13 @@ impl Port {
     }
 
     #[inline]
-    fn accept(
-        &mut self,
-        tlp: &mut Tlp,
-        now: Now,
-        receive: &mut [Queue<Tlp>],
-        root: &mut Option<RootPorts<'_>>,
-        wakes: &Wakes,
-    ) {
+    fn accept(&mut self, tlp: &mut Tlp, now: Now, outlets: Outlets<'_, '_>) {
         let receiver = &mut self.receiver;
         receiver.expected = (receiver.expected + 1) % SEQUENCES;
         receiver.nak_scheduled = false;
         receiver.ack_due = receiver.ack_due.min(now.cycle + self.ack_latency);
         if receiver.ide.is_none() {
-            self.deliver(tlp, now, receive, root, wakes);
+            self.deliver(tlp, now, outlets);
         } else {
             self.hold(tlp.take(), now.cycle);
         }
@@ -207,7 +213,7 @@ impl Port {
     pub(super) fn release(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(left) = self.receiver.ide.as_mut().and_then(|ide| ide.leave(now.cycle)) {
             match left {
-                Left::Tlp(mut tlp) => self.deliver(&mut tlp, now, ports.receive, &mut ports.root, ports.wakes),
+                Left::Tlp(mut tlp) => self.deliver(&mut tlp, now, ports.outlets()),
                 Left::Discarded(tlps) => {
                     self.traffic.bad_macs += 1;
                     tlps.iter().for_each(|tlp| self.discard(tlp));
@@ -222,14 +228,8 @@ impl Port {
     }
 
     #[inline(always)]
-    fn deliver(
-        &mut self,
-        tlp: &mut Tlp,
-        now: Now,
-        receive: &mut [Queue<Tlp>],
-        root: &mut Option<RootPorts<'_>>,
-        wakes: &Wakes,
-    ) {
+    fn deliver(&mut self, tlp: &mut Tlp, now: Now, outlets: Outlets<'_, '_>) {
+        let Outlets { receive, root, wakes } = outlets;
         let receiver = &mut self.receiver;
         if let (Kind::Read, Some(root)) = (tlp.kind, root) {
             // Taken at the first edge after this one.
