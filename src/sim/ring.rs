@@ -48,6 +48,7 @@ impl<T> Ring<T> {
         let place = self.place(self.count);
         match self.places.get_mut(place) {
             Some(free) => *free = Some(item),
+            // Never: a place is cut to the size of the ring.
             None => std::mem::forget(item),
         }
         self.count += 1;

@@ -30,7 +30,7 @@
 //! A pair is one item on the wire, too, as long as nobody looks at its TLPs one by one: both ports count and date them as two.
 //!
 //! A transmitter that is full sleeps until there is room again and does not hear its inputs; one that has sent all there is hears them at once:
-//! one tick per TLP sent, one per TLP received.
+//! one tick per TLP or pair sent, one per TLP or pair received. Acks and updates of credits wake it only while it waits for them.
 
 mod frame;
 mod ide;
