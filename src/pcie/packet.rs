@@ -398,6 +398,12 @@ impl Item for Tlp {
         }
     }
 
+    /// Nobody waits for the link to take a read.
+    #[inline(always)]
+    fn can_wait(&self) -> bool {
+        self.kind == Kind::Read
+    }
+
     /// Of a pair, that of its second completion.
     #[inline(always)]
     fn word(&self) -> u64 {

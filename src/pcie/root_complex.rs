@@ -110,6 +110,8 @@ pub struct RootComplex {
     rule: CompletionRule,
     /// Whether completions of a read go to the port two by two.
     pairs: bool,
+    /// Cycles after which it is told of a read at the latest.
+    late: u64,
     /// By readiness.
     service: VecDeque<Service>,
     /// When the reads that have a place in service give it up, in order.
@@ -132,6 +134,7 @@ impl RootComplex {
         Ok(Self {
             rule: CompletionRule::new(boundary, spec.completion_payload.0)?,
             pairs: false,
+            late: 0,
             spec: spec.clone(),
             clock,
             service: VecDeque::new(),
@@ -151,6 +154,12 @@ impl RootComplex {
         Self { pairs, ..self }
     }
 
+    /// The same, told of a read up to so many cycles after it has come. They must be fewer than the latency of a read, by two at least.
+    #[must_use]
+    pub fn told_late(self, cycles: u64) -> Self {
+        Self { late: cycles, ..self }
+    }
+
     /// What went wrong here, in words.
     #[must_use]
     pub fn incidents(&self) -> &[String] {
@@ -161,6 +170,7 @@ impl RootComplex {
     pub fn tick(&mut self, now: Now, mut ports: Ports<'_>) -> Wake {
         let Ports { reads, memory, completions, wakes, .. } = &mut ports;
         while let Some((date, request)) = reads.front().filter(|(date, _)| *date <= now.time) {
+            let idle_before = self.busy_until;
             if let Some(service) = self.take_read(request, self.clock.first_from(date), &mut **memory) {
                 // Without a spread nothing overtakes.
                 match self.spec.read_spread.0 {
@@ -169,11 +179,12 @@ impl RootComplex {
                 }
             }
             reads.pass();
+            self.charge(idle_before, date, now, wakes);
         }
         self.answer(now, &mut ports);
         self.take_write(now, &mut ports);
         let busy = now.cycle < self.busy_until;
-        ports.reads.attend(!busy);
+        ports.reads.attend((!busy).then_some(Femtos(0)));
         let mut at = ports.reads.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
         if busy {
             at = at.min(self.busy_until).min(self.horizon(now.cycle));
@@ -184,9 +195,18 @@ impl RootComplex {
         Wake::at_or_port(at, if busy { Activity::Busy } else { Activity::Idle })
     }
 
-    /// Before this cycle no read that comes from now on is ready.
+    /// Before this cycle no read of which it is still to be told is ready.
     fn horizon(&self, cycle: u64) -> u64 {
-        self.next_read.max(cycle + 1) + self.spec.read_latency.0
+        self.next_read.max((cycle + 1).saturating_sub(self.late)) + self.spec.read_latency.0
+    }
+
+    /// Tells that it has worked since a read has come, if it was told of it late and had nothing else to do.
+    #[inline]
+    fn charge(&self, idle_before: u64, date: Femtos, now: Now, wakes: &Wakes) {
+        let since = self.clock.first_from(date).max(idle_before);
+        if self.late > 0 && since < now.cycle.min(self.busy_until) {
+            wakes.charge(since, 0, Activity::Busy);
+        }
     }
 
     /// Sends the completions of reads that nothing can overtake.

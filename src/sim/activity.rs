@@ -174,6 +174,12 @@ impl Account {
         self.turn(cycle, busy_until, next);
     }
 
+    /// The same of a cycle that has passed, as far as it has not been charged yet.
+    #[inline]
+    pub fn charge_late(&mut self, cycle: u64, busy_until: u64, next: Activity) {
+        self.charge(cycle.max(self.since), busy_until, next);
+    }
+
     #[inline]
     fn turn(&mut self, cycle: u64, busy_until: u64, next: Activity) {
         let busy_end = self.busy_until.clamp(self.since, cycle);

@@ -61,6 +61,11 @@ pub trait Machine {
     fn milestone(&mut self) -> bool {
         false
     }
+    /// The units that take what comes to them later than it comes, as at its date, in the order of what they pass on. They run before accounts
+    /// are kept and at the end.
+    fn late(&self) -> &'static [UnitId] {
+        &[]
+    }
 }
 
 /// Whether a run goes on.
@@ -208,16 +213,19 @@ impl<M: Machine> Driver<'_, M> {
         let (mut at, mut unit) = self.earliest();
         loop {
             self.tick(unit, at, kernel);
-            let (next, due) = self.earliest();
+            let (mut next, due) = self.earliest();
             unit = due;
             if next == at {
                 continue;
             }
             // All units that were due at this instant have run.
             if self.machine.milestone() {
+                self.catch_up(at, kernel);
                 self.milestones.push(self.accounts_at(at));
+                (next, unit) = self.earliest();
             }
             if self.machine.finished() {
+                self.catch_up(at, kernel);
                 return self.machine.fault().map_or(Ok(at), |what| Err(SimulationError::Fault { at, what }));
             }
             if self.foreground == 0 {
@@ -273,13 +281,38 @@ impl<M: Machine> Driver<'_, M> {
         due[(*state % due.len() as u64) as usize]
     }
 
+    /// Runs late units as at their last edges up to `at`, at which all others have run.
+    fn catch_up(&mut self, at: Femtos, kernel: Kernel) {
+        for &UnitId(unit) in self.machine.late() {
+            let unit = usize::from(unit);
+            let schedule = &mut self.units[unit];
+            let (waits_for, works) = (schedule.cycle, self.foreground & 1 << unit);
+            schedule.cycle = schedule.clock.first_after(at) - 1;
+            let time = schedule.clock.edge(schedule.cycle);
+            self.run_unit(unit, time, at, kernel);
+            // What has happened since that edge still wakes it.
+            if waits_for != Wake::NEVER {
+                self.foreground |= works;
+                bring_forward(&mut self.units[unit], &mut self.next[unit], waits_for);
+            }
+        }
+    }
+
     #[inline]
     fn tick(&mut self, unit: usize, at: Femtos, kernel: Kernel) {
+        self.run_unit(unit, at, at, kernel);
+    }
+
+    /// Runs a unit as at its edge at `time`, while it is `at`.
+    #[inline(always)]
+    fn run_unit(&mut self, unit: usize, time: Femtos, at: Femtos, kernel: Kernel) {
         let schedule = &mut self.units[unit];
         let cycle = schedule.cycle;
-        let wake = self.machine.tick(UnitId(unit as u8), Now { cycle, time: at });
+        let wake = self.machine.tick(UnitId(unit as u8), Now { cycle, time });
         self.ticks += 1;
-        schedule.account.charge(cycle, wake.busy_until, wake.activity);
+        let account = &mut schedule.account;
+        self.machine.wakes().take_charges(|past| account.charge_late(past.cycle, past.busy_until, past.activity));
+        account.charge(cycle, wake.busy_until, wake.activity);
         let bit = 1u64 << unit;
         let foreground = wake.at != Wake::NEVER && !wake.background;
         self.foreground = self.foreground & !bit | u64::from(foreground) << unit;
@@ -331,7 +364,8 @@ impl<M: Machine> Driver<'_, M> {
             }
             *foreground |= 1 << unit;
             if kernel == Kernel::Skip {
-                let cycle = units[unit].clock.first_from(date);
+                // What comes late wakes at once.
+                let cycle = units[unit].clock.first_from(date.max(Femtos(at.0 + 1)));
                 bring_forward(&mut units[unit], &mut next[unit], cycle);
             }
         });

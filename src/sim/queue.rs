@@ -14,6 +14,9 @@
 //!
 //! So the order in which two units tick at one instant cannot matter. A full queue wakes a sender that found it full; a push
 //! wakes the receiver; a sender may also ask to be woken after a number of pops ([`Out::watch_pops`]).
+//!
+//! A receiver that takes items [as at earlier edges](Queue::wait) need not run for each: from a [patient](Queue::patient) queue it hears of
+//! those that [can wait](Item::can_wait) later, as long as their number leaves the sender room and nobody counts pops.
 
 use super::{
     digest::Digest,
@@ -39,6 +42,11 @@ pub trait Item: Clone {
     /// A word that tells it apart from others, for the event digest. It must not depend on payload bytes.
     fn word(&self) -> u64;
 
+    /// Whether a receiver that takes items late may hear of it late.
+    fn can_wait(&self) -> bool {
+        false
+    }
+
     /// Inverts a bit that `seed` picks.
     fn flip(&mut self, _seed: u64) {}
 
@@ -63,10 +71,12 @@ pub struct Queue<T> {
     sender: UnitId,
     receiver: UnitId,
     capacity: usize,
-    items: Ring<T>,
-    /// The instant of the latest push, and how many were pushed at it.
-    pushed_at: Femtos,
-    pushed: usize,
+    /// With the instants at which they were pushed.
+    items: Ring<(Femtos, T)>,
+    /// With fewer items than this it may keep its receiver waiting.
+    patient: usize,
+    /// How late the receiver may hear of an item, and until when it will run anyway.
+    patience: Option<(Femtos, Femtos)>,
     /// The instant of the latest pop, and how many were popped at it.
     popped_at: Femtos,
     popped: usize,
@@ -87,8 +97,8 @@ impl<T: Item> Queue<T> {
             receiver,
             capacity,
             items: Ring::with_room(capacity.min(64)),
-            pushed_at: Femtos::MAX,
-            pushed: 0,
+            patient: 0,
+            patience: None,
             popped_at: Femtos::MAX,
             popped: 0,
             pops: 0,
@@ -97,6 +107,28 @@ impl<T: Item> Queue<T> {
             digest: Digest::default(),
             watch: None,
         }
+    }
+
+    /// The same, patient with fewer than `items` items. The room above is for what the sender pushes until the receiver runs.
+    #[must_use]
+    pub const fn patient(mut self, items: usize) -> Self {
+        self.patient = items;
+        self
+    }
+
+    /// For a receiver that takes items as at earlier edges: whether nobody would notice if it took those in here late.
+    #[inline]
+    #[must_use]
+    pub const fn can_wait(&self) -> bool {
+        self.items.is_empty()
+            || (self.items.len() < self.patient && self.wake_at_pops == u64::MAX && !self.sender_waits)
+    }
+
+    /// From now on the receiver, which will run at `next` at the latest, need hear only `patience` later of items that can wait; with none, it
+    /// hears of every item at once.
+    #[inline]
+    pub const fn wait(&mut self, patience: Option<(Femtos, Femtos)>) {
+        self.patience = patience;
     }
 
     /// The sending end, at an instant.
@@ -121,7 +153,14 @@ impl<T: Item> Queue<T> {
     /// The item `place` behind the oldest, if the receiver sees it at `now`.
     #[must_use]
     pub fn visible_at(&self, now: Femtos, place: usize) -> Option<&T> {
-        if place < self.visible(now) { self.items.get(place) } else { None }
+        self.items.get(place).filter(|(pushed, _)| *pushed < now).map(|(_, item)| item)
+    }
+
+    /// The instant at which the oldest item was pushed.
+    #[must_use]
+    #[inline]
+    pub fn front_date(&self) -> Option<Femtos> {
+        self.items.front().map(|&(pushed, _)| pushed)
     }
 
     fn watch(&mut self) -> &mut Watch<T> {
@@ -134,20 +173,26 @@ impl<T: Item> Queue<T> {
     }
 
     #[inline]
-    fn visible(&self, now: Femtos) -> usize {
-        self.items.len() - if self.pushed_at == now { self.pushed } else { 0 }
+    fn shows(&self, now: Femtos) -> bool {
+        self.items.front().is_some_and(|&(pushed, _)| pushed < now)
+    }
+
+    /// After a push at `now`: whether the receiver will run early enough to take it as at its own edge.
+    #[inline]
+    fn waits(&self, now: Femtos, wakes: &Wakes) -> bool {
+        let Some((patience, next)) = self.patience else { return false };
+        let waits = self.items.len() < self.patient && self.wake_at_pops == u64::MAX;
+        let latest = Femtos(now.0 + patience.0);
+        if waits && self.items.len() == 1 && latest < next {
+            wakes.touch_at(self.receiver, latest);
+        }
+        waits
     }
 
     #[inline(always)]
     fn append(&mut self, now: Femtos, item: T) {
         self.digest.add(now.0, item.word());
-        self.items.push(item);
-        if self.pushed_at == now {
-            self.pushed += 1;
-        } else {
-            self.pushed_at = now;
-            self.pushed = 1;
-        }
+        self.items.push((now, item));
     }
 
     #[cold]
@@ -235,13 +280,23 @@ impl<T: Item> Out<'_, T> {
             if self.queue.popped_at == self.now {
                 self.wakes.touch(self.queue.sender);
             }
+            self.hasten();
         }
         room
+    }
+
+    /// Calls a receiver that waits: the sender is interested in what it takes.
+    #[inline]
+    fn hasten(&self) {
+        if self.queue.patience.is_some() && !self.queue.items.is_empty() {
+            self.wakes.touch(self.queue.receiver);
+        }
     }
 
     /// Pushes an item. The sender has made sure that there is room.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
+        let can_wait = item.can_wait();
         debug_assert!(
             self.queue.watch.is_some() || self.queue.occupied(self.now) < self.queue.capacity,
             "{} is full",
@@ -252,7 +307,9 @@ impl<T: Item> Out<'_, T> {
         } else {
             self.queue.append(self.now, item);
         }
-        self.wakes.touch(self.queue.receiver);
+        if !(can_wait && self.queue.waits(self.now, self.wakes)) {
+            self.wakes.touch(self.queue.receiver);
+        }
     }
 
     /// Notes a push at an instant `date` that has passed, of what is pushed now within an item.
@@ -275,6 +332,7 @@ impl<T: Item> Out<'_, T> {
         if self.queue.pops >= pops {
             self.wakes.touch(self.queue.sender);
         }
+        self.hasten();
     }
 }
 
@@ -291,7 +349,7 @@ impl<T: Item> In<'_, T> {
     #[inline]
     #[must_use]
     pub fn peek(&self) -> Option<&T> {
-        if self.queue.visible(self.now) == 0 { None } else { self.queue.items.front() }
+        self.peek_at(0)
     }
 
     /// The item `place` behind the oldest, if it is visible.
@@ -301,18 +359,11 @@ impl<T: Item> In<'_, T> {
         self.queue.visible_at(self.now, place)
     }
 
-    /// Visible items.
-    #[inline]
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.queue.visible(self.now)
-    }
-
     /// Whether nothing is visible.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        !self.queue.shows(self.now)
     }
 
     /// Takes the oldest visible item.
@@ -322,13 +373,13 @@ impl<T: Item> In<'_, T> {
             return None;
         }
         self.note_pop();
-        self.queue.items.pop()
+        self.queue.items.pop().map(|(_, item)| item)
     }
 
     /// The oldest visible item, in its place, from which [`Self::pass`] removes it.
     #[inline]
     pub fn head(&mut self) -> Option<&mut T> {
-        if self.is_empty() { None } else { self.queue.items.front_mut() }
+        if self.is_empty() { None } else { self.queue.items.front_mut().map(|(_, item)| item) }
     }
 
     /// Removes the oldest visible item.

@@ -72,12 +72,22 @@ impl Wake {
     }
 }
 
-/// The units whose ports have changed since the kernel last looked.
+/// What a unit that takes its time was from an earlier edge on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Charge {
+    pub cycle: u64,
+    pub busy_until: u64,
+    pub activity: Activity,
+}
+
+/// The units whose ports have changed since the kernel last looked, and what the unit that runs says of edges that have passed.
 #[derive(Debug, Default)]
 pub struct Wakes {
     next_edge: Cell<u64>,
     dated: RefCell<Vec<(UnitId, Femtos)>>,
     any_dated: Cell<bool>,
+    charges: RefCell<Vec<Charge>>,
+    any_charges: Cell<bool>,
 }
 
 impl Wakes {
@@ -91,6 +101,21 @@ impl Wakes {
     pub fn touch_at(&self, unit: UnitId, date: Femtos) {
         self.dated.borrow_mut().push((unit, date));
         self.any_dated.set(true);
+    }
+
+    /// Tells what the unit that runs has been since its edge `cycle`, which has passed: busy before `busy_until`, then `activity`.
+    #[inline]
+    pub fn charge(&self, cycle: u64, busy_until: u64, activity: Activity) {
+        self.charges.borrow_mut().push(Charge { cycle, busy_until, activity });
+        self.any_charges.set(true);
+    }
+
+    /// Takes what the unit that runs has told of earlier edges.
+    #[inline]
+    pub(super) fn take_charges(&self, each: impl FnMut(Charge)) {
+        if self.any_charges.replace(false) {
+            self.charges.borrow_mut().drain(..).for_each(each);
+        }
     }
 
     /// Takes the units to run at their next edge, as a bit mask by number.

@@ -35,8 +35,8 @@ pub struct Wire<T> {
     last_date: Femtos,
     /// On a lazy wire: dates of the items that wake the receiver.
     calls: Option<VecDeque<Femtos>>,
-    /// Whether the receiver is woken for every item all the same.
-    attended: bool,
+    /// Whether the receiver is woken for every item all the same, and how long after its date at the latest.
+    attended: Option<Femtos>,
     digest: Digest,
     faults: Option<Box<Faults<T>>>,
     probe: Option<Box<Probe>>,
@@ -53,7 +53,7 @@ impl<T: Item> Wire<T> {
             items: Ring::default(),
             last_date: Femtos(0),
             calls: None,
-            attended: false,
+            attended: None,
             digest: Digest::default(),
             faults: None,
             probe: None,
@@ -100,8 +100,10 @@ impl<T: Item> Wire<T> {
             None if first => wakes.touch_at(self.receiver, date),
             None => {}
             Some(calls) => {
-                if (call && calls.is_empty()) || (self.attended && first) {
+                if call && calls.is_empty() {
                     wakes.touch_at(self.receiver, date);
+                } else if let (Some(patience), true) = (self.attended, first) {
+                    wakes.touch_at(self.receiver, Femtos(date.0 + patience.0));
                 }
                 if call {
                     calls.push_back(date);
@@ -155,10 +157,10 @@ impl<T: Item> Wire<T> {
         self.items.remove();
     }
 
-    /// On a lazy wire: whether the receiver is from now on woken for every item, as on another wire.
+    /// On a lazy wire: whether the receiver is from now on woken for every item, at most so long after its date.
     #[inline]
-    pub const fn attend(&mut self, all: bool) {
-        self.attended = all;
+    pub const fn attend(&mut self, patience: Option<Femtos>) {
+        self.attended = patience;
     }
 
     /// The item `place` behind the oldest, if it has arrived.
@@ -191,9 +193,14 @@ impl<T: Item> Wire<T> {
     #[inline]
     #[must_use]
     pub fn next_arrival(&self) -> Option<Femtos> {
-        match &self.calls {
-            Some(calls) if !self.attended => calls.front().copied(),
-            _ => self.front_date(),
+        let Some(calls) = &self.calls else { return self.front_date() };
+        let called = calls.front().copied();
+        match (self.attended, self.front_date()) {
+            (Some(patience), Some(front)) => {
+                let latest = Femtos(front.0 + patience.0);
+                Some(called.map_or(latest, |called| called.min(latest)))
+            }
+            _ => called,
         }
     }
 }

@@ -34,7 +34,7 @@ use crate::{
         Memory as HostMemoryKind, NonceStreams, Nonces, PrivateMemory, Sealing, map, spec::CipherWork,
     },
     pcie::{
-        port::{Port, Side},
+        port::{Lateness, Port, Side},
         root_complex::RootComplex,
         split::MaxSize,
     },
@@ -364,7 +364,16 @@ impl System {
         let boundary = machine.link.read_completion_boundary.0;
         let pairs = machine.link.carries_pairs();
         let mut host_port = Port::new(&machine.link, Side::Host, clocks.mac, exact);
-        if !request.injections.is_empty() {
+        let mut gpu_port = Port::new(&machine.link, gpu_side, clocks.mac, exact);
+        let late = Lateness::most(&machine.link, clocks.mac, &root_complex, clocks.root_complex);
+        let mut told_late = 0;
+        if request.injections.is_empty() {
+            if machine.link.ide.is_none() {
+                host_port.take_time(late.port, false);
+                gpu_port.take_time(late.port, true);
+                told_late = late.root;
+            }
+        } else {
             host_port.send_singly();
         }
         let mut hbm = Hbm::new(&machine.hbm, clocks.hbm);
@@ -379,9 +388,11 @@ impl System {
             channels: Channels::new(machine, count, &names),
             driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces))?,
             cipher: build(Cipher::new(&machine.cipher, &machine.driver, cryptor))?,
-            root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?.in_pairs(pairs),
+            root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?
+                .in_pairs(pairs)
+                .told_late(told_late),
             host_port,
-            gpu_port: Port::new(&machine.link, gpu_side, clocks.mac, exact),
+            gpu_port,
             ide: machine.link.ide.is_some(),
             scheduler: Scheduler::new(machine.compute.schedule),
             front_ends: [front_end(SYSMEM_READ, secrets.h2d), front_end(SYSMEM_WRITE, secrets.d2h)],

@@ -87,8 +87,11 @@ impl Channels {
             .collect();
         let doorbells = by_credits(gpu.posted_headers);
         gpu_receive.push(Queue::new("gpu.scheduler.doorbells", GPU_PORT, SCHEDULER, doorbells));
-        let mut gpu_send: Vec<_> =
-            each().map(|(unit, name)| Queue::new(format!("{name}.requests"), unit, GPU_PORT, PORT_DEPTH)).collect();
+        let mut gpu_send: Vec<_> = each()
+            .map(|(unit, name)| {
+                Queue::new(format!("{name}.requests"), unit, GPU_PORT, PORT_DEPTH).patient(PORT_DEPTH / 4)
+            })
+            .collect();
         gpu_send.push(Queue::new("gpu.scheduler.requests", SCHEDULER, GPU_PORT, PORT_DEPTH));
         let retired = |name: &str, unit| Queue::new(format!("{name}.retired"), unit, SCHEDULER, HANDOVER);
         let sm = UnitId(FIRST_PCE + pces.len() as u8);

@@ -331,15 +331,6 @@ impl System {
 }
 
 impl System {
-    /// At the end of a run: device memory, the port of the GPU and the root complex take what has come to them by then and did not wake them.
-    pub fn catch_up(&mut self, end: Femtos) {
-        for unit in [HBM, GPU_PORT, ROOT_COMPLEX] {
-            let clock = self.units[usize::from(unit.0)].clock;
-            let cycle = clock.first_after(end).saturating_sub(1);
-            self.tick(unit, Now { cycle, time: clock.edge(cycle) });
-        }
-    }
-
     /// After a tick of the driver: whether a copy has ended, or all have.
     fn note_ends(&mut self) {
         let ended = self.driver.ended();
@@ -422,6 +413,10 @@ impl Machine for System {
 
     fn channels(&self) -> Vec<&dyn Channel> {
         self.channels.all()
+    }
+
+    fn late(&self) -> &'static [UnitId] {
+        &[HOST_PORT, ROOT_COMPLEX, GPU_PORT, HBM]
     }
 
     #[inline]

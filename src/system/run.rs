@@ -46,7 +46,6 @@ pub fn run(
         }
         Err(error) => return Err(error.into()),
     };
-    system.catch_up(run.end);
     if let Some(port) = insecure(&system) {
         system.driver.give_up(run.end, format!("a MAC was wrong at the {port} port: the IDE stream is insecure"));
     }

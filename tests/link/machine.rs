@@ -10,7 +10,7 @@ use crate::units::{Got, Requester, Sink, Source, ToyMemory};
 use sealsim::{
     pcie::{
         packet::{Kind, Payload, Tlp},
-        port::{self, Frame, Port, Side, Traffic},
+        port::{self, Frame, Lateness, Port, Side, Traffic},
         root_complex::{self, Notice, RootComplex},
         spec::{CreditSpec, LinkSpec, RootComplexSpec},
     },
@@ -63,6 +63,8 @@ pub struct Plan {
     pub source_room: usize,
     /// Whether the TLPs of pairs travel one by one even where nothing looks at them.
     pub singly: bool,
+    /// Whether ports take their time where nothing looks at them.
+    pub late: bool,
 }
 
 pub fn infinite() -> CreditSpec {
@@ -141,6 +143,7 @@ impl Plan {
             tags: 0,
             source_room: 4,
             singly: false,
+            late: true,
         }
     }
 }
@@ -206,6 +209,7 @@ pub struct Link {
     pub memory: ToyMemory,
     pub requester: Requester,
     pub noticed: Vec<(u64, u64)>,
+    told_late: u64,
 }
 
 const HOST_PORT: UnitId = UnitId(0);
@@ -243,13 +247,29 @@ impl Link {
             memory: ToyMemory { exact: plan.exact, record: plan.record, ..ToyMemory::default() },
             requester: Requester::default(),
             noticed: Vec::new(),
+            told_late: 0,
             plan,
         };
+        link.be_late(mac);
         link.unit("host port", mac, Role::HostPort);
         link.unit("gpu port", mac, Role::GpuPort);
         link.build_host(mac);
         link.build_gpu(mac);
         link
+    }
+
+    fn be_late(&mut self, mac: Clock) {
+        if !self.plan.late || self.plan.link.ide.is_some() {
+            return;
+        }
+        let root_clock = |root: &RootComplexSpec| Clock::new(root.clock).unwrap();
+        let late = match &self.plan.root {
+            Some(root) => Lateness::most(&self.plan.link, mac, root, root_clock(root)),
+            None => Lateness { port: self.plan.link.flight.0.saturating_sub(2), root: 0 },
+        };
+        self.told_late = late.root;
+        self.host.take_time(late.port, false);
+        self.gpu.take_time(late.port, self.plan.root.is_some());
     }
 
     fn unit(&mut self, name: &str, clock: Clock, role: Role) -> UnitId {
@@ -262,8 +282,8 @@ impl Link {
         if let Some(spec) = self.plan.root.clone() {
             let clock = Clock::new(spec.clock).unwrap();
             let boundary = self.plan.link.read_completion_boundary.0;
-            self.root =
-                Some(RootComplex::new(&spec, boundary, clock).unwrap().in_pairs(self.plan.link.carries_pairs()));
+            let root = RootComplex::new(&spec, boundary, clock).unwrap();
+            self.root = Some(root.in_pairs(self.plan.link.carries_pairs()).told_late(self.told_late));
             let root = self.unit("root complex", clock, Role::Root);
             let cpu = self.unit("cpu", mac, Role::Cpu);
             self.root_reads = Wire::lazy("host reads", HOST_PORT, root);
@@ -291,7 +311,7 @@ impl Link {
             self.requester.held = vec![Vec::new(); usize::from(self.plan.tags)];
             self.requester.open = vec![(0, 0, 0, 0); usize::from(self.plan.tags)];
             let requester = self.unit("requester", mac, Role::Requester);
-            self.gpu_send.push(Queue::new("reads", requester, GPU_PORT, 8));
+            self.gpu_send.push(Queue::new("reads", requester, GPU_PORT, 16).patient(4));
             requester
         });
         for place in 0..=usize::from(self.plan.pces) {
@@ -441,6 +461,10 @@ impl Machine for Link {
         self.host.fault().or_else(|| self.gpu.fault()).cloned().or_else(|| self.requester.wrong.clone())
     }
 
+    fn late(&self) -> &'static [UnitId] {
+        &[HOST_PORT, UnitId(2), GPU_PORT]
+    }
+
     fn channels(&self) -> Vec<&dyn Channel> {
         let queues = [&self.host_send, &self.host_receive, &self.gpu_send, &self.gpu_receive];
         let mut all: Vec<&dyn Channel> = queues.into_iter().flatten().map(|q| q as &dyn Channel).collect();
@@ -467,6 +491,10 @@ pub fn go(
     order: Order,
     faults: &[(Injection, u64)],
 ) -> Result<(Link, Outcome), SimulationError> {
+    let mut plan = plan.clone();
+    if !faults.is_empty() {
+        plan.late = false;
+    }
     let mut link = Link::new(plan.clone());
     link.arm(faults);
     if plan.singly || !faults.is_empty() {

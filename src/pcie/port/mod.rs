@@ -34,6 +34,7 @@
 
 mod frame;
 mod ide;
+mod late;
 mod pool;
 mod receive;
 mod replay;
@@ -46,15 +47,17 @@ use super::{
     spec::{CreditSpec, LinkSpec},
 };
 use crate::{
-    sim::{Activity, Clock, Now, Queue, Wake, Wakes, Wire},
+    sim::{Clock, Now, Queue, Wake, Wakes, Wire},
     units::Femtos,
 };
 use ide::{Incoming, Outgoing};
+use late::Late;
 use pool::Promises;
 use receive::Receiver;
-use transmit::Transmitter;
+use transmit::{Sending, Transmitter};
 
 pub use frame::{Frame, TlpFrame};
+pub use late::Lateness;
 
 /// Sequence numbers are counted modulo this.
 const SEQUENCES: u16 = 4096;
@@ -176,6 +179,7 @@ pub struct Port {
     ack_latency: u64,
     /// Whether the TLPs of a pair may travel as one item.
     pairs: bool,
+    late: Late,
     recovery_cycles: u64,
     transmitter: Transmitter,
     receiver: Receiver,
@@ -215,6 +219,7 @@ impl Port {
             flight: spec.flight.0.max(1),
             ack_latency: spec.ack_latency.0,
             pairs: true,
+            late: Late::default(),
             recovery_cycles: clock.cycles_in(spec.recovery),
             transmitter: Transmitter::new(spec, partner, outgoing),
             receiver: Receiver::new(Promises::new(spec, own, side, repeat), incoming),
@@ -251,33 +256,42 @@ impl Port {
     /// Advances by one edge.
     #[inline]
     pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+        self.catch_up(now, ports);
         self.receive(now, ports);
         if self.receiver.ide.is_some() {
             self.release(now, ports);
         }
         let sending = self.transmit(now, ports);
         let (busy_until, activity) = (sending.busy_until, sending.activity);
-        // Acks and credits matter at once where they are waited for.
-        ports.wire_in.attend(!sending.full && matches!(sending.activity, Activity::Stall(_)));
-        if let Some(root) = &mut ports.root {
-            root.completions.attend(!sending.full);
+        if self.can_be_late(&sending, ports) {
+            let at = self.be_late(now, &sending, ports);
+            return Wake { at, listens: true, background: false, busy_until, activity };
         }
+        let due = self.be_prompt(now, &sending, ports).min(self.transmit_due(&sending, ports));
         let arrival = ports.wire_in.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
         let release = self.receiver.ide.as_ref().map_or(Wake::NEVER, |ide| ide.next_release());
-        let at = arrival.min(self.transmitter.buffer.deadline()).min(release);
+        let at = arrival.min(release).min(due);
         if sending.full {
             // Nothing but arrivals, which wake by their date, matters until there is room again.
-            return Wake { at: at.min(sending.room_from), listens: false, background: false, busy_until, activity };
+            return Wake { at, listens: false, background: false, busy_until, activity };
         }
-        // What waits for its date goes out at that date, if there is room.
-        let waiting = self.transmitter.ide.as_ref().map_or(Wake::NEVER, |ide| ide.deadline);
-        let at = at.min(self.receiver.ack_due.min(waiting).max(sending.room_from));
-        let completions = ports.root.as_ref().and_then(|root| root.completions.next_arrival());
-        let completions = completions.map_or(Wake::NEVER, |date| self.clock.first_from(date).max(sending.room_from));
-        let at = at.min(completions);
         let (timer, urgent) = self.receiver.promises.timer();
         let background = at == Wake::NEVER && !urgent;
         Wake { at: at.min(timer.max(sending.room_from)), listens: true, background, busy_until, activity }
+    }
+
+    /// The edge at which the transmitter runs again if nothing more comes and no credits are to be given back.
+    #[inline]
+    fn transmit_due(&self, sending: &Sending, ports: &Ports<'_>) -> u64 {
+        let deadline = self.transmitter.buffer.deadline();
+        if sending.full {
+            return deadline.min(sending.room_from);
+        }
+        // What waits for its date goes out at that date, if there is room.
+        let waiting = self.transmitter.ide.as_ref().map_or(Wake::NEVER, |ide| ide.deadline);
+        let completions = ports.root.as_ref().and_then(|root| root.completions.front_date());
+        let completions = completions.map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        deadline.min(self.receiver.ack_due.min(waiting).min(completions).max(sending.room_from))
     }
 
     const fn recovering(&self, cycle: u64) -> bool {

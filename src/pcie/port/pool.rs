@@ -219,6 +219,11 @@ impl Promises {
         self.timer = if pool.drained >= pool.threshold || cycle >= timer { 0 } else { self.timer.min(timer) };
     }
 
+    /// Whether nothing received is still to drain.
+    pub const fn all_drained(&self) -> bool {
+        self.holding == 0
+    }
+
     /// Counts in a TLP that goes nowhere: its space is free at once.
     pub fn discard(&mut self, need: Credits) {
         let pool = &mut self.pools[pool_of(need.class)];

@@ -66,48 +66,52 @@ impl Port {
     /// Takes everything that has arrived.
     #[inline]
     pub(super) fn receive(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some((date, frame)) = ports.wire_in.front().filter(|(date, _)| *date <= now.time) {
-            match frame {
-                Frame::Training { until } => {
-                    let until = *until;
-                    self.recover(until);
-                }
-                Frame::Dllp(bytes) => {
-                    // It may have come before, without a call.
-                    let (bytes, cycle) = (*bytes, self.clock.first_from(date));
-                    if !self.recovering(cycle) {
-                        self.receive_dllp(bytes, cycle);
-                    }
-                }
-                // Whatever was under way when the link went down is lost.
-                _ if self.recovering(now.cycle) => {}
-                Frame::Tlp(frame) if frame.tlp.is_pair() => {
-                    let first = now.cycle - u64::from(frame.lead);
-                    let sequence = frame.sequence();
-                    if sequence == (self.receiver.expected + 1) % SEQUENCES && !self.recovering(first) {
-                        let (receive, wakes) = (&mut *ports.receive, ports.wakes);
-                        self.accept_pair(&mut frame.tlp, first, now, receive, wakes);
-                    } else {
-                        let frames = frame.split();
-                        self.take_frame(frames.0, first, ports);
-                        self.take_frame(frames.1, now.cycle, ports);
-                    }
-                }
-                Frame::Tlp(frame) => {
-                    if self.check(frame, now.cycle) {
-                        let outlets = Outlets { receive: ports.receive, root: &mut ports.root, wakes: ports.wakes };
-                        self.accept(&mut frame.tlp, now, outlets);
-                    }
-                }
-            }
-            ports.wire_in.pass();
+        while let Some(date) = ports.wire_in.front_date().filter(|date| *date <= now.time) {
+            self.take_front(Now { cycle: self.clock.first_from(date), time: date }, ports);
         }
         self.receive_first(now, ports);
     }
 
+    /// Takes the oldest of what is under way, as it arrives `then`.
+    #[inline]
+    pub(super) fn take_front(&mut self, then: Now, ports: &mut Ports<'_>) {
+        match ports.wire_in.front() {
+            None => return,
+            Some((_, Frame::Training { until })) => {
+                let until = *until;
+                self.recover(until);
+            }
+            // Whatever was under way when the link went down is lost.
+            _ if self.recovering(then.cycle) => {}
+            Some((_, Frame::Dllp(bytes))) => {
+                let bytes = *bytes;
+                self.receive_dllp(bytes, then.cycle);
+            }
+            Some((_, Frame::Tlp(frame))) if frame.tlp.is_pair() => {
+                let first = then.cycle - u64::from(frame.lead);
+                let sequence = frame.sequence();
+                if sequence == (self.receiver.expected + 1) % SEQUENCES && !self.recovering(first) {
+                    let (receive, wakes) = (&mut *ports.receive, ports.wakes);
+                    self.accept_pair(&mut frame.tlp, first, then, receive, wakes);
+                } else {
+                    let frames = frame.split();
+                    self.take_frame(frames.0, first, ports);
+                    self.take_frame(frames.1, then.cycle, ports);
+                }
+            }
+            Some((_, Frame::Tlp(frame))) => {
+                if self.check(frame, then.cycle) {
+                    let outlets = Outlets { receive: ports.receive, root: &mut ports.root, wakes: ports.wakes };
+                    self.accept(&mut frame.tlp, then, outlets);
+                }
+            }
+        }
+        ports.wire_in.pass();
+    }
+
     /// Takes the first TLP of a pair whose second is still under way, if it has arrived.
     #[inline]
-    fn receive_first(&mut self, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn receive_first(&mut self, now: Now, ports: &mut Ports<'_>) {
         let Some((date, Frame::Tlp(frame))) = ports.wire_in.front() else { return };
         if !frame.tlp.is_pair() {
             return;

@@ -15,7 +15,7 @@ use crate::{
         spec::{CreditSpec, LinkSpec},
         wire::dllp::DllpRepr,
     },
-    sim::{Activity, Now, Stall, Wake, Wakes, Wire},
+    sim::{Activity, Item, Now, Stall, Wake, Wakes, Wire},
     units::Femtos,
 };
 
@@ -35,15 +35,15 @@ pub(super) struct Transmitter {
     /// Where in the stream the next token lies at the earliest.
     position: u64,
     /// The cycle that `position` lies in; before it there is no room.
-    room_from: u64,
-    /// The cycle behind the one in which the second TLP of the last pair begins.
+    pub room_from: u64,
+    /// The cycle behind the last one in which anything begins, if it did not fill that cycle.
     busy_until: u64,
     /// Symbol time of the last SDP.
     last_sdp: u64,
     /// The input whose turn it is.
     turn: usize,
     /// The second TLP of a pair whose first has gone.
-    second: Option<Tlp>,
+    pub second: Option<Tlp>,
     pub buffer: ReplayBuffer,
     pub partner: [TransmitPool; 3],
     pub ide: Option<Box<Outgoing>>,
@@ -187,7 +187,10 @@ impl Port {
             }
             next = match self.next(now, ports) {
                 Ok(next) => next,
-                Err(activity) => return Sending::waits(now.cycle + 1, activity),
+                Err(activity) => {
+                    self.transmitter.busy_until = now.cycle + 1;
+                    return Sending::waits(now.cycle + 1, activity);
+                }
             };
         }
         Sending::full(self.transmitter.room_from)
@@ -230,7 +233,7 @@ impl Port {
             Next::Replay => {
                 if let Some((sequence, mut tlp)) = self.transmitter.buffer.next_again() {
                     self.traffic.replays += 1;
-                    self.put_tlp(&mut tlp, sequence, ports.wire_out, ports.wakes);
+                    self.put_tlp(&mut tlp, sequence, true, ports.wire_out, ports.wakes);
                 }
             }
             Next::Input(place) => {
@@ -275,7 +278,7 @@ impl Port {
         let need = tlp.credits();
         self.transmitter.partner[pool_of(need.class)].consume(need);
         let sequence = self.transmitter.buffer.push(tlp, now.cycle);
-        self.put_tlp(tlp, sequence, wire, wakes);
+        self.put_tlp(tlp, sequence, !(self.late.partner && tlp.can_wait()), wire, wakes);
     }
 
     #[cold]
@@ -314,7 +317,7 @@ impl Port {
     }
 
     #[inline]
-    fn put_tlp(&mut self, tlp: &mut Tlp, sequence: u16, wire: &mut Wire<Frame>, wakes: &Wakes) {
+    fn put_tlp(&mut self, tlp: &mut Tlp, sequence: u16, call: bool, wire: &mut Wire<Frame>, wakes: &Wakes) {
         let length = u64::from(tlp.wire_dw());
         self.traffic.tlps += 1;
         self.traffic.wire_bytes += length * 4;
@@ -323,7 +326,7 @@ impl Port {
             self.traffic.payload_bytes += u64::from(tlp.bytes);
         }
         let end = self.transmitter.take(length);
-        wire.send(self.clock.edge(end + self.flight), Frame::tlp(tlp.take(), sequence), wakes);
+        wire.send_called(self.clock.edge(end + self.flight), Frame::tlp(tlp.take(), sequence), call, wakes);
     }
 
     fn put_dllp(&mut self, repr: DllpRepr, ports: &mut Ports<'_>) {

@@ -1,0 +1,177 @@
+//! A port that takes its time.
+//!
+//! What a transmitter sends is at the partner a flight later, and what a root complex is asked for is not ready before its latency has passed. So
+//! nobody notices if a port does now what was to be done at edges before this one, as at those edges, in their order: it then runs once for
+//! many TLPs.
+//!
+//! | what | how late |
+//! | --- | --- |
+//! | what is to be sent: TLPs of [queues that can wait](crate::sim::Queue::can_wait) and of a root complex, Acks, credits, replays | so many cycles that it has been sent before it arrives |
+//! | reads to be taken for a root complex | as many, which the root complex must know of |
+//! | all else that arrives | at its edge |
+//!
+//! A port is prompt while it is stalled, sends again, holds what others drain, or has been in Recovery, and always with IDE.
+
+use super::{Port, Ports, Sending};
+use crate::{
+    pcie::spec::{LinkSpec, RootComplexSpec},
+    sim::{Activity, Clock, Now, Queue, Wake},
+    units::Femtos,
+};
+
+/// How late what nobody notices may be, in cycles of who is late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lateness {
+    /// Of [ports](Port::take_time).
+    pub port: u64,
+    /// Of what a root complex is [told](crate::pcie::root_complex::RootComplex::told_late).
+    pub root: u64,
+}
+
+impl Lateness {
+    /// As late as a link allows whose ports run on `mac`, and a root complex on a clock of its own: less than a flight, so that all has been
+    /// sent before it arrives, and less than the latency of a read, so that its completions are known before they are ready.
+    #[must_use]
+    pub fn most(link: &LinkSpec, mac: Clock, root: &RootComplexSpec, clock: Clock) -> Self {
+        let ready = clock.edge(root.read_latency.0.saturating_sub(5));
+        let port = link.flight.0.saturating_sub(2).min(mac.first_after(ready) - 1);
+        Self { port, root: if port > 0 { clock.first_from(mac.edge(port)) + 2 } else { 0 } }
+    }
+}
+
+/// How late a port may be, and how late it is.
+#[derive(Debug, Default)]
+pub(super) struct Late {
+    /// Cycles that it may be late; 0 for one that is prompt.
+    cycles: u64,
+    /// The same as a duration, rounded down.
+    patience: Femtos,
+    /// Whether the partner takes reads late.
+    pub partner: bool,
+    /// Whether there may be edges before this one with something to do.
+    behind: bool,
+    /// Where there are: the edge at which the transmitter is to run if nothing arrives and no queue has anything before.
+    due: u64,
+    /// The edge before which the transmitter, as it ran last, looks at nothing; 0 if it does.
+    room_from: u64,
+    /// Whether it was stalled when it ran last.
+    stalled: bool,
+}
+
+impl Port {
+    /// From now on what this port sends, and the reads that it takes for a root complex, may be so many cycles late. `partner` says that the
+    /// partner takes reads as late. At most two cycles less than the flight time.
+    pub fn take_time(&mut self, cycles: u64, partner: bool) {
+        if cycles > 0 && self.transmitter.ide.is_none() {
+            let patience = self.clock.edge(cycles.saturating_sub(1));
+            self.late = Late { cycles, patience, partner, ..Late::default() };
+        }
+    }
+
+    /// Whether nobody will notice if this port runs late.
+    #[inline]
+    pub(super) fn can_be_late(&self, sending: &Sending, ports: &Ports<'_>) -> bool {
+        self.late.cycles > 0
+            && !matches!(sending.activity, Activity::Stall(_))
+            && self.recovery_until == 0
+            && self.transmitter.second.is_none()
+            && !self.transmitter.buffer.replaying()
+            && self.receiver.promises.all_drained()
+            && ports.send.iter().all(Queue::can_wait)
+    }
+
+    /// Gives the edge at which this port, whose transmitter has just run, is to run again.
+    #[inline]
+    pub(super) fn be_late(&mut self, now: Now, sending: &Sending, ports: &mut Ports<'_>) -> u64 {
+        self.late.behind = true;
+        self.set_due(now, sending, ports);
+        // Something may have been pushed at this very instant.
+        let due = self.late.due.min(self.source_due(ports));
+        let Late { cycles, patience, .. } = self.late;
+        if let Some(root) = &mut ports.root {
+            ports.wire_in.attend(Some(patience));
+            root.completions.attend(Some(patience));
+        } else {
+            ports.wire_in.attend(None);
+        }
+        let arrival = ports.wire_in.next_arrival().unwrap_or(Femtos::MAX);
+        let arrival = if arrival == Femtos::MAX { Wake::NEVER } else { self.clock.first_from(arrival) };
+        let at = arrival.min(due.saturating_add(cycles));
+        let next = self.clock.edge(at);
+        ports.send.iter_mut().for_each(|queue| queue.wait(Some((patience, next))));
+        at
+    }
+
+    /// Hears of everything at once. Gives the edge at which this port must run again to see what was pushed at this very instant, while it
+    /// was late.
+    #[inline]
+    pub(super) fn be_prompt(&mut self, now: Now, sending: &Sending, ports: &mut Ports<'_>) -> u64 {
+        let was_late = std::mem::take(&mut self.late.behind);
+        // Acks and credits matter at once where they are waited for.
+        let waits = !sending.full && matches!(sending.activity, Activity::Stall(_));
+        let late_reads = self.late.cycles > 0 && ports.root.is_some();
+        ports.wire_in.attend((waits || late_reads).then_some(Femtos(0)));
+        if let Some(root) = &mut ports.root {
+            root.completions.attend((!sending.full).then_some(Femtos(0)));
+        }
+        if self.late.cycles > 0 {
+            ports.send.iter_mut().for_each(|queue| queue.wait(None));
+        }
+        let unseen = was_late && !sending.full && !ports.send.iter().all(Queue::is_vacant);
+        if unseen { now.cycle + 1 } else { Wake::NEVER }
+    }
+
+    /// Does what was to be done at the edges before this one.
+    #[inline]
+    pub(super) fn catch_up(&mut self, now: Now, ports: &mut Ports<'_>) {
+        while self.late.behind {
+            let due = if self.late.stalled { self.late.due } else { self.late.due.min(self.source_due(ports)) };
+            let front = ports.wire_in.front_date().unwrap_or(Femtos::MAX);
+            if front < now.time {
+                let cycle = self.clock.first_from(front);
+                if cycle <= due && cycle < now.cycle {
+                    self.take_front(Now { cycle, time: front }, ports);
+                    self.late.due = self.late.due.min(self.due_after_arrival(cycle));
+                    continue;
+                }
+            }
+            if due >= now.cycle {
+                return;
+            }
+            let then = Now { cycle: due, time: self.clock.edge(due) };
+            self.receive_first(then, ports);
+            let sending = self.transmit(then, ports);
+            ports.wakes.charge(then.cycle, sending.busy_until, sending.activity);
+            self.set_due(then, &sending, ports);
+        }
+    }
+
+    /// Notes when the transmitter, which has just run, runs again.
+    #[inline]
+    fn set_due(&mut self, now: Now, sending: &Sending, ports: &Ports<'_>) {
+        self.late.stalled = matches!(sending.activity, Activity::Stall(_));
+        self.late.room_from = sending.room_from;
+        let timer = self.receiver.promises.timer().0.max(sending.room_from);
+        // Whatever comes may end a stall.
+        let due = if self.late.stalled { 0 } else { self.transmit_due(sending, ports).min(timer) };
+        self.late.due = due.max(now.cycle + 1);
+    }
+
+    /// The edge at which the transmitter finds a TLP, and room for it.
+    #[inline]
+    fn source_due(&self, ports: &Ports<'_>) -> u64 {
+        // What is pushed shows after its date, what is sent at it.
+        let oldest = ports.send.iter().filter_map(Queue::front_date).min().map(|date| Femtos(date.0 + 1));
+        let completions = ports.root.as_ref().and_then(|root| root.completions.front_date());
+        let first = oldest.into_iter().chain(completions).min();
+        first.map_or(Wake::NEVER, |date| self.clock.first_from(date).max(self.late.room_from))
+    }
+
+    /// The edge at which the transmitter has something to do because of what has arrived in `cycle`.
+    #[inline]
+    fn due_after_arrival(&self, cycle: u64) -> u64 {
+        let at_once = self.late.stalled || self.training_due || self.transmitter.buffer.replaying();
+        let due = if at_once { cycle } else { self.receiver.ack_due.min(self.receiver.promises.timer().0) };
+        due.max(self.late.room_from).max(cycle)
+    }
+}
