@@ -76,7 +76,7 @@ impl Port {
             && self.recovery_until == 0
             && self.transmitter.second.is_none()
             && !self.transmitter.buffer.replaying()
-            && self.receiver.promises.all_drained()
+            && (self.receiver.promises.all_drained() || (ports.root.is_none() && sending.room_from == 0))
             && ports.send.iter().all(Queue::can_wait)
     }
 
@@ -96,7 +96,11 @@ impl Port {
         }
         let arrival = ports.wire_in.next_arrival().unwrap_or(Femtos::MAX);
         let arrival = if arrival == Femtos::MAX { Wake::NEVER } else { self.clock.first_from(arrival) };
-        let at = arrival.min(due.saturating_add(cycles));
+        let mut at = arrival.min(due.saturating_add(cycles));
+        if !self.receiver.promises.all_drained() {
+            // Looks at what has drained when it is time to.
+            at = at.min(self.receiver.promises.timer().0).max(now.cycle + 1);
+        }
         let next = self.clock.edge(at);
         ports.send.iter_mut().for_each(|queue| queue.wait(Some((patience, next))));
         at
@@ -124,7 +128,15 @@ impl Port {
     /// Does what was to be done at the edges before this one.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while self.late.behind {
+        if self.late.behind {
+            self.receiver.promises.blind = true;
+            self.do_what_was_due(now, ports);
+            self.receiver.promises.blind = false;
+        }
+    }
+
+    fn do_what_was_due(&mut self, now: Now, ports: &mut Ports<'_>) {
+        loop {
             let due = if self.late.stalled { self.late.due } else { self.late.due.min(self.source_due(ports)) };
             let front = ports.wire_in.front_date().unwrap_or(Femtos::MAX);
             if front < now.time {

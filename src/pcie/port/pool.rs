@@ -156,6 +156,8 @@ pub(super) struct Promises {
     urgent: bool,
     /// TLPs of finite pools that have not drained.
     holding: u32,
+    /// Whether it does not see what has drained: at an edge that has passed, before which nothing that matters has.
+    pub blind: bool,
 }
 
 impl Promises {
@@ -173,7 +175,7 @@ impl Promises {
         });
         let drains: Vec<_> = drains.collect();
         let scattered = drains.len() > 2 && pools[pool_of(CreditClass::Completion)].finite;
-        Self { scattered, pools, drains, update: spec.credit_update.0, repeat, timer: 0, urgent: false, holding: 0 }
+        Self { scattered, pools, drains, update: spec.credit_update.0, repeat, timer: 0, urgent: false, holding: 0, blind: false }
     }
 
     /// Whether what goes out by `output` costs credits.
@@ -246,7 +248,7 @@ impl Promises {
     /// Whether as many TLPs have left as an update waits for.
     #[inline]
     fn drained(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
-        if self.holding == 0 {
+        if self.holding == 0 || self.blind {
             return false;
         }
         let mut drains = self.drains.iter().zip(outputs).filter(|(drain, _)| !drain.held.is_empty());
