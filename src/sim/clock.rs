@@ -26,7 +26,8 @@ struct Scale {
     whole: u64,
     fraction: u64,
     add: u128,
-    shift: u32,
+    /// `shift` less the 64 of a word.
+    beyond_word: u32,
     limit: u64,
     numerator: u64,
     denominator: u64,
@@ -57,7 +58,7 @@ impl Scale {
             whole,
             fraction: fraction as u64,
             add: if up { one - half_step - 1 } else { half_step },
-            shift,
+            beyond_word: extra,
             limit: if limit < 1 << 63 { limit } else { 1 << 63 },
             numerator,
             denominator,
@@ -69,7 +70,8 @@ impl Scale {
     #[inline]
     const fn of(&self, n: u64) -> u64 {
         if n < self.limit {
-            n * self.whole + ((n as u128 * self.fraction as u128 + self.add) >> self.shift) as u64
+            let sum = n as u128 * self.fraction as u128 + self.add;
+            n * self.whole + ((sum >> Self::BITS) as u64 >> self.beyond_word)
         } else {
             self.divide(n)
         }

@@ -85,8 +85,7 @@ impl Port {
     pub(super) fn be_late(&mut self, now: Now, sending: &Sending, ports: &mut Ports<'_>) -> u64 {
         self.late.behind = true;
         self.set_due(now, sending, ports);
-        // Something may have been pushed at this very instant.
-        let due = self.late.due.min(self.source_due(ports));
+        let due = self.late.due;
         let Late { cycles, patience, .. } = self.late;
         if let Some(root) = &mut ports.root {
             ports.wire_in.attend(Some(patience));
@@ -136,8 +135,9 @@ impl Port {
     }
 
     fn do_what_was_due(&mut self, now: Now, ports: &mut Ports<'_>) {
+        self.late.due = self.late.due.min(self.source_due(ports));
         loop {
-            let due = if self.late.stalled { self.late.due } else { self.late.due.min(self.source_due(ports)) };
+            let due = self.late.due;
             let front = ports.wire_in.front_date().unwrap_or(Femtos::MAX);
             if front < now.time {
                 let cycle = self.clock.first_from(front);
@@ -151,7 +151,9 @@ impl Port {
                 return;
             }
             let then = Now { cycle: due, time: self.clock.edge(due) };
-            self.receive_first(then, ports);
+            if self.receiver.ack_due <= due {
+                self.receive_first(then, ports);
+            }
             let sending = self.transmit(then, ports);
             ports.wakes.charge(then.cycle, sending.busy_until, sending.activity);
             self.set_due(then, &sending, ports);
@@ -164,19 +166,28 @@ impl Port {
         self.late.stalled = matches!(sending.activity, Activity::Stall(_));
         self.late.room_from = sending.room_from;
         let timer = self.receiver.promises.timer().0.max(sending.room_from);
-        // Whatever comes may end a stall.
-        let due = if self.late.stalled { 0 } else { self.transmit_due(sending, ports).min(timer) };
+        // Whatever comes may end a stall. Something may have been pushed at this very instant.
+        let due = match self.late.stalled {
+            true => 0,
+            false => self.transmit_due(sending, ports).min(timer).min(self.source_due(ports)),
+        };
         self.late.due = due.max(now.cycle + 1);
     }
 
     /// The edge at which the transmitter finds a TLP, and room for it.
     #[inline]
     fn source_due(&self, ports: &Ports<'_>) -> u64 {
-        // What is pushed shows after its date, what is sent at it.
-        let oldest = ports.send.iter().filter_map(Queue::front_date).min().map(|date| Femtos(date.0 + 1));
-        let completions = ports.root.as_ref().and_then(|root| root.completions.front_date());
-        let first = oldest.into_iter().chain(completions).min();
-        first.map_or(Wake::NEVER, |date| self.clock.first_from(date).max(self.late.room_from))
+        let mut first = match &ports.root {
+            Some(root) => root.completions.front_date().unwrap_or(Femtos::MAX),
+            None => Femtos::MAX,
+        };
+        for queue in &*ports.send {
+            // What is pushed shows after its date, what is sent at it.
+            if let Some(Femtos(date)) = queue.front_date() {
+                first = first.min(Femtos(date + 1));
+            }
+        }
+        if first == Femtos::MAX { Wake::NEVER } else { self.clock.first_from(first).max(self.late.room_from) }
     }
 
     /// The edge at which the transmitter has something to do because of what has arrived in `cycle`.

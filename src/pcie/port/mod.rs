@@ -121,8 +121,11 @@ impl Ports<'_> {
     /// Whether no source has a TLP, now or at the next edge.
     #[inline]
     fn nothing_waits(&self, now: Femtos) -> bool {
-        let completions = self.root.as_ref().and_then(|root| root.completions.front_date());
-        completions.is_none_or(|date| date > now) && self.send.iter().all(Queue::is_vacant)
+        let sent = match &self.root {
+            Some(root) => root.completions.front_date().is_some_and(|date| date <= now),
+            None => false,
+        };
+        !sent && self.send.iter().all(Queue::is_vacant)
     }
 
     /// The TLP `place` behind the head of an input.

@@ -241,8 +241,13 @@ impl Promises {
     /// The pool whose update is due, if one is. If none is, a pop that makes one due wakes the port.
     #[inline]
     pub fn due(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> Option<usize> {
-        let settled = now.cycle < self.timer && !self.drained(now, outputs, wakes);
-        if settled { None } else { self.look(now, outputs, wakes) }
+        if self.settled(now, outputs, wakes) { None } else { self.look(now, outputs, wakes) }
+    }
+
+    /// Whether it is plain that no update is due.
+    #[inline]
+    pub fn settled(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
+        now.cycle < self.timer && !self.drained(now, outputs, wakes)
     }
 
     /// Whether as many TLPs have left as an update waits for.

@@ -162,7 +162,18 @@ impl Port {
         if now.cycle < self.transmitter.room_from {
             return Sending::full(self.transmitter.room_from);
         }
+        if self.finds_nothing(now, ports) {
+            return Sending::waits(self.transmitter.busy_until, Activity::Idle);
+        }
         self.fill(now, ports)
+    }
+
+    /// Whether it is plain that there is nothing to send.
+    #[inline]
+    fn finds_nothing(&self, now: Now, ports: &mut Ports<'_>) -> bool {
+        self.receiver.ack_due > now.cycle
+            && self.transmitter.nothing_waits(now.time, ports)
+            && self.receiver.promises.settled(now, ports.receive, ports.wakes)
     }
 
     #[inline]
@@ -185,7 +196,8 @@ impl Port {
                     false => Sending::full(self.transmitter.room_from),
                 };
             }
-            next = match self.next(now, ports) {
+            let none = self.finds_nothing(now, ports).then_some(Activity::Idle);
+            next = match none.map_or_else(|| self.next(now, ports), Err) {
                 Ok(next) => next,
                 Err(activity) => {
                     self.transmitter.busy_until = now.cycle + 1;
