@@ -190,16 +190,27 @@ impl Tlp {
         )
     }
 
-    /// The two completions of a pair, without what they carry: for what follows from their headers alone.
+    /// Bytes that the first completion of a pair carries.
     #[must_use]
     #[inline]
-    pub const fn headers_of_pair(&self) -> (Self, Self) {
-        let second = self.second as u32;
-        let first = self.bytes - second;
-        let mut headers =
-            (Self::read(self.tag, self.address, first), Self::read(self.tag, self.address + first as u64, second));
-        (headers.0.kind, headers.1.kind) = (self.kind, self.kind);
-        headers
+    pub const fn first(&self) -> u32 {
+        self.bytes - self.second as u32
+    }
+
+    /// DW on the wire of the two completions of a pair, which carry neither an ECRC nor anything of IDE.
+    #[must_use]
+    #[inline]
+    pub const fn wire_dw_of_pair(&self) -> (u32, u32) {
+        let offset = (self.address % 4) as u32;
+        let behind = (offset + self.first()) % 4;
+        (2 + 3 + covered(offset, self.first()), 2 + 3 + covered(behind, self.second as u32))
+    }
+
+    /// The [word](Item::word) of the first completion of a pair.
+    #[must_use]
+    #[inline]
+    pub const fn first_word(&self) -> u64 {
+        word(self.kind, self.tag, self.address, self.first())
     }
 
     /// Takes it from its place, where a shell without payload stays.
@@ -237,8 +248,7 @@ impl Tlp {
     }
 
     const fn covered_dw(&self) -> u32 {
-        let dw = ((self.address % 4) as u32 + self.bytes).div_ceil(4);
-        if dw == 0 { 1 } else { dw }
+        covered((self.address % 4) as u32, self.bytes)
     }
 
     /// DW of the header: four for requests at or above 4 GiB, three for others.
@@ -373,8 +383,15 @@ impl Tlp {
 }
 
 #[inline(always)]
-fn word(kind: Kind, tag: u16, address: u64, bytes: u32) -> u64 {
-    address ^ u64::from(bytes) << 40 ^ u64::from(tag) << 52 ^ (kind as u64) << 62
+const fn word(kind: Kind, tag: u16, address: u64, bytes: u32) -> u64 {
+    address ^ (bytes as u64) << 40 ^ (tag as u64) << 52 ^ (kind as u64) << 62
+}
+
+/// DW that cover so many bytes from `offset` within a DW on: one at least.
+#[inline]
+const fn covered(offset: u32, bytes: u32) -> u32 {
+    let dw = (offset + bytes).div_ceil(4);
+    if dw == 0 { 1 } else { dw }
 }
 
 impl Item for Tlp {

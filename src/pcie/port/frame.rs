@@ -52,11 +52,11 @@ impl Frame {
         Self::Tlp(TlpFrame { token, lcrc: None, damaged: false, lead: 0, tlp })
     }
 
-    /// The tokens of a pair with these headers, the first of which has sequence number `sequence`.
+    /// The tokens of a pair of TLPs so many DW long, the first of which has sequence number `sequence`.
     #[inline]
-    pub(super) fn tokens(headers: &(Tlp, Tlp), sequence: u16) -> ([u8; 4], [u8; 4]) {
-        let token = |tlp: &Tlp, sequence| Stp { length: tlp.wire_dw() as u16, sequence }.emit();
-        (token(&headers.0, sequence), token(&headers.1, (sequence + 1) % SEQUENCES))
+    pub(super) fn tokens(lengths: (u64, u64), sequence: u16) -> ([u8; 4], [u8; 4]) {
+        let token = |length: u64, sequence| Stp { length: length as u16, sequence }.emit();
+        (token(lengths.0, sequence), token(lengths.1, (sequence + 1) % SEQUENCES))
     }
 
     /// Frames a pair with the token of its second TLP.
@@ -80,10 +80,10 @@ pub(super) enum Refusal {
     Lcrc,
 }
 
-/// What tells a TLP in its frame apart.
+/// What tells a TLP in its frame apart, from what tells the TLP apart.
 #[inline(always)]
-pub(super) fn word(tlp: &Tlp, token: [u8; 4]) -> u64 {
-    tlp.word() ^ u64::from(u32::from_le_bytes(token)) << 8
+pub(super) fn word(of_tlp: u64, token: [u8; 4]) -> u64 {
+    of_tlp ^ u64::from(u32::from_le_bytes(token)) << 8
 }
 
 impl TlpFrame {
@@ -168,7 +168,7 @@ impl Item for Frame {
     #[inline(always)]
     fn word(&self) -> u64 {
         match self {
-            Self::Tlp(frame) => word(&frame.tlp, frame.token),
+            Self::Tlp(frame) => word(frame.tlp.word(), frame.token),
             Self::Dllp(bytes) => u64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])) | 1 << 63,
             Self::Training { until } => *until | 3 << 62,
         }

@@ -15,7 +15,7 @@
 use super::{Port, Ports, Sending};
 use crate::{
     pcie::spec::{LinkSpec, RootComplexSpec},
-    sim::{Activity, Clock, Now, Queue, Wake},
+    sim::{Activity, Clock, Item, Now, Queue, Wake},
     units::Femtos,
 };
 
@@ -154,9 +154,69 @@ impl Port {
             if self.receiver.ack_due <= due {
                 self.receive_first(then, ports);
             }
-            let sending = self.transmit(then, ports);
+            let sending = match self.send_front(then, ports) {
+                Some(sending) => sending,
+                None => self.transmit(then, ports),
+            };
             ports.wakes.charge(then.cycle, sending.busy_until, sending.activity);
             self.set_due(then, &sending, ports);
+        }
+    }
+
+    /// What [`Self::transmit`] does where it is plain that it sends the oldest TLP of the only source that has any. Otherwise it does nothing and
+    /// gives none.
+    #[inline]
+    fn send_front(&mut self, then: Now, ports: &mut Ports<'_>) -> Option<Sending> {
+        let plain = self.receiver.ack_due > then.cycle
+            && self.transmitter.can_send_new(then.cycle)
+            && self.receiver.promises.settled(then, ports.receive, ports.wakes);
+        if !plain {
+            return None;
+        }
+        let place = match &mut ports.root {
+            Some(root) => {
+                let front = root.completions.arrived(then.time).filter(|tlp| tlp.is_pair());
+                let pair = front.filter(|_| ports.send.iter().all(Queue::is_vacant))?;
+                if !self.transmitter.has_room(then.cycle) {
+                    return None;
+                }
+                self.put_pair(pair, then, ports.wire_out, ports.wakes);
+                root.completions.pass();
+                ports.send.len()
+            }
+            None => {
+                let place = ports.send.iter().position(|queue| !queue.is_vacant())?;
+                let (queue, others) = ports.send[place..].split_first_mut()?;
+                let mut input = queue.input(then.time, ports.wakes);
+                let read = input.head().filter(|tlp| tlp.can_wait() && others.iter().all(Queue::is_vacant))?;
+                if self.ecrc || !self.transmitter.allows(read) || !self.transmitter.has_room(then.cycle) {
+                    return None;
+                }
+                self.put_new(read, then, ports.wire_out, ports.wakes);
+                input.pass();
+                place
+            }
+        };
+        self.transmitter.turn = place + 1;
+        Some(self.go_on(then, ports))
+    }
+
+    /// What the transmitter is that has just sent the head of an input.
+    #[inline]
+    fn go_on(&mut self, then: Now, ports: &mut Ports<'_>) -> Sending {
+        let transmitter = &mut self.transmitter;
+        transmitter.room_from = transmitter.stream.cycle(transmitter.position);
+        let room_from = transmitter.room_from;
+        if room_from > then.cycle {
+            return match transmitter.nothing_waits(then.time, ports) {
+                true => Sending::last(room_from.max(transmitter.busy_until), room_from),
+                false => Sending::full(room_from),
+            };
+        }
+        transmitter.busy_until = then.cycle + 1;
+        match self.finds_nothing(then, ports) {
+            true => Sending::waits(then.cycle + 1, Activity::Idle),
+            false => self.fill(then, ports),
         }
     }
 

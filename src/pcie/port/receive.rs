@@ -12,7 +12,7 @@ use crate::{
         packet::{Kind, Tlp},
         wire::dllp::{CreditPhase, DllpRepr, DllpView},
     },
-    sim::{Item, Now, Queue, Wake, Wakes},
+    sim::{Now, Queue, Wake, Wakes},
     units::Femtos,
 };
 
@@ -144,13 +144,14 @@ impl Port {
         receiver.nak_scheduled = false;
         receiver.ack_due = receiver.ack_due.min(first + self.ack_latency);
         let place = self.side.route(tlp);
-        let headers = tlp.headers_of_pair();
         let promises = &mut receiver.promises;
-        let promised = !promises.counts(place)
-            || (promises.receive(headers.0.credits(), place) & promises.receive(headers.1.credits(), place));
+        let promised = !promises.counts(place) || {
+            let parts = tlp.clone().split_pair();
+            promises.receive(parts.0.credits(), place) & promises.receive(parts.1.credits(), place)
+        };
         let mut output = receive[place].output(now.time, wakes);
         if promised && output.has_room() {
-            output.note(self.clock.edge(first), headers.0.word());
+            output.note(self.clock.edge(first), tlp.first_word());
             output.push(tlp.take());
         } else {
             self.overrun(place, tlp.kind);

@@ -31,17 +31,17 @@ const fn most_cycles(dw: u64) -> u64 {
 /// State of the transmitting half.
 #[derive(Debug)]
 pub(super) struct Transmitter {
-    stream: Stream,
+    pub stream: Stream,
     /// Where in the stream the next token lies at the earliest.
-    position: u64,
+    pub position: u64,
     /// The cycle that `position` lies in; before it there is no room.
     pub room_from: u64,
     /// The cycle behind the last one in which anything begins, if it did not fill that cycle.
-    busy_until: u64,
+    pub busy_until: u64,
     /// Symbol time of the last SDP.
     last_sdp: u64,
     /// The input whose turn it is.
-    turn: usize,
+    pub turn: usize,
     /// The second TLP of a pair whose first has gone.
     pub second: Option<Tlp>,
     pub buffer: ReplayBuffer,
@@ -67,7 +67,7 @@ impl Transmitter {
 
     /// Whether a token may start in `cycle`; the position is then the first place for it.
     #[inline]
-    fn has_room(&mut self, cycle: u64) -> bool {
+    pub fn has_room(&mut self, cycle: u64) -> bool {
         if self.room_from < cycle {
             // Idle went by.
             self.stream.advance(cycle);
@@ -75,6 +75,20 @@ impl Transmitter {
             self.room_from = self.stream.cycle(self.position);
         }
         self.room_from <= cycle
+    }
+
+    /// Whether TLPs that have not been sent yet may go in `cycle`.
+    #[inline]
+    pub fn can_send_new(&self, cycle: u64) -> bool {
+        let sends_again = self.buffer.replaying() || self.buffer.deadline() <= cycle || self.second.is_some();
+        !sends_again && !self.buffer.is_full() && self.ide.is_none() && self.room_from <= cycle
+    }
+
+    /// Whether the partner has room for a TLP.
+    #[inline]
+    pub fn allows(&self, tlp: &Tlp) -> bool {
+        let need = tlp.credits();
+        self.partner[pool_of(need.class)].allows(need)
     }
 
     /// Moves the position to where a DLLP may start: one SDP at most in a symbol time, and idle until the next one.
@@ -87,7 +101,7 @@ impl Transmitter {
 
     /// Whether there is no TLP to send, now or at the next edge.
     #[inline]
-    fn nothing_waits(&self, now: Femtos, ports: &Ports<'_>) -> bool {
+    pub fn nothing_waits(&self, now: Femtos, ports: &Ports<'_>) -> bool {
         self.ide.is_none() && !self.buffer.replaying() && self.second.is_none() && ports.nothing_waits(now)
     }
 
@@ -129,17 +143,17 @@ pub(super) struct Sending {
 
 impl Sending {
     /// Something waits for room.
-    const fn full(room_from: u64) -> Self {
+    pub const fn full(room_from: u64) -> Self {
         Self { room_from, full: true, busy_until: 0, activity: Activity::Busy }
     }
 
     /// It works until `busy_until`, and nothing waits.
-    const fn last(busy_until: u64, room_from: u64) -> Self {
+    pub const fn last(busy_until: u64, room_from: u64) -> Self {
         Self { room_from, full: false, busy_until, activity: Activity::Idle }
     }
 
     /// It waits for its ports and timers.
-    const fn waits(busy_until: u64, activity: Activity) -> Self {
+    pub const fn waits(busy_until: u64, activity: Activity) -> Self {
         Self { room_from: 0, full: false, busy_until, activity }
     }
 }
@@ -170,14 +184,14 @@ impl Port {
 
     /// Whether it is plain that there is nothing to send.
     #[inline]
-    fn finds_nothing(&self, now: Now, ports: &mut Ports<'_>) -> bool {
+    pub(super) fn finds_nothing(&self, now: Now, ports: &mut Ports<'_>) -> bool {
         self.receiver.ack_due > now.cycle
             && self.transmitter.nothing_waits(now.time, ports)
             && self.receiver.promises.settled(now, ports.receive, ports.wakes)
     }
 
     #[inline]
-    fn fill(&mut self, now: Now, ports: &mut Ports<'_>) -> Sending {
+    pub(super) fn fill(&mut self, now: Now, ports: &mut Ports<'_>) -> Sending {
         let mut next = match self.next(now, ports) {
             Ok(next) => next,
             Err(activity) => return Sending::waits(self.transmitter.busy_until, activity),
@@ -283,7 +297,7 @@ impl Port {
 
     /// Sends a TLP for the first time, from where it stands.
     #[inline]
-    fn put_new(&mut self, tlp: &mut Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
+    pub(super) fn put_new(&mut self, tlp: &mut Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
         if self.ecrc || self.transmitter.ide.is_some() {
             self.protect(tlp, now.cycle);
         }
@@ -305,9 +319,9 @@ impl Port {
 
     /// Sends a pair as one item, if nothing can come between its TLPs on either side and nobody looks at them one by one.
     #[inline]
-    fn put_pair(&mut self, tlp: &mut Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
-        let headers = tlp.headers_of_pair();
-        let lengths = (u64::from(headers.0.wire_dw()), u64::from(headers.1.wire_dw()));
+    pub(super) fn put_pair(&mut self, tlp: &mut Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
+        let lengths = tlp.wire_dw_of_pair();
+        let lengths = (u64::from(lengths.0), u64::from(lengths.1));
         let ends_by = now.cycle + most_cycles(lengths.0 + lengths.1);
         let acknowledged_first = most_cycles(lengths.1) > self.ack_latency;
         if !self.pairs || acknowledged_first || !self.transmitter.buffer.has_room_for_pair(now.cycle, ends_by) {
@@ -322,8 +336,8 @@ impl Port {
         let first = self.transmitter.take(lengths.0);
         self.transmitter.busy_until = self.transmitter.stream.cycle(self.transmitter.position) + 1;
         let end = self.transmitter.take(lengths.1);
-        let tokens = Frame::tokens(&headers, sequence);
-        wire.note(self.clock.edge(first + self.flight), frame::word(&headers.0, tokens.0));
+        let tokens = Frame::tokens(lengths, sequence);
+        wire.note(self.clock.edge(first + self.flight), frame::word(tlp.first_word(), tokens.0));
         let frame = Frame::pair(tlp.take(), tokens.1, (end - first) as u16);
         wire.send(self.clock.edge(end + self.flight), frame, wakes);
     }
