@@ -120,12 +120,13 @@ pub enum Activity {
 impl Activity {
     const COUNT: usize = 2 + Stall::ALL.len();
 
+    /// Its place in an account: behind all stalls, as in memory, so that it costs nothing.
     #[inline]
     const fn index(self) -> usize {
         match self {
-            Self::Idle => 0,
-            Self::Busy => 1,
-            Self::Stall(stall) => 2 + stall as usize,
+            Self::Stall(stall) => stall as usize,
+            Self::Idle => Stall::ALL.len(),
+            Self::Busy => Stall::ALL.len() + 1,
         }
     }
 }

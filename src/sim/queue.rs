@@ -26,6 +26,7 @@ use super::{
     wake::{UnitId, Wakes},
 };
 use crate::units::Femtos;
+use std::{cell::Cell, rc::Rc};
 
 /// What travels through queues and wires.
 pub trait Item: Clone {
@@ -73,6 +74,8 @@ pub struct Queue<T> {
     capacity: usize,
     /// With the instants at which they were pushed.
     items: Ring<(Femtos, T)>,
+    /// Items in all queues to the same receiver, if it counts them.
+    among: Option<Rc<Cell<usize>>>,
     /// With fewer items than this it may keep its receiver waiting.
     patient: usize,
     /// How late the receiver may hear of an item, and until when it will run anyway.
@@ -97,6 +100,7 @@ impl<T: Item> Queue<T> {
             receiver,
             capacity,
             items: Ring::with_room(capacity.min(64)),
+            among: None,
             patient: 0,
             patience: None,
             popped_at: Femtos::MAX,
@@ -113,6 +117,13 @@ impl<T: Item> Queue<T> {
     #[must_use]
     pub const fn patient(mut self, items: usize) -> Self {
         self.patient = items;
+        self
+    }
+
+    /// The same, counted in `count` with others of its receiver, so that it sees at a glance that nothing is in any of them.
+    #[must_use]
+    pub fn among(mut self, count: &Rc<Cell<usize>>) -> Self {
+        self.among = Some(Rc::clone(count));
         self
     }
 
@@ -193,6 +204,9 @@ impl<T: Item> Queue<T> {
     fn append(&mut self, now: Femtos, item: T) {
         self.digest.add(now.0, item.word());
         self.items.push((now, item));
+        if let Some(count) = &self.among {
+            count.set(count.get() + 1);
+        }
     }
 
     #[cold]
@@ -401,6 +415,9 @@ impl<T: Item> In<'_, T> {
             queue.popped = 1;
         }
         queue.pops += 1;
+        if let Some(count) = &queue.among {
+            count.set(count.get() - 1);
+        }
         if queue.sender_waits || queue.pops >= queue.wake_at_pops {
             queue.sender_waits = false;
             queue.wake_at_pops = u64::MAX;

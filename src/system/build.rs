@@ -365,6 +365,8 @@ impl System {
         let pairs = machine.link.carries_pairs();
         let mut host_port = Port::new(&machine.link, Side::Host, clocks.mac, exact);
         let mut gpu_port = Port::new(&machine.link, gpu_side, clocks.mac, exact);
+        let channels = Channels::new(machine, count, &names);
+        gpu_port.count_in(&channels.gpu_waiting);
         let late = Lateness::most(&machine.link, clocks.mac, &root_complex, clocks.root_complex);
         let mut told_late = 0;
         if request.injections.is_empty() {
@@ -385,7 +387,7 @@ impl System {
         Ok(Self {
             units: units(&clocks, &names, machine.shared_engine()),
             wakes: crate::sim::Wakes::default(),
-            channels: Channels::new(machine, count, &names),
+            channels,
             driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces))?,
             cipher: build(Cipher::new(&machine.cipher, &machine.driver, cryptor))?,
             root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?

@@ -17,6 +17,7 @@ use crate::{
     pcie::{packet::Tlp, port::Frame, root_complex::Notice},
     sim::{Channel, Queue, UnitId, Wire},
 };
+use std::{cell::Cell, rc::Rc};
 
 /// Entries of queues that only hand over what is bounded elsewhere.
 const HANDOVER: usize = 64;
@@ -39,6 +40,8 @@ pub(super) struct Channels {
     pub d2h: Wire<Frame>,
     /// By PCE, then the scheduler's semaphores.
     pub gpu_send: Vec<Queue<Tlp>>,
+    /// TLPs in all of them.
+    pub gpu_waiting: Rc<Cell<usize>>,
     /// Completions by reading PCE, then doorbells.
     pub gpu_receive: Vec<Queue<Tlp>>,
     /// To the front ends, reading and writing.
@@ -87,12 +90,11 @@ impl Channels {
             .collect();
         let doorbells = by_credits(gpu.posted_headers);
         gpu_receive.push(Queue::new("gpu.scheduler.doorbells", GPU_PORT, SCHEDULER, doorbells));
-        let mut gpu_send: Vec<_> = each()
-            .map(|(unit, name)| {
-                Queue::new(format!("{name}.requests"), unit, GPU_PORT, PORT_DEPTH).patient(PORT_DEPTH / 4)
-            })
-            .collect();
-        gpu_send.push(Queue::new("gpu.scheduler.requests", SCHEDULER, GPU_PORT, PORT_DEPTH));
+        let gpu_waiting = Rc::default();
+        let to_link = |name: String, unit| Queue::new(name, unit, GPU_PORT, PORT_DEPTH).among(&gpu_waiting);
+        let mut gpu_send: Vec<_> =
+            each().map(|(unit, name)| to_link(format!("{name}.requests"), unit).patient(PORT_DEPTH / 4)).collect();
+        gpu_send.push(to_link("gpu.scheduler.requests".into(), SCHEDULER));
         let retired = |name: &str, unit| Queue::new(format!("{name}.retired"), unit, SCHEDULER, HANDOVER);
         let sm = UnitId(FIRST_PCE + pces.len() as u8);
         let sms = machine.sealing_sms().map(|_| (sm, SMS.to_owned()));
@@ -111,6 +113,7 @@ impl Channels {
             h2d: Wire::lazy("link.h2d", HOST_PORT, GPU_PORT),
             d2h: Wire::lazy("link.d2h", GPU_PORT, HOST_PORT),
             gpu_send,
+            gpu_waiting,
             gpu_receive,
             copies: FRONT_ENDS.map(|(unit, name)| Queue::new(format!("{name}.pushes"), SCHEDULER, unit, HANDOVER)),
             compute: Queue::new("gpu.compute.pushes", SCHEDULER, COMPUTE, HANDOVER),

@@ -77,7 +77,7 @@ impl Port {
             && self.transmitter.second.is_none()
             && !self.transmitter.buffer.replaying()
             && (self.receiver.promises.all_drained() || (ports.root.is_none() && sending.room_from == 0))
-            && ports.send.iter().all(Queue::can_wait)
+            && (self.all_vacant(ports.send) || ports.send.iter().all(Queue::can_wait))
     }
 
     /// Gives the edge at which this port, whose transmitter has just run, is to run again.
@@ -120,7 +120,7 @@ impl Port {
         if self.late.cycles > 0 {
             ports.send.iter_mut().for_each(|queue| queue.wait(None));
         }
-        let unseen = was_late && !sending.full && !ports.send.iter().all(Queue::is_vacant);
+        let unseen = was_late && !sending.full && !self.all_vacant(ports.send);
         if unseen { now.cycle + 1 } else { Wake::NEVER }
     }
 
@@ -175,8 +175,8 @@ impl Port {
         }
         let place = match &mut ports.root {
             Some(root) => {
-                let front = root.completions.arrived(then.time).filter(|tlp| tlp.is_pair());
-                let pair = front.filter(|_| ports.send.iter().all(Queue::is_vacant))?;
+                let vacant = self.all_vacant(ports.send);
+                let pair = root.completions.arrived(then.time).filter(|tlp| tlp.is_pair() && vacant)?;
                 if !self.transmitter.has_room(then.cycle) {
                     return None;
                 }
@@ -204,16 +204,15 @@ impl Port {
     /// What the transmitter is that has just sent the head of an input.
     #[inline]
     fn go_on(&mut self, then: Now, ports: &mut Ports<'_>) -> Sending {
-        let transmitter = &mut self.transmitter;
-        transmitter.room_from = transmitter.stream.cycle(transmitter.position);
-        let room_from = transmitter.room_from;
+        let room_from = self.transmitter.stream.cycle(self.transmitter.position);
+        self.transmitter.room_from = room_from;
         if room_from > then.cycle {
-            return match transmitter.nothing_waits(then.time, ports) {
-                true => Sending::last(room_from.max(transmitter.busy_until), room_from),
+            return match self.nothing_waits(then.time, ports) {
+                true => Sending::last(room_from.max(self.transmitter.busy_until), room_from),
                 false => Sending::full(room_from),
             };
         }
-        transmitter.busy_until = then.cycle + 1;
+        self.transmitter.busy_until = then.cycle + 1;
         match self.finds_nothing(then, ports) {
             true => Sending::waits(then.cycle + 1, Activity::Idle),
             false => self.fill(then, ports),
@@ -241,7 +240,8 @@ impl Port {
             Some(root) => root.completions.front_date().unwrap_or(Femtos::MAX),
             None => Femtos::MAX,
         };
-        for queue in &*ports.send {
+        let queues: &[_] = if self.all_vacant(ports.send) { &[] } else { ports.send };
+        for queue in queues {
             // What is pushed shows after its date, what is sent at it.
             if let Some(Femtos(date)) = queue.front_date() {
                 first = first.min(Femtos(date + 1));

@@ -56,6 +56,8 @@ use pool::Promises;
 use receive::Receiver;
 use transmit::{Sending, Transmitter};
 
+use std::{cell::Cell, rc::Rc};
+
 pub use frame::{Frame, TlpFrame};
 pub use late::Lateness;
 
@@ -118,16 +120,6 @@ impl Ports<'_> {
         self.send.len() + self.root.is_some() as usize
     }
 
-    /// Whether no source has a TLP, now or at the next edge.
-    #[inline]
-    fn nothing_waits(&self, now: Femtos) -> bool {
-        let sent = match &self.root {
-            Some(root) => root.completions.front_date().is_some_and(|date| date <= now),
-            None => false,
-        };
-        !sent && self.send.iter().all(Queue::is_vacant)
-    }
-
     /// The TLP `place` behind the head of an input.
     #[inline]
     fn visible(&self, input: usize, now: Femtos, place: usize) -> Option<&Tlp> {
@@ -183,6 +175,8 @@ pub struct Port {
     /// Whether the TLPs of a pair may travel as one item.
     pairs: bool,
     late: Late,
+    /// TLPs in all queues from which it sends, if they are counted.
+    waiting: Option<Rc<Cell<usize>>>,
     recovery_cycles: u64,
     transmitter: Transmitter,
     receiver: Receiver,
@@ -223,6 +217,7 @@ impl Port {
             ack_latency: spec.ack_latency.0,
             pairs: true,
             late: Late::default(),
+            waiting: None,
             recovery_cycles: clock.cycles_in(spec.recovery),
             transmitter: Transmitter::new(spec, partner, outgoing),
             receiver: Receiver::new(Promises::new(spec, own, side, repeat), incoming),
@@ -236,6 +231,30 @@ impl Port {
     /// From now on the TLPs of a pair travel one by one, at the same dates: for faults that strike them and probes that see them.
     pub const fn send_singly(&mut self) {
         self.pairs = false;
+    }
+
+    /// Tells that all queues from which this port sends are counted [in `waiting`](Queue::among).
+    pub fn count_in(&mut self, waiting: &Rc<Cell<usize>>) {
+        self.waiting = Some(Rc::clone(waiting));
+    }
+
+    /// Whether there is nothing in the queues from which this port sends.
+    #[inline]
+    fn all_vacant(&self, send: &[Queue<Tlp>]) -> bool {
+        match &self.waiting {
+            Some(waiting) => waiting.get() == 0,
+            None => send.iter().all(Queue::is_vacant),
+        }
+    }
+
+    /// Whether no source has a TLP, now or at the next edge.
+    #[inline]
+    fn no_source_has_any(&self, now: Femtos, ports: &Ports<'_>) -> bool {
+        let sent = match &ports.root {
+            Some(root) => root.completions.front_date().is_some_and(|date| date <= now),
+            None => false,
+        };
+        !sent && self.all_vacant(ports.send)
     }
 
     /// What it has sent so far.

@@ -99,12 +99,6 @@ impl Transmitter {
         self.last_sdp = self.stream.symbol(self.position);
     }
 
-    /// Whether there is no TLP to send, now or at the next edge.
-    #[inline]
-    pub fn nothing_waits(&self, now: Femtos, ports: &Ports<'_>) -> bool {
-        self.ide.is_none() && !self.buffer.replaying() && self.second.is_none() && ports.nothing_waits(now)
-    }
-
     /// The cycle in which a token of `length` DW ends that starts at the position, which moves behind it.
     #[inline]
     fn take(&mut self, length: u64) -> u64 {
@@ -182,11 +176,18 @@ impl Port {
         self.fill(now, ports)
     }
 
+    /// Whether there is no TLP to send, now or at the next edge.
+    #[inline]
+    pub(super) fn nothing_waits(&self, now: Femtos, ports: &Ports<'_>) -> bool {
+        let Transmitter { ide, buffer, second, .. } = &self.transmitter;
+        self.no_source_has_any(now, ports) && ide.is_none() && !buffer.replaying() && second.is_none()
+    }
+
     /// Whether it is plain that there is nothing to send.
     #[inline]
     pub(super) fn finds_nothing(&self, now: Now, ports: &mut Ports<'_>) -> bool {
         self.receiver.ack_due > now.cycle
-            && self.transmitter.nothing_waits(now.time, ports)
+            && self.nothing_waits(now.time, ports)
             && self.receiver.promises.settled(now, ports.receive, ports.wakes)
     }
 
@@ -202,7 +203,7 @@ impl Port {
             self.transmitter.room_from = self.transmitter.stream.cycle(self.transmitter.position);
             if self.transmitter.room_from > now.cycle {
                 // A TLP goes where neither an Ack nor credits are due; what becomes due after this edge is heard of.
-                return match matches!(next, Next::Input(_)) && self.transmitter.nothing_waits(now.time, ports) {
+                return match matches!(next, Next::Input(_)) && self.nothing_waits(now.time, ports) {
                     true => Sending::last(
                         self.transmitter.room_from.max(self.transmitter.busy_until),
                         self.transmitter.room_from,
@@ -239,6 +240,12 @@ impl Port {
         }
         if self.transmitter.buffer.replaying() {
             return Ok(Next::Replay);
+        }
+        if self.no_source_has_any(now.time, ports) && self.transmitter.second.is_none() {
+            if let Some(ide) = &mut self.transmitter.ide {
+                ide.deadline = Wake::NEVER;
+            }
+            return Err(Activity::Idle);
         }
         self.transmitter.choose(now, ports)
     }
@@ -375,9 +382,6 @@ impl Transmitter {
         }
         if self.second.is_some() {
             return Err(Activity::Stall(Stall::ReplayFull));
-        }
-        if ports.nothing_waits(now.time) {
-            return Err(Activity::Idle);
         }
         let count = ports.inputs();
         let mut waiting = Activity::Idle;
