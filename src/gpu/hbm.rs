@@ -109,6 +109,8 @@ impl Unverified {
 pub struct Hbm {
     spec: HbmSpec,
     clock: Clock,
+    /// Bytes of the last write, and the cycles that it took.
+    usual: (u32, u64),
     write_free: u64,
     read_free: u64,
     busy: u64,
@@ -127,6 +129,7 @@ impl Hbm {
         Self {
             spec: spec.clone(),
             clock,
+            usual: (0, 0),
             write_free: 0,
             read_free: 0,
             busy: 0,
@@ -175,9 +178,17 @@ impl Hbm {
     /// Takes all writes that have come, in the order of their dates. What becomes of each follows from its date, not from when it is
     /// looked at.
     fn take_writes(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(place) = earliest(ports.writes) {
-            let Some((date, write)) = ports.writes[place].arrive_dated(now.time) else { return };
-            let service = self.spec.write_rate.cycles_for(u64::from(write.bytes));
+        let mut turn = (0, Femtos(0));
+        loop {
+            // The oldest write of the wire whose turn it is, as long as none on another wire is older.
+            if ports.writes[turn.0].front_date().is_none_or(|date| date >= turn.1) {
+                match earliest(ports.writes) {
+                    Some(found) => turn = found,
+                    None => return,
+                }
+            }
+            let Some((date, write)) = ports.writes[turn.0].arrive_dated(now.time) else { return };
+            let service = self.service(write.bytes);
             self.busy += service;
             self.write_free = self.write_free.max(self.clock.first_from(date)).saturating_add(service);
             if write.unverified {
@@ -194,6 +205,15 @@ impl Hbm {
                 }
             }
         }
+    }
+
+    /// Cycles that a write of so many bytes takes.
+    #[inline]
+    fn service(&mut self, bytes: u32) -> u64 {
+        if self.usual.0 != bytes {
+            self.usual = (bytes, self.spec.write_rate.cycles_for(u64::from(bytes)));
+        }
+        self.usual.1
     }
 
     /// Counts ciphertext; at the last write of a job the SMs are told.
@@ -302,11 +322,20 @@ impl Hbm {
     }
 }
 
-/// The wire whose oldest write comes first.
+/// The wire whose oldest write comes first, and the date before which it stays so.
 #[inline]
-fn earliest(wires: &[Wire<MemoryWrite>]) -> Option<usize> {
-    let dated = wires.iter().enumerate().filter_map(|(place, wire)| wire.front_date().map(|date| (date, place)));
-    dated.min().map(|(_, place)| place)
+fn earliest(wires: &[Wire<MemoryWrite>]) -> Option<(usize, Femtos)> {
+    let (mut first, mut second) = ((Femtos::MAX, None), Femtos::MAX);
+    for (place, wire) in wires.iter().enumerate() {
+        let date = wire.front_date().unwrap_or(Femtos::MAX);
+        if date < first.0 {
+            (first, second) = ((date, Some(place)), first.0);
+        } else {
+            second = second.min(date);
+        }
+    }
+    // At the same date the wire that comes first in order goes first; a date later, it is another's turn.
+    first.1.map(|place| (place, second.max(Femtos(first.0.0 + 1))))
 }
 
 #[cfg(test)]

@@ -95,11 +95,9 @@ pub struct Ports<'a> {
 struct Service {
     ready: u64,
     tag: u16,
-    start: u64,
+    whole: Request,
+    /// None if the read is refused.
     found: Option<Found>,
-    rest: CompletionSplit,
-    /// Bytes that a refusal, still to be sent, leaves unread.
-    refused: Option<u32>,
 }
 
 /// The root complex.
@@ -171,11 +169,14 @@ impl RootComplex {
         let Ports { reads, memory, completions, wakes, .. } = &mut ports;
         while let Some((date, request)) = reads.front().filter(|(date, _)| *date <= now.time) {
             let idle_before = self.busy_until;
-            if let Some(service) = self.take_read(request, self.clock.first_from(date), &mut **memory) {
+            let cycle = self.clock.first_from(date);
+            if let Some(ready) = self.take_read(request, cycle) {
+                let (tag, whole) = (request.tag, Request { address: request.address, bytes: request.bytes });
+                let found = self.find(request, &mut **memory);
                 // Without a spread nothing overtakes.
                 match self.spec.read_spread.0 {
-                    0 => self.send(service, completions, wakes),
-                    _ => keep(&mut self.service, service, |service| service.ready),
+                    0 => self.send(ready, tag, whole, found.as_ref(), completions, wakes),
+                    _ => keep(&mut self.service, Service { ready, tag, whole, found }, |service| service.ready),
                 }
             }
             reads.pass();
@@ -213,18 +214,45 @@ impl RootComplex {
     fn answer(&mut self, now: Now, ports: &mut Ports<'_>) {
         let horizon = self.horizon(now.cycle);
         while self.service.front().is_some_and(|head| head.ready <= horizon) {
-            if let Some(head) = self.service.pop_front() {
-                self.send(head, ports.completions, ports.wakes);
+            if let Some(Service { ready, tag, whole, found }) = self.service.pop_front() {
+                self.send(ready, tag, whole, found.as_ref(), ports.completions, ports.wakes);
             }
         }
     }
 
     /// Sends the completions of a read, which the port sees at its first edge after their readiness.
     #[inline]
-    fn send(&self, mut service: Service, completions: &mut Wire<Tlp>, wakes: &Wakes) {
-        let date = Femtos(self.clock.edge(service.ready).0.saturating_add(1));
-        while let Some(next) = service.next_completion(self.pairs) {
-            completions.send_called(date, next, false, wakes);
+    fn send(
+        &self,
+        ready: u64,
+        tag: u16,
+        whole: Request,
+        found: Option<&Found>,
+        completions: &mut Wire<Tlp>,
+        wakes: &Wakes,
+    ) {
+        let date = Femtos(self.clock.edge(ready).0.saturating_add(1));
+        let base = Tlp::read(tag, whole.address, 0);
+        let Some(found) = found else {
+            let refusal = Tlp { kind: Kind::Unsupported, byte_count: whole.bytes.max(1), ..base };
+            return completions.send_called(date, refusal, false, wakes);
+        };
+        let mut pieces = CompletionSplit::new(whole, self.rule);
+        while let Some(piece) = pieces.next() {
+            let second = if self.pairs { pieces.next().map_or(0, |second| second.bytes) } else { 0 };
+            let bytes = piece.bytes + second;
+            let completion = Tlp {
+                kind: Kind::Completion,
+                damaged: found.damaged,
+                tag,
+                address: piece.address,
+                bytes,
+                second: second as u16,
+                byte_count: u32::from(piece.byte_count),
+                payload: found.payload.part(piece.address - whole.address, u64::from(bytes)),
+                ..Tlp::read(0, 0, 0)
+            };
+            completions.send_called(date, completion, false, wakes);
         }
     }
 
@@ -242,35 +270,32 @@ impl RootComplex {
         at
     }
 
-    /// Takes a read into service, unless it is broken.
+    /// Takes a read into service, unless it is broken; gives the cycle in which it is ready.
     #[inline]
-    fn take_read(&mut self, request: &Tlp, cycle: u64, memory: &mut dyn HostMemory) -> Option<Service> {
+    fn take_read(&mut self, request: &Tlp, cycle: u64) -> Option<u64> {
         let at = self.enter(cycle);
         if !request.intact_end_to_end() {
             self.incidents
                 .push(format!("the root complex dropped a read of {:#x}: its ECRC is wrong", request.address));
             return None;
         }
-        let mut found = memory.read(request.address, request.bytes);
-        if found.is_none() {
-            self.incidents
-                .push(format!("the root complex refused a read of {:#x}: nothing is mapped there", request.address));
-        }
-        if let Some(found) = &mut found {
-            found.damaged |= request.damaged;
-        }
         let ready = at + self.spec.read_latency.0 + self.spread(request.address);
         self.busy_until = self.busy_until.max(ready);
         keep(&mut self.places, ready, |&left| left);
-        let whole = Request { address: request.address, bytes: request.bytes };
-        Some(Service {
-            ready,
-            tag: request.tag,
-            start: request.address,
-            refused: found.is_none().then_some(request.bytes.max(1)),
-            found,
-            rest: CompletionSplit::new(whole, self.rule),
-        })
+        Some(ready)
+    }
+
+    /// What a read finds.
+    #[inline]
+    fn find(&mut self, request: &Tlp, memory: &mut dyn HostMemory) -> Option<Found> {
+        let mut found = memory.read(request.address, request.bytes);
+        match &mut found {
+            Some(found) => found.damaged |= request.damaged,
+            None => self
+                .incidents
+                .push(format!("the root complex refused a read of {:#x}: nothing is mapped there", request.address)),
+        }
+        found
     }
 
     /// Extra latency of an address: banks and channels answer at their own pace.
@@ -321,27 +346,5 @@ fn keep<T>(items: &mut VecDeque<T>, item: T, date: impl Fn(&T) -> u64) {
         items.push_back(item);
     } else {
         items.insert(items.partition_point(|other| date(other) <= due), item);
-    }
-}
-
-impl Service {
-    fn next_completion(&mut self, pairs: bool) -> Option<Tlp> {
-        let base = Tlp::read(self.tag, self.start, 0);
-        let Some(found) = &self.found else {
-            return self.refused.take().map(|byte_count| Tlp { kind: Kind::Unsupported, byte_count, ..base });
-        };
-        let piece = self.rest.next()?;
-        let second = if pairs { self.rest.next().map_or(0, |second| second.bytes) } else { 0 };
-        let bytes = piece.bytes + second;
-        Some(Tlp {
-            kind: Kind::Completion,
-            damaged: found.damaged,
-            address: piece.address,
-            bytes,
-            second: second as u16,
-            byte_count: u32::from(piece.byte_count),
-            payload: found.payload.part(piece.address - self.start, u64::from(bytes)),
-            ..base
-        })
     }
 }

@@ -123,7 +123,8 @@ impl Iterator for RequestSplit {
         let room = match self.policy {
             // The length counts whole DW from the DW that holds the first byte.
             RequestPolicy::Greedy => self.size - offset % 4,
-            RequestPolicy::Aligned => self.size - offset % self.size,
+            // It is a power of two.
+            RequestPolicy::Aligned => self.size - (offset & (self.size - 1)),
         };
         let bytes = u64::from(room.min(PAGE - offset)).min(self.left);
         let request = Request { address: self.address, bytes: bytes as u32 };

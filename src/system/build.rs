@@ -39,7 +39,7 @@ use crate::{
         split::MaxSize,
     },
     sealing::{Format, Key, SealingSpec},
-    sim::{Clock, UnitInfo},
+    sim::{Clock, Kernel, UnitInfo},
     units::{Bytes, Frequency},
 };
 use std::{cell::RefCell, fmt::Display, rc::Rc, sync::Arc};
@@ -367,16 +367,15 @@ impl System {
         let mut gpu_port = Port::new(&machine.link, gpu_side, clocks.mac, exact);
         let channels = Channels::new(machine, count, &names);
         gpu_port.count_in(&channels.gpu_waiting);
-        let late = Lateness::most(&machine.link, clocks.mac, &root_complex, clocks.root_complex);
         let mut told_late = 0;
-        if request.injections.is_empty() {
-            if machine.link.ide.is_none() {
-                host_port.take_time(late.port, false);
-                gpu_port.take_time(late.port, true);
-                told_late = late.root;
-            }
-        } else {
+        if !request.injections.is_empty() {
             host_port.send_singly();
+        } else if machine.link.ide.is_none() && request.kernel == Kernel::Skip {
+            // The other kernel is the reference: there all is done when it is to be done.
+            let late = Lateness::most(&machine.link, clocks.mac, &root_complex, clocks.root_complex);
+            host_port.take_time(late.port, false);
+            gpu_port.take_time(late.port, true);
+            told_late = late.root;
         }
         let mut hbm = Hbm::new(&machine.hbm, clocks.hbm);
         if !request.injections.is_empty() {

@@ -5,6 +5,7 @@ use super::{
     Pce, Ports,
     host_read::Piece,
     text::{Text, stand_in},
+    transfer::Transfer,
 };
 use crate::{
     gcm::message::Direction,
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// Device memory hears of every so many writes, so that they do not pile up.
-const CALL_EVERY: u64 = 32;
+const CALL_EVERY: u32 = 32;
 
 impl Pce {
     /// Starts the engine on the transfer whose turn it is, so that its keystream runs ahead of the data.
@@ -192,23 +193,26 @@ impl Pce {
             let address = transfer.job.destination + transfer.fed - bytes;
             Some((address, transfer.assembly.take()))
         };
-        let write = MemoryWrite {
+        let (holds, damaged) = (transfer.holds, transfer.damaged);
+        transfer.bursts = transfer.bursts.wrapping_add(1);
+        let call = last || transfer.bursts.is_multiple_of(CALL_EVERY);
+        let write = |transfer: &Transfer| MemoryWrite {
             job: transfer.job.id,
             message: (transfer.job.share.message, transfer.job.share.of),
             unverified,
             staged,
             bytes: bytes as u32,
             last,
-            damaged: transfer.damaged,
+            damaged,
             deposit,
         };
-        if transfer.holds {
+        if holds {
+            let write = write(transfer);
             transfer.held.push(write);
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
             self.peak_quarantine = self.peak_quarantine.max(held);
         } else {
-            let call = last || (transfer.fed / self.spec.copy_engine.burst.0.max(1)).is_multiple_of(CALL_EVERY);
-            ports.writes.send_called(clock.edge(out + 1), write, call, ports.wakes);
+            ports.writes.send_called(clock.edge(out + 1), write(transfer), call, ports.wakes);
         }
     }
 

@@ -68,6 +68,8 @@ pub(super) struct Transfer {
     pub fed: u64,
     /// Bytes that have passed and are not yet in a write to device memory.
     pub unwritten: u64,
+    /// Writes to device memory so far.
+    pub bursts: u32,
     /// Of a message that is sealed in two passes.
     pub first_pass: Option<Box<FirstPass>>,
     pub damaged: bool,
@@ -120,6 +122,7 @@ impl Transfer {
             asked: 0,
             fed: 0,
             unwritten: 0,
+            bursts: 0,
             damaged: false,
             assembly: Assembly::default(),
             stream: None,

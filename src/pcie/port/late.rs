@@ -165,7 +165,7 @@ impl Port {
 
     /// What [`Self::transmit`] does where it is plain that it sends the oldest TLP of the only source that has any. Otherwise it does nothing and
     /// gives none.
-    #[inline]
+    #[inline(always)]
     fn send_front(&mut self, then: Now, ports: &mut Ports<'_>) -> Option<Sending> {
         let plain = self.receiver.ack_due > then.cycle
             && self.transmitter.can_send_new(then.cycle)
@@ -202,7 +202,7 @@ impl Port {
     }
 
     /// What the transmitter is that has just sent the head of an input.
-    #[inline]
+    #[inline(always)]
     fn go_on(&mut self, then: Now, ports: &mut Ports<'_>) -> Sending {
         let room_from = self.transmitter.stream.cycle(self.transmitter.position);
         self.transmitter.room_from = room_from;
@@ -220,7 +220,7 @@ impl Port {
     }
 
     /// Notes when the transmitter, which has just run, runs again.
-    #[inline]
+    #[inline(always)]
     fn set_due(&mut self, now: Now, sending: &Sending, ports: &Ports<'_>) {
         self.late.stalled = matches!(sending.activity, Activity::Stall(_));
         self.late.room_from = sending.room_from;
