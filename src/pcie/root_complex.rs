@@ -301,7 +301,10 @@ impl RootComplex {
     /// Extra latency of an address: banks and channels answer at their own pace.
     fn spread(&self, address: u64) -> u64 {
         let scattered = (address >> 9).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
-        scattered % self.spec.read_spread.0.saturating_add(1)
+        match self.spec.read_spread.0 {
+            0 => 0,
+            spread => scattered % spread.saturating_add(1),
+        }
     }
 
     /// Puts a write into service at cycle `now`; gives the cycle from which the next one may follow.

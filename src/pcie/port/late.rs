@@ -12,7 +12,7 @@
 //!
 //! A port is prompt while it is stalled, sends again, holds what others drain, or has been in Recovery, and always with IDE.
 
-use super::{Port, Ports, Sending};
+use super::{Port, Ports, Sending, Tlp};
 use crate::{
     pcie::spec::{LinkSpec, RootComplexSpec},
     sim::{Activity, Clock, Item, Now, Queue, Wake},
@@ -135,22 +135,24 @@ impl Port {
     }
 
     fn do_what_was_due(&mut self, now: Now, ports: &mut Ports<'_>) {
-        self.late.due = self.late.due.min(self.source_due(ports));
+        let mut due = self.late.due.min(self.source_due(ports));
+        let mut date = self.date_before(due, now);
         loop {
-            let due = self.late.due;
             let front = ports.wire_in.front_date().unwrap_or(Femtos::MAX);
-            if front < now.time {
-                let cycle = self.clock.first_from(front);
-                if cycle <= due && cycle < now.cycle {
-                    self.take_front(Now { cycle, time: front }, ports);
-                    self.late.due = self.late.due.min(self.due_after_arrival(cycle));
-                    continue;
+            if front <= date && front < now.time {
+                let then = Now { cycle: self.clock.first_from(front), time: front };
+                self.take_front(then, ports);
+                let after = self.due_after_arrival(then.cycle);
+                if after < due {
+                    due = after;
+                    date = self.date_before(due, now);
                 }
+                continue;
             }
             if due >= now.cycle {
-                return;
+                break;
             }
-            let then = Now { cycle: due, time: self.clock.edge(due) };
+            let then = Now { cycle: due, time: date };
             if self.receiver.ack_due <= due {
                 self.receive_first(then, ports);
             }
@@ -160,7 +162,16 @@ impl Port {
             };
             ports.wakes.charge(then.cycle, sending.busy_until, sending.activity);
             self.set_due(then, &sending, ports);
+            due = self.late.due;
+            date = self.date_before(due, now);
         }
+        self.late.due = due;
+    }
+
+    /// The date of an edge, or now if that comes first.
+    #[inline(always)]
+    const fn date_before(&self, cycle: u64, now: Now) -> Femtos {
+        if cycle < now.cycle { self.clock.edge(cycle) } else { now.time }
     }
 
     /// What [`Self::transmit`] does where it is plain that it sends the oldest TLP of the only source that has any. Otherwise it does nothing and
@@ -224,28 +235,29 @@ impl Port {
     fn set_due(&mut self, now: Now, sending: &Sending, ports: &Ports<'_>) {
         self.late.stalled = matches!(sending.activity, Activity::Stall(_));
         self.late.room_from = sending.room_from;
-        let timer = self.receiver.promises.timer().0.max(sending.room_from);
-        // Whatever comes may end a stall. Something may have been pushed at this very instant.
-        let due = match self.late.stalled {
-            true => 0,
-            false => self.transmit_due(sending, ports).min(timer).min(self.source_due(ports)),
+        let deadline = self.transmitter.buffer.deadline();
+        let due = if self.late.stalled {
+            // Whatever comes may end it.
+            0
+        } else if sending.full {
+            deadline.min(sending.room_from)
+        } else {
+            let reply = self.receiver.ack_due.min(self.receiver.promises.timer().0);
+            // Something may have been pushed at this very instant.
+            deadline.min(reply.max(sending.room_from)).min(self.source_due(ports))
         };
         self.late.due = due.max(now.cycle + 1);
     }
 
     /// The edge at which the transmitter finds a TLP, and room for it.
-    #[inline]
+    #[inline(always)]
     fn source_due(&self, ports: &Ports<'_>) -> u64 {
         let mut first = match &ports.root {
             Some(root) => root.completions.front_date().unwrap_or(Femtos::MAX),
             None => Femtos::MAX,
         };
-        let queues: &[_] = if self.all_vacant(ports.send) { &[] } else { ports.send };
-        for queue in queues {
-            // What is pushed shows after its date, what is sent at it.
-            if let Some(Femtos(date)) = queue.front_date() {
-                first = first.min(Femtos(date + 1));
-            }
+        if !self.all_vacant(ports.send) {
+            first = first.min(pushed_first(ports.send));
         }
         if first == Femtos::MAX { Wake::NEVER } else { self.clock.first_from(first).max(self.late.room_from) }
     }
@@ -257,4 +269,10 @@ impl Port {
         let due = if at_once { cycle } else { self.receiver.ack_due.min(self.receiver.promises.timer().0) };
         due.max(self.late.room_from).max(cycle)
     }
+}
+
+/// From when on the first TLP in a queue shows: after the instant at which it was pushed.
+fn pushed_first(queues: &[Queue<Tlp>]) -> Femtos {
+    let first = queues.iter().filter_map(Queue::front_date).min();
+    first.map_or(Femtos::MAX, |pushed| Femtos(pushed.0 + 1))
 }
