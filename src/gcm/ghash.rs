@@ -78,6 +78,36 @@ pub trait Cadence {
     fn enter(&mut self, at: u64, count: u64);
     /// Ends the message, all of whose blocks have entered: the cycle in which the value is known. Called once.
     fn known(&mut self) -> u64;
+    /// Takes `blocks` blocks that are all there from cycle `visible` on, at most `ports` in a cycle, of which the last one that took any was the
+    /// first of `row` and took the second. `each` hears of the cycles and how many blocks they take. Gives the new `row` and the cycles in
+    /// which fewer were taken than the ports could.
+    #[inline]
+    fn pass(
+        &mut self,
+        mut row: (u64, u64),
+        visible: u64,
+        ports: u64,
+        blocks: u64,
+        mut each: impl FnMut(u64, u64),
+    ) -> ((u64, u64), u64)
+    where
+        Self: Sized,
+    {
+        let (mut left, mut waited) = (blocks, 0);
+        while left > 0 {
+            let free = visible.max(row.0 + u64::from(row.1 == ports));
+            let at = self.next(free);
+            let used = if row.0 == at { row.1 } else { 0 };
+            let want = left.min(ports - used);
+            let room = self.room(at, want);
+            waited += at - free + u64::from(room < want);
+            self.enter(at, room);
+            each(at, room);
+            row = (at, used + room);
+            left -= room;
+        }
+        (row, waited)
+    }
 }
 
 /// The families: each is a file with a `Unit` and a `Recurrence`, and is named here once.
@@ -121,6 +151,12 @@ macro_rules! families {
             fn enter(&mut self, at: u64, count: u64) { match self { $(Self::$family(unit) => unit.enter(at, count)),*, Self::Unhindered(unit) => unit.enter(at, count) } }
             #[inline]
             fn known(&mut self) -> u64 { match self { $(Self::$family(unit) => unit.known()),*, Self::Unhindered(unit) => unit.known() } }
+            fn pass(&mut self, row: (u64, u64), visible: u64, ports: u64, blocks: u64, each: impl FnMut(u64, u64)) -> ((u64, u64), u64) {
+                match self {
+                    $(Self::$family(unit) => unit.pass(row, visible, ports, blocks, each)),*,
+                    Self::Unhindered(unit) => unit.pass(row, visible, ports, blocks, each),
+                }
+            }
         }
     };
 }

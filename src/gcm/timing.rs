@@ -238,7 +238,7 @@ impl Timing {
         let blocks = if self.text_bytes_left == 0 { total.div_ceil(16) } else { total / 16 };
         self.held = if self.text_bytes_left == 0 { 0 } else { total % 16 };
         let mut limit = Limit::Data;
-        let mut left = if self.take_burst(blocks) { 0 } else { blocks };
+        let mut left = if self.take_burst(blocks) || self.take_keyed(blocks, &mut limit) { 0 } else { blocks };
         while left > 0 {
             left -= self.take_row(left, &mut limit);
         }
@@ -298,6 +298,25 @@ impl Timing {
             self.sealed += blocks;
         }
         self.taken = end;
+        true
+    }
+
+    /// Takes a whole burst that is opened, if it is plain at its start that all its keystream stands, so that only GHASH can make it wait.
+    fn take_keyed(&mut self, blocks: u64, limit: &mut Limit) -> bool {
+        let free = self.ports_free();
+        if self.direction != Direction::Open || blocks == 0 || !self.keystream.stands(self.taken, blocks, free) {
+            return false;
+        }
+        let Self { ghash, keystream, taken, .. } = self;
+        let (row, waited) = ghash.pass(self.row, self.visible, self.ports, blocks, |at, count| {
+            keystream.take(*taken, count, at);
+            *taken += count;
+        });
+        self.row = row;
+        self.waits.ghash += waited;
+        if waited > 0 {
+            *limit = Limit::Ghash;
+        }
         true
     }
 

@@ -175,7 +175,17 @@ impl Promises {
         });
         let drains: Vec<_> = drains.collect();
         let scattered = drains.len() > 2 && pools[pool_of(CreditClass::Completion)].finite;
-        Self { scattered, pools, drains, update: spec.credit_update.0, repeat, timer: 0, urgent: false, holding: 0, blind: false }
+        Self {
+            scattered,
+            pools,
+            drains,
+            update: spec.credit_update.0,
+            repeat,
+            timer: 0,
+            urgent: false,
+            holding: 0,
+            blind: false,
+        }
     }
 
     /// Whether what goes out by `output` costs credits.
