@@ -18,7 +18,7 @@
 //! | stalls | none |
 //!
 //! What becomes of a read follows from its date, so this unit need not run for each: both wires carry dates, and it runs when the last read that
-//! it knows of is ready.
+//! it knows of is ready. It may also be [told late](RootComplex::told_late) of reads.
 
 use super::{
     packet::{Kind, Payload, Tlp},

@@ -6,6 +6,10 @@
 //! * what it does at an edge depends only on its state, the edge's number and what its ports show at that edge;
 //! * a tick at which nothing has changed does nothing and answers the same activity;
 //! * its [`Wake`] names the first edge at which it would do something or change its activity, if no port changes before.
+//!
+//! With the `skip` kernel a unit may be late where nobody can notice: it then does, at one edge, what was to be done at edges before it, each
+//! as at its own, and [tells](Wakes::charge) what it was in between. Such units are [known to the kernel](Machine::late), which lets them catch up
+//! before it keeps accounts.
 
 mod activity;
 mod clock;

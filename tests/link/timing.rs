@@ -2,8 +2,8 @@
 
 use crate::machine::*;
 use sealsim::{
-    pcie::spec::LinkSpec,
-    sim::{Channel, Event, Kernel, Order, Recorder},
+    pcie::{packet::Tlp, spec::LinkSpec},
+    sim::{Channel, Event, Kernel, Order, Recorder, SimulationError},
     units::Cycles,
 };
 
@@ -69,5 +69,21 @@ fn an_ack_waits_at_most_for_the_tlp_in_progress() {
             acks += 1;
         }
         assert!(acks > 250, "{acks}");
+    }
+}
+
+#[test]
+fn ports_that_take_their_time_do_not_hide_a_deadlock() {
+    // A read that no tag is left for is never asked.
+    for late in [true, false] {
+        let plan = Plan {
+            root: Some(root()),
+            tags: 0,
+            reads: Feed::new(1, |_| Tlp::read(0, BASE, 512)),
+            late,
+            ..Plan::new(link())
+        };
+        let end = go(&plan, Kernel::Skip, Order::Ascending, &[]).map(|_| ());
+        assert!(matches!(end, Err(SimulationError::Deadlock { .. })), "{late} {end:?}");
     }
 }

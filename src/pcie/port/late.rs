@@ -80,9 +80,10 @@ impl Port {
             && (self.all_vacant(ports.send) || ports.send.iter().all(Queue::can_wait))
     }
 
-    /// Gives the edge at which this port, whose transmitter has just run, is to run again.
+    /// Gives the edge at which this port, whose transmitter has just run, is to run again, and whether only a timer that finishes no work asks
+    /// for it.
     #[inline]
-    pub(super) fn be_late(&mut self, now: Now, sending: &Sending, ports: &mut Ports<'_>) -> u64 {
+    pub(super) fn be_late(&mut self, now: Now, sending: &Sending, ports: &mut Ports<'_>) -> (u64, bool) {
         self.late.behind = true;
         self.set_due(now, sending, ports);
         let due = self.late.due;
@@ -102,7 +103,11 @@ impl Port {
         }
         let next = self.clock.edge(at);
         ports.send.iter_mut().for_each(|queue| queue.wait(Some((patience, next))));
-        at
+        let background = arrival == Wake::NEVER
+            && !self.receiver.promises.timer().1
+            && self.transmit_due(sending, ports) == Wake::NEVER
+            && self.source_due(ports) == Wake::NEVER;
+        (at, background)
     }
 
     /// Hears of everything at once. Gives the edge at which this port must run again to see what was pushed at this very instant, while it

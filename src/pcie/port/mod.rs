@@ -29,8 +29,9 @@
 //!
 //! A pair is one item on the wire, too, as long as nobody looks at its TLPs one by one: both ports count and date them as two.
 //!
-//! A transmitter that is full sleeps until there is room again and does not hear its inputs; one that has sent all there is hears them at once:
-//! one tick per TLP or pair sent, one per TLP or pair received. Acks and updates of credits wake it only while it waits for them.
+//! A transmitter that is full sleeps until there is room again and does not hear its inputs; one that has sent all there is hears them at once.
+//! Acks and updates of credits wake it only while it waits for them. A port that may [take its time](Port::take_time) runs once for all that is to be
+//! sent within a flight, and otherwise for what arrives.
 
 mod frame;
 mod ide;
@@ -286,8 +287,8 @@ impl Port {
         let sending = self.transmit(now, ports);
         let (busy_until, activity) = (sending.busy_until, sending.activity);
         if self.can_be_late(&sending, ports) {
-            let at = self.be_late(now, &sending, ports);
-            return Wake { at, listens: true, background: false, busy_until, activity };
+            let (at, background) = self.be_late(now, &sending, ports);
+            return Wake { at, listens: true, background, busy_until, activity };
         }
         let due = self.be_prompt(now, &sending, ports).min(self.transmit_due(&sending, ports));
         let arrival = ports.wire_in.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
