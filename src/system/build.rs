@@ -74,6 +74,11 @@ impl Clocks {
             sm: machine.sealing_sms().map(|sm| build(Clock::new(sm.clock))).transpose()?,
         })
     }
+
+    /// Whether a PCE, which asks once in a cycle, fills its queue to the link too slowly for the port not to run before.
+    const fn let_ports_be_late(&self) -> bool {
+        self.copy_engine.frequency().0 <= 4 * self.mac.frequency().0
+    }
 }
 
 /// What seals and opens on this side of the link: the CPU, and the user beyond it.
@@ -370,7 +375,7 @@ impl System {
         let mut told_late = 0;
         if !request.injections.is_empty() {
             host_port.send_singly();
-        } else if machine.link.ide.is_none() && request.kernel == Kernel::Skip {
+        } else if clocks.let_ports_be_late() && machine.link.ide.is_none() && request.kernel == Kernel::Skip {
             // The other kernel is the reference: there all is done when it is to be done.
             let late = Lateness::most(&machine.link, clocks.mac, &root_complex, clocks.root_complex);
             host_port.take_time(late.port, false);

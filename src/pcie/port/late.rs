@@ -10,7 +10,8 @@
 //! | reads to be taken for a root complex | as many, which the root complex must know of |
 //! | all else that arrives | at its edge |
 //!
-//! A port is prompt while it is stalled, sends again, holds what others drain, or has been in Recovery, and always with IDE.
+//! A port is prompt while it is stalled or sends again, from its first Recovery on, and always with IDE; at a root complex also while it holds what
+//! others are to drain.
 
 use super::{Port, Ports, Sending, Tlp};
 use crate::{
