@@ -224,3 +224,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_root_complex_that_is_told_late_of_reads_answers_them_as_one_that_is_told_at_once() {
+    for (spread, tags, flight) in [(0, 64, 150), (90, 64, 150), (90, 7, 150), (300, 64, 400)] {
+        let spec = RootComplexSpec { read_spread: Cycles(spread), ..root() };
+        let reads = Feed::new(2000, |n| Tlp::read(0, BASE + n * 512 % MEMORY, 512));
+        let link = LinkSpec { flight: Cycles(flight), ..link() };
+        let plan = Plan { root: Some(spec), tags, tags_per_pce: tags.div_ceil(2), reads, ..Plan::new(link) };
+        let run =
+            |late| go(&Plan { late, ..plan.clone() }, Kernel::Skip, Order::Ascending, &[]).map(|(_, outcome)| outcome);
+        assert_eq!(run(true), run(false), "{spread} {tags} {flight}");
+    }
+}
