@@ -193,7 +193,7 @@ impl<T: Item> Queue<T> {
     fn waits(&self, now: Femtos, wakes: &Wakes) -> bool {
         let Some((patience, next)) = self.patience else { return false };
         let waits = self.items.len() < self.patient && self.wake_at_pops == u64::MAX;
-        let latest = Femtos(now.0 + patience.0);
+        let latest = Femtos(now.0.saturating_add(patience.0));
         if waits && self.items.len() == 1 && latest < next {
             wakes.touch_at(self.receiver, latest);
         }

@@ -103,7 +103,7 @@ impl<T: Item> Wire<T> {
                 if call && calls.is_empty() {
                     wakes.touch_at(self.receiver, date);
                 } else if let (Some(patience), true) = (self.attended, first) {
-                    wakes.touch_at(self.receiver, Femtos(date.0 + patience.0));
+                    wakes.touch_at(self.receiver, Femtos(date.0.saturating_add(patience.0)));
                 }
                 if call {
                     calls.push_back(date);
@@ -197,7 +197,7 @@ impl<T: Item> Wire<T> {
         let called = calls.front().copied();
         match (self.attended, self.front_date()) {
             (Some(patience), Some(front)) => {
-                let latest = Femtos(front.0 + patience.0);
+                let latest = Femtos(front.0.saturating_add(patience.0));
                 Some(called.map_or(latest, |called| called.min(latest)))
             }
             _ => called,

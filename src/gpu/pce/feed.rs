@@ -5,7 +5,6 @@ use super::{
     Pce, Ports,
     host_read::Piece,
     text::{Text, stand_in},
-    transfer::Transfer,
 };
 use crate::{
     gcm::message::Direction,
@@ -193,26 +192,24 @@ impl Pce {
             let address = transfer.job.destination + transfer.fed - bytes;
             Some((address, transfer.assembly.take()))
         };
-        let (holds, damaged) = (transfer.holds, transfer.damaged);
         transfer.bursts = transfer.bursts.wrapping_add(1);
         let call = last || transfer.bursts.is_multiple_of(CALL_EVERY);
-        let write = |transfer: &Transfer| MemoryWrite {
+        let write = MemoryWrite {
             job: transfer.job.id,
             message: (transfer.job.share.message, transfer.job.share.of),
             unverified,
             staged,
             bytes: bytes as u32,
             last,
-            damaged,
+            damaged: transfer.damaged,
             deposit,
         };
-        if holds {
-            let write = write(transfer);
+        if transfer.holds {
             transfer.held.push(write);
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
             self.peak_quarantine = self.peak_quarantine.max(held);
         } else {
-            ports.writes.send_called(clock.edge(out + 1), write(transfer), call, ports.wakes);
+            ports.writes.send_called(clock.edge(out + 1), write, call, ports.wakes);
         }
     }
 
