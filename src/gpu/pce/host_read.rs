@@ -107,9 +107,10 @@ impl Pce {
         if self.slots.order.len() >= limit || self.slots.free.is_empty() {
             return Some((Activity::Stall(Stall::ReadTags), Wake::NEVER));
         }
-        let (address, bytes) = match ask {
-            Ask::Tag => (transfer.job.tag, self.format.tag_bytes() as u32),
-            Ask::Data(request) => (request.address, request.bytes),
+        // What ends the transfer or the tag matters to others at once.
+        let (address, bytes, patient) = match ask {
+            Ask::Tag => (transfer.job.tag, self.format.tag_bytes() as u32, false),
+            Ask::Data(request) => (request.address, request.bytes, !transfer.ends_in(request)),
         };
         let reserve = if ask == Ask::Tag { 0 } else { u64::from(bytes) };
         if self.buffered + reserve > room {
@@ -129,7 +130,7 @@ impl Pce {
             return Some((Activity::Busy, ready));
         }
         let tag = self.slots.open(number, ask, (address, bytes), now.cycle)?;
-        ports.requests.push(Tlp::read(tag, address, bytes));
+        ports.requests.push(Tlp { patient, ..Tlp::read(tag, address, bytes) });
         self.queued += 1;
         self.buffered += reserve;
         let transfer = &mut self.transfers[(number - self.first) as usize];

@@ -40,6 +40,7 @@ mod assembly;
 mod device;
 mod feed;
 mod host_read;
+mod late;
 pub(in crate::gpu) mod opening;
 mod shared;
 mod text;
@@ -63,6 +64,7 @@ use crate::{
     sim::{Activity, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
 };
 use host_read::Slots;
+use late::Late;
 use shared::EngineSide;
 use std::{collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
@@ -159,6 +161,7 @@ pub struct Pce {
     engine_limit: Limit,
     weight: Weight,
     timeout: u64,
+    late: Late,
     transfers: VecDeque<Transfer>,
     /// Number of the oldest transfer in `transfers`.
     first: u64,
@@ -213,6 +216,7 @@ impl Pce {
             engine,
             engine_limit: Limit::Data,
             weight: Weight::new(product),
+            late: Late::PROMPT,
             transfers: VecDeque::new(),
             first: 0,
             asking: 0,
@@ -281,6 +285,7 @@ impl Pce {
         }
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         self.expires = self.deadline();
+        let issue_at = self.be_late(now, issue_at, ports);
         Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.expires), activity)
     }
 

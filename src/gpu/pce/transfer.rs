@@ -179,6 +179,12 @@ impl Transfer {
         }
     }
 
+    /// Whether a request reaches the last byte of its data.
+    #[inline]
+    pub const fn ends_in(&self, request: Request) -> bool {
+        request.address - self.job.source + request.bytes as u64 >= self.job.bytes
+    }
+
     /// Whether nothing is left to ask for.
     #[inline]
     pub fn asked_all(&self) -> bool {

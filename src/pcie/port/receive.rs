@@ -153,6 +153,7 @@ impl Port {
         if promised && output.has_room() {
             output.note(self.clock.edge(first), tlp.first_word());
             output.push(tlp.take());
+            self.late.handed_on = true;
         } else {
             self.overrun(place, tlp.kind);
         }
@@ -247,6 +248,7 @@ impl Port {
         let mut output = receive[place].output(now.time, wakes);
         if promised && output.has_room() {
             output.push(tlp.take());
+            self.late.handed_on = true;
         } else {
             self.overrun(place, tlp.kind);
         }

@@ -345,8 +345,9 @@ impl Port {
         let end = self.transmitter.take(lengths.1);
         let tokens = Frame::tokens(lengths, sequence);
         wire.note(self.clock.edge(first + self.flight), frame::word(tlp.first_word(), tokens.0));
+        let call = !(self.late.partner && tlp.can_wait());
         let frame = Frame::pair(tlp.take(), tokens.1, (end - first) as u16);
-        wire.send(self.clock.edge(end + self.flight), frame, wakes);
+        wire.send_called(self.clock.edge(end + self.flight), frame, call, wakes);
     }
 
     #[inline]
