@@ -412,19 +412,7 @@ impl Item for Tlp {
     #[inline(always)]
     fn rebuilt(self) -> Self {
         let Self { kind, damaged, tag, address, bytes, second, patient, byte_count, ecrc, ide, payload } = self;
-        Self {
-            kind,
-            damaged,
-            tag,
-            address,
-            bytes,
-            second,
-            patient,
-            byte_count,
-            ecrc,
-            ide,
-            payload: payload.rebuilt(),
-        }
+        Self { kind, damaged, tag, address, bytes, second, patient, byte_count, ecrc, ide, payload: payload.rebuilt() }
     }
 
     /// Nobody waits for the link to take a read; who waits for a completion says so when it asks.
