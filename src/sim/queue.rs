@@ -205,7 +205,7 @@ impl<T: Item> Queue<T> {
     #[inline]
     fn waits(&self, now: Femtos, wakes: &Wakes) -> bool {
         let Some((patience, next)) = self.patience else { return false };
-        let waits = self.items.len() < self.patient && self.wake_at_pops == u64::MAX;
+        let waits = (self.kept_up || self.items.len() < self.patient) && self.wake_at_pops == u64::MAX;
         let latest = Femtos(now.0.saturating_add(patience.0));
         if waits && !self.kept_up && self.items.len() == 1 && latest < next {
             wakes.touch_at(self.receiver, latest);
@@ -352,11 +352,17 @@ impl<T: Item> Out<'_, T> {
         self.queue.receiver_is_late()
     }
 
-    /// Whether nothing is in it.
+    /// Items in it, visible or not.
     #[inline]
     #[must_use]
-    pub fn is_vacant(&self) -> bool {
-        self.queue.is_vacant()
+    pub const fn fill(&self) -> usize {
+        self.queue.items.len()
+    }
+
+    /// The same end at another instant.
+    #[inline]
+    pub const fn turn_to(&mut self, now: Femtos) {
+        self.now = now;
     }
 
     /// From now on the sender sees to it that a receiver that may hear of an item late runs in time, and is woken when it hears at once again.
@@ -436,6 +442,26 @@ impl<T: Item> In<'_, T> {
             self.note_pop();
             self.queue.items.remove();
         }
+    }
+
+    /// The unit that receives.
+    #[inline]
+    #[must_use]
+    pub const fn receiver(&self) -> UnitId {
+        self.queue.receiver
+    }
+
+    /// The instant at which the oldest item was pushed.
+    #[inline]
+    #[must_use]
+    pub fn front_date(&self) -> Option<Femtos> {
+        self.queue.front_date()
+    }
+
+    /// The same end at another instant.
+    #[inline]
+    pub const fn turn_to(&mut self, now: Femtos) {
+        self.now = now;
     }
 
     /// From now on somebody runs this receiver in time where it hears late of items that [can wait](Item::can_wait); or else it hears of every

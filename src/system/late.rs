@@ -6,7 +6,8 @@
 
 use super::machine::{FIRST_PCE, GPU_PORT, System};
 use crate::{
-    sim::{Clock, Now, UnitId, Wake},
+    gpu::pce::SURE_OF_ROOM,
+    sim::{Channel, Clock, Now, UnitId, Wake},
     units::Femtos,
 };
 
@@ -58,19 +59,18 @@ impl System {
         }
         let mut next = self.next_reader();
         loop {
-            match self.work_off(next.date.min(until)) {
-                Some(date) => {
-                    self.note_room(date);
-                    next = self.next_reader();
-                    if self.port_due() < next.date {
-                        continue;
-                    }
-                }
-                None if next.date > until => return,
-                None => {}
+            let paused = self.work_off(next.date.min(until));
+            if let Some(date) = paused {
+                self.note_room(date);
+                next = self.next_reader();
             }
-            if next.date <= until {
-                next = self.tick_reader(next);
+            let arrival = self.channels.h2d.front_date().unwrap_or(Femtos::MAX);
+            // Where room is not certain, what the port has taken counts.
+            let can_run = paused.is_none() || self.channels.gpu_send[next.place].fill().0 < SURE_OF_ROOM;
+            if can_run && next.date <= until && next.date <= arrival {
+                next = self.run_reader(next, until.min(arrival));
+            } else if paused.is_none() {
+                return;
             }
         }
     }
@@ -147,16 +147,15 @@ impl System {
         }
     }
 
-    /// Runs a late PCE as at an edge; gives the one that is next.
-    fn tick_reader(&mut self, Turn { place, cycle, date }: Turn) -> Turn {
+    /// Runs a late PCE from its next edge on, up to a date before which nothing more arrives; gives the one that is next.
+    fn run_reader(&mut self, Turn { place, cycle, date }: Turn, until: Femtos) -> Turn {
         let now = Now { cycle, time: date };
-        let (activity, due) = self.with_pce(place, now, |pce, ports| pce.tick_late(now, ports));
-        self.wakes.charge(reader(place), cycle, 0, activity);
-        self.late_readers.set_due(place, due.max(cycle + 1));
+        let last = self.with_pce(place, now, |pce, ports| pce.run_late(now, until, ports));
+        let due = self.pces[place].late_due().unwrap_or(Wake::NEVER);
+        self.late_readers.set_due(place, due);
         // It may have found no room at the very instant at which some was made.
-        self.note_room(date);
-        // All that has been pushed before now has been taken, and the port has not pushed behind it.
-        if self.late_readers.due.len() == 1 { self.late_readers.due[0] } else { self.next_reader() }
+        self.note_room(last.time);
+        self.next_reader()
     }
 }
 

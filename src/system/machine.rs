@@ -183,12 +183,6 @@ impl System {
         self.with_gpu_port(|port, ports| port.work_off(until, ports))
     }
 
-    /// When the GPU port, which has just worked off, has something to do again.
-    #[inline]
-    pub(super) fn port_due(&self) -> Femtos {
-        self.gpu_port.next_due(&self.channels.h2d)
-    }
-
     fn tick_driver(&mut self, now: Now) -> Wake {
         let c = &mut self.channels;
         let ports = DriverPorts {

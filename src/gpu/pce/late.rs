@@ -13,9 +13,12 @@
 
 use super::{Pce, Ports};
 use crate::{
-    sim::{Activity, Clock, Now, Wake},
+    sim::{Clock, Now, Wake},
     units::Femtos,
 };
+
+/// With fewer requests than this in front of the link, there is room for one more.
+pub const SURE_OF_ROOM: usize = 8;
 
 /// How late a PCE may be, and what it has to do by itself.
 #[derive(Debug)]
@@ -52,15 +55,27 @@ impl Pce {
         self.late.is_late.then_some(self.late.due)
     }
 
-    /// Does at an edge that has passed what follows from completions and from its own requests. Gives what it is then, and when it has
-    /// something to do by itself.
-    #[inline]
-    pub fn tick_late(&mut self, now: Now, ports: &mut Ports<'_>) -> (Activity, u64) {
-        self.take_completions(now, ports);
-        let (activity, issue_at) = self.issue(now, ports);
+    /// Does at its edge `now`, which has passed, and at those behind it up to a date, what follows from completions and from its own requests; but only
+    /// as long as the link has room for certain, without regard to what its port takes meanwhile. Gives the last of those edges.
+    pub fn run_late(&mut self, mut now: Now, until: Femtos, ports: &mut Ports<'_>) -> Now {
+        loop {
+            self.take_completions(now, ports);
+            let (activity, issue_at) = self.issue(now, ports);
+            self.late.due = issue_at.max(now.cycle + 1);
+            let Some(completions) = &mut ports.completions else { break };
+            ports.wakes.charge(completions.receiver(), now.cycle, 0, activity);
+            let seen = completions.front_date().map_or(Wake::NEVER, |pushed| self.clock.first_after(pushed));
+            let cycle = self.late.due.min(seen);
+            let time = if cycle == Wake::NEVER { Femtos::MAX } else { self.clock.edge(cycle) };
+            if time > until || ports.requests.fill() >= SURE_OF_ROOM {
+                break;
+            }
+            now = Now { cycle, time };
+            completions.turn_to(time);
+            ports.requests.turn_to(time);
+        }
         self.expires = self.deadline();
-        self.late.due = issue_at;
-        (activity, issue_at)
+        now
     }
 
     /// Whether nobody will notice if it runs late.
@@ -87,7 +102,7 @@ impl Pce {
         }
         ports.requests.keep_up(late);
         (self.late.is_late, self.late.due) = (late, issue_at);
-        let asked = if ports.requests.is_vacant() { Wake::NEVER } else { now.cycle };
+        let asked = if ports.requests.fill() == 0 { Wake::NEVER } else { now.cycle };
         if late { issue_at.min(asked).saturating_add(self.late.cycles) } else { issue_at }
     }
 }

@@ -17,7 +17,7 @@
 use super::{Frame, Port, Ports, Sending, Side, Tlp};
 use crate::{
     pcie::spec::{LinkSpec, RootComplexSpec},
-    sim::{Activity, Clock, Item, Now, Queue, Wake, Wire},
+    sim::{Activity, Clock, Item, Now, Queue, Wake},
     units::Femtos,
 };
 
@@ -49,7 +49,7 @@ pub(super) struct Late {
     /// The same as a duration, rounded down.
     patience: Femtos,
     /// Whether what arrives and can wait may be taken late.
-    takes: bool,
+    pub takes: bool,
     /// Whether the partner takes it so.
     pub partner: bool,
     /// Whether something has been handed on since this was last asked.
@@ -173,13 +173,6 @@ impl Port {
         paused
     }
 
-    /// When there is something to do again for a port that has just worked off.
-    #[inline]
-    #[must_use]
-    pub fn next_due(&self, wire_in: &Wire<Frame>) -> Femtos {
-        wire_in.front_date().unwrap_or(Femtos::MAX).min(self.clock.edge(self.late.due))
-    }
-
     /// Does what was to be done before now; if it `pauses`, up to the first edge of which somebody else is to know. Gives the date of that.
     fn do_what_was_due(&mut self, now: Now, pauses: bool, ports: &mut Ports<'_>) -> Option<Femtos> {
         self.late.handed_on = false;
@@ -196,7 +189,10 @@ impl Port {
                     due = after;
                     date = self.date_before(due, now);
                 }
-                paused = (pauses && self.late.handed_on).then_some(front);
+                if pauses && self.late.handed_on {
+                    self.take_pairs(now.time, ports);
+                    paused = Some(front);
+                }
                 continue;
             }
             if due >= now.cycle {
@@ -218,6 +214,18 @@ impl Port {
         }
         self.late.due = due;
         paused
+    }
+
+    /// Takes the pairs that come next, before the transmitter has done what is due before them: up to an Ack, it does not depend on them.
+    fn take_pairs(&mut self, until: Femtos, ports: &mut Ports<'_>) {
+        let last = self.clock.edge(self.receiver.ack_due);
+        loop {
+            let Some((date, Frame::Tlp(frame))) = ports.wire_in.front() else { return };
+            if date >= until || date > last || !frame.tlp.is_pair() || !self.expects(frame) {
+                return;
+            }
+            self.take_front(Now { cycle: self.clock.first_from(date), time: date }, ports);
+        }
     }
 
     /// The date of an edge, or now if that comes first.

@@ -89,8 +89,7 @@ impl Port {
             }
             Some((_, Frame::Tlp(frame))) if frame.tlp.is_pair() => {
                 let first = then.cycle - u64::from(frame.lead);
-                let sequence = frame.sequence();
-                if sequence == (self.receiver.expected + 1) % SEQUENCES && !self.recovering(first) {
+                if self.expects(frame) && !self.recovering(first) {
                     let (receive, wakes) = (&mut *ports.receive, ports.wakes);
                     self.accept_pair(&mut frame.tlp, first, then, receive, wakes);
                 } else {
@@ -107,6 +106,12 @@ impl Port {
             }
         }
         ports.wire_in.pass();
+    }
+
+    /// Whether both TLPs of a pair are those that come next.
+    #[inline]
+    pub(super) const fn expects(&self, pair: &TlpFrame) -> bool {
+        pair.sequence() == (self.receiver.expected + 1) % SEQUENCES
     }
 
     /// Takes the first TLP of a pair whose second is still under way, if it has arrived.
