@@ -323,21 +323,23 @@ impl Pce {
     /// Asks for data, one request at a time; gives what the PCE is and when it can ask again by itself.
     fn issue(&mut self, now: Now, ports: &mut Ports<'_>) -> (Activity, u64) {
         self.reclaim(now.cycle);
+        self.asking = self.asking.max(self.first);
         loop {
-            let number = self.asking;
-            if number >= self.first + self.transfers.len() as u64 {
-                break;
-            }
-            let Some(transfer) = self.transfer(number) else {
-                self.asking = self.first;
-                continue;
+            let place = (self.asking - self.first) as usize;
+            let Some(transfer) = self.transfers.get(place) else { break };
+            let refused = if !transfer.job.kind.reads_host() {
+                if transfer.asked_all() {
+                    self.asking += 1;
+                    continue;
+                }
+                self.ask_device(self.asking, now, ports)
+            } else {
+                let Some(ask) = transfer.next_ask() else {
+                    self.asking += 1;
+                    continue;
+                };
+                self.ask_host(place, ask, now, ports)
             };
-            if transfer.asked_all() {
-                self.asking += 1;
-                continue;
-            }
-            let host = transfer.job.kind.reads_host();
-            let refused = if host { self.ask_host(number, now, ports) } else { self.ask_device(number, now, ports) };
             match refused {
                 None => self.next_request = now.cycle + self.spec.copy_engine.request_interval.0.max(1),
                 Some(refusal) => return refusal,

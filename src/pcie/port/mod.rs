@@ -59,7 +59,7 @@ use transmit::{Sending, Transmitter};
 
 use std::{cell::Cell, rc::Rc};
 
-pub use frame::{Frame, TlpFrame};
+pub use frame::{DllpFrame, Frame, TlpFrame};
 pub use late::Lateness;
 
 /// Sequence numbers are counted modulo this.
