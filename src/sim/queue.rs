@@ -352,11 +352,11 @@ impl<T: Item> Out<'_, T> {
         self.queue.receiver_is_late()
     }
 
-    /// Items in it, visible or not.
+    /// Whether nothing is in it, not even what is not yet visible.
     #[inline]
     #[must_use]
-    pub const fn fill(&self) -> usize {
-        self.queue.items.len()
+    pub fn is_vacant(&self) -> bool {
+        self.queue.is_vacant()
     }
 
     /// The same end at another instant.

@@ -1,13 +1,19 @@
 //! The GPU port and the PCEs that read host memory, where they [take their time](crate::gpu::pce::Pce::take_time).
 //!
 //! Each of them does at once what it was to do at many edges. What one does at an edge the other must see at its edges behind that one, and
-//! not before: so they are run in turns, in the order of their edges, up to now. That happens whenever one of them runs, and before device
-//! memory takes what the PCEs have written.
+//! not before: so they are run in turns up to now, whenever one of them runs, and before device memory takes what the PCEs have written.
+//!
+//! | who runs | up to |
+//! | --- | --- |
+//! | the port | the next edge of a PCE, or the first at which it hands completions on or takes what a PCE has found no room for |
+//! | a PCE | the next arrival on the link |
+//!
+//! A PCE may so run ahead of what the port sends. That matters only to one that finds no room: it is tried again after each TLP that the port
+//! takes, at its edge behind that one, even if it has looked at later edges since; for it has asked for nothing there.
 
 use super::machine::{FIRST_PCE, GPU_PORT, System};
 use crate::{
-    gpu::pce::SURE_OF_ROOM,
-    sim::{Channel, Clock, Now, UnitId, Wake},
+    sim::{Clock, Now, UnitId, Wake},
     units::Femtos,
 };
 
@@ -65,9 +71,7 @@ impl System {
                 next = self.next_reader();
             }
             let arrival = self.channels.h2d.front_date().unwrap_or(Femtos::MAX);
-            // Where room is not certain, what the port has taken counts.
-            let can_run = paused.is_none() || self.channels.gpu_send[next.place].fill().0 < SURE_OF_ROOM;
-            if can_run && next.date <= until && next.date <= arrival {
+            if next.date <= until && next.date <= arrival {
                 next = self.run_reader(next, until.min(arrival));
             } else if paused.is_none() {
                 return;

@@ -17,9 +17,6 @@ use crate::{
     units::Femtos,
 };
 
-/// With fewer requests than this in front of the link, there is room for one more.
-pub const SURE_OF_ROOM: usize = 8;
-
 /// How late a PCE may be, and what it has to do by itself.
 #[derive(Debug)]
 pub(super) struct Late {
@@ -55,8 +52,8 @@ impl Pce {
         self.late.is_late.then_some(self.late.due)
     }
 
-    /// Does at its edge `now`, which has passed, and at those behind it up to a date, what follows from completions and from its own requests; but only
-    /// as long as the link has room for certain, without regard to what its port takes meanwhile. Gives the last of those edges.
+    /// Does at its edge `now`, which has passed, and at those behind it up to a date, what follows from completions and from its own requests. Gives
+    /// the last of those edges. If it has found no room there, it is to run again after the link has taken something, at whatever edge.
     pub fn run_late(&mut self, mut now: Now, until: Femtos, ports: &mut Ports<'_>) -> Now {
         loop {
             self.take_completions(now, ports);
@@ -67,7 +64,7 @@ impl Pce {
             let seen = completions.front_date().map_or(Wake::NEVER, |pushed| self.clock.first_after(pushed));
             let cycle = self.late.due.min(seen);
             let time = if cycle == Wake::NEVER { Femtos::MAX } else { self.clock.edge(cycle) };
-            if time > until || ports.requests.fill() >= SURE_OF_ROOM {
+            if time > until {
                 break;
             }
             now = Now { cycle, time };
@@ -102,7 +99,7 @@ impl Pce {
         }
         ports.requests.keep_up(late);
         (self.late.is_late, self.late.due) = (late, issue_at);
-        let asked = if ports.requests.fill() == 0 { Wake::NEVER } else { now.cycle };
+        let asked = if ports.requests.is_vacant() { Wake::NEVER } else { now.cycle };
         if late { issue_at.min(asked).saturating_add(self.late.cycles) } else { issue_at }
     }
 }

@@ -70,7 +70,6 @@ use std::{collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
 use weight::Weight;
 
-pub use late::SURE_OF_ROOM;
 pub use shared::EnginePorts;
 
 /// The keys of a logical engine.
