@@ -274,8 +274,7 @@ impl Timing {
             return false;
         }
         let last = used + blocks - 1;
-        // Four ports are the usual case.
-        let rows = if self.ports == 4 { last / 4 } else { u64::from(last as u32 / self.ports as u32) };
+        let rows = u64::from(last as u32 / self.ports as u32);
         self.row = (free + rows, last - rows * self.ports + 1);
         hash.entered = (hashed + rows, self.row.1);
         let (mut block, mut at, mut room, end) = (self.taken, free, self.ports - used, self.taken + blocks);

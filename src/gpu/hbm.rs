@@ -187,25 +187,23 @@ impl Hbm {
                     None => return,
                 }
             }
-            let Ports { writes, landed, staged, memory, wakes, .. } = ports;
-            let wire = &mut writes[turn.0];
-            let Some((date, write)) = wire.front().filter(|(date, _)| *date <= now.time) else { return };
+            let Some((date, write)) = ports.writes[turn.0].arrive_dated(now.time) else { return };
             let service = self.service(write.bytes);
             self.busy += service;
             self.write_free = self.write_free.max(self.clock.first_from(date)).saturating_add(service);
             if write.unverified {
-                self.hold(write, landed, &mut **memory, wakes);
+                let visible = self.visible();
+                self.hold(write, visible, ports);
             } else if let Some(kind) = write.staged {
-                self.stage(write, kind, staged, wakes);
+                self.stage(&write, kind, ports);
             } else {
                 if write.last {
-                    landed.send(self.visible(), Landed { job: write.job }, wakes);
+                    ports.landed.send(self.visible(), Landed { job: write.job }, ports.wakes);
                 }
                 if let Some((address, payload)) = &write.deposit {
-                    memory.store(*address, u64::from(write.bytes), payload, write.damaged);
+                    ports.memory.store(*address, u64::from(write.bytes), payload, write.damaged);
                 }
             }
-            wire.pass();
         }
     }
 
@@ -219,7 +217,7 @@ impl Hbm {
     }
 
     /// Counts ciphertext; at the last write of a job the SMs are told.
-    fn stage(&mut self, write: &MemoryWrite, kind: JobKind, wire: &mut Option<&mut Wire<Staged>>, wakes: &Wakes) {
+    fn stage(&mut self, write: &MemoryWrite, kind: JobKind, ports: &mut Ports<'_>) {
         let known = self.staged.iter().position(|staged| staged.job == write.job && staged.kind == kind);
         let place = known.unwrap_or_else(|| {
             self.staged.push(Staged { job: write.job, kind, bytes: 0, damaged: false });
@@ -230,8 +228,8 @@ impl Hbm {
         staged.damaged |= write.damaged;
         if write.last {
             let staged = self.staged.swap_remove(place);
-            if let Some(wire) = wire {
-                wire.send(self.visible(), staged, wakes);
+            if let Some(wire) = &mut ports.staged {
+                wire.send(self.clock.edge(self.write_free + self.spec.write_latency.0.max(1)), staged, ports.wakes);
             }
         }
     }
@@ -241,17 +239,9 @@ impl Hbm {
         self.clock.edge(self.write_free + self.spec.write_latency.0.max(1))
     }
 
-    /// Keeps a write until its message has a verdict.
-    fn hold(
-        &mut self,
-        write: &mut MemoryWrite,
-        landed: &mut Wire<Landed>,
-        memory: &mut dyn DeviceMemory,
-        wakes: &Wakes,
-    ) {
-        let visible = self.visible();
+    fn hold(&mut self, write: MemoryWrite, visible: Femtos, ports: &mut Ports<'_>) {
         if write.last {
-            landed.send(visible, Landed { job: write.job }, wakes);
+            ports.landed.send(visible, Landed { job: write.job }, ports.wakes);
         }
         let (message, count) = write.message;
         let entry = self.entry(message);
@@ -262,7 +252,7 @@ impl Hbm {
         let part = entry.part(write.job);
         part.bytes += u64::from(write.bytes);
         if write.deposit.is_some() {
-            part.deposit = write.deposit.take();
+            part.deposit = write.deposit;
         }
         let settled = entry.has_landed() && entry.verdict.is_some();
         self.exposure.scrubbed += u64::from(scrubbed);
@@ -270,7 +260,7 @@ impl Hbm {
             watch.wrote(message, visible, write.bytes);
         }
         if settled {
-            self.settle(message, memory);
+            self.settle(message, ports.memory);
         }
     }
 

@@ -347,13 +347,6 @@ pub struct MemoryWrite {
 }
 
 impl Item for MemoryWrite {
-    #[inline(always)]
-    fn rebuilt(self) -> Self {
-        let Self { job, message, unverified, staged, bytes, last, damaged, deposit } = self;
-        let deposit = deposit.map(|(address, payload)| (address, payload.rebuilt()));
-        Self { job, message, unverified, staged, bytes, last, damaged, deposit }
-    }
-
     fn word(&self) -> u64 {
         self.job << 20 ^ u64::from(self.bytes) ^ u64::from(self.last) << 63
     }

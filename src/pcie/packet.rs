@@ -51,14 +51,6 @@ impl fmt::Debug for Payload {
 }
 
 impl Payload {
-    /// The same, put together anew: see [`Item::rebuilt`].
-    #[inline(always)]
-    #[must_use]
-    pub(crate) fn rebuilt(self) -> Self {
-        let Self { memory, offset, length } = self;
-        Self { memory, offset, length }
-    }
-
     /// `length` bytes of `memory` from `offset` on; those beyond its end read as zeros and are left out.
     #[must_use]
     pub fn slice(memory: &Arc<Vec<u8>>, offset: u64, length: u64) -> Self {
@@ -412,7 +404,20 @@ impl Item for Tlp {
     #[inline(always)]
     fn rebuilt(self) -> Self {
         let Self { kind, damaged, tag, address, bytes, second, patient, byte_count, ecrc, ide, payload } = self;
-        Self { kind, damaged, tag, address, bytes, second, patient, byte_count, ecrc, ide, payload: payload.rebuilt() }
+        let Payload { memory, offset, length } = payload;
+        Self {
+            kind,
+            damaged,
+            tag,
+            address,
+            bytes,
+            second,
+            patient,
+            byte_count,
+            ecrc,
+            ide,
+            payload: Payload { memory, offset, length },
+        }
     }
 
     /// Nobody waits for the link to take a read; who waits for a completion says so when it asks.

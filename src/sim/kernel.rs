@@ -4,7 +4,7 @@
 //! give the same events, the same bytes and the same account of cycles.
 
 use super::{
-    activity::Account,
+    activity::{Account, Activity},
     clock::{Clock, Now},
     queue::Channel,
     wake::{UnitId, Wake, Wakes},
@@ -153,6 +153,9 @@ struct Schedule {
     clock: Clock,
     /// Edge of its next tick, whose date is in `Driver::next`.
     cycle: u64,
+    /// What it said last that it is, and until when it is busy before.
+    activity: Activity,
+    busy_until: u64,
 }
 
 struct Driver<'m, M> {
@@ -181,7 +184,7 @@ pub fn run<M: Machine>(
     order: Order,
     observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<Run, SimulationError> {
-    let schedule = |unit: &UnitInfo| Schedule { clock: unit.clock, cycle: 0 };
+    let schedule = |unit: &UnitInfo| Schedule { clock: unit.clock, cycle: 0, activity: Activity::Idle, busy_until: 0 };
     let units: Vec<_> = machine.units().iter().map(schedule).collect();
     let count = units.len();
     assert!((1..=MOST_UNITS).contains(&count), "a machine has 1 to {MOST_UNITS} units");
@@ -312,7 +315,13 @@ impl<M: Machine> Driver<'_, M> {
         let (id, cycle) = (UnitId(unit as u8), schedule.cycle);
         let wake = self.machine.tick(id, Now { cycle, time });
         self.ticks += 1;
-        self.machine.wakes().charge(id, cycle, wake.busy_until, wake.activity);
+        // Mostly it goes on as it was.
+        let wakes = self.machine.wakes();
+        let turns = wake.activity != schedule.activity || wake.busy_until | schedule.busy_until != 0;
+        if turns || wakes.any_charged() {
+            wakes.keep(id, cycle, wake.busy_until, wake.activity);
+            (schedule.activity, schedule.busy_until) = (wake.activity, wake.busy_until);
+        }
         let bit = 1u64 << unit;
         let foreground = wake.at != Wake::NEVER && !wake.background;
         self.foreground = self.foreground & !bit | u64::from(foreground) << unit;

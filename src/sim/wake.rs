@@ -80,6 +80,8 @@ pub struct Wakes {
     dated: RefCell<Vec<(UnitId, Femtos)>>,
     any_dated: Cell<bool>,
     accounts: RefCell<Vec<Account>>,
+    /// Whether units themselves have charged anything.
+    any_charged: Cell<bool>,
 }
 
 impl Wakes {
@@ -119,10 +121,23 @@ impl Wakes {
         self.accounts.borrow().clone()
     }
 
-    /// Tells what `unit` is from its edge `cycle` on: busy before `busy_until`, then `activity`. Of an edge that has passed, as far as that has not
+    /// Tells what `unit` was from its edge `cycle` on, which has passed: busy before `busy_until`, then `activity`. It counts as far as that has not
     /// been charged yet.
     #[inline]
-    pub fn charge(&self, UnitId(unit): UnitId, cycle: u64, busy_until: u64, activity: Activity) {
+    pub fn charge(&self, unit: UnitId, cycle: u64, busy_until: u64, activity: Activity) {
+        self.any_charged.set(true);
+        self.keep(unit, cycle, busy_until, activity);
+    }
+
+    /// Whether units themselves have charged anything.
+    #[inline]
+    pub(super) const fn any_charged(&self) -> bool {
+        self.any_charged.get()
+    }
+
+    /// Notes in its account what a unit is from now on.
+    #[inline]
+    pub(super) fn keep(&self, UnitId(unit): UnitId, cycle: u64, busy_until: u64, activity: Activity) {
         if let Some(account) = self.accounts.borrow_mut().get_mut(usize::from(unit)) {
             account.charge(cycle, busy_until, activity);
         }

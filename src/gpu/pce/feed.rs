@@ -10,7 +10,7 @@ use crate::{
     gcm::message::Direction,
     gpu::work::{Job, JobKind, MemoryWrite, TagReport},
     pcie::packet::Payload,
-    sim::{Item, Now},
+    sim::Now,
 };
 
 /// Device memory hears of every so many writes, so that they do not pile up.
@@ -205,7 +205,7 @@ impl Pce {
             deposit,
         };
         if transfer.holds {
-            transfer.held.push(write.rebuilt());
+            transfer.held.push(write);
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
             self.peak_quarantine = self.peak_quarantine.max(held);
         } else {
