@@ -58,11 +58,14 @@ impl LateReaders {
 
 impl System {
     /// Runs those that are late up to a date, the port only up to what lies before it. A PCE that runs now hears of it from the kernel.
-    #[inline]
+    #[inline(always)]
     pub(super) fn run_late(&mut self, until: Femtos) {
-        if self.late_readers.due.is_empty() {
-            return;
+        if !self.late_readers.due.is_empty() {
+            self.run_in_turns(until);
         }
+    }
+
+    fn run_in_turns(&mut self, until: Femtos) {
         let mut next = self.next_reader();
         loop {
             let paused = self.work_off(next.date.min(until));
@@ -80,11 +83,14 @@ impl System {
     }
 
     /// Sees to it that those that are late run in time for what they are to do by themselves.
-    #[inline]
+    #[inline(always)]
     pub(super) fn announce(&mut self) {
-        if self.late_readers.due.is_empty() {
-            return;
+        if !self.late_readers.due.is_empty() {
+            self.announce_next();
         }
+    }
+
+    fn announce_next(&mut self) {
         let Turn { date, .. } = self.next_reader();
         if date != Femtos::MAX {
             self.wakes.touch_at(GPU_PORT, Femtos(date.0.saturating_add(self.late_readers.patience.0)));

@@ -141,11 +141,15 @@ impl Pce {
     }
 
     /// Takes completions as they come.
+    #[inline(always)]
     pub(super) fn take_completions(&mut self, now: Now, ports: &mut Ports<'_>) {
-        let Some(completions) = &mut ports.completions else { return };
-        if completions.is_empty() {
-            return;
+        if ports.completions.as_ref().is_some_and(|completions| !completions.is_empty()) {
+            self.take_what_came(now, ports);
         }
+    }
+
+    fn take_what_came(&mut self, now: Now, ports: &mut Ports<'_>) {
+        let Some(completions) = &mut ports.completions else { return };
         let mut failed = Vec::new();
         while let Some(tlp) = completions.head() {
             let trouble = self.take_completion(tlp);
