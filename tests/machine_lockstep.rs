@@ -409,3 +409,19 @@ fn what_device_memory_was_not_woken_for_counts_when_a_run_ends() {
     });
     assert_eq!(every, skip);
 }
+
+#[test]
+fn a_pce_that_takes_its_time_finds_the_room_that_its_port_has_made_meanwhile() {
+    // It asks in every cycle and for little, so that far more requests go out in a flight than have room in front of the port.
+    for headers in ["host_credits.non_posted_headers=0", "host_credits.non_posted_headers=20"] {
+        let eager = ["link.max_read_request=128 B", "copy_engine.outstanding_reads=500", "copy_engine.clock=4 GHz"];
+        let credits = format!("link.{headers}");
+        let sets: Vec<_> = QUICK.iter().chain(&eager).copied().chain([credits.as_str()]).collect();
+        let machine = machine("h100-nvl-tdx", &sets);
+        let [every, skip] = [Kernel::EveryCycle, Kernel::Skip].map(|kernel| {
+            let copies = vec![copy(Direction::H2d, 100_000, Memory::Pinned)];
+            figures(&run(&machine, request(copies, DataMode::None, kernel, Order::Ascending)).unwrap())
+        });
+        assert_eq!(every, skip, "{credits}");
+    }
+}

@@ -58,6 +58,27 @@ pub trait Datapath {
     fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128));
 }
 
+/// What [`Cadence::pass`] takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Taken {
+    /// So many blocks in one cycle.
+    Row {
+        /// The cycle.
+        at: u64,
+        /// The blocks.
+        blocks: u64,
+    },
+    /// The last so many blocks' cycles again, for as many blocks that follow.
+    Again {
+        /// The blocks.
+        blocks: u64,
+        /// How often.
+        times: u64,
+        /// How much later each time.
+        later: u64,
+    },
+}
+
 /// The cycles of a unit without its values.
 ///
 /// Times never go back: each call's cycle is at least that of the call before.
@@ -79,8 +100,8 @@ pub trait Cadence {
     /// Ends the message, all of whose blocks have entered: the cycle in which the value is known. Called once.
     fn known(&mut self) -> u64;
     /// Takes `blocks` blocks that are all there from cycle `visible` on, at most `ports` in a cycle, of which the last one that took any was the
-    /// first of `row` and took the second. `each` hears of the cycles and how many blocks they take. Gives the new `row` and the cycles in
-    /// which fewer were taken than the ports could.
+    /// first of `row` and took the second. `each` hears of what is taken, in order. Gives the new `row` and the cycles in which fewer were taken
+    /// than the ports could.
     #[inline]
     fn pass(
         &mut self,
@@ -88,25 +109,41 @@ pub trait Cadence {
         visible: u64,
         ports: u64,
         blocks: u64,
-        mut each: impl FnMut(u64, u64),
+        mut each: impl FnMut(Taken),
     ) -> ((u64, u64), u64)
     where
         Self: Sized,
     {
         let (mut left, mut waited) = (blocks, 0);
         while left > 0 {
-            let free = visible.max(row.0 + u64::from(row.1 == ports));
-            let at = self.next(free);
-            let used = if row.0 == at { row.1 } else { 0 };
-            let want = left.min(ports - used);
-            let room = self.room(at, want);
-            waited += at - free + u64::from(room < want);
-            self.enter(at, room);
-            each(at, room);
-            row = (at, used + room);
-            left -= room;
+            waited += self.pass_row(&mut row, visible, ports, &mut left, &mut each);
         }
         (row, waited)
+    }
+
+    /// The next row of [`Cadence::pass`]: what one cycle takes of `left` blocks.
+    #[inline]
+    fn pass_row(
+        &mut self,
+        row: &mut (u64, u64),
+        visible: u64,
+        ports: u64,
+        left: &mut u64,
+        each: &mut impl FnMut(Taken),
+    ) -> u64
+    where
+        Self: Sized,
+    {
+        let free = visible.max(row.0 + u64::from(row.1 == ports));
+        let at = self.next(free);
+        let used = if row.0 == at { row.1 } else { 0 };
+        let want = (*left).min(ports - used);
+        let room = self.room(at, want);
+        self.enter(at, room);
+        each(Taken::Row { at, blocks: room });
+        *row = (at, used + room);
+        *left -= room;
+        at - free + u64::from(room < want)
     }
 }
 
@@ -151,7 +188,7 @@ macro_rules! families {
             fn enter(&mut self, at: u64, count: u64) { match self { $(Self::$family(unit) => unit.enter(at, count)),*, Self::Unhindered(unit) => unit.enter(at, count) } }
             #[inline]
             fn known(&mut self) -> u64 { match self { $(Self::$family(unit) => unit.known()),*, Self::Unhindered(unit) => unit.known() } }
-            fn pass(&mut self, row: (u64, u64), visible: u64, ports: u64, blocks: u64, each: impl FnMut(u64, u64)) -> ((u64, u64), u64) {
+            fn pass(&mut self, row: (u64, u64), visible: u64, ports: u64, blocks: u64, each: impl FnMut(Taken)) -> ((u64, u64), u64) {
                 match self {
                     $(Self::$family(unit) => unit.pass(row, visible, ports, blocks, each)),*,
                     Self::Unhindered(unit) => unit.pass(row, visible, ports, blocks, each),

@@ -29,7 +29,7 @@ pub(crate) mod keystream;
 #[cfg(test)]
 mod tests;
 
-use super::ghash::{Cadence, Recurrence};
+use super::ghash::{Cadence, Recurrence, Taken};
 use super::message::{Direction, Shape};
 use super::spec::{EngineSpec, SpecError};
 use keystream::Keystream;
@@ -308,9 +308,17 @@ impl Timing {
             return false;
         }
         let Self { ghash, keystream, taken, .. } = self;
-        let (row, waited) = ghash.pass(self.row, self.visible, self.ports, blocks, |at, count| {
-            keystream.take(*taken, count, at);
-            *taken += count;
+        let (row, waited) = ghash.pass(self.row, self.visible, self.ports, blocks, |some| {
+            *taken += match some {
+                Taken::Row { at, blocks } => {
+                    keystream.take(*taken, blocks, at);
+                    blocks
+                }
+                Taken::Again { blocks, times, later } => {
+                    keystream.take_again(*taken, blocks, times, later);
+                    blocks * times
+                }
+            };
         });
         self.row = row;
         self.waits.ghash += waited;

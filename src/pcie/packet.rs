@@ -135,6 +135,8 @@ pub struct Tlp {
     pub bytes: u32,
     /// Of a pair, two completions of one read that go one right behind the other: how many of the bytes the second carries. 0 for a single TLP.
     pub second: u16,
+    /// Of a read and its completions: whether nobody notices if who has asked takes them late. It is not on the wire.
+    pub patient: bool,
     /// Of a completion: bytes left, with this one.
     pub byte_count: u32,
     /// End-to-end CRC as sent, where it is on.
@@ -156,6 +158,7 @@ impl Tlp {
             address,
             bytes,
             second: 0,
+            patient: false,
             byte_count: 0,
             ecrc: None,
             ide: Mark::NONE,
@@ -230,6 +233,7 @@ impl Tlp {
             address,
             bytes,
             second: 0,
+            patient: false,
             byte_count: 0,
             ecrc: None,
             ide: Mark::NONE,
@@ -399,7 +403,7 @@ impl Item for Tlp {
 
     #[inline(always)]
     fn rebuilt(self) -> Self {
-        let Self { kind, damaged, tag, address, bytes, second, byte_count, ecrc, ide, payload } = self;
+        let Self { kind, damaged, tag, address, bytes, second, patient, byte_count, ecrc, ide, payload } = self;
         let Payload { memory, offset, length } = payload;
         Self {
             kind,
@@ -408,6 +412,7 @@ impl Item for Tlp {
             address,
             bytes,
             second,
+            patient,
             byte_count,
             ecrc,
             ide,
@@ -415,10 +420,10 @@ impl Item for Tlp {
         }
     }
 
-    /// Nobody waits for the link to take a read.
+    /// Nobody waits for the link to take a read; who waits for a completion says so when it asks.
     #[inline(always)]
     fn can_wait(&self) -> bool {
-        self.kind == Kind::Read
+        self.patient || self.kind == Kind::Read
     }
 
     /// Of a pair, that of its second completion.

@@ -26,7 +26,7 @@ use super::{
     split::{CompletionRule, CompletionSplit, Request, SizeError},
 };
 use crate::{
-    sim::{Activity, In, Item, Now, Wake, Wakes, Wire},
+    sim::{Activity, In, Item, Now, UnitId, Wake, Wakes, Wire},
     units::Femtos,
 };
 use std::collections::VecDeque;
@@ -90,12 +90,26 @@ pub struct Ports<'a> {
     pub wakes: &'a Wakes,
 }
 
+/// What of a read shows in its completions.
+#[derive(Debug, Clone, Copy)]
+struct Read {
+    tag: u16,
+    patient: bool,
+    whole: Request,
+}
+
+impl Read {
+    const fn of(request: &Tlp) -> Self {
+        let whole = Request { address: request.address, bytes: request.bytes };
+        Self { tag: request.tag, patient: request.patient, whole }
+    }
+}
+
 /// A read whose completions are not yet on their way to the port.
 #[derive(Debug)]
 struct Service {
     ready: u64,
-    tag: u16,
-    whole: Request,
+    read: Read,
     /// None if the read is refused.
     found: Option<Found>,
 }
@@ -171,16 +185,16 @@ impl RootComplex {
             let idle_before = self.busy_until;
             let cycle = self.clock.first_from(date);
             if let Some(ready) = self.take_read(request, cycle) {
-                let (tag, whole) = (request.tag, Request { address: request.address, bytes: request.bytes });
+                let read = Read::of(request);
                 let found = self.find(request, &mut **memory);
                 // Without a spread nothing overtakes.
                 match self.spec.read_spread.0 {
-                    0 => self.send(ready, tag, whole, found.as_ref(), completions, wakes),
-                    _ => keep(&mut self.service, Service { ready, tag, whole, found }, |service| service.ready),
+                    0 => self.send(ready, read, found.as_ref(), completions, wakes),
+                    _ => keep(&mut self.service, Service { ready, read, found }, |service| service.ready),
                 }
             }
             reads.pass();
-            self.charge(idle_before, date, now, wakes);
+            self.charge(reads.receiver(), idle_before, date, now, wakes);
         }
         self.answer(now, &mut ports);
         self.take_write(now, &mut ports);
@@ -203,10 +217,10 @@ impl RootComplex {
 
     /// Tells that it has worked since a read has come, if it was told of it late and had nothing else to do.
     #[inline]
-    fn charge(&self, idle_before: u64, date: Femtos, now: Now, wakes: &Wakes) {
+    fn charge(&self, unit: UnitId, idle_before: u64, date: Femtos, now: Now, wakes: &Wakes) {
         let since = self.clock.first_from(date).max(idle_before);
         if self.late > 0 && since < now.cycle.min(self.busy_until) {
-            wakes.charge(since, 0, Activity::Busy);
+            wakes.charge(unit, since, 0, Activity::Busy);
         }
     }
 
@@ -214,8 +228,8 @@ impl RootComplex {
     fn answer(&mut self, now: Now, ports: &mut Ports<'_>) {
         let horizon = self.horizon(now.cycle);
         while self.service.front().is_some_and(|head| head.ready <= horizon) {
-            if let Some(Service { ready, tag, whole, found }) = self.service.pop_front() {
-                self.send(ready, tag, whole, found.as_ref(), ports.completions, ports.wakes);
+            if let Some(Service { ready, read, found }) = self.service.pop_front() {
+                self.send(ready, read, found.as_ref(), ports.completions, ports.wakes);
             }
         }
     }
@@ -225,8 +239,7 @@ impl RootComplex {
     fn send(
         &self,
         ready: u64,
-        tag: u16,
-        whole: Request,
+        Read { tag, patient, whole }: Read,
         found: Option<&Found>,
         completions: &mut Wire<Tlp>,
         wakes: &Wakes,
@@ -248,6 +261,7 @@ impl RootComplex {
                 address: piece.address,
                 bytes,
                 second: second as u16,
+                patient,
                 byte_count: u32::from(piece.byte_count),
                 payload: found.payload.part(piece.address - whole.address, u64::from(bytes)),
                 ..Tlp::read(0, 0, 0)

@@ -165,20 +165,15 @@ impl Default for Account {
 }
 
 impl Account {
-    /// Charges all cycles before `cycle` to what the unit was, and notes what it is from now on: busy before `busy_until`, then `next`.
+    /// Charges all cycles before `cycle` to what the unit was, and notes what it is from now on: busy before `busy_until`, then `next`. Cycles that
+    /// have been charged stay so.
     #[inline]
     pub fn charge(&mut self, cycle: u64, busy_until: u64, next: Activity) {
         // It goes on as it was.
         if next.index() == self.place && busy_until | self.busy_until == 0 {
             return;
         }
-        self.turn(cycle, busy_until, next);
-    }
-
-    /// The same of a cycle that has passed, as far as it has not been charged yet.
-    #[inline]
-    pub fn charge_late(&mut self, cycle: u64, busy_until: u64, next: Activity) {
-        self.charge(cycle.max(self.since), busy_until, next);
+        self.turn(cycle.max(self.since), busy_until, next);
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 //! give the same events, the same bytes and the same account of cycles.
 
 use super::{
-    activity::Account,
+    activity::{Account, Activity},
     clock::{Clock, Now},
     queue::Channel,
     wake::{UnitId, Wake, Wakes},
@@ -66,6 +66,8 @@ pub trait Machine {
     fn late(&self) -> &'static [UnitId] {
         &[]
     }
+    /// Does all that units that take their time were to do up to `at`, and that they do beside their ticks.
+    fn settle(&mut self, _at: Femtos) {}
 }
 
 /// Whether a run goes on.
@@ -151,7 +153,9 @@ struct Schedule {
     clock: Clock,
     /// Edge of its next tick, whose date is in `Driver::next`.
     cycle: u64,
-    account: Account,
+    /// What it said last that it is, and until when it is busy before.
+    activity: Activity,
+    busy_until: u64,
 }
 
 struct Driver<'m, M> {
@@ -180,10 +184,11 @@ pub fn run<M: Machine>(
     order: Order,
     observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<Run, SimulationError> {
-    let schedule = |unit: &UnitInfo| Schedule { clock: unit.clock, cycle: 0, account: Account::default() };
+    let schedule = |unit: &UnitInfo| Schedule { clock: unit.clock, cycle: 0, activity: Activity::Idle, busy_until: 0 };
     let units: Vec<_> = machine.units().iter().map(schedule).collect();
     let count = units.len();
     assert!((1..=MOST_UNITS).contains(&count), "a machine has 1 to {MOST_UNITS} units");
+    machine.wakes().open_accounts(count);
     let mut driver = Driver {
         machine,
         next: vec![Femtos(0); count],
@@ -244,12 +249,11 @@ impl<M: Machine> Driver<'_, M> {
 
     /// The accounts with every cycle up to `end` charged.
     fn accounts_at(&self, end: Femtos) -> Vec<Account> {
-        let charged = |unit: &Schedule| {
-            let mut account = unit.account.clone();
+        let mut accounts = self.machine.wakes().accounts();
+        for (account, unit) in accounts.iter_mut().zip(&self.units) {
             account.settle(unit.clock.first_after(end));
-            account
-        };
-        self.units.iter().map(charged).collect()
+        }
+        accounts
     }
 
     fn look(&self, at: Femtos, observer: &mut dyn FnMut(Femtos) -> Control) -> Result<(), SimulationError> {
@@ -283,6 +287,7 @@ impl<M: Machine> Driver<'_, M> {
 
     /// Runs late units as at their last edges up to `at`, at which all others have run.
     fn catch_up(&mut self, at: Femtos, kernel: Kernel) {
+        self.machine.settle(at);
         for &UnitId(unit) in self.machine.late() {
             let unit = usize::from(unit);
             let schedule = &mut self.units[unit];
@@ -307,12 +312,16 @@ impl<M: Machine> Driver<'_, M> {
     #[inline(always)]
     fn run_unit(&mut self, unit: usize, time: Femtos, at: Femtos, kernel: Kernel) {
         let schedule = &mut self.units[unit];
-        let cycle = schedule.cycle;
-        let wake = self.machine.tick(UnitId(unit as u8), Now { cycle, time });
+        let (id, cycle) = (UnitId(unit as u8), schedule.cycle);
+        let wake = self.machine.tick(id, Now { cycle, time });
         self.ticks += 1;
-        let account = &mut schedule.account;
-        self.machine.wakes().take_charges(|past| account.charge_late(past.cycle, past.busy_until, past.activity));
-        account.charge(cycle, wake.busy_until, wake.activity);
+        // Mostly it goes on as it was.
+        let wakes = self.machine.wakes();
+        let turns = wake.activity != schedule.activity || wake.busy_until | schedule.busy_until != 0;
+        if turns || wakes.any_charged() {
+            wakes.keep(id, cycle, wake.busy_until, wake.activity);
+            (schedule.activity, schedule.busy_until) = (wake.activity, wake.busy_until);
+        }
         let bit = 1u64 << unit;
         let foreground = wake.at != Wake::NEVER && !wake.background;
         self.foreground = self.foreground & !bit | u64::from(foreground) << unit;
@@ -372,7 +381,7 @@ impl<M: Machine> Driver<'_, M> {
     }
 
     fn deadlock(&self, at: Femtos) -> SimulationError {
-        let accounts: Vec<_> = self.units.iter().map(|unit| unit.account.clone()).collect();
+        let accounts = self.machine.wakes().accounts();
         SimulationError::Deadlock { at, waits: super::deadlock::waits(self.machine, &accounts) }
     }
 }

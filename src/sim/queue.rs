@@ -80,6 +80,8 @@ pub struct Queue<T> {
     patient: usize,
     /// How late the receiver may hear of an item, and until when it will run anyway.
     patience: Option<(Femtos, Femtos)>,
+    /// Whether the sender sees to it that the receiver runs in time, and so is to know when it hears at once.
+    kept_up: bool,
     /// The instant of the latest pop, and how many were popped at it.
     popped_at: Femtos,
     popped: usize,
@@ -103,6 +105,7 @@ impl<T: Item> Queue<T> {
             among: None,
             patient: 0,
             patience: None,
+            kept_up: false,
             popped_at: Femtos::MAX,
             popped: 0,
             pops: 0,
@@ -138,8 +141,18 @@ impl<T: Item> Queue<T> {
     /// From now on the receiver, which will run at `next` at the latest, need hear only `patience` later of items that can wait; with none, it
     /// hears of every item at once.
     #[inline]
-    pub const fn wait(&mut self, patience: Option<(Femtos, Femtos)>) {
+    pub fn wait(&mut self, patience: Option<(Femtos, Femtos)>, wakes: &Wakes) {
+        if self.kept_up && patience.is_none() && self.patience.is_some() {
+            wakes.touch(self.sender);
+        }
         self.patience = patience;
+    }
+
+    /// Whether the receiver need not hear at once of items that can wait.
+    #[inline]
+    #[must_use]
+    pub const fn receiver_is_late(&self) -> bool {
+        self.patience.is_some()
     }
 
     /// The sending end, at an instant.
@@ -192,9 +205,9 @@ impl<T: Item> Queue<T> {
     #[inline]
     fn waits(&self, now: Femtos, wakes: &Wakes) -> bool {
         let Some((patience, next)) = self.patience else { return false };
-        let waits = self.items.len() < self.patient && self.wake_at_pops == u64::MAX;
+        let waits = (self.kept_up || self.items.len() < self.patient) && self.wake_at_pops == u64::MAX;
         let latest = Femtos(now.0.saturating_add(patience.0));
-        if waits && self.items.len() == 1 && latest < next {
+        if waits && !self.kept_up && self.items.len() == 1 && latest < next {
             wakes.touch_at(self.receiver, latest);
         }
         waits
@@ -332,6 +345,32 @@ impl<T: Item> Out<'_, T> {
         self.queue.digest.add(date.0, word);
     }
 
+    /// Whether the receiver need not hear at once of items that can wait.
+    #[inline]
+    #[must_use]
+    pub const fn receiver_is_late(&self) -> bool {
+        self.queue.receiver_is_late()
+    }
+
+    /// Whether nothing is in it, not even what is not yet visible.
+    #[inline]
+    #[must_use]
+    pub fn is_vacant(&self) -> bool {
+        self.queue.is_vacant()
+    }
+
+    /// The same end at another instant.
+    #[inline]
+    pub const fn turn_to(&mut self, now: Femtos) {
+        self.now = now;
+    }
+
+    /// From now on the sender sees to it that a receiver that may hear of an item late runs in time, and is woken when it hears at once again.
+    #[inline]
+    pub const fn keep_up(&mut self, keeps: bool) {
+        self.queue.kept_up = keeps;
+    }
+
     /// How many items the receiver has popped, as visible now.
     #[inline]
     #[must_use]
@@ -403,6 +442,36 @@ impl<T: Item> In<'_, T> {
             self.note_pop();
             self.queue.items.remove();
         }
+    }
+
+    /// The unit that receives.
+    #[inline]
+    #[must_use]
+    pub const fn receiver(&self) -> UnitId {
+        self.queue.receiver
+    }
+
+    /// The instant at which the oldest item was pushed.
+    #[inline]
+    #[must_use]
+    pub fn front_date(&self) -> Option<Femtos> {
+        self.queue.front_date()
+    }
+
+    /// The same end at another instant.
+    #[inline]
+    pub const fn turn_to(&mut self, now: Femtos) {
+        self.now = now;
+    }
+
+    /// From now on somebody runs this receiver in time where it hears late of items that [can wait](Item::can_wait); or else it hears of every
+    /// item at once, and the sender of that.
+    #[inline]
+    pub fn hear_late(&mut self, late: bool) {
+        if !late && self.queue.patience.is_some() {
+            self.wakes.touch(self.queue.sender);
+        }
+        self.queue.patience = late.then_some((Femtos::MAX, Femtos(0)));
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! When a unit must run again, and how changes on its ports bring that forward.
 
-use super::activity::Activity;
+use super::activity::{Account, Activity};
 use crate::units::Femtos;
 use std::cell::{Cell, RefCell};
 
@@ -72,22 +72,16 @@ impl Wake {
     }
 }
 
-/// What a unit that takes its time was from an earlier edge on.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Charge {
-    pub cycle: u64,
-    pub busy_until: u64,
-    pub activity: Activity,
-}
-
-/// The units whose ports have changed since the kernel last looked, and what the unit that runs says of edges that have passed.
+/// The units whose ports have changed since the kernel last looked, and the accounts of all, in which those that take their time say what they were
+/// at edges that have passed.
 #[derive(Debug, Default)]
 pub struct Wakes {
     next_edge: Cell<u64>,
     dated: RefCell<Vec<(UnitId, Femtos)>>,
     any_dated: Cell<bool>,
-    charges: RefCell<Vec<Charge>>,
-    any_charges: Cell<bool>,
+    accounts: RefCell<Vec<Account>>,
+    /// Whether units themselves have charged anything.
+    any_charged: Cell<bool>,
 }
 
 impl Wakes {
@@ -103,18 +97,49 @@ impl Wakes {
         self.any_dated.set(true);
     }
 
-    /// Tells what the unit that runs has been since its edge `cycle`, which has passed: busy before `busy_until`, then `activity`.
+    /// Whether a change on a port of `unit` has been noted since this was last asked, or the kernel looked. The kernel no longer hears of it.
     #[inline]
-    pub fn charge(&self, cycle: u64, busy_until: u64, activity: Activity) {
-        self.charges.borrow_mut().push(Charge { cycle, busy_until, activity });
-        self.any_charges.set(true);
+    pub fn take_touch(&self, unit: UnitId) -> bool {
+        let touched = self.next_edge.get();
+        self.next_edge.set(touched & !unit.bit());
+        touched & unit.bit() != 0
     }
 
-    /// Takes what the unit that runs has told of earlier edges.
+    /// Whether a change on a port of any unit has been noted since the kernel last looked.
     #[inline]
-    pub(super) fn take_charges(&self, each: impl FnMut(Charge)) {
-        if self.any_charges.replace(false) {
-            self.charges.borrow_mut().drain(..).for_each(each);
+    pub const fn any_touched(&self) -> bool {
+        self.next_edge.get() != 0
+    }
+
+    /// Opens the accounts of so many units.
+    pub(super) fn open_accounts(&self, count: usize) {
+        *self.accounts.borrow_mut() = vec![Account::default(); count];
+    }
+
+    /// The accounts as they stand.
+    pub(super) fn accounts(&self) -> Vec<Account> {
+        self.accounts.borrow().clone()
+    }
+
+    /// Tells what `unit` was from its edge `cycle` on, which has passed: busy before `busy_until`, then `activity`. It counts as far as that has not
+    /// been charged yet.
+    #[inline]
+    pub fn charge(&self, unit: UnitId, cycle: u64, busy_until: u64, activity: Activity) {
+        self.any_charged.set(true);
+        self.keep(unit, cycle, busy_until, activity);
+    }
+
+    /// Whether units themselves have charged anything.
+    #[inline]
+    pub(super) const fn any_charged(&self) -> bool {
+        self.any_charged.get()
+    }
+
+    /// Notes in its account what a unit is from now on.
+    #[inline]
+    pub(super) fn keep(&self, UnitId(unit): UnitId, cycle: u64, busy_until: u64, activity: Activity) {
+        if let Some(account) = self.accounts.borrow_mut().get_mut(usize::from(unit)) {
+            account.charge(cycle, busy_until, activity);
         }
     }
 

@@ -66,6 +66,13 @@ impl<T: Item> Wire<T> {
         Self { calls: Some(VecDeque::new()), ..Self::new(name, sender, receiver) }
     }
 
+    /// The unit that receives.
+    #[inline]
+    #[must_use]
+    pub const fn receiver(&self) -> UnitId {
+        self.receiver
+    }
+
     /// Sends `item`, which arrives at `date`.
     #[inline(always)]
     pub fn send(&mut self, date: Femtos, item: T, wakes: &Wakes) {

@@ -3,6 +3,7 @@
 use super::{
     channels::Channels,
     data::{DeviceBytes, HostBytes, Ledger, SharedLedger},
+    late::LateReaders,
     machine::{ENGINE, FIRST_PCE, FRONT_ENDS, SMS, System},
     outcome::RunError,
     pushes::PushStore,
@@ -40,7 +41,7 @@ use crate::{
     },
     sealing::{Format, Key, SealingSpec},
     sim::{Clock, Kernel, UnitInfo},
-    units::{Bytes, Frequency},
+    units::{Bytes, Femtos, Frequency},
 };
 use std::{cell::RefCell, fmt::Display, rc::Rc, sync::Arc};
 
@@ -226,6 +227,14 @@ fn shared_engine(machine: &MachineSpec, pces: usize, clock: Clock) -> Result<Opt
     machine.shared_engine().then(engine).transpose()
 }
 
+/// Whether completions come to the PCEs in the order of their requests, cost no credits and go into engines of their own.
+fn readers_can_be_late(machine: &MachineSpec) -> bool {
+    let credits = &machine.link.gpu_credits;
+    let counted = credits.completion_headers != 0 || credits.completion_data != 0;
+    let in_order = machine.root_complex.read_spread.0 == 0;
+    in_order && !counted && !machine.shared_engine() && machine.sealing_sms().is_none()
+}
+
 fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) -> Result<PceSpec, RunError> {
     let tags = (machine.link.read_tags as usize / count) as u16;
     let mut engine = machine.sealing();
@@ -372,15 +381,22 @@ impl System {
         let mut gpu_port = Port::new(&machine.link, gpu_side, clocks.mac, exact);
         let channels = Channels::new(machine, count, &names);
         gpu_port.count_in(&channels.gpu_waiting);
-        let mut told_late = 0;
+        let (mut told_late, mut readers_late) = (0, false);
         if !request.injections.is_empty() {
             host_port.send_singly();
         } else if clocks.let_ports_be_late() && machine.link.ide.is_none() && request.kernel == Kernel::Skip {
             // The other kernel is the reference: there all is done when it is to be done.
             let late = Lateness::most(&machine.link, clocks.mac, &root_complex, clocks.root_complex);
-            host_port.take_time(late.port, false);
-            gpu_port.take_time(late.port, true);
+            readers_late = readers_can_be_late(machine);
+            host_port.take_time(late.port, true, readers_late);
+            gpu_port.take_time(late.port, readers_late, true);
             told_late = late.root;
+        }
+        let mut pces = (0..names.len()).map(pce).collect::<Result<Vec<_>, _>>()?;
+        let patience = gpu_port.patience();
+        readers_late &= patience > Femtos(0);
+        if readers_late {
+            pces[..count].iter_mut().for_each(|pce| pce.take_time(patience));
         }
         let mut hbm = Hbm::new(&machine.hbm, clocks.hbm);
         if !request.injections.is_empty() {
@@ -405,10 +421,11 @@ impl System {
             compute: Compute::new(&machine.compute, clocks.compute),
             tag_queue: TagQueue::new(&machine.tag_queue, sealing.compare(), clocks.copy_engine),
             hbm,
-            pces: (0..names.len()).map(pce).collect::<Result<_, _>>()?,
+            pces,
             sm: sms(machine, &clocks, exact.then(|| Arc::clone(&secrets.keys)), &worker)?,
             engine: shared_engine(machine, names.len(), clocks.copy_engine)?,
             readers: count,
+            late_readers: LateReaders::new(if readers_late { count } else { 0 }, clocks.copy_engine, patience),
             host,
             pushes: PushStore::default(),
             device: DeviceBytes(Rc::clone(&ledger)),

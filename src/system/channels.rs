@@ -86,7 +86,7 @@ impl Channels {
         let (host, gpu) = (&machine.link.host_credits, &machine.link.gpu_credits);
         let mut gpu_receive: Vec<_> = each()
             .take(readers)
-            .map(|(unit, name)| Queue::new(format!("{name}.completions"), GPU_PORT, unit, UNBOUNDED))
+            .map(|(unit, name)| Queue::new(format!("{name}.completions"), GPU_PORT, unit, UNBOUNDED).patient(UNBOUNDED))
             .collect();
         let doorbells = by_credits(gpu.posted_headers);
         gpu_receive.push(Queue::new("gpu.scheduler.doorbells", GPU_PORT, SCHEDULER, doorbells));

@@ -15,6 +15,7 @@
 use super::{
     channels::Channels,
     data::{DeviceBytes, SharedLedger},
+    late::LateReaders,
     pushes::PushStore,
 };
 use crate::{
@@ -96,6 +97,8 @@ pub(super) struct System {
     pub engine: Option<SharedEngine>,
     /// How many of the PCEs read host memory; the others write it.
     pub readers: usize,
+    /// Those of them that may be late.
+    pub late_readers: LateReaders,
     pub host: HostState,
     pub pushes: PushStore,
     pub device: DeviceBytes,
@@ -153,7 +156,7 @@ impl System {
     }
 
     #[inline]
-    fn tick_gpu_port(&mut self, now: Now) -> Wake {
+    fn with_gpu_port<T>(&mut self, run: impl FnOnce(&mut Port, &mut port::Ports<'_>) -> T) -> T {
         let c = &mut self.channels;
         let mut ports = port::Ports {
             send: &mut c.gpu_send,
@@ -163,7 +166,21 @@ impl System {
             wire_in: &mut c.h2d,
             wakes: &self.wakes,
         };
-        self.gpu_port.tick(now, &mut ports)
+        run(&mut self.gpu_port, &mut ports)
+    }
+
+    #[inline]
+    fn tick_gpu_port(&mut self, now: Now) -> Wake {
+        self.run_late(now.time);
+        let wake = self.with_gpu_port(|port, ports| port.tick(now, ports));
+        self.announce();
+        wake
+    }
+
+    /// Lets the GPU port [work off](Port::work_off) what was due.
+    #[inline]
+    pub(super) fn work_off(&mut self, until: Femtos) -> Option<Femtos> {
+        self.with_gpu_port(|port, ports| port.work_off(until, ports))
     }
 
     fn tick_driver(&mut self, now: Now) -> Wake {
@@ -264,6 +281,9 @@ impl System {
 
     #[inline]
     fn tick_hbm(&mut self, now: Now) -> Wake {
+        // Writes of all PCEs take their turns by their dates.
+        self.run_late(now.time);
+        self.announce();
         let c = &mut self.channels;
         let mut ports = hbm::Ports {
             writes: &mut c.writes,
@@ -280,6 +300,24 @@ impl System {
 
     #[inline]
     fn tick_pce(&mut self, place: usize, now: Now) -> Wake {
+        if place >= self.readers {
+            return self.with_pce(place, now, |pce, ports| pce.tick(now, ports));
+        }
+        self.run_late(now.time);
+        let was_late = self.pces[place].late_due().is_some();
+        let wake = self.with_pce(place, now, |pce, ports| pce.tick(now, ports));
+        self.note_reader(place, was_late, now.time);
+        self.announce();
+        wake
+    }
+
+    #[inline]
+    pub(super) fn with_pce<T>(
+        &mut self,
+        place: usize,
+        now: Now,
+        run: impl FnOnce(&mut Pce, &mut pce::Ports<'_>) -> T,
+    ) -> T {
         let c = &mut self.channels;
         let reader = place < self.readers;
         let (jobs, sealed) = (c.sm_jobs.get_mut(place), c.sealed.get_mut(place));
@@ -298,7 +336,7 @@ impl System {
             done: c.done[place].output(now.time, &self.wakes),
             wakes: &self.wakes,
         };
-        self.pces[place].tick(now, &mut ports)
+        run(&mut self.pces[place], &mut ports)
     }
 
     fn tick_engine(&mut self, now: Now) -> Wake {
@@ -417,6 +455,11 @@ impl Machine for System {
 
     fn late(&self) -> &'static [UnitId] {
         &[HOST_PORT, ROOT_COMPLEX, GPU_PORT, HBM]
+    }
+
+    fn settle(&mut self, at: Femtos) {
+        self.run_late(at);
+        self.announce();
     }
 
     #[inline]

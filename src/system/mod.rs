@@ -6,6 +6,7 @@ mod build;
 mod channels;
 mod data;
 mod faults;
+mod late;
 mod limiter;
 mod machine;
 mod outcome;

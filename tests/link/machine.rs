@@ -268,8 +268,8 @@ impl Link {
             None => Lateness { port: self.plan.link.flight.0.saturating_sub(2), root: 0 },
         };
         self.told_late = late.root;
-        self.host.take_time(late.port, false);
-        self.gpu.take_time(late.port, self.plan.root.is_some());
+        self.host.take_time(late.port, self.plan.root.is_some(), false);
+        self.gpu.take_time(late.port, false, self.plan.root.is_some());
     }
 
     fn unit(&mut self, name: &str, clock: Clock, role: Role) -> UnitId {

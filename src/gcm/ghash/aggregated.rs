@@ -22,7 +22,7 @@
 //! | powers | H^1 to H^(w g), made one at a time, since there is one reduction |
 
 use super::powers::{Powers, setup};
-use super::{Cadence, Datapath};
+use super::{Cadence, Datapath, Taken};
 use crate::gcm::field::{Element, Product};
 use crate::gcm::multiplier::{ProductUnit, Reducer};
 use crate::gcm::spec::MultiplierSpec;
@@ -223,6 +223,8 @@ pub struct Recurrence {
     lanes_free: u64,
     /// By accumulator: the cycle in which its value stands.
     stands: Box<[u64]>,
+    /// The same some groups before, to be compared.
+    before: Box<[u64]>,
     accumulator: usize,
     /// The last cycle in which blocks entered, and how many.
     entered: (u64, u64),
@@ -242,9 +244,83 @@ impl Recurrence {
             gate: 0,
             lanes_free: 0,
             stands: vec![0; groups as usize].into(),
+            before: vec![0; groups as usize].into(),
             accumulator: 0,
             entered: (0, 0),
         }
+    }
+
+    /// Whether the rows to come take whole groups' numbers of blocks, so that of those before only the cycle of the last matters.
+    fn takes_whole_rows(&self, row: (u64, u64), ports: u64) -> bool {
+        (self.entered, self.size, row.1) == (row, self.width, self.width) && self.width <= ports
+    }
+
+    /// Of [`Cadence::pass`], the rows that take as many blocks as a group has, as long as they come.
+    fn pass_whole_rows(
+        &mut self,
+        row: &mut u64,
+        visible: u64,
+        ports: u64,
+        left: &mut u64,
+        each: &mut impl FnMut(Taken),
+    ) -> u64 {
+        let (period, narrow) = (self.stands.len() as u64 * self.width, u64::from(self.width < ports));
+        let mut waited = 0;
+        loop {
+            let (before, gate, lanes_free) = (*row, self.gate, self.lanes_free);
+            self.before.copy_from_slice(&self.stands);
+            let (more, rows) = self.pass_period(row, visible, narrow, left, each);
+            waited += more;
+            if rows < self.stands.len() {
+                break;
+            }
+            // If all is as it was a while before, it goes on so.
+            let later = *row - before;
+            let again = visible <= before && (self.gate - gate, self.lanes_free - lanes_free) == (later, later);
+            let times = (*left - u64::from(*left > 0)) / period;
+            if again && times > 0 && self.stands.iter().zip(&self.before).all(|(now, before)| now - before == later) {
+                let later_in_all = times * later;
+                self.stands.iter_mut().for_each(|stands| *stands += later_in_all);
+                self.gate += later_in_all;
+                self.lanes_free += later_in_all;
+                *row += later_in_all;
+                *left -= times * period;
+                waited += times * more;
+                each(Taken::Again { blocks: period, times, later });
+            }
+        }
+        self.entered.0 = *row;
+        waited
+    }
+
+    /// A row for each accumulator, as long as whole rows come; gives how many came, too.
+    fn pass_period(
+        &mut self,
+        row: &mut u64,
+        visible: u64,
+        narrow: u64,
+        left: &mut u64,
+        each: &mut impl FnMut(Taken),
+    ) -> (u64, usize) {
+        let Self { latency, interval, width, .. } = *self;
+        let (mut waited, mut rows) = (0, 0);
+        while *left >= width && rows < self.stands.len() {
+            let free = visible.max(*row + 1 - narrow);
+            let at = free.max(self.gate).max(*row + 1);
+            let issue = at.max(self.lanes_free).max(self.stands[self.accumulator]);
+            if self.collected > 0 && issue > at {
+                // It takes only what the group lacks.
+                break;
+            }
+            waited += at - free + if *left > width { narrow } else { 0 };
+            (self.gate, self.lanes_free) = (issue, issue + interval);
+            self.stands[self.accumulator] = issue + latency;
+            self.accumulator = if self.accumulator + 1 == self.stands.len() { 0 } else { self.accumulator + 1 };
+            each(Taken::Row { at, blocks: width });
+            (*row, rows) = (at, rows + 1);
+            *left -= width;
+        }
+        (waited, rows)
     }
 
     /// Cycle in which the group at hand is issued if its last block enters in cycle `at`.
@@ -300,5 +376,25 @@ impl Cadence for Recurrence {
 
     fn known(&mut self) -> u64 {
         self.gate + self.latency
+    }
+
+    fn pass(
+        &mut self,
+        mut row: (u64, u64),
+        visible: u64,
+        ports: u64,
+        blocks: u64,
+        mut each: impl FnMut(Taken),
+    ) -> ((u64, u64), u64) {
+        let (mut left, mut waited) = (blocks, 0);
+        while left > 0 {
+            if left >= self.width && self.takes_whole_rows(row, ports) {
+                waited += self.pass_whole_rows(&mut row.0, visible, ports, &mut left, &mut each);
+            }
+            if left > 0 {
+                waited += self.pass_row(&mut row, visible, ports, &mut left, &mut each);
+            }
+        }
+        (row, waited)
     }
 }

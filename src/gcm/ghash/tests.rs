@@ -1,5 +1,5 @@
 use super::*;
-use crate::gcm::arbitrary::{any_ghash, any_simple_ghash};
+use crate::gcm::arbitrary::{any_ghash, any_multiplier, any_simple_ghash};
 use crate::gcm::spec::Closing;
 use proptest::prelude::*;
 
@@ -215,6 +215,18 @@ fn expected(spec: &GhashSpec, h: Element, blocks: &[Element]) -> Vec<Element> {
     (0..*chains as usize).map(chain).collect()
 }
 
+/// Notes the cycle in which each block is taken.
+fn note(cycles: &mut Vec<u64>, some: Taken) {
+    match some {
+        Taken::Row { at, blocks } => cycles.extend((0..blocks).map(|_| at)),
+        Taken::Again { blocks, times, later } => {
+            for _ in 0..blocks * times {
+                cycles.push(cycles[cycles.len() - blocks as usize] + later);
+            }
+        }
+    }
+}
+
 /// The entries and the end of a message by a recurrence.
 fn predicted(recurrence: &mut Recurrence, from: u64, dates: &[u64]) -> (Vec<u64>, u64) {
     recurrence.begin(from, dates.len() as u64);
@@ -250,6 +262,33 @@ proptest! {
             prop_assert_eq!(predicted(&mut own, from, &dates), (entries.clone(), known));
             prop_assert_eq!(predicted(&mut chosen, from, &dates), (entries, known));
         }
+    }
+
+    #[test]
+    fn what_passes_in_one_go_passes_as_row_by_row(
+        width in 1..6_u32, groups in 1..6_u32, multiplier in any_multiplier(), ports in 1..6_u64, spare in 0..3_u64,
+        bursts in prop::collection::vec((0..70_u64, prop_oneof![3 => Just(0_u64), 1 => 0..90_u64]), 1..12),
+    ) {
+        let mut at_once = aggregated::Recurrence::new(width, groups, &multiplier);
+        let mut by_rows = at_once.clone();
+        let blocks = bursts.iter().map(|burst| burst.0).sum::<u64>() + spare + 1;
+        at_once.begin(5, blocks);
+        by_rows.begin(5, blocks);
+        let (mut row, mut rows, mut visible) = ((0, 0), (0, 0), 0);
+        let (mut taken, mut expected) = (Vec::new(), Vec::new());
+        for (blocks, later) in bursts {
+            visible = row.0.max(visible) + later;
+            let passed = at_once.pass(row, visible, ports, blocks, |some| note(&mut taken, some));
+            let (mut left, mut waited) = (blocks, 0);
+            while left > 0 {
+                waited += by_rows.pass_row(&mut rows, visible, ports, &mut left, &mut |some| note(&mut expected, some));
+            }
+            prop_assert_eq!(passed, (rows, waited));
+            prop_assert_eq!(&taken, &expected);
+            row = passed.0;
+        }
+        prop_assert_eq!(at_once.earliest(), by_rows.earliest());
+        prop_assert_eq!(at_once.known(), by_rows.known());
     }
 
     #[test]

@@ -144,6 +144,14 @@ impl Keystream {
         true
     }
 
+    /// Text blocks are taken as the last `count` before them were, so much `later`, and so on so many times.
+    pub(super) fn take_again(&mut self, text_block: u64, count: u64, times: u64, later: u64) {
+        let mask = self.credits.len() - 1;
+        for block in text_block..text_block + count * times {
+            self.credits[block as usize & mask] = self.credits[(block - count) as usize & mask] + later;
+        }
+    }
+
     /// The message ends: all its text has been taken.
     pub(super) fn end(&mut self) {
         let last = if self.blocks == 0 { self.last_mask } else { self.entry(self.base + self.blocks - 1) };

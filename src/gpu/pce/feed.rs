@@ -7,9 +7,10 @@ use super::{
     text::{Text, stand_in},
 };
 use crate::{
-    gcm::message::Direction,
+    gcm::{message::Direction, timing::Limit},
     gpu::work::{Job, JobKind, MemoryWrite, TagReport},
     pcie::packet::Payload,
+    sealing::Clockwork,
     sim::Now,
 };
 
@@ -84,24 +85,19 @@ impl Pce {
         engine.finish();
     }
 
-    /// Passes bytes through the engine; gives the cycle in which they stand at its output.
+    /// Passes bytes through the engine; gives the cycles in which it has taken them and in which they stand at its output.
     #[inline]
     pub(super) fn through_engine(&mut self, secure: bool, bytes: u32, cycle: u64) -> (u64, u64) {
-        match &mut self.engine {
-            Some(engine) if secure => {
-                let accepted = engine.accept(cycle, bytes);
-                self.engine_limit = accepted.limit;
-                (accepted.consumed, accepted.out)
-            }
-            _ => (cycle, cycle + 1),
-        }
+        pass_engine(&mut self.engine, &mut self.engine_limit, secure, bytes, cycle)
     }
 
     /// Passes a piece of a transfer to device memory on.
     #[inline]
     pub(super) fn feed(&mut self, number: u64, piece: Piece, now: Now, ports: &mut Ports<'_>) {
         let bytes = u64::from(piece.bytes);
-        let Some(transfer) = self.transfer(number).filter(|t| t.failed.is_none()) else {
+        let place = number.checked_sub(self.first);
+        let transfer = place.and_then(|place| self.transfers.get_mut(place as usize));
+        let Some(transfer) = transfer.filter(|transfer| transfer.failed.is_none()) else {
             self.buffered -= bytes;
             return;
         };
@@ -115,14 +111,13 @@ impl Pce {
         if secure && self.shared.is_some() {
             return self.feed_shared(number, piece, now);
         }
-        let (taken, out) = self.through_engine(secure, piece.bytes, now.cycle);
+        let (taken, out) = pass_engine(&mut self.engine, &mut self.engine_limit, secure, piece.bytes, now.cycle);
         if taken > now.cycle {
             self.taken.push_back((taken, bytes));
         } else {
             self.buffered -= bytes;
         }
         let burst = self.spec.copy_engine.burst.0;
-        let Some(transfer) = self.transfer(number) else { return };
         transfer.fed += bytes;
         transfer.unwritten += bytes;
         transfer.take_in(piece);
@@ -181,7 +176,7 @@ impl Pce {
     #[inline]
     pub(super) fn write_burst(&mut self, number: u64, out: u64, last: bool, now: Now, ports: &mut Ports<'_>) {
         let deposit = if last { self.finish(number, now, ports) } else { None };
-        let clock = self.clock;
+        let date = self.clock.edge(out + 1);
         let Some(transfer) = self.transfer(number) else { return };
         let bytes = std::mem::take(&mut transfer.unwritten);
         let unverified = transfer.job.kind == JobKind::Open && transfer.staging.is_none();
@@ -209,7 +204,7 @@ impl Pce {
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
             self.peak_quarantine = self.peak_quarantine.max(held);
         } else {
-            ports.writes.send_called(clock.edge(out + 1), write, call, ports.wakes);
+            ports.writes.send_called(date, write, call, ports.wakes);
         }
     }
 
@@ -290,5 +285,24 @@ impl Pce {
                 }
             }
         }
+    }
+}
+
+/// Passes bytes through an engine, where there is one and they are secure.
+#[inline]
+fn pass_engine(
+    engine: &mut Option<Clockwork>,
+    limited: &mut Limit,
+    secure: bool,
+    bytes: u32,
+    cycle: u64,
+) -> (u64, u64) {
+    match engine {
+        Some(engine) if secure => {
+            let accepted = engine.accept(cycle, bytes);
+            *limited = accepted.limit;
+            (accepted.consumed, accepted.out)
+        }
+        _ => (cycle, cycle + 1),
     }
 }

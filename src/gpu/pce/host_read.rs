@@ -70,15 +70,9 @@ impl Slots {
         }
     }
 
-    fn open(&mut self, transfer: u64, ask: Ask, (address, bytes): (u64, u32), cycle: u64) -> Option<u16> {
+    fn open(&mut self, slot: Slot) -> Option<u16> {
         let place = self.free.pop_front()?;
-        let slot = &mut self.slots[usize::from(place)];
-        slot.in_use = true;
-        slot.transfer = transfer;
-        slot.expected_tag = ask == Ask::Tag;
-        (slot.address, slot.left) = (address, bytes);
-        slot.reserved = if ask == Ask::Tag { 0 } else { bytes };
-        slot.issued = cycle;
+        self.slots[usize::from(place)] = slot;
         self.order.push_back(place);
         Some(self.first_tag + place)
     }
@@ -97,28 +91,24 @@ impl Slots {
 }
 
 impl Pce {
-    /// Sends the next read request of a transfer, or says why not.
+    /// Sends the next read request of the transfer in a place, or says why not.
     #[inline]
-    pub(super) fn ask_host(&mut self, number: u64, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
+    pub(super) fn ask_host(&mut self, place: usize, ask: Ask, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
         let spec = &self.spec.copy_engine;
-        let (limit, room) = (spec.outstanding_reads as usize, spec.read_buffer.0);
-        let transfer = &self.transfers[(number - self.first) as usize];
-        let ask = transfer.next_ask()?;
-        if self.slots.order.len() >= limit || self.slots.free.is_empty() {
+        let transfer = &mut self.transfers[place];
+        if self.slots.order.len() >= spec.outstanding_reads as usize || self.slots.free.is_empty() {
             return Some((Activity::Stall(Stall::ReadTags), Wake::NEVER));
         }
-        let (address, bytes) = match ask {
-            Ask::Tag => (transfer.job.tag, self.format.tag_bytes() as u32),
-            Ask::Data(request) => (request.address, request.bytes),
+        // What ends the transfer or the tag matters to others at once.
+        let (address, bytes, reserve, patient) = match ask {
+            Ask::Tag => (transfer.job.tag, self.format.tag_bytes() as u32, 0, false),
+            Ask::Data(request) => (request.address, request.bytes, request.bytes, !transfer.ends_in(request)),
         };
-        let reserve = if ask == Ask::Tag { 0 } else { u64::from(bytes) };
-        if self.buffered + reserve > room {
+        if self.buffered + u64::from(reserve) > spec.read_buffer.0 {
             return Some(self.buffer_full());
         }
-        if transfer.holds
-            && !transfer.reserved_quarantine
-            && self.quarantined + transfer.job.bytes > self.spec.quarantine
-        {
+        let quarantines = transfer.holds && !transfer.reserved_quarantine;
+        if quarantines && self.quarantined + transfer.job.bytes > self.spec.quarantine {
             return Some((Activity::Stall(Stall::Quarantine), Wake::NEVER));
         }
         if !ports.requests.has_room() {
@@ -128,13 +118,22 @@ impl Pce {
         if ready > now.cycle {
             return Some((Activity::Busy, ready));
         }
-        let tag = self.slots.open(number, ask, (address, bytes), now.cycle)?;
-        ports.requests.push(Tlp::read(tag, address, bytes));
+        let slot = Slot {
+            in_use: true,
+            transfer: self.first + place as u64,
+            expected_tag: ask == Ask::Tag,
+            address,
+            left: bytes,
+            reserved: reserve,
+            issued: now.cycle,
+            came: Piece::default(),
+        };
+        let tag = self.slots.open(slot)?;
+        ports.requests.push(Tlp { patient, ..Tlp::read(tag, address, bytes) });
         self.queued += 1;
-        self.buffered += reserve;
-        let transfer = &mut self.transfers[(number - self.first) as usize];
+        self.buffered += u64::from(reserve);
         transfer.asked(ask);
-        if transfer.holds && !transfer.reserved_quarantine {
+        if quarantines {
             transfer.reserved_quarantine = true;
             self.quarantined += transfer.job.bytes;
         }
@@ -142,11 +141,15 @@ impl Pce {
     }
 
     /// Takes completions as they come.
+    #[inline(always)]
     pub(super) fn take_completions(&mut self, now: Now, ports: &mut Ports<'_>) {
-        let Some(completions) = &mut ports.completions else { return };
-        if completions.is_empty() {
-            return;
+        if ports.completions.as_ref().is_some_and(|completions| !completions.is_empty()) {
+            self.take_what_came(now, ports);
         }
+    }
+
+    fn take_what_came(&mut self, now: Now, ports: &mut Ports<'_>) {
+        let Some(completions) = &mut ports.completions else { return };
         let mut failed = Vec::new();
         while let Some(tlp) = completions.head() {
             let trouble = self.take_completion(tlp);

@@ -40,6 +40,7 @@ mod assembly;
 mod device;
 mod feed;
 mod host_read;
+mod late;
 pub(in crate::gpu) mod opening;
 mod shared;
 mod text;
@@ -63,6 +64,7 @@ use crate::{
     sim::{Activity, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
 };
 use host_read::Slots;
+use late::Late;
 use shared::EngineSide;
 use std::{collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
@@ -159,6 +161,7 @@ pub struct Pce {
     engine_limit: Limit,
     weight: Weight,
     timeout: u64,
+    late: Late,
     transfers: VecDeque<Transfer>,
     /// Number of the oldest transfer in `transfers`.
     first: u64,
@@ -213,6 +216,7 @@ impl Pce {
             engine,
             engine_limit: Limit::Data,
             weight: Weight::new(product),
+            late: Late::PROMPT,
             transfers: VecDeque::new(),
             first: 0,
             asking: 0,
@@ -281,6 +285,7 @@ impl Pce {
         }
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         self.expires = self.deadline();
+        let issue_at = self.be_late(now, issue_at, ports);
         Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.expires), activity)
     }
 
@@ -317,21 +322,23 @@ impl Pce {
     /// Asks for data, one request at a time; gives what the PCE is and when it can ask again by itself.
     fn issue(&mut self, now: Now, ports: &mut Ports<'_>) -> (Activity, u64) {
         self.reclaim(now.cycle);
+        self.asking = self.asking.max(self.first);
         loop {
-            let number = self.asking;
-            if number >= self.first + self.transfers.len() as u64 {
-                break;
-            }
-            let Some(transfer) = self.transfer(number) else {
-                self.asking = self.first;
-                continue;
+            let place = (self.asking - self.first) as usize;
+            let Some(transfer) = self.transfers.get(place) else { break };
+            let refused = if !transfer.job.kind.reads_host() {
+                if transfer.asked_all() {
+                    self.asking += 1;
+                    continue;
+                }
+                self.ask_device(self.asking, now, ports)
+            } else {
+                let Some(ask) = transfer.next_ask() else {
+                    self.asking += 1;
+                    continue;
+                };
+                self.ask_host(place, ask, now, ports)
             };
-            if transfer.asked_all() {
-                self.asking += 1;
-                continue;
-            }
-            let host = transfer.job.kind.reads_host();
-            let refused = if host { self.ask_host(number, now, ports) } else { self.ask_device(number, now, ports) };
             match refused {
                 None => self.next_request = now.cycle + self.spec.copy_engine.request_interval.0.max(1),
                 Some(refusal) => return refusal,

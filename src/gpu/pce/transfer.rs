@@ -163,6 +163,7 @@ impl Transfer {
     #[inline]
     pub fn next_ask(&self) -> Option<Ask> {
         match self.next {
+            _ if self.failed.is_some() => None,
             Some(_) if self.tag_first && !self.tag_asked => Some(Ask::Tag),
             Some(request) => Some(Ask::Data(request)),
             None if !self.tag_asked => Some(Ask::Tag),
@@ -179,15 +180,19 @@ impl Transfer {
         }
     }
 
+    /// Whether a request reaches the last byte of its data.
+    #[inline]
+    pub const fn ends_in(&self, request: Request) -> bool {
+        request.address - self.job.source + request.bytes as u64 >= self.job.bytes
+    }
+
     /// Whether nothing is left to ask for.
     #[inline]
     pub fn asked_all(&self) -> bool {
-        self.failed.is_some()
-            || if self.job.kind.reads_host() {
-                self.next_ask().is_none()
-            } else {
-                self.asked == self.job.bytes * self.reads()
-            }
+        match self.job.kind.reads_host() {
+            true => self.next_ask().is_none(),
+            false => self.failed.is_some() || self.asked == self.job.bytes * self.reads(),
+        }
     }
 
     /// How often its bytes are read from device memory.

@@ -1,14 +1,14 @@
 //! What travels on the wire between two ports.
 //!
-//! Token and DLLP bytes are always there. An LCRC is a function of the bytes that it covers, so it is written out, and checked against
-//! the bytes, where something touches the frame on its way or looks at it; a frame that nothing has touched passes by construction.
+//! A token's bytes are always there. An LCRC is a function of the bytes that it covers, so it is written out, and checked against the bytes, where
+//! something touches the frame on its way or looks at it; so are the bytes of a DLLP. A frame that nothing has touched passes by construction.
 
 use super::SEQUENCES;
 use crate::{
     pcie::{
         packet::Tlp,
         wire::{
-            dllp::DllpRepr,
+            dllp::{DllpRepr, DllpView},
             token::{Stp, Token},
         },
     },
@@ -30,13 +30,22 @@ pub struct TlpFrame {
     pub tlp: Tlp,
 }
 
+/// A DLLP in its frame.
+#[derive(Debug, Clone)]
+pub struct DllpFrame {
+    /// As sent.
+    repr: DllpRepr,
+    /// Its four bytes and their CRC, once they are written out.
+    bytes: Option<[u8; 6]>,
+}
+
 /// One thing on the wire.
 #[derive(Debug, Clone)]
 pub enum Frame {
     /// A TLP.
     Tlp(TlpFrame),
-    /// A DLLP: its four bytes and their CRC.
-    Dllp([u8; 6]),
+    /// A DLLP.
+    Dllp(DllpFrame),
     /// Training sets that ask the partner into Recovery until a cycle of the MAC.
     Training {
         /// The cycle at which the link is up again.
@@ -66,8 +75,9 @@ impl Frame {
     }
 
     /// Frames a DLLP.
-    pub(super) fn dllp(repr: DllpRepr) -> Self {
-        Self::Dllp(repr.emit_with_crc())
+    #[inline(always)]
+    pub(super) const fn dllp(repr: DllpRepr) -> Self {
+        Self::Dllp(DllpFrame { repr, bytes: None })
     }
 }
 
@@ -84,6 +94,31 @@ pub(super) enum Refusal {
 #[inline(always)]
 pub(super) fn word(of_tlp: u64, token: [u8; 4]) -> u64 {
     of_tlp ^ u64::from(u32::from_le_bytes(token)) << 8
+}
+
+impl DllpFrame {
+    /// What it says, if its CRC is right and its type known.
+    #[inline]
+    pub(super) fn check(&self) -> Option<DllpRepr> {
+        let Some(bytes) = &self.bytes else { return Some(self.repr) };
+        let view = DllpView::new_checked(bytes).ok()?;
+        view.check_crc().ok()?;
+        DllpRepr::parse(&view).ok()
+    }
+
+    #[inline]
+    fn word(&self) -> u64 {
+        let [a, b, c, d] = match &self.bytes {
+            Some([a, b, c, d, ..]) => [*a, *b, *c, *d],
+            None => self.repr.emit(),
+        };
+        u64::from(u32::from_le_bytes([a, b, c, d])) | 1 << 63
+    }
+
+    fn flip(&mut self, seed: u64) {
+        let bytes = self.bytes.get_or_insert_with(|| self.repr.emit_with_crc());
+        bytes[(seed / 8 % 6) as usize] ^= 1 << (seed % 8);
+    }
 }
 
 impl TlpFrame {
@@ -169,7 +204,7 @@ impl Item for Frame {
     fn word(&self) -> u64 {
         match self {
             Self::Tlp(frame) => word(frame.tlp.word(), frame.token),
-            Self::Dllp(bytes) => u64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])) | 1 << 63,
+            Self::Dllp(frame) => frame.word(),
             Self::Training { until } => *until | 3 << 62,
         }
     }
@@ -177,7 +212,7 @@ impl Item for Frame {
     fn flip(&mut self, seed: u64) {
         match self {
             Self::Tlp(frame) => frame.flip(seed),
-            Self::Dllp(bytes) => bytes[(seed / 8 % 6) as usize] ^= 1 << (seed % 8),
+            Self::Dllp(frame) => frame.flip(seed),
             Self::Training { .. } => {}
         }
     }

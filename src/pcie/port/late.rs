@@ -8,12 +8,13 @@
 //! | --- | --- |
 //! | what is to be sent: TLPs of [queues that can wait](crate::sim::Queue::can_wait) and of a root complex, Acks, credits, replays | so many cycles that it has been sent before it arrives |
 //! | reads to be taken for a root complex | as many, which the root complex must know of |
+//! | completions for PCEs that take their time as well | as many; port and PCEs are then run [in turns](Port::work_off) |
 //! | all else that arrives | at its edge |
 //!
 //! A port is prompt while it is stalled or sends again, from its first Recovery on, and always with IDE; at a root complex also while it holds what
 //! others are to drain.
 
-use super::{Port, Ports, Sending, Tlp};
+use super::{Frame, Port, Ports, Sending, Side, Tlp};
 use crate::{
     pcie::spec::{LinkSpec, RootComplexSpec},
     sim::{Activity, Clock, Item, Now, Queue, Wake},
@@ -47,25 +48,44 @@ pub(super) struct Late {
     cycles: u64,
     /// The same as a duration, rounded down.
     patience: Femtos,
-    /// Whether the partner takes reads late.
+    /// Whether what arrives and can wait may be taken late.
+    pub takes: bool,
+    /// Whether the partner takes it so.
     pub partner: bool,
+    /// Whether something has been handed on since this was last asked.
+    pub handed_on: bool,
     /// Whether there may be edges before this one with something to do.
     behind: bool,
     /// Where there are: the edge at which the transmitter is to run if nothing arrives and no queue has anything before.
     due: u64,
-    /// The edge before which the transmitter, as it ran last, looks at nothing; 0 if it does.
+    /// The edge before which the transmitter, as it ran last, looks at nothing.
     room_from: u64,
     /// Whether it was stalled when it ran last.
     stalled: bool,
 }
 
 impl Port {
-    /// From now on what this port sends, and the reads that it takes for a root complex, may be so many cycles late. `partner` says that the
-    /// partner takes reads as late. At most two cycles less than the flight time.
-    pub fn take_time(&mut self, cycles: u64, partner: bool) {
+    /// From now on what this port sends may be so many cycles late: at most two less than the flight time. So may be what it `takes` of what
+    /// arrives: reads for a root complex, or completions that [can wait](crate::sim::Item::can_wait). `partner` says that the partner takes what
+    /// can wait as late.
+    pub fn take_time(&mut self, cycles: u64, takes: bool, partner: bool) {
         if cycles > 0 && self.transmitter.ide.is_none() {
             let patience = self.clock.edge(cycles.saturating_sub(1));
-            self.late = Late { cycles, patience, partner, ..Late::default() };
+            self.late = Late { cycles, patience, takes, partner, ..Late::default() };
+        }
+    }
+
+    /// How late that is.
+    #[must_use]
+    pub const fn patience(&self) -> Femtos {
+        self.late.patience
+    }
+
+    /// Whether all that it hands completions to hear of them late.
+    fn hands_on_late(&self, ports: &Ports<'_>) -> bool {
+        match self.side {
+            Side::Gpu { pces, .. } => ports.receive.iter().take(usize::from(pces)).all(Queue::receiver_is_late),
+            Side::Host => false,
         }
     }
 
@@ -93,7 +113,8 @@ impl Port {
             ports.wire_in.attend(Some(patience));
             root.completions.attend(Some(patience));
         } else {
-            ports.wire_in.attend(None);
+            let late = self.hands_on_late(ports);
+            ports.wire_in.attend(self.late.takes.then_some(if late { patience } else { Femtos(0) }));
         }
         let arrival = ports.wire_in.next_arrival().unwrap_or(Femtos::MAX);
         let arrival = if arrival == Femtos::MAX { Wake::NEVER } else { self.clock.first_from(arrival) };
@@ -103,7 +124,7 @@ impl Port {
             at = at.min(self.receiver.promises.timer().0).max(now.cycle + 1);
         }
         let next = self.clock.edge(at);
-        ports.send.iter_mut().for_each(|queue| queue.wait(Some((patience, next))));
+        ports.send.iter_mut().for_each(|queue| queue.wait(Some((patience, next)), ports.wakes));
         let background = arrival == Wake::NEVER
             && !self.receiver.promises.timer().1
             && self.transmit_due(sending, ports) == Wake::NEVER
@@ -118,13 +139,12 @@ impl Port {
         let was_late = std::mem::take(&mut self.late.behind);
         // Acks and credits matter at once where they are waited for.
         let waits = !sending.full && matches!(sending.activity, Activity::Stall(_));
-        let late_reads = self.late.cycles > 0 && ports.root.is_some();
-        ports.wire_in.attend((waits || late_reads).then_some(Femtos(0)));
+        ports.wire_in.attend((waits || self.late.takes).then_some(Femtos(0)));
         if let Some(root) = &mut ports.root {
             root.completions.attend((!sending.full).then_some(Femtos(0)));
         }
         if self.late.cycles > 0 {
-            ports.send.iter_mut().for_each(|queue| queue.wait(None));
+            ports.send.iter_mut().for_each(|queue| queue.wait(None, ports.wakes));
         }
         let unseen = was_late && !sending.full && !self.all_vacant(ports.send);
         if unseen { now.cycle + 1 } else { Wake::NEVER }
@@ -135,15 +155,31 @@ impl Port {
     pub(super) fn catch_up(&mut self, now: Now, ports: &mut Ports<'_>) {
         if self.late.behind {
             self.receiver.promises.blind = true;
-            self.do_what_was_due(now, ports);
+            self.do_what_was_due(now, false, ports);
             self.receiver.promises.blind = false;
         }
     }
 
-    fn do_what_was_due(&mut self, now: Now, ports: &mut Ports<'_>) {
+    /// Does what was to be done before a date, but only up to the first edge at which it has handed something on or taken what somebody
+    /// waits for; gives the date of that edge.
+    pub fn work_off(&mut self, until: Femtos, ports: &mut Ports<'_>) -> Option<Femtos> {
+        if !self.late.behind {
+            return None;
+        }
+        self.receiver.promises.blind = true;
+        let now = Now { cycle: self.clock.first_from(until), time: until };
+        let paused = self.do_what_was_due(now, true, ports);
+        self.receiver.promises.blind = false;
+        paused
+    }
+
+    /// Does what was to be done before now; if it `pauses`, up to the first edge of which somebody else is to know. Gives the date of that.
+    fn do_what_was_due(&mut self, now: Now, pauses: bool, ports: &mut Ports<'_>) -> Option<Femtos> {
+        self.late.handed_on = false;
         let mut due = self.late.due.min(self.source_due(ports));
         let mut date = self.date_before(due, now);
-        loop {
+        let mut paused = None;
+        while paused.is_none() {
             let front = ports.wire_in.front_date().unwrap_or(Femtos::MAX);
             if front <= date && front < now.time {
                 let then = Now { cycle: self.clock.first_from(front), time: front };
@@ -152,6 +188,10 @@ impl Port {
                 if after < due {
                     due = after;
                     date = self.date_before(due, now);
+                }
+                if pauses && self.late.handed_on {
+                    self.take_pairs(now.time, ports);
+                    paused = Some(front);
                 }
                 continue;
             }
@@ -166,12 +206,26 @@ impl Port {
                 Some(sending) => sending,
                 None => self.transmit(then, ports),
             };
-            ports.wakes.charge(then.cycle, sending.busy_until, sending.activity);
+            ports.wakes.charge(ports.wire_in.receiver(), then.cycle, sending.busy_until, sending.activity);
             self.set_due(then, &sending, ports);
             due = self.late.due;
             date = self.date_before(due, now);
+            paused = (pauses && (self.late.handed_on || ports.wakes.any_touched())).then_some(then.time);
         }
         self.late.due = due;
+        paused
+    }
+
+    /// Takes the pairs that come next, before the transmitter has done what is due before them: up to an Ack, it does not depend on them.
+    fn take_pairs(&mut self, until: Femtos, ports: &mut Ports<'_>) {
+        let last = self.clock.edge(self.receiver.ack_due);
+        loop {
+            let Some((date, Frame::Tlp(frame))) = ports.wire_in.front() else { return };
+            if date >= until || date > last || !frame.tlp.is_pair() || !self.expects(frame) {
+                return;
+            }
+            self.take_front(Now { cycle: self.clock.first_from(date), time: date }, ports);
+        }
     }
 
     /// The date of an edge, or now if that comes first.
@@ -240,7 +294,7 @@ impl Port {
     #[inline(always)]
     fn set_due(&mut self, now: Now, sending: &Sending, ports: &Ports<'_>) {
         self.late.stalled = matches!(sending.activity, Activity::Stall(_));
-        self.late.room_from = sending.room_from;
+        self.late.room_from = sending.room_from.max(now.cycle + 1);
         let deadline = self.transmitter.buffer.deadline();
         let due = if self.late.stalled {
             // Whatever comes may end it.

@@ -59,7 +59,7 @@ use transmit::{Sending, Transmitter};
 
 use std::{cell::Cell, rc::Rc};
 
-pub use frame::{Frame, TlpFrame};
+pub use frame::{DllpFrame, Frame, TlpFrame};
 pub use late::Lateness;
 
 /// Sequence numbers are counted modulo this.
@@ -255,7 +255,14 @@ impl Port {
             Some(root) => root.completions.front_date().is_some_and(|date| date <= now),
             None => false,
         };
-        !sent && self.all_vacant(ports.send)
+        !sent && self.all_vacant_at(now, ports.send)
+    }
+
+    /// Whether nothing has been put into the queues from which this port sends, up to an edge that may have passed.
+    #[inline]
+    fn all_vacant_at(&self, now: Femtos, send: &[Queue<Tlp>]) -> bool {
+        self.all_vacant(send)
+            || (self.late.takes && !send.iter().any(|queue| queue.front_date().is_some_and(|date| date <= now)))
     }
 
     /// What it has sent so far.

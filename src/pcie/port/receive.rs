@@ -10,7 +10,7 @@ use super::{
 use crate::{
     pcie::{
         packet::{Kind, Tlp},
-        wire::dllp::{CreditPhase, DllpRepr, DllpView},
+        wire::dllp::{CreditPhase, DllpRepr},
     },
     sim::{Now, Queue, Wake, Wakes},
     units::Femtos,
@@ -83,20 +83,18 @@ impl Port {
             }
             // Whatever was under way when the link went down is lost.
             _ if self.recovering(then.cycle) => {}
-            Some((_, Frame::Dllp(bytes))) => {
-                let bytes = *bytes;
-                self.receive_dllp(bytes, then.cycle);
+            Some((_, Frame::Dllp(frame))) => {
+                let said = frame.check();
+                self.receive_dllp(said, then.cycle);
             }
             Some((_, Frame::Tlp(frame))) if frame.tlp.is_pair() => {
                 let first = then.cycle - u64::from(frame.lead);
-                let sequence = frame.sequence();
-                if sequence == (self.receiver.expected + 1) % SEQUENCES && !self.recovering(first) {
+                if self.expects(frame) && !self.recovering(first) {
                     let (receive, wakes) = (&mut *ports.receive, ports.wakes);
                     self.accept_pair(&mut frame.tlp, first, then, receive, wakes);
                 } else {
                     let frames = frame.split();
-                    self.take_frame(frames.0, first, ports);
-                    self.take_frame(frames.1, then.cycle, ports);
+                    self.take_frames(frames, (first, then.cycle), ports);
                 }
             }
             Some((_, Frame::Tlp(frame))) => {
@@ -107,6 +105,12 @@ impl Port {
             }
         }
         ports.wire_in.pass();
+    }
+
+    /// Whether both TLPs of a pair are those that come next.
+    #[inline]
+    pub(super) const fn expects(&self, pair: &TlpFrame) -> bool {
+        pair.sequence() == (self.receiver.expected + 1) % SEQUENCES
     }
 
     /// Takes the first TLP of a pair whose second is still under way, if it has arrived.
@@ -122,6 +126,13 @@ impl Port {
             *frame = second;
             self.take_frame(first, cycle, ports);
         }
+    }
+
+    /// Takes the TLPs of a pair one by one, each in its cycle.
+    #[cold]
+    fn take_frames(&mut self, frames: (TlpFrame, TlpFrame), cycles: (u64, u64), ports: &mut Ports<'_>) {
+        self.take_frame(frames.0, cycles.0, ports);
+        self.take_frame(frames.1, cycles.1, ports);
     }
 
     /// Takes a frame as at a cycle of its own, which may have passed.
@@ -153,6 +164,7 @@ impl Port {
         if promised && output.has_room() {
             output.note(self.clock.edge(first), tlp.first_word());
             output.push(tlp.take());
+            self.late.handed_on = true;
         } else {
             self.overrun(place, tlp.kind);
         }
@@ -247,26 +259,25 @@ impl Port {
         let mut output = receive[place].output(now.time, wakes);
         if promised && output.has_room() {
             output.push(tlp.take());
+            self.late.handed_on = true;
         } else {
             self.overrun(place, tlp.kind);
         }
     }
 
-    fn receive_dllp(&mut self, bytes: [u8; 6], cycle: u64) {
-        let parsed =
-            DllpView::new_checked(&bytes).and_then(|view| view.check_crc().and_then(|()| DllpRepr::parse(&view)));
-        match parsed {
-            Ok(DllpRepr::Ack { sequence }) => self.transmitter.buffer.acknowledge(sequence, cycle),
-            Ok(DllpRepr::Nak { sequence }) => {
+    fn receive_dllp(&mut self, said: Option<DllpRepr>, cycle: u64) {
+        match said {
+            Some(DllpRepr::Ack { sequence }) => self.transmitter.buffer.acknowledge(sequence, cycle),
+            Some(DllpRepr::Nak { sequence }) => {
                 self.transmitter.buffer.acknowledge(sequence, cycle);
                 self.replay(cycle);
             }
-            Ok(DllpRepr::Credit { phase: CreditPhase::Update, class, header, data, .. }) => {
+            Some(DllpRepr::Credit { phase: CreditPhase::Update, class, header, data, .. }) => {
                 self.transmitter.partner[pool_of(class)].update(header, data);
             }
-            Ok(_) => {}
+            Some(_) => {}
             // A DLLP with a bad CRC or of a reserved type is dropped; the next one makes up for it.
-            Err(_) => self.traffic.bad_dllps += 1,
+            None => self.traffic.bad_dllps += 1,
         }
     }
 

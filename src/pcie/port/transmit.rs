@@ -332,9 +332,7 @@ impl Port {
         let ends_by = now.cycle + most_cycles(lengths.0 + lengths.1);
         let acknowledged_first = most_cycles(lengths.1) > self.ack_latency;
         if !self.pairs || acknowledged_first || !self.transmitter.buffer.has_room_for_pair(now.cycle, ends_by) {
-            let (mut first, second) = tlp.take().split_pair();
-            self.transmitter.second = Some(second);
-            return self.put_new(&mut first, now, wire, wakes);
+            return self.put_first(tlp, now, wire, wakes);
         }
         self.traffic.tlps += 2;
         self.traffic.wire_bytes += (lengths.0 + lengths.1) * 4;
@@ -345,8 +343,17 @@ impl Port {
         let end = self.transmitter.take(lengths.1);
         let tokens = Frame::tokens(lengths, sequence);
         wire.note(self.clock.edge(first + self.flight), frame::word(tlp.first_word(), tokens.0));
+        let call = !(self.late.partner && tlp.can_wait());
         let frame = Frame::pair(tlp.take(), tokens.1, (end - first) as u16);
-        wire.send(self.clock.edge(end + self.flight), frame, wakes);
+        wire.send_called(self.clock.edge(end + self.flight), frame, call, wakes);
+    }
+
+    /// Sends the first TLP of a pair; the second is next.
+    #[cold]
+    fn put_first(&mut self, tlp: &mut Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
+        let (mut first, second) = tlp.take().split_pair();
+        self.transmitter.second = Some(second);
+        self.put_new(&mut first, now, wire, wakes);
     }
 
     #[inline]
