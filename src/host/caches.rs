@@ -15,12 +15,15 @@
 //! The draws come from a fixed seed, so that a run repeats.
 
 use super::spec::MemorySpec;
-use bitvec::vec::BitVec;
+use rustc_hash::FxHashMap;
 
 /// Granules of the L2 and of the last-level cache, in bytes.
 const L2_GRANULE: u64 = 4 << 10;
 /// See [`L2_GRANULE`].
 const LLC_GRANULE: u64 = 64 << 10;
+
+/// Bytes that one buffer may have: keys of granules hold the buffer above.
+const BUFFER_SHIFT: u32 = 40;
 
 /// Buffer number of staging.
 const STAGING: u64 = (1 << 24) - 1;
@@ -42,27 +45,20 @@ pub struct Missed {
     pub llc: u64,
 }
 
-/// A granule: the place of its buffer among those known, and its number there.
-type Granule = (usize, usize);
-
-/// What takes a place in a cache and is never asked for.
-const NAMELESS: Granule = (usize::MAX, 0);
-
 /// A cache of granules with random replacement.
 #[derive(Debug)]
 struct Level {
     granule: u64,
     capacity: usize,
-    /// The buffers known, and which of their granules are here.
-    buffers: Vec<(u64, BitVec)>,
-    held: Vec<Granule>,
+    places: FxHashMap<u64, usize>,
+    held: Vec<u64>,
     draw: u64,
 }
 
 impl Level {
-    const fn new(bytes: u64, granule: u64) -> Self {
+    fn new(bytes: u64, granule: u64) -> Self {
         let capacity = (bytes / granule) as usize;
-        Self { granule, capacity, buffers: Vec::new(), held: Vec::new(), draw: 0x9E37_79B9_7F4A_7C15 }
+        Self { granule, capacity, places: FxHashMap::default(), held: Vec::new(), draw: 0x9E37_79B9_7F4A_7C15 }
     }
 
     /// Bytes after which nothing of what was there is left.
@@ -70,47 +66,32 @@ impl Level {
         (self.capacity as u64 * self.granule).saturating_mul(ENOUGH)
     }
 
-    /// The place of a buffer among those known, with room for so many granules.
-    fn place(&mut self, buffer: u64, granules: usize) -> usize {
-        let place = self.buffers.iter().position(|(known, _)| *known == buffer).unwrap_or_else(|| {
-            self.buffers.push((buffer, BitVec::new()));
-            self.buffers.len() - 1
-        });
-        let here = &mut self.buffers[place].1;
-        if here.len() < granules {
-            here.resize(granules, false);
+    /// Brings a granule in; whether it was there.
+    fn touch(&mut self, key: u64) -> bool {
+        if self.places.contains_key(&key) {
+            return true;
         }
-        place
-    }
-
-    /// Brings in a granule that is not there.
-    fn bring(&mut self, (buffer, number): Granule) {
         if self.held.len() < self.capacity {
-            self.held.push((buffer, number));
+            self.places.insert(key, self.held.len());
+            self.held.push(key);
         } else if self.capacity > 0 {
             self.draw ^= self.draw << 13;
             self.draw ^= self.draw >> 7;
             self.draw ^= self.draw << 17;
             let place = (self.draw % self.capacity as u64) as usize;
-            let gone = std::mem::replace(&mut self.held[place], (buffer, number));
-            if gone != NAMELESS {
-                self.buffers[gone.0].1.set(gone.1, false);
-            }
-        } else {
-            return;
+            let gone = std::mem::replace(&mut self.held[place], key);
+            self.places.remove(&gone);
+            self.places.insert(key, place);
         }
-        self.buffers[buffer].1.set(number, true);
+        false
     }
 
     /// Brings a range in; how many bytes of it were not there.
     fn pass(&mut self, buffer: u64, offset: u64, bytes: u64) -> u64 {
         let (mut at, end, mut missed) = (offset, offset + bytes, 0);
-        let place = self.place(buffer, end.div_ceil(self.granule) as usize);
         while at < end {
-            let number = at / self.granule;
-            let next = (number + 1) * self.granule;
-            if !self.buffers[place].1[number as usize] {
-                self.bring((place, number as usize));
+            let next = (at / self.granule + 1) * self.granule;
+            if !self.touch((buffer << BUFFER_SHIFT) | (at / self.granule)) {
                 missed += next.min(end) - at;
             }
             at = next;
@@ -170,11 +151,13 @@ impl Caches {
 }
 
 impl Level {
-    /// Takes the granules of a buffer for what nobody asks for.
+    /// Gives the granules of a buffer names that nobody asks for.
     fn forget(&mut self, buffer: u64) {
-        let Some(place) = self.buffers.iter().position(|(known, _)| *known == buffer) else { return };
-        self.buffers[place].1.fill(false);
-        self.held.iter_mut().filter(|granule| granule.0 == place).for_each(|granule| *granule = NAMELESS);
+        for (place, key) in self.held.iter_mut().enumerate().filter(|(_, key)| **key >> BUFFER_SHIFT == buffer) {
+            self.places.remove(key);
+            *key = u64::MAX - place as u64;
+            self.places.insert(*key, place);
+        }
     }
 }
 
