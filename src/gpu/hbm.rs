@@ -187,22 +187,41 @@ impl Hbm {
                     None => return,
                 }
             }
-            let Some((date, write)) = ports.writes[turn.0].arrive_dated(now.time) else { return };
+            let Some((date, write)) = ports.writes[turn.0].front().filter(|(date, _)| *date <= now.time) else { return };
             let service = self.service(write.bytes);
             self.busy += service;
             self.write_free = self.write_free.max(self.clock.first_from(date)).saturating_add(service);
-            if write.unverified {
-                let visible = self.visible();
-                self.hold(write, visible, ports);
-            } else if let Some(kind) = write.staged {
-                self.stage(&write, kind, ports);
-            } else {
-                if write.last {
-                    ports.landed.send(self.visible(), Landed { job: write.job }, ports.wakes);
-                }
-                if let Some((address, payload)) = &write.deposit {
-                    ports.memory.store(*address, u64::from(write.bytes), payload, write.damaged);
-                }
+            if let Some(bytes) = self.midst(write) {
+                *bytes += u64::from(write.bytes);
+                ports.writes[turn.0].pass();
+            } else if let Some((_, write)) = ports.writes[turn.0].arrive_dated(now.time) {
+                self.take_write(write, ports);
+            }
+        }
+    }
+
+    /// The bytes that an unverified write adds to, where that is all it does: one in the midst of its job.
+    #[inline]
+    fn midst(&mut self, write: &MemoryWrite) -> Option<&mut u64> {
+        let (message, entry) = self.unverified.last_mut()?;
+        let adds = write.unverified && !write.last && write.deposit.is_none() && self.watch.is_none();
+        let part = entry.parts.last_mut().filter(|part| part.job == write.job && *message == write.message.0);
+        part.filter(|_| adds && entry.verdict.is_none()).map(|part| &mut part.bytes)
+    }
+
+    /// Takes a write that has been served.
+    fn take_write(&mut self, write: MemoryWrite, ports: &mut Ports<'_>) {
+        if write.unverified {
+            let visible = self.visible();
+            self.hold(write, visible, ports);
+        } else if let Some(kind) = write.staged {
+            self.stage(&write, kind, ports);
+        } else {
+            if write.last {
+                ports.landed.send(self.visible(), Landed { job: write.job }, ports.wakes);
+            }
+            if let Some((address, payload)) = &write.deposit {
+                ports.memory.store(*address, u64::from(write.bytes), payload, write.damaged);
             }
         }
     }
