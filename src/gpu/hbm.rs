@@ -187,7 +187,9 @@ impl Hbm {
                     None => return,
                 }
             }
-            let Some((date, write)) = ports.writes[turn.0].front().filter(|(date, _)| *date <= now.time) else { return };
+            let Some((date, write)) = ports.writes[turn.0].front().filter(|(date, _)| *date <= now.time) else {
+                return;
+            };
             let service = self.service(write.bytes);
             self.busy += service;
             self.write_free = self.write_free.max(self.clock.first_from(date)).saturating_add(service);

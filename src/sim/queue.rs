@@ -359,6 +359,13 @@ impl<T: Item> Out<'_, T> {
         self.queue.is_vacant()
     }
 
+    /// Whether the sender has found no room, and waits for a pop.
+    #[inline]
+    #[must_use]
+    pub const fn sender_waits(&self) -> bool {
+        self.queue.sender_waits
+    }
+
     /// The same end at another instant.
     #[inline]
     pub const fn turn_to(&mut self, now: Femtos) {

@@ -8,8 +8,8 @@
 //! | the port | the next edge of a PCE, or the first at which it hands completions on or takes what a PCE has found no room for |
 //! | a PCE | the next arrival on the link |
 //!
-//! A PCE may so run ahead of what the port sends. That matters only to one that finds no room: it is tried again after each TLP that the port
-//! takes, at its edge behind that one, even if it has looked at later edges since; for it has asked for nothing there.
+//! A PCE may so run ahead of what the port sends. That matters only to one that finds no room: it stops at that edge, until the port has come so
+//! far or has taken a TLP.
 
 use super::machine::{FIRST_PCE, GPU_PORT, System};
 use crate::{
@@ -24,6 +24,8 @@ pub(super) struct LateReaders {
     patience: Femtos,
     /// By PCE: when it has something to do by itself while it is late.
     due: Vec<Turn>,
+    /// By PCE: the last edge that it has run at while it was late.
+    looked: Vec<u64>,
 }
 
 /// When a late PCE is to run.
@@ -39,7 +41,7 @@ impl LateReaders {
     /// So many PCEs on `clock`.
     pub fn new(count: usize, clock: Clock, patience: Femtos) -> Self {
         let never = |place| Turn { place, cycle: Wake::NEVER, date: Femtos::MAX };
-        Self { clock, patience, due: (0..count).map(never).collect() }
+        Self { clock, patience, due: (0..count).map(never).collect(), looked: vec![0; count] }
     }
 
     /// A turn at an edge.
@@ -137,7 +139,7 @@ impl System {
         }
     }
 
-    /// A PCE that has found no room sees at its next edge what the port has taken at `date`.
+    /// A PCE that has found no room sees at its next edge what the port has taken at `date`: at the one that it has stopped at if that lies behind.
     #[inline]
     fn note_room(&mut self, date: Femtos) {
         if self.wakes.any_touched() {
@@ -149,9 +151,10 @@ impl System {
     fn look_for_room(&mut self, date: Femtos) {
         for place in 0..self.late_readers.due.len() {
             if self.pces[place].late_due().is_some() && self.wakes.take_touch(reader(place)) {
-                let seen = self.late_readers.clock.first_after(date);
-                if seen < self.late_readers.due[place].cycle {
-                    self.late_readers.set_due(place, seen);
+                let late = &mut self.late_readers;
+                let seen = late.clock.first_after(date).max(late.looked[place]);
+                if seen < late.due[place].cycle {
+                    late.set_due(place, seen);
                 }
             }
         }
@@ -163,6 +166,7 @@ impl System {
         let last = self.with_pce(place, now, |pce, ports| pce.run_late(now, until, ports));
         let due = self.pces[place].late_due().unwrap_or(Wake::NEVER);
         self.late_readers.set_due(place, due);
+        self.late_readers.looked[place] = last.cycle;
         // It may have found no room at the very instant at which some was made.
         self.note_room(last.time);
         self.next_reader()

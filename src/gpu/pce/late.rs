@@ -64,7 +64,8 @@ impl Pce {
             let seen = completions.front_date().map_or(Wake::NEVER, |pushed| self.clock.first_after(pushed));
             let cycle = self.late.due.min(seen);
             let time = if cycle == Wake::NEVER { Femtos::MAX } else { self.clock.edge(cycle) };
-            if time > until {
+            // Where it has found no room it goes on when it is known what the link has taken by then.
+            if time > until || ports.requests.sender_waits() {
                 break;
             }
             now = Now { cycle, time };

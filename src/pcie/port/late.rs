@@ -16,10 +16,14 @@
 
 use super::{Frame, Port, Ports, Sending, Side, Tlp};
 use crate::{
-    pcie::spec::{LinkSpec, RootComplexSpec},
+    pcie::{
+        spec::{LinkSpec, RootComplexSpec},
+        wire::dllp::DllpRepr,
+    },
     sim::{Activity, Clock, Item, Now, Queue, Wake},
     units::Femtos,
 };
+use std::collections::VecDeque;
 
 /// How late what nobody notices may be, in cycles of who is late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +66,8 @@ pub(super) struct Late {
     room_from: u64,
     /// Whether it was stalled when it ran last.
     stalled: bool,
+    /// DLLPs that were passed by what was [taken ahead](Port::take_pairs), with the dates at which they come.
+    passed: VecDeque<(Femtos, DllpRepr)>,
 }
 
 impl Port {
@@ -180,10 +186,14 @@ impl Port {
         let mut date = self.date_before(due, now);
         let mut paused = None;
         while paused.is_none() {
-            let front = ports.wire_in.front_date().unwrap_or(Femtos::MAX);
+            let passed = self.late.passed.front().map(|&(date, _)| date);
+            let front = passed.or(ports.wire_in.front_date()).unwrap_or(Femtos::MAX);
             if front <= date && front < now.time {
                 let then = Now { cycle: self.clock.first_from(front), time: front };
-                self.take_front(then, ports);
+                match self.late.passed.pop_front() {
+                    Some((_, said)) => self.receive_dllp(Some(said), then.cycle),
+                    None => self.take_front(then, ports),
+                }
                 let after = self.due_after_arrival(then.cycle);
                 if after < due {
                     due = after;
@@ -216,15 +226,29 @@ impl Port {
         paused
     }
 
-    /// Takes the pairs that come next, before the transmitter has done what is due before them: up to an Ack, it does not depend on them.
+    /// Takes the pairs that come next up to a date, before the transmitter has done what is due before them. It does not depend on them, but for what its
+    /// Acks say, as long as it does not send again because none come; and they do not depend on Acks and credits, which are passed.
     fn take_pairs(&mut self, until: Femtos, ports: &mut Ports<'_>) {
-        let last = self.clock.edge(self.receiver.ack_due);
         loop {
-            let Some((date, Frame::Tlp(frame))) = ports.wire_in.front() else { return };
-            if date >= until || date > last || !frame.tlp.is_pair() || !self.expects(frame) {
-                return;
+            match ports.wire_in.front() {
+                Some((date, Frame::Tlp(frame))) if date < until && frame.tlp.is_pair() && self.expects(frame) => {
+                    let cycle = self.clock.first_from(date);
+                    if cycle >= self.transmitter.buffer.deadline() {
+                        return;
+                    }
+                    let first = cycle - u64::from(frame.lead);
+                    self.take_front(Now { cycle, time: date }, ports);
+                    if cycle > self.receiver.ack_due {
+                        self.receiver.ahead.push((first, cycle));
+                    }
+                }
+                Some((date, Frame::Dllp(frame))) if date < until => {
+                    let Some(said) = frame.check().filter(|said| !matches!(said, DllpRepr::Nak { .. })) else { return };
+                    self.late.passed.push_back((date, said));
+                    ports.wire_in.pass();
+                }
+                _ => return,
             }
-            self.take_front(Now { cycle: self.clock.first_from(date), time: date }, ports);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::{
         packet::{Kind, Tlp},
         wire::dllp::{CreditPhase, DllpRepr},
     },
-    sim::{Now, Queue, Wake, Wakes},
+    sim::{Now, Queue, Ring, Wake, Wakes},
     units::Femtos,
 };
 
@@ -39,18 +39,33 @@ pub(super) struct Receiver {
     pub nak_due: bool,
     /// The cycle at which an Ack or a Nak is due.
     pub ack_due: u64,
+    /// When the TLPs of pairs have come that were [taken ahead](Port::take_pairs): an Ack says nothing of those that come behind it.
+    pub ahead: Ring<(u64, u64)>,
     pub promises: Promises,
     pub ide: Option<Box<Incoming>>,
 }
 
 impl Receiver {
-    pub const fn new(promises: Promises, ide: Option<Box<Incoming>>) -> Self {
-        Self { expected: 0, nak_scheduled: false, nak_due: false, ack_due: Wake::NEVER, promises, ide }
+    pub fn new(promises: Promises, ide: Option<Box<Incoming>>) -> Self {
+        let ahead = Ring::default();
+        Self { expected: 0, nak_scheduled: false, nak_due: false, ack_due: Wake::NEVER, ahead, promises, ide }
     }
 
-    /// Sequence number of the last TLP taken.
-    pub const fn last_good(&self) -> u16 {
-        self.expected.wrapping_sub(1) % SEQUENCES
+    /// Answers in `cycle`: gives the sequence number of the last good TLP that has come by then. What has been taken ahead waits for its own Ack,
+    /// `latency` cycles behind it.
+    #[inline]
+    pub fn answer(&mut self, cycle: u64, latency: u64) -> u16 {
+        while self.ahead.front().is_some_and(|&(_, second)| second <= cycle) {
+            self.ahead.remove();
+        }
+        let mut later = 2 * self.ahead.len() as u16;
+        self.ack_due = Wake::NEVER;
+        if let Some(&(first, second)) = self.ahead.front() {
+            let half = first <= cycle;
+            later -= u16::from(half);
+            self.ack_due = if half { second } else { first } + latency;
+        }
+        self.expected.wrapping_sub(1 + later) % SEQUENCES
     }
 
     fn schedule_nak(&mut self) {
@@ -265,7 +280,7 @@ impl Port {
         }
     }
 
-    fn receive_dllp(&mut self, said: Option<DllpRepr>, cycle: u64) {
+    pub(super) fn receive_dllp(&mut self, said: Option<DllpRepr>, cycle: u64) {
         match said {
             Some(DllpRepr::Ack { sequence }) => self.transmitter.buffer.acknowledge(sequence, cycle),
             Some(DllpRepr::Nak { sequence }) => {

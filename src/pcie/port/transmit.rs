@@ -254,9 +254,8 @@ impl Port {
     fn put(&mut self, next: Next, now: Now, ports: &mut Ports<'_>) {
         match next {
             Next::Answer => {
-                let sequence = self.receiver.last_good();
+                let sequence = self.receiver.answer(now.cycle, self.ack_latency);
                 let nak = std::mem::take(&mut self.receiver.nak_due);
-                self.receiver.ack_due = Wake::NEVER;
                 self.put_dllp(if nak { DllpRepr::Nak { sequence } } else { DllpRepr::Ack { sequence } }, ports);
             }
             Next::Credits(class) => {
