@@ -169,26 +169,26 @@ impl Account {
     /// have been charged stay so.
     #[inline]
     pub fn charge(&mut self, cycle: u64, busy_until: u64, next: Activity) {
-        // It goes on as it was.
-        if next.index() == self.place && busy_until | self.busy_until == 0 {
-            return;
+        if next != self.current {
+            self.turn(cycle.max(self.since), busy_until);
+            (self.current, self.place) = (next, next.index());
+        } else if busy_until | self.busy_until != 0 {
+            self.turn(cycle.max(self.since), busy_until);
         }
-        self.turn(cycle.max(self.since), busy_until, next);
     }
 
     #[inline]
-    fn turn(&mut self, cycle: u64, busy_until: u64, next: Activity) {
+    fn turn(&mut self, cycle: u64, busy_until: u64) {
         let busy_end = self.busy_until.clamp(self.since, cycle);
         self.cycles[Activity::Busy.index()] += busy_end - self.since;
         self.cycles[self.place] += cycle - busy_end;
         self.since = cycle;
         self.busy_until = busy_until;
-        (self.current, self.place) = (next, next.index());
     }
 
     /// Charges all cycles before `cycle`.
     pub fn settle(&mut self, cycle: u64) {
-        self.turn(cycle, self.busy_until, self.current);
+        self.turn(cycle, self.busy_until);
     }
 
     /// All cycles charged.

@@ -174,6 +174,13 @@ impl<T: Item> Queue<T> {
         self.items.is_empty()
     }
 
+    /// Items in it, with those that are not yet visible.
+    #[inline]
+    #[must_use]
+    pub const fn held(&self) -> usize {
+        self.items.len()
+    }
+
     /// The item `place` behind the oldest, if the receiver sees it at `now`.
     #[must_use]
     pub fn visible_at(&self, now: Femtos, place: usize) -> Option<&T> {

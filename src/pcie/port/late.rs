@@ -112,7 +112,7 @@ impl Port {
     #[inline]
     pub(super) fn be_late(&mut self, now: Now, sending: &Sending, ports: &mut Ports<'_>) -> (u64, bool) {
         self.late.behind = true;
-        self.set_due(now, sending, ports);
+        self.set_due(now, sending, self.source_shows(ports));
         let due = self.late.due;
         let Late { cycles, patience, .. } = self.late;
         if let Some(root) = &mut ports.root {
@@ -134,7 +134,7 @@ impl Port {
         let background = arrival == Wake::NEVER
             && !self.receiver.promises.timer().1
             && self.transmit_due(sending, ports) == Wake::NEVER
-            && self.source_due(ports) == Wake::NEVER;
+            && self.source_shows(ports) == Femtos::MAX;
         (at, background)
     }
 
@@ -182,7 +182,7 @@ impl Port {
     /// Does what was to be done before now; if it `pauses`, up to the first edge of which somebody else is to know. Gives the date of that.
     fn do_what_was_due(&mut self, now: Now, pauses: bool, ports: &mut Ports<'_>) -> Option<Femtos> {
         self.late.handed_on = false;
-        let mut due = self.late.due.min(self.source_due(ports));
+        let mut due = self.late.due.min(self.due_of(self.source_shows(ports)));
         let mut date = self.date_before(due, now);
         let mut paused = None;
         while paused.is_none() {
@@ -212,12 +212,10 @@ impl Port {
             if self.receiver.ack_due <= due {
                 self.receive_first(then, ports);
             }
-            let sending = match self.send_front(then, ports) {
-                Some(sending) => sending,
-                None => self.transmit(then, ports),
-            };
-            ports.wakes.charge(ports.wire_in.receiver(), then.cycle, sending.busy_until, sending.activity);
-            self.set_due(then, &sending, ports);
+            if !self.send_front(then, ports) {
+                let sending = self.transmit(then, ports);
+                self.note(then, &sending, self.source_shows(ports), ports);
+            }
             due = self.late.due;
             date = self.date_before(due, now);
             paused = (pauses && (self.late.handed_on || ports.wakes.any_touched())).then_some(then.time);
@@ -258,65 +256,82 @@ impl Port {
         if cycle < now.cycle { self.clock.edge(cycle) } else { now.time }
     }
 
-    /// What [`Self::transmit`] does where it is plain that it sends the oldest TLP of the only source that has any. Otherwise it does nothing and
-    /// gives none.
+    /// Does what [`Self::transmit`] does, and notes it, where it is plain that it sends the oldest TLP of the only source that has any. Otherwise it
+    /// does nothing and says so.
     #[inline(always)]
-    fn send_front(&mut self, then: Now, ports: &mut Ports<'_>) -> Option<Sending> {
+    fn send_front(&mut self, then: Now, ports: &mut Ports<'_>) -> bool {
         let plain = self.receiver.ack_due > then.cycle
             && self.transmitter.can_send_new(then.cycle)
             && self.receiver.promises.settled(then, ports.receive, ports.wakes);
-        if !plain {
-            return None;
-        }
-        let place = match &mut ports.root {
-            Some(root) => {
-                let vacant = self.all_vacant(ports.send);
-                let pair = root.completions.arrived(then.time).filter(|tlp| tlp.is_pair() && vacant)?;
-                if !self.transmitter.has_room(then.cycle) {
-                    return None;
-                }
-                self.put_pair(pair, then, ports.wire_out, ports.wakes);
-                root.completions.pass();
-                ports.send.len()
-            }
-            None => {
-                let place = ports.send.iter().position(|queue| !queue.is_vacant())?;
-                let (queue, others) = ports.send[place..].split_first_mut()?;
-                let mut input = queue.input(then.time, ports.wakes);
-                let read = input.head().filter(|tlp| tlp.can_wait() && others.iter().all(Queue::is_vacant))?;
-                if self.ecrc || !self.transmitter.allows(read) || !self.transmitter.has_room(then.cycle) {
-                    return None;
-                }
-                self.put_new(read, then, ports.wire_out, ports.wakes);
-                input.pass();
-                place
-            }
-        };
-        self.transmitter.turn = place + 1;
-        Some(self.go_on(then, ports))
+        plain && if ports.root.is_some() { self.send_pair(then, ports) } else { self.send_read(then, ports) }
     }
 
-    /// What the transmitter is that has just sent the head of an input.
+    /// The same of a pair from a root complex.
     #[inline(always)]
-    fn go_on(&mut self, then: Now, ports: &mut Ports<'_>) -> Sending {
+    fn send_pair(&mut self, then: Now, ports: &mut Ports<'_>) -> bool {
+        let vacant = self.all_vacant(ports.send);
+        let Some(root) = &mut ports.root else { return false };
+        let pair = root.completions.arrived(then.time).filter(|tlp| tlp.is_pair() && vacant);
+        let Some(pair) = pair.filter(|_| self.transmitter.has_room(then.cycle)) else { return false };
+        self.put_pair(pair, then, ports.wire_out, ports.wakes);
+        root.completions.pass();
+        let shows = root.completions.front_date().unwrap_or(Femtos::MAX);
+        self.transmitter.turn = ports.send.len() + 1;
+        let waits = shows <= then.time || self.transmitter.second.is_some();
+        self.go_on(then, shows, waits, ports);
+        true
+    }
+
+    /// The same of a TLP that can wait from the queue that it sent from last.
+    #[inline(always)]
+    fn send_read(&mut self, then: Now, ports: &mut Ports<'_>) -> bool {
+        let last = self.transmitter.turn.wrapping_sub(1);
+        let Some(queue) = ports.send.get_mut(last) else { return false };
+        let only = self.waiting.as_ref().is_some_and(|waiting| waiting.get() == queue.held());
+        let mut input = queue.input(then.time, ports.wakes);
+        let read = input.head().filter(|tlp| tlp.can_wait() && only && !self.ecrc && self.transmitter.allows(tlp));
+        let Some(read) = read.filter(|_| self.transmitter.has_room(then.cycle)) else { return false };
+        self.put_new(read, then, ports.wire_out, ports.wakes);
+        input.pass();
+        let pushed = queue.front_date();
+        let shows = pushed.map_or(Femtos::MAX, |pushed| Femtos(pushed.0 + 1));
+        self.go_on(then, shows, pushed.is_some_and(|pushed| pushed <= then.time), ports);
+        true
+    }
+
+    /// Notes what the transmitter is that has just sent the head of an input, where the next TLP `shows` from a date on: whether it `waits` for no
+    /// more than room.
+    #[inline(always)]
+    fn go_on(&mut self, then: Now, shows: Femtos, waits: bool, ports: &mut Ports<'_>) {
         let room_from = self.transmitter.stream.cycle(self.transmitter.position);
         self.transmitter.room_from = room_from;
-        if room_from > then.cycle {
-            return match self.nothing_waits(then.time, ports) {
-                true => Sending::last(room_from.max(self.transmitter.busy_until), room_from),
-                false => Sending::full(room_from),
-            };
+        let full = room_from > then.cycle;
+        if !full {
+            self.transmitter.busy_until = then.cycle + 1;
+            let answers = self.receiver.ack_due <= then.cycle;
+            if waits || answers || !self.receiver.promises.settled(then, ports.receive, ports.wakes) {
+                let sending = self.fill(then, ports);
+                return self.note(then, &sending, self.source_shows(ports), ports);
+            }
         }
-        self.transmitter.busy_until = then.cycle + 1;
-        match self.finds_nothing(then, ports) {
-            true => Sending::waits(then.cycle + 1, Activity::Idle),
-            false => self.fill(then, ports),
-        }
+        let sending = match (full, waits) {
+            (true, true) => Sending::full(room_from),
+            (true, false) => Sending::last(room_from.max(self.transmitter.busy_until), room_from),
+            (false, _) => Sending::waits(then.cycle + 1, Activity::Idle),
+        };
+        self.note(then, &sending, shows, ports);
+    }
+
+    /// Notes what the transmitter is that has just run late, and when it runs again.
+    #[inline(always)]
+    fn note(&mut self, then: Now, sending: &Sending, shows: Femtos, ports: &Ports<'_>) {
+        ports.wakes.charge(ports.wire_in.receiver(), then.cycle, sending.busy_until, sending.activity);
+        self.set_due(then, sending, shows);
     }
 
     /// Notes when the transmitter, which has just run, runs again.
     #[inline(always)]
-    fn set_due(&mut self, now: Now, sending: &Sending, ports: &Ports<'_>) {
+    fn set_due(&mut self, now: Now, sending: &Sending, shows: Femtos) {
         self.late.stalled = matches!(sending.activity, Activity::Stall(_));
         self.late.room_from = sending.room_from.max(now.cycle + 1);
         let deadline = self.transmitter.buffer.deadline();
@@ -328,22 +343,22 @@ impl Port {
         } else {
             let reply = self.receiver.ack_due.min(self.receiver.promises.timer().0);
             // Something may have been pushed at this very instant.
-            deadline.min(reply.max(sending.room_from)).min(self.source_due(ports))
+            deadline.min(reply.max(sending.room_from)).min(self.due_of(shows))
         };
         self.late.due = due.max(now.cycle + 1);
     }
 
-    /// The edge at which the transmitter finds a TLP, and room for it.
+    /// From when on a TLP shows to the transmitter.
     #[inline(always)]
-    fn source_due(&self, ports: &Ports<'_>) -> u64 {
-        let mut first = match &ports.root {
-            Some(root) => root.completions.front_date().unwrap_or(Femtos::MAX),
-            None => Femtos::MAX,
-        };
-        if !self.all_vacant(ports.send) {
-            first = first.min(pushed_first(ports.send));
-        }
-        if first == Femtos::MAX { Wake::NEVER } else { self.clock.first_from(first).max(self.late.room_from) }
+    fn source_shows(&self, ports: &Ports<'_>) -> Femtos {
+        let completion = ports.root.as_ref().and_then(|root| root.completions.front_date()).unwrap_or(Femtos::MAX);
+        if self.all_vacant(ports.send) { completion } else { completion.min(pushed_first(ports.send)) }
+    }
+
+    /// The edge at which the transmitter finds what shows from a date on, and room for it.
+    #[inline(always)]
+    fn due_of(&self, shows: Femtos) -> u64 {
+        if shows == Femtos::MAX { Wake::NEVER } else { self.clock.first_from(shows).max(self.late.room_from) }
     }
 
     /// The edge at which the transmitter has something to do because of what has arrived in `cycle`.

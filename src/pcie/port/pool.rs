@@ -255,17 +255,14 @@ impl Promises {
     }
 
     /// Whether it is plain that no update is due.
-    #[inline]
+    #[inline(always)]
     pub fn settled(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
-        now.cycle < self.timer && !self.drained(now, outputs, wakes)
+        now.cycle < self.timer && (self.holding == 0 || self.blind || !self.drained(now, outputs, wakes))
     }
 
     /// Whether as many TLPs have left as an update waits for.
     #[inline]
     fn drained(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
-        if self.holding == 0 || self.blind {
-            return false;
-        }
         let mut drains = self.drains.iter().zip(outputs).filter(|(drain, _)| !drain.held.is_empty());
         drains.any(|(drain, queue)| queue.output(now.time, wakes).pops() >= drain.awaited)
     }
