@@ -245,10 +245,7 @@ impl Tlp {
     #[must_use]
     #[inline]
     pub const fn payload_dw(&self) -> u32 {
-        match self.kind {
-            Kind::Write | Kind::Completion => self.covered_dw(),
-            Kind::Read | Kind::Unsupported => 0,
-        }
+        if matches!(self.kind, Kind::Write | Kind::Completion) { self.covered_dw() } else { 0 }
     }
 
     const fn covered_dw(&self) -> u32 {
@@ -259,10 +256,7 @@ impl Tlp {
     #[must_use]
     #[inline]
     pub const fn header_dw(&self) -> u32 {
-        match self.kind {
-            Kind::Read | Kind::Write if self.address >> 32 != 0 => 4,
-            _ => 3,
-        }
+        3 + (matches!(self.kind, Kind::Read | Kind::Write) & (self.address >> 32 != 0)) as u32
     }
 
     /// DW on the wire: STP token, header, payload, ECRC, what IDE adds, LCRC.

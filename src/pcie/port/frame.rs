@@ -54,10 +54,10 @@ pub enum Frame {
 }
 
 impl Frame {
-    /// Frames a TLP.
+    /// Frames a TLP that is `length` DW long.
     #[inline(always)]
-    pub(super) fn tlp(tlp: Tlp, sequence: u16) -> Self {
-        let token = Stp { length: tlp.wire_dw() as u16, sequence }.emit();
+    pub(super) fn tlp(tlp: Tlp, length: u64, sequence: u16) -> Self {
+        let token = Stp { length: length as u16, sequence }.emit();
         Self::Tlp(TlpFrame { token, lcrc: None, damaged: false, lead: 0, tlp })
     }
 
@@ -247,7 +247,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn frame(tlp: Tlp) -> TlpFrame {
-        let Frame::Tlp(frame) = Frame::tlp(tlp, 4095) else { panic!("no TLP") };
+        let length = tlp.wire_dw().into();
+        let Frame::Tlp(frame) = Frame::tlp(tlp, length, 4095) else { panic!("no TLP") };
         frame
     }
 

@@ -365,7 +365,7 @@ impl Port {
             self.traffic.payload_bytes += u64::from(tlp.bytes);
         }
         let end = self.transmitter.take(length);
-        wire.send_called(self.clock.edge(end + self.flight), Frame::tlp(tlp.take(), sequence), call, wakes);
+        wire.send_called(self.clock.edge(end + self.flight), Frame::tlp(tlp.take(), length, sequence), call, wakes);
     }
 
     fn put_dllp(&mut self, repr: DllpRepr, ports: &mut Ports<'_>) {
