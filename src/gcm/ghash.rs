@@ -60,7 +60,7 @@ pub trait Datapath {
 
 /// What [`Cadence::pass`] takes.
 #[derive(Debug, Clone, Copy)]
-pub enum Taken {
+pub enum Taken<'a> {
     /// So many blocks in one cycle.
     Row {
         /// The cycle.
@@ -77,6 +77,30 @@ pub enum Taken {
         /// How much later each time.
         later: u64,
     },
+    /// A burst.
+    Burst {
+        /// A cycle.
+        from: u64,
+        /// By block: how long after that it is taken.
+        cycles: &'a [u64],
+    },
+}
+
+impl Taken<'_> {
+    /// Appends, by block, how long after cycle `from` it is taken, to what came before.
+    pub fn note(self, from: u64, cycles: &mut Vec<u64>) {
+        match self {
+            Taken::Row { at, blocks } => cycles.extend((0..blocks).map(|_| at - from)),
+            Taken::Again { blocks, times, later } => {
+                for _ in 0..blocks * times {
+                    cycles.push(cycles[cycles.len() - blocks as usize] + later);
+                }
+            }
+            Taken::Burst { from: first, cycles: burst } => {
+                cycles.extend(burst.iter().map(|after| first + after - from));
+            }
+        }
+    }
 }
 
 /// The cycles of a unit without its values.
@@ -109,7 +133,7 @@ pub trait Cadence {
         visible: u64,
         ports: u64,
         blocks: u64,
-        mut each: impl FnMut(Taken),
+        mut each: impl FnMut(Taken<'_>),
     ) -> ((u64, u64), u64)
     where
         Self: Sized,
@@ -129,7 +153,7 @@ pub trait Cadence {
         visible: u64,
         ports: u64,
         left: &mut u64,
-        each: &mut impl FnMut(Taken),
+        each: &mut impl FnMut(Taken<'_>),
     ) -> u64
     where
         Self: Sized,
@@ -188,7 +212,7 @@ macro_rules! families {
             fn enter(&mut self, at: u64, count: u64) { match self { $(Self::$family(unit) => unit.enter(at, count)),*, Self::Unhindered(unit) => unit.enter(at, count) } }
             #[inline]
             fn known(&mut self) -> u64 { match self { $(Self::$family(unit) => unit.known()),*, Self::Unhindered(unit) => unit.known() } }
-            fn pass(&mut self, row: (u64, u64), visible: u64, ports: u64, blocks: u64, each: impl FnMut(Taken)) -> ((u64, u64), u64) {
+            fn pass(&mut self, row: (u64, u64), visible: u64, ports: u64, blocks: u64, each: impl FnMut(Taken<'_>)) -> ((u64, u64), u64) {
                 match self {
                     $(Self::$family(unit) => unit.pass(row, visible, ports, blocks, each)),*,
                     Self::Unhindered(unit) => unit.pass(row, visible, ports, blocks, each),

@@ -318,6 +318,10 @@ impl Timing {
                     keystream.take_again(*taken, blocks, times, later);
                     blocks * times
                 }
+                Taken::Burst { from, cycles } => {
+                    keystream.take_burst(*taken, from, cycles);
+                    cycles.len() as u64
+                }
             };
         });
         self.row = row;

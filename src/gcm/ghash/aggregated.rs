@@ -21,6 +21,9 @@
 //! | alignment | none: groups are counted over AAD, text and length block together |
 //! | powers | H^1 to H^(w g), made one at a time, since there is one reduction |
 
+mod patterns;
+
+use self::patterns::{LONGEST, Pattern, Patterns};
 use super::powers::{Powers, setup};
 use super::{Cadence, Datapath, Taken};
 use crate::gcm::field::{Element, Product};
@@ -228,6 +231,7 @@ pub struct Recurrence {
     accumulator: usize,
     /// The last cycle in which blocks entered, and how many.
     entered: (u64, u64),
+    patterns: Patterns,
 }
 
 impl Recurrence {
@@ -247,7 +251,84 @@ impl Recurrence {
             before: vec![0; groups as usize].into(),
             accumulator: 0,
             entered: (0, 0),
+            patterns: Patterns::default(),
         }
+    }
+
+    /// Notes how a burst finds the unit whose first block may be taken in cycle `from`; false where that says not all.
+    #[inline]
+    fn meet(&mut self, from: u64, taken: u64, ports: u64, blocks: u64) -> bool {
+        let Self { patterns, stands, accumulator, entered, .. } = self;
+        let start = &mut patterns.start;
+        (start.blocks, start.ports, start.taken) = (blocks, ports, taken);
+        start.entered = if entered.0 == from { entered.1 } else { 0 };
+        (start.size, start.collected) = (self.size, self.collected);
+        (start.gate, start.lanes_free) = (self.gate.saturating_sub(from), self.lanes_free.saturating_sub(from));
+        start.stands.clear();
+        let (first, next) = stands.split_at(*accumulator);
+        start.stands.extend(next.iter().chain(first).map(|stands| stands.saturating_sub(from)));
+        entered.0 <= from && blocks > 0 && blocks <= LONGEST
+    }
+
+    /// Takes a burst as one before it was taken, if one has found the unit so.
+    #[inline]
+    fn pass_as_before(&mut self, from: u64, each: &mut impl FnMut(Taken<'_>)) -> Option<((u64, u64), u64)> {
+        let Self { patterns, stands, .. } = self;
+        let pattern = patterns.find()?;
+        each(Taken::Burst { from, cycles: &pattern.cycles });
+        self.entered = (from + pattern.entered.0, pattern.entered.1);
+        (self.size, self.collected) = (pattern.size, pattern.collected);
+        if pattern.issued > 0 {
+            (self.gate, self.lanes_free) = (from + pattern.gate, from + pattern.lanes_free);
+            let (before, next) = stands.split_at_mut(self.accumulator);
+            next.iter_mut().chain(before).zip(&pattern.stands).for_each(|(stands, after)| *stands = from + after);
+            self.accumulator = (self.accumulator + pattern.issued as usize) % stands.len();
+        }
+        Some(((from + pattern.row.0, pattern.row.1), pattern.waited))
+    }
+
+    /// Remembers what has become of the burst that was met last.
+    fn keep(&mut self, from: u64, cycles: Vec<u64>, row: (u64, u64), waited: u64) {
+        let start = self.patterns.start.clone();
+        let beyond = (start.collected + start.blocks).checked_sub(start.size);
+        let issued = beyond.map_or(0, |beyond| 1 + beyond / self.width);
+        let count = self.stands.len();
+        let used = count.min(issued as usize);
+        let first = self.accumulator + count * issued as usize - issued as usize;
+        self.patterns.keep(Pattern {
+            start,
+            cycles,
+            row: (row.0 - from, row.1),
+            waited,
+            entered: (self.entered.0 - from, self.entered.1),
+            size: self.size,
+            collected: self.collected,
+            issued,
+            gate: self.gate.saturating_sub(from),
+            lanes_free: self.lanes_free.saturating_sub(from),
+            stands: (first..first + used).map(|place| self.stands[place % count] - from).collect(),
+        });
+    }
+
+    /// [`Cadence::pass`] of any burst.
+    fn pass_anew(
+        &mut self,
+        mut row: (u64, u64),
+        visible: u64,
+        ports: u64,
+        blocks: u64,
+        each: &mut impl FnMut(Taken<'_>),
+    ) -> ((u64, u64), u64) {
+        let (mut left, mut waited) = (blocks, 0);
+        while left > 0 {
+            if left >= self.width && self.takes_whole_rows(row, ports) {
+                waited += self.pass_whole_rows(&mut row.0, visible, ports, &mut left, each);
+            }
+            if left > 0 {
+                waited += self.pass_row(&mut row, visible, ports, &mut left, each);
+            }
+        }
+        (row, waited)
     }
 
     /// Whether the rows to come take whole groups' numbers of blocks, so that of those before only the cycle of the last matters.
@@ -262,7 +343,7 @@ impl Recurrence {
         visible: u64,
         ports: u64,
         left: &mut u64,
-        each: &mut impl FnMut(Taken),
+        each: &mut impl FnMut(Taken<'_>),
     ) -> u64 {
         let (period, narrow) = (self.stands.len() as u64 * self.width, u64::from(self.width < ports));
         let mut waited = 0;
@@ -300,7 +381,7 @@ impl Recurrence {
         visible: u64,
         narrow: u64,
         left: &mut u64,
-        each: &mut impl FnMut(Taken),
+        each: &mut impl FnMut(Taken<'_>),
     ) -> (u64, usize) {
         let Self { latency, interval, width, .. } = *self;
         let (mut waited, mut rows) = (0, 0);
@@ -380,21 +461,25 @@ impl Cadence for Recurrence {
 
     fn pass(
         &mut self,
-        mut row: (u64, u64),
+        row: (u64, u64),
         visible: u64,
         ports: u64,
         blocks: u64,
-        mut each: impl FnMut(Taken),
+        mut each: impl FnMut(Taken<'_>),
     ) -> ((u64, u64), u64) {
-        let (mut left, mut waited) = (blocks, 0);
-        while left > 0 {
-            if left >= self.width && self.takes_whole_rows(row, ports) {
-                waited += self.pass_whole_rows(&mut row.0, visible, ports, &mut left, &mut each);
-            }
-            if left > 0 {
-                waited += self.pass_row(&mut row, visible, ports, &mut left, &mut each);
-            }
+        let from = visible.max(row.0);
+        if !self.meet(from, if row.0 == from { row.1 } else { 0 }, ports, blocks) {
+            return self.pass_anew(row, visible, ports, blocks, &mut each);
         }
+        if let Some(passed) = self.pass_as_before(from, &mut each) {
+            return passed;
+        }
+        let mut cycles = Vec::new();
+        let (row, waited) = self.pass_anew(row, visible, ports, blocks, &mut |some| {
+            some.note(from, &mut cycles);
+            each(some);
+        });
+        self.keep(from, cycles, row, waited);
         (row, waited)
     }
 }

@@ -215,18 +215,6 @@ fn expected(spec: &GhashSpec, h: Element, blocks: &[Element]) -> Vec<Element> {
     (0..*chains as usize).map(chain).collect()
 }
 
-/// Notes the cycle in which each block is taken.
-fn note(cycles: &mut Vec<u64>, some: Taken) {
-    match some {
-        Taken::Row { at, blocks } => cycles.extend((0..blocks).map(|_| at)),
-        Taken::Again { blocks, times, later } => {
-            for _ in 0..blocks * times {
-                cycles.push(cycles[cycles.len() - blocks as usize] + later);
-            }
-        }
-    }
-}
-
 /// The entries and the end of a message by a recurrence.
 fn predicted(recurrence: &mut Recurrence, from: u64, dates: &[u64]) -> (Vec<u64>, u64) {
     recurrence.begin(from, dates.len() as u64);
@@ -267,9 +255,12 @@ proptest! {
     #[test]
     fn what_passes_in_one_go_passes_as_row_by_row(
         width in 1..6_u32, groups in 1..6_u32, multiplier in any_multiplier(), ports in 1..6_u64, spare in 0..3_u64,
-        bursts in prop::collection::vec((0..70_u64, prop_oneof![3 => Just(0_u64), 1 => 0..90_u64]), 1..12),
+        bursts in prop::collection::vec((0..70_u64, prop_oneof![3 => Just(0_u64), 1 => 0..90_u64]), 1..12), times in 1..9_usize,
     ) {
-        let mut at_once = aggregated::Recurrence::new(width, groups, &multiplier);
+        // Bursts come again, as those of a transfer do.
+        let bursts = bursts.repeat(times);
+        let spec = GhashSpec::Aggregated { width, groups, multiplier };
+        let mut at_once = Recurrence::new(&spec);
         let mut by_rows = at_once.clone();
         let blocks = bursts.iter().map(|burst| burst.0).sum::<u64>() + spare + 1;
         at_once.begin(5, blocks);
@@ -278,10 +269,10 @@ proptest! {
         let (mut taken, mut expected) = (Vec::new(), Vec::new());
         for (blocks, later) in bursts {
             visible = row.0.max(visible) + later;
-            let passed = at_once.pass(row, visible, ports, blocks, |some| note(&mut taken, some));
+            let passed = at_once.pass(row, visible, ports, blocks, |some| some.note(0, &mut taken));
             let (mut left, mut waited) = (blocks, 0);
             while left > 0 {
-                waited += by_rows.pass_row(&mut rows, visible, ports, &mut left, &mut |some| note(&mut expected, some));
+                waited += by_rows.pass_row(&mut rows, visible, ports, &mut left, &mut |some| some.note(0, &mut expected));
             }
             prop_assert_eq!(passed, (rows, waited));
             prop_assert_eq!(&taken, &expected);

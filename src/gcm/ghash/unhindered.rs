@@ -10,8 +10,11 @@
 //! The value is known L cycles after the last block has entered. This is the families' own recurrence with everything
 //! gone that cannot bind; tests hold both to the same cycles.
 
-use super::Cadence;
+use super::{Cadence, Taken};
 use crate::gcm::spec::{Closing, GhashSpec, MultiplierSpec};
+
+/// Rows that are told of at once.
+const ROWS: u64 = 32;
 
 /// The cycles.
 #[derive(Debug, Clone)]
@@ -23,6 +26,8 @@ pub struct Recurrence {
     pub(in crate::gcm) gate: u64,
     /// The last cycle in which blocks entered, and how many.
     pub(in crate::gcm) entered: (u64, u64),
+    /// Blocks of a row, and by block of some rows: the number of its row.
+    rows: (u64, Box<[u64]>),
 }
 
 impl Recurrence {
@@ -47,7 +52,8 @@ impl Recurrence {
             }
         };
         let latency = multiplier.latency();
-        let unit = Self { width: width.into(), latency, power_setup, gate: 0, entered: (0, 0) };
+        let unit =
+            Self { width: width.into(), latency, power_setup, gate: 0, entered: (0, 0), rows: Default::default() };
         (enough && takes_every_cycle(multiplier)).then_some(unit)
     }
 }
@@ -80,5 +86,39 @@ impl Cadence for Recurrence {
 
     fn known(&mut self) -> u64 {
         self.entered.0 + self.latency
+    }
+
+    /// Behind the first row each cycle takes as many blocks as ports and unit allow.
+    fn pass(
+        &mut self,
+        mut row: (u64, u64),
+        visible: u64,
+        ports: u64,
+        blocks: u64,
+        mut each: impl FnMut(Taken<'_>),
+    ) -> ((u64, u64), u64) {
+        let (mut left, width) = (blocks, self.width.min(ports));
+        if left == 0 {
+            return (row, 0);
+        }
+        let mut waited = self.pass_row(&mut row, visible, ports, &mut left, &mut each);
+        if left == 0 {
+            return (row, waited);
+        }
+        if self.rows.0 != width {
+            self.rows = (width, (0..ROWS * width).map(|block| block / width).collect());
+        }
+        let more = left.div_ceil(width) - 1;
+        // Each row but the last takes less than the ports could, in the cycle behind one that did.
+        waited += u64::from(row.1 < ports) + if width < ports { 2 * more } else { 0 };
+        let mut from = row.0 + 1;
+        row = (from + more, left - more * width);
+        self.entered = row;
+        while left > 0 {
+            let some = left.min(ROWS * width);
+            each(Taken::Burst { from, cycles: &self.rows.1[..some as usize] });
+            (from, left) = (from + ROWS, left - some);
+        }
+        (row, waited)
     }
 }

@@ -152,6 +152,17 @@ impl Keystream {
         }
     }
 
+    /// Text blocks are taken, each so many cycles after `from`.
+    #[inline]
+    pub(super) fn take_burst(&mut self, text_block: u64, from: u64, cycles: &[u64]) {
+        let mask = self.credits.len() - 1;
+        let start = text_block as usize & mask;
+        match self.credits.get_mut(start..start + cycles.len()) {
+            Some(credits) => credits.iter_mut().zip(cycles).for_each(|(credit, after)| *credit = from + after + 1),
+            None => (start..).zip(cycles).for_each(|(block, after)| self.credits[block & mask] = from + after + 1),
+        }
+    }
+
     /// The message ends: all its text has been taken.
     pub(super) fn end(&mut self) {
         let last = if self.blocks == 0 { self.last_mask } else { self.entry(self.base + self.blocks - 1) };
