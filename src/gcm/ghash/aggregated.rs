@@ -23,7 +23,7 @@
 
 mod patterns;
 
-use self::patterns::{LONGEST, Pattern, Patterns};
+use self::patterns::{LONGEST, Meeting, Pattern, Patterns, Start};
 use super::powers::{Powers, setup};
 use super::{Cadence, Datapath, Taken};
 use crate::gcm::field::{Element, Product};
@@ -255,47 +255,46 @@ impl Recurrence {
         }
     }
 
-    /// Notes how a burst finds the unit whose first block may be taken in cycle `from`; false where that says not all.
+    /// How a burst finds the unit, if its cycles follow from that.
     #[inline]
-    fn meet(&mut self, from: u64, taken: u64, ports: u64, blocks: u64) -> bool {
-        let Self { patterns, stands, accumulator, entered, .. } = self;
-        let start = &mut patterns.start;
-        (start.blocks, start.ports, start.taken) = (blocks, ports, taken);
-        start.entered = if entered.0 == from { entered.1 } else { 0 };
-        (start.size, start.collected) = (self.size, self.collected);
-        (start.gate, start.lanes_free) = (self.gate.saturating_sub(from), self.lanes_free.saturating_sub(from));
-        start.stands.clear();
-        let (first, next) = stands.split_at(*accumulator);
-        start.stands.extend(next.iter().chain(first).map(|stands| stands.saturating_sub(from)));
-        entered.0 <= from && blocks > 0 && blocks <= LONGEST
+    fn meet(&self, row: (u64, u64), visible: u64, ports: u64, blocks: u64) -> Option<Meeting<'_>> {
+        let from = visible.max(row.0);
+        let (before, next) = self.stands.split_at(self.accumulator);
+        let meeting = Meeting {
+            from,
+            blocks,
+            ports,
+            taken: if row.0 == from { row.1 } else { 0 },
+            entered: if self.entered.0 == from { self.entered.1 } else { 0 },
+            size: self.size,
+            collected: self.collected,
+            gate: self.gate,
+            lanes_free: self.lanes_free,
+            stands: [next, before],
+        };
+        (self.entered.0 <= from && blocks > 0 && blocks <= LONGEST).then_some(meeting)
     }
 
-    /// Takes a burst as one before it was taken, if one has found the unit so.
+    /// What follows from a pattern that begins in cycle `from`.
     #[inline]
-    fn pass_as_before(&mut self, from: u64, each: &mut impl FnMut(Taken<'_>)) -> Option<((u64, u64), u64)> {
-        let Self { patterns, stands, .. } = self;
-        let pattern = patterns.find()?;
-        each(Taken::Burst { from, cycles: &pattern.cycles });
+    fn follow(&mut self, pattern: &Pattern, from: u64) {
         self.entered = (from + pattern.entered.0, pattern.entered.1);
         (self.size, self.collected) = (pattern.size, pattern.collected);
         if pattern.issued > 0 {
             (self.gate, self.lanes_free) = (from + pattern.gate, from + pattern.lanes_free);
-            let (before, next) = stands.split_at_mut(self.accumulator);
+            let (before, next) = self.stands.split_at_mut(self.accumulator);
             next.iter_mut().chain(before).zip(&pattern.stands).for_each(|(stands, after)| *stands = from + after);
-            self.accumulator = (self.accumulator + pattern.issued as usize) % stands.len();
+            self.accumulator = (self.accumulator + pattern.issued as usize) % self.stands.len();
         }
-        Some(((from + pattern.row.0, pattern.row.1), pattern.waited))
     }
 
-    /// Remembers what has become of the burst that was met last.
-    fn keep(&mut self, from: u64, cycles: Vec<u64>, row: (u64, u64), waited: u64) {
-        let start = self.patterns.start.clone();
-        let beyond = (start.collected + start.blocks).checked_sub(start.size);
-        let issued = beyond.map_or(0, |beyond| 1 + beyond / self.width);
+    /// The pattern of a burst that came in cycle `from`.
+    fn pattern(&self, start: Start, from: u64, cycles: Vec<u64>, row: (u64, u64), waited: u64) -> Pattern {
+        let issued = start.issues(self.width);
         let count = self.stands.len();
-        let used = count.min(issued as usize);
         let first = self.accumulator + count * issued as usize - issued as usize;
-        self.patterns.keep(Pattern {
+        let used = first..first + count.min(issued as usize);
+        Pattern {
             start,
             cycles,
             row: (row.0 - from, row.1),
@@ -306,8 +305,8 @@ impl Recurrence {
             issued,
             gate: self.gate.saturating_sub(from),
             lanes_free: self.lanes_free.saturating_sub(from),
-            stands: (first..first + used).map(|place| self.stands[place % count] - from).collect(),
-        });
+            stands: used.map(|place| self.stands[place % count] - from).collect(),
+        }
     }
 
     /// [`Cadence::pass`] of any burst.
@@ -467,19 +466,28 @@ impl Cadence for Recurrence {
         blocks: u64,
         mut each: impl FnMut(Taken<'_>),
     ) -> ((u64, u64), u64) {
-        let from = visible.max(row.0);
-        if !self.meet(from, if row.0 == from { row.1 } else { 0 }, ports, blocks) {
-            return self.pass_anew(row, visible, ports, blocks, &mut each);
-        }
-        if let Some(passed) = self.pass_as_before(from, &mut each) {
-            return passed;
-        }
-        let mut cycles = Vec::new();
-        let (row, waited) = self.pass_anew(row, visible, ports, blocks, &mut |some| {
-            some.note(from, &mut cycles);
-            each(some);
-        });
-        self.keep(from, cycles, row, waited);
-        (row, waited)
+        // Out of the way while the unit is looked at.
+        let mut patterns = std::mem::take(&mut self.patterns);
+        let passed = match self.meet(row, visible, ports, blocks) {
+            None => self.pass_anew(row, visible, ports, blocks, &mut each),
+            Some(meeting) => {
+                let from = meeting.from;
+                if let Some(pattern) = patterns.find(&meeting) {
+                    each(Taken::Burst { from, cycles: &pattern.cycles });
+                    self.follow(pattern, from);
+                    ((from + pattern.row.0, pattern.row.1), pattern.waited)
+                } else {
+                    let (start, mut cycles) = (meeting.start(), Vec::new());
+                    let (row, waited) = self.pass_anew(row, visible, ports, blocks, &mut |some| {
+                        some.note(from, &mut cycles);
+                        each(some);
+                    });
+                    patterns.keep(self.pattern(start, from, cycles, row, waited));
+                    (row, waited)
+                }
+            }
+        };
+        self.patterns = patterns;
+        passed
     }
 }

@@ -8,12 +8,14 @@ pub(super) const LONGEST: u64 = 64;
 /// Most bursts that are remembered.
 const MOST: usize = 32;
 
-/// A burst, and how it finds the unit. Cycles are counted from the first in which the burst may be taken; what lies before is 0.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Start {
+/// A burst, and how it finds the unit, by dates.
+#[derive(Debug)]
+pub(super) struct Meeting<'a> {
+    /// The first cycle in which the burst may be taken.
+    pub from: u64,
     pub blocks: u64,
     pub ports: u64,
-    /// Blocks that the ports have taken, and that have entered, in the first cycle.
+    /// Blocks that the ports have taken, and that have entered, in that cycle.
     pub taken: u64,
     pub entered: u64,
     /// Of the group that is being collected.
@@ -21,12 +23,73 @@ pub(super) struct Start {
     pub collected: u64,
     pub gate: u64,
     pub lanes_free: u64,
-    /// By accumulator, the next one first.
-    pub stands: Vec<u64>,
+    /// When accumulators stand: those from the next one on, and those before it.
+    pub stands: [&'a [u64]; 2],
+}
+
+/// The same by cycles from the first on; what lies before is 0.
+#[derive(Debug, Default)]
+pub(super) struct Start {
+    blocks: u64,
+    ports: u64,
+    taken: u64,
+    entered: u64,
+    size: u64,
+    collected: u64,
+    gate: u64,
+    lanes_free: u64,
+    stands: Vec<u64>,
+}
+
+impl Meeting<'_> {
+    /// Whether it is so, but for its date.
+    #[inline]
+    fn is(&self, start: &Start) -> bool {
+        let (next, before) = start.stands.split_at(self.stands[0].len());
+        let same =
+            |stands: &[u64], after: &[u64]| stands.iter().zip(after).all(|(&at, &after)| self.after(at) == after);
+        start.collected == self.collected
+            && start.blocks == self.blocks
+            && start.size == self.size
+            && start.taken == self.taken
+            && start.entered == self.entered
+            && start.ports == self.ports
+            && start.gate == self.after(self.gate)
+            && start.lanes_free == self.after(self.lanes_free)
+            && same(self.stands[0], next)
+            && same(self.stands[1], before)
+    }
+
+    #[inline]
+    const fn after(&self, cycle: u64) -> u64 {
+        cycle.saturating_sub(self.from)
+    }
+
+    /// It, without its date.
+    pub fn start(&self) -> Start {
+        Start {
+            blocks: self.blocks,
+            ports: self.ports,
+            taken: self.taken,
+            entered: self.entered,
+            size: self.size,
+            collected: self.collected,
+            gate: self.after(self.gate),
+            lanes_free: self.after(self.lanes_free),
+            stands: self.stands.concat().into_iter().map(|at| self.after(at)).collect(),
+        }
+    }
+}
+
+impl Start {
+    /// Groups of `width` blocks that are issued.
+    pub fn issues(&self, width: u64) -> u64 {
+        (self.collected + self.blocks).checked_sub(self.size).map_or(0, |beyond| 1 + beyond / width)
+    }
 }
 
 /// What becomes of it, and of the unit.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(super) struct Pattern {
     pub start: Start,
     /// By block: the cycle in which it is taken.
@@ -39,29 +102,34 @@ pub(super) struct Pattern {
     pub collected: u64,
     /// Groups that are issued.
     pub issued: u64,
-    /// Where any is: as in [`Start`], of the accumulators that are used.
+    /// Where any is: when the gate opens, when the lanes are free, and when the accumulators stand that were used.
     pub gate: u64,
     pub lanes_free: u64,
     pub stands: Vec<u64>,
 }
 
 /// The patterns that have been seen.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Patterns {
-    /// What is looked for.
-    pub start: Start,
     seen: Vec<Pattern>,
-    /// The place of the one that was seen last, and of the one that is forgotten next.
+    /// The place of the one that was found last, and of the one that is forgotten next.
     last: usize,
     oldest: usize,
+}
+
+impl Clone for Patterns {
+    /// Of another unit, which is yet to see them.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Patterns {
     /// The pattern of a burst that comes as one before it did.
     #[inline]
-    pub fn find(&mut self) -> Option<&Pattern> {
-        if self.seen.get(self.last).is_none_or(|pattern| pattern.start != self.start) {
-            self.last = self.seen.iter().position(|pattern| pattern.start == self.start)?;
+    pub fn find(&mut self, meeting: &Meeting<'_>) -> Option<&Pattern> {
+        if self.seen.get(self.last).is_none_or(|pattern| !meeting.is(&pattern.start)) {
+            self.last = self.seen.iter().position(|pattern| meeting.is(&pattern.start))?;
         }
         self.seen.get(self.last)
     }
