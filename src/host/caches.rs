@@ -16,6 +16,7 @@
 
 use super::spec::MemorySpec;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// Granules of the L2 and of the last-level cache, in bytes.
 const L2_GRANULE: u64 = 4 << 10;
@@ -68,22 +69,32 @@ impl Level {
 
     /// Brings a granule in; whether it was there.
     fn touch(&mut self, key: u64) -> bool {
-        if self.places.contains_key(&key) {
-            return true;
-        }
+        let Entry::Vacant(entry) = self.places.entry(key) else { return true };
         if self.held.len() < self.capacity {
-            self.places.insert(key, self.held.len());
+            entry.insert(self.held.len());
             self.held.push(key);
         } else if self.capacity > 0 {
             self.draw ^= self.draw << 13;
             self.draw ^= self.draw >> 7;
             self.draw ^= self.draw << 17;
             let place = (self.draw % self.capacity as u64) as usize;
+            entry.insert(place);
             let gone = std::mem::replace(&mut self.held[place], key);
             self.places.remove(&gone);
-            self.places.insert(key, place);
         }
         false
+    }
+
+    /// Whether it has lost nothing yet, so that all that was ever brought in is there.
+    const fn has_room(&self) -> bool {
+        self.held.len() < self.capacity
+    }
+
+    /// Makes room for the granules of so many bytes.
+    fn expect(&mut self, bytes: u64) {
+        let granules = (bytes.div_ceil(self.granule) as usize).min(self.capacity - self.held.len());
+        self.places.reserve(granules);
+        self.held.reserve(granules);
     }
 
     /// Brings a range in; how many bytes of it were not there.
@@ -130,9 +141,17 @@ impl Caches {
         let step = LLC_GRANULE;
         // Of a buffer that dwarfs the cache only the end of the last sweep is left.
         let start = bytes.saturating_sub(self.llc.most()).next_multiple_of(step).min(bytes);
+        self.l2.expect(bytes - start);
+        self.llc.expect(bytes - start);
         for sweep in 0..if start > 0 { 1 } else { WARM_SWEEPS } {
+            // A cache that has lost nothing by then holds all of it.
+            let skips_l2 = sweep > 0 && self.l2.has_room();
             for at in (start..bytes).step_by(step as usize) {
-                self.private(buffer, at, step.min(bytes - at));
+                let some = step.min(bytes - at);
+                if !skips_l2 {
+                    self.l2.pass(buffer.into(), at, some);
+                }
+                self.llc.pass(buffer.into(), at, some);
                 self.staging((sweep * bytes + at) % pool.max(step), step.min(bytes - at));
             }
         }

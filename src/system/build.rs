@@ -150,17 +150,15 @@ const USERS: u32 = u32::MAX;
 
 /// Keys and IVs, drawn from the seed.
 struct Secrets {
-    /// Of the engine.
-    keys: Arc<Keys>,
-    /// Between user and CPU.
-    user: Keys,
+    /// Of the engine, and between user and CPU, in a run with bytes.
+    keys: Option<(Arc<Keys>, Keys)>,
     h2d: IvStream,
     d2h: IvStream,
 }
 
 impl Secrets {
     /// Where data are forwarded, the engine's keys and IVs are those that user and GPU have agreed on, and the CPU has none.
-    fn new(seed: u64, sealing: &SealingSpec, work: CipherWork) -> Result<Self, RunError> {
+    fn new(seed: u64, sealing: &SealingSpec, work: CipherWork, exact: bool) -> Result<Self, RunError> {
         let mut master = [0; 32];
         master[..8].copy_from_slice(&seed.to_le_bytes());
         let name =
@@ -179,7 +177,8 @@ impl Secrets {
             let mut slot = KeySlot { channel_counter: 0, mask: simulation_mask(&master, version, name) };
             build(slot.open())
         };
-        Ok(Self { keys: Arc::new(keys(version)?), user: keys(USERS)?, h2d: ivs(h2d)?, d2h: ivs(d2h)? })
+        let keys = if exact { Some((Arc::new(keys(version)?), keys(USERS)?)) } else { None };
+        Ok(Self { keys, h2d: ivs(h2d)?, d2h: ivs(d2h)? })
     }
 }
 
@@ -335,7 +334,8 @@ impl System {
         let format = sealing.format();
         let clocks = Clocks::new(machine)?;
         let (count, names) = pces(machine)?;
-        let secrets = Secrets::new(request.seed, &sealing, machine.cipher.work)?;
+        let Secrets { keys, h2d, d2h } = Secrets::new(request.seed, &sealing, machine.cipher.work, exact)?;
+        let (keys, user) = keys.unzip();
         let plans = plans(request);
         let program = std::mem::take(&mut request.program);
         let mut ledger = Ledger::new(exact);
@@ -345,9 +345,9 @@ impl System {
         let ledger: SharedLedger = Rc::new(RefCell::new(ledger));
         let private = exact.then(|| Box::new(HostBytes(Rc::clone(&ledger))) as Box<dyn PrivateMemory>);
         let worker = Rc::new(if exact { Worker::new() } else { Worker::default() });
-        let cryptor = exact.then(|| {
-            let (keys, worker) = (Arc::clone(&secrets.keys), Rc::clone(&worker));
-            Box::new(Software { keys, user: secrets.user, worker, format }) as Box<dyn Cryptor>
+        let cryptor = keys.clone().zip(user).map(|(keys, user)| {
+            let worker = Rc::clone(&worker);
+            Box::new(Software { keys, user, worker, format }) as Box<dyn Cryptor>
         });
         let mut host =
             build(HostState::new(&machine.staging, &machine.memory, private))?.with_tags(format.tag_blocks());
@@ -355,7 +355,7 @@ impl System {
             host.put_tags_inline();
         }
         host.describe(&plans);
-        let nonces = NonceStreams { seal: Box::new(Mirror(secrets.h2d)), open: Box::new(Mirror(secrets.d2h)) };
+        let nonces = NonceStreams { seal: Box::new(Mirror(h2d)), open: Box::new(Mirror(d2h)) };
         let options = DriverOptions {
             secure: machine.sealed_path(),
             waits_for_verified: machine.sealed_path() && machine.tag_queue.release == Release::Eager,
@@ -368,7 +368,7 @@ impl System {
             Side::Gpu { first_tag: first_tag(machine.link.read_tags), tags_per_pce: tags, pces: count as u16 };
         let pce = |place| {
             // Where SMs seal and open, the copy engines have no keys.
-            let keys = (exact && machine.sealing_sms().is_none()).then(|| Arc::clone(&secrets.keys));
+            let keys = keys.clone().filter(|_| machine.sealing_sms().is_none());
             build(Pce::new(pce_spec(machine, &clocks, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
         };
         let mut root_complex = machine.root_complex.clone();
@@ -417,12 +417,12 @@ impl System {
             gpu_port,
             ide: machine.link.ide.is_some(),
             scheduler: Scheduler::new(machine.compute.schedule),
-            front_ends: [front_end(SYSMEM_READ, secrets.h2d), front_end(SYSMEM_WRITE, secrets.d2h)],
+            front_ends: [front_end(SYSMEM_READ, h2d), front_end(SYSMEM_WRITE, d2h)],
             compute: Compute::new(&machine.compute, clocks.compute),
             tag_queue: TagQueue::new(&machine.tag_queue, sealing.compare(), clocks.copy_engine),
             hbm,
             pces,
-            sm: sms(machine, &clocks, exact.then(|| Arc::clone(&secrets.keys)), &worker)?,
+            sm: sms(machine, &clocks, keys, &worker)?,
             engine: shared_engine(machine, names.len(), clocks.copy_engine)?,
             readers: count,
             late_readers: LateReaders::new(if readers_late { count } else { 0 }, clocks.copy_engine, patience),

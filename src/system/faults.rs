@@ -60,6 +60,9 @@ fn points(system: &System) -> Vec<FaultPoint> {
 
 /// Arms all faults of a run.
 pub(super) fn arm(system: &mut System, injections: &[Injection], seed: u64) -> Result<(), RunError> {
+    if injections.is_empty() {
+        return Ok(());
+    }
     let points = points(system);
     for injection in injections {
         let known = points.iter().any(|p| p.place == injection.place && p.kinds.contains(&injection.kind));
