@@ -13,7 +13,7 @@
 
 use super::{Pce, Ports};
 use crate::{
-    sim::{Clock, Now, Wake},
+    sim::{Activity, Clock, Now, Wake},
     units::Femtos,
 };
 
@@ -26,11 +26,13 @@ pub(super) struct Late {
     is_late: bool,
     /// If it is: the edge at which it has something to do by itself.
     due: u64,
+    /// What it is, as its account has it.
+    is: Activity,
 }
 
 impl Late {
     /// Of a PCE that is prompt.
-    pub const PROMPT: Self = Self { cycles: 0, is_late: false, due: Wake::NEVER };
+    pub const PROMPT: Self = Self { cycles: 0, is_late: false, due: Wake::NEVER, is: Activity::Idle };
 
     fn within(clock: Clock, patience: Femtos) -> Self {
         Self { cycles: clock.first_after(patience) - 1, ..Self::PROMPT }
@@ -60,7 +62,10 @@ impl Pce {
             let (activity, issue_at) = self.issue(now, ports);
             self.late.due = issue_at.max(now.cycle + 1);
             let Some(completions) = &mut ports.completions else { break };
-            ports.wakes.charge(completions.receiver(), now.cycle, 0, activity);
+            if self.late.is != activity {
+                self.late.is = activity;
+                ports.wakes.charge(completions.receiver(), now.cycle, 0, activity);
+            }
             let seen = completions.front_date().map_or(Wake::NEVER, |pushed| self.clock.first_after(pushed));
             let cycle = self.late.due.min(seen);
             let time = if cycle == Wake::NEVER { Femtos::MAX } else { self.clock.edge(cycle) };
@@ -88,12 +93,14 @@ impl Pce {
             && self.transfers.iter().all(|transfer| transfer.job.kind.reads_host())
     }
 
-    /// Settles whether it is late from now on; gives the edge at which it must run if by itself it has something to do at `issue_at`.
+    /// Settles whether it is late from now on, being what it says; gives the edge at which it must run if by itself it has something to do at
+    /// `issue_at`.
     #[inline]
-    pub(super) fn be_late(&mut self, now: Now, issue_at: u64, ports: &mut Ports<'_>) -> u64 {
+    pub(super) fn be_late(&mut self, now: Now, is: Activity, issue_at: u64, ports: &mut Ports<'_>) -> u64 {
         if self.late.cycles == 0 {
             return issue_at;
         }
+        self.late.is = is;
         let late = self.can_be_late(ports);
         if let Some(completions) = &mut ports.completions {
             completions.hear_late(late);

@@ -285,7 +285,7 @@ impl Pce {
         }
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         self.expires = self.deadline();
-        let issue_at = self.be_late(now, issue_at, ports);
+        let issue_at = self.be_late(now, activity, issue_at, ports);
         Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.expires), activity)
     }
 
