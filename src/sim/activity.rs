@@ -186,6 +186,15 @@ impl Account {
         self.busy_until = busy_until;
     }
 
+    /// Charges what a unit was that worked now and then.
+    pub fn charge_spells(&mut self, spells: &Spells) {
+        let Spells { first, last, busy, idle, .. } = *spells;
+        self.charge(first.0, first.1, Activity::Idle);
+        self.cycles[Activity::Busy.index()] += busy;
+        self.cycles[Activity::Idle.index()] += idle;
+        (self.since, self.busy_until) = last;
+    }
+
     /// Charges all cycles before `cycle`.
     pub fn settle(&mut self, cycle: u64) {
         self.turn(cycle, self.busy_until);
@@ -221,9 +230,62 @@ impl Account {
     }
 }
 
+/// Spells of work of a unit that is otherwise idle, put together before they are charged to its account.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spells {
+    any: bool,
+    /// The edges from which on, and before which, it worked for the first time and for the last.
+    first: (u64, u64),
+    last: (u64, u64),
+    /// Cycles between the beginnings of these two, by what it was.
+    busy: u64,
+    idle: u64,
+}
+
+impl Spells {
+    /// From its edge `cycle` on it is busy before `busy_until`, and idle then. No spell begins before the one before it.
+    #[inline]
+    pub fn add(&mut self, cycle: u64, busy_until: u64) {
+        if self.any {
+            let (since, until) = self.last;
+            let busy = until.clamp(since, cycle) - since;
+            self.busy += busy;
+            self.idle += cycle - since - busy;
+        } else {
+            (self.any, self.first) = (true, (cycle, busy_until));
+        }
+        self.last = (cycle, busy_until);
+    }
+
+    /// Takes all that there are, if there are any.
+    #[inline]
+    pub fn take(&mut self) -> Option<Self> {
+        self.any.then(|| std::mem::take(self))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spells_are_charged_as_one_by_one() {
+        let spells = [(5, 7), (6, 0), (9, 12), (9, 10), (20, 25), (22, 23)];
+        let (mut at_once, mut one_by_one, mut together) = (Account::default(), Account::default(), Spells::default());
+        for account in [&mut at_once, &mut one_by_one] {
+            account.charge(2, 4, Activity::Stall(Stall::Credit));
+        }
+        for (cycle, busy_until) in spells {
+            one_by_one.charge(cycle, busy_until, Activity::Idle);
+            together.add(cycle, busy_until);
+        }
+        at_once.charge_spells(&together.take().unwrap());
+        assert!(together.take().is_none());
+        for account in [&mut at_once, &mut one_by_one] {
+            account.settle(30);
+        }
+        assert_eq!(at_once, one_by_one);
+    }
 
     #[test]
     fn every_cycle_is_charged_once() {

@@ -23,7 +23,7 @@ mod ring;
 mod wake;
 mod wire;
 
-pub use activity::{Account, Activity, Stall};
+pub use activity::{Account, Activity, Spells, Stall};
 pub use clock::{Clock, ClockError, Now};
 pub use digest::Digest;
 pub use fault::{Armed, FaultKind, Injection};

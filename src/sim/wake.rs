@@ -1,6 +1,6 @@
 //! When a unit must run again, and how changes on its ports bring that forward.
 
-use super::activity::{Account, Activity};
+use super::activity::{Account, Activity, Spells};
 use crate::units::Femtos;
 use std::cell::{Cell, RefCell};
 
@@ -127,6 +127,14 @@ impl Wakes {
     pub fn charge(&self, unit: UnitId, cycle: u64, busy_until: u64, activity: Activity) {
         self.any_charged.set(true);
         self.keep(unit, cycle, busy_until, activity);
+    }
+
+    /// Tells of spells of work that `unit` has had, the same way.
+    pub fn charge_spells(&self, UnitId(unit): UnitId, spells: &Spells) {
+        self.any_charged.set(true);
+        if let Some(account) = self.accounts.borrow_mut().get_mut(usize::from(unit)) {
+            account.charge_spells(spells);
+        }
     }
 
     /// Whether units themselves have charged anything.

@@ -20,7 +20,7 @@ use crate::{
         spec::{LinkSpec, RootComplexSpec},
         wire::dllp::DllpRepr,
     },
-    sim::{Activity, Clock, Item, Now, Queue, Wake},
+    sim::{Activity, Clock, Item, Now, Queue, Spells, Wake},
     units::Femtos,
 };
 use std::collections::VecDeque;
@@ -66,6 +66,8 @@ pub(super) struct Late {
     room_from: u64,
     /// Whether it was stalled when it ran last.
     stalled: bool,
+    /// What is yet to be charged.
+    spells: Spells,
     /// DLLPs that were passed by what was [taken ahead](Port::take_pairs), with the dates at which they come.
     passed: VecDeque<(Femtos, DllpRepr)>,
 }
@@ -221,6 +223,7 @@ impl Port {
             paused = (pauses && (self.late.handed_on || ports.wakes.any_touched())).then_some(then.time);
         }
         self.late.due = due;
+        self.charge_spells(ports);
         paused
     }
 
@@ -325,8 +328,20 @@ impl Port {
     /// Notes what the transmitter is that has just run late, and when it runs again.
     #[inline(always)]
     fn note(&mut self, then: Now, sending: &Sending, shows: Femtos, ports: &Ports<'_>) {
-        ports.wakes.charge(ports.wire_in.receiver(), then.cycle, sending.busy_until, sending.activity);
+        if sending.activity == Activity::Idle {
+            self.late.spells.add(then.cycle, sending.busy_until);
+        } else {
+            self.charge_spells(ports);
+            ports.wakes.charge(ports.wire_in.receiver(), then.cycle, sending.busy_until, sending.activity);
+        }
         self.set_due(then, sending, shows);
+    }
+
+    #[inline]
+    fn charge_spells(&mut self, ports: &Ports<'_>) {
+        if let Some(spells) = self.late.spells.take() {
+            ports.wakes.charge_spells(ports.wire_in.receiver(), &spells);
+        }
     }
 
     /// Notes when the transmitter, which has just run, runs again.
