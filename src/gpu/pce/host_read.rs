@@ -5,7 +5,6 @@ use crate::{
     pcie::packet::{Kind, Payload, Tlp},
     sim::{Activity, Now, Stall, Wake},
 };
-use std::collections::VecDeque;
 
 /// A refusal: what the PCE is, and when it can try again by itself.
 pub(super) type Refusal = (Activity, u64);
@@ -38,7 +37,6 @@ impl Piece {
 /// A read that is outstanding.
 #[derive(Debug, Default)]
 struct Slot {
-    in_use: bool,
     transfer: u64,
     expected_tag: bool,
     /// Where the next completion should begin, and the bytes still to come.
@@ -51,41 +49,75 @@ struct Slot {
     came: Piece,
 }
 
-/// The reads of a PCE by tag, and their order.
+/// The outstanding reads of a PCE, in order. Tags go round, so that those in use lie side by side.
 #[derive(Debug)]
 pub(super) struct Slots {
     first_tag: u16,
+    tags: u16,
+    /// A place for each read that may be outstanding.
     slots: Vec<Slot>,
-    free: VecDeque<u16>,
-    order: VecDeque<u16>,
+    /// Number of the oldest read's tag, its place, and how many there are.
+    oldest_tag: u16,
+    oldest: usize,
+    count: usize,
 }
 
 impl Slots {
-    pub fn new(first_tag: u16, tags: u16) -> Self {
-        Self {
-            first_tag,
-            slots: (0..tags).map(|_| Slot::default()).collect(),
-            free: (0..tags).collect(),
-            order: VecDeque::new(),
-        }
+    /// For reads with so many tags, of which at most `outstanding` are outstanding.
+    pub fn new(first_tag: u16, tags: u16, outstanding: u32) -> Self {
+        let count = (outstanding as usize).min(tags.into());
+        let slots = std::iter::repeat_with(Slot::default).take(count).collect();
+        Self { first_tag, tags, slots, oldest_tag: 0, oldest: 0, count: 0 }
     }
 
-    fn open(&mut self, slot: Slot) -> Option<u16> {
-        let place = self.free.pop_front()?;
-        self.slots[usize::from(place)] = slot;
-        self.order.push_back(place);
-        Some(self.first_tag + place)
+    /// Whether no more reads may be outstanding.
+    #[inline]
+    const fn full(&self) -> bool {
+        self.count == self.slots.len()
     }
 
-    fn place(&self, tag: u16) -> Option<usize> {
-        let place = usize::from(tag.checked_sub(self.first_tag)?);
-        self.slots.get(place).filter(|slot| slot.in_use).map(|_| place)
+    /// The place so many behind the oldest.
+    #[inline]
+    const fn behind(&self, number: usize) -> usize {
+        let place = self.oldest + number;
+        if place < self.slots.len() { place } else { place - self.slots.len() }
     }
 
+    /// Opens a read, for which there is a place; gives its tag.
+    #[inline]
+    fn open(&mut self, slot: Slot) -> u16 {
+        let place = self.behind(self.count);
+        let tag = self.oldest_tag + self.count as u16;
+        self.slots[place] = slot;
+        self.count += 1;
+        self.first_tag + if tag < self.tags { tag } else { tag - self.tags }
+    }
+
+    /// The read that a tag is given out to.
+    #[inline]
+    fn of_tag(&mut self, tag: u16) -> Option<&mut Slot> {
+        let tag = tag.checked_sub(self.first_tag).filter(|&tag| tag < self.tags)?;
+        let number = if tag >= self.oldest_tag { tag - self.oldest_tag } else { tag + self.tags - self.oldest_tag };
+        let place = self.behind(number.into());
+        if usize::from(number) < self.count { self.slots.get_mut(place) } else { None }
+    }
+
+    /// The oldest read.
+    #[inline]
+    fn front(&self) -> Option<&Slot> {
+        if self.count > 0 { self.slots.get(self.oldest) } else { None }
+    }
+
+    #[inline]
+    fn front_mut(&mut self) -> Option<&mut Slot> {
+        if self.count > 0 { self.slots.get_mut(self.oldest) } else { None }
+    }
+
+    #[inline]
     fn close_front(&mut self) {
-        if let Some(place) = self.order.pop_front() {
-            self.slots[usize::from(place)].in_use = false;
-            self.free.push_back(place);
+        if self.count > 0 {
+            (self.oldest, self.count) = (self.behind(1), self.count - 1);
+            self.oldest_tag = if self.oldest_tag + 1 < self.tags { self.oldest_tag + 1 } else { 0 };
         }
     }
 }
@@ -96,7 +128,7 @@ impl Pce {
     pub(super) fn ask_host(&mut self, place: usize, ask: Ask, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
         let spec = &self.spec.copy_engine;
         let transfer = &mut self.transfers[place];
-        if self.slots.order.len() >= spec.outstanding_reads as usize || self.slots.free.is_empty() {
+        if self.slots.full() {
             return Some((Activity::Stall(Stall::ReadTags), Wake::NEVER));
         }
         // What ends the transfer or the tag matters to others at once.
@@ -119,7 +151,6 @@ impl Pce {
             return Some((Activity::Busy, ready));
         }
         let slot = Slot {
-            in_use: true,
             transfer: self.first + place as u64,
             expected_tag: ask == Ask::Tag,
             address,
@@ -128,7 +159,7 @@ impl Pce {
             issued: now.cycle,
             came: Piece::default(),
         };
-        let tag = self.slots.open(slot)?;
+        let tag = self.slots.open(slot);
         ports.requests.push(Tlp { patient, ..Tlp::read(tag, address, bytes) });
         self.queued += 1;
         self.buffered += u64::from(reserve);
@@ -150,13 +181,14 @@ impl Pce {
 
     fn take_what_came(&mut self, now: Now, ports: &mut Ports<'_>) {
         let Some(completions) = &mut ports.completions else { return };
-        let mut failed = Vec::new();
+        let mut failed = None::<Vec<_>>;
         while let Some(tlp) = completions.head() {
-            let trouble = self.take_completion(tlp);
+            if let Some(trouble) = self.take_completion(tlp) {
+                failed.get_or_insert_default().push(trouble);
+            }
             completions.pass();
-            failed.extend(trouble);
         }
-        for (number, trouble) in failed {
+        for (number, trouble) in failed.into_iter().flatten() {
             self.fail(number, trouble, now, ports);
         }
         self.pass_in_order(now, ports);
@@ -165,11 +197,10 @@ impl Pce {
     /// Puts a completion to its read; gives the transfer that fails by it, and why.
     #[inline]
     fn take_completion(&mut self, tlp: &mut Tlp) -> Option<(u64, String)> {
-        let Some(place) = self.slots.place(tlp.tag) else {
+        let Some(slot) = self.slots.of_tag(tlp.tag) else {
             self.incidents.push(format!("a completion with tag {:#x} came unasked and was dropped", tlp.tag));
             return None;
         };
-        let slot = &mut self.slots.slots[place];
         let trouble = if !tlp.intact_end_to_end() {
             Some("the ECRC of a completion is wrong".to_owned())
         } else if tlp.kind != Kind::Completion {
@@ -202,8 +233,7 @@ impl Pce {
     /// Passes on what has come whole, as far as it is that read's turn.
     #[inline]
     fn pass_in_order(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(&front) = self.slots.order.front() {
-            let slot = &mut self.slots.slots[usize::from(front)];
+        while let Some(slot) = self.slots.front_mut() {
             if slot.left > 0 {
                 return;
             }
@@ -224,8 +254,7 @@ impl Pce {
     /// Fails the oldest reads that have waited too long.
     pub(super) fn expire(&mut self, now: Now, ports: &mut Ports<'_>) {
         while self.deadline() <= now.cycle {
-            let Some(&front) = self.slots.order.front() else { return };
-            let slot = &mut self.slots.slots[usize::from(front)];
+            let Some(slot) = self.slots.front_mut() else { return };
             let (number, left) = (slot.transfer, slot.left);
             slot.left = 0;
             slot.came = Piece::default();
@@ -237,7 +266,6 @@ impl Pce {
     /// Cycle in which the oldest read will have waited too long.
     #[inline]
     pub(super) fn deadline(&self) -> u64 {
-        let front = self.slots.order.front();
-        front.map_or(Wake::NEVER, |&place| self.slots.slots[usize::from(place)].issued + self.timeout)
+        self.slots.front().map_or(Wake::NEVER, |slot| slot.issued + self.timeout)
     }
 }

@@ -205,7 +205,7 @@ impl Pce {
             engine.load_key(0);
         }
         Ok(Self {
-            slots: Slots::new(spec.first_tag, spec.tags),
+            slots: Slots::new(spec.first_tag, spec.tags, spec.copy_engine.outstanding_reads),
             format: spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
             shared: spec.shared.map(EngineSide::new),
