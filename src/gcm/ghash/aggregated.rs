@@ -283,8 +283,12 @@ impl Recurrence {
         if pattern.issued > 0 {
             (self.gate, self.lanes_free) = (from + pattern.gate, from + pattern.lanes_free);
             let (before, next) = self.stands.split_at_mut(self.accumulator);
-            next.iter_mut().chain(before).zip(&pattern.stands).for_each(|(stands, after)| *stands = from + after);
-            self.accumulator = (self.accumulator + pattern.issued as usize) % self.stands.len();
+            let (first, rest) = pattern.stands.split_at(next.len().min(pattern.stands.len()));
+            for (stands, after) in [(next, first), (before, rest)] {
+                stands.iter_mut().zip(after).for_each(|(stands, after)| *stands = from + after);
+            }
+            self.accumulator += pattern.turn;
+            self.accumulator -= if self.accumulator < self.stands.len() { 0 } else { self.stands.len() };
         }
     }
 
@@ -303,6 +307,7 @@ impl Recurrence {
             size: self.size,
             collected: self.collected,
             issued,
+            turn: issued as usize % count,
             gate: self.gate.saturating_sub(from),
             lanes_free: self.lanes_free.saturating_sub(from),
             stands: used.map(|place| self.stands[place % count] - from).collect(),

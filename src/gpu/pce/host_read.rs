@@ -188,8 +188,8 @@ impl Pce {
             }
             completions.pass();
         }
-        for (number, trouble) in failed.into_iter().flatten() {
-            self.fail(number, trouble, now, ports);
+        if let Some(failed) = failed {
+            failed.into_iter().for_each(|(number, trouble)| self.fail(number, trouble, now, ports));
         }
         self.pass_in_order(now, ports);
     }

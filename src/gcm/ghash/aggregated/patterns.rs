@@ -100,8 +100,9 @@ pub(super) struct Pattern {
     pub entered: (u64, u64),
     pub size: u64,
     pub collected: u64,
-    /// Groups that are issued.
+    /// Groups that are issued, and by how many the next accumulator lies behind the one that was next.
     pub issued: u64,
+    pub turn: usize,
     /// Where any is: when the gate opens, when the lanes are free, and when the accumulators stand that were used.
     pub gate: u64,
     pub lanes_free: u64,
