@@ -4,6 +4,9 @@
 //!  layers --> merged tree --> Resolved            once
 //!               |                  |
 //!  settings ----+--> the tables they touch, merged, examined, filled and checked --> Varied    per variation
+//!                                     |   ^
+//!                                     v   |
+//!                          tables that were filled so before
 //! ```
 //!
 //! Only the tables that the settings touch are filled anew: what stands in the others was examined and checked with the base, and no
@@ -21,6 +24,22 @@ use super::resolved::{Parameter, Resolved, take_stock};
 use super::shape::Shape;
 use super::tree::{Entry, Node, Table, Value};
 use serde_json::{Map, Value as Json};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// Filled tables that are kept at most.
+const MOST_KEPT: usize = 128;
+
+/// A table with settings on it, each of its values within its limits.
+#[derive(Debug)]
+struct Filled {
+    /// A machine with that table.
+    machine: MachineSpec,
+    /// The table's assumed parameters.
+    assumed: usize,
+}
 
 /// A machine that settings are laid on.
 #[derive(Debug, Clone)]
@@ -30,6 +49,8 @@ pub struct Base {
     resolved: Resolved,
     /// By table of the machine: its assumed parameters.
     assumed: Vec<(String, usize)>,
+    /// By settings of one table, a line each: that table, if nothing is wrong with it.
+    filled: Arc<Mutex<HashMap<String, Arc<Filled>>>>,
 }
 
 /// A machine with settings on it.
@@ -41,8 +62,9 @@ pub struct Varied {
     pub assumed: usize,
 }
 
+/// The table that a path or a setting begins with.
 fn table_of(path: &str) -> &str {
-    path.split('.').next().unwrap_or(path).trim()
+    path.split(['.', '=']).next().unwrap_or(path).trim()
 }
 
 fn count_assumed(parameters: &[Parameter]) -> usize {
@@ -59,7 +81,7 @@ impl Base {
                 None => assumed.push((table.to_owned(), 1)),
             }
         }
-        Self { layers, values, resolved, assumed }
+        Self { layers, values, resolved, assumed, filled: Arc::default() }
     }
 
     /// The machine itself.
@@ -96,26 +118,59 @@ impl Base {
 
     /// Fills the touched tables alone; `None` if anything is wrong.
     fn only_touched(&self, settings: &[String]) -> Option<Varied> {
-        let values = self.merged(settings)?;
         let mut machine = self.resolved.machine.clone();
-        let mut canonical = Map::new();
         let mut assumed: usize = self.assumed.iter().map(|(_, count)| count).sum();
-        for (name, entry) in values.table()? {
-            let shape = Shape::machine().field(name, None)?;
-            if !examine_at(&entry.node, shape, name, "").is_empty() {
-                return None;
+        for (place, setting) in settings.iter().enumerate() {
+            let name = table_of(setting);
+            if settings[..place].iter().any(|before| table_of(before) == name) {
+                continue;
             }
-            machine.set_field(name, entry.node.to_json())?;
-            canonical.extend(machine.field(name).map(|json| (name.clone(), json)));
+            let own: Vec<&str> =
+                settings[place..].iter().filter(|other| table_of(other) == name).map(String::as_str).collect();
+            let filled = self.filled(name, &own)?;
+            machine.take_field(name, &filled.machine)?;
             assumed -= self.assumed.iter().find(|(known, _)| known == name).map_or(0, |(_, count)| *count);
+            assumed += filled.assumed;
         }
+        check::can_be(&machine).then_some(Varied { machine, assumed })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<String, Arc<Filled>>> {
+        self.filled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A table with settings, all of them its own, as it was filled before or anew.
+    fn filled(&self, name: &str, settings: &[&str]) -> Option<Arc<Filled>> {
+        let key = settings.join("\n");
+        if let Some(filled) = self.kept().get(&key) {
+            return Some(Arc::clone(filled));
+        }
+        let filled = Arc::new(self.fill(name, settings)?);
+        let mut kept = self.kept();
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(key, Arc::clone(&filled));
+        Some(filled)
+    }
+
+    fn fill(&self, name: &str, settings: &[&str]) -> Option<Filled> {
+        let values = self.merged(settings)?;
+        let table = values.table()?;
+        // A name that is written in another way is not taken apart here.
+        let entry = table.get(name).filter(|_| table.len() == 1)?;
+        if !examine_at(&entry.node, Shape::machine().field(name, None)?, name, "").is_empty() {
+            return None;
+        }
+        let mut machine = self.resolved.machine.clone();
+        machine.set_field(name, entry.node.to_json())?;
+        let canonical: Map<_, _> = machine.field(name).map(|json| (name.to_owned(), json)).into_iter().collect();
         let (parameters, _) = take_stock(&values, &Json::Object(canonical));
-        check::check(&machine, &parameters, &values).ok()?;
-        Some(Varied { machine, assumed: assumed + count_assumed(&parameters) })
+        check::within_limits(&parameters).then(|| Filled { machine, assumed: count_assumed(&parameters) })
     }
 
     /// The tables that settings touch, with the settings in them.
-    fn merged(&self, settings: &[String]) -> Option<Node> {
+    fn merged(&self, settings: &[&str]) -> Option<Node> {
         let mut touched = Table::new();
         let mut layers = Vec::with_capacity(settings.len());
         for setting in settings {
@@ -220,6 +275,12 @@ mod tests {
             match (base.varied(&settings), whole(&base, &settings)) {
                 (Ok(varied), Ok(whole)) => {
                     prop_assert_eq!(&varied, &whole);
+                    // From tables that are known by now, some of them with settings of their own beside.
+                    prop_assert_eq!(&base.varied(&settings).unwrap(), &whole);
+                    for some in 0..settings.len() {
+                        let others = [&settings[..some], &settings[some + 1..]].concat();
+                        prop_assert_eq!(base.varied(&others).ok(), self::whole(&base, &others).ok());
+                    }
                     prop_assert!(base.possible(&settings), "took the long way: {settings:?}");
                 }
                 (Err(varied), Err(whole)) => {

@@ -460,6 +460,16 @@ pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &No
     ConfigError::all(rules.collect())
 }
 
+/// Whether every value by itself is one that a machine may have.
+pub(super) fn within_limits(parameters: &[Parameter]) -> bool {
+    parameters.iter().all(|parameter| beyond_limits(parameter).is_none())
+}
+
+/// Whether a machine, each of whose values is within its limits, can be.
+pub(super) fn can_be(machine: &MachineSpec) -> bool {
+    RULES.iter().all(|rule| (rule.broken)(machine).is_none())
+}
+
 fn beyond_limits(parameter: &Parameter) -> Option<(String, String)> {
     let Parameter { path, value, unit, amount: Some(amount), .. } = parameter else { return None };
     if let Some((.., text)) = GREATEST.iter().find(|(known, greatest, _)| known == unit && amount > greatest) {

@@ -78,6 +78,15 @@ macro_rules! fields {
                 }
                 Some(())
             }
+
+            /// Takes a field over from another machine; `None` if there is no such field.
+            pub(super) fn take_field(&mut self, name: &str, other: &Self) -> Option<()> {
+                match name {
+                    $(stringify!($field) => self.$field = other.$field.clone(),)*
+                    _ => return None,
+                }
+                Some(())
+            }
         }
     };
 }
