@@ -194,7 +194,7 @@ impl RootComplex {
                 }
             }
             reads.pass();
-            self.charge(reads.receiver(), idle_before, date, now, wakes);
+            self.charge(reads.receiver(), idle_before.max(cycle), now, wakes);
         }
         self.answer(now, &mut ports);
         self.take_write(now, &mut ports);
@@ -215,10 +215,9 @@ impl RootComplex {
         self.next_read.max((cycle + 1).saturating_sub(self.late)) + self.spec.read_latency.0
     }
 
-    /// Tells that it has worked since a read has come, if it was told of it late and had nothing else to do.
+    /// Tells that it has worked since a read has come and it had nothing else to do, if it was told of it late.
     #[inline]
-    fn charge(&self, unit: UnitId, idle_before: u64, date: Femtos, now: Now, wakes: &Wakes) {
-        let since = self.clock.first_from(date).max(idle_before);
+    fn charge(&self, unit: UnitId, since: u64, now: Now, wakes: &Wakes) {
         if self.late > 0 && since < now.cycle.min(self.busy_until) {
             wakes.charge(unit, since, 0, Activity::Busy);
         }
@@ -245,9 +244,9 @@ impl RootComplex {
         wakes: &Wakes,
     ) {
         let date = Femtos(self.clock.edge(ready).0.saturating_add(1));
-        let base = Tlp::read(tag, whole.address, 0);
         let Some(found) = found else {
-            let refusal = Tlp { kind: Kind::Unsupported, byte_count: whole.bytes.max(1), ..base };
+            let none = Tlp::read(tag, whole.address, 0);
+            let refusal = Tlp { kind: Kind::Unsupported, byte_count: whole.bytes.max(1), ..none };
             return completions.send_called(date, refusal, false, wakes);
         };
         let mut pieces = CompletionSplit::new(whole, self.rule);

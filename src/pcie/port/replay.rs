@@ -19,8 +19,10 @@ const REPLAYS: u32 = 3;
 #[derive(Debug)]
 pub(super) struct ReplayBuffer {
     tlps: Ring<Tlp>,
-    /// TLPs held: a pair counts as two.
+    /// TLPs held: a pair counts as two, or as one whose first TLP is acknowledged.
     held: usize,
+    /// Whether the first TLP of the oldest, a pair, is acknowledged.
+    half: bool,
     capacity: usize,
     next_sequence: u16,
     /// Place of the next TLP to send again.
@@ -36,6 +38,7 @@ impl ReplayBuffer {
         Self {
             tlps: Ring::default(),
             held: 0,
+            half: false,
             capacity,
             next_sequence: 0,
             again: None,
@@ -109,10 +112,10 @@ impl ReplayBuffer {
     /// Forgets the oldest `count` TLPs, which it holds.
     fn forget(&mut self, count: usize) {
         self.held -= count;
-        let mut left = count;
-        while let Some(front) = self.tlps.front_mut().filter(|_| left > 0) {
-            if front.is_pair() && left == 1 {
-                *front = front.take().split_pair().1;
+        let mut left = count + usize::from(std::mem::take(&mut self.half));
+        while let Some(front) = self.tlps.front().filter(|_| left > 0) {
+            self.half = front.is_pair() && left == 1;
+            if self.half {
                 break;
             }
             left -= 1 + usize::from(front.is_pair());
@@ -136,7 +139,7 @@ impl ReplayBuffer {
 
     /// What is sent again goes TLP by TLP.
     fn split_pairs(&mut self) {
-        if self.held > self.tlps.len() {
+        if self.held > self.tlps.len() || self.half {
             let singles = |tlp: Tlp| match tlp.is_pair() {
                 true => {
                     let (first, second) = tlp.split_pair();
@@ -145,7 +148,9 @@ impl ReplayBuffer {
                 false => [Some(tlp), None],
             };
             let pairs = std::mem::take(&mut self.tlps);
-            pairs.into_items().flat_map(singles).flatten().for_each(|tlp| self.tlps.push(tlp));
+            let acknowledged = usize::from(std::mem::take(&mut self.half));
+            let tlps = pairs.into_items().flat_map(singles).flatten().skip(acknowledged);
+            tlps.for_each(|tlp| self.tlps.push(tlp));
         }
     }
 
