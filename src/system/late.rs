@@ -108,7 +108,10 @@ impl System {
         let due = self.pces[place].late_due();
         self.late_readers.set_due(place, due.unwrap_or(Wake::NEVER));
         if was_late && due.is_none() {
-            // What arrives at this very instant it sees at its next edge.
+            // What arrives at this very instant it sees at its next edge, even if it was handed on before it has ticked.
+            if !self.channels.gpu_receive[place].is_vacant() {
+                self.wakes.touch(reader(place));
+            }
             while self.work_off(Femtos(now.0 + 1)).is_some() {}
         }
     }
