@@ -174,6 +174,13 @@ impl<T: Item> Queue<T> {
         self.items.is_empty()
     }
 
+    /// Whether the sender has found no room, and waits for a pop.
+    #[inline]
+    #[must_use]
+    pub const fn sender_waits(&self) -> bool {
+        self.sender_waits
+    }
+
     /// Items in it, with those that are not yet visible.
     #[inline]
     #[must_use]
@@ -370,7 +377,7 @@ impl<T: Item> Out<'_, T> {
     #[inline]
     #[must_use]
     pub const fn sender_waits(&self) -> bool {
-        self.queue.sender_waits
+        self.queue.sender_waits()
     }
 
     /// The same end at another instant.

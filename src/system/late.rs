@@ -76,7 +76,10 @@ impl System {
                 next = self.next_reader();
             }
             let arrival = self.channels.h2d.front_date().unwrap_or(Femtos::MAX);
-            if next.date <= until && next.date <= arrival {
+            // One that has found no room runs when it is made, or when the port has come so far.
+            let waits =
+                paused.is_some_and(|date| date < next.date) && self.channels.gpu_send[next.place].sender_waits();
+            if next.date <= until && next.date <= arrival && !waits {
                 next = self.run_reader(next, until.min(arrival));
             } else if paused.is_none() {
                 return;
