@@ -425,3 +425,31 @@ fn a_pce_that_takes_its_time_finds_the_room_that_its_port_has_made_meanwhile() {
         assert_eq!(every, skip, "{credits}");
     }
 }
+
+#[test]
+fn pces_that_take_their_time_miss_neither_room_nor_what_comes_at_the_instant_at_which_they_turn_prompt() {
+    let one_by_one = [
+        "copy_engine.clock=1 GHz",
+        "copy_engine.outstanding_reads=7",
+        "copy_engine.pces_secure=2",
+        "link.max_read_request=128 B",
+        "link.ecrc=true",
+        "link.skp_interval_blocks=37",
+        "driver.pageable={message=\"4 KiB\",push=\"64 KiB\"}",
+        "aead={scheme=\"aegis256\",lanes=2,round=\"1 cycle\",compare=\"1 cycle\"}",
+    ];
+    let far = [
+        "link.flight=300 cycles",
+        "root_complex.read_latency=900 cycles",
+        "aead={scheme=\"aegis256\",lanes=1,round=\"2 cycles\",tag=\"32 B\",compare=\"3 cycles\"}",
+    ];
+    for (sets, bytes, memory) in [(&one_by_one[..], 65_533, Memory::Pageable), (&far, 26_625, Memory::Pinned)] {
+        let sets: Vec<_> = QUICK.iter().chain(sets).copied().collect();
+        let machine = machine("h100-nvl-tdx", &sets);
+        let [every, skip] = [Kernel::EveryCycle, Kernel::Skip].map(|kernel| {
+            let copies = vec![copy(Direction::H2d, bytes, memory)];
+            figures(&run(&machine, request(copies, DataMode::None, kernel, Order::Ascending)).unwrap())
+        });
+        assert_eq!(every, skip, "{bytes}");
+    }
+}
