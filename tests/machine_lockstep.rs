@@ -432,9 +432,11 @@ fn pces_that_take_their_time_miss_neither_room_nor_what_comes_at_the_instant_at_
         "copy_engine.clock=1 GHz",
         "copy_engine.outstanding_reads=7",
         "copy_engine.pces_secure=2",
+        "copy_engine.method_word=8 cycles",
         "link.max_read_request=128 B",
         "link.ecrc=true",
         "link.skp_interval_blocks=37",
+        "driver.pinned={message=\"4 KiB\",push=\"4 KiB\"}",
         "driver.pageable={message=\"4 KiB\",push=\"64 KiB\"}",
         "aead={scheme=\"aegis256\",lanes=2,round=\"1 cycle\",compare=\"1 cycle\"}",
     ];
