@@ -3,6 +3,8 @@
 //! They drive the same units. `skip` relies on each unit's [`Wake`]; `every-cycle` does not, and so is the reference: both must
 //! give the same events, the same bytes and the same account of cycles.
 
+mod every_cycle;
+
 use super::{
     activity::{Account, Activity},
     clock::{Clock, Now},
@@ -170,6 +172,8 @@ struct Driver<'m, M> {
     /// Units whose ports have changed at an instant at which they are still to run.
     deferred: u64,
     ticks: u64,
+    /// So many ticks before the next look at the observer.
+    observe_at: u64,
     random: Option<u64>,
     milestones: Vec<Vec<Account>>,
 }
@@ -197,27 +201,26 @@ pub fn run<M: Machine>(
         foreground: u64::MAX >> (MOST_UNITS - count),
         deferred: 0,
         ticks: 0,
+        observe_at: OBSERVE_EVERY,
         random: match order {
             Order::Ascending => None,
             Order::Shuffled(seed) => Some(seed | 1),
         },
         milestones: Vec::new(),
     };
-    let end = driver.drive(kernel, observer)?;
+    let end = match kernel {
+        Kernel::Skip => driver.skip(observer)?,
+        Kernel::EveryCycle => driver.every_cycle(observer)?,
+    };
     let accounts = driver.accounts_at(end);
     Ok(Run { end, ticks: driver.ticks, accounts, milestones: driver.milestones })
 }
 
 impl<M: Machine> Driver<'_, M> {
-    fn drive(
-        &mut self,
-        kernel: Kernel,
-        observer: &mut dyn FnMut(Femtos) -> Control,
-    ) -> Result<Femtos, SimulationError> {
-        let mut look = OBSERVE_EVERY;
+    fn skip(&mut self, observer: &mut dyn FnMut(Femtos) -> Control) -> Result<Femtos, SimulationError> {
         let (mut at, mut unit) = self.earliest();
         loop {
-            self.tick(unit, at, kernel);
+            self.run_unit(unit, at, at);
             let (mut next, due) = self.earliest();
             unit = due;
             if next == at {
@@ -225,13 +228,13 @@ impl<M: Machine> Driver<'_, M> {
             }
             // All units that were due at this instant have run.
             if self.machine.milestone() {
-                self.catch_up(at, kernel);
+                self.catch_up(at);
                 self.milestones.push(self.accounts_at(at));
                 (next, unit) = self.earliest();
             }
             if self.machine.finished() {
-                self.catch_up(at, kernel);
-                return self.machine.fault().map_or(Ok(at), |what| Err(SimulationError::Fault { at, what }));
+                self.catch_up(at);
+                return self.ended(at);
             }
             if self.foreground == 0 {
                 return Err(self.deadlock(at));
@@ -239,12 +242,14 @@ impl<M: Machine> Driver<'_, M> {
             if next == Femtos::MAX {
                 return Err(SimulationError::TimeOverflow);
             }
-            if self.ticks >= look {
-                look = self.ticks + OBSERVE_EVERY;
-                self.look(at, observer)?;
-            }
+            self.observe(at, observer)?;
             at = next;
         }
+    }
+
+    /// All work is done, or a fault makes going on senseless.
+    fn ended(&self, at: Femtos) -> Result<Femtos, SimulationError> {
+        self.machine.fault().map_or(Ok(at), |what| Err(SimulationError::Fault { at, what }))
     }
 
     /// The accounts with every cycle up to `end` charged.
@@ -256,7 +261,13 @@ impl<M: Machine> Driver<'_, M> {
         accounts
     }
 
-    fn look(&self, at: Femtos, observer: &mut dyn FnMut(Femtos) -> Control) -> Result<(), SimulationError> {
+    /// Asks the observer now and then.
+    #[inline]
+    fn observe(&mut self, at: Femtos, observer: &mut dyn FnMut(Femtos) -> Control) -> Result<(), SimulationError> {
+        if self.ticks < self.observe_at {
+            return Ok(());
+        }
+        self.observe_at = self.ticks + OBSERVE_EVERY;
         match observer(at) {
             Control::Continue => Ok(()),
             Control::Stop => Err(SimulationError::Stopped { at }),
@@ -272,21 +283,28 @@ impl<M: Machine> Driver<'_, M> {
             date = if earlier { next } else { date };
             unit = if earlier { place } else { unit };
         }
-        if self.random.is_some() { (date, self.any_due(date)) } else { (date, unit) }
+        if self.random.is_some() {
+            let due = |place: &usize| self.next[*place] == date;
+            let due = (0..self.next.len()).filter(due).fold(0, |due, place| due | 1 << place);
+            unit = self.any_of(due);
+        }
+        (date, unit)
     }
 
-    /// One of the units due at a date, at random.
-    fn any_due(&mut self, date: Femtos) -> usize {
+    /// One of the units of a bit mask, at random.
+    fn any_of(&mut self, mut due: u64) -> usize {
         let Some(state) = &mut self.random else { return 0 };
         *state ^= *state << 13;
         *state ^= *state >> 7;
         *state ^= *state << 17;
-        let due: Vec<_> = (0..self.next.len()).filter(|&unit| self.next[unit] == date).collect();
-        due[(*state % due.len() as u64) as usize]
+        for _ in 0..*state % u64::from(due.count_ones()) {
+            due &= due - 1;
+        }
+        due.trailing_zeros() as usize
     }
 
     /// Runs late units as at their last edges up to `at`, at which all others have run.
-    fn catch_up(&mut self, at: Femtos, kernel: Kernel) {
+    fn catch_up(&mut self, at: Femtos) {
         self.machine.settle(at);
         for &UnitId(unit) in self.machine.late() {
             let unit = usize::from(unit);
@@ -294,7 +312,7 @@ impl<M: Machine> Driver<'_, M> {
             let (waits_for, works) = (schedule.cycle, self.foreground & 1 << unit);
             schedule.cycle = schedule.clock.first_after(at) - 1;
             let time = schedule.clock.edge(schedule.cycle);
-            self.run_unit(unit, time, at, kernel);
+            self.run_unit(unit, time, at);
             // What has happened since that edge still wakes it.
             if waits_for != Wake::NEVER {
                 self.foreground |= works;
@@ -303,49 +321,49 @@ impl<M: Machine> Driver<'_, M> {
         }
     }
 
-    #[inline]
-    fn tick(&mut self, unit: usize, at: Femtos, kernel: Kernel) {
-        self.run_unit(unit, at, at, kernel);
-    }
-
     /// Runs a unit as at its edge at `time`, while it is `at`.
     #[inline(always)]
-    fn run_unit(&mut self, unit: usize, time: Femtos, at: Femtos, kernel: Kernel) {
+    fn run_unit(&mut self, unit: usize, time: Femtos, at: Femtos) {
+        let cycle = self.units[unit].cycle;
+        let wake = self.machine.tick(UnitId(unit as u8), Now { cycle, time });
+        self.note(unit, cycle, &wake);
         let schedule = &mut self.units[unit];
-        let (id, cycle) = (UnitId(unit as u8), schedule.cycle);
-        let wake = self.machine.tick(id, Now { cycle, time });
+        let next = wake.at.max(cycle + 1);
+        schedule.cycle = next;
+        self.next[unit] = if next == Wake::NEVER { Femtos::MAX } else { schedule.clock.edge(next) };
+        let bit = 1u64 << unit;
+        let woken = self.machine.wakes().take_next_edge() | self.deferred & bit;
+        self.deferred &= !bit;
+        if woken != 0 {
+            self.deliver(woken, at);
+        }
+        if self.machine.wakes().any_dated() {
+            self.deliver_dated(at);
+        }
+    }
+
+    /// Notes what a unit has said at its edge `cycle`.
+    #[inline(always)]
+    fn note(&mut self, unit: usize, cycle: u64, wake: &Wake) {
         self.ticks += 1;
+        let schedule = &mut self.units[unit];
         // Mostly it goes on as it was.
         let wakes = self.machine.wakes();
         let turns = wake.activity != schedule.activity || wake.busy_until | schedule.busy_until != 0;
         if turns || wakes.any_charged() {
-            wakes.keep(id, cycle, wake.busy_until, wake.activity);
+            wakes.keep(UnitId(unit as u8), cycle, wake.busy_until, wake.activity);
             (schedule.activity, schedule.busy_until) = (wake.activity, wake.busy_until);
         }
         let bit = 1u64 << unit;
         let foreground = wake.at != Wake::NEVER && !wake.background;
         self.foreground = self.foreground & !bit | u64::from(foreground) << unit;
         self.listens = self.listens & !bit | u64::from(wake.listens) << unit;
-        let next = match kernel {
-            Kernel::EveryCycle => cycle + 1,
-            Kernel::Skip => wake.at.max(cycle + 1),
-        };
-        schedule.cycle = next;
-        self.next[unit] = if next == Wake::NEVER { Femtos::MAX } else { schedule.clock.edge(next) };
-        let woken = self.machine.wakes().take_next_edge() | self.deferred & bit;
-        self.deferred &= !bit;
-        if woken != 0 {
-            self.deliver(woken, at, kernel);
-        }
-        if self.machine.wakes().any_dated() {
-            self.deliver_dated(at, kernel);
-        }
     }
 
     /// Brings forward the units whose ports have changed. One that is still to run at this very instant hears of it afterwards, when it
     /// has said whether it listens; so it does not matter which unit of an instant goes first.
     #[inline]
-    fn deliver(&mut self, mut woken: u64, at: Femtos, kernel: Kernel) {
+    fn deliver(&mut self, mut woken: u64, at: Femtos) {
         while woken != 0 {
             let unit = woken.trailing_zeros() as usize;
             let bit = woken & woken.wrapping_neg();
@@ -354,17 +372,15 @@ impl<M: Machine> Driver<'_, M> {
                 self.deferred |= bit;
             } else if self.listens & bit != 0 {
                 self.foreground |= bit;
-                if kernel == Kernel::Skip {
-                    let cycle = self.units[unit].clock.first_after(at);
-                    bring_forward(&mut self.units[unit], &mut self.next[unit], cycle);
-                }
+                let cycle = self.units[unit].clock.first_after(at);
+                bring_forward(&mut self.units[unit], &mut self.next[unit], cycle);
             }
         }
     }
 
     /// An arrival on a wire wakes its receiver even if it is deaf to its queues. A receiver that is still to run at this instant sees the
     /// wire itself.
-    fn deliver_dated(&mut self, at: Femtos, kernel: Kernel) {
+    fn deliver_dated(&mut self, at: Femtos) {
         let Self { machine, units, next, foreground, .. } = self;
         machine.wakes().take_dated(|UnitId(unit), date| {
             let unit = usize::from(unit);
@@ -372,11 +388,9 @@ impl<M: Machine> Driver<'_, M> {
                 return;
             }
             *foreground |= 1 << unit;
-            if kernel == Kernel::Skip {
-                // What comes late wakes at once.
-                let cycle = units[unit].clock.first_from(date.max(Femtos(at.0 + 1)));
-                bring_forward(&mut units[unit], &mut next[unit], cycle);
-            }
+            // What comes late wakes at once.
+            let cycle = units[unit].clock.first_from(date.max(Femtos(at.0 + 1)));
+            bring_forward(&mut units[unit], &mut next[unit], cycle);
         });
     }
 

@@ -64,6 +64,8 @@ pub(super) struct Flights {
     flights: VecDeque<Flight>,
     /// Messages without a verdict.
     unjudged: BTreeSet<JobId>,
+    /// Whether anything has changed since they were last settled.
+    changed: bool,
 }
 
 impl Flights {
@@ -81,6 +83,7 @@ impl Flights {
     }
 
     pub fn push(&mut self, flight: Flight) {
+        self.changed = true;
         if flight.kind == JobKind::Open {
             self.unjudged.insert(flight.first);
         }
@@ -89,6 +92,7 @@ impl Flights {
 
     /// Adds a job to the newest launch.
     pub fn extend(&mut self, job: JobId, last: bool) {
+        self.changed = true;
         if let Some(flight) = self.flights.back_mut() {
             flight.add(job);
             flight.complete = last;
@@ -97,6 +101,7 @@ impl Flights {
 
     /// The bytes of a job have arrived.
     pub fn moved(&mut self, job: JobId) {
+        self.changed = true;
         if let Some(flight) = self.flights.iter_mut().find(|f| (f.first..f.end).contains(&job)) {
             flight.moving = flight.moving.saturating_sub(1);
         }
@@ -114,11 +119,14 @@ impl Flights {
     /// The oldest tag that is known and still to be written.
     pub fn known_tag(&mut self) -> Option<&mut Option<PartTag>> {
         let known = |flight: &&mut Flight| flight.tag.as_ref().is_some_and(PartTag::is_known);
-        self.flights.iter_mut().find(known).map(|flight| &mut flight.tag)
+        let flight = self.flights.iter_mut().find(known)?;
+        self.changed = true;
+        Some(&mut flight.tag)
     }
 
     /// A message has its verdict.
     pub fn verified(&mut self, job: JobId) {
+        self.changed = true;
         self.unjudged.remove(&job);
     }
 
@@ -134,6 +142,9 @@ impl Flights {
 
     /// Forgets launches that are complete.
     pub fn settle(&mut self, release: Release) {
+        if !std::mem::take(&mut self.changed) {
+            return;
+        }
         let unjudged = &self.unjudged;
         self.flights.retain(|flight| {
             let waits = release != Release::Eager && unjudged.contains(&flight.first);

@@ -364,7 +364,7 @@ impl FrontEnd {
         if self.cutting.is_some() {
             return self.cut(now, ports);
         }
-        let Some(step) = self.steps.front().cloned() else {
+        let Some(step) = self.steps.front() else {
             let waits = !self.flights.is_empty() || !self.unverified.is_empty();
             return (if waits { Activity::Busy } else { Activity::Idle }, Wake::NEVER);
         };
@@ -372,6 +372,7 @@ impl FrontEnd {
         if ready > now.cycle {
             return (Activity::Busy, ready);
         }
+        let step = step.clone();
         let refusal = match &step.command {
             Command::Launch(launch) => self.launch(launch, &step, now, ports),
             Command::WaitForIdle if !self.flights.is_empty() => stall(Stall::Order),

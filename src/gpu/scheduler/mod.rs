@@ -153,9 +153,11 @@ impl Scheduler {
     pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
         self.take_doorbells(now, ports);
         self.take_retired(now, ports);
-        self.due.extend(self.streams.settle_events());
+        if self.streams.take_change() {
+            self.due.extend(self.streams.settle_events());
+            self.streams.mark_ready(now.cycle);
+        }
         self.send_semaphores(ports);
-        self.streams.mark_ready(now.cycle);
         let turn = self.hand_over(now, ports);
         self.wake(turn, now)
     }

@@ -58,11 +58,14 @@ pub(super) struct Streams {
     announced: BTreeMap<u32, u32>,
     /// Records that have not come.
     records: BTreeSet<u32>,
+    /// Whether a push has joined, gone or been done since this was last asked.
+    changed: bool,
 }
 
 impl Streams {
     /// A push joins its stream.
     pub fn add(&mut self, submission: Submission, rung: u64) {
+        self.changed = true;
         let mut record = None;
         match submission.work {
             Work::Record { event } => {
@@ -90,6 +93,7 @@ impl Streams {
     /// A push under way is done.
     pub fn finish(&mut self, push: u32) {
         let Some(number) = self.open.remove(&push) else { return };
+        self.changed = true;
         let Some(stream) = self.streams.get_mut(&number) else { return };
         stream.open -= 1;
         if stream.open == 0 {
@@ -100,10 +104,16 @@ impl Streams {
         }
     }
 
+    /// Whether a push has joined, gone or been done since this was last asked: only then can events settle and other pushes go.
+    #[inline]
+    pub fn take_change(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
     /// Lets records come and waits end, as far as they can; gives their pushes and semaphores.
     pub fn settle_events(&mut self) -> Vec<(u32, u64)> {
         let mut settled = Vec::new();
-        let Self { streams, open, announced, records } = self;
+        let Self { streams, open, announced, records, .. } = self;
         loop {
             let before = settled.len();
             for (number, stream) in streams.iter_mut().filter(|(_, stream)| stream.open == 0) {
@@ -165,6 +175,7 @@ impl Streams {
     pub fn take(&mut self, number: u32) -> Option<(Submission, u64)> {
         let stream = self.streams.get_mut(&number)?;
         let Waiting { submission, rung, .. } = stream.waiting.pop_front()?;
+        self.changed = true;
         stream.ready = None;
         stream.open += 1;
         stream.engine = submission.work.engine();
