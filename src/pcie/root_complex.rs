@@ -186,7 +186,11 @@ impl RootComplex {
             let cycle = self.clock.first_from(date);
             if let Some(ready) = self.take_read(request, cycle) {
                 let read = Read::of(request);
-                let found = self.find(request, &mut **memory);
+                let mut found = memory.read(request.address, request.bytes);
+                match &mut found {
+                    Some(found) => found.damaged |= request.damaged,
+                    None => self.refuse(request.address),
+                }
                 // Without a spread nothing overtakes.
                 match self.spec.read_spread.0 {
                     0 => self.send(ready, read, found.as_ref(), completions, wakes),
@@ -298,17 +302,10 @@ impl RootComplex {
         Some(ready)
     }
 
-    /// What a read finds.
-    #[inline]
-    fn find(&mut self, request: &Tlp, memory: &mut dyn HostMemory) -> Option<Found> {
-        let mut found = memory.read(request.address, request.bytes);
-        match &mut found {
-            Some(found) => found.damaged |= request.damaged,
-            None => self
-                .incidents
-                .push(format!("the root complex refused a read of {:#x}: nothing is mapped there", request.address)),
-        }
-        found
+    /// Notes a read of what is not there.
+    #[cold]
+    fn refuse(&mut self, address: u64) {
+        self.incidents.push(format!("the root complex refused a read of {address:#x}: nothing is mapped there"));
     }
 
     /// Extra latency of an address: banks and channels answer at their own pace.

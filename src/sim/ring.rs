@@ -57,6 +57,20 @@ impl<T> Ring<T> {
         }
     }
 
+    /// Appends the item that `make` makes.
+    #[inline(always)]
+    pub fn push_made(&mut self, make: impl FnOnce() -> T) {
+        let place = self.place(self.count);
+        // A free place holds nothing to be dropped.
+        if let Some(free @ None) = self.places.get_mut(place) {
+            *free = Some(make());
+        }
+        self.count += 1;
+        if self.count == self.places.len() {
+            self.grow();
+        }
+    }
+
     /// Makes room: one place is always free.
     #[cold]
     #[inline(never)]

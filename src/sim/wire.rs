@@ -89,6 +89,18 @@ impl<T: Item> Wire<T> {
         }
     }
 
+    /// Sends the item that `make` makes, the same way. It is made in its place on the wire, so that no copy of it is needed.
+    #[inline(always)]
+    pub fn send_made(&mut self, date: Femtos, make: impl FnOnce() -> T, word: u64, call: bool, wakes: &Wakes) {
+        if self.faults.is_some() || self.probe.is_some() {
+            self.send_watched(date, make(), call, wakes);
+        } else {
+            let first = self.enter(date, word);
+            self.items.push_made(|| (self.last_date, make()));
+            self.call(first, call, wakes);
+        }
+    }
+
     /// Notes an arrival at `date` of what travels within the next item.
     #[inline]
     pub fn note(&mut self, date: Femtos, word: u64) {
@@ -98,11 +110,23 @@ impl<T: Item> Wire<T> {
 
     #[inline(always)]
     fn put(&mut self, date: Femtos, item: T, call: bool, wakes: &Wakes) {
-        let date = date.max(self.last_date);
-        self.last_date = date;
-        self.digest.add(date.0, item.word());
-        let first = self.items.is_empty();
-        self.items.push((date, item));
+        let first = self.enter(date, item.word());
+        self.items.push((self.last_date, item));
+        self.call(first, call, wakes);
+    }
+
+    /// Notes an item that arrives at `date`; says whether it is the only one.
+    #[inline(always)]
+    fn enter(&mut self, date: Femtos, word: u64) -> bool {
+        self.last_date = date.max(self.last_date);
+        self.digest.add(self.last_date.0, word);
+        self.items.is_empty()
+    }
+
+    /// Wakes the receiver for the newest item, if it is to be woken.
+    #[inline(always)]
+    fn call(&mut self, first: bool, call: bool, wakes: &Wakes) {
+        let date = self.last_date;
         match &mut self.calls {
             None if first => wakes.touch_at(self.receiver, date),
             None => {}

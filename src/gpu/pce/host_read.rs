@@ -18,6 +18,15 @@ pub(super) struct Piece {
 }
 
 impl Piece {
+    /// Takes it from its place, part by part, as it was just put together.
+    #[inline(always)]
+    fn take(&mut self) -> Self {
+        let Self { bytes, damaged, payload } = self;
+        let taken = Self { bytes: *bytes, damaged: *damaged, payload: std::mem::take(payload) };
+        (*bytes, *damaged) = (0, false);
+        taken
+    }
+
     /// Appends what came behind it.
     #[inline]
     fn join(&mut self, next: Self) {
@@ -37,6 +46,13 @@ impl Piece {
 /// A read that is outstanding.
 #[derive(Debug, Default)]
 struct Slot {
+    read: Read,
+    /// What has come.
+    came: Piece,
+}
+
+#[derive(Debug, Default)]
+struct Read {
     transfer: u64,
     expected_tag: bool,
     /// Where the next completion should begin, and the bytes still to come.
@@ -45,8 +61,6 @@ struct Slot {
     /// Room in the read buffer that is reserved for it.
     reserved: u32,
     issued: u64,
-    /// What has come.
-    came: Piece,
 }
 
 /// The outstanding reads of a PCE, in order. Tags go round, so that those in use lie side by side.
@@ -85,10 +99,11 @@ impl Slots {
 
     /// Opens a read, for which there is a place; gives its tag.
     #[inline]
-    fn open(&mut self, slot: Slot) -> u16 {
+    fn open(&mut self, read: Read) -> u16 {
         let place = self.behind(self.count);
         let tag = self.oldest_tag + self.count as u16;
-        self.slots[place] = slot;
+        // What had come for the read before it has been taken.
+        self.slots[place].read = read;
         self.count += 1;
         self.first_tag + if tag < self.tags { tag } else { tag - self.tags }
     }
@@ -150,16 +165,15 @@ impl Pce {
         if ready > now.cycle {
             return Some((Activity::Busy, ready));
         }
-        let slot = Slot {
+        let read = Read {
             transfer: self.first + place as u64,
             expected_tag: ask == Ask::Tag,
             address,
             left: bytes,
             reserved: reserve,
             issued: now.cycle,
-            came: Piece::default(),
         };
-        let tag = self.slots.open(slot);
+        let tag = self.slots.open(read);
         ports.requests.push(Tlp { patient, ..Tlp::read(tag, address, bytes) });
         self.queued += 1;
         self.buffered += u64::from(reserve);
@@ -205,27 +219,27 @@ impl Pce {
             Some("the ECRC of a completion is wrong".to_owned())
         } else if tlp.kind != Kind::Completion {
             Some("the root complex does not support the read".to_owned())
-        } else if tlp.byte_count > slot.left {
+        } else if tlp.byte_count > slot.read.left {
             self.incidents.push(format!("a completion with tag {:#x} came twice and was dropped", tlp.tag));
             return None;
-        } else if tlp.byte_count < slot.left || tlp.bytes > slot.left {
+        } else if tlp.byte_count < slot.read.left || tlp.bytes > slot.read.left {
             Some(format!(
                 "a completion with tag {:#x} is missing: {} bytes are left, it says {}",
-                tlp.tag, slot.left, tlp.byte_count
+                tlp.tag, slot.read.left, tlp.byte_count
             ))
         } else {
             None
         };
         if let Some(trouble) = trouble {
-            slot.left = 0;
+            slot.read.left = 0;
             slot.came = Piece::default();
-            return Some((slot.transfer, trouble));
+            return Some((slot.read.transfer, trouble));
         }
         // A requester tells completions apart by their tag alone: one that has come too late, after its tag was given out
         // again, is taken for what it is not. A run without data must know.
-        let damaged = tlp.damaged || tlp.address != slot.address;
-        slot.left -= tlp.bytes;
-        slot.address += u64::from(tlp.bytes);
+        let damaged = tlp.damaged || tlp.address != slot.read.address;
+        slot.read.left -= tlp.bytes;
+        slot.read.address += u64::from(tlp.bytes);
         slot.came.join(Piece { bytes: tlp.bytes, damaged, payload: std::mem::take(&mut tlp.payload) });
         None
     }
@@ -234,11 +248,11 @@ impl Pce {
     #[inline]
     fn pass_in_order(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(slot) = self.slots.front_mut() {
-            if slot.left > 0 {
+            if slot.read.left > 0 {
                 return;
             }
-            let (number, expected_tag, reserved) = (slot.transfer, slot.expected_tag, slot.reserved);
-            let piece = std::mem::take(&mut slot.came);
+            let (number, expected_tag, reserved) = (slot.read.transfer, slot.read.expected_tag, slot.read.reserved);
+            let piece = slot.came.take();
             self.slots.close_front();
             if piece.bytes == 0 {
                 // It has failed: nothing comes that could free its room.
@@ -255,8 +269,8 @@ impl Pce {
     pub(super) fn expire(&mut self, now: Now, ports: &mut Ports<'_>) {
         while self.deadline() <= now.cycle {
             let Some(slot) = self.slots.front_mut() else { return };
-            let (number, left) = (slot.transfer, slot.left);
-            slot.left = 0;
+            let (number, left) = (slot.read.transfer, slot.read.left);
+            slot.read.left = 0;
             slot.came = Piece::default();
             self.fail(number, format!("a read has timed out with {left} bytes missing"), now, ports);
             self.pass_in_order(now, ports);
@@ -266,6 +280,6 @@ impl Pce {
     /// Cycle in which the oldest read will have waited too long.
     #[inline]
     pub(super) fn deadline(&self) -> u64 {
-        self.slots.front().map_or(Wake::NEVER, |slot| slot.issued + self.timeout)
+        self.slots.front().map_or(Wake::NEVER, |slot| slot.read.issued + self.timeout)
     }
 }

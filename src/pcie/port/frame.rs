@@ -54,18 +54,22 @@ pub enum Frame {
 }
 
 impl Frame {
-    /// Frames a TLP that is `length` DW long.
+    /// The token of a TLP that is `length` DW long.
+    #[inline]
+    pub(super) fn token(length: u64, sequence: u16) -> [u8; 4] {
+        Stp { length: length as u16, sequence }.emit()
+    }
+
+    /// Frames a TLP with its token.
     #[inline(always)]
-    pub(super) fn tlp(tlp: Tlp, length: u64, sequence: u16) -> Self {
-        let token = Stp { length: length as u16, sequence }.emit();
+    pub(super) const fn tlp(tlp: Tlp, token: [u8; 4]) -> Self {
         Self::Tlp(TlpFrame { token, lcrc: None, damaged: false, lead: 0, tlp })
     }
 
     /// The tokens of a pair of TLPs so many DW long, the first of which has sequence number `sequence`.
     #[inline]
     pub(super) fn tokens(lengths: (u64, u64), sequence: u16) -> ([u8; 4], [u8; 4]) {
-        let token = |length: u64, sequence| Stp { length: length as u16, sequence }.emit();
-        (token(lengths.0, sequence), token(lengths.1, (sequence + 1) % SEQUENCES))
+        (Self::token(lengths.0, sequence), Self::token(lengths.1, (sequence + 1) % SEQUENCES))
     }
 
     /// Frames a pair with the token of its second TLP.
@@ -96,6 +100,12 @@ pub(super) fn word(of_tlp: u64, token: [u8; 4]) -> u64 {
     of_tlp ^ u64::from(u32::from_le_bytes(token)) << 8
 }
 
+/// What tells a DLLP apart.
+#[inline(always)]
+pub(super) fn word_of_dllp(repr: DllpRepr) -> u64 {
+    u64::from(u32::from_le_bytes(repr.emit())) | 1 << 63
+}
+
 impl DllpFrame {
     /// What it says, if its CRC is right and its type known.
     #[inline]
@@ -108,11 +118,10 @@ impl DllpFrame {
 
     #[inline]
     fn word(&self) -> u64 {
-        let [a, b, c, d] = match &self.bytes {
-            Some([a, b, c, d, ..]) => [*a, *b, *c, *d],
-            None => self.repr.emit(),
-        };
-        u64::from(u32::from_le_bytes([a, b, c, d])) | 1 << 63
+        match &self.bytes {
+            Some([a, b, c, d, ..]) => u64::from(u32::from_le_bytes([*a, *b, *c, *d])) | 1 << 63,
+            None => word_of_dllp(self.repr),
+        }
     }
 
     fn flip(&mut self, seed: u64) {
@@ -247,8 +256,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn frame(tlp: Tlp) -> TlpFrame {
-        let length = tlp.wire_dw().into();
-        let Frame::Tlp(frame) = Frame::tlp(tlp, length, 4095) else { panic!("no TLP") };
+        let token = Frame::token(tlp.wire_dw().into(), 4095);
+        let Frame::Tlp(frame) = Frame::tlp(tlp, token) else { panic!("no TLP") };
         frame
     }
 

@@ -343,8 +343,9 @@ impl Port {
         let tokens = Frame::tokens(lengths, sequence);
         wire.note(self.clock.edge(first + self.flight), frame::word(tlp.first_word(), tokens.0));
         let call = !(self.late.partner && tlp.can_wait());
-        let frame = Frame::pair(tlp.take(), tokens.1, (end - first) as u16);
-        wire.send_called(self.clock.edge(end + self.flight), frame, call, wakes);
+        let word = frame::word(tlp.word(), tokens.1);
+        let make = || Frame::pair(tlp.take(), tokens.1, (end - first) as u16);
+        wire.send_made(self.clock.edge(end + self.flight), make, word, call, wakes);
     }
 
     /// Sends the first TLP of a pair; the second is next.
@@ -365,9 +366,12 @@ impl Port {
             self.traffic.payload_bytes += u64::from(tlp.bytes);
         }
         let end = self.transmitter.take(length);
-        wire.send_called(self.clock.edge(end + self.flight), Frame::tlp(tlp.take(), length, sequence), call, wakes);
+        let token = Frame::token(length, sequence);
+        let word = frame::word(tlp.word(), token);
+        wire.send_made(self.clock.edge(end + self.flight), || Frame::tlp(tlp.take(), token), word, call, wakes);
     }
 
+    #[inline(always)]
     fn put_dllp(&mut self, repr: DllpRepr, ports: &mut Ports<'_>) {
         self.transmitter.align_dllp();
         self.traffic.dllps += 1;
@@ -375,7 +379,7 @@ impl Port {
         let date = self.clock.edge(self.transmitter.take(DLLP_DW) + self.flight);
         // The partner need not hear of what only gives it more room.
         let urgent = matches!(repr, DllpRepr::Nak { .. });
-        ports.wire_out.send_called(date, Frame::dllp(repr), urgent, ports.wakes);
+        ports.wire_out.send_made(date, || Frame::dllp(repr), frame::word_of_dllp(repr), urgent, ports.wakes);
     }
 }
 
