@@ -216,11 +216,11 @@ impl Tlp {
         word(self.kind, self.tag, self.address, self.first())
     }
 
-    /// Takes it from its place, where a shell without payload stays.
+    /// Takes it from its place, where one that nobody has sent stays.
     #[inline(always)]
     #[must_use]
     pub fn take(&mut self) -> Self {
-        Self { payload: std::mem::take(&mut self.payload), ..*self }
+        std::mem::replace(self, Self::read(0, 0, 0))
     }
 
     /// A memory write.

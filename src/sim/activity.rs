@@ -189,7 +189,7 @@ impl Account {
 
     #[inline]
     fn turn(&mut self, cycle: u64, busy_until: u64) {
-        let busy_end = self.busy_until.clamp(self.since, cycle);
+        let busy_end = self.busy_until.min(cycle).max(self.since);
         self.cycles[Activity::Busy.index()] += busy_end - self.since;
         self.cycles[self.place] += cycle - busy_end;
         self.since = cycle;
@@ -198,10 +198,10 @@ impl Account {
 
     /// Charges what a unit was that worked now and then.
     pub fn charge_spells(&mut self, spells: &Spells) {
-        let Spells { first, last, busy, idle, .. } = *spells;
+        let Spells { first, last, busy, .. } = *spells;
         self.charge(first.0, first.1, Activity::Idle);
         self.cycles[Activity::Busy.index()] += busy;
-        self.cycles[Activity::Idle.index()] += idle;
+        self.cycles[Activity::Idle.index()] += last.0 - first.0 - busy;
         (self.since, self.busy_until) = last;
     }
 
@@ -247,9 +247,8 @@ pub struct Spells {
     /// The edges from which on, and before which, it worked for the first time and for the last.
     first: (u64, u64),
     last: (u64, u64),
-    /// Cycles between the beginnings of these two, by what it was.
+    /// Cycles between the beginnings of these two in which it worked.
     busy: u64,
-    idle: u64,
 }
 
 impl Spells {
@@ -258,9 +257,7 @@ impl Spells {
     pub fn add(&mut self, cycle: u64, busy_until: u64) {
         if self.any {
             let (since, until) = self.last;
-            let busy = until.clamp(since, cycle) - since;
-            self.busy += busy;
-            self.idle += cycle - since - busy;
+            self.busy += until.min(cycle).max(since) - since;
         } else {
             (self.any, self.first) = (true, (cycle, busy_until));
         }
@@ -270,7 +267,12 @@ impl Spells {
     /// Takes all that there are, if there are any.
     #[inline]
     pub fn take(&mut self) -> Option<Self> {
-        self.any.then(|| std::mem::take(self))
+        if !self.any {
+            return None;
+        }
+        self.any = false;
+        let busy = std::mem::take(&mut self.busy);
+        Some(Self { any: true, busy, ..*self })
     }
 }
 
