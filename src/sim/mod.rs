@@ -13,6 +13,7 @@
 
 mod activity;
 mod clock;
+mod dated;
 mod deadlock;
 mod digest;
 mod fault;

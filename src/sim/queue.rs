@@ -19,10 +19,10 @@
 //! those that [can wait](Item::can_wait) later, as long as their number leaves the sender room and nobody counts pops.
 
 use super::{
+    dated::Dated,
     digest::Digest,
     fault::{Armed, FaultKind, Faults},
     probe::Probe,
-    ring::Ring,
     wake::{UnitId, Wakes},
 };
 use crate::units::Femtos;
@@ -73,7 +73,7 @@ pub struct Queue<T> {
     receiver: UnitId,
     capacity: usize,
     /// With the instants at which they were pushed.
-    items: Ring<(Femtos, T)>,
+    items: Dated<T>,
     /// Items in all queues to the same receiver, if it counts them.
     among: Option<Rc<Cell<usize>>>,
     /// With fewer items than this it may keep its receiver waiting.
@@ -101,7 +101,7 @@ impl<T: Item> Queue<T> {
             sender,
             receiver,
             capacity,
-            items: Ring::with_room(capacity.min(64)),
+            items: Dated::with_room(capacity.min(64)),
             among: None,
             patient: 0,
             patience: None,
@@ -198,7 +198,7 @@ impl<T: Item> Queue<T> {
     #[must_use]
     #[inline]
     pub fn front_date(&self) -> Option<Femtos> {
-        self.items.front().map(|&(pushed, _)| pushed)
+        Some(self.items.first_date()).filter(|&date| date != Femtos::MAX)
     }
 
     fn watch(&mut self) -> &mut Watch<T> {
@@ -212,7 +212,7 @@ impl<T: Item> Queue<T> {
 
     #[inline]
     fn shows(&self, now: Femtos) -> bool {
-        self.items.front().is_some_and(|&(pushed, _)| pushed < now)
+        self.items.first_date() < now
     }
 
     /// After a push at `now`: whether the receiver will run early enough to take it as at its own edge.
@@ -230,7 +230,7 @@ impl<T: Item> Queue<T> {
     #[inline(always)]
     fn append(&mut self, now: Femtos, item: T) {
         self.digest.add(now.0, item.word());
-        self.items.push((now, item));
+        self.items.push(now, item);
         if let Some(count) = &self.among {
             count.set(count.get() + 1);
         }
@@ -447,13 +447,13 @@ impl<T: Item> In<'_, T> {
             return None;
         }
         self.note_pop();
-        self.queue.items.pop().map(|(_, item)| item)
+        self.queue.items.pop()
     }
 
     /// The oldest visible item, in its place, from which [`Self::pass`] removes it.
     #[inline]
     pub fn head(&mut self) -> Option<&mut T> {
-        if self.is_empty() { None } else { self.queue.items.front_mut().map(|(_, item)| item) }
+        if self.is_empty() { None } else { self.queue.items.front_mut() }
     }
 
     /// Removes the oldest visible item.

@@ -15,11 +15,11 @@
 //! are [called](Wire::send) for wake it, and it takes the others, with their dates, when it runs.
 
 use super::{
+    dated::Dated,
     digest::Digest,
     fault::{Armed, FaultKind, Faults},
     probe::Probe,
     queue::{Channel, Item},
-    ring::Ring,
     wake::{UnitId, Wakes},
 };
 use crate::units::Femtos;
@@ -31,10 +31,12 @@ pub struct Wire<T> {
     name: String,
     sender: UnitId,
     receiver: UnitId,
-    items: Ring<(Femtos, T)>,
+    items: Dated<T>,
     last_date: Femtos,
-    /// On a lazy wire: dates of the items that wake the receiver.
-    calls: Option<VecDeque<Femtos>>,
+    /// Whether it is lazy. If so: the date of the next item that wakes the receiver, or [`Femtos::MAX`], and those behind it.
+    lazy: bool,
+    next_call: Femtos,
+    calls: VecDeque<Femtos>,
     /// Whether the receiver is woken for every item all the same, and how long after its date at the latest.
     attended: Option<Femtos>,
     digest: Digest,
@@ -50,9 +52,11 @@ impl<T: Item> Wire<T> {
             name: name.into(),
             sender,
             receiver,
-            items: Ring::default(),
+            items: Dated::with_room(0),
             last_date: Femtos(0),
-            calls: None,
+            lazy: false,
+            next_call: Femtos::MAX,
+            calls: VecDeque::new(),
             attended: None,
             digest: Digest::default(),
             faults: None,
@@ -63,7 +67,7 @@ impl<T: Item> Wire<T> {
     /// A lazy wire from `sender` to `receiver`.
     #[must_use]
     pub fn lazy(name: impl Into<String>, sender: UnitId, receiver: UnitId) -> Self {
-        Self { calls: Some(VecDeque::new()), ..Self::new(name, sender, receiver) }
+        Self { lazy: true, ..Self::new(name, sender, receiver) }
     }
 
     /// The unit that receives.
@@ -96,7 +100,7 @@ impl<T: Item> Wire<T> {
             self.send_watched(date, make(), call, wakes);
         } else {
             let first = self.enter(date, word);
-            self.items.push_made(|| (self.last_date, make()));
+            self.items.push_made(self.last_date, make);
             self.call(first, call, wakes);
         }
     }
@@ -111,7 +115,7 @@ impl<T: Item> Wire<T> {
     #[inline(always)]
     fn put(&mut self, date: Femtos, item: T, call: bool, wakes: &Wakes) {
         let first = self.enter(date, item.word());
-        self.items.push((self.last_date, item));
+        self.items.push(self.last_date, item);
         self.call(first, call, wakes);
     }
 
@@ -127,20 +131,33 @@ impl<T: Item> Wire<T> {
     #[inline(always)]
     fn call(&mut self, first: bool, call: bool, wakes: &Wakes) {
         let date = self.last_date;
-        match &mut self.calls {
-            None if first => wakes.touch_at(self.receiver, date),
-            None => {}
-            Some(calls) => {
-                if call && calls.is_empty() {
-                    wakes.touch_at(self.receiver, date);
-                } else if let (Some(patience), true) = (self.attended, first) {
-                    wakes.touch_at(self.receiver, Femtos(date.0.saturating_add(patience.0)));
-                }
-                if call {
-                    calls.push_back(date);
-                }
+        if !self.lazy {
+            if first {
+                wakes.touch_at(self.receiver, date);
             }
+            return;
         }
+        if call && self.next_call == Femtos::MAX {
+            wakes.touch_at(self.receiver, date);
+        } else if let (Some(patience), true) = (self.attended, first) {
+            wakes.touch_at(self.receiver, Femtos(date.0.saturating_add(patience.0)));
+        }
+        if call {
+            self.note_call(date);
+        }
+    }
+
+    fn note_call(&mut self, date: Femtos) {
+        if self.next_call == Femtos::MAX {
+            self.next_call = date;
+        } else {
+            self.calls.push_back(date);
+        }
+    }
+
+    /// The next call has been answered.
+    fn answer_call(&mut self) {
+        self.next_call = self.calls.pop_front().unwrap_or(Femtos::MAX);
     }
 
     #[cold]
@@ -162,28 +179,27 @@ impl<T: Item> Wire<T> {
     /// Takes the oldest item that has arrived.
     #[inline]
     pub fn arrive(&mut self, now: Femtos) -> Option<T> {
-        if self.items.front()?.0 <= now { self.items.pop().map(|(_, item)| item) } else { None }
+        if self.items.first_date() <= now { self.items.pop() } else { None }
     }
 
     /// The oldest item that has arrived, in its place, from which [`Self::pass`] removes it: cheaper than a copy of a large one.
     #[inline(always)]
     pub fn arrived(&mut self, now: Femtos) -> Option<&mut T> {
-        self.items.front_mut().filter(|(date, _)| *date <= now).map(|(_, item)| item)
+        if self.items.first_date() <= now { self.items.front_mut() } else { None }
     }
 
     /// The oldest item and its date, arrived or not.
     #[inline(always)]
     pub fn front(&mut self) -> Option<(Femtos, &mut T)> {
-        self.items.front_mut().map(|(date, item)| (*date, item))
+        let date = self.items.first_date();
+        self.items.front_mut().map(|item| (date, item))
     }
 
     /// Removes the oldest item, which has arrived.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self) {
-        if let Some(calls) = &mut self.calls
-            && calls.front().copied() == self.items.front().map(|&(date, _)| date)
-        {
-            calls.pop_front();
+        if self.next_call == self.items.first_date() {
+            self.answer_call();
         }
         self.items.remove();
     }
@@ -203,29 +219,31 @@ impl<T: Item> Wire<T> {
     /// Takes the oldest item that has arrived on a lazy wire, with its date.
     #[inline]
     pub fn arrive_dated(&mut self, now: Femtos) -> Option<(Femtos, T)> {
-        let date = self.items.front()?.0;
+        let date = self.items.first_date();
         if date > now {
             return None;
         }
-        if let Some(calls) = self.calls.as_mut().filter(|calls| calls.front().is_some_and(|&call| call <= now)) {
-            calls.pop_front();
+        if self.next_call <= now {
+            self.answer_call();
         }
-        self.items.pop()
+        self.items.pop().map(|item| (date, item))
     }
 
     /// Date of the oldest item, arrived or not.
     #[inline]
     #[must_use]
     pub fn front_date(&self) -> Option<Femtos> {
-        self.items.front().map(|&(date, _)| date)
+        Some(self.items.first_date()).filter(|&date| date != Femtos::MAX)
     }
 
     /// Date of the next arrival that wakes the receiver.
     #[inline]
     #[must_use]
     pub fn next_arrival(&self) -> Option<Femtos> {
-        let Some(calls) = &self.calls else { return self.front_date() };
-        let called = calls.front().copied();
+        if !self.lazy {
+            return self.front_date();
+        }
+        let called = Some(self.next_call).filter(|&called| called != Femtos::MAX);
         match (self.attended, self.front_date()) {
             (Some(patience), Some(front)) => {
                 let latest = Femtos(front.0.saturating_add(patience.0));
