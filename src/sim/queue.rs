@@ -457,7 +457,7 @@ impl<T: Item> In<'_, T> {
     }
 
     /// Removes the oldest visible item.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self) {
         if !self.is_empty() {
             self.note_pop();
@@ -495,7 +495,7 @@ impl<T: Item> In<'_, T> {
         self.queue.patience = late.then_some((Femtos::MAX, Femtos(0)));
     }
 
-    #[inline]
+    #[inline(always)]
     fn note_pop(&mut self) {
         let queue = &mut *self.queue;
         if queue.popped_at == self.now {

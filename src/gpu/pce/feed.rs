@@ -181,30 +181,27 @@ impl Pce {
         let bytes = std::mem::take(&mut transfer.unwritten);
         let unverified = transfer.job.kind == JobKind::Open && transfer.staging.is_none();
         let staged = transfer.staging.map(|_| JobKind::Open);
+        transfer.bursts = transfer.bursts.wrapping_add(1);
+        let call = last || transfer.bursts.is_multiple_of(CALL_EVERY);
+        let (job, bytes) = (transfer.job.id, bytes as u32);
+        let (message, damaged) = ((transfer.job.share.message, transfer.job.share.of), transfer.damaged);
+        let write = |deposit| MemoryWrite { job, message, unverified, staged, bytes, last, damaged, deposit };
+        if unverified && !last && !transfer.holds {
+            // The bytes of a message that is opened become known at its end.
+            let word = MemoryWrite::word_of(job, bytes, last);
+            return ports.writes.send_made(date, || write(None), word, call, ports.wakes);
+        }
         let deposit = if unverified || staged.is_some() {
             deposit
         } else {
-            let address = transfer.job.destination + transfer.fed - bytes;
-            Some((address, transfer.assembly.take()))
-        };
-        transfer.bursts = transfer.bursts.wrapping_add(1);
-        let call = last || transfer.bursts.is_multiple_of(CALL_EVERY);
-        let write = MemoryWrite {
-            job: transfer.job.id,
-            message: (transfer.job.share.message, transfer.job.share.of),
-            unverified,
-            staged,
-            bytes: bytes as u32,
-            last,
-            damaged: transfer.damaged,
-            deposit,
+            Some((transfer.job.destination + transfer.fed - u64::from(bytes), transfer.assembly.take()))
         };
         if transfer.holds {
-            transfer.held.push(write);
+            transfer.held.push(write(deposit));
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
             self.peak_quarantine = self.peak_quarantine.max(held);
         } else {
-            ports.writes.send_called(date, write, call, ports.wakes);
+            ports.writes.send_called(date, write(deposit), call, ports.wakes);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::{
         packet::{Kind, Tlp},
         wire::dllp::{CreditPhase, DllpRepr},
     },
-    sim::{Now, Queue, Ring, Wake, Wakes},
+    sim::{Item, Now, Queue, Ring, Wake, Wakes},
     units::Femtos,
 };
 
@@ -266,7 +266,8 @@ impl Port {
         if let (Kind::Read, Some(root)) = (tlp.kind, root) {
             // Taken at the first edge after this one.
             receiver.promises.pass(tlp.credits(), now.cycle);
-            root.reads.send_called(Femtos(now.time.0 + 1), tlp.take(), false, wakes);
+            let word = tlp.word();
+            root.reads.send_made(Femtos(now.time.0 + 1), || tlp.take(), word, false, wakes);
             return;
         }
         let place = self.side.route(tlp);
