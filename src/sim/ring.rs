@@ -44,24 +44,14 @@ impl<T> Ring<T> {
     /// Appends an item.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
-        // Nothing here can unwind while the item is on its way, so that it needs no place on the stack to be dropped from.
-        let place = self.place(self.count);
-        match self.places.get_mut(place) {
-            Some(free) => *free = Some(item),
-            // Never: a place is cut to the size of the ring.
-            None => std::mem::forget(item),
-        }
-        self.count += 1;
-        if self.count == self.places.len() {
-            self.grow();
-        }
+        self.push_made(|| item);
     }
 
     /// Appends the item that `make` makes.
     #[inline(always)]
     pub fn push_made(&mut self, make: impl FnOnce() -> T) {
         let place = self.place(self.count);
-        // A free place holds nothing to be dropped.
+        // It is free, so that nothing is to be dropped, and cut to the size of the ring.
         if let Some(free @ None) = self.places.get_mut(place) {
             *free = Some(make());
         }

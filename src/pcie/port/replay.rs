@@ -78,7 +78,7 @@ impl ReplayBuffer {
         let count = 1 + u16::from(tlp.is_pair());
         self.next_sequence = (sequence + count) % SEQUENCES;
         self.held += usize::from(count);
-        self.tlps.push(tlp.clone());
+        self.tlps.push_made(|| tlp.clone());
         if self.deadline == Wake::NEVER {
             self.deadline = cycle + self.timer;
         }

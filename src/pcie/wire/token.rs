@@ -117,14 +117,10 @@ impl Stp {
     /// The four bytes of the token. Length and sequence number are cut to their 11 and 12 bits.
     #[must_use]
     pub fn emit(self) -> [u8; 4] {
-        let (length, sequence) = (self.length & MAX_LENGTH, self.sequence & 0xfff);
-        let code = LENGTH_CODE[usize::from(length)];
-        [
-            0x0f | (length << 4) as u8,
-            (length >> 4) as u8 | code >> 4 << 7,
-            (code & 0xf) << 4 | (sequence >> 8) as u8,
-            sequence as u8,
-        ]
+        let (length, sequence) = (u32::from(self.length & MAX_LENGTH), u32::from(self.sequence & 0xfff));
+        let code = u32::from(LENGTH_CODE[length as usize]);
+        let (parity, fcrc) = (code >> 4, code & 0xf);
+        (0x0f | length << 4 | parity << 15 | (sequence >> 8) << 16 | fcrc << 20 | sequence << 24).to_le_bytes()
     }
 }
 
