@@ -88,6 +88,13 @@ impl Payload {
         self.length as u64
     }
 
+    /// Whether the run carries bytes.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_there(&self) -> bool {
+        self.memory.is_some()
+    }
+
     /// The bytes, if the run carries any.
     #[must_use]
     #[inline]

@@ -133,7 +133,7 @@ impl Clock {
 
     /// Number of the first edge strictly after `time`.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub const fn first_after(&self, time: Femtos) -> u64 {
         self.edges.of(time.0).saturating_add(1)
     }

@@ -11,8 +11,14 @@ pub(super) struct Assembly {
 
 impl Assembly {
     /// Appends a piece.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, piece: Payload) {
+        if piece.is_there() {
+            self.append(piece);
+        }
+    }
+
+    fn append(&mut self, piece: Payload) {
         let Some(bytes) = piece.bytes() else { return };
         if !self.copied.is_empty() {
             self.copied.extend_from_slice(bytes);

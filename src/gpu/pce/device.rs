@@ -123,7 +123,7 @@ impl Pce {
         }
         if pass.kept_room.is_none() {
             match taken > now.cycle {
-                true => self.taken.push_back((taken, bytes)),
+                true => self.taken.push((taken, bytes)),
                 false => self.buffered -= bytes,
             }
             return;

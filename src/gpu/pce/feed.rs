@@ -113,7 +113,7 @@ impl Pce {
         }
         let (taken, out) = pass_engine(&mut self.engine, &mut self.engine_limit, secure, piece.bytes, now.cycle);
         if taken > now.cycle {
-            self.taken.push_back((taken, bytes));
+            self.taken.push((taken, bytes));
         } else {
             self.buffered -= bytes;
         }

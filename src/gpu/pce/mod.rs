@@ -61,7 +61,7 @@ use crate::{
         split::MaxSize,
     },
     sealing::{Clockwork, Format, Key, SealingSpec},
-    sim::{Activity, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
+    sim::{Activity, Clock, In, Now, Out, Queue, Ring, Stall, Wake, Wakes, Wire},
 };
 use host_read::Slots;
 use late::Late;
@@ -175,7 +175,7 @@ pub struct Pce {
     next_request: u64,
     /// Bytes reserved in the read buffer, and when the engine frees which of them.
     buffered: u64,
-    taken: VecDeque<(u64, u64)>,
+    taken: Ring<(u64, u64)>,
     /// Writes to host memory by the cycle in which they can go.
     outbox: VecDeque<(u64, Tlp, u64)>,
     /// TLPs put into the outbox or sent past it, in all.
@@ -224,7 +224,7 @@ impl Pce {
             expires: 0,
             next_request: 0,
             buffered: 0,
-            taken: VecDeque::new(),
+            taken: Ring::default(),
             outbox: VecDeque::new(),
             queued: 0,
             releases: VecDeque::new(),
@@ -355,7 +355,7 @@ impl Pce {
     fn reclaim(&mut self, cycle: u64) {
         while let Some(&(_, bytes)) = self.taken.front().filter(|t| t.0 <= cycle) {
             self.buffered -= bytes;
-            self.taken.pop_front();
+            self.taken.remove();
         }
     }
 
