@@ -193,8 +193,14 @@ impl Port {
     }
 
     /// Whether the TLP of a frame is the one that is expected.
-    #[inline]
+    #[inline(always)]
     fn check(&mut self, frame: &TlpFrame, cycle: u64) -> bool {
+        (!frame.damaged && frame.sequence() == self.receiver.expected) || self.look_into(frame, cycle)
+    }
+
+    /// The same of one that may not be.
+    #[cold]
+    fn look_into(&mut self, frame: &TlpFrame, cycle: u64) -> bool {
         let receiver = &mut self.receiver;
         match frame.check(self.exact) {
             Ok(sequence) if sequence == receiver.expected => return true,
