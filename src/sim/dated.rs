@@ -107,7 +107,7 @@ mod tests {
                     _ => prop_assert_eq!(Some(dated.first_date()).filter(|_| !dated.is_empty()), dated.pop().map(Femtos)),
                 }
                 let oldest = dated.get(0).map_or(Femtos::MAX, |&(date, _)| date);
-                prop_assert_eq!((dated.first_date(), dated.is_empty()), (oldest, dated.len() == 0));
+                prop_assert_eq!((dated.first_date(), dated.is_empty()), (oldest, dated.get(0).is_none()));
                 prop_assert_eq!(dated.front_mut().map(|item| *item), dated.get(0).map(|&(_, item)| item));
             }
         }
