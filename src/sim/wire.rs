@@ -93,14 +93,19 @@ impl<T: Item> Wire<T> {
         }
     }
 
-    /// Sends the item that `make` makes, the same way. It is made in its place on the wire, so that no copy of it is needed.
+    /// Sends the item that `make` makes, the same way; `word` is what [tells it apart](Item::word). It is made in its place on the wire, so that no
+    /// copy of it is needed.
     #[inline(always)]
     pub fn send_made(&mut self, date: Femtos, make: impl FnOnce() -> T, word: u64, call: bool, wakes: &Wakes) {
         if self.faults.is_some() || self.probe.is_some() {
             self.send_watched(date, make(), call, wakes);
         } else {
             let first = self.enter(date, word);
-            self.items.push_made(self.last_date, make);
+            self.items.push_made(self.last_date, || {
+                let item = make();
+                debug_assert_eq!(item.word(), word, "{}", self.name);
+                item
+            });
             self.call(first, call, wakes);
         }
     }
@@ -292,6 +297,24 @@ mod tests {
         assert_eq!(wire.arrive(Femtos(9)), None);
         assert_eq!(wire.next_arrival(), Some(Femtos(10)));
         assert_eq!(wire.arrive(Femtos(10)), Some(7));
+    }
+
+    #[test]
+    fn an_item_made_in_its_place_is_as_one_that_is_sent() {
+        let wakes = Wakes::default();
+        let wires = [false, true].map(|made| {
+            let mut wire = Wire::lazy("w", UnitId(0), UnitId(1));
+            for (date, item) in [(10, 7_u64), (30, 8), (20, 9)] {
+                match made {
+                    true => wire.send_made(Femtos(date), || item, item, item == 8, &wakes),
+                    false => wire.send_called(Femtos(date), item, item == 8, &wakes),
+                }
+            }
+            let seen = (wire.digest(), wire.next_arrival(), wire.front_date());
+            (seen, [(); 4].map(|()| wire.arrive_dated(Femtos(40))))
+        });
+        assert_eq!(wires[0], wires[1]);
+        assert_eq!(wires[0].0.1, Some(Femtos(30)));
     }
 
     #[test]
