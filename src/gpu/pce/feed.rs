@@ -92,7 +92,7 @@ impl Pce {
     }
 
     /// Passes a piece of a transfer to device memory on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn feed(&mut self, number: u64, piece: Piece, now: Now, ports: &mut Ports<'_>) {
         let bytes = u64::from(piece.bytes);
         let place = number.checked_sub(self.first);

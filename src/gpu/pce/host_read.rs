@@ -245,7 +245,7 @@ impl Pce {
     }
 
     /// Passes on what has come whole, as far as it is that read's turn.
-    #[inline]
+    #[inline(always)]
     fn pass_in_order(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(slot) = self.slots.front_mut() {
             if slot.read.left > 0 {
