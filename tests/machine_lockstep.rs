@@ -455,3 +455,24 @@ fn pces_that_take_their_time_miss_neither_room_nor_what_comes_at_the_instant_at_
         assert_eq!(every, skip, "{bytes}");
     }
 }
+
+#[test]
+fn a_semaphore_goes_before_what_a_pce_that_takes_its_time_asks_for_at_the_edge_at_which_it_is_told_to_send_it() {
+    let sets = [
+        "copy_engine.opens=arrived",
+        "link.replay_tlps=1",
+        "driver.pageable={message=\"512 B\",push=\"4 KiB\"}",
+        "tag_queue.release=eager",
+        "hbm.write_rate=64 B/cycle",
+        "aead={scheme=\"chacha20_poly1305\",compare=\"0 cycles\",chacha={lanes=1,rounds_in_hardware=5,\
+         registers_per_round=1,start_interval=\"1 cycle\",keystream_blocks=9},poly1305={ways=5,multipliers=2,\
+         closing=\"look_ahead\",product=\"3 cycles\",reduction=\"1 cycle\",finish=\"2 cycles\"}}",
+    ];
+    let sets: Vec<_> = QUICK.iter().chain(&sets).copied().collect();
+    let machine = machine("h100-nvl-tdx", &sets);
+    let [every, skip] = [Kernel::EveryCycle, Kernel::Skip].map(|kernel| {
+        let copies = vec![copy(Direction::H2d, 4609, Memory::Pageable)];
+        figures(&run(&machine, request(copies, DataMode::None, kernel, Order::Ascending)).unwrap())
+    });
+    assert_eq!(every, skip);
+}

@@ -6,7 +6,7 @@
 //! | who runs | up to |
 //! | --- | --- |
 //! | the port | the next edge of a PCE, or the first at which it hands completions on or takes what a PCE has found no room for |
-//! | a PCE | the next arrival on the link |
+//! | a PCE | the next arrival on the link, and the edge at which it ticks for new work |
 //!
 //! A PCE may so run ahead of what the port sends. That matters only to one that finds no room: it stops at that edge, until the port has come so
 //! far or has taken a TLP.
@@ -136,13 +136,20 @@ impl System {
     #[inline]
     fn turn_of(&self, place: usize) -> Turn {
         let due = &self.late_readers.due[place];
-        match self.channels.gpu_receive[place].front_date() {
+        let turn = match self.channels.gpu_receive[place].front_date() {
             Some(pushed) if self.pces[place].late_due().is_some() => {
                 let seen = self.late_readers.clock.first_after(pushed);
                 if seen < due.cycle { self.late_readers.turn(place, seen) } else { *due }
             }
             _ => *due,
-        }
+        };
+        if turn.date <= self.work_shows(place) { turn } else { self.late_readers.turn(place, Wake::NEVER) }
+    }
+
+    /// The instant behind which a PCE ticks for new work. What that makes it send goes before what it asks for at that edge.
+    #[inline]
+    fn work_shows(&self, place: usize) -> Femtos {
+        self.channels.work[place].front_date().unwrap_or(Femtos::MAX)
     }
 
     /// A PCE that has found no room sees at its next edge what the port has taken at `date`: at the one that it has stopped at if that lies behind.
@@ -168,7 +175,7 @@ impl System {
 
     /// Runs a late PCE from its next edge on, up to a date before which nothing more arrives; gives the one that is next.
     fn run_reader(&mut self, Turn { place, cycle, date }: Turn, until: Femtos) -> Turn {
-        let now = Now { cycle, time: date };
+        let (now, until) = (Now { cycle, time: date }, until.min(self.work_shows(place)));
         let last = self.with_pce(place, now, |pce, ports| pce.run_late(now, until, ports));
         let due = self.pces[place].late_due().unwrap_or(Wake::NEVER);
         self.late_readers.set_due(place, due);
