@@ -261,6 +261,12 @@ fn the_front_is_that_of_brute_force_and_the_objectives_are_the_studys() {
     let json: serde_json::Value = serde_json::from_str(&asked).unwrap();
     assert_eq!(json["points"].as_array().map(Vec::len), Some(expected.len()));
     refused(&bench.sealsim(&["pareto", "out", "--min", "area"], ""), 2, "no column `area`");
+    let exposure = |name: &str| {
+        let front = fine(bench.sealsim(&["pareto", "out", "--min", name, "--format", "json"], ""));
+        let front: serde_json::Value = serde_json::from_str(&front).unwrap();
+        front["points"].as_array().unwrap().iter().map(|point| point[name].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(exposure("exposure_ns"), exposure("exposure_ps").iter().map(|ps| ps / 1e3).collect::<Vec<_>>());
     refused(&bench.sealsim(&["pareto", "nowhere"], ""), 4, "sealsim sweep");
 }
 

@@ -13,11 +13,14 @@ use std::{
 
 /// Shows the front of a sweep: the points that no other point beats in every objective.
 #[derive(Debug, Args)]
-#[command(after_help = "Without --min and --max, the objectives of the study are taken.
+#[command(
+    after_help = "Without --min and --max, the objectives of the study are taken. Columns are those of points.csv; times,
+there in ps, can be asked for in ns, us, ms and s as well.
 
 Examples:
-  sealsim pareto results/ghash-width --min area_kge --max gb_per_s --min exposure_ps
-  sealsim pareto results/ghash-width --format csv > front.csv")]
+  sealsim pareto results/ghash-width --min area_kge --max gb_per_s --min exposure_ns
+  sealsim pareto results/ghash-width --format csv > front.csv"
+)]
 pub struct Arguments {
     /// A folder that `sealsim sweep` has written.
     #[arg(value_name = "FOLDER")]
@@ -50,11 +53,12 @@ enum Format {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let record = FolderRecord::read(&arguments.folder)?;
     let file = arguments.folder.join("points.csv");
-    let table = Table::read_csv(&file)?;
+    let mut table = Table::read_csv(&file)?;
     let (mut min, mut max) = (arguments.min.clone(), arguments.max.clone());
     if min.is_empty() && max.is_empty() {
         (min, max) = (record.min.clone(), record.max.clone());
     }
+    min.iter().chain(&max).for_each(|name| table.add_in_unit(name));
     let front = front(&table, &min, &max).map_err(|error| match error {
         ParetoError::NoRows => Failure::Verification(miette!("{error}")),
         error => Failure::Usage(miette!("{error}")),

@@ -34,6 +34,9 @@ pub enum TableError {
 /// Columns of figures that hold texts.
 const TEXTS: [&str; 2] = ["limited_by", "cost_notes"];
 
+/// Ends of the names of columns of times, and how many picoseconds one is.
+const TIME_UNITS: [(&str, f64); 4] = [("_ns", 1e3), ("_us", 1e6), ("_ms", 1e9), ("_s", 1e12)];
+
 /// Rows and what their columns are called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -70,6 +73,18 @@ impl Table {
             writer.write_record(row.iter().map(Value::shown)).map_err(|error| wrong(&error))?;
         }
         writer.into_inner().map_err(|error| wrong(&error))
+    }
+
+    /// Adds a column of times that is asked for in another unit than the table's, `exposure_ns` where it has `exposure_ps`.
+    pub fn add_in_unit(&mut self, name: &str) {
+        let stem = |&(ending, _): &(&str, f64)| name.strip_suffix(ending).map(|stem| format!("{stem}_ps"));
+        let found = TIME_UNITS.iter().find_map(|unit| Some((self.column(&stem(unit)?)?, unit.1)));
+        let Some((column, scale)) = found.filter(|_| self.column(name).is_none()) else { return };
+        self.columns.push(name.to_owned());
+        for row in &mut self.rows {
+            let picos = row.get(column).and_then(Value::number);
+            row.push(picos.map_or(Value::None, |picos| Value::Number(picos / scale)));
+        }
     }
 
     /// The place of a column.
@@ -212,5 +227,25 @@ impl Value {
             Self::Text(text) => text.clone(),
             Self::None => String::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_can_be_asked_for_in_other_units_and_nothing_else_can() {
+        let rows = vec![vec![Value::Integer(2_500), Value::Number(3.0)], vec![Value::None, Value::Number(4.0)]];
+        let table = Table { columns: ["exposure_ps", "gb_per_s"].map(str::to_owned).to_vec(), rows };
+        let mut asked = table.clone();
+        for name in ["exposure_ps", "gb_per_s", "gb_per_ns", "area_ns", "exposure"] {
+            asked.add_in_unit(name);
+        }
+        assert_eq!(asked, table);
+        asked.add_in_unit("exposure_ns");
+        asked.add_in_unit("exposure_ns");
+        assert_eq!(asked.columns[2..], ["exposure_ns"]);
+        assert_eq!((&asked.rows[0][2], &asked.rows[1][2]), (&Value::Number(2.5), &Value::None));
     }
 }
