@@ -51,7 +51,8 @@ impl<T> Ring<T> {
     #[inline(always)]
     pub fn push_made(&mut self, make: impl FnOnce() -> T) {
         let place = self.place(self.count);
-        // It is free, so that nothing is to be dropped, and cut to the size of the ring.
+        // It is always free, so that nothing is to be dropped, and cut to the size of the ring.
+        debug_assert!(matches!(self.places.get(place), Some(None)));
         if let Some(free @ None) = self.places.get_mut(place) {
             *free = Some(make());
         }

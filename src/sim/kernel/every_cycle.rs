@@ -1,4 +1,5 @@
-//! The reference kernel: every unit at every edge of its clock. Nobody's [`Wake`](super::Wake) has a say in when it runs.
+//! The reference kernel: every unit at every edge of its clock. Nobody's [`Wake`](super::Wake) has a say in when it runs; it only tells whether work is
+//! left, so that a deadlock ends.
 
 use super::{Control, Driver, Femtos, Machine, Now, SimulationError, UnitId};
 use crate::sim::Clock;
