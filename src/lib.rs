@@ -11,11 +11,11 @@
 //!   sealing                                   AES-GCM or another AEAD, by one face
 //!   aead                                      other AEADs as hardware
 //!   gcm           pcie                        AES-GCM as hardware          link, root complex
-//!   sim                                       clocks, queues, kernels
+//!   sim           files                       clocks, queues, kernels     text files, bounded
 //!   units                                     quantities
 //! ```
 //!
-//! Imports run downwards only: [`units`]; [`sim`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`] and [`host`]; [`config`]; [`system`];
+//! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`] and [`host`]; [`config`]; [`system`];
 //! [`workload`]; [`cost`]; [`validate`]; [`explore`]; [`report`]; [`cli`]. A unit names its ports, never another unit.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
@@ -26,6 +26,7 @@ pub mod cli;
 pub mod config;
 pub mod cost;
 pub mod explore;
+pub mod files;
 pub mod gcm;
 pub mod gpu;
 pub mod host;

@@ -1,0 +1,5 @@
+//! Files as people hand them in: bounded, told what is wrong with them in one short sentence.
+
+mod text;
+
+pub use text::{ReadError, excerpt, read_text, read_text_from};
