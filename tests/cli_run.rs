@@ -200,7 +200,7 @@ fn a_flipped_tag_is_not_delivered_and_leaves_the_old_file() {
     let copy = &results["copies"][0];
     assert_eq!((&copy["delivered"], &copy["tags_failed"]), (&json!(false), &json!(1)));
     assert!(copy["reason"].is_string());
-    assert_eq!(results["faults"], json!({ "injected": 1, "struck": 1 }));
+    assert_eq!(results["faults"], json!({ "injected": 1, "struck": 1, "missed": 0, "cancelled": [] }));
     assert!(message(&output).contains("copy 1 was not delivered: "));
     assert_eq!(fs::read(folder.path().join("out")).unwrap(), b"old");
     assert_eq!(names(folder.path()), ["out", "payload"]);
@@ -264,7 +264,7 @@ fn every_listed_fault_point_is_taken_by_run() {
         let mut arguments = [&["--copy", "h2d:4096", "--data", "none"][..], &chosen].concat();
         points.iter().for_each(|point| arguments.extend(["--inject", point.as_str()]));
         let results = results(folder.path(), &arguments);
-        assert_eq!(results["faults"], json!({ "injected": points.len(), "struck": 0 }));
+        assert_eq!(results["faults"], json!({ "injected": points.len(), "struck": 0, "missed": 0, "cancelled": [] }));
     }
 }
 

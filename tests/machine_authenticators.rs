@@ -52,7 +52,7 @@ fn a_wrong_bit_in_any_tag_of_several_is_one_message_that_is_not_verified() {
         for place in ["staging.tag", "staging.ciphertext", "gpu.pce0.tags"] {
             let (outcome, sink) = through(&machine, Direction::H2d, data, Some((place, FaultKind::Flip)));
             let copy = &outcome.copies[0];
-            assert_eq!(outcome.faults_struck, (1, 1), "{place}");
+            assert_eq!(outcome.faults_struck(), (1, 1), "{place}");
             assert!(!copy.delivered && copy.tags_failed == 1, "{place}: {copy:?}");
             assert!(data == DataMode::None || sink.agrees(&mut Pattern(BYTES)) && sink.bytes() < BYTES, "{place}");
         }

@@ -292,7 +292,7 @@ fn figures(outcome: &Outcome) -> String {
         .units
         .iter()
         .map(|u| format!("{} {}: busy {} idle {} {:?}\n", u.name, u.cycles, u.busy, u.idle, u.stalls));
-    let rest = (&outcome.link.h2d, &outcome.link.d2h, &outcome.tag_queue, &outcome.incidents, outcome.faults_struck);
+    let rest = (&outcome.link.h2d, &outcome.link.d2h, &outcome.tag_queue, &outcome.incidents, outcome.faults_struck());
     let head = format!("end {:?}\n", outcome.end);
     let tail = format!("{rest:?}\ndigest {}", outcome.event_digest);
     [head].into_iter().chain(copies).chain(units).chain([tail]).collect()

@@ -119,7 +119,7 @@ fn after_a_failure_nothing_unverified_has_reached_the_sink_under_any_policy() {
                 let what = format!("{policy:?} {place} {passage}: {copy:?} {:?}", outcome.tag_queue);
                 assert!(!copy.delivered && copy.tags_failed == 1, "{what}");
                 assert!(copy.reason.as_ref().is_some_and(|reason| reason.contains("the tags differ")), "{what}");
-                assert_eq!(outcome.faults_struck, (1, 1));
+                assert_eq!(outcome.faults_struck(), (1, 1));
                 assert!(sink.agrees(&mut Pattern(BYTES)) && sink.bytes() < BYTES, "{what}");
                 assert!(outcome.tag_queue.scrubbed == scrubbed, "{what}");
             }

@@ -109,7 +109,7 @@ fn a_wrong_tag_is_found_wherever_tags_lie() {
                 let words = if direction == Direction::H2d { "the tags differ" } else { "wrong tag" };
                 assert!(!copy.delivered && copy.tags_failed == 1, "{what}: {copy:?}");
                 assert!(copy.reason.as_ref().is_some_and(|reason| reason.contains(words)), "{what}: {copy:?}");
-                assert_eq!(outcome.faults_struck, (1, 1), "{what}");
+                assert_eq!(outcome.faults_struck(), (1, 1), "{what}");
             }
             assert_eq!(exact.event_digest, none.event_digest, "{what}");
         }

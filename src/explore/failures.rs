@@ -15,9 +15,10 @@ use crate::{
     config::{ConfigError, Layers, MachineSpec, Resolved},
     gpu::spec::Release,
     sim::{Control, FaultKind, Injection, Kernel, Order},
-    system::{self, DataMode, Direction, FailedMessage, Memory, Outcome, Request, RunError},
+    system::{self, CopyRequest, DataMode, Direction, FailedMessage, Memory, Outcome, Request, RunError},
     units::Femtos,
     validate::pool,
+    workload::Generator,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -280,7 +281,10 @@ fn simulate(
 ) -> Result<Outcome, RunError> {
     let inverted = |passage| Injection { place: "staging.tag".to_owned(), kind: FaultKind::Flip, passage };
     let request = Request {
-        copies: vec![copy(Direction::H2d, question.bytes, question.memory)],
+        copies: vec![CopyRequest {
+            source: Box::new(Generator::new(question.seed, 0)),
+            ..copy(Direction::H2d, question.bytes, question.memory)
+        }],
         program: Vec::new(),
         data: DataMode::None,
         seed: question.seed,

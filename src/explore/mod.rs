@@ -5,11 +5,13 @@
 //!  sizes, directions ------------------------------------------+--> compare: a run each, over threads --> Comparison
 //!                                                price: area, energy, storage, risk ------------------------^
 //!  machine, release policies, a copy --> failures: a run for each message that fails --> Failures
+//!  machine, copies --> faults: a run for each of many sets of faults --> Campaign
 //! ```
 
 mod candidate;
 mod compare;
 mod failures;
+pub mod faults;
 mod price;
 pub mod sensitivity;
 pub mod sweep;

@@ -13,7 +13,7 @@
 //! | --- | --- |
 //! | accepts | writes and reads as they come, served one after the other at `write_rate` and `read_rate` |
 //! | latency | end of service to visible: `write_latency`; end of service to data: `read_latency` |
-//! | unverified bytes | wait here for their verdict; on failure they are scrubbed and never reach [`DeviceMemory`] |
+//! | unverified bytes | wait here for their verdict; on failure they are scrubbed and never reach [`DeviceMemory`]; of a message that is good those reach it whose writes have come |
 //! | ciphertext for the SMs | takes its turn as all writes do; when its last byte is visible, the SMs are told how much has come |
 //! | exposure | from a message's first visible byte to its verdict |
 //! | watched | if asked to, it keeps what was visible without a verdict when a message failed |
@@ -28,16 +28,16 @@ use super::{
 };
 use crate::{
     pcie::packet::Payload,
-    sim::{Activity, Clock, Now, Queue, Wake, Wakes, Wire},
+    sim::{Activity, Clock, Coverage, Now, Queue, Wake, Wakes, Wire},
     units::Femtos,
 };
 use watch::Watch;
 
 /// The bytes in device memory.
 pub trait DeviceMemory {
-    /// Verified or plain bytes have landed; `damaged` says that they are not what was sent, for runs without data.
-    fn store(&mut self, address: u64, bytes: u64, payload: &Payload, damaged: bool);
-    /// The bytes to be read, or an empty payload in a run without data.
+    /// Verified or plain bytes of message or job `by` have landed; `payload` is empty in a run that carries none.
+    fn store(&mut self, address: u64, bytes: u64, payload: &Payload, by: JobId);
+    /// The bytes to be read, or an empty payload in a run that carries none.
     fn load(&mut self, address: u64, bytes: u32) -> Payload;
 }
 
@@ -86,8 +86,20 @@ struct Unverified {
 #[derive(Debug)]
 struct Part {
     job: JobId,
-    bytes: u64,
+    /// Which of the job's bytes have come.
+    written: Coverage,
     deposit: Option<(u64, Payload)>,
+}
+
+impl Part {
+    /// Hands on those of its bytes that have come.
+    fn keep(&self, message: JobId, memory: &mut dyn DeviceMemory) {
+        let Some((address, payload)) = &self.deposit else { return };
+        for range in self.written.ranges() {
+            let bytes = range.end - range.start;
+            memory.store(address + range.start, bytes, &payload.part(range.start, bytes), message);
+        }
+    }
 }
 
 impl Unverified {
@@ -97,7 +109,7 @@ impl Unverified {
 
     fn part(&mut self, job: JobId) -> &mut Part {
         let place = self.parts.iter().position(|part| part.job == job).unwrap_or_else(|| {
-            self.parts.push(Part { job, bytes: 0, deposit: None });
+            self.parts.push(Part { job, written: Coverage::default(), deposit: None });
             self.parts.len() - 1
         });
         &mut self.parts[place]
@@ -116,7 +128,7 @@ pub struct Hbm {
     busy: u64,
     unverified: Vec<(JobId, Unverified)>,
     /// Ciphertext for and from the SMs that has come so far.
-    staged: Vec<Staged>,
+    staged: Vec<(JobKind, JobId, Coverage)>,
     exposure: Exposure,
     /// What is visible write by write, where somebody wants to know of failures.
     watch: Option<Watch>,
@@ -193,8 +205,8 @@ impl Hbm {
             let service = self.service(write.bytes);
             self.busy += service;
             self.write_free = self.write_free.max(self.clock.first_from(date)).saturating_add(service);
-            if let Some(bytes) = self.midst(write) {
-                *bytes += u64::from(write.bytes);
+            if let Some(written) = self.midst(write) {
+                written.add(write.offset, u64::from(write.bytes), write.job);
                 ports.writes[turn.0].pass();
             } else if let Some((_, write)) = ports.writes[turn.0].arrive_dated(now.time) {
                 self.take_write(write, ports);
@@ -202,13 +214,13 @@ impl Hbm {
         }
     }
 
-    /// The bytes that an unverified write adds to, where that is all it does: one in the midst of its job.
+    /// The coverage that an unverified write adds to, where that is all it does: one in the midst of its job.
     #[inline]
-    fn midst(&mut self, write: &MemoryWrite) -> Option<&mut u64> {
+    fn midst(&mut self, write: &MemoryWrite) -> Option<&mut Coverage> {
         let (message, entry) = self.unverified.last_mut()?;
         let adds = write.unverified && !write.last && write.deposit.is_none() && self.watch.is_none();
         let part = entry.parts.last_mut().filter(|part| part.job == write.job && *message == write.message.0);
-        part.filter(|_| adds && entry.verdict.is_none()).map(|part| &mut part.bytes)
+        part.filter(|_| adds && entry.verdict.is_none()).map(|part| &mut part.written)
     }
 
     /// Takes a write that has been served.
@@ -223,7 +235,7 @@ impl Hbm {
                 ports.landed.send(self.visible(), Landed { job: write.job }, ports.wakes);
             }
             if let Some((address, payload)) = &write.deposit {
-                ports.memory.store(*address, u64::from(write.bytes), payload, write.damaged);
+                ports.memory.store(*address, u64::from(write.bytes), payload, write.job);
             }
         }
     }
@@ -239,16 +251,15 @@ impl Hbm {
 
     /// Counts ciphertext; at the last write of a job the SMs are told.
     fn stage(&mut self, write: &MemoryWrite, kind: JobKind, ports: &mut Ports<'_>) {
-        let known = self.staged.iter().position(|staged| staged.job == write.job && staged.kind == kind);
+        let known = self.staged.iter().position(|&(of, job, _)| (of, job) == (kind, write.job));
         let place = known.unwrap_or_else(|| {
-            self.staged.push(Staged { job: write.job, kind, bytes: 0, damaged: false });
+            self.staged.push((kind, write.job, Coverage::default()));
             self.staged.len() - 1
         });
-        let staged = &mut self.staged[place];
-        staged.bytes += u64::from(write.bytes);
-        staged.damaged |= write.damaged;
+        self.staged[place].2.add(write.offset, u64::from(write.bytes), write.job);
         if write.last {
-            let staged = self.staged.swap_remove(place);
+            let (kind, job, written) = self.staged.swap_remove(place);
+            let staged = Staged { job, kind, bytes: written.covered() };
             if let Some(wire) = &mut ports.staged {
                 wire.send(self.clock.edge(self.write_free + self.spec.write_latency.0.max(1)), staged, ports.wakes);
             }
@@ -271,7 +282,7 @@ impl Hbm {
         entry.first_visible.get_or_insert(visible);
         entry.landed = (entry.landed.0 + u32::from(write.last), count);
         let part = entry.part(write.job);
-        part.bytes += u64::from(write.bytes);
+        part.written.add(write.offset, u64::from(write.bytes), write.job);
         if write.deposit.is_some() {
             part.deposit = write.deposit;
         }
@@ -320,11 +331,7 @@ impl Hbm {
         let Some(place) = self.unverified.iter().position(|(id, _)| *id == job) else { return };
         let (_, entry) = self.unverified.remove(place);
         if entry.verdict == Some(true) {
-            for Part { bytes, deposit, .. } in &entry.parts {
-                if let Some((address, payload)) = deposit {
-                    memory.store(*address, *bytes, payload, false);
-                }
-            }
+            entry.parts.iter().for_each(|part| part.keep(job, memory));
         }
     }
 
@@ -336,7 +343,7 @@ impl Hbm {
                 self.read_free = self.read_free.max(now.cycle).saturating_add(service);
                 let date = self.clock.edge(self.read_free + self.spec.read_latency.0.max(1));
                 let payload = ports.memory.load(read.address, read.bytes);
-                let data = MemoryData { address: read.address, bytes: read.bytes, damaged: false, payload };
+                let data = MemoryData { address: read.address, bytes: read.bytes, payload };
                 wire.send(date, data, ports.wakes);
             }
         }

@@ -3,7 +3,7 @@
 use crate::{
     gcm::{message::Direction, part::Part},
     pcie::packet::Payload,
-    sim::{FaultKind, Item},
+    sim::{FaultKind, Flip, Item},
     units::Femtos,
 };
 
@@ -287,11 +287,8 @@ impl Item for TagReport {
         u64::from(self.part) << 56 ^ self.job << 2 | u64::from(self.computed) << 1 | u64::from(self.tag.is_some())
     }
 
-    fn flip(&mut self, seed: u64) {
-        if let Some(tag) = &mut self.tag {
-            let place = (seed / 8) as usize % tag.len().max(1);
-            tag[place] ^= 1 << (seed % 8);
-        }
+    fn flip(&mut self, seed: u64) -> Option<Flip> {
+        self.tag.as_mut().and_then(|tag| Flip::of_bytes(tag, seed, None))
     }
 }
 
@@ -336,12 +333,12 @@ pub struct MemoryWrite {
     pub unverified: bool,
     /// Ciphertext on its way between a copy engine and the SMs, and what the SMs do with it.
     pub staged: Option<JobKind>,
+    /// The job's bytes before this burst.
+    pub offset: u64,
     /// Bytes of this burst.
     pub bytes: u32,
     /// Whether it is the job's last.
     pub last: bool,
-    /// Whether a bit of it was inverted on the way. For runs without data.
-    pub damaged: bool,
     /// Bytes that become known with this burst, and their address: the burst itself, or the whole message with its last burst.
     pub deposit: Option<(u64, Payload)>,
 }
@@ -376,8 +373,6 @@ pub struct SmJob {
     pub bytes: u64,
     /// Its nonce.
     pub nonce: [u8; 12],
-    /// Whether a bit of it was inverted on the way.
-    pub damaged: bool,
     /// The ciphertext to be opened.
     pub text: Payload,
 }
@@ -405,8 +400,6 @@ pub struct Staged {
     pub kind: JobKind,
     /// Bytes that have come.
     pub bytes: u64,
-    /// Whether a bit was inverted on the way.
-    pub damaged: bool,
 }
 
 impl Item for Staged {
@@ -422,8 +415,6 @@ pub struct Sealed {
     pub job: JobId,
     /// Whether all of it has come to device memory.
     pub whole: bool,
-    /// Whether a bit was inverted on the way.
-    pub damaged: bool,
     /// The ciphertext.
     pub text: Payload,
     /// Its tag.
@@ -515,8 +506,6 @@ pub struct MemoryData {
     pub address: u64,
     /// Bytes.
     pub bytes: u32,
-    /// Whether a bit was inverted on the way.
-    pub damaged: bool,
     /// The bytes.
     pub payload: Payload,
 }

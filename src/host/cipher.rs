@@ -185,7 +185,7 @@ impl Cipher {
 
     fn work(&mut self, place: usize, time: Femtos, memory: &mut HostState) -> CipherDone {
         let job = self.running[place].job.clone();
-        let (ok, by) = self.handle(place, &job, memory);
+        let (ok, by) = self.handle(place, &job, time, memory);
         if ok && job.kind.judges_what_comes_out() {
             self.first_verified.entry(job.copy).or_insert(time);
         }

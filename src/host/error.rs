@@ -43,7 +43,7 @@ pub enum HostError {
         cost: Cycles,
     },
     /// A copy is longer than its window of the address map.
-    #[error("copy {copy} has {bytes}: the longest has {}", map::WINDOW)]
+    #[error("copy {} has {bytes}: the longest has {}", copy + 1, map::WINDOW)]
     CopyTooLong {
         /// Its index.
         copy: usize,
@@ -51,7 +51,7 @@ pub enum HostError {
         bytes: Bytes,
     },
     /// A step names a stream that there is not.
-    #[error("step {step} names stream {stream}: the highest is {}", map::MAX_STREAMS - 1)]
+    #[error("step {} names stream {stream}: the highest is {}", step + 1, map::MAX_STREAMS - 1)]
     NoStream {
         /// Its index.
         step: usize,
@@ -59,7 +59,7 @@ pub enum HostError {
         stream: u32,
     },
     /// A step names a copy that there is not.
-    #[error("step {step} makes copy {copy}, which was not asked for")]
+    #[error("step {} makes copy {}, which was not asked for", step + 1, copy + 1)]
     NoCopy {
         /// Its index.
         step: usize,
@@ -67,7 +67,7 @@ pub enum HostError {
         copy: usize,
     },
     /// A program does not make each copy once.
-    #[error("copy {copy} is made {times} times: once is right")]
+    #[error("copy {} is made {times} times: once is right", copy + 1)]
     MadeNotOnce {
         /// Its index.
         copy: usize,

@@ -26,7 +26,7 @@ pub use driver::{
     Operation, Order, OrderKind, Pages, Push, Pushes, Semaphore, Step, StreamTask,
 };
 pub use error::HostError;
-pub use memory::{Arrived, FAULT_POINTS, HostState};
+pub use memory::{FAULT_POINTS, HostState};
 pub use private::{CopyData, CopyPort, PrivateMemory, Sink, Source};
 pub use staging::{Slot, SlotId};
 

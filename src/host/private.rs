@@ -28,11 +28,11 @@ pub trait PrivateMemory {
     /// If the copy has none or they cannot be had.
     fn load(&mut self, copy: usize, offset: u64, into: &mut [u8]) -> io::Result<()>;
 
-    /// Writes bytes of a copy's destination.
+    /// Writes bytes of a copy's destination; `by` is the number of the job that does, 0 if the GPU does itself.
     ///
     /// # Errors
     /// If the copy has none or they cannot be kept.
-    fn store(&mut self, copy: usize, offset: u64, bytes: &[u8]) -> io::Result<()>;
+    fn store(&mut self, copy: usize, offset: u64, bytes: &[u8], by: u64) -> io::Result<()>;
 }
 
 /// The host's end of one copy.
@@ -56,14 +56,14 @@ impl PrivateMemory for CopyData {
     fn load(&mut self, copy: usize, offset: u64, into: &mut [u8]) -> io::Result<()> {
         match self.copies.get_mut(copy) {
             Some(CopyPort::Source(source)) => source.read(offset, into),
-            _ => Err(io::Error::other(format!("copy {copy} has no source on the host"))),
+            _ => Err(io::Error::other(format!("copy {} has no source on the host", copy + 1))),
         }
     }
 
-    fn store(&mut self, copy: usize, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn store(&mut self, copy: usize, offset: u64, bytes: &[u8], _by: u64) -> io::Result<()> {
         match self.copies.get_mut(copy) {
             Some(CopyPort::Sink(sink)) => sink.put(offset, bytes),
-            _ => Err(io::Error::other(format!("copy {copy} has no destination on the host"))),
+            _ => Err(io::Error::other(format!("copy {} has no destination on the host", copy + 1))),
         }
     }
 }
@@ -88,7 +88,7 @@ mod tests {
         let mut bytes = [0; 3];
         data.load(1, 0, &mut bytes).unwrap();
         assert_eq!(bytes, [8; 3]);
-        assert!(data.store(1, 0, &bytes).is_err());
+        assert!(data.store(1, 0, &bytes, 1).is_err());
         assert!(data.load(2, 0, &mut bytes).is_err());
     }
 }

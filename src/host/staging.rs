@@ -12,7 +12,7 @@
 //! Slots are given out in turn, as a ring; one that is in use is not given out again.
 
 use super::{error::HostError, map, spec::StagingSpec};
-use crate::{pcie::packet::Payload, units::Bytes};
+use crate::{pcie::packet::Payload, sim::Coverage, units::Bytes};
 use std::{collections::VecDeque, sync::Arc};
 
 /// Slots begin at pages.
@@ -33,22 +33,14 @@ pub struct Slot {
     pub tag: Vec<u8>,
     /// The nonce under which the CPU has sealed or will open it, for diagnostics.
     pub nonce: [u8; 12],
-    /// Whether a bit of it was inverted on the way.
-    pub damaged: bool,
-    /// Bytes that the GPU has written.
-    pub written: u64,
+    /// Which bytes of the message have been written since the slot was taken.
+    pub written: Coverage,
     in_use: bool,
 }
 
 impl Slot {
-    /// Whether it is not what the sealing side made. For runs without data.
-    #[must_use]
-    pub const fn spoiled(&self) -> bool {
-        self.damaged || self.written < self.bytes
-    }
-
-    /// `bytes` bytes from byte `from` on, where its tag lies behind it. In a run without data all but the tag are zeros.
-    pub(super) fn with_tag(&self, from: u64, bytes: u32) -> Payload {
+    /// `bytes` bytes from byte `from` on, with the tag that lies behind it, if one does, and zeros where nothing was ever written.
+    pub(super) fn padded(&self, from: u64, bytes: u32) -> Payload {
         let text = self.data.iter().copied().chain(std::iter::repeat(0)).take(self.bytes as usize);
         let whole = text.chain(self.tag.iter().copied()).chain(std::iter::repeat(0));
         Payload::of(whole.skip(from as usize).take(bytes as usize).collect())
@@ -147,7 +139,7 @@ impl Staging {
             self.free.pop_front()?
         };
         let slot = self.slots.get_mut(id.0 as usize)?;
-        (slot.bytes, slot.nonce, slot.damaged, slot.written, slot.in_use) = (bytes, nonce, false, 0, true);
+        (slot.bytes, slot.nonce, slot.written, slot.in_use) = (bytes, nonce, Coverage::default(), true);
         if exact {
             slot.bytes_mut();
         }

@@ -61,11 +61,14 @@ impl Mark {
         self.flipped != 0
     }
 
-    /// Flips a bit of a protected TLP of so many bytes; `seed` picks it. Without IDE there is nothing that could tell.
-    pub fn flip(&mut self, bytes: u32, seed: u64) {
+    /// Flips a bit of a protected TLP of so many bytes; `seed` picks it. Says whether it did: without IDE nothing is protected. The same bit
+    /// once more is as it was; of two bits one is as good as both.
+    pub const fn flip(&mut self, bytes: u32, seed: u64) -> bool {
+        let bit = (seed % (bytes as u64 * 8)) as u16 + 1;
         if self.dw > 0 {
-            self.flipped = (seed % (u64::from(bytes) * 8)) as u16 + 1;
+            self.flipped = if self.flipped == bit { 0 } else { bit };
         }
+        self.dw > 0
     }
 }
 

@@ -9,16 +9,14 @@ use crate::{
         ide::Mark,
         wire::crc,
     },
-    sim::{FaultKind, Item},
+    sim::{FaultKind, Flip, Item},
 };
 use std::{fmt, sync::Arc};
 
 /// Requester ID of the GPU: bus 1, device 0, function 0.
 const GPU_ID: u16 = 0x0100;
-/// Stands for a digest in a run without data.
+/// Stands for a digest over a payload that the run does not carry.
 const NO_DIGEST: [u8; 4] = [0; 4];
-/// The same, of a TLP that was damaged before the digest was made over it.
-const DIGEST_OF_DAMAGED: [u8; 4] = [1; 4];
 
 /// What a TLP does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,14 +114,13 @@ impl Payload {
         adjacent
     }
 
-    fn flip(&mut self, seed: u64) {
+    /// Inverts a bit of bytes that begin at `address`.
+    fn flip(&mut self, seed: u64, address: u64) -> Option<Flip> {
         // The memory is shared: what others see in it stays as it is.
-        if let Some(bytes) = self.bytes().filter(|b| !b.is_empty()) {
-            let mut copy = bytes.to_vec();
-            let bit = seed % (copy.len() as u64 * 8);
-            copy[(bit / 8) as usize] ^= 1 << (bit % 8);
-            *self = Self::of(copy);
-        }
+        let mut copy = self.bytes()?.to_vec();
+        let flip = Flip::of_bytes(&mut copy, seed, Some(address));
+        *self = Self::of(copy);
+        flip
     }
 }
 
@@ -132,8 +129,6 @@ impl Payload {
 pub struct Tlp {
     /// What it does.
     pub kind: Kind,
-    /// Whether a bit of it was inverted where no link CRC covers it. A run without data takes its verdicts from this.
-    pub damaged: bool,
     /// Transaction tag, 10 bits.
     pub tag: u16,
     /// Byte address; of a completion, that of its first byte.
@@ -160,7 +155,6 @@ impl Tlp {
     pub const fn read(tag: u16, address: u64, bytes: u32) -> Self {
         Self {
             kind: Kind::Read,
-            damaged: false,
             tag,
             address,
             bytes,
@@ -235,7 +229,6 @@ impl Tlp {
     pub const fn write(address: u64, bytes: u32, payload: Payload) -> Self {
         Self {
             kind: Kind::Write,
-            damaged: false,
             tag: 0,
             address,
             bytes,
@@ -344,10 +337,16 @@ impl Tlp {
         self.with_whole_payload(|payload| crc::lcrc(sequence, &header[..length], payload, self.ecrc))
     }
 
-    /// Adds the digest; its bytes are left out if not `exact`.
-    pub fn add_end_to_end_crc(&mut self, exact: bool) {
-        self.ecrc = Some(if self.damaged { DIGEST_OF_DAMAGED } else { NO_DIGEST });
-        if exact {
+    /// Whether its payload is one that the run does not carry. Faults are only armed in runs that carry bytes, so nothing has touched it.
+    const fn lacks_payload(&self) -> bool {
+        self.payload_dw() > 0 && !self.payload.is_there()
+    }
+
+    /// Adds the digest.
+    pub fn add_end_to_end_crc(&mut self) {
+        // The bit that announces the digest is in the header, and the digest covers it.
+        self.ecrc = Some(NO_DIGEST);
+        if !self.lacks_payload() {
             self.ecrc = Some(self.end_to_end_crc());
         }
     }
@@ -363,12 +362,7 @@ impl Tlp {
     #[must_use]
     #[inline]
     pub fn intact_end_to_end(&self) -> bool {
-        match self.ecrc {
-            None => true,
-            Some(NO_DIGEST) => !self.damaged,
-            Some(DIGEST_OF_DAMAGED) => true,
-            Some(sent) => self.end_to_end_crc() == sent,
-        }
+        self.ecrc.is_none_or(|sent| self.lacks_payload() || self.end_to_end_crc() == sent)
     }
 
     /// Calls `each` with the payload in whole DW: bytes outside the byte enables are sent as zeros.
@@ -404,11 +398,10 @@ impl Item for Tlp {
 
     #[inline(always)]
     fn rebuilt(self) -> Self {
-        let Self { kind, damaged, tag, address, bytes, second, patient, byte_count, ecrc, ide, payload } = self;
+        let Self { kind, tag, address, bytes, second, patient, byte_count, ecrc, ide, payload } = self;
         let Payload { memory, offset, length } = payload;
         Self {
             kind,
-            damaged,
             tag,
             address,
             bytes,
@@ -438,13 +431,13 @@ impl Item for Tlp {
     }
 
     /// Inverts a bit of the payload, or of the address where there is no payload.
-    fn flip(&mut self, seed: u64) {
-        self.damaged = true;
+    fn flip(&mut self, seed: u64) -> Option<Flip> {
         if self.payload_dw() > 0 {
-            self.payload.flip(seed);
-        } else {
-            self.address ^= 1 << (6 + seed % 6);
+            return self.payload.flip(seed, self.address);
         }
+        let before = self.word();
+        self.address ^= 1 << (6 + seed % 6);
+        Some(Flip::of_header(before, self.word()))
     }
 }
 
@@ -452,7 +445,7 @@ impl Tlp {
     /// Inverts a bit of the payload, or of the header where there is no payload.
     pub(super) fn flip_content(&mut self, seed: u64) {
         if self.payload_dw() > 0 {
-            self.payload.flip(seed);
+            self.payload.flip(seed, self.address);
         } else {
             self.flip_header(seed);
         }
@@ -534,7 +527,7 @@ mod tests {
                 let mut tlp = Tlp { kind, payload, tag, ..Tlp::read(tag, address, bytes) };
                 let mut repr = request(op, address, bytes, tag);
                 if digest {
-                    tlp.add_end_to_end_crc(true);
+                    tlp.add_end_to_end_crc();
                     repr.common = Common { td: true, ..repr.common };
                     prop_assert!(tlp.intact_end_to_end());
                 }
@@ -579,14 +572,13 @@ mod tests {
             address in addresses(),
             bytes in 1u32..=256,
             seed in any::<u64>(),
-            exact in any::<bool>(),
             write in any::<bool>(),
         ) {
             let bytes = bytes.min(4096 - (address % 4096) as u32);
-            let payload = if exact { Payload::of(vec![0xa5; bytes as usize]) } else { Payload::none() };
+            let payload = Payload::of(vec![0xa5; bytes as usize]);
             let mut tlp = if write { Tlp::write(address, bytes, payload) } else { Tlp::read(5, address, bytes) };
             let mut bare = tlp.clone();
-            tlp.add_end_to_end_crc(exact);
+            tlp.add_end_to_end_crc();
             prop_assert!(tlp.intact_end_to_end());
             let kept = tlp.clone();
             Item::flip(&mut tlp, seed);

@@ -31,15 +31,6 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// What lies at an address of host memory.
-#[derive(Debug, Clone)]
-pub struct Found {
-    /// The bytes.
-    pub payload: Payload,
-    /// Whether they are not what was once written there. For runs without data.
-    pub damaged: bool,
-}
-
 /// What became of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
@@ -68,8 +59,8 @@ impl Item for Notice {
 
 /// Host memory as the root complex reaches it.
 pub trait HostMemory {
-    /// The `bytes` at `address`, or none if nothing is mapped there.
-    fn read(&mut self, address: u64, bytes: u32) -> Option<Found>;
+    /// The `bytes` at `address`, all of them if the run carries any; none if nothing is mapped there.
+    fn read(&mut self, address: u64, bytes: u32) -> Option<Payload>;
     /// Writes what `tlp` carries.
     fn write(&mut self, tlp: &Tlp) -> Written;
 }
@@ -111,7 +102,7 @@ struct Service {
     ready: u64,
     read: Read,
     /// None if the read is refused.
-    found: Option<Found>,
+    found: Option<Payload>,
 }
 
 /// The root complex.
@@ -186,10 +177,9 @@ impl RootComplex {
             let cycle = self.clock.first_from(date);
             if let Some(ready) = self.take_read(request, cycle) {
                 let read = Read::of(request);
-                let mut found = memory.read(request.address, request.bytes);
-                match &mut found {
-                    Some(found) => found.damaged |= request.damaged,
-                    None => self.refuse(request.address),
+                let found = memory.read(request.address, request.bytes);
+                if found.is_none() {
+                    self.refuse(request.address);
                 }
                 // Without a spread nothing overtakes.
                 match self.spec.read_spread.0 {
@@ -243,7 +233,7 @@ impl RootComplex {
         &self,
         ready: u64,
         Read { tag, patient, whole }: Read,
-        found: Option<&Found>,
+        found: Option<&Payload>,
         completions: &mut Wire<Tlp>,
         wakes: &Wakes,
     ) {
@@ -259,14 +249,13 @@ impl RootComplex {
             let bytes = piece.bytes + second;
             let completion = Tlp {
                 kind: Kind::Completion,
-                damaged: found.damaged,
                 tag,
                 address: piece.address,
                 bytes,
                 second: second as u16,
                 patient,
                 byte_count: u32::from(piece.byte_count),
-                payload: found.payload.part(piece.address - whole.address, u64::from(bytes)),
+                payload: found.part(piece.address - whole.address, u64::from(bytes)),
                 ..Tlp::read(0, 0, 0)
             };
             completions.send_called(date, completion, false, wakes);

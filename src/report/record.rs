@@ -4,6 +4,7 @@ use super::{SCHEMA_VERSION, named::Named};
 use crate::{
     gpu::key_rotation::{Thresholds, Work},
     pcie::port::Traffic,
+    sim::Effect,
     system::{CopyOutcome, Direction, FailedMessage, Limiter, Memory, Outcome, UnitOutcome},
     units::Femtos,
 };
@@ -233,6 +234,19 @@ pub struct Faults {
     pub injected: usize,
     /// That struck.
     pub struck: usize,
+    /// Whose passage came with nothing that such a fault could befall.
+    pub missed: usize,
+    /// Pairs that undid each other because both inverted the same bit, by their places in the list of faults, from 1.
+    pub cancelled: Vec<[usize; 2]>,
+}
+
+impl Faults {
+    fn new(outcome: &Outcome) -> Self {
+        let (struck, injected) = outcome.faults_struck();
+        let missed = outcome.faults.iter().filter(|&&effect| effect == Effect::Missed).count();
+        let cancelled = outcome.cancelled.iter().map(|&(a, b)| [a + 1, b + 1]).collect();
+        Self { injected, struck, missed, cancelled }
+    }
 }
 
 /// What the run cost the host.
@@ -308,7 +322,7 @@ impl Report {
             },
             keys: Keys { h2d: KeyUse::new(outcome.key_work[0]), d2h: KeyUse::new(outcome.key_work[1]) },
             incidents: outcome.incidents.clone(),
-            faults: Faults { injected: outcome.faults_struck.1, struck: outcome.faults_struck.0 },
+            faults: Faults::new(outcome),
             assumed_parameters: context.assumed_parameters,
             host: Host { wall_s, cycles_per_s: cycles as f64 / wall_s, payload_bytes_per_s: bytes as f64 / wall_s },
             rerun: None,
@@ -416,6 +430,7 @@ pub(super) mod tests {
             tags_failed: u64::from(!delivered),
             delivered,
             reason: (!delivered).then(|| "message 7: the tag is wrong".to_owned()),
+            caught: None,
             limited_by: Limiter { unit: "host.cipher".into(), state: "busy".into(), fraction: 0.916 },
         };
         Outcome {
@@ -438,7 +453,8 @@ pub(super) mod tests {
             tag_queue: TagQueueOutcome { longest_exposure: Femtos(1_500_000), ..TagQueueOutcome::default() },
             incidents: vec!["link.h2d: a frame with a bad LCRC".into()],
             failed_messages: Vec::new(),
-            faults_struck: (1, 2),
+            faults: vec![Effect::Struck { time: Femtos(0), flip: None }, Effect::Missed],
+            cancelled: vec![(0, 1)],
             ticks: 5,
         }
     }

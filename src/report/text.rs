@@ -117,6 +117,13 @@ impl Report {
         }
         if self.faults.injected > 0 {
             lines.push(format!("faults: {} of {} injected have struck", self.faults.struck, self.faults.injected));
+            if self.faults.missed > 0 {
+                let missed = self.faults.missed;
+                lines.push(format!("faults: {missed} passed with nothing there that they could befall"));
+            }
+            for [a, b] in &self.faults.cancelled {
+                lines.push(format!("faults: {a} and {b} cancel each other: both invert the same bit"));
+            }
         }
         lines
     }

@@ -13,6 +13,7 @@
 
 mod activity;
 mod clock;
+mod coverage;
 mod dated;
 mod deadlock;
 mod digest;
@@ -26,8 +27,9 @@ mod wire;
 
 pub use activity::{Account, Activity, Spells, Stall};
 pub use clock::{Clock, ClockError, Now};
+pub use coverage::{Coverage, Rewritten};
 pub use digest::Digest;
-pub use fault::{Armed, FaultKind, Injection};
+pub use fault::{Armed, Effect, FaultKind, Flip, Injection};
 pub use kernel::{Control, Kernel, Machine, Order, Run, SimulationError, UnitInfo, Wait, run};
 pub use probe::{Event, Probe, Recorder};
 pub use queue::{Channel, In, Item, Out, Queue};

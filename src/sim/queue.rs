@@ -21,7 +21,7 @@
 use super::{
     dated::Dated,
     digest::Digest,
-    fault::{Armed, FaultKind, Faults},
+    fault::{Armed, FaultKind, Faults, Flip},
     probe::Probe,
     wake::{UnitId, Wakes},
 };
@@ -48,14 +48,20 @@ pub trait Item: Clone {
         false
     }
 
-    /// Inverts a bit that `seed` picks.
-    fn flip(&mut self, _seed: u64) {}
+    /// Inverts a bit that `seed` picks; none if there is none.
+    fn flip(&mut self, _seed: u64) -> Option<Flip> {
+        None
+    }
 
     /// Inverts a bit of its framing token.
-    fn flip_token(&mut self, _seed: u64) {}
+    fn flip_token(&mut self, _seed: u64) -> Option<Flip> {
+        None
+    }
 
     /// Inverts a bit that only IDE protects.
-    fn flip_protected(&mut self, _seed: u64) {}
+    fn flip_protected(&mut self, _seed: u64) -> Option<Flip> {
+        None
+    }
 }
 
 /// Fault points and probes of a queue; absent while nobody asks for them.
@@ -239,7 +245,7 @@ impl<T: Item> Queue<T> {
     #[cold]
     fn append_watched(&mut self, now: Femtos, item: T) {
         let watch = self.watch();
-        let passed = watch.faults.pass(item);
+        let passed = watch.faults.pass(item, now);
         for item in passed {
             if let Some(probe) = self.watch.as_ref().and_then(|w| w.probe.as_ref()) {
                 probe.event(now, item.word());
@@ -263,8 +269,8 @@ pub trait Channel {
     fn fault_kinds(&self) -> &'static [FaultKind];
     /// Arms a fault.
     fn arm(&mut self, armed: Armed);
-    /// How many armed faults have struck.
-    fn struck(&self) -> usize;
+    /// The faults that were armed here, and what became of them.
+    fn armed(&self) -> &[Armed];
     /// Sends each push to `probe` from now on.
     fn listen(&mut self, probe: Probe);
 }
@@ -288,8 +294,8 @@ impl<T: Item> Channel for Queue<T> {
     fn arm(&mut self, armed: Armed) {
         self.watch().faults.arm(armed);
     }
-    fn struck(&self) -> usize {
-        self.watch.as_ref().map_or(0, |w| w.faults.struck())
+    fn armed(&self) -> &[Armed] {
+        self.watch.as_ref().map_or(&[], |w| w.faults.armed())
     }
     fn listen(&mut self, probe: Probe) {
         self.watch().probe = Some(probe);
@@ -305,6 +311,12 @@ pub struct Out<'a, T> {
 }
 
 impl<T: Item> Out<'_, T> {
+    /// The instant.
+    #[must_use]
+    pub const fn now(&self) -> Femtos {
+        self.now
+    }
+
     /// Whether one more item fits. If not, the sender is woken when there is room.
     #[inline]
     pub fn has_room(&mut self) -> bool {
@@ -521,8 +533,10 @@ impl Item for u64 {
     fn word(&self) -> u64 {
         *self
     }
-    fn flip(&mut self, seed: u64) {
+    fn flip(&mut self, seed: u64) -> Option<Flip> {
+        let before = *self;
         *self ^= 1 << (seed % 64);
+        Some(Flip::of_header(before, *self))
     }
 }
 
@@ -570,12 +584,12 @@ mod tests {
     fn an_armed_fault_strikes_at_its_passage_only() {
         let (mut q, wakes) = (queue(8), Wakes::default());
         let injection = super::super::fault::Injection { place: "q".into(), kind: FaultKind::Drop, passage: 2 };
-        q.arm(Armed::new(&injection, 0));
+        q.arm(Armed::new(&injection, 0, 0));
         for n in 1..=3 {
             q.output(Femtos(n), &wakes).push(n);
         }
         let mut input = q.input(Femtos(9), &wakes);
         assert_eq!((input.pop(), input.pop(), input.pop()), (Some(1), Some(3), None));
-        assert_eq!(q.struck(), 1);
+        assert!(matches!(q.armed()[0].effect(), crate::sim::Effect::Struck { .. }));
     }
 }

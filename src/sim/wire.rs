@@ -168,7 +168,7 @@ impl<T: Item> Wire<T> {
     #[cold]
     fn send_watched(&mut self, date: Femtos, item: T, call: bool, wakes: &Wakes) {
         let passed = match &mut self.faults {
-            Some(faults) => faults.pass(item),
+            Some(faults) => faults.pass(item, date),
             None => VecDeque::from([item]),
         };
         // What is held back and let go later has a call of its own no more, so all of them call.
@@ -278,8 +278,8 @@ impl<T: Item> Channel for Wire<T> {
     fn arm(&mut self, armed: Armed) {
         self.faults.get_or_insert_with(|| Box::new(Faults::new())).arm(armed);
     }
-    fn struck(&self) -> usize {
-        self.faults.as_ref().map_or(0, |f| f.struck())
+    fn armed(&self) -> &[Armed] {
+        self.faults.as_ref().map_or(&[], |f| f.armed())
     }
     fn listen(&mut self, probe: Probe) {
         self.probe = Some(Box::new(probe));

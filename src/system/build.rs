@@ -329,7 +329,7 @@ fn sms(
 impl System {
     /// Builds the machine for a request, whose copies' bytes move into it.
     pub(super) fn new(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
-        let exact = request.data == super::request::DataMode::Exact;
+        let exact = request.carries_bytes();
         let sealing = machine.sealing();
         let format = sealing.format();
         let clocks = Clocks::new(machine)?;
@@ -377,8 +377,8 @@ impl System {
         }
         let boundary = machine.link.read_completion_boundary.0;
         let pairs = machine.link.carries_pairs();
-        let mut host_port = Port::new(&machine.link, Side::Host, clocks.mac, exact);
-        let mut gpu_port = Port::new(&machine.link, gpu_side, clocks.mac, exact);
+        let mut host_port = Port::new(&machine.link, Side::Host, clocks.mac);
+        let mut gpu_port = Port::new(&machine.link, gpu_side, clocks.mac);
         let channels = Channels::new(machine, count, &names);
         gpu_port.count_in(&channels.gpu_waiting);
         let (mut told_late, mut readers_late) = (0, false);

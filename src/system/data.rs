@@ -1,12 +1,16 @@
 //! The bytes of a run's copies: where they come from, and whether what arrives is what was sent.
+//!
+//! A copy has arrived if every byte of it was written, and if what lies there at the end is what lay at its source. The end is what counts: a
+//! wrong byte that is written again rightly is right, and a right one that is written again wrongly is wrong.
 
 use super::request::{PayloadSink, PayloadSource};
 use crate::{
-    gpu::hbm::DeviceMemory,
-    host::{Arrived, PrivateMemory, map},
+    gpu::{hbm::DeviceMemory, work::JobId},
+    host::{PrivateMemory, map},
     pcie::packet::Payload,
+    sim::Coverage,
 };
-use std::{cell::RefCell, collections::VecDeque, fmt, io, rc::Rc, sync::Arc};
+use std::{cell::RefCell, collections::VecDeque, fmt, io, ops::Range, rc::Rc, sync::Arc};
 
 /// Bytes of a chunk that is read at once.
 const CHUNK: u64 = 1 << 20;
@@ -19,14 +23,35 @@ struct CopyBytes {
     source: Box<dyn PayloadSource>,
     sink: Option<Box<dyn PayloadSink>>,
     chunks: VecDeque<(u64, Arc<Vec<u8>>)>,
-    arrived: u64,
-    damage: Option<String>,
+    arrived: Coverage,
+    /// What lies there and is not what was sent.
+    wrong: Vec<Range<u64>>,
+    /// The first write that reached beyond the copy.
+    stray: Option<Range<u64>>,
 }
 
 impl fmt::Debug for CopyBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} bytes arrived", self.arrived, self.bytes)
+        write!(f, "{} of {} bytes arrived", self.arrived.covered(), self.bytes)
     }
+}
+
+/// Takes `bytes` out of `ranges`.
+fn cut_out(ranges: &mut Vec<Range<u64>>, bytes: &Range<u64>) {
+    let outside = |old: Range<u64>| [old.start..old.end.min(bytes.start), old.start.max(bytes.end)..old.end];
+    *ranges = ranges.drain(..).flat_map(outside).filter(|left| left.start < left.end).collect();
+}
+
+/// The runs of bytes that differ, counted from the first byte of both.
+fn differences(a: &[u8], b: &[u8]) -> Vec<Range<u64>> {
+    let mut runs: Vec<Range<u64>> = Vec::new();
+    for place in (0..a.len().min(b.len())).filter(|&place| a[place] != b[place]).map(|place| place as u64) {
+        match runs.last_mut().filter(|run| run.end == place) {
+            Some(run) => run.end += 1,
+            None => runs.push(place..place + 1),
+        }
+    }
+    runs
 }
 
 impl CopyBytes {
@@ -77,16 +102,26 @@ impl CopyBytes {
         Ok(true)
     }
 
-    fn deliver(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let same = self.each_part(offset, bytes.len(), |chunk, at, done, length| {
-            chunk[at..at + length] == bytes[done..done + length]
+    /// Takes bytes that message or job `by` has written.
+    fn deliver(&mut self, offset: u64, bytes: &[u8], by: u64) -> io::Result<()> {
+        let length = self.within(offset, bytes.len() as u64);
+        let bytes = &bytes[..length as usize];
+        let mut wrong = Vec::new();
+        self.each_part(offset, bytes.len(), |chunk, at, done, length| {
+            let (sent, came) = (&chunk[at..at + length], &bytes[done..done + length]);
+            if sent != came {
+                let start = offset + done as u64;
+                wrong.extend(differences(sent, came).into_iter().map(|run| start + run.start..start + run.end));
+            }
+            true
         })?;
-        if !same {
-            self.damage.get_or_insert_with(|| damage(offset));
+        if !self.wrong.is_empty() {
+            cut_out(&mut self.wrong, &(offset..offset + length));
         }
-        self.arrived += bytes.len() as u64;
-        if self.arrived >= self.bytes {
-            // Nothing asks for them again, and a run may have thousands of copies.
+        self.wrong.append(&mut wrong);
+        self.arrived.add(offset, length, by);
+        if self.arrived.gap(self.bytes).is_none() {
+            // Nothing asks for them again but a fault, and a run may have thousands of copies.
             self.chunks = VecDeque::new();
         }
         match &mut self.sink {
@@ -94,17 +129,58 @@ impl CopyBytes {
             None => Ok(()),
         }
     }
+
+    /// How many of so many bytes from `offset` on belong to the copy; those beyond are noted.
+    fn within(&mut self, offset: u64, bytes: u64) -> u64 {
+        let length = self.bytes.saturating_sub(offset).min(bytes);
+        if length < bytes {
+            self.stray.get_or_insert(offset + length..offset.saturating_add(bytes));
+        }
+        length
+    }
+
+    /// What is wrong with what lies there, if anything, where `arrived` has been written.
+    fn complaint(&self, arrived: &Coverage) -> Option<String> {
+        let wrong = self.wrong.iter().map(|range| range.start).min();
+        let wrong = wrong.map(|offset| format!("what arrived at byte {offset} is not what was sent"));
+        let again = Some(arrived.to_string()).filter(|again| !again.is_empty());
+        let gap = arrived.gap(self.bytes);
+        #[cfg(test)]
+        let gap = gap.filter(|_| !planted::balances(arrived, self.bytes));
+        let missing = gap.map(|gap| {
+            let but = again.map_or(String::new(), |again| format!(", but {again}"));
+            format!("bytes {} to {} of {} have not arrived{but}", gap.start, gap.end - 1, self.bytes)
+        });
+        let stray = self.stray.as_ref().map(|stray| format!("bytes were written at {}, beyond its end", stray.start));
+        wrong.or(missing).or(stray)
+    }
 }
 
-/// Says that bytes at a place are wrong.
-fn damage(offset: u64) -> String {
-    format!("what arrived at byte {offset} is not what was sent")
+/// A fault of the simulator for tests, to see that they find it: a delivery that counts the sum of what came.
+#[cfg(test)]
+pub(crate) mod planted {
+    use crate::sim::Coverage;
+    use std::cell::Cell;
+
+    thread_local!(static COUNTS_SUMS: Cell<bool> = const { Cell::new(false) });
+
+    /// Plants it on this thread, or takes it away.
+    pub fn count_sums(planted: bool) {
+        COUNTS_SUMS.set(planted);
+    }
+
+    /// Whether it is planted and takes what came for all `bytes` bytes.
+    pub(super) fn balances(arrived: &Coverage, bytes: u64) -> bool {
+        let again: u64 = arrived.rewritten().iter().map(|again| again.bytes.end - again.bytes.start).sum();
+        COUNTS_SUMS.get() && arrived.covered() + again == bytes
+    }
 }
 
 /// The bytes of all copies, shared by the host's and the GPU's memory.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     copies: Vec<CopyBytes>,
+    /// Whether the run carries bytes.
     exact: bool,
     fault: Option<String>,
 }
@@ -119,7 +195,8 @@ impl Ledger {
 
     pub fn add(&mut self, bytes: u64, source: Box<dyn PayloadSource>, sink: Option<Box<dyn PayloadSink>>) {
         let chunks = VecDeque::new();
-        self.copies.push(CopyBytes { bytes, source, sink, chunks, arrived: 0, damage: None });
+        let (arrived, wrong) = (Coverage::default(), Vec::new());
+        self.copies.push(CopyBytes { bytes, source, sink, chunks, arrived, wrong, stray: None });
     }
 
     /// Why the run cannot go on: bytes could not be read or kept.
@@ -127,13 +204,15 @@ impl Ledger {
         self.fault.as_ref()
     }
 
-    /// What is wrong with what arrived of a copy, if anything. Without data, the host says what has `arrived` there.
-    pub fn complaint(&self, copy: usize, arrived: Option<Arrived>) -> Option<String> {
+    /// What has arrived of each copy, where private memory carries bytes.
+    pub fn arrivals(&self) -> impl Iterator<Item = &Coverage> {
+        self.copies.iter().map(|copy| &copy.arrived)
+    }
+
+    /// What is wrong with what arrived of a copy, if anything. Where private memory carries no bytes, the host says what has `arrived` there.
+    pub fn complaint(&self, copy: usize, arrived: Option<&Coverage>) -> Option<String> {
         let copy = self.copies.get(copy)?;
-        let damage = arrived.and_then(|a| a.damaged).map(damage);
-        let bytes = arrived.map_or(copy.arrived, |a| a.bytes);
-        let missing = (bytes != copy.bytes).then(|| format!("{bytes} of {} bytes arrived", copy.bytes));
-        copy.damage.clone().or(damage).or(missing)
+        copy.complaint(arrived.unwrap_or(&copy.arrived))
     }
 
     fn note(&mut self, result: io::Result<()>) {
@@ -153,10 +232,10 @@ impl PrivateMemory for HostBytes {
         copy.load(offset, into)
     }
 
-    fn store(&mut self, copy: usize, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn store(&mut self, copy: usize, offset: u64, bytes: &[u8], by: u64) -> io::Result<()> {
         let mut ledger = self.0.borrow_mut();
         let copy = ledger.copies.get_mut(copy).ok_or_else(|| io::Error::other("no such copy"))?;
-        copy.deliver(offset, bytes)
+        copy.deliver(offset, bytes, by)
     }
 }
 
@@ -172,24 +251,17 @@ fn place(address: u64) -> (usize, u64) {
 pub(super) struct DeviceBytes(pub SharedLedger);
 
 impl DeviceMemory for DeviceBytes {
-    fn store(&mut self, address: u64, bytes: u64, payload: &Payload, damaged: bool) {
+    fn store(&mut self, address: u64, bytes: u64, payload: &Payload, by: JobId) {
         let mut ledger = self.0.borrow_mut();
         let exact = ledger.exact;
         let (copy, offset) = place(address);
         let Some(copy) = ledger.copies.get_mut(copy) else { return };
         if exact {
-            let pieces = payload.bytes().unwrap_or_default();
-            if pieces.len() as u64 != bytes {
-                let length = pieces.len();
-                copy.damage.get_or_insert_with(|| format!("{bytes} of {length} bytes were written at byte {offset}"));
-            }
-            let result = copy.deliver(offset, pieces);
+            let result = copy.deliver(offset, payload.bytes().unwrap_or_default(), by);
             ledger.note(result);
         } else {
-            copy.arrived += bytes;
-            if damaged {
-                copy.damage.get_or_insert_with(|| damage(offset));
-            }
+            let length = copy.within(offset, bytes);
+            copy.arrived.add(offset, length, by);
         }
     }
 

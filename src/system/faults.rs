@@ -7,8 +7,9 @@ use super::{
 };
 use crate::{
     config::MachineSpec,
+    gpu::front_end::FrontEnd,
     host,
-    sim::{Armed, Channel, FaultKind, Injection, Kernel, Order},
+    sim::{Armed, Channel, Effect, FaultKind, Injection, Kernel, Order},
 };
 
 /// The IV counter of a front end's channel.
@@ -64,18 +65,18 @@ pub(super) fn arm(system: &mut System, injections: &[Injection], seed: u64) -> R
         return Ok(());
     }
     let points = points(system);
-    for injection in injections {
+    for (number, injection) in injections.iter().enumerate() {
         let known = points.iter().any(|p| p.place == injection.place && p.kinds.contains(&injection.kind));
         if !known {
             return Err(unknown(&points, injection));
         }
-        let armed = Armed::new(injection, seed);
+        let armed = Armed::new(injection, number, seed);
         if let Some(place) = [0, 1].into_iter().find(|&place| injection.place == engine_iv(place)) {
             system.front_ends[place].arm_iv_skip(armed);
         } else if let Some(channel) = system.channels.named(&injection.place) {
             channel.arm(armed);
         } else {
-            system.host.arm(injection, seed);
+            system.host.arm(injection, armed);
         }
     }
     Ok(())
@@ -95,9 +96,43 @@ fn likeness(a: &str, b: &str) -> usize {
     front + back
 }
 
-/// How many injected faults have struck.
-pub(super) fn struck(system: &System) -> usize {
-    let channels: usize = system.channels.all().into_iter().map(Channel::struck).sum();
-    let ivs = system.front_ends.iter().filter(|front_end| front_end.iv_skipped()).count();
-    channels + system.host.struck() + ivs
+/// What became of each fault, in the order in which they were asked for.
+pub(super) fn effects(system: &System) -> Vec<Effect> {
+    let channels = system.channels.all();
+    let armed = channels.iter().flat_map(|channel| channel.armed());
+    let armed = armed.chain(system.host.armed()).chain(system.front_ends.iter().flat_map(FrontEnd::armed));
+    let mut numbered: Vec<_> = armed.map(|armed| (armed.number(), armed.effect())).collect();
+    numbered.sort_by_key(|(number, _)| *number);
+    numbered.into_iter().map(|(_, effect)| effect).collect()
+}
+
+/// A fault at every point that never strikes, so that its [passages](Effect::Waiting) are counted.
+///
+/// # Errors
+/// If the machine cannot be built.
+pub fn counters(machine: &MachineSpec) -> Result<Vec<Injection>, RunError> {
+    let counter = |place: &str, kind| Injection { place: place.to_owned(), kind, passage: u64::MAX };
+    let points = fault_points(machine)?;
+    Ok(points.iter().flat_map(|point| point.kinds.iter().map(|&kind| counter(&point.place, kind))).collect())
+}
+
+/// Pairs of faults that undo each other: both invert the same bit.
+pub(super) fn cancelled(injections: &[Injection], effects: &[Effect]) -> Vec<(usize, usize)> {
+    let flip = |effect: &Effect| match effect {
+        Effect::Struck { flip, .. } => *flip,
+        _ => None,
+    };
+    let flips: Vec<_> =
+        effects.iter().enumerate().filter_map(|(number, effect)| Some((number, flip(effect)?))).collect();
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (place, &(later, ref second)) in flips.iter().enumerate() {
+        let free = |number: usize| pairs.iter().all(|&(a, b)| a != number && b != number);
+        let undone = flips[..place].iter().find(|&&(earlier, ref first)| {
+            let (a, b) = (&injections[earlier], &injections[later]);
+            free(earlier) && first.cancels(second, (&a.place, a.passage) == (&b.place, b.passage))
+        });
+        let undone = undone.map(|&(earlier, _)| earlier);
+        pairs.extend(undone.map(|earlier| (earlier, later)));
+    }
+    pairs
 }

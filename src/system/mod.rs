@@ -14,9 +14,11 @@ mod pushes;
 mod request;
 mod run;
 
-pub use faults::{FaultPoint, fault_points};
+#[cfg(test)]
+pub(crate) use data::planted;
+pub use faults::{FaultPoint, counters, fault_points};
 pub use outcome::{
-    CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome,
+    Catch, CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome,
 };
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,

@@ -4,9 +4,10 @@ use super::request::{Direction, Memory};
 use crate::{
     gpu::key_rotation::Work,
     pcie::port::Traffic,
-    sim::{SimulationError, Stall},
+    sim::{Effect, SimulationError, Stall},
     units::{Femtos, Frequency},
 };
+use serde::Serialize;
 use thiserror::Error;
 
 /// One copy.
@@ -39,8 +40,46 @@ pub struct CopyOutcome {
     pub delivered: bool,
     /// Why not, if not.
     pub reason: Option<String>,
+    /// Who found that it is not, if it is not.
+    pub caught: Option<Catch>,
     /// What limited it.
     pub limited_by: Limiter,
+}
+
+/// Who found that a copy is not delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Catch {
+    /// A port of a link with IDE: a MAC was wrong.
+    Mac,
+    /// The tag queue of the GPU: a tag was wrong or lost.
+    TagQueue,
+    /// The CPU, or the user beyond it: a tag was wrong.
+    Host,
+    /// A copy engine or its front end: a read was not answered, or not as asked; a push made no sense.
+    CopyEngine,
+    /// The driver: a completion made no sense.
+    Driver,
+    /// Nobody in the machine: only the comparison with the source at the end of the run tells.
+    Comparison,
+    /// Whoever ended the channel under a copy before it.
+    EarlierCopy,
+}
+
+impl Catch {
+    /// Its name in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mac => "mac",
+            Self::TagQueue => "tag_queue",
+            Self::Host => "host",
+            Self::CopyEngine => "copy_engine",
+            Self::Driver => "driver",
+            Self::Comparison => "comparison",
+            Self::EarlierCopy => "earlier_copy",
+        }
+    }
 }
 
 /// What limited a copy: the unit and state that most of its time went to, and how much of it.
@@ -137,10 +176,20 @@ pub struct Outcome {
     pub key_work: [Work; 2],
     /// What went wrong on the way, in words, in no particular order of time between units.
     pub incidents: Vec<String>,
-    /// Injected faults that have struck, of how many.
-    pub faults_struck: (usize, usize),
+    /// What became of the injected faults, in the order in which they were asked for.
+    pub faults: Vec<Effect>,
+    /// Pairs of faults that undid each other, since both inverted the same bit: their places in the list.
+    pub cancelled: Vec<(usize, usize)>,
     /// Ticks of units: the host's work.
     pub ticks: u64,
+}
+
+impl Outcome {
+    /// Injected faults that have struck, of how many.
+    #[must_use]
+    pub fn faults_struck(&self) -> (usize, usize) {
+        (self.faults.iter().filter(|effect| matches!(effect, Effect::Struck { .. })).count(), self.faults.len())
+    }
 }
 
 /// Why there is no outcome.

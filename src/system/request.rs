@@ -87,7 +87,7 @@ pub struct Request {
     pub copies: Vec<CopyRequest>,
     /// What the host does, in order; if empty, it makes the copies one after the other on one stream and waits for each.
     pub program: Vec<Step>,
-    /// Whether bytes are carried.
+    /// Whether the copies' bytes are the user's.
     pub data: DataMode,
     /// Seed of keys, IV masks and of the bits that faults pick.
     pub seed: u64,
@@ -97,4 +97,13 @@ pub struct Request {
     pub order: Order,
     /// Faults.
     pub injections: Vec<Injection>,
+}
+
+impl Request {
+    /// Whether the run carries bytes. One with faults always does, since what a fault does depends on bytes: sources are then read in every
+    /// data mode.
+    #[must_use]
+    pub fn carries_bytes(&self) -> bool {
+        self.data == DataMode::Exact || !self.injections.is_empty()
+    }
 }

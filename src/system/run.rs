@@ -3,8 +3,10 @@
 use super::{
     faults, limiter,
     machine::{COMPUTE, FIRST_PCE, System},
-    outcome::{CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome},
-    request::{DataMode, Direction, Memory, Request},
+    outcome::{
+        Catch, CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome,
+    },
+    request::{Direction, Memory, Request},
 };
 use crate::{
     config::MachineSpec,
@@ -63,6 +65,7 @@ pub fn check(machine: &MachineSpec, mut request: Request) -> Result<(), RunError
 fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, asked: &[Asked]) -> Outcome {
     let exposure = system.hbm.exposure();
     let counts = system.tag_queue.counts();
+    let effects = faults::effects(system);
     Outcome {
         end: run.end,
         event_digest: event_digest(system),
@@ -79,7 +82,8 @@ fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
         failed_messages: failed_messages(system),
         key_work: [system.front_ends[0].key_work(), system.front_ends[1].key_work()],
         incidents: incidents(system),
-        faults_struck: (faults::struck(system), request.injections.len()),
+        cancelled: faults::cancelled(&request.injections, &effects),
+        faults: effects,
         ticks: run.ticks,
     }
 }
@@ -134,31 +138,46 @@ fn incidents(system: &System) -> Vec<String> {
     all.extend(system.sm.iter().flat_map(|sm| sm.incidents().iter().cloned()));
     all.extend(system.engine.iter().flat_map(|engine| engine.incidents().iter().cloned()));
     for (name, port) in [("host", &system.host_port), ("GPU", &system.gpu_port)] {
-        let traffic = port.traffic();
+        let seen = port.traffic();
         let rows = [
-            (traffic.bad_lcrc, "refused for a wrong LCRC"),
-            (traffic.bad_tokens, "refused for a broken framing token"),
-            (traffic.duplicates, "dropped because it had come before"),
-            (traffic.discarded, "discarded because its IDE stream is insecure"),
+            (seen.bad_lcrc, "TLP refused for a wrong LCRC"),
+            (seen.bad_tokens, "TLP refused for a broken framing token"),
+            (seen.out_of_sequence, "TLP refused because one before was lost or refused"),
+            (seen.duplicates, "TLP dropped because it had come before"),
+            (seen.bad_dllps, "DLLP dropped for a wrong CRC"),
+            (seen.replays, "TLP sent again from the replay buffer"),
+            (seen.recoveries, "entry into Recovery"),
+            (seen.discarded, "TLP discarded because its IDE stream is insecure"),
         ];
         let said = rows.into_iter().filter(|row| row.0 > 0);
-        all.extend(said.map(|(count, what)| format!("{count} TLP at the {name} port {what}")));
+        all.extend(said.map(|(count, what)| format!("{name} port: {count} {what}")));
     }
+    let ledger = system.ledger.borrow();
+    let again = ledger.arrivals().map(ToString::to_string).zip(1..).filter(|(again, _)| !again.is_empty());
+    all.extend(again.map(|(again, copy)| format!("of copy {copy} {again}")));
     all
 }
 
 fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, asked: &[Asked]) -> Vec<CopyOutcome> {
     let ledger = system.ledger.borrow();
-    let mut before = TagCounts::default();
+    let (mut before, mut ended) = (TagCounts::default(), false);
     let rows = asked.iter().zip(system.driver.outcomes()).enumerate();
     rows.map(|(place, (asked, outcome))| {
         let counts = system.copy_ends.get(place).map_or(before, |end| end.counts);
         let (gpu_verified, gpu_failed) = (counts.verified - before.verified, counts.failed - before.failed);
         before = counts;
-        let blind = request.data == DataMode::None && asked.direction == Direction::D2h;
-        let complaint = ledger.complaint(place, blind.then(|| system.host.arrived(place)));
+        let blind = !request.carries_bytes() && asked.direction == Direction::D2h;
+        let arrived = blind.then(|| system.host.arrived(place));
+        let complaint = ledger.complaint(place, arrived.as_ref());
         let delivered = outcome.delivered && complaint.is_none();
         let secure = machine.sealed_path() && asked.direction != Direction::D2d;
+        let earlier = ended;
+        ended |= !outcome.delivered;
+        let caught = (!delivered).then(|| match outcome.delivered {
+            true => Catch::Comparison,
+            false if earlier => Catch::EarlierCopy,
+            false => catch(system, gpu_failed, outcome.tags_failed),
+        });
         CopyOutcome {
             direction: asked.direction,
             bytes: asked.bytes,
@@ -172,11 +191,25 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
             tags_verified: gpu_verified + outcome.tags_verified,
             tags_failed: gpu_failed + outcome.tags_failed,
             delivered,
+            caught,
             reason: outcome.reason.as_ref().map(|r| explained(r, system)).or(complaint).filter(|_| !delivered),
             limited_by: limited_by(machine, system, run, (place, asked)),
         }
     })
     .collect()
+}
+
+/// Who ended the channel: of those who have found something wrong, the one that is furthest from the host.
+fn catch(system: &System, gpu_failed: u64, host_failed: u64) -> Catch {
+    let engine = system.pces.iter().any(|pce| pce.failure().is_some());
+    match () {
+        () if insecure(system).is_some() => Catch::Mac,
+        () if engine => Catch::CopyEngine,
+        () if gpu_failed > 0 => Catch::TagQueue,
+        () if host_failed > 0 => Catch::Host,
+        () if system.front_ends.iter().any(|front_end| !front_end.incidents().is_empty()) => Catch::CopyEngine,
+        () => Catch::Driver,
+    }
 }
 
 fn first_verified(system: &System, direction: Direction, place: usize) -> Option<Femtos> {

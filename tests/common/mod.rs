@@ -78,6 +78,17 @@ impl Delivered {
         self.0.borrow().iter().map(|piece| piece.1.len() as u64).sum()
     }
 
+    /// Whether they leave the first `bytes` bytes as `source` has them, whatever lay there in between.
+    pub fn leave(&self, source: &mut dyn PayloadSource, bytes: u64) -> bool {
+        let mut left = vec![None; bytes as usize];
+        for (offset, piece) in self.0.borrow().iter() {
+            let place = left.iter_mut().skip(*offset as usize);
+            place.zip(piece).for_each(|(place, &byte)| *place = Some(byte));
+        }
+        let mut expected = vec![0; bytes as usize];
+        source.read(0, &mut expected).is_ok() && left.into_iter().eq(expected.into_iter().map(Some))
+    }
+
     /// Whether the pieces cover the first `bytes` bytes once each.
     pub fn covers(&self, bytes: u64) -> bool {
         let mut pieces: Vec<_> = self.0.borrow().iter().map(|(offset, piece)| (*offset, piece.len() as u64)).collect();

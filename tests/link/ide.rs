@@ -191,14 +191,14 @@ fn broken(plan: &Plan, place: &str, passage: u64, seed: u64) -> Link {
 #[test]
 fn a_bit_flipped_above_the_lcrc_makes_the_stream_insecure_and_nothing_behind_it_is_let_through() {
     for (aggregation, pcrc) in [(1, false), (1, true), (4, false), (8, true)] {
-        for (seed, exact) in (0..60).flat_map(|seed| [(seed * 977, true), (seed * 977, false)]) {
+        for seed in (0..60).map(|seed| seed * 977) {
             let spec = LinkSpec { ide: Some(IdeSpec { pcrc, ..ide(aggregation) }), ..link() };
-            let mut plan = Plan { exact, source_room: 64, ..Plan::new(spec) };
-            plan.down = vec![Feed::new(40, move |n| completion(5, BASE + n * 256, 256, exact))];
+            let mut plan = Plan { source_room: 64, ..Plan::new(spec) };
+            plan.down = vec![Feed::new(40, |n| completion(5, BASE + n * 256, 256, true))];
             let passage = seed % 40 + 1;
             let link = broken(&plan, "down", passage, seed);
             let good = (passage - 1) / u64::from(aggregation) * u64::from(aggregation);
-            assert_eq!(link.gpu_sinks[0].count, good, "{aggregation} {seed} {exact}");
+            assert_eq!(link.gpu_sinks[0].count, good, "{aggregation} {seed}");
             assert!(link.gpu_sinks[0].got.iter().all(|got| got.right));
             let seen = link.gpu.traffic();
             assert_eq!((seen.bad_macs, seen.discarded, seen.bad_lcrc), (1, 40 - good, 0));

@@ -224,12 +224,11 @@ impl Link {
             units: Vec::new(),
             roles: Vec::new(),
             wakes: Wakes::default(),
-            host: Port::new(&plan.link, Side::Host, mac, plan.exact),
+            host: Port::new(&plan.link, Side::Host, mac),
             gpu: Port::new(
                 &plan.link,
                 Side::Gpu { first_tag: 0, tags_per_pce: plan.tags_per_pce, pces: plan.pces },
                 mac,
-                plan.exact,
             ),
             host_send: Vec::new(),
             host_receive: Vec::new(),
@@ -333,7 +332,7 @@ impl Link {
 
     pub fn arm(&mut self, faults: &[(Injection, u64)]) {
         for (injection, seed) in faults {
-            let armed = Armed::new(injection, *seed);
+            let armed = Armed::new(injection, 0, *seed);
             match injection.place.as_str() {
                 "down" => self.down.arm(armed),
                 "up" => self.up.arm(armed),

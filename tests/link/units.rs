@@ -3,8 +3,8 @@
 use crate::machine::{BASE, Feed, MEMORY, Plan, SEMAPHORE, at, pattern};
 use sealsim::{
     pcie::{
-        packet::{Kind, Tlp},
-        root_complex::{Found, HostMemory, Notice, Written},
+        packet::{Kind, Payload, Tlp},
+        root_complex::{HostMemory, Notice, Written},
     },
     sim::{Activity, In, Now, Out, Queue, Stall, Wake, Wakes},
 };
@@ -203,9 +203,9 @@ pub struct ToyMemory {
 }
 
 impl HostMemory for ToyMemory {
-    fn read(&mut self, address: u64, bytes: u32) -> Option<Found> {
+    fn read(&mut self, address: u64, bytes: u32) -> Option<Payload> {
         let mapped = address >= BASE && address + u64::from(bytes) <= BASE + MEMORY;
-        mapped.then(|| Found { payload: at(address, bytes, self.exact), damaged: false })
+        mapped.then(|| at(address, bytes, self.exact))
     }
 
     fn write(&mut self, tlp: &Tlp) -> Written {

@@ -122,7 +122,7 @@ impl PushMemory for Shelf {
 struct Nothing;
 
 impl DeviceMemory for Nothing {
-    fn store(&mut self, _address: u64, _bytes: u64, _payload: &Payload, _damaged: bool) {}
+    fn store(&mut self, _address: u64, _bytes: u64, _payload: &Payload, _by: u64) {}
     fn load(&mut self, _address: u64, _bytes: u32) -> Payload {
         Payload::none()
     }

@@ -137,7 +137,7 @@ fn carry(source: u64, destination: u64, bytes: u64, memory: &mut dyn DeviceMemor
     for offset in (0..bytes).step_by(PIECE as usize) {
         let length = PIECE.min(bytes - offset);
         let payload = memory.load(source + offset, length as u32);
-        memory.store(destination + offset, length, &payload, false);
+        memory.store(destination + offset, length, &payload, 0);
     }
 }
 

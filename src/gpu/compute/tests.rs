@@ -26,7 +26,7 @@ fn spec() -> ComputeSpec {
 struct Memory(Vec<(u64, u64, Option<u8>)>);
 
 impl DeviceMemory for Memory {
-    fn store(&mut self, address: u64, bytes: u64, payload: &Payload, _damaged: bool) {
+    fn store(&mut self, address: u64, bytes: u64, payload: &Payload, _by: u64) {
         self.0.push((address, bytes, payload.bytes().and_then(|bytes| bytes.first().copied())));
     }
 

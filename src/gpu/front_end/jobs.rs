@@ -11,7 +11,8 @@ use crate::{
         spec::Sharing,
         work::{Job, JobKind, PceWork, Share, TagEntry},
     },
-    sim::{Armed, Now, Stall},
+    sim::{Now, Stall},
+    units::Femtos,
 };
 
 impl FrontEnd {
@@ -34,7 +35,7 @@ impl FrontEnd {
         if !places().all(|place| ports.work[place].output(now.time, ports.wakes).has_room()) {
             return stall(Stall::Order);
         }
-        let Some(job) = self.with_iv(job) else {
+        let Some(job) = self.with_iv(job, now.time) else {
             self.poison("the IV counter of the channel is exhausted".into());
             return None;
         };
@@ -110,9 +111,12 @@ impl FrontEnd {
         })
     }
 
-    fn with_iv(&mut self, mut job: Job) -> Option<Job> {
-        if self.skip_iv.as_mut().and_then(Armed::passage).is_some() {
-            self.ivs.advance().ok()?;
+    fn with_iv(&mut self, mut job: Job, time: Femtos) -> Option<Job> {
+        for armed in &mut self.iv_faults {
+            if armed.passage() {
+                armed.struck(time);
+                self.ivs.advance().ok()?;
+            }
         }
         let iv = self.ivs.advance().ok()?;
         job.iv_bytes = iv.to_bytes();

@@ -153,7 +153,7 @@ pub struct FrontEnd {
     flush: Option<Option<u64>>,
     /// The cycle from which the next push may begin.
     next_push: u64,
-    skip_iv: Option<Armed>,
+    iv_faults: Vec<Armed>,
     /// Work of the channel's key.
     key_work: Work,
     /// Pushes whose end the scheduler is to be told.
@@ -196,7 +196,7 @@ impl FrontEnd {
             failures: Vec::new(),
             flush: None,
             next_push: 0,
-            skip_iv: None,
+            iv_faults: Vec::new(),
             key_work: Work::default(),
             retired: VecDeque::new(),
             marks: Vec::new(),
@@ -224,13 +224,13 @@ impl FrontEnd {
 
     /// Makes the engine's IV counter take a step too many at a launch.
     pub fn arm_iv_skip(&mut self, armed: Armed) {
-        self.skip_iv = Some(armed);
+        self.iv_faults.push(armed);
     }
 
-    /// Whether that has happened.
+    /// The faults that were armed here, and what became of them.
     #[must_use]
-    pub fn iv_skipped(&self) -> bool {
-        self.skip_iv.as_ref().is_some_and(Armed::struck)
+    pub fn armed(&self) -> &[Armed] {
+        &self.iv_faults
     }
 
     /// What copies have begun, verified and ended since this was last asked.

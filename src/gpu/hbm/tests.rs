@@ -7,11 +7,11 @@ use crate::{
 };
 
 #[derive(Default)]
-struct Store(Vec<(u64, u64, Vec<u8>, bool)>);
+struct Store(Vec<(u64, u64, Vec<u8>, JobId)>);
 
 impl DeviceMemory for Store {
-    fn store(&mut self, address: u64, bytes: u64, payload: &Payload, damaged: bool) {
-        self.0.push((address, bytes, payload.bytes().unwrap_or_default().to_vec(), damaged));
+    fn store(&mut self, address: u64, bytes: u64, payload: &Payload, by: JobId) {
+        self.0.push((address, bytes, payload.bytes().unwrap_or_default().to_vec(), by));
     }
     fn load(&mut self, _address: u64, bytes: u32) -> Payload {
         Payload::of(vec![4; bytes as usize])
@@ -88,7 +88,8 @@ impl Bench {
 }
 
 fn burst(job: JobId, unverified: bool, last: bool, deposit: Option<(u64, Payload)>) -> MemoryWrite {
-    MemoryWrite { job, message: (job, 1), unverified, staged: None, bytes: 640, last, damaged: false, deposit }
+    let offset = if last { 640 } else { 0 };
+    MemoryWrite { job, message: (job, 1), unverified, staged: None, offset, bytes: 640, last, deposit }
 }
 
 fn whole() -> Option<(u64, Payload)> {
@@ -126,7 +127,7 @@ fn a_message_counts_once_it_is_verified_and_was_exposed_until_then() {
     bench.judge(99, 1, true);
     assert!(bench.store.0.is_empty());
     bench.run_to(100);
-    assert_eq!(bench.store.0, [(4096, 1280, vec![8; 1280], false)]);
+    assert_eq!(bench.store.0, [(4096, 1280, vec![8; 1280], 1)]);
     // Visible from cycle 25 on, judged in cycle 100.
     let exposed = Femtos(75 * 1_000_000);
     assert_eq!(bench.hbm.exposure(), Exposure { longest: exposed, total: exposed, scrubbed: 0 });
@@ -158,10 +159,16 @@ fn a_message_verified_before_its_bytes_came_is_never_exposed() {
 }
 
 #[test]
-fn a_message_of_which_a_burst_is_missing_is_stored_with_the_bytes_that_came() {
-    let mut bench = Bench::new();
-    bench.write(5, burst(1, true, true, whole()));
-    bench.judge(50, 1, true);
-    bench.run_to(60);
-    assert_eq!(bench.store.0[0].1, 640);
+fn of_a_message_those_bytes_are_stored_whose_burst_has_come() {
+    for twice in [false, true] {
+        let mut bench = Bench::new();
+        bench.write(5, burst(1, true, true, whole()));
+        if twice {
+            // As many bytes as the message has, but not all of them.
+            bench.write(6, burst(1, true, true, whole()));
+        }
+        bench.judge(50, 1, true);
+        bench.run_to(60);
+        assert_eq!(bench.store.0, [(4096 + 640, 640, vec![8; 640], 1)], "{twice}");
+    }
 }

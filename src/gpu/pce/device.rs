@@ -73,7 +73,7 @@ impl Pce {
                 None => self.buffered -= u64::from(data.bytes),
                 Some(JobKind::Seal | JobKind::Store) => self.send_out(number, data, now),
                 Some(_) => {
-                    let piece = Piece { bytes: data.bytes, damaged: data.damaged, payload: data.payload };
+                    let piece = Piece { bytes: data.bytes, payload: data.payload };
                     self.feed(number, piece, now, ports);
                 }
             }
@@ -93,7 +93,6 @@ impl Pce {
                 self.fail(self.first + place as u64, why, now, ports);
                 continue;
             }
-            self.transfers[place].damaged |= sealed.damaged;
             self.transfers[place].sealed = Some(sealed);
         }
     }
@@ -101,7 +100,6 @@ impl Pce {
     /// Turns data into writes to host memory.
     fn send_out(&mut self, number: u64, data: MemoryData, now: Now) {
         let transfer = &mut self.transfers[(number - self.first) as usize];
-        transfer.damaged |= data.damaged;
         if transfer.first_pass.as_ref().is_some_and(|pass| pass.absorbed < transfer.job.bytes) {
             return self.absorb(number, &data, now);
         }
@@ -143,7 +141,7 @@ impl Pce {
         let keys = self.keys.clone();
         let (mps, place) = (self.spec.max_payload, (number - self.first) as usize);
         let transfer = &mut self.transfers[place];
-        let (kind, damaged) = (transfer.job.kind, transfer.damaged);
+        let kind = transfer.job.kind;
         let target = transfer.job.destination + transfer.fed;
         let payload = match (&keys, &mut transfer.stream, text.bytes()) {
             (Some(keys), Some(stream), Some(plain)) => {
@@ -160,7 +158,7 @@ impl Pce {
         let shared = kind == JobKind::Seal && self.shared.is_some();
         for piece in RequestSplit::new(target, bytes, mps, RequestPolicy::Aligned) {
             let part = payload.part(piece.address - target, u64::from(piece.bytes));
-            let tlp = Tlp { damaged, ..Tlp::write(piece.address, piece.bytes, part) };
+            let tlp = Tlp::write(piece.address, piece.bytes, part);
             if shared {
                 self.hand_to_engine(number, u64::from(piece.bytes), u64::from(piece.bytes), Some(tlp), now.cycle);
                 continue;
@@ -189,7 +187,7 @@ impl Pce {
             let tag = match (&keys, &transfer.stream, &transfer.sealed) {
                 (_, _, Some(sealed)) => sealed.tag.clone(),
                 (Some(keys), Some(stream), _) => stream.tags(&keys.d2h),
-                _ => stand_in(&job, false, self.format),
+                _ => stand_in(&job, self.format),
             };
             if job.share.of > 1 {
                 transfer.share = Some((cycle, tag.try_into().unwrap_or_default()));

@@ -66,8 +66,9 @@ impl Pce {
     pub(super) fn abandon(&mut self, number: u64, cycle: u64) {
         let stored = self.spec.stored.is_some();
         let Some(transfer) = self.transfer(number) else { return };
-        let passed = if stored && transfer.job.kind == JobKind::Open { 0 } else { transfer.passed() };
-        let (job, mut missing) = (transfer.job.id, transfer.job.bytes * transfer.passes() - passed);
+        let (job, bytes) = (transfer.job.id, transfer.job.bytes);
+        let fed = if stored && transfer.job.kind == JobKind::Open { 0 } else { transfer.fed };
+        let first = transfer.first_pass.as_ref().map_or(0, |pass| bytes - pass.absorbed);
         let secure = matches!(transfer.job.kind, JobKind::Open | JobKind::Seal);
         // What was kept for its second pass will not be sent.
         let kept = transfer.first_pass.as_ref().filter(|pass| pass.kept_room.is_some());
@@ -77,10 +78,13 @@ impl Pce {
             side.give_up(job, cycle);
         }
         let Some(engine) = self.engine.as_mut().filter(|_| secure) else { return };
-        while missing > 0 {
-            let bytes = missing.min(1 << 20);
-            engine.accept(cycle, bytes as u32);
-            missing -= bytes;
+        // No more than is left of a pass is taken at once.
+        for mut missing in [first, bytes - fed] {
+            while missing > 0 {
+                let bytes = missing.min(1 << 20);
+                engine.accept(cycle, bytes as u32);
+                missing -= bytes;
+            }
         }
         engine.finish();
     }
@@ -139,10 +143,10 @@ impl Pce {
             // A run without data carries bytes for the tag's sake only. Where SMs have the keys, they leave them out.
             let wanted = self.keys.is_some() || self.spec.staging.is_some();
             let payload = if wanted { piece.payload.part(0, text) } else { Payload::none() };
-            self.feed(number, Piece { bytes: text as u32, damaged: piece.damaged, payload }, now, ports);
+            self.feed(number, Piece { bytes: text as u32, payload }, now, ports);
         }
         self.buffered -= behind;
-        let trailer = Piece { bytes: behind as u32, damaged: piece.damaged, payload: Payload::of(trailer) };
+        let trailer = Piece { bytes: behind as u32, payload: Payload::of(trailer) };
         self.take_expected_tag(number, &trailer, now, ports);
     }
 
@@ -184,8 +188,9 @@ impl Pce {
         transfer.bursts = transfer.bursts.wrapping_add(1);
         let call = last || transfer.bursts.is_multiple_of(CALL_EVERY);
         let (job, bytes) = (transfer.job.id, bytes as u32);
-        let (message, damaged) = ((transfer.job.share.message, transfer.job.share.of), transfer.damaged);
-        let write = |deposit| MemoryWrite { job, message, unverified, staged, bytes, last, damaged, deposit };
+        let (message, offset) = ((transfer.job.share.message, transfer.job.share.of), transfer.written);
+        transfer.written += u64::from(bytes);
+        let write = |deposit| MemoryWrite { job, message, unverified, staged, offset, bytes, last, deposit };
         if unverified && !last && !transfer.holds {
             // The bytes of a message that is opened become known at its end.
             let word = MemoryWrite::word_of(job, bytes, last);
@@ -194,7 +199,7 @@ impl Pce {
         let deposit = if unverified || staged.is_some() {
             deposit
         } else {
-            Some((transfer.job.destination + transfer.fed - u64::from(bytes), transfer.assembly.take()))
+            Some((transfer.job.destination + offset, transfer.assembly.take()))
         };
         if transfer.holds {
             transfer.held.push(write(deposit));
@@ -227,7 +232,7 @@ impl Pce {
                 }),
                 None => {
                     deposit = Some((transfer.job.destination, Payload::none()));
-                    Some(stand_in(&transfer.job, transfer.damaged, format))
+                    Some(stand_in(&transfer.job, format))
                 }
             };
             let report = TagReport { job: share.message, part: share.number, computed: true, tag };

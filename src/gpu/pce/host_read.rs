@@ -13,7 +13,6 @@ pub(super) type Refusal = (Activity, u64);
 #[derive(Debug, Default)]
 pub(super) struct Piece {
     pub bytes: u32,
-    pub damaged: bool,
     pub payload: Payload,
 }
 
@@ -21,16 +20,13 @@ impl Piece {
     /// Takes it from its place, part by part, as it was just put together.
     #[inline(always)]
     fn take(&mut self) -> Self {
-        let Self { bytes, damaged, payload } = self;
-        let taken = Self { bytes: *bytes, damaged: *damaged, payload: std::mem::take(payload) };
-        (*bytes, *damaged) = (0, false);
-        taken
+        let Self { bytes, payload } = self;
+        Self { bytes: std::mem::take(bytes), payload: std::mem::take(payload) }
     }
 
     /// Appends what came behind it.
     #[inline]
     fn join(&mut self, next: Self) {
-        self.damaged |= next.damaged;
         if self.bytes == 0 {
             self.payload = next.payload;
         } else if !self.payload.extend(&next.payload) {
@@ -236,11 +232,10 @@ impl Pce {
             return Some((slot.read.transfer, trouble));
         }
         // A requester tells completions apart by their tag alone: one that has come too late, after its tag was given out
-        // again, is taken for what it is not. A run without data must know.
-        let damaged = tlp.damaged || tlp.address != slot.read.address;
+        // again, is taken for what it is not.
         slot.read.left -= tlp.bytes;
         slot.read.address += u64::from(tlp.bytes);
-        slot.came.join(Piece { bytes: tlp.bytes, damaged, payload: std::mem::take(&mut tlp.payload) });
+        slot.came.join(Piece { bytes: tlp.bytes, payload: std::mem::take(&mut tlp.payload) });
         None
     }
 

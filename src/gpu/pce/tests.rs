@@ -439,7 +439,7 @@ fn an_engine_whose_message_was_given_up_goes_on_with_the_next() {
     let bursts = [0, 1, 2, 3, 4, 6, 5, 7].into_iter().chain(8..16);
     for burst in bursts {
         let address = DEVICE + 512 * burst;
-        let data = MemoryData { address, bytes: 512, damaged: false, payload: Payload::of(vec![0; 512]) };
+        let data = MemoryData { address, bytes: 512, payload: Payload::of(vec![0; 512]) };
         bench.data.send(bench.clock.edge(bench.cycle + 1), data, &bench.wakes);
         bench.step();
     }
@@ -487,7 +487,7 @@ fn serve_device(bench: &mut Bench, memory: &[u8]) {
             let start = (read.address - DEVICE) as usize;
             let payload = Payload::of(memory[start..start + read.bytes as usize].to_vec());
             let date = bench.clock.edge(bench.cycle + 3);
-            let data = MemoryData { address: read.address, bytes: read.bytes, damaged: false, payload };
+            let data = MemoryData { address: read.address, bytes: read.bytes, payload };
             bench.data.send(date, data, &bench.wakes);
         }
         bench.step();

@@ -65,11 +65,11 @@ impl Text {
     }
 }
 
-/// What stands in for a job's tags, or for its share of one.
-pub(super) fn stand_in(job: &Job, damaged: bool, format: Format) -> Vec<u8> {
+/// What stands in for a job's tags, or for its share of one, in a run that carries no bytes.
+pub(super) fn stand_in(job: &Job, format: Format) -> Vec<u8> {
     let (share, part) = (job.share, job.share.part);
     match share.of {
-        1 => pseudo_tags(job.nonce, job.bytes, damaged, format.tag_blocks()),
-        _ => pseudo_share(job.nonce, part.total, share.number, part.is_last(), damaged).to_vec(),
+        1 => pseudo_tags(job.nonce, job.bytes, format.tag_blocks()),
+        _ => pseudo_share(job.nonce, part.total, part.is_last()).to_vec(),
     }
 }

@@ -72,7 +72,8 @@ pub(super) struct Transfer {
     pub bursts: u32,
     /// Of a message that is sealed in two passes.
     pub first_pass: Option<Box<FirstPass>>,
-    pub damaged: bool,
+    /// Bytes that are in writes to device memory.
+    pub written: u64,
     pub assembly: Assembly,
     pub stream: Option<Text>,
     /// Of an opening transfer: the bytes opened so far.
@@ -123,7 +124,7 @@ impl Transfer {
             fed: 0,
             unwritten: 0,
             bursts: 0,
-            damaged: false,
+            written: 0,
             assembly: Assembly::default(),
             stream: None,
             opening: None,
@@ -154,7 +155,6 @@ impl Transfer {
             destination: if open { self.job.destination } else { staging },
             bytes: self.job.bytes,
             nonce: self.job.nonce,
-            damaged: self.damaged,
             text,
         }
     }
@@ -201,16 +201,6 @@ impl Transfer {
         1 + u64::from(self.first_pass.as_ref().is_some_and(|pass| pass.kept_room.is_none()))
     }
 
-    /// How often its bytes go through the engine.
-    pub fn passes(&self) -> u64 {
-        1 + u64::from(self.first_pass.is_some())
-    }
-
-    /// Bytes that have gone through the engine, in all passes.
-    pub fn passed(&self) -> u64 {
-        self.fed + self.first_pass.as_ref().map_or(0, |pass| pass.absorbed)
-    }
-
     /// Whether all bytes have passed.
     #[inline]
     pub fn fed_all(&self) -> bool {
@@ -220,7 +210,6 @@ impl Transfer {
     /// Takes the bytes of a piece.
     #[inline]
     pub fn take_in(&mut self, piece: Piece) {
-        self.damaged |= piece.damaged;
         self.assembly.push(piece.payload);
         self.hand_over(PIECE);
     }

@@ -75,7 +75,7 @@ impl Message {
                 let tag = stream.tag(key);
                 (Payload::of(text), tag.to_vec())
             }
-            _ => (Payload::none(), pseudo_tag(self.job.nonce, self.job.bytes, self.job.damaged).to_vec()),
+            _ => (Payload::none(), pseudo_tag(self.job.nonce, self.job.bytes).to_vec()),
         }
     }
 }

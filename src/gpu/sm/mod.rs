@@ -161,7 +161,7 @@ impl Sm {
             if staged.kind == JobKind::Seal {
                 let Some(place) = self.written.iter().position(|(job, ..)| job.id == staged.job) else { continue };
                 let (job, pce, text, tag) = self.written.remove(place);
-                let sealed = Sealed { job: job.id, whole: staged.bytes == job.bytes, damaged: job.damaged, text, tag };
+                let sealed = Sealed { job: job.id, whole: staged.bytes == job.bytes, text, tag };
                 ports.sealed[pce].send(self.clock.edge(now.cycle + 1), sealed, ports.wakes);
                 continue;
             }
@@ -169,7 +169,6 @@ impl Sm {
             if let Some(message) = message.filter(|message| message.ready.is_none()) {
                 message.ready = Some(now.cycle + self.launch);
                 message.whole = staged.bytes == message.job.bytes;
-                message.job.damaged |= staged.damaged;
             }
         }
     }
@@ -185,7 +184,6 @@ impl Sm {
                 continue;
             };
             running.arrived += u64::from(data.bytes);
-            running.message.job.damaged |= data.damaged;
             running.message.text.take(self.keys.as_ref(), &data.payload);
         }
     }
@@ -238,9 +236,9 @@ impl Sm {
                 message: (job.id, 1),
                 unverified: open,
                 staged: (!open).then_some(JobKind::Seal),
+                offset: piece * PIECE,
                 bytes: PIECE.min(bytes - piece * PIECE) as u32,
                 last,
-                damaged: job.damaged,
                 deposit: (open && last).then(|| (job.destination, text.clone())),
             };
             // What is sealed is complete with its tag.

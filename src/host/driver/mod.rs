@@ -425,7 +425,7 @@ impl Driver {
             let end = self.landed.unwrap_or(now.time);
             if let Some(first) = ended {
                 (outcome.start, outcome.end) = (now.time, now.time);
-                outcome.reason = Some(format!("not attempted: copy {first} has ended the channel"));
+                outcome.reason = Some(format!("not attempted: copy {} has ended the channel", first + 1));
             } else {
                 (outcome.end, outcome.messages, outcome.reason) = (end, messages, Some(reason.clone()));
                 ended = Some(copy);
@@ -440,7 +440,7 @@ impl Driver {
     fn build(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
         let Some(Current { transfer, stream, .. }) = &mut self.current else { return false };
         let (copy, stream) = (transfer.copy, *stream);
-        match transfer.next_push(self.options.pipelined_pushes, self.nonces.open.as_mut(), ports.memory) {
+        match transfer.next_push(self.options.pipelined_pushes, now.time, self.nonces.open.as_mut(), ports.memory) {
             Ok(None) => return false,
             Ok(Some(_)) if u64::from(self.rung) + 1 >= CHANNEL_ERROR => {
                 self.fail(now, "no push numbers are left".into());

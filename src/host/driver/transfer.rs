@@ -15,7 +15,7 @@ use super::{
 use crate::{
     host::{CipherDone, CipherJob, HostState, JobKind, SlotId, map},
     sim::Out,
-    units::Bytes,
+    units::{Bytes, Femtos},
 };
 use std::collections::VecDeque;
 
@@ -65,12 +65,12 @@ pub(super) struct Transfer {
     pending: VecDeque<(u32, u64)>,
 }
 
-/// Takes the next IV, and before it those that a fault makes the counter skip.
-fn next_nonce(secure: bool, nonces: &mut dyn Nonces, memory: &mut HostState) -> Result<[u8; 12], String> {
+/// Takes the next IV at `time`, and before it those that a fault makes the counter skip.
+fn next_nonce(secure: bool, time: Femtos, nonces: &mut dyn Nonces, memory: &mut HostState) -> Result<[u8; 12], String> {
     if !secure {
         return Ok([0; 12]);
     }
-    for _ in 0..memory.iv_skips() {
+    for _ in 0..memory.iv_skips(time) {
         nonces.next()?;
     }
     nonces.next()
@@ -153,7 +153,7 @@ impl Transfer {
                 let end = self.total.min(self.retired.saturating_add(self.cut.window));
                 while self.issued < end && self.outstanding < at_once && memory.staging_fill().1 > 0 && jobs.has_room()
                 {
-                    let nonce = next_nonce(self.secure, nonces, memory)?;
+                    let nonce = next_nonce(self.secure, jobs.now(), nonces, memory)?;
                     let Some(slot) = memory.take(self.bytes_of(self.issued), nonce) else { break };
                     jobs.push(self.job_of(self.issued, slot, nonce));
                     self.window.push_back(Message { slot, nonce, done: false });
@@ -203,10 +203,11 @@ impl Transfer {
         }
     }
 
-    /// The orders of the next push, and the message behind their last, if it can be built.
+    /// The orders of the next push, and the message behind their last, if it can be built at `time`.
     pub fn next_push(
         &mut self,
         pipelined_first: bool,
+        time: Femtos,
         nonces: &mut dyn Nonces,
         memory: &mut HostState,
     ) -> Result<Option<(Vec<Order>, u64)>, String> {
@@ -225,7 +226,7 @@ impl Transfer {
         }
         if self.flow == Flow::Outward {
             for message in self.submitted..upto {
-                let nonce = next_nonce(self.secure, nonces, memory)?;
+                let nonce = next_nonce(self.secure, time, nonces, memory)?;
                 let Some(slot) = memory.take(self.bytes_of(message), nonce) else { return Ok(None) };
                 self.window.push_back(Message { slot, nonce, done: false });
             }

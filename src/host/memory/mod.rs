@@ -8,12 +8,11 @@
 //!                        | PrivateMemory
 //! ```
 //!
-//! It has no clock: the root complex charges the time of its reads and writes, the cipher that of its work. In a run without data the
-//! staging slots are empty and only their flags count; tags and semaphores are real in every run. Tags are then
-//! [pseudo tags](crate::gcm::pseudo).
+//! It has no clock: the root complex charges the time of its reads and writes, the cipher that of its work. In a run that carries no bytes the
+//! staging slots are empty; tags and semaphores are real in every run. Tags are then [pseudo tags](crate::gcm::pseudo). What was written of a
+//! slot or of a copy is kept as [coverage](crate::sim::Coverage).
 
 mod buffers;
-mod damage;
 mod pinned;
 
 use super::{
@@ -28,14 +27,13 @@ use super::{
 use crate::{
     pcie::{
         packet::{Payload, Tlp},
-        root_complex::{Found, HostMemory, Notice, Written},
+        root_complex::{HostMemory, Notice, Written},
     },
-    sim::{Armed, FaultKind, Injection},
-    units::Bytes,
+    sim::{Armed, Coverage, FaultKind, Flip, Injection},
+    units::{Bytes, Femtos},
 };
 use buffers::Buffers;
 pub(super) use buffers::Touch;
-use damage::Damage;
 use pinned::Pinned;
 use std::collections::BTreeMap;
 
@@ -59,15 +57,6 @@ const USER_TAG: usize = 4;
 /// Bytes of the streams' semaphores.
 const SEMAPHORE_BYTES: usize = map::MAX_STREAMS as usize * map::STREAM_STRIDE as usize;
 
-/// What has arrived of a copy in private memory, in a run without data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Arrived {
-    /// Bytes.
-    pub bytes: u64,
-    /// The first place at which some of them were seen not to be what was sent.
-    pub damaged: Option<u64>,
-}
-
 /// Host memory.
 pub struct HostState {
     staging: Staging,
@@ -78,14 +67,13 @@ pub struct HostState {
     semaphores: [u8; SEMAPHORE_BYTES],
     private: Option<Box<dyn PrivateMemory>>,
     armed: [Vec<Armed>; FAULT_POINTS.len()],
-    damaged_bytes: u64,
-    /// By copy, in a run without data.
-    arrived: BTreeMap<usize, Arrived>,
+    /// What has arrived in private memory by copy, in a run that carries no bytes.
+    arrived: BTreeMap<usize, Coverage>,
     fault: Option<String>,
 }
 
 impl HostState {
-    /// Memory with an empty staging pool; without `private` memory the run carries no data.
+    /// Memory with an empty staging pool; without `private` memory the run carries no bytes.
     ///
     /// # Errors
     /// If the pool is empty or too large.
@@ -106,7 +94,6 @@ impl HostState {
             semaphores: [0; SEMAPHORE_BYTES],
             private,
             armed: Default::default(),
-            damaged_bytes: 0,
             arrived: BTreeMap::new(),
             fault: None,
         })
@@ -151,7 +138,7 @@ impl HostState {
         self.buffers.touch(job, staging)
     }
 
-    /// Whether the run carries data.
+    /// Whether the run carries bytes.
     #[must_use]
     pub const fn exact(&self) -> bool {
         self.private.is_some()
@@ -163,23 +150,15 @@ impl HostState {
         self.fault.as_ref()
     }
 
-    /// Bytes that were written damaged where nothing authenticates them: pinned memory.
+    /// What has arrived of a copy. In a run that carries bytes its private memory knows.
     #[must_use]
-    pub const fn damaged_bytes(&self) -> u64 {
-        self.damaged_bytes
+    pub fn arrived(&self, copy: usize) -> Coverage {
+        self.arrived.get(&copy).cloned().unwrap_or_default()
     }
 
-    /// What has arrived of a copy. In a run with data its private memory knows.
-    #[must_use]
-    pub fn arrived(&self, copy: usize) -> Arrived {
-        self.arrived.get(&copy).copied().unwrap_or_default()
-    }
-
-    /// Notes bytes of a copy that have arrived, in a run without data.
-    pub(super) fn note_arrival(&mut self, copy: usize, offset: u64, bytes: u64, damaged: bool) {
-        let arrived = self.arrived.entry(copy).or_default();
-        arrived.bytes += bytes;
-        arrived.damaged = arrived.damaged.or(damaged.then_some(offset));
+    /// Notes bytes of a copy that job `by` has written, in a run that carries none.
+    pub(super) fn note_arrival(&mut self, copy: usize, offset: u64, bytes: u64, by: u64) {
+        self.arrived.entry(copy).or_default().add(offset, bytes, by);
     }
 
     /// Notes why the run cannot go on; the first reason stays.
@@ -187,30 +166,36 @@ impl HostState {
         self.fault.get_or_insert(what);
     }
 
-    /// Arms a fault of [`FAULT_POINTS`]; false if there is no such point.
-    pub fn arm(&mut self, injection: &Injection, seed: u64) -> bool {
+    /// Arms a fault of [`FAULT_POINTS`], which is that of `injection`; false if there is no such point.
+    pub fn arm(&mut self, injection: &Injection, armed: Armed) -> bool {
         let point =
             FAULT_POINTS.iter().position(|(place, kinds)| *place == injection.place && kinds.contains(&injection.kind));
         if let Some(point) = point {
-            self.armed[point].push(Armed::new(injection, seed));
+            self.armed[point].push(armed);
         }
         point.is_some()
     }
 
-    /// How many armed faults have struck.
-    #[must_use]
-    pub fn struck(&self) -> usize {
-        self.armed.iter().flatten().filter(|armed| armed.struck()).count()
+    /// The faults that were armed here, and what became of them.
+    pub fn armed(&self) -> impl Iterator<Item = &Armed> {
+        self.armed.iter().flatten()
     }
 
-    /// Counts a passage of a fault point and gives the seeds of the faults that strike at it.
-    fn strikes(&mut self, point: usize) -> Vec<u64> {
-        self.armed[point].iter_mut().filter_map(|armed| armed.passage().map(|_| armed.seed())).collect()
+    /// Counts a passage of `bytes` past a fault point at `time`, and lets the faults whose passage it is invert bits of them. The bytes lie
+    /// at `address`, if they are in memory that others read.
+    fn pass(&mut self, point: usize, time: Femtos, bytes: &mut [u8], address: Option<u64>) {
+        for armed in &mut self.armed[point] {
+            if armed.passage() {
+                let flip = Flip::of_bytes(bytes, armed.seed(), address);
+                armed.flipped(time, flip);
+            }
+        }
     }
 
-    /// Counts an IV that the CPU takes; gives how many steps too many its counter takes before it.
-    pub(super) fn iv_skips(&mut self) -> usize {
-        self.strikes(IV).len()
+    /// Counts an IV that the CPU takes at `time`; gives how many steps too many its counter takes before it.
+    pub(super) fn iv_skips(&mut self, time: Femtos) -> usize {
+        let due = self.armed[IV].iter_mut().filter_map(|armed| armed.passage().then_some(armed));
+        due.map(|armed| armed.struck(time)).count()
     }
 
     /// Cuts the staging pool into slots for messages of at most `message` bytes; nothing of it may be in use.
@@ -254,12 +239,11 @@ impl HostState {
     /// Loads a copy's bytes into a slot and gives them, to be sealed in place. None without data or if they cannot be had.
     pub(super) fn fill(&mut self, id: SlotId, copy: usize, offset: u64) -> Option<&mut [u8]> {
         let slot = self.staging.get_mut(id)?;
-        slot.written = slot.bytes;
         let bytes = slot.bytes_of_run(self.private.is_some())?;
         match self.private.as_mut()?.load(copy, offset, bytes) {
             Ok(()) => Some(bytes),
             Err(error) => {
-                self.fault.get_or_insert(format!("copy {copy} at {offset:#x}: {error}"));
+                self.fault.get_or_insert(format!("copy {} at {offset:#x}: {error}", copy + 1));
                 None
             }
         }
@@ -271,55 +255,78 @@ impl HostState {
         match self.private.as_mut()?.load(copy, offset, &mut text) {
             Ok(()) => Some(text),
             Err(error) => {
-                self.fault.get_or_insert(format!("copy {copy} at {offset:#x}: {error}"));
+                self.fault.get_or_insert(format!("copy {} at {offset:#x}: {error}", copy + 1));
                 None
             }
         }
     }
 
-    /// Puts a sealed message into its slot; none in a run without data.
-    pub(super) fn put_text(&mut self, id: SlotId, text: Option<Vec<u8>>) {
+    /// Puts a sealed message into its slot.
+    pub(super) fn put_text(&mut self, id: SlotId, text: Vec<u8>) {
         if let Some(slot) = self.staging.get_mut(id) {
-            slot.written = slot.bytes;
-            if let Some(text) = text {
-                slot.data = std::sync::Arc::new(text);
-            }
+            slot.data = std::sync::Arc::new(text);
         }
     }
 
-    /// Stores bytes of a copy into private memory; false if they cannot be kept.
-    pub(super) fn store(&mut self, copy: usize, offset: u64, bytes: &[u8]) -> bool {
+    /// Stores bytes of a copy that job `by` has written into private memory; false if they cannot be kept.
+    pub(super) fn store(&mut self, copy: usize, offset: u64, bytes: &[u8], by: u64) -> bool {
         let Some(private) = self.private.as_mut() else { return true };
-        match private.store(copy, offset, bytes) {
+        match private.store(copy, offset, bytes, by) {
             Ok(()) => true,
             Err(error) => {
-                self.fail(format!("copy {copy} at {offset:#x}: {error}"));
+                self.fail(format!("copy {} at {offset:#x}: {error}", copy + 1));
                 false
             }
         }
     }
 
-    /// What faults do to a message that passes between a user that seals and the CPU.
-    pub(super) fn user_damage(&mut self) -> Damage {
-        Damage { text: self.strikes(USER_CIPHERTEXT), tag: self.strikes(USER_TAG) }
+    /// Lets faults strike a message, or its tag, that passes between a user who seals and the CPU at `time`.
+    pub(super) fn pass_user(&mut self, time: Femtos, text: &mut [u8], tag: &mut [u8]) {
+        self.pass(USER_CIPHERTEXT, time, text, None);
+        self.pass(USER_TAG, time, tag, None);
     }
 
-    /// Puts the tag of a message that has just been sealed beside it; `users` says that it was the user who sealed it.
-    pub(super) fn put_sealed(&mut self, id: SlotId, tag: impl Into<Vec<u8>>, users: bool) {
-        let mut damage = Damage { text: self.strikes(CIPHERTEXT), tag: self.strikes(TAG) };
-        if users {
-            let Damage { text, tag } = self.user_damage();
-            damage.text.extend(text);
-            damage.tag.extend(tag);
+    /// Puts the tag of a message that has just been sealed beside it at `time`; `users` says that it was the user who sealed it.
+    pub(super) fn put_sealed(&mut self, id: SlotId, tag: impl Into<Vec<u8>>, users: bool, time: Femtos) {
+        let mut tag = tag.into();
+        if self.armed.iter().any(|armed| !armed.is_empty()) {
+            self.pass_sealed(id, &mut tag, users, time);
         }
-        let exact = self.exact();
+        if let Some(slot) = self.staging.get_mut(id) {
+            slot.tag = tag;
+        }
+    }
+
+    /// Lets faults strike a message and its tag as they are put into staging.
+    #[cold]
+    fn pass_sealed(&mut self, id: SlotId, tag: &mut [u8], users: bool, time: Femtos) {
+        let (exact, inline) = (self.exact(), self.staging.trailer > 0);
+        let (text_at, apart) = (self.slot_address(id), self.tag_address(id));
         let Some(slot) = self.staging.get_mut(id) else { return };
-        slot.tag = damage.tag(tag.into());
-        if damage.hits_text() {
-            slot.damaged = true;
-            if let Some(bytes) = slot.bytes_of_run(exact) {
-                damage.text(bytes);
-            }
+        let tag_at = if inline { text_at + slot.bytes } else { apart };
+        let mut data = std::mem::take(&mut slot.data);
+        let text = if exact { std::sync::Arc::make_mut(&mut data).as_mut_slice() } else { &mut [] };
+        self.pass(CIPHERTEXT, time, text, Some(text_at));
+        self.pass(TAG, time, tag, Some(tag_at));
+        if users {
+            self.pass(USER_CIPHERTEXT, time, text, Some(text_at));
+            self.pass(USER_TAG, time, tag, Some(tag_at));
+        }
+        if let Some(slot) = self.staging.get_mut(id) {
+            slot.data = data;
+        }
+    }
+
+    fn read_staging(&self, id: SlotId, within: u64, bytes: u32) -> Payload {
+        let exact = self.exact();
+        let Some(slot) = self.staging.get(id) else {
+            return if exact { Slot::default().padded(within, bytes) } else { Payload::none() };
+        };
+        let beyond = within + u64::from(bytes) > slot.bytes;
+        match exact {
+            _ if beyond && (exact || self.staging.trailer > 0) => slot.padded(within, bytes),
+            true => Payload::slice(&slot.data, within, u64::from(bytes)),
+            false => Payload::none(),
         }
     }
 
@@ -353,9 +360,8 @@ impl HostState {
         let Some((id, within)) = self.staging.find(offset) else { return Written::Unmapped };
         let (trailer, inline) = (self.staging.trailer, self.staging.trailer > 0);
         if let Some(slot) = self.staging.get_mut(id) {
-            slot.damaged |= tlp.damaged;
             let text = slot.bytes.saturating_sub(within);
-            slot.written += if inline { text.min(tlp.bytes.into()) } else { tlp.bytes.into() };
+            slot.written.add(within, text.min(tlp.bytes.into()), 0);
             if inline && u64::from(tlp.bytes) > text {
                 slot.tag.resize(trailer as usize, 0);
                 slot.write_behind(within, tlp.payload.bytes().unwrap_or_default());
@@ -381,30 +387,27 @@ impl HostState {
     }
 
     fn write_pinned(&mut self, copy: usize, offset: u64, tlp: &Tlp) -> Written {
-        if !self.pinned.holds(copy, offset) {
+        if !self.pinned.holds(copy, offset, tlp.bytes.into()) {
             return Written::Unmapped;
-        }
-        if tlp.damaged {
-            self.damaged_bytes += u64::from(tlp.bytes);
         }
         match tlp.payload.bytes() {
             Some(bytes) => {
-                self.store(copy, offset, bytes);
+                self.store(copy, offset, bytes, 0);
             }
-            None => self.note_arrival(copy, offset, tlp.bytes.into(), tlp.damaged),
+            None => self.note_arrival(copy, offset, tlp.bytes.into(), 0),
         }
         Written::Data
     }
 
     fn read_pinned(&mut self, copy: usize, offset: u64, bytes: u32) -> Option<Payload> {
-        if !self.pinned.holds(copy, offset) {
+        if !self.pinned.holds(copy, offset, bytes.into()) {
             return None;
         }
         let Some(private) = self.private.as_mut() else { return Some(Payload::none()) };
         match self.pinned.read(private.as_mut(), copy, offset, u64::from(bytes)) {
             Ok(payload) => Some(payload),
             Err(error) => {
-                self.fail(format!("copy {copy} at {offset:#x}: {error}"));
+                self.fail(format!("copy {} at {offset:#x}: {error}", copy + 1));
                 None
             }
         }
@@ -412,28 +415,19 @@ impl HostState {
 }
 
 impl HostMemory for HostState {
-    fn read(&mut self, address: u64, bytes: u32) -> Option<Found> {
-        let intact = |payload| Found { payload, damaged: false };
+    fn read(&mut self, address: u64, bytes: u32) -> Option<Payload> {
         match map::place(address)? {
             Place::Staging(offset) => {
                 let (id, within) = self.staging.find(offset)?;
-                let Some(slot) = self.staging.get(id) else { return Some(intact(Payload::none())) };
-                let payload = if self.staging.trailer > 0 && within + u64::from(bytes) > slot.bytes {
-                    slot.with_tag(within, bytes)
-                } else if self.private.is_some() {
-                    Payload::slice(&slot.data, within, u64::from(bytes))
-                } else {
-                    Payload::none()
-                };
-                Some(Found { payload, damaged: slot.damaged })
+                Some(self.read_staging(id, within, bytes))
             }
-            Place::Tags(offset) => self.read_tags(offset, bytes).map(intact),
-            Place::Iv => Some(intact(Payload::of(vec![0; bytes as usize]))),
+            Place::Tags(offset) => self.read_tags(offset, bytes),
+            Place::Iv => Some(Payload::of(vec![0; bytes as usize])),
             Place::Semaphores(offset) => {
                 let at = |n| self.semaphores.get(offset as usize + n).copied().unwrap_or(0);
-                Some(intact(Payload::of((0..bytes as usize).map(at).collect())))
+                Some(Payload::of((0..bytes as usize).map(at).collect()))
             }
-            Place::Pinned { copy, offset } => self.read_pinned(copy, offset, bytes).map(intact),
+            Place::Pinned { copy, offset } => self.read_pinned(copy, offset, bytes),
         }
     }
 

@@ -25,9 +25,9 @@ impl Pinned {
         self.mapped.insert(copy, bytes);
     }
 
-    /// Whether a byte is mapped.
-    pub fn holds(&self, copy: usize, offset: u64) -> bool {
-        self.mapped.get(&copy).is_some_and(|&bytes| offset < bytes)
+    /// Whether all of `bytes` bytes are mapped; of none, whether the place is.
+    pub fn holds(&self, copy: usize, offset: u64, bytes: u64) -> bool {
+        self.mapped.get(&copy).is_some_and(|&mapped| offset.saturating_add(bytes.max(1)) <= mapped)
     }
 
     /// `bytes` bytes of a copy; those beyond its end are left out.

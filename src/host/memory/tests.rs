@@ -1,6 +1,7 @@
 //! What the root complex finds at the addresses of the map, and what its writes do.
 
 use super::*;
+use crate::sim::Effect;
 use std::{cell::RefCell, io, rc::Rc};
 
 /// Copy, offset and bytes of a store.
@@ -28,7 +29,7 @@ impl PrivateMemory for Pattern {
         into.copy_from_slice(&bytes(copy, offset, into.len() as u64));
         if self.fails { Err(io::Error::other("the disk is gone")) } else { Ok(()) }
     }
-    fn store(&mut self, copy: usize, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn store(&mut self, copy: usize, offset: u64, bytes: &[u8], _by: u64) -> io::Result<()> {
         self.stores.borrow_mut().push((copy, offset, bytes.to_vec()));
         if self.fails { Err(io::Error::other("the disk is full")) } else { Ok(()) }
     }
@@ -45,11 +46,12 @@ fn memory(private: Option<Pattern>) -> HostState {
 }
 
 fn read(memory: &mut HostState, address: u64, count: u32) -> Vec<u8> {
-    memory.read(address, count).unwrap().payload.bytes().unwrap().to_vec()
+    memory.read(address, count).unwrap().bytes().unwrap().to_vec()
 }
 
-fn injection(place: &str, kind: FaultKind, passage: u64) -> Injection {
-    Injection { place: place.into(), kind, passage }
+fn arm(memory: &mut HostState, place: &str, kind: FaultKind, passage: u64) -> bool {
+    let injection = Injection { place: place.into(), kind, passage };
+    memory.arm(&injection, Armed::new(&injection, 0, 1234))
 }
 
 #[test]
@@ -58,7 +60,7 @@ fn a_sealed_message_and_its_tag_are_read_where_the_slot_says() {
     memory.take(4096, [0; 12]).unwrap();
     let slot = memory.take(5000 - 4096, [1; 12]).unwrap();
     assert_eq!(memory.fill(slot, 3, 77).unwrap(), bytes(3, 77, 904));
-    memory.put_sealed(slot, [9; 16], false);
+    memory.put_sealed(slot, [9; 16], false, Femtos(0));
     let address = memory.slot_address(slot);
     assert_eq!(read(&mut memory, address + 4, 100), bytes(3, 81, 100));
     let address = memory.tag_address(slot);
@@ -67,16 +69,15 @@ fn a_sealed_message_and_its_tag_are_read_where_the_slot_says() {
 }
 
 #[test]
-fn a_read_of_a_slot_shares_its_bytes_and_stops_at_their_end() {
+fn a_read_of_a_slot_shares_its_bytes_and_finds_zeros_behind_them() {
     let mut memory = memory(Some(Pattern::default()));
     let slot = memory.take(100, [0; 12]).unwrap();
     memory.fill(slot, 0, 0).unwrap();
     let address = memory.slot_address(slot);
-    let mut first = memory.read(address, 64).unwrap().payload;
-    let second = memory.read(address + 64, 64).unwrap().payload;
-    assert_eq!(second.bytes().unwrap().len(), 36);
-    assert!(first.extend(&second));
-    assert!(memory.read(address + 2000, 64).unwrap().payload.bytes().unwrap().is_empty());
+    let mut first = memory.read(address, 64).unwrap();
+    assert!(first.extend(&memory.read(address + 64, 36).unwrap()));
+    assert_eq!(read(&mut memory, address + 64, 64), [bytes(0, 64, 36), vec![0; 28]].concat());
+    assert_eq!(read(&mut memory, address + 2000, 64), [0; 64]);
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn what_the_gpu_writes_lands_in_the_slot_byte_for_byte() {
     for (start, count) in [(512, 88), (0, 256), (256, 256)] {
         let tlp = Tlp::write(address + start, count, Payload::of(bytes(5, start, u64::from(count))));
         assert_eq!(memory.write(&tlp), Written::Data);
-        assert_eq!(memory.slot(slot).unwrap().spoiled(), start != 256);
+        assert_eq!(memory.slot(slot).unwrap().written.gap(600).is_some(), start != 256);
     }
     let address = memory.tag_address(slot);
     memory.write(&Tlp::write(address, 16, Payload::of(vec![4; 16])));
@@ -109,22 +110,19 @@ fn what_the_gpu_writes_lands_in_the_slot_byte_for_byte() {
 }
 
 #[test]
-fn without_data_a_write_leaves_its_length_its_damage_and_its_tag() {
+fn without_bytes_a_write_leaves_its_place_and_its_tag() {
     let mut memory = memory(None);
     let slot = memory.take(512, [0; 12]).unwrap();
     let address = memory.slot_address(slot);
+    for start in [256, 256] {
+        memory.write(&Tlp::write(address + start, 256, Payload::none()));
+        assert_eq!(memory.slot(slot).unwrap().written.gap(512), Some(0..256));
+    }
     memory.write(&Tlp::write(address, 256, Payload::none()));
-    assert!(memory.slot(slot).unwrap().spoiled());
-    memory.write(&Tlp::write(address + 256, 256, Payload::none()));
     let tag = memory.tag_address(slot);
     memory.write(&Tlp::write(tag, 16, Payload::of(vec![4; 16])));
-    assert!(!memory.slot(slot).unwrap().spoiled());
+    assert_eq!(memory.slot(slot).unwrap().written.gap(512), None);
     assert_eq!(memory.slot(slot).unwrap().tag, [4; 16]);
-    let mut damaged = Tlp::write(address, 256, Payload::none());
-    damaged.damaged = true;
-    memory.write(&damaged);
-    assert!(memory.slot(slot).unwrap().spoiled());
-    assert!(memory.read(address, 64).unwrap().damaged);
 }
 
 #[test]
@@ -155,7 +153,7 @@ fn pinned_memory_is_the_copys_own_and_is_loaded_a_chunk_at_a_time() {
     assert_eq!(*loads.borrow(), 1);
     let chunk = 1 << 20;
     assert_eq!(read(&mut memory, map::pinned(2, chunk - 10), 60), bytes(2, chunk - 10, 60));
-    assert_eq!(read(&mut memory, map::pinned(2, chunk - 10), 200), bytes(2, chunk - 10, 110));
+    assert!(memory.read(map::pinned(2, chunk - 10), 200).is_none());
     assert_eq!(*loads.borrow(), 2);
     assert!(memory.read(map::pinned(2, chunk + 100), 1).is_none());
 }
@@ -166,11 +164,10 @@ fn pinned_writes_reach_the_sink_and_a_full_sink_ends_the_run() {
     let stores = Rc::clone(&pattern.stores);
     let mut memory = memory(Some(pattern));
     memory.map_pinned(0, Bytes(100));
-    let mut tlp = Tlp::write(map::pinned(0, 10), 2, Payload::of(vec![1, 2]));
-    tlp.damaged = true;
-    assert_eq!(memory.write(&tlp), Written::Data);
+    let write = |offset| Tlp::write(map::pinned(0, offset), 2, Payload::of(vec![1, 2]));
+    assert_eq!(memory.write(&write(10)), Written::Data);
+    assert_eq!(memory.write(&write(99)), Written::Unmapped);
     assert_eq!(*stores.borrow(), [(0, 10, vec![1, 2])]);
-    assert_eq!(memory.damaged_bytes(), 2);
     assert!(memory.fault().unwrap().contains("the disk is full"));
 }
 
@@ -186,11 +183,11 @@ fn a_source_that_fails_ends_the_run() {
 fn armed_flips_strike_the_message_they_name_in_exactly_one_bit() {
     for (place, tag) in [("staging.ciphertext", false), ("staging.tag", true)] {
         let mut memory = memory(Some(Pattern::default()));
-        assert!(memory.arm(&injection(place, FaultKind::Flip, 2), 1234));
+        assert!(arm(&mut memory, place, FaultKind::Flip, 2));
         let slots = [0, 1].map(|_| memory.take(64, [0; 12]).unwrap());
         for slot in slots {
             memory.fill(slot, 0, 0).unwrap();
-            memory.put_sealed(slot, [0; 16], false);
+            memory.put_sealed(slot, [0; 16], false, Femtos(7));
         }
         let wrong = |slot: SlotId| -> (u32, u32) {
             let slot = memory.slot(slot).unwrap();
@@ -199,16 +196,16 @@ fn armed_flips_strike_the_message_they_name_in_exactly_one_bit() {
         };
         assert_eq!(wrong(slots[0]), (0, 0));
         assert_eq!(wrong(slots[1]), if tag { (0, 1) } else { (1, 0) });
-        assert_eq!(memory.slot(slots[1]).unwrap().damaged, !tag);
-        assert_eq!(memory.struck(), 1);
+        let effects: Vec<_> = memory.armed().map(Armed::effect).collect();
+        assert!(matches!(effects[..], [Effect::Struck { time: Femtos(7), flip: Some(_) }]), "{effects:?}");
     }
 }
 
 #[test]
 fn only_the_hosts_own_fault_points_can_be_armed() {
     let mut memory = memory(None);
-    assert!(!memory.arm(&injection("staging.tag", FaultKind::Drop, 1), 0));
-    assert!(!memory.arm(&injection("staging", FaultKind::Flip, 1), 0));
-    assert!(memory.arm(&injection("host.iv", FaultKind::Skip, 2), 0));
-    assert_eq!([memory.iv_skips(), memory.iv_skips(), memory.iv_skips()], [0, 1, 0]);
+    assert!(!arm(&mut memory, "staging.tag", FaultKind::Drop, 1));
+    assert!(!arm(&mut memory, "staging", FaultKind::Flip, 1));
+    assert!(arm(&mut memory, "host.iv", FaultKind::Skip, 2));
+    assert_eq!([1, 2, 3].map(|time| memory.iv_skips(Femtos(time))), [0, 1, 0]);
 }

@@ -98,7 +98,7 @@ impl PrivateMemory for Private {
         }
         self.access()
     }
-    fn store(&mut self, copy: usize, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn store(&mut self, copy: usize, offset: u64, bytes: &[u8], _by: u64) -> io::Result<()> {
         let mut stored = self.stored.borrow_mut();
         let count = stored.len().max(copy + 1);
         stored.resize(count, Vec::new());

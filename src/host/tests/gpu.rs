@@ -172,15 +172,15 @@ impl Gpu {
         let exact = memory.exact();
         match order.kind {
             OrderKind::Open | OrderKind::Fetch => {
-                let (mut text, damaged) = read(memory, order.source, order.bytes);
+                let mut text = read(memory, order.source, order.bytes);
                 if order.kind == OrderKind::Open {
                     self.opened += 1;
                     let nonce = data::nonce(1, self.opened);
-                    let tag = memory.read(order.tag, 16).unwrap().payload.bytes().unwrap().to_vec();
+                    let tag = memory.read(order.tag, 16).unwrap().bytes().unwrap().to_vec();
                     let right = if exact {
                         data::Toy.open(KeyOf::ToGpu, nonce, &mut text, &tag)
                     } else {
-                        pseudo_tag(nonce, order.bytes, damaged)[..] == tag
+                        pseudo_tag(nonce, order.bytes)[..] == tag
                     };
                     if !right {
                         return None;
@@ -198,7 +198,7 @@ impl Gpu {
                     let tag = if exact {
                         data::Toy.seal(KeyOf::FromGpu, nonce, &mut text)
                     } else {
-                        pseudo_tag(nonce, order.bytes, false).to_vec()
+                        pseudo_tag(nonce, order.bytes).to_vec()
                     };
                     memory.write(&Tlp::write(order.tag, 16, Payload::of(tag.to_vec())));
                     memory.write(&Tlp::write(order.iv, 12, Payload::of(nonce.to_vec())));
@@ -215,26 +215,20 @@ impl Gpu {
     }
 }
 
-fn read(memory: &mut HostState, address: u64, bytes: u64) -> (Vec<u8>, bool) {
-    let (mut text, mut damaged) = (Vec::new(), false);
-    for start in (0..bytes).step_by(512) {
-        let found = memory.read(address + start, (bytes - start).min(512) as u32).unwrap();
-        damaged |= found.damaged;
-        text.extend_from_slice(found.payload.bytes().unwrap_or_default());
-    }
-    (text, damaged)
+fn read(memory: &mut HostState, address: u64, bytes: u64) -> Vec<u8> {
+    let part = |start: u64| memory.read(address + start, (bytes - start).min(512) as u32).unwrap();
+    let parts = (0..bytes).step_by(512).map(part);
+    parts.flat_map(|part| part.bytes().unwrap_or_default().to_vec()).collect()
 }
 
 fn write(memory: &mut HostState, address: u64, bytes: u64, text: &[u8], lie: Option<Lie>) {
     for start in (0..bytes).step_by(256) {
         let count = (bytes - start).min(256);
         let mut part = text.get(start as usize..(start + count) as usize).map(<[u8]>::to_vec);
-        let damaged = lie == Some(Lie::Damage) && start == 0;
-        if let (true, Some(part)) = (damaged, &mut part) {
+        if let (true, Some(part)) = (lie == Some(Lie::Damage) && start == 0, &mut part) {
             part[0] ^= 1;
         }
-        let mut tlp = Tlp::write(address + start, count as u32, part.map_or(Payload::none(), Payload::of));
-        tlp.damaged = damaged;
+        let tlp = Tlp::write(address + start, count as u32, part.map_or(Payload::none(), Payload::of));
         if lie != Some(Lie::Lose) || start > 0 {
             assert_eq!(memory.write(&tlp), Written::Data);
         }

@@ -8,8 +8,8 @@ use super::{
 use crate::{
     pcie::{packet::Tlp, root_complex::Notice},
     sim::{
-        Channel, Clock, Control, Injection, Kernel, Machine, Now, Order as Ticks, Queue, Run, SimulationError, UnitId,
-        UnitInfo, Wake, Wakes, Wire, run,
+        Armed, Channel, Clock, Control, Effect, Injection, Kernel, Machine, Now, Order as Ticks, Queue, Run,
+        SimulationError, UnitId, UnitInfo, Wake, Wakes, Wire, run,
     },
     units::{Bytes, BytesPerCycle, Cycles, Frequency},
 };
@@ -133,8 +133,8 @@ impl Setup {
         let private = self.exact.then(|| Box::new(private) as Box<dyn PrivateMemory>);
         let mut memory = HostState::new(&self.staging, &self.memory, private).unwrap();
         memory.describe(&self.plans);
-        for fault in &self.faults {
-            assert!(memory.arm(fault, 4_321));
+        for (number, fault) in self.faults.iter().enumerate() {
+            assert!(memory.arm(fault, Armed::new(fault, number, 4_321)));
         }
         let counter = |direction| Box::new(Counter { direction, last: 0, limit: self.ivs });
         let nonces = NonceStreams { seal: counter(1), open: counter(2) };
@@ -185,6 +185,11 @@ pub struct Mini {
 }
 
 impl Mini {
+    /// Faults that have struck.
+    pub fn struck(&self) -> usize {
+        self.memory.armed().filter(|armed| matches!(armed.effect(), Effect::Struck { .. })).count()
+    }
+
     pub fn run(&mut self, kernel: Kernel, order: Ticks) -> Result<Run, SimulationError> {
         run(self, kernel, order, &mut |_| Control::Continue)
     }

@@ -168,7 +168,6 @@ pub(super) enum Left {
 pub(super) struct Incoming {
     engine: Engine,
     latency: u64,
-    exact: bool,
     from_host: bool,
     open: [Aggregate; CLASSES.len()],
     /// By class: invocation counter of the message that comes.
@@ -179,11 +178,10 @@ pub(super) struct Incoming {
 
 impl Incoming {
     /// `latency` is that of both sides.
-    pub fn new(engine: &IdeEngineSpec, latency: u64, exact: bool, from_host: bool) -> Self {
+    pub fn new(engine: &IdeEngineSpec, latency: u64, from_host: bool) -> Self {
         Self {
             engine: Engine::new(engine),
             latency,
-            exact,
             from_host,
             open: [Aggregate::default(); CLASSES.len()],
             counters: [1; CLASSES.len()],
@@ -205,15 +203,14 @@ impl Incoming {
         }
         let counter = self.counters[place];
         self.counters[place] += 1;
-        let (release, exact, from_host) = (done + self.latency, self.exact, self.from_host);
+        let (release, from_host) = (done + self.latency, self.from_host);
         let covered = |held: &&mut Held| held.release == Wake::NEVER && held.tlp.credits().class == class;
         let mut aggregate: Vec<_> = self.held.iter_mut().filter(covered).collect();
         let touched = aggregate.iter().any(|held| held.tlp.ide.flipped());
-        let right = !touched
-            || exact && {
-                let tlps: Vec<_> = aggregate.iter().map(|held| &held.tlp).collect();
-                authentic(&tlps, from_host, counter)
-            };
+        let right = !touched || {
+            let tlps: Vec<_> = aggregate.iter().map(|held| &held.tlp).collect();
+            authentic(&tlps, from_host, counter)
+        };
         for held in &mut aggregate {
             held.release = release;
             held.verified = right;

@@ -169,7 +169,6 @@ pub struct Traffic {
 pub struct Port {
     side: Side,
     clock: Clock,
-    exact: bool,
     ecrc: bool,
     flight: u64,
     ack_latency: u64,
@@ -190,10 +189,9 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port whose MAC runs on `clock`, the same for both ends. With `exact`, every LCRC is computed and checked over the bytes.
-    /// A flight time of zero is one of a cycle.
+    /// A port whose MAC runs on `clock`, the same for both ends. A flight time of zero is one of a cycle.
     #[must_use]
-    pub fn new(spec: &LinkSpec, side: Side, clock: Clock, exact: bool) -> Self {
+    pub fn new(spec: &LinkSpec, side: Side, clock: Clock) -> Self {
         let (own, partner) = match side {
             Side::Host => (&spec.host_credits, &spec.gpu_credits),
             Side::Gpu { .. } => (&spec.gpu_credits, &spec.host_credits),
@@ -205,14 +203,13 @@ impl Port {
             Some(ide) => {
                 let engine = if from_host { &ide.gpu } else { &ide.host };
                 let latency = ide.host.latency.0 + ide.gpu.latency.0;
-                let incoming = Incoming::new(engine, latency, exact, from_host);
+                let incoming = Incoming::new(engine, latency, from_host);
                 (Some(Box::new(Outgoing::new(ide, engine))), Some(Box::new(incoming)))
             }
         };
         Self {
             side,
             clock,
-            exact,
             ecrc: spec.ecrc,
             flight: spec.flight.0.max(1),
             ack_latency: spec.ack_latency.0,

@@ -316,7 +316,7 @@ impl Port {
     #[cold]
     fn protect(&mut self, tlp: &mut Tlp, cycle: u64) {
         if self.ecrc && tlp.ecrc.is_none() {
-            tlp.add_end_to_end_crc(self.exact);
+            tlp.add_end_to_end_crc();
         }
         if let Some(ide) = &mut self.transmitter.ide {
             ide.mark(tlp, cycle);

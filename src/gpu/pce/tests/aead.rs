@@ -125,7 +125,7 @@ fn sealing(bytes: u64, kept: u64, rate: u64) -> (u64, u64, u64) {
             read += u64::from(asked.bytes);
             free = bench.cycle.max(free) + u64::from(asked.bytes) / rate;
             let payload = Payload::of(memory[start..start + asked.bytes as usize].to_vec());
-            let data = MemoryData { address: asked.address, bytes: asked.bytes, damaged: false, payload };
+            let data = MemoryData { address: asked.address, bytes: asked.bytes, payload };
             bench.data.send(bench.clock.edge(free + 3), data, &bench.wakes);
         }
         bench.step();
@@ -180,7 +180,7 @@ fn what_was_given_up_in_either_pass_leaves_engine_and_buffers_to_the_next() {
                     answers += 1;
                     let address = if answers == wrong { asked.address ^ 512 } else { asked.address };
                     let payload = Payload::of(vec![answers as u8; 512]);
-                    let data = MemoryData { address, bytes: 512, damaged: false, payload };
+                    let data = MemoryData { address, bytes: 512, payload };
                     bench.data.send(bench.clock.edge(bench.cycle + 3), data, &bench.wakes);
                 }
                 bench.step();
