@@ -8,7 +8,7 @@ mod progress;
 pub(super) use execute::{Expected, Job};
 pub(super) use interruption::Interruption;
 
-use super::{Failure, MachineArguments};
+use super::{Failure, MachineArguments, output};
 use crate::{
     sim::Kernel,
     system::DataMode,
@@ -186,6 +186,8 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
             "run them one by one",
         );
     }
+    output::refuse_stream("--out", arguments.out.as_deref())?;
+    output::refuse_stream("--manifest", arguments.manifest.as_deref())?;
     let read = [
         ("--payload", arguments.payload.as_deref()),
         ("--workload", arguments.workload.as_deref()),

@@ -1,6 +1,6 @@
 //! `sealsim verify`: the modelled engine against published values.
 
-use super::Failure;
+use super::{Failure, output::Output};
 use crate::config::{Alone, Layers};
 use crate::gcm::spec::EngineSpec;
 use crate::validate::vectors::{Case, Other, Structural, Subject, read};
@@ -155,7 +155,7 @@ fn pass(path: &Path, cases: &[Case], subject: &mut dyn Subject, progress: &Progr
 }
 
 fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = Output;
     if format == Format::Json {
         serde_json::to_writer_pretty(&mut out, outcome)?;
         return writeln!(out);

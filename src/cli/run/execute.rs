@@ -2,7 +2,7 @@
 
 use super::{Format, Interruption, progress::Progress};
 use crate::{
-    cli::Failure,
+    cli::{Failure, output},
     config::Resolved,
     report::{Context, FailureReport, Manifest, PayloadRecord, Report, Rerun},
     sim::{Control, SimulationError},
@@ -12,7 +12,7 @@ use crate::{
 use miette::miette;
 use serde::Serialize;
 use std::{
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -114,9 +114,7 @@ impl Job {
             Format::Json => serde_json::to_string_pretty(json).map(|json| json + "\n").map_err(io::Error::from),
             Format::Text => Ok(text()),
         };
-        let mut out = io::stdout().lock();
-        let written = printed.and_then(|text| out.write_all(text.as_bytes())).and_then(|()| out.flush());
-        written.map_err(|error| Failure::output(&error))
+        printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
     }
 
     /// The failure of a run that has no outcome; as JSON it is printed as well.
