@@ -35,6 +35,7 @@ pub(in crate::cli) struct Job {
 /// What a manifest says about the run that it is of.
 pub(in crate::cli) struct Expected {
     pub event_digest: String,
+    pub simulated_ps: u64,
     pub sealsim_version: String,
     pub payload: Option<PayloadRecord>,
 }
@@ -104,7 +105,8 @@ impl Job {
         let mut report = Report::new(context, outcome);
         report.rerun = self.expected.as_ref().map(|expected| Rerun {
             expected_event_digest: expected.event_digest.clone(),
-            same: expected.event_digest == outcome.event_digest,
+            expected_simulated_ps: expected.simulated_ps,
+            same: expected.event_digest == outcome.event_digest && expected.simulated_ps == outcome.end.picos(),
         });
         report
     }
