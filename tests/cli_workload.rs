@@ -1,6 +1,7 @@
 //! `sealsim run --workload` as a process: the shipped workloads, results, manifests, and what is said of bad files.
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::{
     fs,
     path::Path,
@@ -201,6 +202,15 @@ fn the_text_names_streams() {
     assert_eq!(output.stderr, b"");
 }
 
+/// A manifest with the digest over itself that docs/results.md describes.
+fn sealed(manifest: &Value) -> String {
+    let mut manifest = manifest.clone();
+    manifest.as_object_mut().unwrap().remove("digest");
+    let digest = hex::encode(Sha256::digest(manifest.to_string()));
+    manifest["digest"] = json!(digest);
+    manifest.to_string()
+}
+
 #[test]
 fn a_manifest_repeats_a_workload_without_its_file() {
     let folder = folder();
@@ -219,11 +229,11 @@ fn a_manifest_repeats_a_workload_without_its_file() {
 
     let mut changed = manifest.clone();
     changed["workload"][3]["stream"] = json!("s0");
-    fs::write(folder.path().join("changed.json"), changed.to_string()).unwrap();
+    fs::write(folder.path().join("changed.json"), sealed(&changed)).unwrap();
     let output = sealsim(folder.path(), &["rerun", "changed.json"]);
     assert_eq!(output.status.code(), Some(1), "{}", message(&output));
     changed["workload"][6]["event"] = json!("never");
-    fs::write(folder.path().join("changed.json"), changed.to_string()).unwrap();
+    fs::write(folder.path().join("changed.json"), sealed(&changed)).unwrap();
     let output = sealsim(folder.path(), &["rerun", "changed.json"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(message(&output).contains("step 7 of `workload`: nothing earlier records"), "{}", message(&output));

@@ -3,7 +3,7 @@
 mod text;
 
 use super::{
-    Failure,
+    Failure, output,
     run::Interruption,
     validate::{Bench, catalogue, read_dataset},
 };
@@ -24,12 +24,7 @@ use crate::{
 use clap::{Args, ValueEnum};
 use miette::miette;
 use serde::Serialize;
-use std::{
-    collections::BTreeMap,
-    fs,
-    io::{self, Write as _},
-    path::PathBuf,
-};
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 /// Fits parameters of a machine to measured points, and says how well the points determine each.
 #[derive(Debug, Args)]
@@ -128,6 +123,7 @@ struct ParameterOutcome {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    output::refuse_stream("--write", arguments.write.as_deref())?;
     let shown = arguments.stages.display().to_string();
     let text = fs::read_to_string(&arguments.stages).map_err(|error| Failure::input_output(&shown, &error))?;
     let file = StageFile::read(&text).map_err(|error| refused(&shown, &error))?;
@@ -143,7 +139,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             write(path, &calibration.config, &calibration.entries).map_err(unwritten)?;
         }
         if arguments.format == Format::Text {
-            print(&text::text(&outcome))?;
+            output::print(&text::text(&outcome));
         }
         outcomes.push(outcome);
     }
@@ -151,14 +147,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let outcome =
             Outcome { schema_version: SCHEMA_VERSION, machine: calibration.machine()?.name(), stages: outcomes };
         let json = serde_json::to_string_pretty(&outcome).map_err(|error| Failure::output(&error.into()))?;
-        print(&(json + "\n"))?;
+        output::print(&(json + "\n"));
     }
     Ok(())
-}
-
-fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
 fn refused(file: &str, error: &StageError) -> Failure {
@@ -172,7 +163,7 @@ fn unwritten(error: WriteError) -> Failure {
     match error {
         WriteError::Config(error) => Failure::Config((*error).into()),
         WriteError::Content { .. } => Failure::Config(miette!("{error}")),
-        WriteError::File { .. } => Failure::InputOutput(miette!("{error}")),
+        WriteError::Unread { .. } | WriteError::Unwritten(_) => Failure::InputOutput(miette!("{error}")),
     }
 }
 

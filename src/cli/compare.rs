@@ -1,6 +1,6 @@
 //! `sealsim compare`: designs against each other on one machine.
 
-use super::{Failure, run::Interruption};
+use super::{Failure, output, run::Interruption};
 use crate::{
     config::Layers,
     cost::technology::PROCESS_SPREAD,
@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use serde::Serialize;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 /// Holds designs against each other on one machine: rates, gains, what limits each, and what each costs and risks.
 #[derive(Debug, Args)]
@@ -111,9 +111,7 @@ fn print(format: Format, comparison: Comparison) -> Result<(), Failure> {
             serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from)
         }
     };
-    let mut out = io::stdout().lock();
-    let written = printed.and_then(|text| out.write_all(text.as_bytes())).and_then(|()| out.flush());
-    written.map_err(|error| Failure::output(&error))
+    printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
 }
 
 impl Arguments {

@@ -1,9 +1,9 @@
 //! `sealsim completions`: completion scripts for shells.
 
-use super::{Arguments, Failure};
+use super::{Arguments, Failure, output::Output};
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Prints a completion script for a shell.
 #[derive(Debug, Args)]
@@ -20,7 +20,8 @@ pub struct Completions {
 impl Completions {
     pub(super) fn run(&self) -> Result<(), Failure> {
         let mut script = Vec::new();
+        // The generator panics where it cannot write, which this cannot.
         generate(self.shell, &mut Arguments::command(), "sealsim", &mut script);
-        io::stdout().write_all(&script).map_err(|error| Failure::output(&error))
+        Output.write_all(&script).map_err(|error| Failure::output(&error))
     }
 }

@@ -1,10 +1,9 @@
 //! `sealsim describe`: every parameter of a machine and where it comes from.
 
-use super::{Failure, machine::MachineArguments};
+use super::{Failure, machine::MachineArguments, output};
 use crate::config::{Kind, Parameter, Resolved};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
-use std::io::{self, Write};
 
 /// Shows a machine: each parameter with its value, its origin and the range in which it may lie.
 ///
@@ -43,7 +42,8 @@ impl Describe {
             Format::Json => format!("{:#}\n", to_json(&resolved)),
             Format::Toml => resolved.to_toml()?,
         };
-        io::stdout().write_all(text.as_bytes()).map_err(|error| Failure::output(&error))
+        output::print(&text);
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod other;
 
-use super::Failure;
+use super::{Failure, output::Output as Standard};
 use crate::config::{Alone, Layers, Role, Shipped};
 use crate::gcm::alone::{AloneError, Outcome, Trace, run as run_alone};
 use crate::gcm::bench::{Bench, MessageOutcome, Metrics};
@@ -107,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let outcome = run_alone(&spec, &bench).map_err(failure)?;
     let Some(first) = outcome.messages.first() else { return Ok(()) };
-    let mut out = io::stdout().lock();
+    let mut out = Standard;
     let written = match arguments.format {
         Format::Text => text(&mut out, arguments, &spec, &outcome),
         Format::Json => {

@@ -1,5 +1,6 @@
 //! How a verb can fail, and the exit status of each way.
 
+use super::output;
 use miette::Report;
 use std::{io, process::ExitCode};
 
@@ -31,18 +32,31 @@ impl Failure {
         }
     }
 
-    /// Shows what went wrong on standard error and gives the exit status.
+    /// Shows what went wrong on standard error and gives the exit status: that of `result`. If that is a success, but standard output does
+    /// not have all that was printed for another reason than that its reader has gone, it is that of a failed write.
     #[must_use]
     pub fn exit(result: Result<(), Self>) -> ExitCode {
-        let Err(failure) = result else { return ExitCode::SUCCESS };
+        let trouble = output::trouble().map(|error| Self::output(error));
+        let (failure, more) = match (result, trouble) {
+            (Ok(()), None) => return ExitCode::SUCCESS,
+            (Ok(()), Some(trouble)) => (trouble, None),
+            (Err(failure), trouble) => (failure, trouble),
+        };
         let status = failure.status();
+        failure.show();
+        if let Some(more) = more {
+            more.show();
+        }
+        ExitCode::from(status)
+    }
+
+    fn show(&self) {
         let (Self::Verification(report)
         | Self::Usage(report)
         | Self::Config(report)
         | Self::InputOutput(report)
-        | Self::Simulation(report)) = failure;
-        eprintln!("{report:?}");
-        ExitCode::from(status)
+        | Self::Simulation(report)) = self;
+        output::complain(format_args!("{report:?}"));
     }
 
     /// A failed read or write of `what`, for example a path.
@@ -51,13 +65,9 @@ impl Failure {
         Self::InputOutput(miette::miette!("{what}: {error}"))
     }
 
-    /// A failed write to standard output. A reader that closed the pipe has what it wanted: that ends the program
-    /// quietly.
+    /// A failed write to standard output.
     #[must_use]
     pub fn output(error: &io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            std::process::exit(0);
-        }
         Self::input_output("standard output", error)
     }
 }

@@ -1,10 +1,9 @@
 //! `sealsim list`: what is built in.
 
-use super::{Failure, list_faults};
+use super::{Failure, list_faults, output};
 use crate::config::{Role, SHIPPED, Shipped};
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use std::io::{self, Write};
 
 /// Lists the machines, designs and engines that are built in.
 ///
@@ -55,7 +54,8 @@ impl List {
             Format::Text => text(&rows),
             Format::Json => format!("{:#}\n", to_json(&rows)),
         };
-        io::stdout().write_all(text.as_bytes()).map_err(|error| Failure::output(&error))
+        output::print(&text);
+        Ok(())
     }
 }
 

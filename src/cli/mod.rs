@@ -6,9 +6,11 @@ mod completions;
 mod describe;
 mod engine;
 mod failure;
+mod limits;
 mod list;
 mod list_faults;
 mod machine;
+mod output;
 mod pareto;
 mod rerun;
 mod risk;
@@ -21,7 +23,7 @@ mod validate;
 mod verify;
 
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::{io::ErrorKind, process::ExitCode};
 
 pub use failure::Failure;
 pub use machine::MachineArguments;
@@ -58,12 +60,17 @@ enum Verb {
 /// Runs the program on the process's arguments and gives its exit status.
 #[must_use]
 pub fn main() -> ExitCode {
+    limits::report_file_size_limit();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let asked_for = !error.use_stderr();
-            let _ = error.print();
-            return ExitCode::from(if asked_for { 0 } else { 2 });
+            let printed = error.print();
+            if error.use_stderr() {
+                return ExitCode::from(2);
+            }
+            // A reader of the help that has closed the pipe has what it wanted.
+            let failed = printed.err().filter(|error| error.kind() != ErrorKind::BrokenPipe);
+            return Failure::exit(failed.map_or(Ok(()), |error| Err(Failure::output(&error))));
         }
     };
     let result: Result<(), Failure> = match arguments.verb {

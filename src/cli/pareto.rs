@@ -1,15 +1,11 @@
 //! `sealsim pareto`: the points that no other point beats.
 
-use super::Failure;
+use super::{Failure, output};
 use crate::explore::sweep::{COLUMNS, FolderRecord, Front, ParetoError, Table, front};
 use clap::{Args, ValueEnum};
 use miette::miette;
 use serde_json::{Map, Value as Json, json};
-use std::{
-    collections::BTreeMap,
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// Shows the front of a sweep: the points that no other point beats in every objective.
 #[derive(Debug, Args)]
@@ -81,8 +77,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             String::from_utf8_lossy(&Table { columns: table.columns.clone(), rows }.csv()?).into_owned()
         }
     };
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
+    output::print(&text);
+    Ok(())
 }
 
 fn text(table: &Table, front: &Front, shown: &[usize]) -> String {

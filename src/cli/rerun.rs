@@ -5,20 +5,27 @@ use super::{
     run::{Expected, Format, Interruption, Job},
 };
 use crate::{
+    files::read_text,
     report::{Manifest, ManifestError},
+    units::Bytes,
     workload::Payload,
 };
 use clap::Args;
 use miette::miette;
-use std::{fs, io, path::PathBuf};
+use std::path::PathBuf;
+
+/// The longest manifest: three times that of a workload with as many operations as there may be.
+const MOST: Bytes = Bytes(64 << 20);
 
 /// Repeat a run from its manifest alone, and check that it is the same.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 The configuration is in the manifest: no other file is read, but for a payload, which must not have changed.
 
-Exit status: 0 the same; 1 another event digest, or a copy not delivered; 3 a manifest that is broken, was edited, or is of \
-another version; 4 a file that cannot be read, or a payload that has changed; 5 a fault of the simulation.
+It holds a digest over itself, which tells whether it was edited.
+
+Exit status: 0 the same; 1 another event digest or simulated time, or a copy not delivered; 3 a manifest that is broken, was edited, has \
+a key twice, is longer than 64 MiB, or is of another version; 4 a file that cannot be read, or a payload that has changed; 5 a fault of the simulation.
 
 Example:
   sealsim run h100-nvl-tdx --copy h2d:16MiB --manifest run.json && sealsim rerun run.json")]
@@ -37,9 +44,9 @@ pub struct Arguments {
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = arguments.manifest.display();
-    let text = fs::read_to_string(&arguments.manifest).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData => Failure::Config(miette!("{path}: not a manifest of sealsim: not text")),
-        _ => Failure::input_output(&path.to_string(), &error),
+    let text = read_text(&arguments.manifest, MOST).map_err(|error| match error.is_input_output() {
+        true => Failure::InputOutput(miette!("{error}")),
+        false => Failure::Config(miette!("not a manifest of sealsim: {error}")),
     })?;
     let wrong = |error: ManifestError| Failure::Config(miette!("{path}: {error}"));
     let manifest = Manifest::read(&text).map_err(wrong)?;
@@ -54,6 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let expected = Expected {
         event_digest: manifest.event_digest,
+        simulated_ps: manifest.simulated_ps,
         sealsim_version: manifest.sealsim_version,
         payload: manifest.payload,
     };

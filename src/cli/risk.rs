@@ -1,6 +1,6 @@
 //! `sealsim risk`: what a failing tag leaves behind under each release policy.
 
-use super::{Failure, MachineArguments, run::Interruption};
+use super::{Failure, MachineArguments, output, run::Interruption};
 use crate::{
     config::Layers,
     explore::{Failures, FailuresError, Question, failures},
@@ -14,7 +14,7 @@ use crate::{
 use clap::{Args, ValueEnum};
 use miette::miette;
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io;
 
 /// Lets tags fail, one at a time, and measures under each release policy what was visible by then, what had started, and what is lost.
 #[derive(Debug, Args)]
@@ -108,9 +108,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             .map(|json| json + "\n")
             .map_err(io::Error::from),
     };
-    let mut out = io::stdout().lock();
-    let written = printed.and_then(|text| out.write_all(text.as_bytes())).and_then(|()| out.flush());
-    written.map_err(|error| Failure::output(&error))
+    printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
 }
 
 impl Arguments {

@@ -8,7 +8,7 @@ mod progress;
 pub(super) use execute::{Expected, Job};
 pub(super) use interruption::Interruption;
 
-use super::{Failure, MachineArguments};
+use super::{Failure, MachineArguments, output};
 use crate::{
     sim::Kernel,
     system::DataMode,
@@ -58,7 +58,7 @@ pub struct Arguments {
     #[command(flatten)]
     machine: MachineArguments,
     /// A copy: DIR is h2d, d2h or d2d; SIZE as 64MiB, or a bare number of bytes, the whole payload if empty or left out;
-    /// MEM is pinned (default) or pageable. May be given several times
+    /// MEM is pinned (default) or pageable, and left out for d2d. May be given several times
     #[arg(long = "copy", value_name = "DIR[:SIZE[:MEM]]", required_unless_present = "workload")]
     copies: Vec<CopyArgument>,
     /// What the host does, from this TOML file: copies, kernels and events on several streams, and repeats. In place of --copy
@@ -186,6 +186,8 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
             "run them one by one",
         );
     }
+    output::refuse_stream("--out", arguments.out.as_deref())?;
+    output::refuse_stream("--manifest", arguments.manifest.as_deref())?;
     let read = [
         ("--payload", arguments.payload.as_deref()),
         ("--workload", arguments.workload.as_deref()),

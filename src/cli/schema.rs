@@ -1,9 +1,8 @@
 //! `sealsim schema`: the JSON Schema of configuration files.
 
-use super::Failure;
+use super::{Failure, output};
 use crate::config;
 use clap::Args;
-use std::io::{self, Write};
 
 /// Prints the JSON Schema of a configuration file, for completion and checks in an editor.
 ///
@@ -18,6 +17,7 @@ pub struct Schema {}
 impl Schema {
     pub(super) fn run(&self) -> Result<(), Failure> {
         let text = format!("{:#}\n", config::schema());
-        io::stdout().write_all(text.as_bytes()).map_err(|error| Failure::output(&error))
+        output::print(&text);
+        Ok(())
     }
 }

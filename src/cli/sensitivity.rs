@@ -1,6 +1,6 @@
 //! `sealsim sensitivity`: which parameters that nobody knows exactly move the answer.
 
-use super::{Failure, run::Interruption};
+use super::{Failure, output::Output, run::Interruption};
 use crate::explore::sensitivity::{
     Conclusion, End, Flip, Question, Range, Sensitivity, SensitivityError, Swing, Together, sensitivity,
 };
@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         SensitivityError::Stopped => Failure::Verification(miette!("interrupted")),
         error @ SensitivityError::Base(_) => Failure::Simulation(miette!("{error}")),
     })?;
-    let mut out = io::stdout().lock();
+    let mut out = Output;
     let written = match arguments.format {
         Format::Text => out.write_all(text(&answer, arguments.top).as_bytes()),
         Format::Json => {

@@ -1,9 +1,14 @@
 //! `sealsim sweep`: a study's points into one table.
 
-use super::{Failure, run::Interruption};
+use super::{
+    Failure,
+    output::{self, Output},
+    run::Interruption,
+};
 use crate::explore::sweep::{
     Ended, Folder, FolderError, Point, Row, Stopped, Study, StudyError, Table, TableError, Tabled,
 };
+use crate::files::write_whole;
 use crate::report::plot::chart::Chart;
 use crate::sim::Control;
 use crate::validate::pool;
@@ -139,9 +144,12 @@ fn read(path: &Path) -> Result<(Study, String), Failure> {
 }
 
 fn plan(study: &Study) -> Result<(), Failure> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(Output);
     for point in study.points()? {
         line(&mut out, &point)?;
+        if output::is_lost() {
+            break;
+        }
     }
     out.flush().map_err(|error| Failure::output(&error))
 }
@@ -154,7 +162,7 @@ fn line(out: &mut impl Write, value: &impl serde::Serialize) -> Result<(), Failu
 fn run_points(study: &Study) -> Result<(), Failure> {
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
-    let mut out = io::stdout().lock();
+    let mut out = Output;
     for (text, number) in io::stdin().lock().lines().zip(1..) {
         let text = text.map_err(|error| Failure::input_output("standard input", &error))?;
         let wrong = |error| Failure::InputOutput(miette!("standard input, line {number}: {error}"));
@@ -169,6 +177,12 @@ fn run_points(study: &Study) -> Result<(), Failure> {
         let row = study.run(point, &observer).map_err(|Stopped| interrupted(number - 1))?;
         line(&mut out, &row)?;
         out.flush().map_err(|error| Failure::output(&error))?;
+        if output::is_lost() {
+            return Err(Failure::InputOutput(miette!(
+                help = "what was printed is whole; give `run-point` the points whose rows are missing",
+                "standard output takes no more at the row of line {number}: the points that follow have not run"
+            )));
+        }
     }
     Ok(())
 }
@@ -199,6 +213,7 @@ fn merge(study: &Path, files: &[PathBuf], out: &Path) -> Result<(), Failure> {
 }
 
 fn sweep(whole: &Whole) -> Result<(), Failure> {
+    output::refuse_stream("--plot", whole.plot.as_deref())?;
     let (study, text) = read(&whole.study)?;
     let mut folder = Folder::open(&whole.out, &study, &text)?;
     let (total, done) = study.progress(&folder)?;
@@ -222,7 +237,7 @@ fn sweep(whole: &Whole) -> Result<(), Failure> {
 fn draw(study: &Study, folder: &Path, file: &Path) -> Result<(), Failure> {
     let table = Table::read_csv(&folder.join("points.csv"))?;
     let chart = Chart::of(&study.spec, &table).map_err(|error| Failure::Config(miette!("{error}")))?;
-    fs::write(file, chart.svg()).map_err(|error| Failure::input_output(&file.display().to_string(), &error))
+    write_whole(file, chart.svg().as_bytes()).map_err(|error| Failure::InputOutput(miette!("{error}")))
 }
 
 fn bar(total: u64, done: u64) -> ProgressBar {
@@ -237,7 +252,6 @@ fn bar(total: u64, done: u64) -> ProgressBar {
 /// Writes the tables of what is there, and says what it is.
 fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
     let Tabled { rows, refused, reason, missing } = study.tabulate(folder)?;
-    let mut out = io::stdout().lock();
     let shown = folder.path().display();
     let mut text = format!("{rows} points in {shown}/points.csv and points.parquet");
     if refused > 0 {
@@ -246,7 +260,7 @@ fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
     if missing > 0 {
         text += &format!("; {missing} have not run");
     }
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| Failure::output(&error))?;
+    output::print(&(text + "\n"));
     match reason.filter(|_| refused == rows) {
         Some(first) => Err(Failure::Config(miette!("no point of the study is possible; the first: {first}"))),
         None => Ok(()),

@@ -151,7 +151,7 @@ fn run_decode(arguments: &Decode) -> Result<(), Failure> {
 }
 
 fn print_items(items: &[Item], format: Format) -> io::Result<()> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(super::output::Output);
     for (index, item) in items.iter().enumerate() {
         match format {
             Format::Json => {
@@ -195,7 +195,7 @@ fn read_input() -> Result<String, Failure> {
 
 fn run_encode(arguments: &Encode) -> Result<(), Failure> {
     let lines = encode::lines(&read_input()?, arguments.wire).map_err(Failure::Usage)?;
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(super::output::Output);
     let printed = lines.iter().try_for_each(|line| writeln!(out, "{}", hex::encode(line)));
     printed.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }

@@ -5,8 +5,9 @@ mod text;
 
 pub(super) use bench::{Bench, catalogue, read_dataset};
 
-use super::{Failure, run::Interruption};
+use super::{Failure, output, run::Interruption};
 use crate::{
+    files::write_whole,
     report::{
         SCHEMA_VERSION,
         plot::{Panel, svg},
@@ -17,8 +18,7 @@ use clap::{Args, ValueEnum};
 use miette::miette;
 use serde::Serialize;
 use std::{
-    fs,
-    io::{self, Write},
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -104,9 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         Format::Text => Ok(text::text(&scores, &panels)),
     };
-    let mut out = io::stdout().lock();
-    let written = printed.and_then(|text| out.write_all(text.as_bytes())).and_then(|()| out.flush());
-    written.map_err(|error| Failure::output(&error))
+    printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
 }
 
 impl Arguments {
@@ -130,11 +128,11 @@ impl Arguments {
 
 /// One file for each plot, named after its title.
 fn plot(folder: &Path, panels: &[Panel]) -> Result<(), Failure> {
-    let failed = |path: &Path, error: io::Error| Failure::input_output(&path.display().to_string(), &error);
-    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    let failed = |error| Failure::input_output(&folder.display().to_string(), &error);
+    fs::create_dir_all(folder).map_err(failed)?;
     for panel in panels {
         let path = folder.join(file_name(&panel.title));
-        fs::write(&path, svg::draw(panel)).map_err(|error| failed(&path, error))?;
+        write_whole(&path, svg::draw(panel).as_bytes()).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
     }
     Ok(())
 }

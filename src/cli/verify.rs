@@ -1,15 +1,17 @@
 //! `sealsim verify`: the modelled engine against published values.
 
-use super::Failure;
+use super::{Failure, output::Output};
+use crate::aead::bytes::Scheme;
 use crate::config::{Alone, Layers};
+use crate::files::read_text;
 use crate::gcm::spec::EngineSpec;
-use crate::validate::vectors::{Case, Other, Structural, Subject, read};
+use crate::units::Bytes;
+use crate::validate::vectors::{Case, Mismatch, Other, Problem, Structural, Subject, read};
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use serde::Serialize;
 use std::{
-    fs,
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
 };
@@ -23,13 +25,20 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Passes AES-GCM test vectors through the structural engine, cycle by cycle.
+    /// Passes test vectors of AES-GCM, or of an engine's AEAD, through the structural engine, cycle by cycle.
+    ///
+    /// A case that can say nothing about the engine, because the algorithm has no such key or no such tag, is skipped with its reason,
+    /// and never counts as passed.
+    ///
+    /// Exit status: 0 all cases passed; 1 one failed, or was skipped; 2 a file of another algorithm than the engine's, or of one that is
+    /// not modelled; 3 a wrong engine; 4 a file that cannot be read, or is none of vectors.
     Vectors(Vectors),
 }
 
 #[derive(Debug, Args)]
 struct Vectors {
-    /// NIST CAVP response files (.rsp) or Wycheproof files (.json) for AES-GCM and GMAC, or for the AEAD of an engine with another.
+    /// NIST CAVP response files (.rsp) for AES-GCM, or Wycheproof files (.json), of at most 64 MiB each. A Wycheproof file names its
+    /// algorithm: AES-GCM and AES-GMAC, or that of an engine with another AEAD.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The engine: a shipped one or that of a machine, by path or built-in name (`sealsim list`), or of a TOML file with an engine at
@@ -60,9 +69,11 @@ struct FileOutcome {
     path: String,
     passed: u64,
     failed: u64,
-    /// Cases that were not tried. There are none: the field says so.
+    /// Cases that are malformed: they can say nothing about the engine.
     skipped: u64,
     failures: Vec<CaseFailure>,
+    /// Those that were skipped, and why.
+    skips: Vec<CaseFailure>,
 }
 
 #[derive(Debug, Serialize)]
@@ -71,11 +82,17 @@ struct CaseFailure {
     what: String,
 }
 
+/// The longest file of vectors; the longest published ones have 3 MB.
+const MOST: Bytes = Bytes(64 << 20);
+
+/// The longest file with an engine.
+const MOST_OF_ENGINE: Bytes = Bytes(1 << 20);
+
 /// Runs the verb.
 ///
 /// # Errors
-/// [`Failure::Verification`] if a case fails, [`Failure::InputOutput`] for a file that cannot be read,
-/// [`Failure::Config`] for an engine that cannot be built.
+/// [`Failure::Verification`] if a case fails or can say nothing, [`Failure::InputOutput`] for a file that cannot be read,
+/// [`Failure::Usage`] for one of another algorithm than the engine's, [`Failure::Config`] for an engine that cannot be built.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let What::Vectors(vectors) = &arguments.what;
     let engine = match &vectors.engine {
@@ -94,28 +111,44 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for path in &vectors.files {
         files.push((path, cases_of(path)?));
     }
-    let progress = progress(files.iter().map(|(_, cases)| cases.len() as u64).sum());
     let mut subject: Box<dyn Subject> = match engine.clone() {
         Alone::Gcm(spec) => Box::new(Structural::new(spec)),
         Alone::Other(spec) => Box::new(Other::new(spec)),
     };
+    files.iter().try_for_each(|(path, cases)| check_algorithm(path, cases, &engine, &*subject))?;
+    let progress = progress(files.iter().map(|(_, cases)| cases.len() as u64).sum());
     let files = files.iter().map(|(path, cases)| pass(path, cases, &mut *subject, &progress)).collect();
     progress.finish_and_clear();
     let outcome = Outcome { engine, files };
     print(&outcome, vectors.format).map_err(|error| Failure::output(&error))?;
-    match outcome.files.iter().map(|file| file.failed).sum::<u64>() {
-        0 => Ok(()),
-        failed => Err(Failure::Verification(miette!("{failed} cases failed"))),
+    let sum = |count: fn(&FileOutcome) -> u64| outcome.files.iter().map(count).sum::<u64>();
+    match (sum(|file| file.failed), sum(|file| file.skipped)) {
+        (0, 0) => Ok(()),
+        (failed, 0) => Err(Failure::Verification(miette!("{failed} cases failed"))),
+        (failed, skipped) => {
+            Err(Failure::Verification(miette!("{failed} cases failed; {skipped} are malformed and say nothing")))
+        }
     }
 }
 
-fn text_of(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| Failure::input_output(&path.display().to_string(), &error))
+fn cases_of(path: &Path) -> Result<Vec<Case>, Failure> {
+    let text = read_text(path, MOST).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+    read(&text).map_err(|error| {
+        let report = miette!("{}: {error}", path.display());
+        if error.problem == Problem::Algorithm { Failure::Usage(report) } else { Failure::InputOutput(report) }
+    })
 }
 
-fn cases_of(path: &Path) -> Result<Vec<Case>, Failure> {
-    let text = text_of(path)?;
-    read(&text).map_err(|error| Failure::InputOutput(miette!("{}: {error}", path.display())))
+/// Refuses a file of another algorithm: all of its invalid cases would pass.
+fn check_algorithm(path: &Path, cases: &[Case], engine: &Alone, subject: &dyn Subject) -> Result<(), Failure> {
+    let other = cases.iter().map(|case| case.algorithm).find(|algorithm| !subject.algorithms().contains(algorithm));
+    let Some(other) = other else { return Ok(()) };
+    let name = match engine {
+        Alone::Gcm(_) => "AES-GCM",
+        Alone::Other(spec) => spec.scheme().map_or("no AEAD", Scheme::name),
+    };
+    let help = "give an engine of the file's algorithm with --engine; `sealsim list` names those that are built in";
+    Err(Failure::Usage(miette!(help = help, "{}: vectors of {other}, but the engine is one of {name}", path.display())))
 }
 
 /// The engine of a machine or a shipped engine, by path or built-in name, or one at the top level of a file.
@@ -125,7 +158,11 @@ fn engine_of(path: &Path) -> Result<Alone, Failure> {
         return layered();
     }
     let refusal = |error: &dyn std::fmt::Display| Failure::Config(miette!("{}: {error}", path.display()));
-    let table: toml::Table = text_of(path)?.parse().map_err(|error| refusal(&error))?;
+    let text = read_text(path, MOST_OF_ENGINE).map_err(|error| match error.is_input_output() {
+        true => Failure::InputOutput(miette!("{error}")),
+        false => Failure::Config(miette!("{error}")),
+    })?;
+    let table: toml::Table = text.parse().map_err(|error| refusal(&error))?;
     if ["extends", "engine", "aead", "link", "copy_engine"].iter().any(|key| table.contains_key(*key)) {
         return layered();
     }
@@ -143,26 +180,29 @@ fn progress(cases: u64) -> ProgressBar {
 }
 
 fn pass(path: &Path, cases: &[Case], subject: &mut dyn Subject, progress: &ProgressBar) -> FileOutcome {
-    let mut failures = Vec::new();
+    let (mut failures, mut skips) = (Vec::new(), Vec::new());
     for case in cases {
         if let Err(mismatch) = case.check(subject) {
-            failures.push(CaseFailure { case: case.id.clone(), what: mismatch.to_string() });
+            let malformed = matches!(mismatch, Mismatch::Malformed(_));
+            let list = if malformed { &mut skips } else { &mut failures };
+            list.push(CaseFailure { case: case.id.clone(), what: mismatch.to_string() });
         }
         progress.inc(1);
     }
-    let failed = failures.len() as u64;
-    FileOutcome { path: path.display().to_string(), passed: cases.len() as u64 - failed, failed, skipped: 0, failures }
+    let (failed, skipped) = (failures.len() as u64, skips.len() as u64);
+    let passed = cases.len() as u64 - failed - skipped;
+    FileOutcome { path: path.display().to_string(), passed, failed, skipped, failures, skips }
 }
 
 fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = Output;
     if format == Format::Json {
         serde_json::to_writer_pretty(&mut out, outcome)?;
         return writeln!(out);
     }
     for file in &outcome.files {
         writeln!(out, "{}: {} passed, {} failed, {} skipped", file.path, file.passed, file.failed, file.skipped)?;
-        for failure in &file.failures {
+        for failure in file.failures.iter().chain(&file.skips) {
             writeln!(out, "  {}: {}", failure.case, failure.what)?;
         }
     }

@@ -1,5 +1,12 @@
-//! Files as people hand them in: bounded, told what is wrong with them in one short sentence.
+//! Files as people hand them in, bounded and told what is wrong with them in one short sentence; and files that are written whole or
+//! not at all.
 
+mod json;
+mod place;
 mod text;
+mod whole;
 
+pub use json::parse_json;
+pub use place::{destination, standard_stream};
 pub use text::{ReadError, excerpt, read_text, read_text_from};
+pub use whole::{WholeFile, is_under_way, write_whole};

@@ -1,8 +1,11 @@
 //! Everything that a run depends on, and what it gave: enough to run it again anywhere.
+//!
+//! A manifest holds a digest over itself, so that one that was changed on its way, or edited, is not taken for the record of a run. It is
+//! no signature: whoever edits a manifest can compute the digest anew.
 
-use super::SCHEMA_VERSION;
 use crate::{
     config::{ConfigError, Resolved},
+    files::{excerpt, parse_json},
     host::map,
     sim::{Injection, Kernel},
     system::{DataMode, Outcome},
@@ -10,14 +13,18 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use thiserror::Error;
+
+/// Version of manifests: it changes when a field is added, renamed or removed, or its meaning changes.
+pub const MANIFEST_VERSION: u32 = 2;
 
 /// A run's manifest. Nothing in it depends on the host, but for the payload's path.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// [`SCHEMA_VERSION`].
+    /// [`MANIFEST_VERSION`].
     pub schema_version: u32,
     /// Version of the program that wrote it.
     pub sealsim_version: String,
@@ -48,6 +55,8 @@ pub struct Manifest {
     pub simulated_ps: u64,
     /// The resolved configuration.
     pub config: Value,
+    /// SHA-256 over all other fields, hexadecimal: over them as one JSON object without white space, the keys of each object sorted.
+    pub digest: String,
 }
 
 /// A payload as it was.
@@ -82,15 +91,16 @@ pub enum ManifestError {
         reason: String,
     },
     /// Written by a version with other fields.
-    #[error(
-        "the manifest has schema_version {found}, this version of sealsim reads {SCHEMA_VERSION}: use sealsim {writer}"
-    )]
+    #[error("the manifest has schema_version {found}, this version of sealsim reads {MANIFEST_VERSION}: {remedy}")]
     OtherVersion {
         /// Its schema version.
         found: u64,
-        /// The program that wrote it.
-        writer: String,
+        /// What to do.
+        remedy: String,
     },
+    /// It has no digest over itself, or another.
+    #[error("the manifest {0}: it is not as a run has written it; make the run again with --manifest")]
+    Edited(&'static str),
     /// A part does not agree with another.
     #[error("the manifest contradicts itself: {reason}; it was edited")]
     Contradiction {
@@ -107,8 +117,8 @@ impl Manifest {
     #[must_use]
     pub fn new(resolved: &Resolved, workload: &Workload, payload: Option<PayloadRecord>, outcome: &Outcome) -> Self {
         let faults = workload.injections.iter().cloned().map(|one| InjectionArgument(one).to_string());
-        Self {
-            schema_version: SCHEMA_VERSION,
+        let mut manifest = Self {
+            schema_version: MANIFEST_VERSION,
             sealsim_version: env!("CARGO_PKG_VERSION").into(),
             config_digest: resolved.digest.clone(),
             overlays: resolved.designs.iter().map(|design| design.name.clone()).collect(),
@@ -126,7 +136,17 @@ impl Manifest {
             event_digest: outcome.event_digest.clone(),
             simulated_ps: outcome.end.picos(),
             config: resolved.to_value(),
-        }
+            digest: String::new(),
+        };
+        manifest.digest = manifest.own_digest();
+        manifest
+    }
+
+    /// The digest over all other fields.
+    fn own_digest(&self) -> String {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        value.as_object_mut().map(|fields| fields.remove(DIGEST));
+        digest(value)
     }
 
     /// Reads a manifest.
@@ -135,14 +155,25 @@ impl Manifest {
     /// If it is not one, or of another version.
     pub fn read(text: &str) -> Result<Self, ManifestError> {
         let malformed = |error: serde_json::Error| ManifestError::Malformed { reason: error.to_string() };
-        let value: Value = serde_json::from_str(text).map_err(malformed)?;
+        let mut value = parse_json(text).map_err(malformed)?;
         let Some(found) = value.get("schema_version").and_then(Value::as_u64) else {
             return Err(ManifestError::Malformed { reason: "it has no `schema_version`".into() });
         };
-        if found != u64::from(SCHEMA_VERSION) {
-            let writer = value.get("sealsim_version").and_then(Value::as_str).unwrap_or("of that time").to_owned();
-            return Err(ManifestError::OtherVersion { found, writer });
+        if found != u64::from(MANIFEST_VERSION) {
+            let writer = value.get("sealsim_version").and_then(Value::as_str).unwrap_or("of that time");
+            let remedy = match writer {
+                env!("CARGO_PKG_VERSION") => "make the run again with --manifest".to_owned(),
+                writer => format!("use sealsim {}", excerpt(writer, 20)),
+            };
+            return Err(ManifestError::OtherVersion { found, remedy });
         }
+        let Some(Value::String(stated)) = value.as_object_mut().and_then(|fields| fields.remove(DIGEST)) else {
+            return Err(ManifestError::Edited("has no `digest` over itself"));
+        };
+        if stated != digest(value.clone()) {
+            return Err(ManifestError::Edited("was edited: its `digest` is not that of its other fields"));
+        }
+        value[DIGEST] = stated.into();
         serde_json::from_value(value).map_err(malformed)
     }
 
@@ -217,6 +248,14 @@ impl Manifest {
     }
 }
 
+const DIGEST: &str = "digest";
+
+/// SHA-256 over a value without white space and with sorted keys, hexadecimal.
+fn digest(mut value: Value) -> String {
+    value.sort_all_objects();
+    hex::encode(Sha256::digest(value.to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{super::record::tests::outcome, *};
@@ -252,9 +291,12 @@ mod tests {
         Manifest::new(&resolved, &workload, Some(payload), &outcome())
     }
 
+    /// Why a manifest that was changed and got a new digest is refused.
     fn refused(change: impl Fn(&mut Value)) -> String {
         let mut value = serde_json::to_value(manifest()).unwrap();
         change(&mut value);
+        value.as_object_mut().unwrap().remove(DIGEST);
+        value[DIGEST] = digest(value.clone()).into();
         let read = Manifest::read(&value.to_string()).and_then(|manifest| {
             manifest.resolved()?;
             manifest.workload()
@@ -284,7 +326,31 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_that_was_edited_is_refused() {
+    fn an_edit_of_any_field_is_told_by_the_digest() {
+        let whole = serde_json::to_value(manifest()).unwrap();
+        let refused = |value: &Value| Manifest::read(&value.to_string()).unwrap_err().to_string();
+        for path in ["/simulated_ps", "/seed", "/overlays/0", "/config/provenance", "/payload/path", "/digest"] {
+            let mut edited = whole.clone();
+            *edited.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = json!("edited");
+            assert!(refused(&edited).contains("was edited: its `digest`"), "{path}: {}", refused(&edited));
+        }
+        let mut without = whole.clone();
+        without.as_object_mut().unwrap().remove(DIGEST);
+        assert!(refused(&without).contains("has no `digest`"), "{}", refused(&without));
+        let twice = whole.to_string().replacen('{', "{\"seed\": 1, ", 1);
+        assert!(Manifest::read(&twice).unwrap_err().to_string().contains("`seed` is given twice"));
+        let spaced = serde_json::to_string_pretty(&whole).unwrap();
+        assert!(Manifest::read(&spaced).is_ok(), "white space is no edit");
+    }
+
+    #[test]
+    fn a_manifest_of_an_earlier_version_is_to_be_made_again() {
+        let text = refused(|value| value["schema_version"] = json!(1));
+        assert!(text.contains("schema_version 1") && text.contains("make the run again"), "{text}");
+    }
+
+    #[test]
+    fn a_manifest_that_contradicts_itself_is_refused() {
         for (path, value, phrase) in [
             ("/config_digest", json!("00"), "`config_digest` is not that"),
             ("/confidential_computing", json!(false), "contradicts itself"),

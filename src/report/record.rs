@@ -265,7 +265,9 @@ pub struct Host {
 pub struct Rerun {
     /// The digest that the manifest holds.
     pub expected_event_digest: String,
-    /// Whether this run's is the same.
+    /// The simulated time that the manifest holds, in ps.
+    pub expected_simulated_ps: u64,
+    /// Whether both are this run's.
     pub same: bool,
 }
 
@@ -339,9 +341,16 @@ impl Report {
                 format!("copy {number} was not delivered: {reason}")
             })
             .collect();
-        if let Some(Rerun { expected_event_digest, same: false }) = &self.rerun {
-            let found = &self.event_digest;
-            all.push(format!("the event digest is {found}, but the manifest says {expected_event_digest}"));
+        if let Some(Rerun { expected_event_digest, expected_simulated_ps, .. }) = &self.rerun {
+            let (digest, time) = (&self.event_digest, self.simulated_ps);
+            if digest != expected_event_digest {
+                all.push(format!("the event digest is {digest}, but the manifest says {expected_event_digest}"));
+            }
+            if time != *expected_simulated_ps {
+                all.push(format!(
+                    "the run took {time} ps of simulated time, but the manifest says {expected_simulated_ps} ps"
+                ));
+            }
         }
         all
     }
@@ -528,9 +537,15 @@ pub(super) mod tests {
     fn a_copy_that_was_not_delivered_and_another_digest_are_shortcomings() {
         let mut report = report(false);
         assert_eq!(report.shortcomings(), ["copy 2 was not delivered: message 7: the tag is wrong"]);
-        report.rerun = Some(Rerun { expected_event_digest: "ff".into(), same: false });
+        let (digest, time) = (report.event_digest.clone(), report.simulated_ps);
+        let rerun = |digest: &str, expected_simulated_ps, same| {
+            Some(Rerun { expected_event_digest: digest.into(), expected_simulated_ps, same })
+        };
+        report.rerun = rerun("ff", time, false);
         assert!(report.shortcomings()[1].contains("the manifest says ff"));
-        report.rerun = Some(Rerun { expected_event_digest: "ff".into(), same: true });
+        report.rerun = rerun(&digest, time + 1, false);
+        assert!(report.shortcomings()[1].contains(&format!("the manifest says {} ps", time + 1)));
+        report.rerun = rerun(&digest, time, true);
         assert_eq!(report.shortcomings().len(), 1);
     }
 }

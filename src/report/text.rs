@@ -155,7 +155,11 @@ impl Report {
         ];
         if let Some(rerun) = &self.rerun {
             let verdict = if rerun.same { "the same as" } else { "NOT the same as" };
-            lines.push(format!("{verdict} in the manifest, {}", rerun.expected_event_digest));
+            lines.push(format!(
+                "{verdict} in the manifest, {} after {}",
+                rerun.expected_event_digest,
+                time(rerun.expected_simulated_ps)
+            ));
         }
         lines
     }

@@ -67,6 +67,14 @@ pub enum CopyError {
         /// What stands there.
         text: String,
     },
+    /// A kind of host memory for a copy that touches none.
+    #[error(
+        "`{text}`: a d2d copy stays within the device and uses no host memory; leave it out, for example d2d:64KiB"
+    )]
+    NoHostMemory {
+        /// What stands there.
+        text: String,
+    },
     /// A fourth part.
     #[error("`{text}` is one part too many: a copy is DIR[:SIZE[:MEM]], for example d2h:1GiB:pinned")]
     Surplus {
@@ -82,7 +90,11 @@ impl FromStr for CopyArgument {
         let mut parts = text.split(':');
         let direction = read_direction(parts.next().unwrap_or_default())?;
         let bytes = parts.next().filter(|size| !size.is_empty()).map(read_size).transpose()?;
-        let memory = parts.next().map_or(Ok(Memory::Pinned), read_memory)?;
+        let memory = match parts.next() {
+            None => Memory::Pinned,
+            Some(memory) if direction != Direction::D2d => read_memory(memory)?,
+            Some(memory) => return Err(CopyError::NoHostMemory { text: memory.to_owned() }),
+        };
         match parts.next() {
             Some(surplus) => Err(CopyError::Surplus { text: surplus.to_owned() }),
             None => Ok(Self { direction, bytes, memory }),
@@ -156,7 +168,8 @@ pub const fn memory_name(memory: Memory) -> &'static str {
 impl fmt::Display for Copy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { direction, bytes, memory } = *self;
-        write!(f, "{}:{bytes}:{}", direction_name(direction), memory_name(memory))
+        write!(f, "{}:{bytes}", direction_name(direction))?;
+        if direction == Direction::D2d { Ok(()) } else { write!(f, ":{}", memory_name(memory)) }
     }
 }
 
@@ -198,6 +211,8 @@ mod tests {
             ("h2d:999999999999999999999999999999999999999999", "the largest copy"),
             ("h2d:4MiB:pined", "pinned or pageable"),
             ("h2d:4MiB:", "`` is no kind of host memory"),
+            ("d2d:64KiB:pinned", "`pinned`: a d2d copy stays within the device"),
+            ("d2d::pageable", "uses no host memory"),
             ("h2d:4MiB:pinned:twice", "`twice` is one part too many"),
         ] {
             let error = read(text).unwrap_err().to_string();
@@ -214,9 +229,11 @@ mod tests {
         #[test]
         fn what_is_printed_reads_back(bytes in 1..=MAX_BYTES, pageable: bool) {
             let memory = if pageable { Memory::Pageable } else { Memory::Pinned };
-            let copy = Copy { direction: Direction::D2h, bytes, memory };
-            let again = CopyArgument { direction: Direction::D2h, bytes: Some(bytes), memory };
-            prop_assert_eq!(read(&copy.to_string()), Ok(again));
+            for (direction, memory) in [(Direction::D2h, memory), (Direction::D2d, Memory::Pinned)] {
+                let copy = Copy { direction, bytes, memory };
+                let again = CopyArgument { direction, bytes: Some(bytes), memory };
+                prop_assert_eq!(read(&copy.to_string()), Ok(again));
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Format, Interruption, progress::Progress};
 use crate::{
-    cli::Failure,
+    cli::{Failure, output},
     config::Resolved,
     report::{Context, FailureReport, Manifest, PayloadRecord, Report, Rerun},
     sim::{Control, SimulationError},
@@ -12,7 +12,7 @@ use crate::{
 use miette::miette;
 use serde::Serialize;
 use std::{
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -35,6 +35,7 @@ pub(in crate::cli) struct Job {
 /// What a manifest says about the run that it is of.
 pub(in crate::cli) struct Expected {
     pub event_digest: String,
+    pub simulated_ps: u64,
     pub sealsim_version: String,
     pub payload: Option<PayloadRecord>,
 }
@@ -104,7 +105,8 @@ impl Job {
         let mut report = Report::new(context, outcome);
         report.rerun = self.expected.as_ref().map(|expected| Rerun {
             expected_event_digest: expected.event_digest.clone(),
-            same: expected.event_digest == outcome.event_digest,
+            expected_simulated_ps: expected.simulated_ps,
+            same: expected.event_digest == outcome.event_digest && expected.simulated_ps == outcome.end.picos(),
         });
         report
     }
@@ -114,9 +116,7 @@ impl Job {
             Format::Json => serde_json::to_string_pretty(json).map(|json| json + "\n").map_err(io::Error::from),
             Format::Text => Ok(text()),
         };
-        let mut out = io::stdout().lock();
-        let written = printed.and_then(|text| out.write_all(text.as_bytes())).and_then(|()| out.flush());
-        written.map_err(|error| Failure::output(&error))
+        printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
     }
 
     /// The failure of a run that has no outcome; as JSON it is printed as well.

@@ -1,12 +1,13 @@
 //! Whether two paths are the same file.
 
+use crate::files::destination;
 use std::path::{Path, PathBuf};
 
 type Named<'a> = (&'a str, Option<&'a Path>);
 
 /// Finds a file that is to be written and is also read, or written twice: both names and the path.
 pub(super) fn clash<'a>(read: &[Named<'a>], written: &[Named<'a>]) -> Option<(&'a str, &'a str, PathBuf)> {
-    let placed = |(name, path): &Named<'a>| path.and_then(place).map(|place| (*name, place));
+    let placed = |(name, path): &Named<'a>| Some((*name, destination((*path)?).ok()?));
     let mut known: Vec<_> = read.iter().filter_map(placed).collect();
     for (name, place) in written.iter().filter_map(placed) {
         if let Some((other, _)) = known.iter().find(|(_, known)| *known == place) {
@@ -15,12 +16,6 @@ pub(super) fn clash<'a>(read: &[Named<'a>], written: &[Named<'a>]) -> Option<(&'
         known.push((name, place));
     }
     None
-}
-
-/// Where a path leads, links resolved; the file itself need not exist.
-fn place(path: &Path) -> Option<PathBuf> {
-    let folder = || path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    path.canonicalize().ok().or_else(|| Some(folder().canonicalize().ok()?.join(path.file_name()?)))
 }
 
 #[cfg(test)]
@@ -39,5 +34,11 @@ mod tests {
         assert!(clash(&[("p", None)], &[("o", Some(&new)), ("m", Some(&same_new))]).is_some());
         assert!(clash(&[("p", Some(&a))], &[("o", Some(&new)), ("m", None)]).is_none());
         assert!(clash(&[("p", Some(&a)), ("c", Some(&a))], &[("o", None)]).is_none());
+        #[cfg(unix)]
+        {
+            let link = path("link");
+            std::os::unix::fs::symlink("b", &link).unwrap();
+            assert!(clash(&[], &[("o", Some(&link)), ("m", Some(&new))]).is_some());
+        }
     }
 }

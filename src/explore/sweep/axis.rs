@@ -1,8 +1,10 @@
 //! What varies in a study: one axis, its values, and when it applies.
 
+use crate::config::quantity;
 use crate::units::{KINDS, Kind};
+use crate::workload::CopyArgument;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
 
 /// An axis as a study states it: `values`, or `from` and `to` with `step`, `factor` or `points`.
@@ -91,6 +93,32 @@ pub(super) fn text(value: &toml::Value) -> Option<String> {
     }
 }
 
+/// Two values of an axis are one if this is the same: a quantity in whatever unit, a copy however it is written.
+#[derive(PartialEq, Eq, Hash)]
+enum Meaning {
+    Amount(u64),
+    Copy(String),
+    Text(String),
+}
+
+fn meaning(path: &str, text: &str) -> Meaning {
+    let amount = || Some(Meaning::Amount(quantity(path)?.parse(text).ok()?));
+    let copy = || text.parse::<CopyArgument>().ok().map(|copy| Meaning::Copy(format!("{copy:?}")));
+    let known = if path == "copy" { copy() } else { amount() };
+    known.unwrap_or_else(|| Meaning::Text(text.to_owned()))
+}
+
+/// Whether two values of an axis are one.
+pub(super) fn equal(path: &str, one: &str, other: &str) -> bool {
+    one == other || meaning(path, one) == meaning(path, other)
+}
+
+/// Writes values that are one alike: as the first of them. They stay in their places, which zipped axes go by.
+fn alike(path: &str, texts: Vec<String>) -> Vec<String> {
+    let mut first: HashMap<Meaning, String> = HashMap::new();
+    texts.into_iter().map(|text| first.entry(meaning(path, &text)).or_insert(text).clone()).collect()
+}
+
 /// An integer, or a quantity in base units with its kind.
 fn bound(path: &str, value: &toml::Value) -> Result<(u64, Option<&'static Kind>), AxisError> {
     let wrong = || AxisError::Bound { path: path.to_owned(), value: value.to_string() };
@@ -105,7 +133,7 @@ fn bound(path: &str, value: &toml::Value) -> Result<(u64, Option<&'static Kind>)
 }
 
 impl AxisSpec {
-    /// The values, in order, as settings take them.
+    /// The values, in order, as settings take them. Equal ones are written alike.
     ///
     /// # Errors
     /// If there are none, or it is not clear which.
@@ -116,7 +144,8 @@ impl AxisSpec {
         let texts = match (&self.values, &self.from, &self.to) {
             (Some(values), None, None) if forms == 0 => {
                 let wrong = |value: &toml::Value| AxisError::Value { path: path(), value: value.to_string() };
-                values.iter().map(|value| text(value).ok_or_else(|| wrong(value))).collect::<Result<Vec<_>, _>>()?
+                let texts = values.iter().map(|value| text(value).ok_or_else(|| wrong(value)));
+                alike(&self.path, texts.collect::<Result<Vec<_>, _>>()?)
             }
             (None, Some(from), Some(to)) if forms == 1 => self.range(from, to)?,
             _ => return Err(AxisError::Form { path: path() }),
@@ -181,6 +210,19 @@ mod tests {
         assert_eq!(texts("from = \"1 KiB\"\nto = \"20 KiB\"\nfactor = 4").unwrap(), ["1 KiB", "4 KiB", "16 KiB"]);
         assert_eq!(texts("from = \"2 cycles\"\nto = \"6 cycles\"\nstep = \"2 cycles\"").unwrap().len(), 3);
         assert_eq!(texts("from = 1\nto = 1000\npoints = 4").unwrap(), ["1", "10", "100", "1000"]);
+    }
+
+    #[test]
+    fn equal_values_are_written_alike() {
+        let of = |path: &str, values: &[&str]| alike(path, values.iter().map(|&text| text.to_owned()).collect());
+        assert_eq!(of("tag_queue.depth", &["4", "4", "5"]), ["4", "4", "5"]);
+        let sizes = ["1 MiB", "2 MiB", "1024 KiB", "a lot"];
+        assert_eq!(of("tag_queue.quarantine", &sizes), ["1 MiB", "2 MiB", "1 MiB", "a lot"]);
+        assert_eq!(
+            of("copy", &["h2d:64KiB", "h2d:65536:pinned", "d2h:64KiB"]),
+            ["h2d:64KiB", "h2d:64KiB", "d2h:64KiB"]
+        );
+        assert!(equal("tag_queue.quarantine", "1 MiB", "1024 KiB") && !equal("tag_queue.depth", "4", "5"));
     }
 
     #[test]

@@ -5,9 +5,10 @@
 use super::column::AxisColumn;
 use super::figures::Row;
 use super::id::PointId;
-use super::partial::{ENDING, write_whole};
+use super::partial::write_whole;
 use super::simulator::simulator;
 use super::study::Study;
+use crate::files::is_under_way;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -43,6 +44,13 @@ pub enum FolderError {
         /// What.
         path: String,
         /// Why.
+        error: io::Error,
+    },
+    /// A file of it cannot be written, which the error names.
+    #[error("{error}{}", kept(error))]
+    File {
+        /// Which, and why.
+        #[from]
         error: io::Error,
     },
     /// It belongs to something else.
@@ -300,7 +308,7 @@ fn nothing_foreign(path: &Path) -> Result<(), FolderError> {
         let entry = entry.map_err(failed(path))?;
         let empty = || entry.metadata().map(|data| data.len() == 0);
         let name = entry.file_name();
-        let own = name == format!("{RECORD}{ENDING}").as_str() || (name == LINES && empty().map_err(failed(path))?);
+        let own = is_under_way(&name.to_string_lossy()) || (name == LINES && empty().map_err(failed(path))?);
         if !own {
             return Err(FolderError::Foreign { path: path.display().to_string() });
         }
@@ -363,7 +371,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let study = Study::read(STUDY).unwrap();
         fs::write(place.path().join(LINES), "").unwrap();
-        fs::write(place.path().join("study.json.partial"), "{").unwrap();
+        fs::write(place.path().join(".study.json.sealsim-a1B2c3.part"), "{").unwrap();
         assert!(Folder::open(place.path(), &study, STUDY).is_ok());
         fs::remove_file(place.path().join(RECORD)).unwrap();
         fs::write(place.path().join(LINES), "{}\n").unwrap();

@@ -1,68 +1,43 @@
-//! Files that are whole or not there.
+//! Files of a folder that are whole or not there.
 
-use super::folder::{FolderError, failed};
-use std::fs::{self, File};
+use super::folder::FolderError;
+use crate::files::{self, WholeFile};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// What the name of a file ends with until it is whole. One that a kill has left is overwritten.
-pub(super) const ENDING: &str = ".partial";
-
-/// A file that takes its name when it is whole. Dropped before, it is removed.
-pub(super) struct Partial {
-    out: Option<BufWriter<File>>,
-    path: PathBuf,
-}
+/// A file that takes its name when it is whole, written through a buffer.
+pub(super) struct Partial(BufWriter<WholeFile>);
 
 impl Partial {
     pub fn create(path: &Path) -> Result<Self, FolderError> {
-        let file = File::create(beside(path)).map_err(failed(path))?;
-        Ok(Self { out: Some(BufWriter::new(file)), path: path.to_owned() })
+        Ok(Self(BufWriter::new(WholeFile::create(path)?)))
     }
 
     /// Gives the file its name.
-    pub fn finish(mut self) -> Result<(), FolderError> {
-        self.flush().and_then(|()| fs::rename(beside(&self.path), &self.path)).map_err(failed(&self.path))?;
-        self.out = None;
-        Ok(())
+    pub fn finish(self) -> Result<(), FolderError> {
+        Ok(self.0.into_inner().map_err(io::IntoInnerError::into_error)?.keep()?)
     }
 }
 
 impl Write for Partial {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.as_mut().map_or(Ok(bytes.len()), |out| out.write(bytes))
+        self.0.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.as_mut().map_or(Ok(()), Write::flush)
+        self.0.flush()
     }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        if self.out.take().is_some() {
-            // What is left of it does no harm: it is no result, and overwritten by the next attempt.
-            let _ = fs::remove_file(beside(&self.path));
-        }
-    }
-}
-
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ENDING);
-    PathBuf::from(name)
 }
 
 /// Writes a file whole or not at all.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
-    let mut file = Partial::create(path)?;
-    file.write_all(bytes).map_err(failed(path))?;
-    file.finish()
+    Ok(files::write_whole(path, bytes)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_file_that_is_not_finished_leaves_the_old_one_and_nothing_else() {
@@ -74,8 +49,11 @@ mod tests {
         drop(partial);
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        write_whole(&path, b"newer").unwrap();
+        let mut partial = Partial::create(&path).unwrap();
+        partial.write_all(b"newer").unwrap();
+        partial.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"newer");
-        assert!(write_whole(&folder.path().join("nowhere/points.csv"), b"").is_err());
+        let lost = write_whole(&folder.path().join("nowhere/points.csv"), b"").unwrap_err();
+        assert!(lost.to_string().contains("nowhere/points.csv: "), "{lost}");
     }
 }

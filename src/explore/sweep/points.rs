@@ -7,6 +7,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 
 /// One point: what each axis is set to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ struct Group {
 }
 
 impl Study {
-    /// How many points there may be; those that differ only where an axis does not apply are one.
+    /// How many points there may be; those that differ only where an axis does not apply, or in how a value is written, are one.
     ///
     /// # Errors
     /// [`StudyError::TooMany`].
@@ -65,7 +66,8 @@ impl Study {
     pub fn points(&self) -> Result<impl Iterator<Item = Point>, StudyError> {
         let (most, groups) = (self.most_points()?, self.groups());
         let mut random = self.spec.random.map(|random| ChaCha8Rng::seed_from_u64(random.seed));
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
+        let may_repeat = self.may_repeat();
         let points = (0..most).filter_map(move |number| {
             let mut choices = vec![0; self.values.len()];
             let mut rest = number;
@@ -79,7 +81,7 @@ impl Study {
             }
             let settings = self.settings(&choices);
             let id = self.id(&settings);
-            let new = !self.may_repeat() || seen.insert(id);
+            let new = !may_repeat || seen.insert(id);
             new.then_some((id, settings))
         });
         Ok(points.zip(0..).map(|((id, settings), index)| Point { index, id, settings }))
@@ -87,7 +89,11 @@ impl Study {
 
     /// Whether two choices may give one point.
     fn may_repeat(&self) -> bool {
-        self.spec.random.is_some() || self.spec.axis.iter().any(|axis| !axis.when.is_empty())
+        let conditional = || self.spec.axis.iter().any(|axis| !axis.when.is_empty());
+        // Two names may be one design, which its digest tells.
+        let designs = || self.designs.len() > 1;
+        let equal = |values: &Vec<String>| values.iter().collect::<HashSet<_>>().len() < values.len();
+        self.spec.random.is_some() || conditional() || designs() || self.values.iter().any(equal)
     }
 
     fn settings(&self, choices: &[usize]) -> Vec<(String, Option<String>)> {
@@ -146,7 +152,6 @@ impl Study {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
 
     const HEAD: &str = "name = \"n\"\nsummary = \"s\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:64KiB\"\n";
 
@@ -190,6 +195,22 @@ mod tests {
             "[[axis]]\npath = \"design\"\nvalues = [\"hold\", \"eager\"]\n[[axis]]\npath = \"tag_queue.quarantine\"\nvalues = [\"2 MiB\", \"4 MiB\"]\nwhen = { design = [\"hold\"] }",
         );
         assert_eq!(values(&conditional), [["hold", "2 MiB"], ["hold", "4 MiB"], ["eager", ""]]);
+    }
+
+    #[test]
+    fn equal_values_of_an_axis_give_one_point() {
+        let axis = |path: &str, values: &str| format!("[[axis]]\npath = \"{path}\"\nvalues = {values}\n");
+        let all = values(&study(&(axis("tag_queue.depth", "[4, 4, \"4\"]") + &axis("link.read_tags", "[32, 64]"))));
+        assert_eq!(all, [["4", "32"], ["4", "64"]]);
+        assert_eq!(values(&study(&axis("tag_queue.quarantine", "[\"2 MiB\", \"2048 KiB\"]"))), [["2 MiB"]]);
+        let zip = |path: &str, values: &str| axis(path, values) + "zip = \"z\"\n";
+        let zipped = zip("tag_queue.depth", "[4, 4, 4]") + &zip("link.read_tags", "[32, 64, 32]");
+        assert_eq!(values(&study(&zipped)), [["4", "32"], ["4", "64"]]);
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("hold.toml");
+        std::fs::write(&copy, include_str!("../../../hw-configs/designs/hold.toml")).unwrap();
+        let designs = axis("design", &format!("[\"hold\", {:?}]", copy.display().to_string()));
+        assert_eq!(study(&designs).points().unwrap().count(), 1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A study: a machine, a copy, what varies, and what is looked at.
 
-use super::axis::{AxisError, AxisSpec, text};
+use super::axis::{AxisError, AxisSpec, equal, text};
 use super::column::AxisColumn;
 use super::simulator::simulator;
 use super::table::columns;
@@ -300,7 +300,7 @@ impl AxisSpec {
     pub(super) fn applies(&self, settings: &[(String, Option<String>)]) -> bool {
         self.when.iter().all(|(on, wanted)| {
             let value = settings.iter().find(|(path, _)| path == on).and_then(|(_, value)| value.as_ref());
-            value.is_some_and(|value| wanted.iter().filter_map(text).any(|wanted| wanted == *value))
+            value.is_some_and(|value| wanted.iter().filter_map(text).any(|wanted| equal(on, &wanted, value)))
         })
     }
 }

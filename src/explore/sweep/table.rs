@@ -27,7 +27,7 @@ pub enum TableError {
     #[error("{0}")]
     Csv(String),
     /// The Parquet writer.
-    #[error("points.parquet: {0}")]
+    #[error("{0}")]
     Parquet(#[from] ParquetError),
 }
 
@@ -189,14 +189,14 @@ impl TableWriter {
             self.end_group()?;
         }
         let parquet = self.parquet.into_inner()?;
-        let csv = self.csv.into_inner().map_err(|error| TableError::Csv(format!("points.csv: {}", error.error())))?;
+        let csv = self.csv.into_inner().map_err(|error| TableError::Csv(error.error().to_string()))?;
         csv.finish()?;
         Ok(parquet.finish()?)
     }
 }
 
 fn failed_csv(error: &csv::Error) -> TableError {
-    TableError::Csv(format!("points.csv: {error}"))
+    TableError::Csv(error.to_string())
 }
 
 /// A column is of numbers if every value in it is one, whatever the rows.

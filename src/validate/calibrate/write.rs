@@ -1,6 +1,9 @@
 //! Puts fitted values and their provenance into a configuration file, which otherwise stays as it is: comments, order, layout.
 
-use crate::config::{ConfigError, Layers};
+use crate::{
+    config::{ConfigError, Layers},
+    files::WholeFile,
+};
 use std::{
     fs,
     io::{self, Write},
@@ -29,9 +32,12 @@ pub struct Entry {
 /// Why a file was not written. It is then as it was.
 #[derive(Debug, Error)]
 pub enum WriteError {
-    /// It cannot be read or written.
+    /// It cannot be written, which the error names.
+    #[error(transparent)]
+    Unwritten(#[from] io::Error),
+    /// It cannot be read.
     #[error("{path}: {error}")]
-    File {
+    Unread {
         /// The file.
         path: String,
         /// Why.
@@ -57,21 +63,17 @@ pub enum WriteError {
 /// See [`WriteError`].
 pub fn write(path: &Path, below: &str, entries: &[Entry]) -> Result<(), WriteError> {
     let shown = || path.display().to_string();
-    let failed = |error: io::Error| WriteError::File { path: shown(), error };
+    let failed = |error: io::Error| WriteError::Unread { path: shown(), error };
     let old = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => layer_over(below),
         read => read.map_err(failed)?,
     };
     let text = edited(&old, entries).map_err(|what| WriteError::Content { path: shown(), what })?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    let resolved = Layers::new(file.path().to_string_lossy()).resolve();
+    let mut file = WholeFile::create(path)?;
+    file.write_all(text.as_bytes())?;
+    let resolved = Layers::new(file.temporary().to_string_lossy()).resolve();
     resolved.map_err(|error| WriteError::Config(Box::new(error)))?;
-    if let Ok(known) = fs::metadata(path) {
-        fs::set_permissions(file.path(), known.permissions()).map_err(failed)?;
-    }
-    file.persist(path).map(|_| ()).map_err(|error| failed(error.error))
+    Ok(file.keep()?)
 }
 
 /// A file that says only what it lies on.

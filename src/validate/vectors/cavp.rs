@@ -3,7 +3,8 @@
 //! Lines are comments (`#`), group headers in bits (`[IVlen = 96]`), and the values of a case in hexadecimal after its
 //! `Count`. In a decryption file a case ends in `PT` or in `FAIL`.
 
-use super::{Case, Place, Problem, VectorError, hex_bytes};
+use super::{Algorithm, Case, Place, Problem, VectorError, hex_bytes};
+use crate::files::excerpt;
 
 const HEADERS: [&str; 5] = ["Keylen", "IVlen", "PTlen", "AADlen", "Taglen"];
 const VALUES: [&str; 6] = ["Key", "IV", "PT", "AAD", "CT", "Tag"];
@@ -21,6 +22,10 @@ struct Open {
 impl Open {
     fn close(mut self) -> Result<Case, VectorError> {
         let (line, count, fail) = (self.line, self.count, self.fail);
+        if fail && self.values[2].is_some() {
+            let text = format!("Count = {count}");
+            return Err(VectorError { place: Place::Line(line), problem: Problem::Contradiction, text });
+        }
         let mut take = |index: usize| {
             self.values[index].take().ok_or_else(|| VectorError {
                 place: Place::Line(line),
@@ -31,6 +36,7 @@ impl Open {
         let plaintext = if fail { None } else { Some(take(2)?) };
         Ok(Case {
             id: format!("line {line}, Count = {count}"),
+            algorithm: Algorithm::AesGcm,
             key: take(0)?,
             iv: take(1)?,
             aad: take(3)?,
@@ -51,7 +57,7 @@ pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
     let mut announced = [None; 5];
     for (index, raw) in text.lines().enumerate() {
         let (number, line) = (index + 1, raw.trim());
-        let error = |problem| VectorError { place: Place::Line(number), problem, text: line.to_owned() };
+        let error = |problem| VectorError { place: Place::Line(number), problem, text: excerpt(line, 80).into() };
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
@@ -117,6 +123,9 @@ mod tests {
         assert_eq!(refusal(&format!("{head}Kye = 00")), (Place::Line(6), Problem::UnknownName));
         assert_eq!(refusal(&format!("{head}Key")), (Place::Line(6), Problem::Syntax));
         assert_eq!(refusal(&format!("{head}AAD =\n")), (Place::Line(5), Problem::Missing("PT")));
+        let both = format!("Count = 0\nKey = \nIV = 01\nCT = \nAAD = \nTag = 02\nPT = \nFAIL");
+        assert_eq!(refusal(&both), (Place::Line(1), Problem::Contradiction));
+        assert!(read(&"x".repeat(100_000)).unwrap_err().to_string().len() < 300);
         assert_eq!(refusal("[Keylen = x]"), (Place::Line(1), Problem::Number));
         assert_eq!(refusal("[Keylen 128"), (Place::Line(1), Problem::Syntax));
         assert_eq!(refusal("FAIL"), (Place::Line(1), Problem::Syntax));

@@ -1,32 +1,93 @@
 //! What vectors are passed through.
 
-use super::Case;
+use super::{Algorithm, Case};
 use crate::aead::aegis256::Aegis256Spec;
 use crate::aead::aegis256::datapath::{Datapath, Event};
-use crate::aead::bytes;
+use crate::aead::bytes::{self, BytesError, Scheme};
 use crate::aead::spec::AeadSpec;
-use crate::gcm::bulk::{Key, Stream};
-use crate::gcm::engine::Engine;
+use crate::gcm::bulk::{BulkError, Key, Stream};
+use crate::gcm::engine::{Engine, EngineError};
 use crate::gcm::message::Direction;
 use crate::gcm::spec::EngineSpec;
+use thiserror::Error;
+
+/// Why a subject gives nothing for a case.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// The algorithm has no such key.
+    #[error("{0}")]
+    Key(String),
+    /// The algorithm has no such IV.
+    #[error("{0}")]
+    Iv(String),
+    /// The tag does not belong to the rest.
+    #[error("the tag does not belong to this key, IV, AAD and text")]
+    Forged,
+    /// The subject, and not the case, is the reason.
+    #[error("{0}")]
+    Engine(String),
+}
+
+impl From<BulkError> for Refusal {
+    fn from(error: BulkError) -> Self {
+        match error {
+            BulkError::KeyBytes(_) => Self::Key(error.to_string()),
+            BulkError::EmptyIv => Self::Iv(error.to_string()),
+            BulkError::Forged => Self::Forged,
+            BulkError::TagBytes(_) => Self::Engine(error.to_string()),
+        }
+    }
+}
+
+impl From<EngineError> for Refusal {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::EmptyIv => Self::Iv(error.to_string()),
+            _ => Self::Engine(error.to_string()),
+        }
+    }
+}
+
+impl From<BytesError> for Refusal {
+    fn from(error: BytesError) -> Self {
+        match error {
+            BytesError::KeyBytes(..) => Self::Key(error.to_string()),
+            BytesError::NonceBytes(..) => Self::Iv(error.to_string()),
+            BytesError::Forged => Self::Forged,
+            BytesError::TooLong => Self::Engine(error.to_string()),
+        }
+    }
+}
+
+/// What passing a text gives: what comes out, and the full tag.
+pub type Processed = Result<(Vec<u8>, [u8; 16]), Refusal>;
 
 /// An implementation of AES-GCM, or of the AEAD that a file's cases are of.
 pub trait Subject {
+    /// What it implements; cases of others say nothing about it.
+    fn algorithms(&self) -> &'static [Algorithm];
+
     /// Text through the case's key, IV and AAD: what comes out, and the full tag.
     ///
     /// # Errors
-    /// Why the subject refuses the key or the IV.
-    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Result<(Vec<u8>, [u8; 16]), String>;
+    /// [`Refusal`].
+    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Processed;
 }
 
 /// The bulk bytes.
 #[derive(Debug, Default)]
 pub struct Bulk;
 
+const GCM: [Algorithm; 2] = [Algorithm::AesGcm, Algorithm::AesGmac];
+
 impl Subject for Bulk {
-    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Result<(Vec<u8>, [u8; 16]), String> {
-        let key = Key::new(&case.key).map_err(|error| error.to_string())?;
-        let mut stream = Stream::new(&key, &case.iv, &case.aad, direction).map_err(|error| error.to_string())?;
+    fn algorithms(&self) -> &'static [Algorithm] {
+        &GCM
+    }
+
+    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Processed {
+        let key = Key::new(&case.key)?;
+        let mut stream = Stream::new(&key, &case.iv, &case.aad, direction)?;
         let mut text = text.to_vec();
         stream.update(&key, &mut text);
         Ok((text, stream.tag(&key)))
@@ -47,13 +108,14 @@ impl Structural {
         Self { spec, engines: Vec::new() }
     }
 
-    fn engine(&mut self, key_bits: u32) -> Result<&mut Engine, String> {
+    fn engine(&mut self, key_bits: u32) -> Result<&mut Engine, Refusal> {
         let found = self.engines.iter().position(|&(bits, _)| bits == key_bits);
         let index = match found {
             Some(index) => index,
             None => {
                 let spec = EngineSpec { key_bits, ..self.spec.clone() };
-                self.engines.push((key_bits, Engine::new(&spec).map_err(|error| error.to_string())?));
+                let engine = Engine::new(&spec).map_err(|error| Refusal::Engine(error.to_string()))?;
+                self.engines.push((key_bits, engine));
                 self.engines.len() - 1
             }
         };
@@ -62,12 +124,19 @@ impl Structural {
 }
 
 impl Subject for Structural {
-    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Result<(Vec<u8>, [u8; 16]), String> {
+    fn algorithms(&self) -> &'static [Algorithm] {
+        &GCM
+    }
+
+    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Processed {
+        if ![16, 24, 32].contains(&case.key.len()) {
+            return Err(BulkError::KeyBytes(case.key.len()).into());
+        }
         let engine = self.engine(8 * case.key.len() as u32)?;
-        engine.load_key(&case.key).map_err(|error| error.to_string())?;
-        engine.start(&case.iv, &case.aad, text.len() as u64, direction).map_err(|error| error.to_string())?;
+        engine.load_key(&case.key)?;
+        engine.start(&case.iv, &case.aad, text.len() as u64, direction)?;
         engine.offer(text);
-        engine.run(&mut Vec::new()).map_err(|error| error.to_string())
+        engine.run(&mut Vec::new()).map_err(|error| Refusal::Engine(error.to_string()))
     }
 }
 
@@ -86,19 +155,29 @@ impl Other {
 }
 
 impl Subject for Other {
-    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Result<(Vec<u8>, [u8; 16]), String> {
-        let scheme = self.spec.scheme().ok_or("no AEAD has so many lanes")?;
-        let refused = |error: bytes::BytesError| error.to_string();
-        let key = bytes::Key::new(scheme, &case.key).map_err(refused)?;
+    fn algorithms(&self) -> &'static [Algorithm] {
+        match self.spec.scheme() {
+            Some(Scheme::GcmSiv) => &[Algorithm::AesGcmSiv],
+            Some(Scheme::Aegis256) => &[Algorithm::Aegis256],
+            Some(Scheme::ChaCha20Poly1305) => &[Algorithm::ChaCha20Poly1305],
+            Some(Scheme::Aegis256X2 | Scheme::Aegis256X4) | None => &[],
+        }
+    }
+
+    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Processed {
+        let engine = |reason: &str| Refusal::Engine(reason.to_owned());
+        let scheme = self.spec.scheme().ok_or_else(|| engine("no AEAD has so many lanes"))?;
+        let key = bytes::Key::new(scheme, &case.key)?;
         if let AeadSpec::Aegis256(spec) = &self.spec {
             return registers(spec, case, text, direction);
         }
         let mut text = text.to_vec();
         let tag = match direction {
-            Direction::Seal => key.seal(&case.iv, &case.aad, &mut text).map_err(refused)?,
+            Direction::Seal => key.seal(&case.iv, &case.aad, &mut text)?,
             Direction::Open => {
-                let tag = <[u8; 16]>::try_from(&case.tag[..]).map_err(|_| "a tag of another length than 16 bytes")?;
-                key.open(&case.iv, &case.aad, &mut text, &tag).map_err(refused)?;
+                let tag =
+                    <[u8; 16]>::try_from(&case.tag[..]).map_err(|_| engine("a tag of another length than 16 bytes"))?;
+                key.open(&case.iv, &case.aad, &mut text, &tag)?;
                 tag.to_vec()
             }
         };
@@ -107,20 +186,18 @@ impl Subject for Other {
 }
 
 /// The tag of an engine, which has as many bytes as those of the vectors.
-fn of_16(tag: Vec<u8>) -> Result<[u8; 16], String> {
-    tag.try_into().map_err(|tag: Vec<u8>| format!("the engine has tags of {} bytes, the vectors 16", tag.len()))
+fn of_16(tag: Vec<u8>) -> Result<[u8; 16], Refusal> {
+    let other = |tag: Vec<u8>| format!("the engine has tags of {} bytes, the vectors 16", tag.len());
+    tag.try_into().map_err(|tag| Refusal::Engine(other(tag)))
 }
 
-fn registers(
-    spec: &Aegis256Spec,
-    case: &Case,
-    text: &[u8],
-    direction: Direction,
-) -> Result<(Vec<u8>, [u8; 16]), String> {
-    let fixed =
-        |what, bytes: &[u8]| <[u8; 32]>::try_from(bytes).map_err(|_| format!("a {what} of {} bytes", bytes.len()));
-    let mut engine = Datapath::new(spec).map_err(|error| error.to_string())?;
-    engine.start(&fixed("key", &case.key)?, &fixed("nonce", &case.iv)?, &case.aad, text, direction);
+fn registers(spec: &Aegis256Spec, case: &Case, text: &[u8], direction: Direction) -> Processed {
+    let fixed = |bytes: &[u8]| <[u8; 32]>::try_from(bytes).ok();
+    let wrong = |what: &str, bytes: &[u8]| format!("a {what} of {} bytes: AEGIS-256 takes 32", bytes.len());
+    let key = fixed(&case.key).ok_or_else(|| Refusal::Key(wrong("key", &case.key)))?;
+    let nonce = fixed(&case.iv).ok_or_else(|| Refusal::Iv(wrong("nonce", &case.iv)))?;
+    let mut engine = Datapath::new(spec).map_err(|error| Refusal::Engine(error.to_string()))?;
+    engine.start(&key, &nonce, &case.aad, text, direction);
     let (mut output, mut made) = (Vec::new(), None);
     loop {
         engine.step(&mut |_, event| match event {

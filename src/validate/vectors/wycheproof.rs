@@ -1,11 +1,13 @@
-//! Wycheproof's JSON files for AES-GCM (`aead_test_schema_v1.json`) and GMAC (`mac_with_iv_test_schema_v1.json`).
+//! Wycheproof's JSON files for AEADs (`aead_test_schema_v1.json`) and GMAC (`mac_with_iv_test_schema_v1.json`).
 
-use super::{Case, Place, Problem, VectorError, hex_bytes};
+use super::{Algorithm, Case, Place, Problem, VectorError, hex_bytes};
+use crate::files::excerpt;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File {
+    algorithm: String,
     schema: String,
     number_of_tests: u64,
     test_groups: Vec<Group>,
@@ -51,16 +53,21 @@ pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
         problem: Problem::Json(error.to_string()),
         text: text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default().chars().take(80).collect(),
     })?;
-    let of_file = |problem, text: &str| VectorError { place: Place::File, problem, text: text.to_owned() };
+    let of_file = |problem, text: &str| VectorError { place: Place::File, problem, text: excerpt(text, 80).into() };
     let schema = match file.schema.as_str() {
         "aead_test_schema_v1.json" => Schema::Aead,
         "mac_with_iv_test_schema_v1.json" => Schema::Gmac,
         other => return Err(of_file(Problem::Unknown("schema"), other)),
     };
+    let known = |algorithm: &Algorithm| {
+        algorithm.name() == file.algorithm && (*algorithm == Algorithm::AesGmac) == (schema == Schema::Gmac)
+    };
+    let algorithm = Algorithm::ALL.into_iter().find(known);
+    let algorithm = algorithm.ok_or_else(|| of_file(Problem::Algorithm, &file.algorithm))?;
     let mut cases = Vec::new();
     for group in &file.test_groups {
         for test in &group.tests {
-            cases.push(case(schema, group, test)?);
+            cases.push(case(algorithm, group, test)?);
         }
     }
     let (expected, found) = (file.number_of_tests, cases.len() as u64);
@@ -70,9 +77,9 @@ pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
     Ok(cases)
 }
 
-fn case(schema: Schema, group: &Group, test: &Test) -> Result<Case, VectorError> {
+fn case(algorithm: Algorithm, group: &Group, test: &Test) -> Result<Case, VectorError> {
     let place = Place::Case(test.tc_id);
-    let error = |problem, text: &str| VectorError { place: place.clone(), problem, text: text.to_owned() };
+    let error = |problem, text: &str| VectorError { place: place.clone(), problem, text: excerpt(text, 80).into() };
     let bytes = |name, text: &str| hex_bytes(name, text, &place);
     let announced = |name, text: &str, announced: u64| {
         let bytes = bytes(name, text)?;
@@ -89,12 +96,13 @@ fn case(schema: Schema, group: &Group, test: &Test) -> Result<Case, VectorError>
         other => return Err(error(Problem::Unknown("result"), other)),
     };
     let message = bytes("msg", &test.msg)?;
-    let (aad, plaintext, ciphertext) = match schema {
-        Schema::Aead => (given("aad", &test.aad)?, message, given("ct", &test.ct)?),
-        Schema::Gmac => (message, Vec::new(), Vec::new()),
+    let (aad, plaintext, ciphertext) = match algorithm {
+        Algorithm::AesGmac => (message, Vec::new(), Vec::new()),
+        _ => (given("aad", &test.aad)?, message, given("ct", &test.ct)?),
     };
     Ok(Case {
         id: format!("tcId {}", test.tc_id),
+        algorithm,
         key: announced("key", &test.key, group.key_size)?,
         iv: announced("iv", &test.iv, group.iv_size)?,
         aad,
@@ -112,7 +120,7 @@ mod tests {
 
     fn file(schema: &str, number: u64, test: &str) -> String {
         format!(
-            r#"{{"schema": "{schema}", "numberOfTests": {number}, "testGroups":
+            r#"{{"algorithm": "AES-GCM", "schema": "{schema}", "numberOfTests": {number}, "testGroups":
                [{{"keySize": 8, "ivSize": 8, "tagSize": 8, "tests": [{test}]}}]}}"#
         )
     }
@@ -138,6 +146,10 @@ mod tests {
         assert_eq!(refusal(file(AEAD, 1, &test("00", "02", "fine"))), (Place::Case(7), Problem::Unknown("result")));
         let count = Problem::Count { expected: 2, found: 1 };
         assert_eq!(refusal(file(AEAD, 2, &test("00", "02", "valid"))), (Place::File, count));
+        for algorithm in ["ARIA-GCM", "AES-GMAC"] {
+            let other = file(AEAD, 1, &test("00", "02", "valid")).replace("AES-GCM", algorithm);
+            assert_eq!(refusal(other), (Place::File, Problem::Algorithm));
+        }
         assert_eq!(refusal(file("other", 1, "")), (Place::File, Problem::Unknown("schema")));
         let missing = test("00", "02", "valid").replace(r#""ct": "","#, "");
         assert_eq!(refusal(file(AEAD, 1, &missing)), (Place::Case(7), Problem::Missing("ct")));

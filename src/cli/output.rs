@@ -1,0 +1,77 @@
+//! Standard output and standard error, whoever reads them.
+//!
+//! How a verb ends follows from what it found, not from who has read it: writing to standard output never fails here. A reader that has
+//! closed the pipe has what it wanted; the rest is dropped, and the verb goes on to write its files and to its verdict. Anything else that
+//! goes wrong (a full disk) is remembered for [`Failure::exit`](super::Failure::exit), which makes a success a failed write. What cannot be
+//! written to standard error is lost; the exit status still tells.
+
+use super::Failure;
+use miette::miette;
+use std::{
+    fmt::Display,
+    io::{self, Write},
+    path::Path,
+    sync::OnceLock,
+};
+
+/// Why standard output takes no more. It is one for the whole process.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// Standard output. What it no longer takes is dropped.
+#[derive(Debug)]
+pub(super) struct Output;
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        note(|| io::stdout().write_all(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        note(|| io::stdout().flush());
+        Ok(())
+    }
+}
+
+fn note(write: impl FnOnce() -> io::Result<()>) {
+    if LOST.get().is_none()
+        && let Err(error) = write()
+    {
+        // Another thread may have met the same.
+        let _ = LOST.set(error);
+    }
+}
+
+/// Prints on standard output.
+pub(super) fn print(text: &str) {
+    let _ = Output.write_all(text.as_bytes());
+    let _ = Output.flush();
+}
+
+/// Shows a line on standard error.
+pub(super) fn complain(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Whether standard output takes no more: what a verb does only to print it need not go on.
+pub(super) fn is_lost() -> bool {
+    LOST.get().is_some()
+}
+
+/// Why standard output does not have all that was printed, if not because its reader has gone.
+pub(super) fn trouble() -> Option<&'static io::Error> {
+    let _ = Output.flush();
+    LOST.get().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
+}
+
+/// Refuses a file that is to be written and is standard output or standard error: what is printed there would be lost.
+pub(super) fn refuse_stream(flag: &str, path: Option<&Path>) -> Result<(), Failure> {
+    match path.and_then(|path| Some((path, crate::files::standard_stream(path)?))) {
+        Some((path, stream)) => Err(Failure::Usage(miette!(
+            help = "write to another file",
+            "{flag} {}: the same file as {stream}, which would be lost",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,56 @@
+//! What vectors are of.
+
+use std::fmt;
+
+/// An algorithm that vectors are read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Algorithm {
+    /// AES-GCM.
+    AesGcm,
+    /// GMAC: AES-GCM of an empty text.
+    AesGmac,
+    /// AES-GCM-SIV.
+    AesGcmSiv,
+    /// AEGIS-256 with tags of 16 bytes.
+    Aegis256,
+    /// ChaCha20-Poly1305.
+    ChaCha20Poly1305,
+}
+
+impl Algorithm {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::AesGcm, Self::AesGmac, Self::AesGcmSiv, Self::Aegis256, Self::ChaCha20Poly1305];
+
+    /// As Wycheproof's files call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AesGcm => "AES-GCM",
+            Self::AesGmac => "AES-GMAC",
+            Self::AesGcmSiv => "AES-GCM-SIV",
+            Self::Aegis256 => "AEGIS256",
+            Self::ChaCha20Poly1305 => "CHACHA20-POLY1305",
+        }
+    }
+
+    /// The names of all, for messages.
+    #[must_use]
+    pub fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+
+    /// Bytes that a tag may have: those of NIST SP 800-38D, section 5.2.1.2, and those of the standards of the others.
+    #[must_use]
+    pub const fn tag_bytes(self) -> &'static [usize] {
+        match self {
+            Self::AesGcm | Self::AesGmac => &[4, 8, 12, 13, 14, 15, 16],
+            Self::AesGcmSiv | Self::Aegis256 | Self::ChaCha20Poly1305 => &[16],
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
