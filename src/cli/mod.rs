@@ -6,6 +6,7 @@ mod completions;
 mod describe;
 mod engine;
 mod failure;
+mod faults;
 mod limits;
 mod list;
 mod list_faults;
@@ -51,6 +52,7 @@ enum Verb {
     Pareto(pareto::Arguments),
     Sensitivity(sensitivity::Arguments),
     Risk(risk::Arguments),
+    Faults(faults::Arguments),
     Validate(validate::Arguments),
     Calibrate(calibrate::Arguments),
     /// Checks the modelled hardware against published values.
@@ -87,6 +89,7 @@ pub fn main() -> ExitCode {
         Verb::Pareto(arguments) => pareto::run(&arguments),
         Verb::Sensitivity(arguments) => sensitivity::run(&arguments),
         Verb::Risk(arguments) => risk::run(&arguments),
+        Verb::Faults(arguments) => faults::run(&arguments),
         Verb::Validate(arguments) => validate::run(&arguments),
         Verb::Calibrate(arguments) => calibrate::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

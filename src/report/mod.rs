@@ -12,6 +12,7 @@
 pub mod comparison;
 pub mod failed_tags;
 mod failure;
+pub mod fault_sets;
 mod manifest;
 mod named;
 pub mod plot;

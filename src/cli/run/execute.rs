@@ -83,7 +83,7 @@ impl Job {
 
     fn simulate(&self, arrivals: &[Arrival], interruption: &Interruption) -> Result<Outcome, RunError> {
         let request = self.workload.request(arrivals).map_err(|error| RunError::Payload(error.to_string()))?;
-        let mut progress = Progress::new(self.workload.bytes(), self.workload.data);
+        let mut progress = Progress::new(self.workload.bytes(), self.workload.data, self.workload.kernel);
         system::run(&self.resolved.machine, request, &mut |now| {
             progress.show(now, arrivals);
             if interruption.asked() { Control::Stop } else { Control::Continue }

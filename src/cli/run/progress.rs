@@ -1,6 +1,6 @@
 //! A bar on standard error, if it is a terminal and the run takes long.
 
-use crate::{system::DataMode, units::Femtos, workload::Arrival};
+use crate::{sim::Kernel, system::DataMode, units::Femtos, workload::Arrival};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
     io::{self, IsTerminal},
@@ -15,13 +15,14 @@ pub(super) struct Progress {
     started: Instant,
     total: u64,
     data: DataMode,
+    kernel: Kernel,
     bar: Option<ProgressBar>,
     watched: bool,
 }
 
 impl Progress {
-    pub fn new(total: u64, data: DataMode) -> Self {
-        Self { started: Instant::now(), total, data, bar: None, watched: io::stderr().is_terminal() }
+    pub fn new(total: u64, data: DataMode, kernel: Kernel) -> Self {
+        Self { started: Instant::now(), total, data, kernel, bar: None, watched: io::stderr().is_terminal() }
     }
 
     /// Notes how far the run is.
@@ -35,8 +36,20 @@ impl Progress {
         let bytes: u64 = arrivals.iter().map(Arrival::bytes).sum();
         let rate = bytes as f64 / 1e6 / elapsed.as_secs_f64();
         let rate = if data == DataMode::Exact { format!("{rate:.1} MB/s, ") } else { String::new() };
-        bar.set_message(format!("{rate}{:.3} ms simulated", now.seconds() * 1e3));
+        bar.set_message(format!("{rate}{}", simulated(self.kernel, now, elapsed)));
         bar.set_position(bytes);
+    }
+}
+
+/// How far simulated time is. The kernel that ticks every edge says how fast it gets on: a pause of the machine takes it as long as work.
+fn simulated(kernel: Kernel, now: Femtos, elapsed: Duration) -> String {
+    let millis = now.seconds() * 1e3;
+    match kernel {
+        Kernel::Skip => format!("{millis:.3} ms simulated"),
+        Kernel::EveryCycle => {
+            let rate = millis / elapsed.as_secs_f64().max(1e-9);
+            format!("{millis:.3} ms simulated, {rate:.3} ms per second: every-cycle ticks idle time too")
+        }
     }
 }
 
@@ -61,6 +74,14 @@ impl Drop for Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_kernel_that_ticks_idle_time_says_so() {
+        let (now, elapsed) = (Femtos(50_000_000_000_000), Duration::from_secs(25));
+        assert_eq!(simulated(Kernel::Skip, now, elapsed), "50.000 ms simulated");
+        let slow = simulated(Kernel::EveryCycle, now, elapsed);
+        assert_eq!(slow, "50.000 ms simulated, 2.000 ms per second: every-cycle ticks idle time too");
+    }
 
     #[test]
     fn both_templates_are_read() {

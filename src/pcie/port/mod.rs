@@ -18,7 +18,7 @@
 //! | pairs | [two completions](Tlp::second) that come as one item go one right behind the other: nothing comes between |
 //! | stalls | `credit`, `replay_full`, `recovery`; with IDE `aggregate`, `aes_busy`, `ghash_busy` |
 //! | Ack | at most `ack_latency` cycles after the first TLP that waits for one |
-//! | credits | returned when half a pool has drained, or `credit_update` cycles after the last return; repeated after 30 us and after Recovery |
+//! | credits | returned when half a pool has drained, or `credit_update` cycles after the last return; repeated after 30 us and after Recovery, for a second if no TLP of the pool comes |
 //!
 //! A bad LCRC is answered by a Nak and a replay; a bad token by Recovery, in which all that is under way is lost and later
 //! replayed; a lost TLP by a Nak when the next one comes, a lost Ack by the replay timer, a lost UpdateFC by its repetition. Four replays

@@ -59,6 +59,10 @@ impl TransmitPool {
 /// Repetitions of an unchanged update that count as work under way: an update that got lost may be all that the partner waits for.
 const REPETITIONS: u32 = 4;
 
+/// Repetitions of an unchanged update after which there are no more until a TLP has come: a second of them. A link that idles for so long would
+/// be in L1, where nothing is sent; that an idle link needs no work is also why idle time costs a simulation nothing.
+const REST: u32 = 33_334;
+
 /// Data credits of the largest non-posted request: an AtomicOp of two operands of 16 bytes.
 const LARGEST_NON_POSTED: u32 = 2;
 
@@ -308,7 +312,7 @@ impl Promises {
         pool.repetitions = if pool.drained > 0 { 0 } else { pool.repetitions.saturating_add(1) };
         pool.drained = 0;
         pool.last = cycle;
-        pool.repeat = cycle + self.repeat;
+        pool.repeat = if pool.repetitions < REST { cycle + self.repeat } else { Wake::NEVER };
         DllpRepr::Credit {
             phase: CreditPhase::Update,
             class: CLASSES[place],
