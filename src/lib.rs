@@ -11,7 +11,7 @@
 //!   sealing                                   AES-GCM or another AEAD, by one face
 //!   aead                                      other AEADs as hardware
 //!   gcm           pcie                        AES-GCM as hardware          link, root complex
-//!   sim           files                       clocks, queues, kernels     text files, bounded
+//!   sim           files                       clocks, queues, kernels     read bounded, written whole
 //!   units                                     quantities
 //! ```
 //!

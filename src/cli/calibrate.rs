@@ -163,7 +163,7 @@ fn unwritten(error: WriteError) -> Failure {
     match error {
         WriteError::Config(error) => Failure::Config((*error).into()),
         WriteError::Content { .. } => Failure::Config(miette!("{error}")),
-        WriteError::Unread { .. } | WriteError::Unwritten(_) => Failure::InputOutput(miette!("{error}")),
+        WriteError::File { .. } | WriteError::Unwritten(_) => Failure::InputOutput(miette!("{error}")),
     }
 }
 

@@ -36,7 +36,7 @@ impl Failure {
     /// not have all that was printed for another reason than that its reader has gone, it is that of a failed write.
     #[must_use]
     pub fn exit(result: Result<(), Self>) -> ExitCode {
-        let trouble = output::trouble().map(|error| Self::output(error));
+        let trouble = output::trouble().map(Self::output);
         let (failure, more) = match (result, trouble) {
             (Ok(()), None) => return ExitCode::SUCCESS,
             (Ok(()), Some(trouble)) => (trouble, None),

@@ -37,7 +37,7 @@ pub enum WriteError {
     Unwritten(#[from] io::Error),
     /// It cannot be read.
     #[error("{path}: {error}")]
-    Unread {
+    File {
         /// The file.
         path: String,
         /// Why.
@@ -63,7 +63,7 @@ pub enum WriteError {
 /// See [`WriteError`].
 pub fn write(path: &Path, below: &str, entries: &[Entry]) -> Result<(), WriteError> {
     let shown = || path.display().to_string();
-    let failed = |error: io::Error| WriteError::Unread { path: shown(), error };
+    let failed = |error: io::Error| WriteError::File { path: shown(), error };
     let old = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => layer_over(below),
         read => read.map_err(failed)?,

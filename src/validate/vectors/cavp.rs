@@ -123,8 +123,8 @@ mod tests {
         assert_eq!(refusal(&format!("{head}Kye = 00")), (Place::Line(6), Problem::UnknownName));
         assert_eq!(refusal(&format!("{head}Key")), (Place::Line(6), Problem::Syntax));
         assert_eq!(refusal(&format!("{head}AAD =\n")), (Place::Line(5), Problem::Missing("PT")));
-        let both = format!("Count = 0\nKey = \nIV = 01\nCT = \nAAD = \nTag = 02\nPT = \nFAIL");
-        assert_eq!(refusal(&both), (Place::Line(1), Problem::Contradiction));
+        let both = "Count = 0\nKey = \nIV = 01\nCT = \nAAD = \nTag = 02\nPT = \nFAIL";
+        assert_eq!(refusal(both), (Place::Line(1), Problem::Contradiction));
         assert!(read(&"x".repeat(100_000)).unwrap_err().to_string().len() < 300);
         assert_eq!(refusal("[Keylen = x]"), (Place::Line(1), Problem::Number));
         assert_eq!(refusal("[Keylen 128"), (Place::Line(1), Problem::Syntax));

@@ -6,7 +6,7 @@ mod subject;
 pub mod wycheproof;
 
 pub use algorithm::Algorithm;
-pub use subject::{Bulk, Other, Refusal, Structural, Subject};
+pub use subject::{Bulk, Other, Processed, Refusal, Structural, Subject};
 
 use crate::files::excerpt;
 use crate::gcm::message::Direction;
