@@ -137,8 +137,8 @@ fn prefix_line(text: &str) -> Result<Option<Word>, LogFault> {
 
 /// The last domain, bus, device and function before the marker.
 fn device(before: &str) -> Option<String> {
-    let tokens = before.split_whitespace().map(|token| token.trim_end_matches(':'));
-    tokens.filter(|token| is_device(token)).last().map(str::to_owned)
+    let mut tokens = before.split_whitespace().map(|token| token.trim_end_matches(':'));
+    tokens.rfind(|token| is_device(token)).map(str::to_owned)
 }
 
 fn is_device(token: &str) -> bool {
