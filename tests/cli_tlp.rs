@@ -13,7 +13,8 @@ fn sealsim(arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
+    // A program that has read enough closes the pipe.
+    let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
 }
 
@@ -52,4 +53,79 @@ fn unreadable_hexadecimal_ends_with_2_and_names_the_place() {
 fn encode_ends_with_2_for_wrong_content_and_4_for_an_unreadable_stream() {
     assert_eq!(sealsim(&["tlp", "encode"], b"{}").status.code(), Some(2));
     assert_eq!(sealsim(&["tlp", "encode"], b"\xff").status.code(), Some(4));
+}
+
+#[test]
+fn encode_ends_with_2_for_a_key_that_the_kind_does_not_have() {
+    let output = sealsim(&["tlp", "encode"], br#"{"kind":"dllp","payload":"","fields":{"type":"ACK","seq":5}}"#);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
+    assert!(text(&output.stderr).contains("has no key `payload`"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn endless_input_ends_with_4_and_names_the_limit() {
+    for (arguments, limit) in [
+        (&["tlp", "decode", "-"][..], "4 MiB"),
+        (&["tlp", "decode", "--header-log", "-"], "4 MiB"),
+        (&["tlp", "encode"], "64 MiB"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+            .args(arguments)
+            .stdin(std::fs::File::open("/dev/zero").unwrap())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(4));
+        assert!(text(&output.stderr).contains(limit), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_byte_order_mark_ends_with_4() {
+    let output = sealsim(&["tlp", "decode", "-"], b"\xef\xbb\xbf4a");
+    assert_eq!(output.status.code(), Some(4));
+    assert!(text(&output.stderr).contains("byte-order mark"), "{}", text(&output.stderr));
+}
+
+const DMESG: &str = "\
+[   30.100262] pcieport 0000:00:1c.0:    [20] UnsupReq               (First)
+[   30.100267] pcieport 0000:00:1c.0: AER:   TLP Header: 40000001 0000000f fee00000 00000000
+[   30.200267] nvme 0000:01:00.0: AER:   TLP Header: 0x20000001 0x0100000f 0x00000001 0x00000000
+";
+
+#[test]
+fn a_pasted_dmesg_is_read_from_standard_input() {
+    let output = sealsim(&["tlp", "decode", "--header-log", "--format", "json", "-"], DMESG.as_bytes());
+    assert_eq!(output.status.code(), Some(0));
+    let printed = text(&output.stdout);
+    let lines: Vec<_> = printed.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].contains("\"MWr32\"") && lines[0].contains("standard input, line 2, 0000:00:1c.0"), "{printed}");
+    assert!(lines[1].contains("\"MRd64\"") && lines[1].contains("standard input, line 3, 0000:01:00.0"), "{printed}");
+}
+
+#[test]
+fn a_header_log_is_read_from_arguments_quoted_or_not() {
+    let words = ["TLP", "Header:", "40000001", "0000000f", "fee00000", "00000000"];
+    let line = words.join(" ");
+    let start = ["tlp", "decode", "--header-log"];
+    let unquoted = sealsim(&[&start[..], &words].concat(), b"");
+    let quoted = sealsim(&[&start[..], &[&line, &line]].concat(), b"");
+    assert_eq!((unquoted.status.code(), quoted.status.code()), (Some(0), Some(0)));
+    assert!(text(&unquoted.stdout).starts_with("argument 1, line 1\nMWr32: 4 bytes at 0xfee00000\n"));
+    assert_eq!(text(&quoted.stdout).matches("MWr32").count(), 2);
+}
+
+#[test]
+fn a_malformed_header_log_ends_with_2_and_its_line() {
+    let output = sealsim(&["tlp", "decode", "--header-log", "-"], b"x\nTLP Header: 40000001 0000000f\n");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
+    assert!(text(&output.stderr).contains("standard input, line 2: 2 words"), "{}", text(&output.stderr));
+    let output = sealsim(&["tlp", "decode", "--header-log", "no log"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    let output = sealsim(&["tlp", "decode", "--header-log", "TLP Header: 0 0 0 0"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    let flit = "TLP Header (Flit): 20000010 00000000 00000000 00000001";
+    let output = sealsim(&["tlp", "decode", "--header-log", flit], b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("[flit_mode]"), "{}", text(&output.stdout));
 }

@@ -60,6 +60,29 @@ fn all_44_tlps_parse_to_their_fields() {
     }
 }
 
+/// Byte 0 and the layout are those of the documentation of rtlp-lib 0.5 (`tlp.md`, section 8).
+#[test]
+fn a_deferrable_write_is_non_posted_and_comes_back_as_it_was() {
+    for (hexadecimal, name, address) in [
+        ("5b00000101000a0f0000010011223344", "DMWr32", 0x100),
+        ("7b000001beefa50f112233445566778801020304", "DMWr64", 0x1122_3344_5566_7788),
+    ] {
+        let tlp = hex::decode(hexadecimal).unwrap();
+        let view = TlpView::new_checked(&tlp).unwrap();
+        assert_eq!(view.check(), []);
+        let repr = TlpRepr::parse(&view).unwrap();
+        let fields = serde_json::to_value(repr).unwrap();
+        assert_eq!((repr.name(), number(&fields, "address")), (name, address));
+        let credits = serde_json::json!({"type": "NP", "hdr": 1, "data": 1});
+        assert_eq!(serde_json::to_value(repr.credits()).unwrap(), credits);
+        assert_eq!(repr.emit()[..], *view.header());
+        assert_eq!(serde_json::from_value::<TlpRepr>(fields).unwrap(), repr);
+    }
+    // Without data the type means nothing.
+    let view = [0x1b, 0, 0, 1, 1, 0, 0x0a, 0x0f, 0, 0, 1, 0];
+    assert!(TlpRepr::parse(&TlpView::new_header(&view).unwrap()).is_err());
+}
+
 #[test]
 fn all_44_tlps_are_emitted_from_their_fields() {
     for case in list(&golden(), "tlps") {

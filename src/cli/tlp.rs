@@ -5,9 +5,12 @@ mod document;
 mod encode;
 mod hexadecimal;
 mod item;
+mod log;
+mod outline;
 mod text;
 
 use super::Failure;
+use crate::{files::read_text_from, units::Bytes};
 use clap::{Args, Subcommand, ValueEnum};
 use item::Item;
 use miette::miette;
@@ -31,6 +34,11 @@ pub struct Arguments {
     verb: Verb,
 }
 
+/// Longest input of `decode`.
+const LONGEST_HEX: Bytes = Bytes(4 << 20);
+/// Longest input of `encode`: sixteen times that of `decode`, which is more than its JSON takes.
+const LONGEST_JSON: Bytes = Bytes(64 << 20);
+
 #[derive(Debug, Subcommand)]
 enum Verb {
     Decode(Decode),
@@ -47,16 +55,25 @@ follow each other are decoded one after another.
 Without --wire the stream is TLPs without framing: prefixes, header, data, and digest if TD is set. A header without \
 its data is taken too if nothing follows it.
 
+With --header-log the arguments are what a Linux kernel prints after an AER or DPC error: lines with `TLP Header:` and \
+its words, as they stand in dmesg; other lines are skipped. Of the four words of a header of three DW the last is no \
+part of it. Words behind `E-E Prefixes:` are prefixes. A log in flit mode, which the kernel marks with `(Flit)`, is \
+not decoded, which is an error.
+
 Problems are errors (against a rule, or damaged in transit), warnings (against a rule that receivers need not check) \
 and notes. After an error in the framing nothing more can be read.
 
-Exit status: 0 no errors, 1 errors, 2 unreadable hexadecimal, 4 unreadable input.
+Standard input may have 4 MiB of text.
+
+Exit status: 0 no errors, 1 errors, 2 unreadable hexadecimal or log line, 4 unreadable or too long input.
 
 Examples:
   sealsim tlp decode 4a0000010000000101002003 000000a5
   sealsim tlp decode --wire 5f006000000000010100000f123456784f2b77e3
   sealsim tlp decode --wire=gen1 5c000000059617fd
   sealsim tlp decode --dllp 8084b345
+  sealsim tlp decode --header-log 'TLP Header: 40000001 0000000f fee00000 00000000'
+  dmesg | sealsim tlp decode --header-log -
   sealsim tlp decode --format json - < frames.hex | jq -c '.problems[]'
 
 Every field is described in docs/tlp.md.")]
@@ -70,6 +87,9 @@ struct Decode {
     /// The bytes are one DLLP: 4 bytes, or 6 with its CRC
     #[arg(long, conflicts_with = "wire")]
     dllp: bool,
+    /// The arguments are lines of a kernel's log with `TLP Header:` in them
+    #[arg(long, conflicts_with_all = ["wire", "dllp"])]
+    header_log: bool,
     /// Text for people, or one JSON object per frame and line
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -79,13 +99,16 @@ struct Decode {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Reads one JSON object or several, as `sealsim tlp decode --format json` prints them, and prints one line of \
-hexadecimal for each. CRCs, token and `name` are made anew, whatever stands in the JSON; `problems` is ignored.
+hexadecimal for each. CRCs, token and `name` are made anew, whatever stands in the JSON; `problems` and `source` are \
+ignored. A key that the kind does not have is refused, and so is one that stands twice.
 
 A TLP needs `kind`, `fields` and `payload` (without it, only the header is printed), with --wire also `seq`. In \
 `fields`, `fmt` and `type` say which others are due; tc, attr, at, td, ep, th, ln, tag and requester_id may be left \
 out if 0.
 
-Exit status: 0 printed, 2 no JSON or not what a frame can hold, 4 unreadable input.
+Standard input may have 64 MiB. If anything is wrong, nothing is printed.
+
+Exit status: 0 printed, 2 no JSON or not what a frame can hold, 4 unreadable or too long input.
 
 Example:
   echo '{\"kind\":\"tlp\",\"payload\":\"\",\"seq\":0,\"fields\":{\"fmt\":0,\"type\":0,\"length_dw\":1,
@@ -135,13 +158,16 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 }
 
 fn run_decode(arguments: &Decode) -> Result<(), Failure> {
-    let bytes = read_hex(&arguments.hex)?;
-    let stream = match (arguments.wire, arguments.dllp) {
-        (Some(generation), _) => Stream::Wire(generation),
-        (None, true) => Stream::Dllp,
-        (None, false) => Stream::Tlps,
+    let items = if arguments.header_log {
+        read_logs(&arguments.hex)?.iter().map(decode::logged).collect()
+    } else {
+        let stream = match (arguments.wire, arguments.dllp) {
+            (Some(generation), _) => Stream::Wire(generation),
+            (None, true) => Stream::Dllp,
+            (None, false) => Stream::Tlps,
+        };
+        decode::items(&read_hex(&arguments.hex)?, stream)
     };
-    let items = decode::items(&bytes, stream);
     print_items(&items, arguments.format).map_err(|error| Failure::output(&error))?;
     match items.iter().flat_map(Item::errors).count() {
         0 => Ok(()),
@@ -173,7 +199,7 @@ fn read_hex(arguments: &[String]) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     for (index, argument) in arguments.iter().enumerate() {
         let from_input = argument == "-";
-        let text = if from_input { read_input()? } else { argument.clone() };
+        let text = if from_input { read_input(LONGEST_HEX)? } else { argument.clone() };
         bytes.extend(hexadecimal::parse(&text).map_err(|error| {
             let place = if from_input {
                 format!("standard input, line {}, column {}", error.line, error.column)
@@ -189,200 +215,43 @@ fn read_hex(arguments: &[String]) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-fn read_input() -> Result<String, Failure> {
-    io::read_to_string(io::stdin()).map_err(|error| Failure::input_output("standard input", &error))
+/// Arguments of one word each are one line, so that it needs no quotes; an argument with spaces stands for itself.
+fn read_logs(arguments: &[String]) -> Result<Vec<log::Log>, Failure> {
+    let word = |argument: &String| argument != "-" && !argument.contains(char::is_whitespace);
+    let (mut logs, mut first) = (Vec::new(), 1);
+    for group in arguments.chunk_by(|before, after| word(before) && word(after)) {
+        let (name, text) = if group == ["-"] {
+            ("standard input".to_owned(), read_input(LONGEST_HEX)?)
+        } else {
+            (format!("argument {first}"), group.join(" "))
+        };
+        first += group.len();
+        let read = log::parse(&text, &name).map_err(|error| {
+            let help = "such a line reads `TLP Header: 40000001 0000000f fee00000 00000000`, with anything before it";
+            Failure::Usage(miette!(help = help, "{error}"))
+        })?;
+        logs.extend(read);
+    }
+    if logs.is_empty() {
+        return Err(Failure::Usage(miette!(
+            help = "`sealsim tlp decode --help` shows examples; without --header-log the arguments are bytes",
+            "no line has `TLP Header:` in it"
+        )));
+    }
+    Ok(logs)
+}
+
+fn read_input(longest: Bytes) -> Result<String, Failure> {
+    read_text_from(io::stdin().lock(), "standard input", longest)
+        .map_err(|error| Failure::InputOutput(miette!("{error}")))
 }
 
 fn run_encode(arguments: &Encode) -> Result<(), Failure> {
-    let lines = encode::lines(&read_input()?, arguments.wire).map_err(Failure::Usage)?;
+    let lines = encode::lines(&read_input(LONGEST_JSON)?, arguments.wire).map_err(Failure::Usage)?;
     let mut out = io::BufWriter::new(super::output::Output);
     let printed = lines.iter().try_for_each(|line| writeln!(out, "{}", hex::encode(line)));
     printed.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        gcm::bulk::Key,
-        pcie::wire::ide::{Protection, Sealer, SubStream},
-    };
-    use proptest::prelude::*;
-    use serde_json::Value;
-
-    const GOLDEN: &str = include_str!("../../tests/golden/tlp-golden.json");
-
-    fn json(items: &[Item]) -> String {
-        items.iter().map(|item| serde_json::to_string(&document::Document::from(item)).unwrap() + "\n").collect()
-    }
-
-    /// All golden TLPs and DLLPs in one of their forms.
-    fn golden(key: &str) -> Vec<Vec<u8>> {
-        let golden: Value = serde_json::from_str(GOLDEN).unwrap();
-        let cases = ["tlps", "dllps"].into_iter().flat_map(|list| golden[list].as_array().unwrap());
-        cases.filter_map(|case| case[key].as_str()).map(|text| hex::decode(text).unwrap()).collect()
-    }
-
-    fn codes(bytes: &str, stream: Stream) -> Vec<String> {
-        let items = decode::items(&hexadecimal::parse(bytes).unwrap(), stream);
-        items.into_iter().flat_map(|item| item.problems).map(|problem| problem.code).collect()
-    }
-
-    #[test]
-    fn encode_gives_back_every_golden_frame_that_decode_read() {
-        for (key, count, stream, wire) in [
-            ("tlp", 44, Stream::Tlps, None),
-            ("dllp", 16, Stream::Dllp, None),
-            ("gen3to5_wire", 60, Stream::Wire(Generation::Gen3), Some(Generation::Gen3)),
-            ("gen12_wire", 60, Stream::Wire(Generation::Gen1), Some(Generation::Gen1)),
-        ] {
-            let frames = golden(key);
-            assert_eq!(frames.len(), count);
-            for frame in frames {
-                let items = decode::items(&frame, stream);
-                assert!(items[0].problems.is_empty(), "{items:?}");
-                assert_eq!(encode::lines(&json(&items), wire).unwrap(), [frame]);
-            }
-        }
-    }
-
-    #[test]
-    fn frames_in_one_stream_come_out_one_by_one() {
-        let golden: Value = serde_json::from_str(GOLDEN).unwrap();
-        let block = hex::decode(golden["x16_blocks"][1]["block"].as_str().unwrap()).unwrap();
-        let items = decode::items(&block, Stream::Wire(Generation::Gen3));
-        assert_eq!(items.len(), 5);
-        assert_eq!(encode::lines(&json(&items), Some(Generation::Gen3)).unwrap().concat(), block);
-
-        let tlps = self::golden("tlp");
-        let items = decode::items(&tlps.concat(), Stream::Tlps);
-        assert_eq!(encode::lines(&json(&items), None).unwrap(), tlps);
-    }
-
-    #[test]
-    fn a_nullified_tlp_is_no_error_and_comes_back() {
-        let golden: Value = serde_json::from_str(GOLDEN).unwrap();
-        let frame = hex::decode(golden["nullified_tlp_example"]["gen3to5_wire"].as_str().unwrap()).unwrap();
-        let items = decode::items(&frame, Stream::Wire(Generation::Gen3));
-        assert!(items[0].problems.is_empty());
-        assert!(json(&items).contains("\"nullified\":true"));
-        assert_eq!(encode::lines(&json(&items), Some(Generation::Gen3)).unwrap(), [frame]);
-    }
-
-    #[test]
-    fn each_fault_has_its_name() {
-        let gen3 = Stream::Wire(Generation::Gen3);
-        let good = "5f006000000000010100000f123456784f2b77e3";
-        assert_eq!(codes(good, gen3), [""; 0]);
-        for (from, to, code) in [
-            ("4f2b77e3", "4f2b77e2", "lcrc"),
-            ("4f2b77e3", "b0d4881c", "nullified_without_edb"),
-            ("4f2b77e3", "4f2b77e3c0c0c0c0", "edb_without_inversion"),
-            ("5f0060", "5f8060", "parity"),
-            ("5f0060", "5f0070", "fcrc"),
-            ("5f0060", "500060", "no_token"),
-            ("e3", "", "truncated"),
-        ] {
-            assert_eq!(codes(&good.replace(from, to), gen3), [code]);
-        }
-        assert_eq!(codes("c0c0c0c0", gen3), ["stray_edb"]);
-        assert_eq!(codes("f0ac000000059618", gen3), ["crc16"]);
-        assert_eq!(codes("f0ac000010050000", gen3), ["crc16", "reserved_bits"]);
-        assert_eq!(codes("60000010010000ff0000000100000040", Stream::Tlps), ["header_only"]);
-        assert_eq!(codes("60000010010000ff000000010000004000", Stream::Tlps), ["truncated"]);
-        assert_eq!(codes("60000001010000ff0000000100000040 00000000", Stream::Tlps), ["last_be"]);
-        assert_eq!(codes("600000010100000f0000000100000041 00000000", Stream::Tlps), ["reserved_bits"]);
-        assert_eq!(codes("ff", Stream::Tlps), ["reserved_fmt"]);
-        assert_eq!(codes("1f0000000000000000000000", Stream::Tlps), ["reserved_type"]);
-        assert_eq!(codes("000000", Stream::Dllp), ["dllp_size"]);
-    }
-
-    #[test]
-    fn a_digest_that_does_not_fit_is_an_error() {
-        let mut tlp = golden("tlp").into_iter().find(|tlp| tlp[2] & 0x80 != 0).unwrap();
-        *tlp.last_mut().unwrap() ^= 1;
-        let items = decode::items(&tlp, Stream::Tlps);
-        assert_eq!(items[0].errors().map(|problem| problem.code.as_str()).collect::<Vec<_>>(), ["ecrc"]);
-    }
-
-    /// Two protected writes of 8 B, the second with PCRC and MAC.
-    fn protected() -> Vec<Vec<u8>> {
-        let key = Key::new(&[7; 32]).unwrap();
-        let protection = Protection { key, stream: 9, sub_stream: SubStream::Posted, pcrc: true };
-        let mut sealer = Sealer::new(protection, 1);
-        let header = hex::decode("60000002010000ff0000000100000040").unwrap();
-        [false, true].map(|last| sealer.seal(&header, &[1; 8], 0, last)).into()
-    }
-
-    #[test]
-    fn protected_tlps_come_back_as_they_were() {
-        let tlps = protected();
-        assert_eq!([tlps[0].len(), tlps[1].len()], [28, 44]);
-        let items = decode::items(&tlps.concat(), Stream::Tlps);
-        assert!(items.iter().all(|item| item.problems.is_empty()), "{items:?}");
-        assert_eq!(encode::lines(&json(&items), None).unwrap(), tlps);
-        for generation in [Generation::Gen3, Generation::Gen1] {
-            let numbered = json(&items).replace("\"payload\"", "\"seq\":5,\"payload\"");
-            let frames = encode::lines(&numbered, Some(generation)).unwrap();
-            let items = decode::items(&frames.concat(), Stream::Wire(generation));
-            assert!(items.iter().all(|item| item.problems.is_empty()), "{items:?}");
-            assert_eq!(encode::lines(&json(&items), Some(generation)).unwrap(), frames);
-        }
-    }
-
-    #[test]
-    fn each_fault_of_a_protected_tlp_has_its_name() {
-        let tlp = &protected()[1];
-        let edited = |at: usize, bits: u8| {
-            let mut tlp = tlp.clone();
-            tlp[at] ^= bits;
-            codes(&hex::encode(tlp), Stream::Tlps)
-        };
-        assert_eq!(edited(3, 0x30), ["ide"]);
-        // Without M what was a MAC is taken for a TLP.
-        assert_eq!(edited(3, 0x04)[0], "ide");
-        assert!(edited(6, 0x80).contains(&"ide".to_owned()));
-        assert_eq!(codes(&hex::encode(&tlp[..40]), Stream::Tlps), ["truncated"]);
-        let item = &decode::items(tlp, Stream::Tlps)[0];
-        let text = json(std::slice::from_ref(item));
-        let mac = hex::encode(&tlp[32..]);
-        let shorter = encode::lines(&text.replace(&mac, "00"), None).unwrap_err();
-        assert!(format!("{:#}", shorter.root_cause()).contains("`mac` has 1 bytes"));
-        let mut printed = Vec::new();
-        text::write(&mut printed, item).unwrap();
-        let printed = String::from_utf8(printed).unwrap();
-        assert!(printed.contains("9, posted") && printed.contains(&mac), "{printed}");
-    }
-
-    #[test]
-    fn encode_says_what_is_missing() {
-        let refused = |text: &str, wire| format!("{:#}", encode::lines(text, wire).unwrap_err().root_cause());
-        let read = r#""fields":{"fmt":0,"type":0,"length_dw":1,"address":0,"first_be":15,"last_be":0}"#;
-        let gen3 = Some(Generation::Gen3);
-        assert!(refused("{", None).contains("line 1"));
-        assert!(refused("", None).contains("no JSON object"));
-        assert!(refused(r#"{"kind":"tlp"}"#, None).contains("`fields` is missing"));
-        assert!(refused(&format!(r#"{{"kind":"tlp",{read},"payload":""}}"#), gen3).contains("`seq` is missing"));
-        assert!(refused(&format!(r#"{{"kind":"tlp",{read},"payload":"0"}}"#), None).contains("character 1"));
-        assert!(refused(&format!(r#"{{"kind":"tlp",{read},"payload":"00000000"}}"#), None).contains("no data"));
-        assert!(refused(&format!(r#"{{"kind":"tlp",{read},"seq":4096}}"#), gen3).contains("4095"));
-        assert!(refused(r#"{"kind":"tlp","surplus":1}"#, None).contains("surplus"));
-        assert!(refused(r#"{"kind":"idle","idle_bytes":4}"#, None).contains("gen3"));
-    }
-
-    proptest! {
-        #[test]
-        fn any_bytes_decode_without_panic_and_print(
-            bytes in prop::collection::vec(any::<u8>(), 1..80),
-            start in prop::sample::select(vec![vec![], vec![0xf0, 0xac], vec![0x5f, 0, 0x60], vec![0x5c], vec![0xfb, 0, 0]]),
-        ) {
-            let bytes = [start, bytes].concat();
-            for stream in [Stream::Tlps, Stream::Dllp, Stream::Wire(Generation::Gen3), Stream::Wire(Generation::Gen1)] {
-                for item in decode::items(&bytes, stream) {
-                    text::write(&mut Vec::new(), &item).unwrap();
-                    let _ = encode::lines(&json(std::slice::from_ref(&item)), None);
-                }
-            }
-        }
-    }
-}
+mod tests;

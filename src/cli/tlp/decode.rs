@@ -3,6 +3,7 @@
 use super::{
     Generation, Stream,
     item::{Content, Item, Link, Problem, Tlp},
+    log::{Log, Word},
 };
 use crate::pcie::wire::{
     dllp::{DllpError, DllpRepr, DllpView},
@@ -41,6 +42,51 @@ fn bare_tlp(bytes: &[u8]) -> (Item, usize) {
     }
 }
 
+/// The TLP of a kernel's header log, as far as the log can be read.
+pub(super) fn logged(log: &Log) -> Item {
+    let bytes = [log.prefixes.as_flattened(), log.header.as_flattened()].concat();
+    let mut item = match log_problem(log) {
+        Some(problem) => Item::unreadable(&bytes, problem),
+        None => logged_header(&bytes, log),
+    };
+    let device = log.device.as_ref().map(|device| format!(", {device}"));
+    item.source = Some(log.place.clone() + &device.unwrap_or_default());
+    item
+}
+
+fn logged_header(bytes: &[u8], log: &Log) -> Item {
+    // What follows the header is no data, though it stands where data would.
+    let three_dw = log.header[0][0] & 0x20 == 0;
+    let end = if three_dw { bytes.len() - size_of::<Word>() } else { bytes.len() };
+    let (mut item, _) = bare_tlp(&bytes[..end]);
+    if matches!(item.content, Content::Tlp(_)) && three_dw && log.header[3] != [0; 4] {
+        let text = format!("the fourth word, {}, is no part of this header of three DW", hex::encode(log.header[3]));
+        item.problems.push(Problem::new(Severity::Note, "fourth_word", text));
+    }
+    item
+}
+
+/// Why the words of a log are no header that could be read.
+fn log_problem(log: &Log) -> Option<Problem> {
+    let all = |byte| log.header.as_flattened().iter().all(|&other| other == byte);
+    let is_prefix = |word: &Word| word[0] >> 5 == 4;
+    if all(0) {
+        Some(Problem::error("empty_log", "all words are 0: the device logged no header for this error"))
+    } else if all(0xff) {
+        Some(Problem::error("empty_log", "all bits are 1: the device did not answer when its log was read"))
+    } else if log.flit {
+        let text = "a header in flit mode, which differs from the first byte on, is not decoded";
+        Some(Problem::error("flit_mode", text))
+    } else if log.header.first().is_none_or(is_prefix) {
+        Some(Problem::error("log_prefix", "a prefix stands where the header begins"))
+    } else if let Some(other) = log.prefixes.iter().find(|word| !is_prefix(word)) {
+        let text = format!("{} is logged as a prefix, whose first byte is 80 to 9f", hex::encode(other));
+        Some(Problem::error("log_prefix", text))
+    } else {
+        None
+    }
+}
+
 /// A TLP whose header can be read, from bytes that end with it or before.
 fn tlp(repr: TlpRepr, view: &TlpView<'_>, bytes: &[u8]) -> Item {
     let header_end = view.prefixes().len() * 4 + view.header().len();
@@ -67,7 +113,7 @@ fn tlp(repr: TlpRepr, view: &TlpView<'_>, bytes: &[u8]) -> Item {
         mac: view.mac(),
         link: None,
     };
-    Item { content: Content::Tlp(Box::new(content)), problems }
+    Item { content: Content::Tlp(Box::new(content)), problems, source: None }
 }
 
 /// What is wrong with the IDE prefix, or makes no sense beside it.

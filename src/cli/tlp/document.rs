@@ -3,7 +3,6 @@
 use super::item::{Content, Item, Problem};
 use crate::pcie::wire::{dllp::DllpFields, tlp::TlpFields};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// What an object describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +15,57 @@ pub(super) enum Kind {
     Unreadable,
 }
 
+impl Kind {
+    /// All kinds.
+    pub(super) const ALL: [Self; 5] = [Self::Tlp, Self::Dllp, Self::Idle, Self::EndOfDataStream, Self::Unreadable];
+
+    /// As it stands in JSON.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Tlp => "tlp",
+            Self::Dllp => "dllp",
+            Self::Idle => "idle",
+            Self::EndOfDataStream => "end_of_data_stream",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// The keys that an object of this kind may have.
+    pub(super) const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Tlp => &[
+                "kind",
+                "name",
+                "fields",
+                "prefixes",
+                "payload",
+                "ecrc",
+                "pcrc",
+                "mac",
+                "seq",
+                "token",
+                "lcrc",
+                "nullified",
+                "source",
+                "problems",
+            ],
+            Self::Dllp => &["kind", "name", "fields", "crc16", "problems"],
+            Self::Idle => &["kind", "idle_bytes", "problems"],
+            Self::EndOfDataStream => &["kind", "problems"],
+            Self::Unreadable => &["kind", "bytes", "source", "problems"],
+        }
+    }
+
+    /// The fields that an object of this kind may have.
+    pub(super) const fn fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Tlp => &TlpFields::NAMES,
+            Self::Dllp => &DllpFields::NAMES,
+            Self::Idle | Self::EndOfDataStream | Self::Unreadable => &[],
+        }
+    }
+}
+
 /// The fields of an item that is printed.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -24,10 +74,10 @@ pub(super) enum Fields {
     Dllp(DllpFields),
 }
 
-/// One item; `fields` is a plain value in one that is read, since its form depends on the kind. What a kind does not have is absent.
+/// One item; the form of `fields` depends on the kind. What a kind does not have is absent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Document<F = Value> {
+pub(super) struct Document<F> {
     pub(super) kind: Kind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
@@ -57,12 +107,14 @@ pub(super) struct Document<F = Value> {
     pub(super) idle_bytes: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bytes: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source: Option<String>,
     #[serde(default)]
     pub(super) problems: Vec<Problem>,
 }
 
 impl Document<Fields> {
-    fn new(kind: Kind, problems: &[Problem]) -> Self {
+    fn new(kind: Kind, item: &Item) -> Self {
         Self {
             kind,
             name: None,
@@ -79,14 +131,15 @@ impl Document<Fields> {
             crc16: None,
             idle_bytes: None,
             bytes: None,
-            problems: problems.to_vec(),
+            source: item.source.clone(),
+            problems: item.problems.clone(),
         }
     }
 }
 
 impl From<&Item> for Document<Fields> {
     fn from(item: &Item) -> Self {
-        let document = |kind| Self::new(kind, &item.problems);
+        let document = |kind| Self::new(kind, item);
         match &item.content {
             Content::Tlp(tlp) => Self {
                 name: Some(tlp.repr.name().to_owned()),

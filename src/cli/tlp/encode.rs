@@ -4,32 +4,41 @@ use super::{
     Generation,
     document::{Document, Kind},
     hexadecimal,
+    outline::Outline,
 };
-use crate::pcie::wire::{
-    crc,
-    dllp::DllpRepr,
-    frame,
-    ide::{MAC_BYTES, PCRC_BYTES, PrefixView},
-    tlp::{MAX_PREFIXES, TlpRepr},
-    token,
+use crate::{
+    files::excerpt,
+    pcie::wire::{
+        crc,
+        dllp::{DllpFields, DllpRepr},
+        frame,
+        ide::{MAC_BYTES, PCRC_BYTES, PrefixView},
+        tlp::{MAX_PREFIXES, TlpFields, TlpRepr},
+        token,
+    },
 };
 use miette::{Report, miette};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use std::fmt::Display;
 
-/// Idle bytes that one object may ask for: a block of every lane, a thousand times.
-const MOST_IDLE: usize = 256_000;
+/// Idle bytes that all objects together may ask for: as many as `decode` reads at once.
+const MOST_IDLE: usize = super::LONGEST_HEX.0 as usize / 2;
+/// Characters of a message about a value, which may quote the value.
+const LONGEST_MESSAGE: usize = 240;
 
 /// The bytes of each JSON object in `text`.
 pub(super) fn lines(text: &str, wire: Option<Generation>) -> Result<Vec<Vec<u8>>, Report> {
-    let mut lines = Vec::new();
-    for (index, document) in serde_json::Deserializer::from_str(text).into_iter::<Document>().enumerate() {
-        let document = document.map_err(|error| {
-            miette!(
-                help = "the form is what `sealsim tlp decode --format json` prints; docs/tlp.md describes it",
-                "object {}: {error}",
-                index + 1
-            )
-        })?;
-        lines.push(encode(&document, wire).map_err(|error| error.wrap_err(format!("object {}", index + 1)))?);
+    let (mut lines, mut idle_left) = (Vec::new(), MOST_IDLE);
+    let mut outlines = serde_json::Deserializer::from_str(text).into_iter::<Outline>();
+    loop {
+        let start = outlines.byte_offset();
+        let Some(outline) = outlines.next() else { break };
+        let number = lines.len() + 1;
+        let outline = outline.map_err(|error| unreadable(number, "", &error))?;
+        // The outline has found where the object ends.
+        let object = Object { number, before: &text[..start], text: &text[start..outlines.byte_offset()] };
+        let line = encode(&object, &outline, wire, &mut idle_left);
+        lines.push(line.map_err(|error| error.wrap_err(format!("object {number}")))?);
     }
     if lines.is_empty() {
         return Err(miette!(
@@ -40,14 +49,51 @@ pub(super) fn lines(text: &str, wire: Option<Generation>) -> Result<Vec<Vec<u8>>
     Ok(lines)
 }
 
-fn encode(document: &Document, wire: Option<Generation>) -> Result<Vec<u8>, Report> {
-    match (document.kind, wire) {
-        (Kind::Tlp, _) => encode_tlp(document, wire),
-        (Kind::Dllp, _) => encode_dllp(document, wire),
-        (Kind::Idle, Some(Generation::Gen3)) => match document.idle_bytes {
-            Some(bytes @ 1..=MOST_IDLE) => Ok(vec![token::IDL; bytes]),
-            _ => Err(miette!("`idle_bytes` must lie in 1..={MOST_IDLE}")),
-        },
+/// An object in the text, and what stands before it.
+struct Object<'a> {
+    number: usize,
+    before: &'a str,
+    text: &'a str,
+}
+
+impl Object<'_> {
+    fn read<F: DeserializeOwned>(&self) -> Result<Document<F>, Report> {
+        serde_json::from_str(self.text).map_err(|error| unreadable(self.number, self.before, &error))
+    }
+}
+
+/// What is wrong with the JSON of an object, and where in the whole text.
+fn unreadable(number: usize, before: &str, error: &serde_json::Error) -> Report {
+    let whole = error.to_string();
+    let (line, column) = (error.line(), error.column());
+    let fault = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
+    let lines_before = before.bytes().filter(|&byte| byte == b'\n').count();
+    let bytes_before = if line == 1 { before.len() - before.rfind('\n').map_or(0, |end| end + 1) } else { 0 };
+    miette!(
+        help = "the form is what `sealsim tlp decode --format json` prints; docs/tlp.md describes it",
+        "object {number}, line {}, byte {}: {}",
+        lines_before + line,
+        bytes_before + column,
+        excerpt(fault, LONGEST_MESSAGE)
+    )
+}
+
+fn encode(
+    object: &Object<'_>,
+    outline: &Outline,
+    wire: Option<Generation>,
+    idle_left: &mut usize,
+) -> Result<Vec<u8>, Report> {
+    match (outline.check()?, wire) {
+        (Kind::Tlp, _) => encode_tlp(&object.read()?, wire),
+        (Kind::Dllp, _) => encode_dllp(&object.read()?, wire),
+        (Kind::Idle, Some(Generation::Gen3)) => {
+            let bytes = object.read::<IgnoredAny>()?.idle_bytes.filter(|bytes| (1..=*idle_left).contains(bytes));
+            let bytes =
+                bytes.ok_or_else(|| miette!("`idle_bytes` must lie in 1..={MOST_IDLE}, all objects together"))?;
+            *idle_left -= bytes;
+            Ok(vec![token::IDL; bytes])
+        }
         (Kind::EndOfDataStream, Some(Generation::Gen3)) => Ok(token::EDS.to_vec()),
         (Kind::Idle | Kind::EndOfDataStream, _) => {
             Err(miette!(help = "add --wire", "idle and end of data stream stand only on a gen3 to gen5 link"))
@@ -59,16 +105,17 @@ fn encode(document: &Document, wire: Option<Generation>) -> Result<Vec<u8>, Repo
     }
 }
 
-fn fields<T: serde::de::DeserializeOwned>(document: &Document) -> Result<T, Report> {
-    let fields = document.fields.as_ref().ok_or_else(|| miette!("`fields` is missing"))?;
-    T::deserialize(fields).map_err(|error| miette!("in `fields`: {error}"))
+/// The values of `fields`.
+fn fields<F: Clone, T: TryFrom<F, Error: Display>>(document: &Document<F>) -> Result<T, Report> {
+    let fields = document.fields.clone().ok_or_else(|| miette!("`fields` is missing"))?;
+    T::try_from(fields).map_err(|error| miette!("in `fields`: {error}"))
 }
 
 fn bytes(name: &str, text: &str) -> Result<Vec<u8>, Report> {
     hexadecimal::parse(text).map_err(|error| miette!("`{name}`, character {}: {error}", error.column))
 }
 
-fn encode_tlp(document: &Document, wire: Option<Generation>) -> Result<Vec<u8>, Report> {
+fn encode_tlp(document: &Document<TlpFields>, wire: Option<Generation>) -> Result<Vec<u8>, Report> {
     let repr: TlpRepr = fields(document)?;
     let mut tlp = prefixes(document)?;
     let covered_from = tlp.chunks(4).take_while(|prefix| prefix[0] & 0x10 == 0).count() * 4;
@@ -101,7 +148,7 @@ fn encode_tlp(document: &Document, wire: Option<Generation>) -> Result<Vec<u8>, 
     Ok(frame)
 }
 
-fn prefixes(document: &Document) -> Result<Vec<u8>, Report> {
+fn prefixes(document: &Document<TlpFields>) -> Result<Vec<u8>, Report> {
     let list = document.prefixes.as_deref().unwrap_or_default();
     if list.len() > MAX_PREFIXES {
         return Err(miette!("`prefixes` has {} entries, but a TLP has at most {MAX_PREFIXES}", list.len()));
@@ -110,7 +157,10 @@ fn prefixes(document: &Document) -> Result<Vec<u8>, Report> {
     for text in list {
         let prefix = bytes("prefixes", text)?;
         if prefix.len() != 4 || prefix[0] >> 5 != 4 {
-            return Err(miette!("`prefixes`: {text:?} is no prefix: those have 4 bytes, the first 80 to 9f"));
+            return Err(miette!(
+                "`prefixes`: {:?} is no prefix: those have 4 bytes, the first 80 to 9f",
+                excerpt(text, 20)
+            ));
         }
         prefixes.extend(prefix);
     }
@@ -118,7 +168,7 @@ fn prefixes(document: &Document) -> Result<Vec<u8>, Report> {
 }
 
 /// PCRC and MAC, as the IDE prefix announces them.
-fn trailer(document: &Document, prefixes: &[u8]) -> Result<Vec<u8>, Report> {
+fn trailer(document: &Document<TlpFields>, prefixes: &[u8]) -> Result<Vec<u8>, Report> {
     let prefix = prefixes.chunks(4).find_map(|prefix| PrefixView::new_checked(prefix).ok());
     let announced = [
         ("pcrc", &document.pcrc, prefix.filter(PrefixView::pcrc).map_or(0, |_| PCRC_BYTES)),
@@ -137,7 +187,7 @@ fn trailer(document: &Document, prefixes: &[u8]) -> Result<Vec<u8>, Report> {
 }
 
 /// The data, as long as the header says.
-fn payload(document: &Document, repr: &TlpRepr) -> Result<Vec<u8>, Report> {
+fn payload(document: &Document<TlpFields>, repr: &TlpRepr) -> Result<Vec<u8>, Report> {
     let payload = bytes("payload", document.payload.as_deref().unwrap_or_default())?;
     let need = usize::from(repr.payload_dw()) * 4;
     if payload.len() == need {
@@ -154,7 +204,7 @@ fn payload(document: &Document, repr: &TlpRepr) -> Result<Vec<u8>, Report> {
     })
 }
 
-fn encode_dllp(document: &Document, wire: Option<Generation>) -> Result<Vec<u8>, Report> {
+fn encode_dllp(document: &Document<DllpFields>, wire: Option<Generation>) -> Result<Vec<u8>, Report> {
     let repr: DllpRepr = fields(document)?;
     Ok(match wire {
         Some(Generation::Gen3) => frame::emit_dllp(&repr).to_vec(),

@@ -72,15 +72,17 @@ pub(super) enum Content {
 pub(super) struct Item {
     pub(super) content: Content,
     pub(super) problems: Vec<Problem>,
+    /// Where it stood, if that is more than its place in the stream.
+    pub(super) source: Option<String>,
 }
 
 impl Item {
     pub(super) fn good(content: Content) -> Self {
-        Self { content, problems: Vec::new() }
+        Self { content, problems: Vec::new(), source: None }
     }
 
     pub(super) fn unreadable(bytes: &[u8], problem: Problem) -> Self {
-        Self { content: Content::Unreadable { bytes: bytes.to_vec() }, problems: vec![problem] }
+        Self { content: Content::Unreadable { bytes: bytes.to_vec() }, problems: vec![problem], source: None }
     }
 
     pub(super) fn errors(&self) -> impl Iterator<Item = &Problem> {

@@ -13,6 +13,9 @@ const ROUTING: [&str; 6] = ["to root", "by address", "by ID", "broadcast", "loca
 
 /// Writes an item, its problems last.
 pub(super) fn write(out: &mut impl Write, item: &Item) -> io::Result<()> {
+    if let Some(source) = &item.source {
+        writeln!(out, "{source}")?;
+    }
     match &item.content {
         Content::Tlp(tlp) => write_tlp(out, tlp)?,
         Content::Dllp { repr, given, crc } => write_dllp(out, repr, *given, *crc)?,

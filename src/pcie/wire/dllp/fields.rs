@@ -1,7 +1,7 @@
 //! The JSON form of a DLLP: flat, with stable names.
 
 use super::{CREDIT, DllpRepr, POWER};
-use crate::pcie::credit::Scale;
+use crate::{files::excerpt, pcie::credit::Scale};
 use serde::{Deserialize, Serialize};
 
 /// The fields of a DLLP as they stand in JSON. Which are due follows from `type`.
@@ -43,7 +43,7 @@ pub struct DllpFields {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DllpFieldsError {
     /// The type has no such name.
-    #[error("{name:?} is no DLLP type; types are ACK, NAK, DATA_LINK_FEATURE, VENDOR, NOP, {}", names())]
+    #[error("{:?} is no DLLP type; types are ACK, NAK, DATA_LINK_FEATURE, VENDOR, NOP, {}", excerpt(.name, 40), names())]
     UnknownType {
         /// What stands in `type`.
         name: String,
@@ -57,12 +57,14 @@ pub enum DllpFieldsError {
         field: &'static str,
     },
     /// A field that this type does not have is there.
-    #[error("a {name} DLLP has no field `{field}`")]
+    #[error("a {name} DLLP has no field `{field}`; beside `type` it has {}", list(.own))]
     Surplus {
         /// The type.
         name: String,
         /// The field.
         field: &'static str,
+        /// The fields that the type has beside `type`.
+        own: &'static [&'static str],
     },
     /// A value does not fit its bits.
     #[error("`{field}` is {value}, which does not fit its {bits} bits")]
@@ -74,6 +76,10 @@ pub enum DllpFieldsError {
         /// Its width.
         bits: u32,
     },
+}
+
+fn list(own: &[&str]) -> String {
+    if own.is_empty() { "none".to_owned() } else { format!("`{}`", own.join("`, `")) }
 }
 
 fn names() -> String {
@@ -106,8 +112,22 @@ impl From<DllpRepr> for DllpFields {
 }
 
 impl DllpFields {
+    /// The names of all fields.
+    pub const NAMES: [&'static str; 10] = [
+        "type",
+        "seq",
+        "vc",
+        "hdr_scale",
+        "hdr_fc",
+        "data_scale",
+        "data_fc",
+        "feature_support",
+        "feature_ack",
+        "content",
+    ];
+
     /// Refuses a field that the type does not have.
-    fn only(&self, allowed: &[&str]) -> Result<(), DllpFieldsError> {
+    fn only(&self, own: &'static [&'static str]) -> Result<(), DllpFieldsError> {
         let present = [
             ("seq", self.seq.is_some()),
             ("vc", self.vc.is_some()),
@@ -119,8 +139,8 @@ impl DllpFields {
             ("feature_ack", self.feature_ack.is_some()),
             ("content", self.content.is_some()),
         ];
-        match present.into_iter().find(|(field, there)| *there && !allowed.contains(field)) {
-            Some((field, _)) => Err(DllpFieldsError::Surplus { name: self.r#type.clone(), field }),
+        match present.into_iter().find(|(field, there)| *there && !own.contains(field)) {
+            Some((field, _)) => Err(DllpFieldsError::Surplus { name: self.r#type.clone(), field, own }),
             None => Ok(()),
         }
     }
@@ -186,5 +206,41 @@ impl TryFrom<DllpFields> for DllpRepr {
                 None => fields.credit()?,
             },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_has_its_name_in_the_list() {
+        let all = DllpFields {
+            seq: Some(0),
+            vc: Some(0),
+            hdr_scale: Some(Scale::One),
+            hdr_fc: Some(0),
+            data_scale: Some(Scale::One),
+            data_fc: Some(0),
+            feature_support: Some(0),
+            feature_ack: Some(false),
+            content: Some(0),
+            ..DllpFields::default()
+        };
+        let value = serde_json::to_value(&all).unwrap();
+        let mut names = DllpFields::NAMES;
+        names.sort_unstable();
+        assert!(value.as_object().unwrap().keys().eq(names));
+    }
+
+    #[test]
+    fn a_field_of_another_type_is_refused_with_those_of_this_one() {
+        let refused = |fields: DllpFields| DllpRepr::try_from(fields).unwrap_err().to_string();
+        let ack = DllpFields { r#type: "ACK".to_owned(), seq: Some(0), vc: Some(0), ..DllpFields::default() };
+        assert_eq!(refused(ack), "a ACK DLLP has no field `vc`; beside `type` it has `seq`");
+        let power = DllpFields { r#type: "PM_ENTER_L1".to_owned(), vc: Some(0), ..DllpFields::default() };
+        assert!(refused(power).ends_with("beside `type` it has none"));
+        let long = DllpFields { r#type: "A".repeat(100_000), ..DllpFields::default() };
+        assert!(refused(long).len() < 500);
     }
 }

@@ -4,8 +4,13 @@
 //!  one GCM message per MAC
 //!   AAD   [prefix, header] of the first TLP | ... | [prefix, header] of the last
 //!   text  data of the first TLP             | ... | data of the last [| PCRC]
-//!   IV    Sub-Stream[2:0]  0 (29 bits)  invocation counter (64 bits, from 1, one per MAC)
+//!   IV    Sub-Stream[3:0]  0 (28 bits)  invocation counter (64 bits, from 1, one per MAC)
 //! ```
+//!
+//! The four bits of the sub-stream are bits 95:92 of the IV. So CXL has it in the same construction, with 1000b: tee-io-validator shows its
+//! IV as `80 00 00 00`, then the counter (`doc/key_byte_order.md`), and makes it by shifting the sub-stream's byte of IDE_KM into the top
+//! byte. That byte has 0x80 for CXL and, in DMTF's libspdm, 0x10 for non-posted and 0x20 for completions of PCIe. That PCIe puts these
+//! where CXL puts its own is assumed: the one public example for PCIe has a field of 0, as posted TLPs have it.
 //!
 //! The keystream runs on from TLP to TLP without a gap, so a TLP can leave before its MAC is known.
 
@@ -61,11 +66,14 @@ pub enum IdeError {
     Insecure,
 }
 
-/// The IV of a message: fixed field with the sub-stream in its top bits, then the invocation counter.
+/// The place of the sub-stream in the fixed field: its top four bits.
+const SUB_STREAM_SHIFT: u32 = 28;
+
+/// The IV of a message: fixed field with the sub-stream in its top four bits, then the invocation counter.
 #[must_use]
 pub fn iv(sub_stream: SubStream, counter: u64) -> [u8; 12] {
     let mut iv = [0; 12];
-    iv[..4].copy_from_slice(&(u32::from(sub_stream.number()) << 29).to_be_bytes());
+    iv[..4].copy_from_slice(&(u32::from(sub_stream.number()) << SUB_STREAM_SHIFT).to_be_bytes());
     iv[4..].copy_from_slice(&counter.to_be_bytes());
     iv
 }

@@ -69,6 +69,14 @@ pub enum Finding {
         /// Length in DW.
         length_dw: u16,
     },
+    /// A deferrable write that is longer than any completer announces to take.
+    #[error("{name} carries {bytes} bytes, but a completer announces {} at most", super::MOST_DEFERRABLE_BYTES)]
+    DeferrableLength {
+        /// Kind.
+        name: &'static str,
+        /// Bytes of data.
+        bytes: u32,
+    },
     /// Traffic class, attributes or address type set where they must be 0.
     #[error("{name} must have traffic class, relaxed ordering, no snoop and AT 0")]
     PlainRequest {
@@ -118,7 +126,7 @@ impl Finding {
     #[must_use]
     pub const fn severity(&self) -> Severity {
         match self {
-            Self::WideHeader { .. } | Self::ReservedBits => Severity::Warning,
+            Self::WideHeader { .. } | Self::DeferrableLength { .. } | Self::ReservedBits => Severity::Warning,
             _ => Severity::Error,
         }
     }
@@ -134,6 +142,7 @@ impl Finding {
             Self::NoByteEnabled { .. } => "no_byte_enabled",
             Self::ByteEnableHoles { .. } => "byte_enable_holes",
             Self::Length { .. } => "length",
+            Self::DeferrableLength { .. } => "deferrable_length",
             Self::PlainRequest { .. } => "plain_request",
             Self::AddressType => "address_type",
             Self::Status { .. } => "status",
@@ -181,6 +190,10 @@ impl TlpRepr {
                 };
                 if !sized {
                     findings.push(Finding::Length { name, length_dw });
+                }
+                let bytes = u32::from(length_dw) * 4;
+                if op == MemoryOp::DeferrableWrite && bytes > super::MOST_DEFERRABLE_BYTES {
+                    findings.push(Finding::DeferrableLength { name, bytes });
                 }
                 // AtomicOps do not use byte enables; a read with hints carries its steering tag there.
                 if !(op.atomic() || self.common.th && !op.has_data()) {
@@ -303,6 +316,22 @@ mod tests {
         assert!(broken(2, 0b0101, 0b1010, 8).is_empty());
         assert_eq!(broken(2, 0b0101, 0b1010, 4), ["byte_enable_holes"]);
         assert_eq!(broken(3, 0b1111, 0b1110, 0), ["byte_enable_holes"]);
+    }
+
+    #[test]
+    fn a_deferrable_write_follows_the_rules_of_a_write_and_is_no_longer_than_128_bytes() {
+        let defer = |address, bytes| {
+            let request = Request { address, bytes };
+            TlpRepr::memory(MemoryOp::DeferrableWrite, request, 0x100, 0, Attributes::default())
+        };
+        assert!(defer(1 << 32, 128).check().is_empty());
+        assert_eq!(codes(&defer(1 << 32, 132)), ["deferrable_length"]);
+        assert_eq!(defer(1 << 32, 132).check()[0].severity(), Severity::Warning);
+        assert_eq!(codes(&defer((1 << 32) + 0xfc4, 64)), ["page_crossing"]);
+        let mut tlp = defer(1 << 32, 4);
+        let Body::Memory { last_be, .. } = &mut tlp.body else { unreachable!() };
+        *last_be = 1;
+        assert_eq!(codes(&tlp), ["last_be"]);
     }
 
     #[test]

@@ -92,14 +92,14 @@ pub enum TlpFieldsError {
         field: &'static str,
     },
     /// A field that this kind does not have is there.
-    #[error("fmt {fmt} with type {code} has no field `{field}`")]
+    #[error("{name} has no field `{field}`; beside those of every TLP it has `{}`", own.join("`, `"))]
     Surplus {
-        /// Fmt.
-        fmt: u8,
-        /// Type.
-        code: u8,
+        /// The kind, for example `MWr64`.
+        name: &'static str,
         /// The field.
         field: &'static str,
+        /// The fields that the kind has beside those of every TLP.
+        own: &'static [&'static str],
     },
     /// A value is out of its range.
     #[error("`{field}` is {value}, but must lie in {low}..={high}")]
@@ -178,13 +178,51 @@ fn range(field: &'static str, value: impl Into<u64>, low: u64, high: u64) -> Res
     if (low..=high).contains(&value) { Ok(()) } else { Err(TlpFieldsError::Range { field, value, low, high }) }
 }
 
+/// The fields that a kind has beside those of every TLP.
+const fn own(body: &Body) -> &'static [&'static str] {
+    match body {
+        Body::Memory { .. } => &["address", "first_be", "last_be", "ph"],
+        Body::Io { .. } => &["address", "first_be", "last_be"],
+        Body::Config { .. } => &["completer_id", "address", "first_be", "last_be"],
+        Body::Completion { .. } => &["completer_id", "status", "bcm", "byte_count", "lower_address"],
+        Body::Message { .. } => &["message_code", "message_content"],
+    }
+}
+
 impl TlpFields {
     fn need<T>(&self, field: &'static str, value: Option<T>) -> Result<T, TlpFieldsError> {
         value.ok_or(TlpFieldsError::Missing { fmt: self.fmt, code: self.r#type, field })
     }
 
+    /// The names of all fields, those of every TLP first.
+    pub const NAMES: [&'static str; 23] = [
+        "fmt",
+        "type",
+        "length_dw",
+        "tc",
+        "attr",
+        "at",
+        "td",
+        "ep",
+        "th",
+        "ln",
+        "tag",
+        "requester_id",
+        "completer_id",
+        "address",
+        "first_be",
+        "last_be",
+        "ph",
+        "status",
+        "bcm",
+        "byte_count",
+        "lower_address",
+        "message_code",
+        "message_content",
+    ];
+
     /// Refuses a field that the kind does not have.
-    fn only(&self, allowed: &[&str]) -> Result<(), TlpFieldsError> {
+    fn only(&self, name: &'static str, own: &'static [&'static str]) -> Result<(), TlpFieldsError> {
         let present = [
             ("completer_id", self.completer_id.is_some()),
             ("address", self.address.is_some()),
@@ -198,8 +236,8 @@ impl TlpFields {
             ("message_code", self.message_code.is_some()),
             ("message_content", self.message_content.is_some()),
         ];
-        match present.into_iter().find(|(field, there)| *there && !allowed.contains(field)) {
-            Some((field, _)) => Err(TlpFieldsError::Surplus { fmt: self.fmt, code: self.r#type, field }),
+        match present.into_iter().find(|(field, there)| *there && !own.contains(field)) {
+            Some((field, _)) => Err(TlpFieldsError::Surplus { name, field, own }),
             None => Ok(()),
         }
     }
@@ -222,7 +260,6 @@ impl TlpFields {
     fn fill(&self, body: &mut Body) -> Result<(), TlpFieldsError> {
         match body {
             Body::Memory { wide, address, first_be, last_be, ph, .. } => {
-                self.only(&["address", "first_be", "last_be", "ph"])?;
                 *address = self.aligned(if *wide { u64::MAX } else { u32::MAX.into() })?;
                 (*first_be, *last_be) = self.enables()?;
                 *ph = self.ph.unwrap_or_default();
@@ -232,18 +269,15 @@ impl TlpFields {
                 }
             }
             Body::Io { address, first_be, last_be, .. } => {
-                self.only(&["address", "first_be", "last_be"])?;
                 *address = self.aligned(u32::MAX.into())? as u32;
                 (*first_be, *last_be) = self.enables()?;
             }
             Body::Config { completer_id, register, first_be, last_be, .. } => {
-                self.only(&["completer_id", "address", "first_be", "last_be"])?;
                 *completer_id = self.need("completer_id", self.completer_id)?;
                 *register = self.aligned(0xfff)? as u16;
                 (*first_be, *last_be) = self.enables()?;
             }
             Body::Completion { completer_id, status, bcm, byte_count, lower_address, .. } => {
-                self.only(&["completer_id", "status", "bcm", "byte_count", "lower_address"])?;
                 *completer_id = self.need("completer_id", self.completer_id)?;
                 *status = self.need("status", self.status)?;
                 *byte_count = self.need("byte_count", self.byte_count)?;
@@ -256,7 +290,6 @@ impl TlpFields {
                 *bcm = modified == 1;
             }
             Body::Message { code, content, .. } => {
-                self.only(&["message_code", "message_content"])?;
                 *code = self.need("message_code", self.message_code)?;
                 let text = self.message_content.as_ref();
                 let text = self.need("message_content", text)?;
@@ -274,6 +307,8 @@ impl TryFrom<TlpFields> for TlpRepr {
         range("fmt", fields.fmt, 0, 3)?;
         range("type", fields.r#type, 0, 31)?;
         let mut body = body_of(fields.fmt, fields.r#type).map_err(TlpFieldsError::Kind)?;
+        let named = Self { common: Common::default(), length_dw: 0, requester_id: 0, tag: 0, body };
+        fields.only(named.name(), own(&body))?;
         fields.fill(&mut body)?;
         for (name, value, high) in [("tc", fields.tc, 7), ("attr", fields.attr, 7), ("at", fields.at, 3)] {
             range(name, value, 0, high)?;
@@ -328,6 +363,36 @@ mod tests {
         assert!(matches!(refused(|f| f.address = Some((1 << 32) + 1)), TlpFieldsError::Unaligned { .. }));
         assert!(matches!(refused(|f| f.ph = Some(1)), TlpFieldsError::HintWithoutFlag { ph: 1 }));
         assert!(matches!(refused(|f| f.r#type = 9), TlpFieldsError::Kind(TlpError::ReservedType { .. })));
+    }
+
+    #[test]
+    fn every_field_has_its_name_in_the_list() {
+        let all = TlpFields {
+            completer_id: Some(0),
+            address: Some(0),
+            first_be: Some(0),
+            last_be: Some(0),
+            ph: Some(0),
+            status: Some(0),
+            bcm: Some(0),
+            byte_count: Some(0),
+            lower_address: Some(0),
+            message_code: Some(0),
+            message_content: Some(String::new()),
+            ..TlpFields::default()
+        };
+        let value = serde_json::to_value(&all).unwrap();
+        let mut names = TlpFields::NAMES;
+        names.sort_unstable();
+        assert!(value.as_object().unwrap().keys().eq(names));
+    }
+
+    #[test]
+    fn a_field_of_another_kind_is_refused_with_those_of_this_one() {
+        assert_eq!(
+            refused(|f| f.status = Some(0)).to_string(),
+            "MWr64 has no field `status`; beside those of every TLP it has `address`, `first_be`, `last_be`, `ph`"
+        );
     }
 
     proptest! {

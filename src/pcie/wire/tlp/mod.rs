@@ -27,6 +27,9 @@ pub use view::{TlpError, TlpView};
 pub const MAX_PREFIXES: usize = 8;
 /// DW of the largest payload.
 pub const MAX_PAYLOAD_DW: usize = 1024;
+/// Bytes of the longest deferrable write: the greater of the two lengths, 64 B and 128 B, that a completer can announce. Assumed: public
+/// headers and programs name DMWr, its type and its class, but not these lengths.
+pub const MOST_DEFERRABLE_BYTES: u32 = 128;
 
 /// Completion status codes by name; the others are reserved.
 pub const STATUS: [(u8, &str); 4] = [

@@ -60,6 +60,8 @@ pub enum MemoryOp {
     ReadLocked,
     /// MWr.
     Write,
+    /// DMWr: a write that is answered, and that the completer may defer.
+    DeferrableWrite,
     /// FetchAdd.
     FetchAdd,
     /// Unconditional swap.
@@ -174,10 +176,11 @@ impl std::ops::Deref for Header {
 }
 
 /// Requests to memory: type, whether data go along, and name.
-const MEMORY: [(MemoryOp, u8, bool, &str, &str); 6] = [
+const MEMORY: [(MemoryOp, u8, bool, &str, &str); 7] = [
     (MemoryOp::Read, 0b00000, false, "MRd32", "MRd64"),
     (MemoryOp::ReadLocked, 0b00001, false, "MRdLk32", "MRdLk64"),
     (MemoryOp::Write, 0b00000, true, "MWr32", "MWr64"),
+    (MemoryOp::DeferrableWrite, 0b11011, true, "DMWr32", "DMWr64"),
     (MemoryOp::FetchAdd, 0b01100, true, "FetchAdd32", "FetchAdd64"),
     (MemoryOp::Swap, 0b01101, true, "Swap32", "Swap64"),
     (MemoryOp::CompareSwap, 0b01110, true, "CAS32", "CAS64"),

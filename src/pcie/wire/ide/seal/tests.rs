@@ -45,16 +45,19 @@ fn sizes() -> impl Strategy<Value = Vec<usize>> {
 
 proptest! {
     #[test]
-    fn the_bytes_are_those_of_another_aes_gcm(sizes in sizes(), seed: u64, with_pcrc: bool, counter in 1u64..) {
+    fn the_bytes_are_those_of_another_aes_gcm(
+        sizes in sizes(), seed: u64, with_pcrc: bool, counter in 1u64.., number in 0usize..3,
+    ) {
         let tlps: Vec<_> = sizes.iter().map(|&bytes| write(bytes, seed)).collect();
-        let sealed = seal(&mut Sealer::new(protection(SubStream::Posted, with_pcrc), counter), &tlps);
+        let sub_stream = SubStream::ALL[number];
+        let sealed = seal(&mut Sealer::new(protection(sub_stream, with_pcrc), counter), &tlps);
         let mut text: Vec<u8> = tlps.iter().flat_map(|(_, data)| data.clone()).collect();
         if with_pcrc {
             text.extend(crc32fast::hash(&text).to_le_bytes());
         }
         let aad: Vec<u8> = sealed.iter().flat_map(|tlp| tlp[..20].to_vec()).collect();
         let key = aead::LessSafeKey::new(aead::UnboundKey::new(&aead::AES_256_GCM, &RAW_KEY).unwrap());
-        let mut nonce = [0; 12];
+        let mut nonce = [[0x00, 0x10, 0x20][number], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         nonce[4..].copy_from_slice(&counter.to_be_bytes());
         let nonce = aead::Nonce::assume_unique_for_key(nonce);
         let tag = key.seal_in_place_separate_tag(nonce, aead::Aad::from(&aad), &mut text).unwrap();
@@ -111,6 +114,14 @@ proptest! {
         let start = if prefixed { vec![super::super::FIRST_BYTE, 0, 9, 4] } else { vec![] };
         let mut opener = Opener::new(protection(SubStream::Posted, false), 1);
         prop_assert!(opener.open(&[start, bytes].concat()).is_err());
+    }
+}
+
+#[test]
+fn the_sub_stream_stands_in_bits_95_to_92_of_the_iv() {
+    for (sub_stream, first) in [(SubStream::Posted, 0x00), (SubStream::NonPosted, 0x10), (SubStream::Completion, 0x20)]
+    {
+        assert_eq!(iv(sub_stream, 0x0102_0304_0506_0708), [first, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
     }
 }
 
