@@ -468,7 +468,7 @@ fn what_is_no_workload_at_all_is_refused() {
         (b"operation = []", "did you mean `operations`?"),
         (b"operations = []", "a workload without operations does nothing"),
         (b"operations = 4", "an array of operations"),
-        (b"\xff\xfe", "w.toml is not UTF-8, not a workload"),
+        (b"\xff\xfe", "w.toml: begins with a byte-order mark"),
         (b"operations = [", "not TOML"),
     ] {
         fs::write(folder.path().join("w.toml"), content).unwrap();

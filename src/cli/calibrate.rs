@@ -9,7 +9,9 @@ use super::{
 };
 use crate::{
     config::{Layers, MachineSpec, Resolved},
+    files::{excerpt, read_text},
     report::SCHEMA_VERSION,
+    units::Bytes,
     validate::{
         calibrate::{
             Determination, Entry, Finding, Stage, StageError, StageFile, Tuned, Variable, WriteError, findings, fit,
@@ -26,7 +28,6 @@ use miette::miette;
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
-    fs,
     io::{self, Write as _},
     path::PathBuf,
 };
@@ -37,7 +38,8 @@ use std::{
 A stage file lists stages; each has parameters with bounds and the points that they are fitted to. A stage starts from the values of \
 the configuration and of the stages before it, and looks for the least sum of squared relative errors. For each parameter the program \
 prints its standard error, the parameter that it is most entangled with, and whether the points determine it at all. Points that \
-`sealsim validate` states errors over are refused. docs/validation.md describes stage files.
+`sealsim validate` states errors over are refused. docs/validation.md describes stage files. A stage file has at most 1 MiB, a table of \
+measurements at most 16 MiB.
 
 With --write the values go into a configuration file after each stage, with provenance `calibrated` and the range that was found; the \
 rest of the file stays as it is. An interrupted calibration goes on with --from.
@@ -77,6 +79,9 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
+
+/// The longest stage file.
+const LONGEST_STAGES: Bytes = Bytes(1 << 20);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -129,8 +134,9 @@ struct ParameterOutcome {
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let shown = arguments.stages.display().to_string();
-    let text = fs::read_to_string(&arguments.stages).map_err(|error| Failure::input_output(&shown, &error))?;
-    let file = StageFile::read(&text).map_err(|error| refused(&shown, &error))?;
+    let text =
+        read_text(&arguments.stages, LONGEST_STAGES).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+    let file = StageFile::read(&text).map_err(|error| refused(&shown, error))?;
     let config = arguments.hw.clone().or(file.config.clone()).ok_or_else(|| {
         Failure::Usage(miette!(help = "write `config` in it, or give --hw", "{shown} names no machine to start from"))
     })?;
@@ -161,9 +167,10 @@ fn print(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
-fn refused(file: &str, error: &StageError) -> Failure {
+fn refused(file: &str, error: StageError) -> Failure {
     Failure::Config(match error {
-        StageError::Stage { remedy, .. } => miette!(help = remedy.clone(), "{file}: {error}"),
+        StageError::Syntax(misread) => misread.named(file).into(),
+        StageError::Stage { ref remedy, .. } => miette!(help = excerpt(remedy, 500), "{file}: {error}"),
         _ => miette!("{file}: {error}"),
     })
 }
@@ -172,7 +179,7 @@ fn unwritten(error: WriteError) -> Failure {
     match error {
         WriteError::Config(error) => Failure::Config((*error).into()),
         WriteError::Content { .. } => Failure::Config(miette!("{error}")),
-        WriteError::File { .. } => Failure::InputOutput(miette!("{error}")),
+        WriteError::File { .. } | WriteError::Unfit(_) => Failure::InputOutput(miette!("{error}")),
     }
 }
 
@@ -245,9 +252,9 @@ impl Calibration {
     /// Fits one stage, and keeps what it finds.
     fn stage(&mut self, stage: &Stage, file: &str, written: bool) -> Result<StageOutcome, Failure> {
         let points: Vec<Point> =
-            stage.points(&self.datasets).map_err(|error| refused(file, &error))?.into_iter().cloned().collect();
+            stage.points(&self.datasets).map_err(|error| refused(file, error))?.into_iter().cloned().collect();
         let start = self.unfitted()?;
-        let parameters = stage.parameters(&start).map_err(|error| refused(file, &error))?;
+        let parameters = stage.parameters(&start).map_err(|error| refused(file, error))?;
         let variables: Vec<_> = parameters.iter().map(|parameter| parameter.variable).collect();
         let mut known: BTreeMap<Vec<i128>, Vec<f64>> = BTreeMap::new();
         let mut residuals = |candidates: &[Vec<i128>]| self.residuals(&parameters, &points, candidates, &mut known);
