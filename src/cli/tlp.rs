@@ -5,7 +5,10 @@ mod document;
 mod encode;
 mod hexadecimal;
 mod item;
+mod lines;
 mod text;
+
+pub use lines::{tlp_from_json, tlp_to_json};
 
 use super::Failure;
 use clap::{Args, Subcommand, ValueEnum};
