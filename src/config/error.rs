@@ -25,7 +25,7 @@ pub struct ConfigError {
     /// Further errors that were found in the same go.
     pub others: Vec<ConfigError>,
     /// The place as it is shown, once it is.
-    shown: OnceLock<Snippet>,
+    shown: OnceLock<Box<Snippet>>,
 }
 
 /// What users wrote, as messages quote it.
@@ -223,7 +223,10 @@ impl ConfigError {
     /// The place as it is shown.
     fn snippet(&self) -> Option<&Snippet> {
         let place = self.place.as_ref()?;
-        Some(self.shown.get_or_init(|| Snippet::new(&place.source.name, &place.source.text, place.span.clone())))
+        Some(
+            self.shown
+                .get_or_init(|| Box::new(Snippet::new(&place.source.name, &place.source.text, place.span.clone()))),
+        )
     }
 
     const fn identifier(&self) -> &'static str {

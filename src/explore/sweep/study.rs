@@ -138,7 +138,7 @@ pub enum StudyError {
         on: String,
     },
     /// An objective or a plot of a column that there will not be.
-    #[error("{what}: there will be no column `{}`; there will be {known}", excerpt(name, 100))]
+    #[error("{what}: there will be no column `{}`; there will be {}", excerpt(name, 100), excerpt(known, 2000))]
     Column {
         /// `objectives` or `plot`.
         what: &'static str,

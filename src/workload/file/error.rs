@@ -26,12 +26,12 @@ pub(super) struct Text {
 #[derive(Debug, Error)]
 #[error("{}", excerpt(what, 500))]
 pub struct WorkloadFileError {
-    what: String,
+    what: Box<str>,
     kind: &'static str,
     /// Where it is written; nowhere if it is about the file as a whole.
     place: Option<(Source, Range<usize>)>,
     /// The place as it is shown, once it is.
-    shown: OnceLock<Snippet>,
+    shown: OnceLock<Box<Snippet>>,
     remedy: Option<String>,
     others: Vec<Self>,
 }
@@ -41,7 +41,7 @@ pub(super) const UNREADABLE: &str = "unreadable";
 
 impl WorkloadFileError {
     pub(super) fn new(kind: &'static str, what: impl Into<String>) -> Self {
-        Self { what: what.into(), kind, place: None, shown: OnceLock::new(), remedy: None, others: Vec::new() }
+        Self { what: what.into().into(), kind, place: None, shown: OnceLock::new(), remedy: None, others: Vec::new() }
     }
 
     pub(super) fn at(mut self, source: &Source, span: Range<usize>) -> Self {
@@ -80,7 +80,7 @@ impl WorkloadFileError {
     /// The place as it is shown.
     fn snippet(&self) -> Option<&Snippet> {
         let (source, span) = self.place.as_ref()?;
-        Some(self.shown.get_or_init(|| Snippet::new(&source.name, &source.text, span.clone())))
+        Some(self.shown.get_or_init(|| Box::new(Snippet::new(&source.name, &source.text, span.clone()))))
     }
 
     /// The short word under the offending text.

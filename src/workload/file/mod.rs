@@ -45,8 +45,9 @@ impl WorkloadFile {
     pub fn read(path: &Path) -> Result<Self, WorkloadFileError> {
         let shown = path.display().to_string();
         let text = read_text(path, LONGEST).map_err(|error| match error {
-            ReadError::Unreadable { .. } => WorkloadFileError::new(UNREADABLE, format!("workload {error}")),
-            ReadError::Directory { .. } => WorkloadFileError::new(UNREADABLE, error.to_string()),
+            ReadError::Unreadable { .. } | ReadError::Directory { .. } => {
+                WorkloadFileError::new(UNREADABLE, format!("workload {error}"))
+            }
             error => WorkloadFileError::new("not_a_file", error.to_string())
                 .remedy("a workload is TOML, which is UTF-8 text; repeats make long ones short"),
         })?;
