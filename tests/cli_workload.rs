@@ -502,7 +502,7 @@ fn arguments_that_make_no_sense_with_a_workload_have_their_status() {
         (&["--workload", "one.toml", "--manifest", "./one.toml"], 2, "are the same file"),
         (&["--workload", "one.toml", "--inject", "link.hd2.flip"], 2, "the nearest is `link.h2d.flip`"),
         (&["--workload", "absent.toml"], 4, "workload absent.toml: No such file"),
-        (&["--workload", "."], 4, "Is a directory"),
+        (&["--workload", "."], 4, "workload .: is a directory"),
         (&["--workload"], 2, "--workload"),
     ];
     for (arguments, status, phrase) in cases {
