@@ -339,7 +339,7 @@ fn files_that_are_no_configuration_are_refused_by_name() {
     fs::write(folder.path().join("long.toml"), "#".repeat((1 << 20) + 1)).unwrap();
     fs::create_dir(folder.path().join("folder.toml")).unwrap();
     for (name, says) in [
-        ("bytes.toml", "not UTF-8 (line 2, byte 11)"),
+        ("bytes.toml", "not UTF-8 text (line 2, byte 11 of the file)"),
         ("long.toml", "longer than 1 MiB"),
         ("folder.toml", "a directory"),
         ("nowhere.toml", "neither a file nor the name of a shipped one"),

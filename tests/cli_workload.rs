@@ -478,7 +478,7 @@ fn what_is_no_workload_at_all_is_refused() {
         (b"operation = []", "did you mean `operations`?"),
         (b"operations = []", "a workload without operations does nothing"),
         (b"operations = 4", "an array of operations"),
-        (b"\xff\xfe", "w.toml is not UTF-8, not a workload"),
+        (b"\xff\xfe", "w.toml: begins with a byte-order mark"),
         (b"operations = [", "not TOML"),
     ] {
         fs::write(folder.path().join("w.toml"), content).unwrap();
@@ -512,7 +512,7 @@ fn arguments_that_make_no_sense_with_a_workload_have_their_status() {
         (&["--workload", "one.toml", "--manifest", "./one.toml"], 2, "are the same file"),
         (&["--workload", "one.toml", "--inject", "link.hd2.flip"], 2, "the nearest is `link.h2d.flip`"),
         (&["--workload", "absent.toml"], 4, "workload absent.toml: No such file"),
-        (&["--workload", "."], 4, "Is a directory"),
+        (&["--workload", "."], 4, "workload .: is a directory"),
         (&["--workload"], 2, "--workload"),
     ];
     for (arguments, status, phrase) in cases {

@@ -9,7 +9,9 @@ use super::{
 };
 use crate::{
     config::{Layers, MachineSpec, Resolved},
+    files::{excerpt, read_text},
     report::SCHEMA_VERSION,
+    units::Bytes,
     validate::{
         calibrate::{
             Determination, Entry, Finding, Stage, StageError, StageFile, Tuned, Variable, WriteError, findings, fit,
@@ -24,7 +26,7 @@ use crate::{
 use clap::{Args, ValueEnum};
 use miette::miette;
 use serde::Serialize;
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf};
 
 /// Fits parameters of a machine to measured points, and says how well the points determine each.
 #[derive(Debug, Args)]
@@ -32,7 +34,8 @@ use std::{collections::BTreeMap, fs, path::PathBuf};
 A stage file lists stages; each has parameters with bounds and the points that they are fitted to. A stage starts from the values of \
 the configuration and of the stages before it, and looks for the least sum of squared relative errors. For each parameter the program \
 prints its standard error, the parameter that it is most entangled with, and whether the points determine it at all. Points that \
-`sealsim validate` states errors over are refused. docs/validation.md describes stage files.
+`sealsim validate` states errors over are refused. docs/validation.md describes stage files. A stage file has at most 1 MiB, a table of \
+measurements at most 16 MiB.
 
 With --write the values go into a configuration file after each stage, with provenance `calibrated` and the range that was found; the \
 rest of the file stays as it is. An interrupted calibration goes on with --from.
@@ -72,6 +75,9 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
+
+/// The longest stage file.
+const LONGEST_STAGES: Bytes = Bytes(1 << 20);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -125,8 +131,9 @@ struct ParameterOutcome {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output::refuse_stream("--write", arguments.write.as_deref())?;
     let shown = arguments.stages.display().to_string();
-    let text = fs::read_to_string(&arguments.stages).map_err(|error| Failure::input_output(&shown, &error))?;
-    let file = StageFile::read(&text).map_err(|error| refused(&shown, &error))?;
+    let text =
+        read_text(&arguments.stages, LONGEST_STAGES).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+    let file = StageFile::read(&text).map_err(|error| refused(&shown, error))?;
     let config = arguments.hw.clone().or(file.config.clone()).ok_or_else(|| {
         Failure::Usage(miette!(help = "write `config` in it, or give --hw", "{shown} names no machine to start from"))
     })?;
@@ -152,9 +159,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn refused(file: &str, error: &StageError) -> Failure {
+fn refused(file: &str, error: StageError) -> Failure {
     Failure::Config(match error {
-        StageError::Stage { remedy, .. } => miette!(help = remedy.clone(), "{file}: {error}"),
+        StageError::Syntax(misread) => misread.named(file).into(),
+        StageError::Stage { ref remedy, .. } => miette!(help = excerpt(remedy, 500), "{file}: {error}"),
         _ => miette!("{file}: {error}"),
     })
 }
@@ -163,7 +171,9 @@ fn unwritten(error: WriteError) -> Failure {
     match error {
         WriteError::Config(error) => Failure::Config((*error).into()),
         WriteError::Content { .. } => Failure::Config(miette!("{error}")),
-        WriteError::File { .. } | WriteError::Unwritten(_) => Failure::InputOutput(miette!("{error}")),
+        WriteError::File { .. } | WriteError::Unwritten(_) | WriteError::Unfit(_) => {
+            Failure::InputOutput(miette!("{error}"))
+        }
     }
 }
 
@@ -236,9 +246,9 @@ impl Calibration {
     /// Fits one stage, and keeps what it finds.
     fn stage(&mut self, stage: &Stage, file: &str, written: bool) -> Result<StageOutcome, Failure> {
         let points: Vec<Point> =
-            stage.points(&self.datasets).map_err(|error| refused(file, &error))?.into_iter().cloned().collect();
+            stage.points(&self.datasets).map_err(|error| refused(file, error))?.into_iter().cloned().collect();
         let start = self.unfitted()?;
-        let parameters = stage.parameters(&start).map_err(|error| refused(file, &error))?;
+        let parameters = stage.parameters(&start).map_err(|error| refused(file, error))?;
         let variables: Vec<_> = parameters.iter().map(|parameter| parameter.variable).collect();
         let mut known: BTreeMap<Vec<i128>, Vec<f64>> = BTreeMap::new();
         let mut residuals = |candidates: &[Vec<i128>]| self.residuals(&parameters, &points, candidates, &mut known);

@@ -24,10 +24,11 @@ mod validate;
 mod verify;
 
 use clap::{Parser, Subcommand};
-use std::{io::ErrorKind, process::ExitCode};
+use std::{ffi::OsString, io::ErrorKind, process::ExitCode};
 
 pub use failure::Failure;
 pub use machine::MachineArguments;
+pub use tlp::{tlp_from_json, tlp_to_json};
 
 /// Simulates the sealed copy path between a CPU TEE and a GPU TEE.
 #[derive(Debug, Parser)]
@@ -57,6 +58,12 @@ enum Verb {
     Calibrate(calibrate::Arguments),
     /// Checks the modelled hardware against published values.
     Verify(verify::Arguments),
+}
+
+/// Whether the program would understand these arguments, its own name first. Nothing is run.
+#[must_use]
+pub fn understands(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> bool {
+    Arguments::try_parse_from(arguments).is_ok()
 }
 
 /// Runs the program on the process's arguments and gives its exit status.

@@ -6,11 +6,12 @@ use super::{
     run::Interruption,
 };
 use crate::explore::sweep::{
-    Ended, Folder, FolderError, Point, Row, Stopped, Study, StudyError, Table, TableError, Tabled,
+    BoundedLines, Ended, Folder, FolderError, Point, Row, Stopped, Study, StudyError, Table, TableError, Tabled,
 };
-use crate::files::write_whole;
+use crate::files::{excerpt, read_text, write_whole};
 use crate::report::plot::chart::Chart;
 use crate::sim::Control;
+use crate::units::Bytes;
 use crate::validate::pool;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -29,7 +30,7 @@ use std::{
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "The folder holds study.json, points.jsonl (a line per point, as they end), and in the end points.csv and points.parquet. docs/studies.md \
-describes studies and columns.
+describes studies and columns. A study has at most 1 MiB, 64 axes and 10,000,000 points; a line of points or rows at most 1 MiB, whatever their number.
 
 Examples:
   sealsim sweep studies/ghash-width.toml --out results/ghash-width --plot ghash-width.svg
@@ -60,6 +61,9 @@ struct Whole {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
+
+/// The longest study.
+const LONGEST_STUDY: Bytes = Bytes(1 << 20);
 
 #[derive(Debug, Subcommand)]
 enum Piece {
@@ -135,8 +139,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn read(path: &Path) -> Result<(Study, String), Failure> {
-    let text = fs::read_to_string(path).map_err(|error| Failure::input_output(&path.display().to_string(), &error))?;
+    let text = read_text(path, LONGEST_STUDY).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
     let study = Study::read(&text).map_err(|error| match error {
+        StudyError::Form(misread) => Failure::Config(misread.named(&path.display().to_string()).into()),
         StudyError::Config(error) => Failure::from(error),
         error => Failure::Config(miette!("{}: {error}", path.display())),
     })?;
@@ -163,9 +168,12 @@ fn run_points(study: &Study) -> Result<(), Failure> {
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
     let mut out = Output;
-    for (text, number) in io::stdin().lock().lines().zip(1..) {
+    for (text, number) in io::BufReader::new(BoundedLines::new(io::stdin().lock())).lines().zip(1..) {
         let text = text.map_err(|error| Failure::input_output("standard input", &error))?;
-        let wrong = |error| Failure::InputOutput(miette!("standard input, line {number}: {error}"));
+        let wrong = |error: serde_json::Error| {
+            let error = error.to_string();
+            Failure::InputOutput(miette!("standard input, line {number}: {}", excerpt(&error, 200)))
+        };
         let point: Point = serde_json::from_str(&text).map_err(wrong)?;
         if !study.owns(&point) {
             return Err(Failure::InputOutput(miette!(
@@ -198,11 +206,11 @@ fn merge(study: &Path, files: &[PathBuf], out: &Path) -> Result<(), Failure> {
     for path in files {
         let shown = path.display().to_string();
         let file = fs::File::open(path).map_err(|error| Failure::input_output(&shown, &error))?;
-        for (text, number) in io::BufReader::new(file).lines().zip(1..) {
+        for (text, number) in io::BufReader::new(BoundedLines::new(file)).lines().zip(1..) {
             let text = text.map_err(|error| Failure::input_output(&shown, &error))?;
             let refused =
                 |error: &dyn std::fmt::Display| Failure::InputOutput(miette!("{shown}, line {number}: {error}"));
-            let row: Row = serde_json::from_str(&text).map_err(|error| refused(&error))?;
+            let row: Row = serde_json::from_str(&text).map_err(|error| refused(&excerpt(&error.to_string(), 200)))?;
             if !known.contains(&row.point.id) {
                 return Err(refused(&format!("point {} is none of this study", row.point.id)));
             }

@@ -5,9 +5,12 @@ mod document;
 mod encode;
 mod hexadecimal;
 mod item;
+mod lines;
 mod log;
 mod outline;
 mod text;
+
+pub use lines::{tlp_from_json, tlp_to_json};
 
 use super::Failure;
 use crate::{files::read_text_from, units::Bytes};

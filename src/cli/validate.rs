@@ -28,7 +28,7 @@ use std::{
 For each table of measurements the program issues what was measured, point by point, and prints how far the simulated figures are \
 from the measured ones: mean absolute percentage error, mean signed error (bias), and the worst point. Errors count points that no \
 parameter was fitted to; the others are stated apart. docs/validation.md says what is issued for each kind of table, \
-where the data come from, and what was fitted to which points.
+where the data come from, and what was fitted to which points. A table has at most 16 MiB.
 
 Exit status: 0 all points were simulated, however far they are; 1 interrupted, or a copy was not delivered; 2 wrong arguments; 3 wrong \
 configuration; 4 a file that cannot be read or written; 5 a fault of the simulation.

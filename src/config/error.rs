@@ -1,10 +1,16 @@
 //! What can be wrong with a configuration, where, and what to do about it.
 
 use super::place::Place;
-use crate::units::QuantityError;
+use crate::{
+    files::{ReadError, Snippet, excerpt},
+    units::QuantityError,
+};
 use miette::{Diagnostic, LabeledSpan, SourceCode};
-use std::{fmt, io};
+use std::{borrow::Cow, fmt, sync::OnceLock};
 use thiserror::Error;
+
+/// The most errors that are told of at once; the rest are counted.
+pub(super) const MOST_ERRORS: usize = 20;
 
 /// Why a configuration was refused.
 #[derive(Debug, Error)]
@@ -18,53 +24,64 @@ pub struct ConfigError {
     pub remedy: Option<String>,
     /// Further errors that were found in the same go.
     pub others: Vec<ConfigError>,
+    /// The place as it is shown, once it is.
+    shown: OnceLock<Box<Snippet>>,
+}
+
+/// What users wrote, as messages quote it.
+fn short(text: &str) -> Cow<'_, str> {
+    excerpt(text, 100)
+}
+
+/// A sentence that may hold what users wrote.
+fn sentence(text: &impl ToString) -> String {
+    excerpt(&text.to_string(), 500).into_owned()
 }
 
 /// The ways in which a configuration can be wrong.
 #[derive(Debug, Error)]
 pub enum Wrong {
     /// There is no such file, nor such a name among the shipped ones.
-    #[error("no configuration `{name}`: it is neither a file nor the name of a shipped one")]
+    #[error("no configuration `{}`: it is neither a file nor the name of a shipped one", short(name))]
     NotFound {
         /// What was asked for.
         name: String,
     },
-    /// A file that cannot be read.
-    #[error("{path}: {error}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
-    /// Something that is not a configuration file at all: a directory, an empty file, not text.
-    #[error("{path} is {what}, not a configuration")]
-    NotAFile {
+    /// A file that cannot be read, or is no text of a fit length.
+    #[error("{0}")]
+    Unreadable(ReadError),
+    /// A file with nothing in it.
+    #[error("{} is empty, not a configuration", short(path))]
+    Empty {
         /// The path.
         path: String,
-        /// What it is.
-        what: String,
     },
     /// Not TOML.
-    #[error("not TOML: {message}")]
+    #[error("not TOML: {}", sentence(message))]
     Syntax {
         /// What the TOML parser says.
         message: String,
     },
     /// Files that extend each other in a circle.
-    #[error("`extends` runs in a circle: {chain}")]
+    #[error("`extends` runs in a circle: {}", sentence(chain))]
     Cycle {
         /// The files, first to last.
         chain: String,
     },
+    /// Files that extend each other without an end.
+    #[error("`extends` leads through more than {most} files")]
+    Deep {
+        /// The limit.
+        most: usize,
+    },
     /// A field that does not exist.
-    #[error("there is no field `{path}`")]
+    #[error("there is no field `{}`", short(path))]
     UnknownField {
         /// Its path.
         path: String,
     },
     /// A value of another type.
-    #[error("`{path}` is {found}, but must be {expected}")]
+    #[error("`{}` is {found}, but must be {expected}", short(path))]
     WrongType {
         /// The field.
         path: String,
@@ -74,7 +91,7 @@ pub enum Wrong {
         expected: String,
     },
     /// A quantity that cannot be read.
-    #[error("`{path}`: {error}")]
+    #[error("`{}`: {}", short(path), sentence(error))]
     Quantity {
         /// The field.
         path: String,
@@ -82,7 +99,7 @@ pub enum Wrong {
         error: QuantityError,
     },
     /// A text that is none of the possible ones.
-    #[error("`{path}` cannot be \"{text}\"")]
+    #[error("`{}` cannot be \"{}\"", short(path), short(text))]
     Choice {
         /// The field.
         path: String,
@@ -90,7 +107,7 @@ pub enum Wrong {
         text: String,
     },
     /// A number that does not fit the field.
-    #[error("`{path}` is {text}, which is outside of {low} to {high}")]
+    #[error("`{}` is {}, which is outside of {low} to {high}", short(path), short(text))]
     Range {
         /// The field.
         path: String,
@@ -102,7 +119,7 @@ pub enum Wrong {
         high: String,
     },
     /// A field that no layer gives.
-    #[error("no value for `{path}` in {chain}")]
+    #[error("no value for `{path}` in {}", sentence(chain))]
     Missing {
         /// The field, or several with "`, `" between them.
         path: String,
@@ -110,7 +127,7 @@ pub enum Wrong {
         chain: String,
     },
     /// A value that makes no sense, alone or with others.
-    #[error("`{path}`: {reason}")]
+    #[error("`{}`: {}", short(path), sentence(reason))]
     Senseless {
         /// The field.
         path: String,
@@ -118,7 +135,7 @@ pub enum Wrong {
         reason: String,
     },
     /// Something wrong in a `[provenance]` table.
-    #[error("provenance of `{path}`: {reason}")]
+    #[error("provenance of `{}`: {}", short(path), sentence(reason))]
     Provenance {
         /// The field.
         path: String,
@@ -126,16 +143,22 @@ pub enum Wrong {
         reason: String,
     },
     /// A `--set` that is not `path=value`.
-    #[error("`--set {text}` is not `path=value`")]
+    #[error("`--set {}` is not `path=value`", short(text))]
     Set {
         /// The argument.
         text: String,
     },
     /// A manifest that does not hold what it says.
-    #[error("manifest: {reason}")]
+    #[error("manifest: {}", sentence(reason))]
     Manifest {
         /// Why.
         reason: String,
+    },
+    /// Errors that are not told of one by one.
+    #[error("and {count} more")]
+    More {
+        /// How many.
+        count: usize,
     },
 }
 
@@ -153,7 +176,7 @@ impl ConfigError {
     }
 
     pub(super) fn new(kind: Wrong) -> Self {
-        Self { kind: Box::new(kind), place: None, remedy: None, others: Vec::new() }
+        Self { kind: Box::new(kind), place: None, remedy: None, others: Vec::new(), shown: OnceLock::new() }
     }
 
     pub(super) fn at(mut self, place: Option<&Place>) -> Self {
@@ -166,8 +189,15 @@ impl ConfigError {
         self
     }
 
-    /// One error out of many; `None` out of none.
-    pub(super) fn all(errors: Vec<Self>) -> Result<(), Self> {
+    /// One error out of many, of which the first few are kept and the others counted; `Ok` out of none.
+    pub(super) fn all(mut errors: Vec<Self>) -> Result<(), Self> {
+        let counted = errors.pop_if(|last| matches!(*last.kind, Wrong::More { .. }));
+        let counted = counted.map_or(0, |last| if let Wrong::More { count } = *last.kind { count } else { 0 });
+        let count = counted + errors.len().saturating_sub(MOST_ERRORS);
+        errors.truncate(MOST_ERRORS);
+        if count > 0 {
+            errors.push(Self::new(Wrong::More { count }));
+        }
         let mut errors = errors.into_iter();
         match errors.next() {
             None => Ok(()),
@@ -181,7 +211,7 @@ impl ConfigError {
     /// The short word under the offending text.
     fn mark(&self) -> &'static str {
         match *self.kind {
-            Wrong::NotFound { .. } | Wrong::Unreadable { .. } | Wrong::NotAFile { .. } => "named here",
+            Wrong::NotFound { .. } | Wrong::Unreadable(_) | Wrong::Empty { .. } | Wrong::Deep { .. } => "named here",
             Wrong::Cycle { .. } => "closes the circle",
             Wrong::UnknownField { .. } => "unknown",
             Wrong::Missing { .. } => "belongs in this table",
@@ -190,13 +220,23 @@ impl ConfigError {
         }
     }
 
+    /// The place as it is shown.
+    fn snippet(&self) -> Option<&Snippet> {
+        let place = self.place.as_ref()?;
+        Some(
+            self.shown
+                .get_or_init(|| Box::new(Snippet::new(&place.source.name, &place.source.text, place.span.clone()))),
+        )
+    }
+
     const fn identifier(&self) -> &'static str {
         match *self.kind {
             Wrong::NotFound { .. } => "not_found",
-            Wrong::Unreadable { .. } => "unreadable",
-            Wrong::NotAFile { .. } => "not_a_file",
+            Wrong::Unreadable(_) => "unreadable",
+            Wrong::Empty { .. } => "empty",
             Wrong::Syntax { .. } => "syntax",
             Wrong::Cycle { .. } => "cycle",
+            Wrong::Deep { .. } => "deep",
             Wrong::UnknownField { .. } => "unknown_field",
             Wrong::WrongType { .. } => "wrong_type",
             Wrong::Quantity { .. } => "quantity",
@@ -207,6 +247,7 @@ impl ConfigError {
             Wrong::Provenance { .. } => "provenance",
             Wrong::Set { .. } => "set",
             Wrong::Manifest { .. } => "manifest",
+            Wrong::More { .. } => "more",
         }
     }
 }
@@ -221,13 +262,11 @@ impl Diagnostic for ConfigError {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.place.as_ref().map(|place| place as &dyn SourceCode)
+        self.snippet().map(|snippet| snippet as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let place = self.place.as_ref()?;
-        let label = LabeledSpan::new_with_span(Some(self.mark().to_owned()), place.span.clone());
-        Some(Box::new(std::iter::once(label)))
+        Some(Box::new(std::iter::once(self.snippet()?.label(self.mark()))))
     }
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {

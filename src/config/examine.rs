@@ -1,6 +1,6 @@
 //! Holds a tree against the shape that it must have: every fault at its place.
 
-use super::error::{ConfigError, Wrong};
+use super::error::{ConfigError, MOST_ERRORS, Wrong};
 use super::layer::path_remedy;
 use super::nearest::nearest;
 use super::shape::{Field, Shape, quoted};
@@ -13,8 +13,10 @@ pub(super) fn examine(node: &Node, shape: &Shape, chain: &str) -> Vec<ConfigErro
 
 /// Everything that is wrong with `node`, which stands at `path`.
 pub(super) fn examine_at(node: &Node, shape: &Shape, path: &str, chain: &str) -> Vec<ConfigError> {
-    let mut examiner = Examiner { chain, errors: Vec::new() };
+    let mut examiner = Examiner { chain, errors: Vec::new(), further: 0 };
     examiner.value(node, shape, path);
+    let more = (examiner.further > 0).then(|| ConfigError::new(Wrong::More { count: examiner.further }));
+    examiner.errors.extend(more);
     examiner.errors
 }
 
@@ -22,9 +24,25 @@ struct Examiner<'a> {
     /// The layers, for what is missing in all of them.
     chain: &'a str,
     errors: Vec<ConfigError>,
+    /// Errors that are only counted: to find out what was meant takes a search.
+    further: usize,
 }
 
 impl Examiner<'_> {
+    fn wrong(&mut self, error: impl FnOnce() -> ConfigError) {
+        if self.errors.len() < MOST_ERRORS {
+            self.errors.push(error());
+        } else {
+            self.further += 1;
+        }
+    }
+
+    fn leaf(&mut self, node: &Node, shape: &Shape, path: &str) {
+        if let Some(error) = leaf(node, shape, path) {
+            self.wrong(|| error);
+        }
+    }
+
     fn value(&mut self, node: &Node, shape: &Shape, path: &str) {
         match (shape, &node.value) {
             (Shape::Table(fields), Value::Table(table)) => self.fields(node, table, fields, path, None),
@@ -34,7 +52,7 @@ impl Examiner<'_> {
                     self.value(node, items, &format!("{path}[{i}]"));
                 }
             }
-            _ => self.errors.extend(leaf(node, shape, path)),
+            _ => self.leaf(node, shape, path),
         }
     }
 
@@ -46,7 +64,7 @@ impl Examiner<'_> {
             None => self.missing(node, vec![tag_path], format!("give it one of {}", quoted(&names))),
             Some(chosen) => match chosen.text().and_then(|text| variants.iter().find(|known| known.name == text)) {
                 Some(variant) => self.fields(node, table, &variant.fields, path, Some(&variant.name)),
-                None => self.errors.extend(leaf(chosen, &Shape::Choice(names), &tag_path)),
+                None => self.leaf(chosen, &Shape::Choice(names), &tag_path),
             },
         }
     }
@@ -55,11 +73,10 @@ impl Examiner<'_> {
         for (key, entry) in table {
             match fields.iter().find(|field| field.name == *key) {
                 Some(field) => self.value(&entry.node, &field.shape, &join(path, key)),
-                None => {
+                None => self.wrong(|| {
                     let error = ConfigError::new(Wrong::UnknownField { path: join(path, key) });
-                    let remedy = unknown_remedy(key, fields, path, variant);
-                    self.errors.push(error.at(entry.key.as_ref()).remedy(remedy));
-                }
+                    error.at(entry.key.as_ref()).remedy(unknown_remedy(key, fields, path, variant))
+                }),
             }
         }
         let missing: Vec<_> =
@@ -81,7 +98,7 @@ impl Examiner<'_> {
         // The whole document is no useful place to point at.
         let place = table.place.as_ref().filter(|_| paths.iter().any(|path| path.contains('.')));
         let error = ConfigError::new(Wrong::Missing { path: paths.join("`, `"), chain: self.chain.to_owned() });
-        self.errors.push(error.at(place).remedy(remedy));
+        self.wrong(|| error.at(place).remedy(remedy));
     }
 }
 

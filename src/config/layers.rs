@@ -165,6 +165,9 @@ fn fill<T: DeserializeOwned>(table: &Node, path: &str, chain: &str) -> Result<T,
     serde_json::from_value(table.to_json()).map_err(|error| senseless(path, error.to_string()))
 }
 
+/// The most files that one may lie on, itself among them.
+const MOST_FILES: usize = 64;
+
 /// A file and all that it extends, the lowest first.
 fn with_lower(top: Arc<Source>) -> Result<Vec<Layer>, ConfigError> {
     let mut layers = vec![Layer::read(top)?];
@@ -176,6 +179,10 @@ fn with_lower(top: Arc<Source>) -> Result<Vec<Layer>, ConfigError> {
             let chain = names.collect::<Vec<_>>().join(" -> ");
             let error = ConfigError::new(Wrong::Cycle { chain }).at(place.as_ref());
             return Err(error.remedy("one of these files must stand on its own"));
+        }
+        if layers.len() == MOST_FILES {
+            let error = ConfigError::new(Wrong::Deep { most: MOST_FILES }).at(place.as_ref());
+            return Err(error.remedy("put what they say into fewer files"));
         }
         layers.push(Layer::read(lower)?);
     }

@@ -2,9 +2,12 @@
 
 /// The candidate that needs the fewest edits to become `name`, if that is few enough to be a slip of the pen.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = (name.chars().count() / 3).max(2);
+    let length = name.chars().count();
+    let allowed = (length / 3).max(2);
     candidates
         .into_iter()
+        // It takes as many edits at least, so that long texts cost nothing.
+        .filter(|candidate| candidate.chars().count().abs_diff(length) <= allowed)
         .map(|candidate| (edits(name, candidate), candidate))
         .filter(|(edits, candidate)| *edits <= allowed && *edits < candidate.chars().count())
         .min()
@@ -38,6 +41,7 @@ mod tests {
         assert_eq!(nearest("Flihgt", fields), Some("flight"));
         assert_eq!(nearest("frequency", fields), None);
         assert_eq!(nearest("ab", ["xy"]), None);
+        assert_eq!(nearest(&"flight".repeat(1 << 16), fields), None);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Where a piece of configuration was written.
 
-use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 use std::{ops::Range, path::PathBuf, sync::Arc};
 
 /// A text that configuration was read from: a file, a shipped file, or one `--set`.
@@ -51,20 +50,5 @@ impl Place {
         let before = self.source.text.get(..self.span.start).unwrap_or(&self.source.text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-    }
-}
-
-impl SourceCode for Place {
-    fn read_span<'a>(
-        &'a self,
-        span: &SourceSpan,
-        lines_before: usize,
-        lines_after: usize,
-    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let read = self.source.text.read_span(span, lines_before, lines_after)?;
-        let (data, span, line, column) = (read.data(), *read.span(), read.line(), read.column());
-        let named =
-            MietteSpanContents::new_named(self.source.name.clone(), data, span, line, column, read.line_count());
-        Ok(Box::new(named))
     }
 }

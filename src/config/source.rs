@@ -4,10 +4,14 @@ use super::error::{ConfigError, Wrong};
 use super::nearest::nearest;
 use super::place::{Origin, Place, Source};
 use super::shipped::{Role, SHIPPED, Shipped};
-use std::{fs, io::Read, path::Path, sync::Arc};
+use crate::{
+    files::{ReadError, read_text},
+    units::Bytes,
+};
+use std::{path::Path, sync::Arc};
 
-/// The longest file that is read, in bytes. Ten times what a machine with its provenance takes would still fit.
-const LONGEST: u64 = 1 << 20;
+/// The longest file that is read. Ten times what a machine with its provenance takes would still fit.
+pub(super) const LONGEST: Bytes = Bytes(1 << 20);
 
 /// Finds what the command line calls `name`: a file, else a shipped configuration.
 pub(super) fn find(role: Role, name: &str) -> Result<Arc<Source>, ConfigError> {
@@ -59,24 +63,19 @@ fn from_shipped(shipped: &Shipped) -> Arc<Source> {
 
 /// Reads a file that `shown` names.
 fn read(path: &Path, shown: &str) -> Result<Arc<Source>, ConfigError> {
-    let refused = |what: &str| ConfigError::new(Wrong::NotAFile { path: shown.to_owned(), what: what.to_owned() });
-    let unreadable = |error| ConfigError::new(Wrong::Unreadable { path: shown.to_owned(), error });
-    if path.is_dir() {
-        return Err(refused("a directory").remedy("name a .toml file in it"));
-    }
-    let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(unreadable)?;
-    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(refused("longer than 1 MiB"));
-    }
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let good = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..good].iter().filter(|byte| **byte == b'\n').count() + 1;
-        refused(&format!("not UTF-8 (line {line}, byte {good})")).remedy("a configuration is TOML, which is UTF-8 text")
+    let text = read_text(path, LONGEST).map_err(|error| {
+        let remedy = match error {
+            ReadError::Directory { .. } => "name a .toml file in it",
+            ReadError::NotText { .. } => "a configuration is TOML, which is UTF-8 text",
+            ReadError::TooLong { .. } => "a machine with all its provenance takes a tenth of that",
+            ReadError::Unreadable { .. } | ReadError::ByteOrderMark { .. } => "",
+        };
+        let error = ConfigError::new(Wrong::Unreadable(error));
+        if remedy.is_empty() { error } else { error.remedy(remedy) }
     })?;
-    if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Err(refused("empty").remedy("see `sealsim list` for configurations to start from"));
+    if text.trim().is_empty() {
+        let error = ConfigError::new(Wrong::Empty { path: shown.to_owned() });
+        return Err(error.remedy("see `sealsim list` for configurations to start from"));
     }
     // A pipe has no canonical path, but then nothing extends it either.
     let origin = Origin::File(path.canonicalize().unwrap_or_else(|_| path.to_owned()));

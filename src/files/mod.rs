@@ -3,10 +3,12 @@
 
 mod json;
 mod place;
+mod snippet;
 mod text;
 mod whole;
 
 pub use json::parse_json;
 pub use place::{destination, standard_stream};
+pub use snippet::{Misread, Snippet};
 pub use text::{ReadError, excerpt, read_text, read_text_from};
 pub use whole::{WholeFile, is_under_way, write_whole};

@@ -105,6 +105,8 @@ struct Known<'s> {
     events: HashSet<&'s str>,
     buffers: HashMap<&'s str, Pages>,
     kernels: u128,
+    /// Searches for what was meant.
+    searches: usize,
 }
 
 /// Everything that is wrong with a program.
@@ -143,11 +145,21 @@ impl<'s> Known<'s> {
             }
             WorkloadStep::Wait { event, .. } if !self.events.contains(event.as_str()) => {
                 let what = format!("nothing earlier records the event `{event}`");
-                Some(("event", what, near(event, &self.events, "record it before, in the order of the host")))
+                self.searches += 1;
+                Some((
+                    "event",
+                    what,
+                    near(event, &self.events, self.searches, "record it before, in the order of the host"),
+                ))
             }
             WorkloadStep::Sync { stream: Some(stream) } if !self.streams.contains(stream.as_str()) => {
                 let what = format!("nothing earlier goes to the stream `{stream}`");
-                Some(("stream", what, near(stream, &self.streams, "leave out `stream` to wait for all streams")))
+                self.searches += 1;
+                Some((
+                    "stream",
+                    what,
+                    near(stream, &self.streams, self.searches, "leave out `stream` to wait for all streams"),
+                ))
             }
             _ => None,
         }
@@ -178,9 +190,14 @@ impl<'s> Known<'s> {
     }
 }
 
+/// The most searches for what was meant, and the most names that one goes through.
+const MOST_SEARCHES: usize = 20;
+const MOST_SEARCHED: usize = 1000;
+
 /// A remedy that begins with the known name that was probably meant.
-fn near(name: &str, known: &HashSet<&str>, otherwise: &str) -> String {
-    match crate::config::nearest(name, known.iter().copied()) {
+fn near(name: &str, known: &HashSet<&str>, searches: usize, otherwise: &str) -> String {
+    let worth = searches <= MOST_SEARCHES && known.len() <= MOST_SEARCHED;
+    match worth.then(|| crate::config::nearest(name, known.iter().copied())).flatten() {
         Some(meant) => format!("did you mean `{meant}`? Otherwise {otherwise}"),
         None => otherwise.to_owned(),
     }

@@ -3,8 +3,10 @@
 use super::super::{Failure, run::Interruption};
 use crate::{
     config::{Layers, MachineSpec, Resolved},
+    files::{excerpt, read_text},
     sim::{Control, SimulationError},
     system::RunError,
+    units::Bytes,
     validate::{
         catalogue::{Catalogue, CatalogueError, Dataset},
         issue::{self, IssueError},
@@ -17,7 +19,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use std::{
     collections::BTreeMap,
-    fs,
     io::{self, IsTerminal},
     path::Path,
 };
@@ -27,10 +28,13 @@ pub fn catalogue() -> Result<Catalogue, Failure> {
     Catalogue::shipped().map_err(refused)
 }
 
+/// The longest table of measurements.
+const LONGEST_TABLE: Bytes = Bytes(16 << 20);
+
 /// A user's table, named after its file.
 pub fn read_dataset(path: &Path) -> Result<Dataset, Failure> {
     let shown = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| Failure::input_output(&shown, &error))?;
+    let text = read_text(path, LONGEST_TABLE).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
     let name = path.file_stem().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
     Dataset::read(&name, &shown, &text).map_err(refused)
 }
@@ -38,7 +42,7 @@ pub fn read_dataset(path: &Path) -> Result<Dataset, Failure> {
 fn refused(error: CatalogueError) -> Failure {
     match error {
         CatalogueError::Measured(error) => Failure::InputOutput((*error).into()),
-        CatalogueError::Selection(text) => Failure::Config(miette!("{text}")),
+        CatalogueError::Selection(text) => Failure::Config(miette!("{}", excerpt(&text, 500))),
     }
 }
 

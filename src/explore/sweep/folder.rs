@@ -5,10 +5,12 @@
 use super::column::AxisColumn;
 use super::figures::Row;
 use super::id::PointId;
+use super::lines::BoundedLines;
 use super::partial::write_whole;
 use super::simulator::simulator;
 use super::study::Study;
-use crate::files::is_under_way;
+use crate::files::{ReadError, excerpt, is_under_way, read_text};
+use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -53,6 +55,9 @@ pub enum FolderError {
         #[from]
         error: io::Error,
     },
+    /// What it says of itself is no text of a fit length.
+    #[error(transparent)]
+    Record(ReadError),
     /// It belongs to something else.
     #[error("{path} holds results of study `{other}`, or of an earlier form of this one: nothing was changed")]
     OtherStudy {
@@ -82,7 +87,7 @@ pub enum FolderError {
         path: String,
     },
     /// A line that is no result, though not the last one.
-    #[error("{path}, line {line}: {error}")]
+    #[error("{path}, line {line}: {}", excerpt(&error.to_string(), 200))]
     Line {
         /// The file.
         path: String,
@@ -124,6 +129,9 @@ pub struct Folder {
 const RECORD: &str = "study.json";
 const LINES: &str = "points.jsonl";
 
+/// The longest `study.json`: it holds the study's text, escaped, and the names of its axes.
+const LONGEST_RECORD: Bytes = Bytes(8 << 20);
+
 pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> FolderError + use<> {
     let path = path.display().to_string();
     move |error| FolderError::InputOutput { path: path.clone(), error }
@@ -136,13 +144,12 @@ impl FolderRecord {
     /// If it says nothing, or nothing that can be read.
     pub fn read(folder: &Path) -> Result<Self, FolderError> {
         let path = folder.join(RECORD);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(FolderError::NoStudy { path: folder.display().to_string() });
+        let text = read_text(&path, LONGEST_RECORD).map_err(|error| match error {
+            ReadError::Unreadable { error, .. } if error.kind() == io::ErrorKind::NotFound => {
+                FolderError::NoStudy { path: folder.display().to_string() }
             }
-            Err(error) => return Err(failed(&path)(error)),
-        };
+            error => FolderError::Record(error),
+        })?;
         serde_json::from_str(&text).map_err(|error| FolderError::Line {
             path: path.display().to_string(),
             line: 1,
@@ -223,7 +230,7 @@ impl Folder {
             id: PointId,
         }
         let mut number = 0;
-        let mut reader = BufReader::new(&self.lines);
+        let mut reader = BufReader::new(BoundedLines::new(&self.lines));
         let mut line = String::new();
         while reader.read_line(&mut line).map_err(failed(file))? > 0 {
             number += 1;

@@ -1,5 +1,6 @@
 //! From a study to its points, one by one.
 
+use super::axis::AxisSpec;
 use super::id::PointId;
 use super::study::{MOST_POINTS, Random, Study, StudyError};
 use crate::config::{ConfigError, Varied};
@@ -34,29 +35,38 @@ struct Group {
     length: usize,
 }
 
+/// How many points axes may give, or are drawn from them.
+pub(super) fn most_points(
+    axes: &[AxisSpec],
+    values: &[Vec<String>],
+    random: Option<Random>,
+) -> Result<u64, StudyError> {
+    let many = match random {
+        Some(Random { points, .. }) => Some(points),
+        None => groups(axes, values).iter().try_fold(1_u64, |all, group| all.checked_mul(group.length as u64)),
+    };
+    many.filter(|points| *points <= MOST_POINTS).ok_or(StudyError::TooMany { most: MOST_POINTS })
+}
+
+fn groups(axes: &[AxisSpec], values: &[Vec<String>]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (place, (axis, values)) in axes.iter().zip(values).enumerate() {
+        let same = |group: &&mut Group| axis.zip.is_some() && axes[group.axes[0]].zip == axis.zip;
+        match groups.iter_mut().find(same) {
+            Some(group) => group.axes.push(place),
+            None => groups.push(Group { axes: vec![place], length: values.len() }),
+        }
+    }
+    groups
+}
+
 impl Study {
     /// How many points there may be; those that differ only where an axis does not apply, or in how a value is written, are one.
     ///
     /// # Errors
     /// [`StudyError::TooMany`].
     pub fn most_points(&self) -> Result<u64, StudyError> {
-        let many = match self.spec.random {
-            Some(Random { points, .. }) => Some(points),
-            None => self.groups().iter().try_fold(1_u64, |all, group| all.checked_mul(group.length as u64)),
-        };
-        many.filter(|points| *points <= MOST_POINTS).ok_or(StudyError::TooMany { most: MOST_POINTS })
-    }
-
-    fn groups(&self) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
-        for (place, axis) in self.spec.axis.iter().enumerate() {
-            let same = |group: &&mut Group| axis.zip.is_some() && self.spec.axis[group.axes[0]].zip == axis.zip;
-            match groups.iter_mut().find(same) {
-                Some(group) => group.axes.push(place),
-                None => groups.push(Group { axes: vec![place], length: self.values[place].len() }),
-            }
-        }
-        groups
+        most_points(&self.spec.axis, &self.values, self.spec.random)
     }
 
     /// All points, each once.
@@ -64,7 +74,7 @@ impl Study {
     /// # Errors
     /// [`StudyError::TooMany`].
     pub fn points(&self) -> Result<impl Iterator<Item = Point>, StudyError> {
-        let (most, groups) = (self.most_points()?, self.groups());
+        let (most, groups) = (self.most_points()?, groups(&self.spec.axis, &self.values));
         let mut random = self.spec.random.map(|random| ChaCha8Rng::seed_from_u64(random.seed));
         let mut seen = HashSet::new();
         let may_repeat = self.may_repeat();
@@ -151,6 +161,7 @@ impl Study {
 
 #[cfg(test)]
 mod tests {
+    use super::super::study::MOST_LISTED;
     use super::*;
 
     const HEAD: &str = "name = \"n\"\nsummary = \"s\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:64KiB\"\n";
@@ -223,6 +234,19 @@ mod tests {
         assert_eq!(draw(1), draw(1));
         assert_ne!(draw(1), draw(2));
         assert_eq!(draw(3).iter().collect::<HashSet<_>>().len(), draw(3).len());
+    }
+
+    #[test]
+    fn a_study_of_more_points_than_anybody_waits_for_is_refused_at_once() {
+        let axis = |path: &str| format!("[[axis]]\npath = \"{path}\"\nfrom = 1\nto = 1000000\nstep = 1\n");
+        let axes: String = ["link.read_tags", "tag_queue.depth", "copy_engine.outstanding_reads"].map(axis).concat();
+        let refused = |axes: &str| Study::read(&format!("{HEAD}{axes}")).unwrap_err();
+        assert!(matches!(refused(&axes), StudyError::TooMany { .. }));
+        let zipped = axis("link.read_tags").repeat(20).replace("step = 1", "step = 1\nzip = \"z\"");
+        assert!(matches!(refused(&zipped), StudyError::TooMany { .. }));
+        assert!(matches!(refused(&"[[axis]]\npath = \"p\"\n".repeat(65)), StudyError::Axes { count: 65 }));
+        let list = format!("[[axis]]\npath = \"link.read_tags\"\nvalues = [{}]", "1, ".repeat(MOST_LISTED + 1));
+        assert!(matches!(refused(&list), StudyError::List { .. }));
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 use super::axis::{AxisError, AxisSpec, equal, text};
 use super::column::AxisColumn;
+use super::points::most_points;
 use super::simulator::simulator;
 use super::table::columns;
 use crate::config::{Base, ConfigError, Layers};
+use crate::files::{Misread, excerpt};
 use crate::workload::{CopyArgument, CopyError};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -78,16 +80,16 @@ pub struct Objectives {
 #[derive(Debug, Error)]
 pub enum StudyError {
     /// It is not what a study looks like.
-    #[error("{0}")]
-    Form(#[from] toml::de::Error),
-    /// An axis.
     #[error(transparent)]
+    Form(Misread),
+    /// An axis.
+    #[error("{}", excerpt(&.0.to_string(), 300))]
     Axis(#[from] AxisError),
     /// The machine, a design or a setting.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// An axis that is no parameter.
-    #[error("axis `{path}`: {error}{}", error.remedy.as_ref().map_or(String::new(), |remedy| format!("; {remedy}")))]
+    #[error("axis `{}`: {error}{}", excerpt(path, 100), error.remedy.as_ref().map_or(String::new(), |remedy| format!("; {remedy}")))]
     Path {
         /// Which.
         path: String,
@@ -95,7 +97,7 @@ pub enum StudyError {
         error: Box<ConfigError>,
     },
     /// The copy.
-    #[error("copy `{text}`: {error}")]
+    #[error("copy `{}`: {}", excerpt(text, 100), excerpt(&error.to_string(), 300))]
     Copy {
         /// As written.
         text: String,
@@ -103,7 +105,7 @@ pub enum StudyError {
         error: CopyError,
     },
     /// A copy without a size.
-    #[error("copy `{text}` has no size: write for example h2d:64MiB")]
+    #[error("copy `{}` has no size: write for example h2d:64MiB", excerpt(text, 100))]
     NoSize {
         /// As written.
         text: String,
@@ -112,13 +114,13 @@ pub enum StudyError {
     #[error("a study without points: give it an [[axis]]")]
     NoPoints,
     /// Two axes of one path.
-    #[error("two axes vary `{path}`")]
+    #[error("two axes vary `{}`", excerpt(path, 100))]
     Twice {
         /// Which.
         path: String,
     },
     /// Zipped axes of different lengths.
-    #[error("axes zipped as `{zip}` have {one} and {other} values: they advance together")]
+    #[error("axes zipped as `{}` have {one} and {other} values: they advance together", excerpt(zip, 100))]
     Zip {
         /// The group.
         zip: String,
@@ -128,7 +130,7 @@ pub enum StudyError {
         other: usize,
     },
     /// A condition on an axis that is not there, or comes later.
-    #[error("axis `{path}` depends on `{on}`, which is no axis before it")]
+    #[error("axis `{}` depends on `{}`, which is no axis before it", excerpt(path, 100), excerpt(on, 100))]
     When {
         /// Whose condition.
         path: String,
@@ -136,7 +138,7 @@ pub enum StudyError {
         on: String,
     },
     /// An objective or a plot of a column that there will not be.
-    #[error("{what}: there will be no column `{name}`; there will be {known}")]
+    #[error("{what}: there will be no column `{}`; there will be {}", excerpt(name, 100), excerpt(known, 2000))]
     Column {
         /// `objectives` or `plot`.
         what: &'static str,
@@ -144,6 +146,20 @@ pub enum StudyError {
         name: String,
         /// The columns that it may be.
         known: String,
+    },
+    /// More axes than a study may have.
+    #[error("{count} axes: a study has at most {MOST_AXES}")]
+    Axes {
+        /// How many.
+        count: usize,
+    },
+    /// A list that nobody wrote by hand.
+    #[error("axis `{}`: a list of {count} values: it takes at most {MOST_LISTED}; write a range", excerpt(path, 100))]
+    List {
+        /// Whose.
+        path: String,
+        /// How many.
+        count: usize,
     },
     /// More points than a study may have.
     #[error("more than {most} points")]
@@ -155,6 +171,10 @@ pub enum StudyError {
 
 /// The most points of a study.
 pub const MOST_POINTS: u64 = 10_000_000;
+/// The most axes of a study.
+pub const MOST_AXES: usize = 64;
+/// The most values of an axis that are listed one by one: each of them is tried before anything runs.
+pub const MOST_LISTED: usize = 4096;
 
 /// A study whose every axis has values.
 #[derive(Debug, Clone)]
@@ -179,18 +199,17 @@ impl Study {
     /// # Errors
     /// Whatever is wrong with it.
     pub fn read(text: &str) -> Result<Self, StudyError> {
-        let spec: StudySpec = toml::from_str(text)?;
-        if spec.axis.is_empty() {
-            return Err(StudyError::NoPoints);
-        }
-        let values = spec.axis.iter().map(AxisSpec::texts).collect::<Result<Vec<_>, _>>()?;
+        let spec: StudySpec = toml::from_str(text).map_err(|error| StudyError::Form(Misread::toml(text, &error)))?;
+        let values = spec.values()?;
         let base = spec.base().base()?;
         let digest = |text: String| hex::encode(Sha256::digest(text));
         let base_digest = digest(format!("{}\n{}\n{}\n", simulator(), base.resolved().digest, spec.copy));
         let mut designs = BTreeMap::new();
         for (_, values) in spec.axis.iter().zip(&values).filter(|(axis, _)| axis.path == "design") {
             for design in values {
-                designs.insert(design.clone(), spec.base().overlay(design.as_str()).base()?);
+                if !designs.contains_key(design) {
+                    designs.insert(design.clone(), spec.base().overlay(design.as_str()).base()?);
+                }
             }
         }
         let digests: BTreeMap<_, _> = designs.iter().map(|(name, base)| (name, &base.resolved().digest)).collect();
@@ -284,6 +303,30 @@ impl Study {
 }
 
 impl StudySpec {
+    /// By axis: its values. What there are too many of is refused before it is in memory.
+    fn values(&self) -> Result<Vec<Vec<String>>, StudyError> {
+        match self.axis.len() {
+            0 => return Err(StudyError::NoPoints),
+            count if count > MOST_AXES => return Err(StudyError::Axes { count }),
+            _ => {}
+        }
+        let (mut all, mut listed) = (Vec::new(), 0);
+        for axis in &self.axis {
+            if let Some(count) = axis.values.as_ref().map(Vec::len).filter(|count| *count > MOST_LISTED) {
+                return Err(StudyError::List { path: axis.path.clone(), count });
+            }
+            let values = axis.texts()?;
+            listed += values.len() as u64;
+            all.push(values);
+            // Those of one group count once as points, but each of them in memory.
+            most_points(&self.axis[..all.len()], &all, self.random)?;
+            if listed > MOST_POINTS {
+                return Err(StudyError::TooMany { most: MOST_POINTS });
+            }
+        }
+        Ok(all)
+    }
+
     pub(super) fn base(&self) -> Layers {
         let layers = self.designs.iter().fold(Layers::new(&self.machine), |layers, design| layers.overlay(design));
         self.set.iter().fold(layers, |layers, setting| layers.set(setting))

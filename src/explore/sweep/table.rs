@@ -2,7 +2,8 @@
 
 use super::column::{AxisColumn, parsed};
 use super::figures::{COLUMNS, Row, Value};
-use super::folder::FolderError;
+use super::folder::{FolderError, failed};
+use super::lines::BoundedLines;
 use super::partial::Partial;
 use super::study::StudyError;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
@@ -10,6 +11,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
 use parquet::file::{properties::WriterProperties, writer::SerializedFileWriter};
 use parquet::schema::types::Type;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
@@ -50,10 +52,11 @@ impl Table {
     /// Reads what a [`TableWriter`] wrote as CSV.
     ///
     /// # Errors
-    /// If it is not there or is no table.
+    /// If it is not there or is no table, or has a line of more than [`LONGEST_LINE`](super::LONGEST_LINE).
     pub fn read_csv(path: &Path) -> Result<Self, TableError> {
         let wrong = |error: csv::Error| TableError::Csv(format!("{}: {error}", path.display()));
-        let mut reader = csv::Reader::from_path(path).map_err(wrong)?;
+        let file = File::open(path).map_err(failed(path))?;
+        let mut reader = csv::Reader::from_reader(BoundedLines::new(file));
         let columns = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
         let value = |text: &str| if text.is_empty() { Value::None } else { parsed(text) };
         let row = |record: Result<csv::StringRecord, _>| Ok(record.map_err(wrong)?.iter().map(value).collect());

@@ -15,6 +15,7 @@
 use super::fit::Variable;
 use crate::{
     config::{Kind, Resolved},
+    files::{Misread, excerpt},
     units::KINDS,
     validate::{
         catalogue::{CatalogueError, Dataset, Selector},
@@ -22,16 +23,17 @@ use crate::{
     },
 };
 use serde::Deserialize;
+use std::collections::HashSet;
 use thiserror::Error;
 
 /// What is wrong with a stage file.
 #[derive(Debug, Error)]
 pub enum StageError {
     /// It is not a stage file.
-    #[error("{0}")]
-    Syntax(String),
+    #[error(transparent)]
+    Syntax(Misread),
     /// A stage asks for what is not there.
-    #[error("stage `{stage}`: {what}")]
+    #[error("stage `{}`: {}", excerpt(stage, 80), excerpt(what, 300))]
     Stage {
         /// Its name.
         stage: String,
@@ -41,7 +43,7 @@ pub enum StageError {
         remedy: String,
     },
     /// A selection of points is wrong.
-    #[error("stage `{stage}`: {error}")]
+    #[error("stage `{}`: {}", excerpt(stage, 80), excerpt(&error.to_string(), 300))]
     Selection {
         /// Its name.
         stage: String,
@@ -119,9 +121,10 @@ impl StageFile {
     /// # Errors
     /// It is not TOML, or not of this shape; the text names the line.
     pub fn read(text: &str) -> Result<Self, StageError> {
-        let file: Self = toml::from_str(text).map_err(|error| StageError::Syntax(error.to_string()))?;
-        for (place, stage) in file.stages.iter().enumerate() {
-            if file.stages[..place].iter().any(|other| other.name == stage.name) {
+        let file: Self = toml::from_str(text).map_err(|error| StageError::Syntax(Misread::toml(text, &error)))?;
+        let mut names = HashSet::new();
+        for stage in &file.stages {
+            if !names.insert(&stage.name) {
                 return Err(stage.wrong("there are two of this name".into(), "names tell stages apart"));
             }
         }
@@ -139,7 +142,7 @@ impl Stage {
     /// # Errors
     /// No such data set, no such points, or points that are held out.
     pub fn points<'d>(&self, datasets: &'d [Dataset]) -> Result<Vec<&'d Point>, StageError> {
-        let mut chosen: Vec<&Point> = Vec::new();
+        let (mut chosen, mut known): (Vec<&Point>, _) = (Vec::new(), HashSet::new());
         for selection in &self.points {
             let name = &selection.dataset;
             let unknown = || {
@@ -155,7 +158,7 @@ impl Stage {
                     let what = format!("{name}: {} is held out", point.label);
                     return Err(self.wrong(what, "validation/datasets.toml says which points may be fitted to"));
                 }
-                if !chosen.iter().any(|known| std::ptr::eq(*known, point)) {
+                if known.insert(std::ptr::from_ref(point)) {
                     chosen.push(point);
                 }
             }

@@ -2,15 +2,18 @@
 
 use crate::{
     config::{ConfigError, Layers},
-    files::WholeFile,
+    files::{ReadError, Snippet, WholeFile, excerpt, read_text},
+    units::Bytes,
 };
 use std::{
-    fs,
     io::{self, Write},
     path::Path,
 };
 use thiserror::Error;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
+
+/// The longest configuration file.
+const LONGEST: Bytes = Bytes(1 << 20);
 
 /// One fitted parameter as a file states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +54,9 @@ pub enum WriteError {
         /// What is wrong.
         what: String,
     },
+    /// It is no text of a fit length.
+    #[error(transparent)]
+    Unfit(ReadError),
     /// What came out is refused as a configuration.
     #[error(transparent)]
     Config(Box<ConfigError>),
@@ -64,9 +70,11 @@ pub enum WriteError {
 pub fn write(path: &Path, below: &str, entries: &[Entry]) -> Result<(), WriteError> {
     let shown = || path.display().to_string();
     let failed = |error: io::Error| WriteError::File { path: shown(), error };
-    let old = match fs::read_to_string(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => layer_over(below),
-        read => read.map_err(failed)?,
+    let old = match read_text(path, LONGEST) {
+        Ok(text) => text,
+        Err(ReadError::Unreadable { error, .. }) if error.kind() == io::ErrorKind::NotFound => layer_over(below),
+        Err(ReadError::Unreadable { error, .. }) => return Err(failed(error)),
+        Err(error) => return Err(WriteError::Unfit(error)),
     };
     let text = edited(&old, entries).map_err(|what| WriteError::Content { path: shown(), what })?;
     let mut file = WholeFile::create(path)?;
@@ -85,7 +93,10 @@ fn layer_over(below: &str) -> String {
 
 /// The text with the entries in it.
 fn edited(text: &str, entries: &[Entry]) -> Result<String, String> {
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+        let place = Snippet::new("", text, error.span().unwrap_or(0..0)).line_and_column();
+        format!("line {}, column {}: {}", place.0, place.1, excerpt(error.message(), 300))
+    })?;
     for entry in entries {
         let written = |text: &str| match text.parse::<i64>() {
             Ok(number) if entry.bare => Value::from(number),
@@ -146,6 +157,7 @@ fn implicit() -> Table {
 mod tests {
     use super::*;
     use crate::config::Kind;
+    use std::fs;
 
     fn entry(path: &str, value: &str, low: &str, high: &str) -> Entry {
         let [value, low, high] = [value, low, high].map(str::to_owned);

@@ -12,7 +12,7 @@ use super::{
     table::{Cells, MeasuredError, Table},
 };
 use crate::{system::Direction, workload::MAX_BYTES};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 pub(super) const COLUMNS: &[&str] = &[
     "platform",
@@ -68,16 +68,17 @@ struct Row {
 pub(super) fn read(table: &Table) -> Read {
     let rows = table.rows().map(|row| Row::read(&row)).collect::<Result<Vec<_>, _>>()?;
     let (mut points, mut left_out) = (Vec::new(), Vec::new());
-    let mut programs: Vec<&str> = Vec::new();
+    let mut programs: HashMap<&str, usize> = HashMap::new();
+    // Of two rows of one program and mode, the first counts.
+    let mut first = HashMap::new();
     for row in &rows {
-        let known = programs.iter().position(|app| *app == row.app);
-        let place = known.unwrap_or_else(|| {
-            programs.push(&row.app);
-            programs.len() - 1
-        });
-        let partner = rows
-            .iter()
-            .find(|other| (&other.platform, &other.app) == (&row.platform, &row.app) && other.mode != row.mode);
+        first.entry((&row.platform, &row.app, row.mode)).or_insert(row);
+    }
+    for row in &rows {
+        let next = programs.len();
+        let place = *programs.entry(&row.app).or_insert(next);
+        let other = if row.mode == Mode::Off { Mode::Cc } else { Mode::Off };
+        let partner = first.get(&(&row.platform, &row.app, other)).copied();
         let figures = match (row.mode, partner) {
             (Mode::Off, partner) => row.without(partner),
             (Mode::Cc, Some(partner)) => row.with(partner),

@@ -8,7 +8,10 @@ use super::{
     table::{Cells, MeasuredError, Table},
 };
 use crate::{system::Direction, workload::MAX_BYTES};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap, hash_map::Entry},
+    sync::Arc,
+};
 
 /// The copies of one run of a program.
 struct Run {
@@ -22,17 +25,20 @@ struct Run {
 
 pub(super) fn read(table: &Table) -> Read {
     let mut runs: Vec<Run> = Vec::new();
+    let mut places = HashMap::new();
     for row in table.rows() {
         let (platform, program, mode) = (platform(&row)?, row.text("program").to_owned(), mode(&row)?);
-        let same = |run: &&mut Run| run.platform == platform && run.program == program && run.mode == mode;
         let (copy, nanoseconds) = (copy(&row)?, row.positive("device_ns")?);
-        match runs.iter_mut().find(same) {
-            Some(run) => {
+        match places.entry((platform, program, mode)) {
+            Entry::Occupied(place) => {
+                let run: &mut Run = &mut runs[*place.get()];
                 run.copies.push(copy);
                 run.device_ns.push(nanoseconds);
             }
-            None => {
+            Entry::Vacant(place) => {
                 let (copies, device_ns, line) = (vec![copy], vec![nanoseconds], row.line());
+                let (platform, program, mode) = place.key().clone();
+                place.insert(runs.len());
                 runs.push(Run { platform, program, mode, line, copies, device_ns });
             }
         }
@@ -48,15 +54,14 @@ fn copy(row: &Cells<'_>) -> Result<Copied, MeasuredError> {
 }
 
 fn points(runs: &[Run]) -> Vec<Point> {
-    let (mut points, mut names) = (Vec::new(), Vec::new());
+    let (mut points, mut names) = (Vec::new(), HashMap::new());
+    let without = runs.iter().filter(|run| run.mode == Mode::Off);
+    let without: HashMap<_, _> = without.map(|run| ((&run.platform, &run.program), run)).collect();
     for run in runs {
-        let without =
-            |other: &&Run| (&other.platform, &other.program, other.mode) == (&run.platform, &run.program, Mode::Off);
-        let input = Arc::new(runs.iter().find(without).unwrap_or(run).copies.clone());
-        if !names.contains(&run.program.as_str()) {
-            names.push(&run.program);
-        }
-        let program = names.iter().position(|name| *name == run.program).unwrap_or(0);
+        let input = without.get(&(&run.platform, &run.program)).copied().unwrap_or(run);
+        let input = Arc::new(input.copies.clone());
+        let next = names.len();
+        let program = *names.entry(&run.program).or_insert(next);
         for counted in [Direction::H2d, Direction::D2h, Direction::D2d] {
             let spans = run.copies.iter().zip(&run.device_ns).filter(|(copy, _)| copy.direction == counted);
             let total: f64 = spans.map(|(_, span)| span).sum();

@@ -1,7 +1,8 @@
 //! A CSV file with the place of each cell, so that an error can point at it.
 
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
-use std::{fmt, ops::Range, str::FromStr, sync::Arc};
+use crate::files::{Snippet, excerpt};
+use miette::{Diagnostic, LabeledSpan, SourceCode};
+use std::{borrow::Cow, fmt, ops::Range, str::FromStr};
 use thiserror::Error;
 
 /// What is wrong with a file of measurements, and where.
@@ -16,8 +17,7 @@ pub struct MeasuredError {
     pub what: String,
     /// What to do about it.
     pub remedy: String,
-    text: Arc<NamedSource<String>>,
-    span: Range<usize>,
+    snippet: Box<Snippet>,
 }
 
 impl Diagnostic for MeasuredError {
@@ -30,11 +30,11 @@ impl Diagnostic for MeasuredError {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&*self.text)
+        Some(&*self.snippet)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(std::iter::once(LabeledSpan::new_with_span(Some("here".into()), self.span.clone()))))
+        Some(Box::new(std::iter::once(self.snippet.label("here"))))
     }
 }
 
@@ -42,7 +42,7 @@ impl Diagnostic for MeasuredError {
 #[derive(Debug)]
 pub(super) struct Table {
     file: String,
-    text: Arc<NamedSource<String>>,
+    text: String,
     head: Row,
     rows: Vec<Row>,
 }
@@ -58,7 +58,7 @@ impl Table {
     pub fn read(file: &str, text: &str) -> Result<Self, MeasuredError> {
         let mut rows = lines(text);
         let head = if rows.is_empty() { Row { line: 1, cells: Vec::new() } } else { rows.remove(0) };
-        let table = Self { file: file.to_owned(), text: Arc::new(NamedSource::new(file, text.to_owned())), head, rows };
+        let table = Self { file: file.to_owned(), text: text.to_owned(), head, rows };
         let columns = table.head.cells.len();
         let odd = table.rows.iter().find(|row| row.cells.len() != columns);
         if let Some(row) = odd {
@@ -96,7 +96,7 @@ impl Table {
     }
 
     fn cell(&self, cell: &Range<usize>) -> &str {
-        let text = self.text.inner().get(cell.clone()).unwrap_or_default().trim();
+        let text = self.text.get(cell.clone()).unwrap_or_default().trim();
         text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
     }
 
@@ -106,16 +106,22 @@ impl Table {
     }
 
     fn error(&self, line: usize, span: Range<usize>, what: String, remedy: &str) -> MeasuredError {
-        let (file, text, remedy) = (self.file.clone(), Arc::clone(&self.text), remedy.to_owned());
-        MeasuredError { file, line, what, remedy, text, span }
+        let (file, remedy) = (self.file.clone(), excerpt(remedy, 500).into_owned());
+        let snippet = Box::new(Snippet::new(&self.file, &self.text, span));
+        MeasuredError { file, line, what: excerpt(&what, 300).into_owned(), remedy, snippet }
     }
+}
+
+/// What a cell says, as messages quote it.
+fn short(text: &str) -> Cow<'_, str> {
+    excerpt(text, 80)
 }
 
 /// The cells of each line that is not empty. A comma between double quotes does not end a cell.
 fn lines(text: &str) -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    for (number, line) in text.get(start..).unwrap_or_default().split_inclusive('\n').enumerate() {
+    let mut start = 0;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
         let content = line.trim_end_matches(['\n', '\r']);
         if !content.trim().is_empty() && !content.starts_with('#') {
             rows.push(Row { line: number + 1, cells: cells(content, start) });
@@ -164,16 +170,18 @@ impl<'t> Cells<'t> {
         let text = self.text(column);
         let known = || choices.iter().map(|choice| choice.0).collect::<Vec<_>>().join(", ");
         let found = choices.iter().find(|choice| choice.0 == text).map(|choice| choice.1);
-        found
-            .ok_or_else(|| self.error(column, format!("`{text}` is no {column}"), &format!("write one of {}", known())))
+        found.ok_or_else(|| {
+            self.error(column, format!("`{}` is no {column}", short(text)), &format!("write one of {}", known()))
+        })
     }
 
     /// A number of at least `least`; `0.0` and `4502.0` are numbers too.
     pub fn number(&self, column: &str, least: f64) -> Result<f64, MeasuredError> {
         let text = self.text(column);
         let number = f64::from_str(text).ok().filter(|number| number.is_finite());
-        let wrong =
-            || self.error(column, format!("`{text}` is no number"), "write digits, with a point before decimals");
+        let wrong = || {
+            self.error(column, format!("`{}` is no number", short(text)), "write digits, with a point before decimals")
+        };
         let number = number.ok_or_else(wrong)?;
         if number < least {
             let what = format!("{column} is {text}");
@@ -218,7 +226,7 @@ mod tests {
 
     #[test]
     fn cells_are_found_whatever_the_line_ends_and_quotes() {
-        let table = Table::read("t", "\u{feff}a,b\r\n\r\n# aside\r\n\"x, y\", 4 \r\n").unwrap();
+        let table = Table::read("t", "a,b\r\n\r\n# aside\r\n\"x, y\", 4 \r\n").unwrap();
         assert_eq!(table.columns(), ["a", "b"]);
         let row = table.rows().next().unwrap();
         assert_eq!((row.text("a"), row.whole("b", 0, 9).unwrap(), row.line()), ("x, y", 4, 4));
@@ -230,7 +238,7 @@ mod tests {
         let row = table.rows().nth(1).unwrap();
         let error = row.number("b", 0.0).unwrap_err();
         assert_eq!(error.to_string(), "m.csv, line 3: `x` is no number");
-        assert_eq!(error.span, 10..11);
+        assert_eq!(error.snippet.line_and_column(), (3, 3));
         for (text, line) in [("", 1), ("a,b\n", 1), ("a,b\n1,2\n1\n", 3), ("a,b\n1,2,3\n", 2)] {
             assert_eq!(Table::read("m.csv", text).unwrap_err().line, line, "{text:?}");
         }

@@ -1,20 +1,37 @@
 //! What can be wrong with a workload file, where, and what to do about it.
 
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
-use std::{fmt, ops::Range, sync::Arc};
+use crate::files::{Snippet, excerpt};
+use miette::{Diagnostic, LabeledSpan, SourceCode};
+use std::{
+    fmt,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 use thiserror::Error;
 
+/// The most errors that are told of at once; the rest are counted.
+const MOST: usize = 20;
+
 /// A file's name and text.
-pub(super) type Source = Arc<NamedSource<String>>;
+pub(super) type Source = Arc<Text>;
+
+/// See [`Source`].
+#[derive(Debug)]
+pub(super) struct Text {
+    pub name: String,
+    pub text: String,
+}
 
 /// Why a workload file was refused.
 #[derive(Debug, Error)]
-#[error("{what}")]
+#[error("{}", excerpt(what, 500))]
 pub struct WorkloadFileError {
-    what: String,
+    what: Box<str>,
     kind: &'static str,
     /// Where it is written; nowhere if it is about the file as a whole.
     place: Option<(Source, Range<usize>)>,
+    /// The place as it is shown, once it is.
+    shown: OnceLock<Box<Snippet>>,
     remedy: Option<String>,
     others: Vec<Self>,
 }
@@ -24,7 +41,7 @@ pub(super) const UNREADABLE: &str = "unreadable";
 
 impl WorkloadFileError {
     pub(super) fn new(kind: &'static str, what: impl Into<String>) -> Self {
-        Self { what: what.into(), kind, place: None, remedy: None, others: Vec::new() }
+        Self { what: what.into().into(), kind, place: None, shown: OnceLock::new(), remedy: None, others: Vec::new() }
     }
 
     pub(super) fn at(mut self, source: &Source, span: Range<usize>) -> Self {
@@ -37,9 +54,13 @@ impl WorkloadFileError {
         self
     }
 
-    /// One error out of many, in the order of the text; `Ok` out of none.
+    /// One error out of many, in the order of the text, of which the first few are kept and the others counted; `Ok` out of none.
     pub(super) fn all(mut errors: Vec<Self>) -> Result<(), Self> {
         errors.sort_by_key(|error| error.place.as_ref().map_or(0, |(_, span)| span.start));
+        if let Some(count) = errors.len().checked_sub(MOST).filter(|count| *count > 0) {
+            errors.truncate(MOST);
+            errors.push(Self::new("more", format!("and {count} more")));
+        }
         let mut errors = errors.into_iter();
         match errors.next() {
             None => Ok(()),
@@ -54,6 +75,12 @@ impl WorkloadFileError {
     #[must_use]
     pub fn is_unreadable(&self) -> bool {
         self.kind == UNREADABLE
+    }
+
+    /// The place as it is shown.
+    fn snippet(&self) -> Option<&Snippet> {
+        let (source, span) = self.place.as_ref()?;
+        Some(self.shown.get_or_init(|| Box::new(Snippet::new(&source.name, &source.text, span.clone()))))
     }
 
     /// The short word under the offending text.
@@ -76,13 +103,11 @@ impl Diagnostic for WorkloadFileError {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.place.as_ref().map(|(source, _)| source as &dyn SourceCode)
+        self.snippet().map(|snippet| snippet as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let (_, span) = self.place.as_ref()?;
-        let label = LabeledSpan::new_with_span(Some(self.mark().to_owned()), span.clone());
-        Some(Box::new(std::iter::once(label)))
+        Some(Box::new(std::iter::once(self.snippet()?.label(self.mark()))))
     }
 
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {

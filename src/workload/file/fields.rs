@@ -5,12 +5,20 @@ use super::{
     name::Name,
     operation::example,
 };
-use crate::{config, units::QuantityError};
-use std::{ops::Range, str::FromStr, sync::Arc};
+use crate::{config, files::excerpt, units::QuantityError};
+use std::{borrow::Cow, ops::Range, str::FromStr, sync::Arc};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
+
+/// Errors after which nothing is searched for what was meant.
+const SEARCHES: usize = 20;
+
+/// What a user wrote, as messages quote it.
+pub(super) fn short(text: &str) -> Cow<'_, str> {
+    excerpt(text, 100)
+}
 
 /// A table as written.
 pub(super) struct Given<'t> {
@@ -41,6 +49,12 @@ impl Reader {
         Self { source: Arc::clone(source), errors: Vec::new(), indices: Vec::new() }
     }
 
+    /// What was probably meant by a text, as the beginning of a remedy. After some errors nobody reads on, and no search is worth it.
+    pub fn meant<'a>(&self, text: &str, known: impl IntoIterator<Item = &'a str>, mark: char) -> String {
+        let found = (self.errors.len() < SEARCHES).then(|| config::nearest(text, known)).flatten();
+        found.map_or_else(String::new, |meant| format!("did you mean {mark}{meant}{mark}? "))
+    }
+
     pub fn wrong(&mut self, kind: &'static str, span: Range<usize>, what: String, remedy: impl Into<String>) {
         self.errors.push(WorkloadFileError::new(kind, what).at(&self.source, span).remedy(remedy));
     }
@@ -53,9 +67,8 @@ impl Reader {
             if known.contains(&name) {
                 continue;
             }
-            let meant = config::nearest(name, known.iter().copied());
-            let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
-            let what = format!("{} has no field `{name}`", given.what);
+            let meant = self.meant(name, known.iter().copied(), '`');
+            let what = format!("{} has no field `{}`", given.what, short(name));
             self.wrong("unknown_field", key.span(), what, format!("{meant}its fields are {all}"));
         }
     }
@@ -102,9 +115,8 @@ impl Reader {
         };
         let found = list.iter().find(|(name, _)| text == name).map(|(_, choice)| *choice);
         if found.is_none() {
-            let meant = config::nearest(text, list.iter().map(|(name, _)| *name));
-            let meant = meant.map_or_else(String::new, |meant| format!("did you mean \"{meant}\"? "));
-            let what = format!("`{field}` cannot be \"{text}\"");
+            let meant = self.meant(text, list.iter().map(|(name, _)| *name), '"');
+            let what = format!("`{field}` cannot be \"{}\"", short(text));
             self.wrong("choice", value.span(), what, format!("{meant}it is one of {names}"));
         }
         found
@@ -132,7 +144,7 @@ impl Reader {
                 self.wrong(
                     "quantity",
                     value.span(),
-                    format!("`{field}`: {error}"),
+                    format!("`{field}`: {}", excerpt(&error.to_string(), 300)),
                     format!("for example {}", example(field)),
                 );
                 None
@@ -162,7 +174,7 @@ impl Reader {
         match Name::read(text, &self.indices) {
             Ok(name) => Some(name),
             Err((what, remedy)) => {
-                self.wrong("name", value.span(), format!("`{field}`: {what}"), remedy);
+                self.wrong("name", value.span(), format!("`{field}`: {what}"), short(&remedy));
                 None
             }
         }

@@ -14,14 +14,17 @@ mod unroll;
 pub use error::WorkloadFileError;
 
 use super::{copy::CopyArgument, program::WorkloadStep};
-use error::{Source, UNREADABLE};
+use crate::{
+    files::{ReadError, read_text},
+    units::Bytes,
+};
+use error::{Source, Text, UNREADABLE};
 use fields::Reader;
-use miette::NamedSource;
-use std::{fs, io::Read, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 use toml::de::DeTable;
 
-/// The longest file that is read, in bytes.
-const LONGEST: u64 = 1 << 20;
+/// The longest file that is read.
+const LONGEST: Bytes = Bytes(1 << 20);
 
 /// A workload file, unrolled.
 #[derive(Debug)]
@@ -41,17 +44,13 @@ impl WorkloadFile {
     /// If it cannot be read, or something in it is wrong.
     pub fn read(path: &Path) -> Result<Self, WorkloadFileError> {
         let shown = path.display().to_string();
-        let unreadable =
-            |error: std::io::Error| WorkloadFileError::new(UNREADABLE, format!("workload {shown}: {error}"));
-        let refused = |what: &str| WorkloadFileError::new("not_a_file", format!("{shown} is {what}, not a workload"));
-        let mut bytes = Vec::new();
-        let file = fs::File::open(path).map_err(unreadable)?;
-        file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 > LONGEST {
-            return Err(refused("longer than 1 MiB").remedy("repeats make long workloads short"));
-        }
-        let text = String::from_utf8(bytes)
-            .map_err(|_| refused("not UTF-8").remedy("a workload is TOML, which is UTF-8 text"))?;
+        let text = read_text(path, LONGEST).map_err(|error| match error {
+            ReadError::Unreadable { .. } | ReadError::Directory { .. } => {
+                WorkloadFileError::new(UNREADABLE, format!("workload {error}"))
+            }
+            error => WorkloadFileError::new("not_a_file", error.to_string())
+                .remedy("a workload is TOML, which is UTF-8 text; repeats make long ones short"),
+        })?;
         Self::parse(&shown, text)
     }
 
@@ -60,8 +59,8 @@ impl WorkloadFile {
     /// # Errors
     /// If something in it is wrong.
     pub fn parse(name: &str, text: String) -> Result<Self, WorkloadFileError> {
-        let source: Source = Arc::new(NamedSource::new(name, text));
-        let text = source.inner();
+        let source: Source = Arc::new(Text { name: name.to_owned(), text });
+        let text = &source.text;
         let parsed = DeTable::parse(text).map_err(|error| syntax(&source, &error))?;
         let mut reader = Reader::new(&source);
         let operations = reader.file(parsed.get_ref(), 0..first_line(text));
@@ -83,7 +82,7 @@ fn first_line(text: &str) -> usize {
 
 /// A TOML parser's error; at the end of the text it points at the last character.
 fn syntax(source: &Source, error: &toml::de::Error) -> WorkloadFileError {
-    let text = source.inner();
+    let text = &source.text;
     let span = error.span().unwrap_or(0..0);
     let last = text.char_indices().next_back().map_or(0, |(at, _)| at);
     let start = span.start.min(last);

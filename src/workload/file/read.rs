@@ -1,12 +1,11 @@
 //! From TOML to operations.
 
 use super::{
-    fields::{Given, Reader},
+    fields::{Given, Reader, short},
     name::{Name, is_index},
     operation::{Act, OPERATIONS, Operation, example},
 };
 use crate::{
-    config,
     system::{Direction, Memory, Pages},
     units::{Bytes, Femtos},
     workload::{MAX_BYTES, MAX_KERNELS},
@@ -54,9 +53,8 @@ impl Reader {
         let name = self.text("op", op)?;
         let Some(&(kind, fields)) = OPERATIONS.iter().find(|(kind, _)| *kind == name) else {
             let names = OPERATIONS.map(|(name, _)| name);
-            let meant = config::nearest(name, names);
-            let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
-            let what = format!("there is no operation `{name}`");
+            let meant = self.meant(name, names, '`');
+            let what = format!("there is no operation `{}`", short(name));
             self.wrong("unknown_operation", op.span(), what, format!("{meant}there are {}", names.join(", ")));
             return None;
         };
@@ -167,7 +165,7 @@ impl Reader {
         if is_index(text) {
             return Some(text.to_owned());
         }
-        let what = format!("`index` cannot be \"{text}\"");
+        let what = format!("`index` cannot be \"{}\"", short(text));
         self.wrong(
             "name",
             value.span(),

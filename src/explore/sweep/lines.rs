@@ -1,0 +1,53 @@
+//! Lines of points and rows, from files and from standard input: any number of them, none longer than a bound.
+
+use crate::units::Bytes;
+use std::io::{self, Read};
+
+/// The longest line of points, rows and tables.
+pub const LONGEST_LINE: Bytes = Bytes(1 << 20);
+
+/// A stream that ends with an error where a line grows longer than [`LONGEST_LINE`], so that what has no lines is not read into memory.
+#[derive(Debug)]
+pub struct BoundedLines<R> {
+    stream: R,
+    /// Bytes since the last line ended.
+    length: u64,
+}
+
+impl<R> BoundedLines<R> {
+    /// Bounds the lines of a stream.
+    pub const fn new(stream: R) -> Self {
+        Self { stream, length: 0 }
+    }
+}
+
+impl<R: Read> Read for BoundedLines<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.stream.read(into)?;
+        for piece in into[..read].split_inclusive(|byte| *byte == b'\n') {
+            self.length += piece.len() as u64;
+            if self.length > LONGEST_LINE.0 {
+                let what = format!("a line longer than {LONGEST_LINE}, which is the limit");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
+            if piece.ends_with(b"\n") {
+                self.length = 0;
+            }
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_bound_pass_whatever_their_number_and_a_longer_one_ends_the_stream() {
+        let longest = "x".repeat(LONGEST_LINE.0 as usize - 1) + "\n";
+        let read = |text: &str| io::read_to_string(BoundedLines::new(text.as_bytes())).map(|read| read == text);
+        assert!(read(&longest.repeat(3)).unwrap());
+        assert!(read(&format!("{longest}x{longest}")).unwrap_err().to_string().contains("longer than 1 MiB"));
+        assert!(io::read_to_string(BoundedLines::new(io::repeat(0))).is_err());
+    }
+}
