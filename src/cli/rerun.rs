@@ -66,6 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         payload: manifest.payload,
     };
     let (format, expected) = (arguments.format, Some(expected));
-    let job = Job { resolved, workload, out: None, digest: false, manifest: None, format, expected };
+    let job =
+        Job { resolved, workload, out: None, digest: false, manifest: None, format, expected, must_strike: false };
     job.execute(&Interruption::listen())
 }

@@ -89,6 +89,9 @@ pub struct Arguments {
     /// May be given several times
     #[arg(long, value_name = "POINT[:N]")]
     inject: Vec<InjectionArgument>,
+    /// Status 1 if a fault of --inject does not strike, which is a warning otherwise
+    #[arg(long, requires = "inject")]
+    inject_must_strike: bool,
     /// Text for people, or one JSON object
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -164,6 +167,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         manifest: arguments.manifest.clone(),
         format: arguments.format,
         expected: None,
+        must_strike: arguments.inject_must_strike,
     };
     job.execute(&Interruption::listen())
 }

@@ -25,7 +25,7 @@ pub enum CreditClass {
     /// Memory writes and messages.
     #[serde(rename = "P")]
     Posted,
-    /// Reads, atomics, configuration and I/O.
+    /// Reads, atomics, configuration, I/O and deferrable writes.
     #[serde(rename = "NP")]
     NonPosted,
     /// Completions.

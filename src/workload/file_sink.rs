@@ -3,7 +3,7 @@
 //! Neighbours are joined before they are written. The rest is [`WholeFile`]'s.
 
 use crate::files::WholeFile;
-use std::{io, path::Path};
+use std::{io, ops::Range, path::Path};
 
 /// Bytes after which a run of neighbours is written.
 const RUN: usize = 1 << 20;
@@ -39,11 +39,12 @@ impl OutputFile {
         Ok(Self { file: WholeFile::create(path)?, runs: Vec::new() })
     }
 
-    /// Takes bytes that belong at `offset`.
+    /// Takes bytes that belong at `offset`, in the place of what came there before.
     ///
     /// # Errors
     /// If they cannot be written.
     pub fn put(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.settle(offset..offset.saturating_add(bytes.len() as u64))?;
         let neighbour = self.runs.iter().position(|run| run.end() == offset);
         let mut run = match neighbour {
             Some(index) => self.runs.remove(index),
@@ -56,6 +57,16 @@ impl OutputFile {
             run.bytes.clear();
         }
         self.runs.push(run);
+        Ok(())
+    }
+
+    /// Writes the runs that hold some of `bytes`, so that what comes there later is written later.
+    fn settle(&mut self, bytes: Range<u64>) -> io::Result<()> {
+        let overlaps = |run: &Run| run.offset < bytes.end && bytes.start < run.end();
+        while let Some(place) = self.runs.iter().position(overlaps) {
+            let run = self.runs.remove(place);
+            self.file.write_at(run.offset, &run.bytes)?;
+        }
         Ok(())
     }
 
@@ -90,6 +101,18 @@ mod tests {
 
     fn names(folder: &Path) -> Vec<String> {
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn what_comes_last_is_what_lies_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let mut output = OutputFile::create(&path).unwrap();
+        for (offset, byte) in [(0, 1), (8, 2), (4, 3), (12, 4), (8, 5), (2, 6)] {
+            output.put(offset, &[byte; 4]).unwrap();
+        }
+        output.keep().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [1, 1, 6, 6, 6, 6, 3, 3, 5, 5, 5, 5, 4, 4, 4, 4]);
     }
 
     #[test]

@@ -13,7 +13,11 @@ use crate::{
     system::{CopyRequest, DataMode, Direction, Pages, PayloadSource, Request},
     units::Bytes,
 };
+use sha2::{Digest, Sha256};
 use thiserror::Error;
+
+/// Bytes of a source that are hashed at once.
+const PIECE: u64 = 1 << 20;
 
 /// Copies, their bytes, and how to run them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,6 +150,24 @@ impl Workload {
             order: Order::Ascending,
             injections: self.injections.clone(),
         })
+    }
+
+    /// SHA-256 of the bytes of a copy, by its number from 0, in hexadecimal: that of what has arrived, if it was delivered.
+    ///
+    /// # Errors
+    /// If the payload cannot be read.
+    pub fn sha256(&self, number: usize) -> Result<Option<String>, PayloadError> {
+        let Some(copy) = self.copies.get(number) else { return Ok(None) };
+        let (mut source, mut hash) = (self.source(number as u64)?, Sha256::new());
+        let mut piece = vec![0; PIECE.min(copy.bytes) as usize];
+        for offset in (0..copy.bytes).step_by(PIECE as usize) {
+            let length = PIECE.min(copy.bytes - offset) as usize;
+            if source.read(offset, &mut piece[..length]).is_err() {
+                return Ok(None);
+            }
+            hash.update(&piece[..length]);
+        }
+        Ok(Some(hex::encode(hash.finalize())))
     }
 
     fn source(&self, number: u64) -> Result<Box<dyn PayloadSource>, PayloadError> {

@@ -150,3 +150,17 @@ fn programs_run_the_same_on_both_kernels_in_any_order_with_and_without_data() {
     });
     result.unwrap_or_else(|error| panic!("{error}"));
 }
+
+#[test]
+fn idle_time_costs_nothing() {
+    let machine = machine("h100-nvl-tdx", QUICK);
+    let [short, long] = [10, 9_000].map(|seconds: u64| {
+        let pause = Operation::Kernel { duration: Femtos(seconds * 1_000_000_000_000_000) };
+        let there = |direction| Part::Copy(direction, 64 << 10, Memory::Pinned, true);
+        let program = [(0, there(Direction::H2d)), (0, Part::Other(pause)), (0, there(Direction::D2h))];
+        delivered(&machine, &program)
+    });
+    assert!(long.end.0 - short.end.0 > 8_000_000_000_000_000_000);
+    // The link rests after a second, and no other unit has anything to do.
+    assert_eq!(long.ticks, short.ticks);
+}

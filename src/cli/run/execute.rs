@@ -5,9 +5,9 @@ use crate::{
     cli::{Failure, output},
     config::Resolved,
     report::{Context, FailureReport, Manifest, PayloadRecord, Report, Rerun},
-    sim::{Control, SimulationError},
-    system::{self, Outcome, RunError},
-    workload::{Arrival, OutputFile, Workload},
+    sim::{Control, Effect, SimulationError},
+    system::{self, CopyOutcome, Outcome, RunError},
+    workload::{Arrival, InjectionArgument, OutputFile, Workload},
 };
 use miette::miette;
 use serde::Serialize;
@@ -30,6 +30,8 @@ pub(in crate::cli) struct Job {
     pub format: Format,
     /// What a repeated run is held against.
     pub expected: Option<Expected>,
+    /// Whether a fault that does not strike is a failure.
+    pub must_strike: bool,
 }
 
 /// What a manifest says about the run that it is of.
@@ -56,7 +58,7 @@ impl Job {
             write_manifest(file, &Manifest::new(&self.resolved, &self.workload, payload, &outcome))?;
         }
         self.print(&report, || report.text())?;
-        self.verdict(&report)
+        self.verdict(&report).and_then(|()| self.strikes(&outcome))
     }
 
     /// The payload's digest where a manifest needs it; a repeated run's must be the one of its manifest.
@@ -91,8 +93,10 @@ impl Job {
     }
 
     fn report(&self, outcome: &Outcome, arrivals: &[Arrival], started: Instant) -> Report {
-        let copies = self.workload.copies.iter().zip(arrivals);
-        let sha256 = self.digest.then(|| copies.map(|(copy, arrival)| arrival.sha256(copy.bytes)).collect());
+        let sha256 = self.digest.then(|| {
+            let arrived = outcome.copies.iter().zip(arrivals).enumerate();
+            arrived.map(|(number, (copy, arrival))| self.sha256(number, copy, arrival)).collect()
+        });
         let context = Context {
             machine: self.resolved.name(),
             confidential_computing: self.resolved.machine.confidential_computing,
@@ -109,6 +113,13 @@ impl Job {
             same: expected.event_digest == outcome.event_digest && expected.simulated_ps == outcome.end.picos(),
         });
         report
+    }
+
+    /// The digest of what has arrived of a copy. Where bytes were written again it cannot be taken as they come; a copy that is delivered is
+    /// equal to its source.
+    fn sha256(&self, number: usize, copy: &CopyOutcome, arrival: &Arrival) -> Option<String> {
+        let taken = arrival.sha256(copy.bytes);
+        taken.or_else(|| if copy.delivered { self.workload.sha256(number).ok().flatten() } else { None })
     }
 
     fn print(&self, json: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
@@ -143,6 +154,22 @@ impl Job {
             }
             error => Failure::Simulation(miette!("{error}")),
         }
+    }
+
+    /// Warns of faults that have not struck, or fails for them.
+    fn strikes(&self, outcome: &Outcome) -> Result<(), Failure> {
+        let missed = self.workload.injections.iter().zip(&outcome.faults).filter_map(|(fault, effect)| match effect {
+            Effect::Struck { .. } => None,
+            Effect::Missed => Some((fault, "nothing passed there then that it could befall".to_owned())),
+            Effect::Waiting { passed } => Some((fault, format!("its point was passed {passed} times"))),
+        });
+        let missed = missed.map(|(fault, why)| format!("{} has not struck: {why}", InjectionArgument(fault.clone())));
+        let missed: Vec<_> = missed.collect();
+        if self.must_strike && !missed.is_empty() {
+            return Err(Failure::Verification(miette!("{}", missed.join("\n"))));
+        }
+        missed.iter().for_each(|line| output::complain(format_args!("warning: {line}")));
+        Ok(())
     }
 
     fn verdict(&self, report: &Report) -> Result<(), Failure> {

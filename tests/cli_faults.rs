@@ -1,0 +1,108 @@
+//! `sealsim faults` as a process, and what sets of faults leave in files.
+
+use serde_json::Value;
+use std::{fs, process::Command};
+
+fn sealsim(arguments: &[&str]) -> (i32, String, String) {
+    let out = Command::new(env!("CARGO_BIN_EXE_sealsim")).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (out.status.code().unwrap(), text(out.stdout), text(out.stderr))
+}
+
+#[test]
+fn a_campaign_tells_who_caught_what_and_repeats_itself() {
+    let arguments = ["faults", "h100-nvl-tdx", "--sets", "40", "--seed", "3"];
+    let (status, text, _) = sealsim(&arguments);
+    assert_eq!(status, 0, "{text}");
+    for phrase in ["40 sets of faults at", "caught by", "copy engine", "faults in the sets, by kind"] {
+        assert!(text.contains(phrase), "{phrase}: {text}");
+    }
+    let threads = ["--threads", "1"];
+    assert_eq!(sealsim(&[&arguments[..], &threads].concat()).1, text);
+}
+
+#[test]
+fn the_command_of_a_set_repeats_it() {
+    let sets = ["faults", "h100-nvl-tdx", "--design", "off", "--copy", "d2h:16KiB", "--sets", "12", "--format", "json"];
+    let (status, json, _) = sealsim(&sets);
+    assert_eq!(status, 0);
+    let campaign: Value = serde_json::from_str(&json).unwrap();
+    for set in campaign["sets"].as_array().unwrap() {
+        let command =
+            campaign["command"].as_str().unwrap().to_owned() + " --format json --seed " + &set["seed"].to_string();
+        let mut words: Vec<_> = command.split(' ').skip(1).collect();
+        for fault in set["faults"].as_array().unwrap() {
+            words.extend(["--inject", fault.as_str().unwrap()]);
+        }
+        let (status, results, _) = sealsim(&words);
+        let results: Value = serde_json::from_str(&results).unwrap();
+        match set["caught"].as_str().unwrap() {
+            "hang" | "flow_control" => assert_eq!(status, 5, "{set}"),
+            _ => {
+                assert_eq!(results["faults"]["struck"], set["struck"], "{set}");
+                let delivered = results["copies"][0]["delivered"] == true;
+                assert_eq!((delivered, status), (set["delivered"] == 1, i32::from(!delivered)), "{set}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_spreadsheet_has_a_row_for_each_set() {
+    let (status, csv, _) = sealsim(&["faults", "h100-nvl-tdx", "--copy", "h2d:4KiB", "--sets", "5", "--format", "csv"]);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let caught = reader.headers().unwrap().iter().position(|column| column == "caught").unwrap();
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    assert!(status == 0 && rows.len() == 5 && rows.iter().all(|row| !row[caught].is_empty()));
+}
+
+#[test]
+fn a_fault_that_does_not_strike_is_a_warning_or_a_failure() {
+    let late = ["run", "h100-nvl-tdx", "--copy", "h2d:4KiB", "--inject", "staging.tag.flip:9"];
+    let (status, _, error) = sealsim(&late);
+    assert_eq!(status, 0);
+    assert_eq!(error.trim(), "warning: staging.tag.flip:9 has not struck: its point was passed 1 times");
+    let (status, _, error) = sealsim(&[&late[..], &["--inject-must-strike"]].concat());
+    assert_eq!(status, 1);
+    assert!(error.contains("staging.tag.flip:9 has not struck"), "{error}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for (arguments, status, phrase) in [
+        (&["h100-nvl-tdx", "--copy", "h2d:65MiB"][..], 2, "keeps what they leave"),
+        (&["h100-nvl-tdx", "--copy", "h2d"], 2, "has no size"),
+        (&["h100-nvl-tdx", "--sets", "0"], 2, "0 is not in"),
+        (&["h100-nvl-tdx", "--design", "nonesuch"], 3, "nonesuch"),
+    ] {
+        let (found, _, error) = sealsim(&[&["faults"], arguments].concat());
+        assert_eq!(found, status, "{arguments:?}: {error}");
+        assert!(error.contains(phrase), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn a_copy_that_is_delivered_is_the_file_whatever_was_written_twice_on_the_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let payload: Vec<u8> = (0..65_536_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    fs::write(path("payload"), &payload).unwrap();
+    // Work that is done twice repairs what was flipped the first time.
+    for faults in [
+        ["gpu.pce15.work.duplicate:1", "host.writes.flip:20"],
+        ["gpu.pce13.work.duplicate:1", "host.writes.flip:3"],
+        ["host.writes.duplicate:5", "host.writes.reorder:9"],
+    ] {
+        let copy = ["run", "h100-nvl-tdx", "--cc", "off", "--copy", "d2h:64KiB", "--digest", "--format", "json"];
+        let files =
+            ["--payload", &path("payload"), "--out", &path("out"), "--inject", faults[0], "--inject", faults[1]];
+        let (status, json, error) = sealsim(&[&copy[..], &files].concat());
+        assert_eq!(status, 0, "{faults:?}: {error}");
+        assert!(fs::read(path("out")).unwrap() == payload, "{faults:?}");
+        let results: Value = serde_json::from_str(&json).unwrap();
+        let (_, plain, _) = sealsim(&[&copy[..], &files[..2]].concat());
+        let plain: Value = serde_json::from_str(&plain).unwrap();
+        assert!(plain["copies"][0]["sha256"].is_string());
+        assert_eq!(results["copies"][0]["sha256"], plain["copies"][0]["sha256"], "{faults:?}");
+    }
+}
