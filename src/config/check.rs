@@ -25,6 +25,9 @@ const GREATEST: [(&str, i128, &str); 6] = [
     ("count", 1 << 24, "16777216"),
 ];
 
+/// SMs of a machine: a step of a kernel is timed with the text of all of them.
+const MOST_SMS: u32 = 1024;
+
 /// Units of which nothing is not a value, unless [`MAY_BE_ZERO`] says so.
 const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
 
@@ -358,6 +361,14 @@ const RULES: &[Rule] = &[
         remedy: "lay the design `sm` over the machine, or write a table [sm]; tag_queue.release = \"withhold_completion\" or \"eager\"; and no sub_chains",
     },
     Rule {
+        path: "sm.count",
+        broken: |m| {
+            let count = m.sm.as_ref()?.count;
+            (count > MOST_SMS).then(|| format!("{count} SMs: a kernel over so many cannot be timed"))
+        },
+        remedy: "write at most 1024: no GPU has more",
+    },
+    Rule {
         path: "sm.used",
         broken: |m| {
             let sm = m.sm.as_ref()?;
@@ -658,6 +669,7 @@ mod tests {
                 "engine.ghash={design=\"sub_chains\",chains=2,chunk=\"4 KiB\",ports=4,buffer=4,unit={design=\"serial\",multiplier={product=\"1 cycle\",reduction=\"1 cycle\",digit_bits=128}}}",
             ],
         ),
+        ("sm.count", &[SM, "sm.count=1025"]),
         ("sm.used", &[SM, "sm.used=133"]),
         ("sm.lanes", &[SM, "sm.lanes=66"]),
         ("sm.lanes", &[SM, "sm.lanes=256"]),
