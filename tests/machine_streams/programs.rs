@@ -161,6 +161,7 @@ fn idle_time_costs_nothing() {
         delivered(&machine, &program)
     });
     assert!(long.end.0 - short.end.0 > 8_000_000_000_000_000_000);
-    // The link rests after a second, and no other unit has anything to do.
-    assert_eq!(long.ticks, short.ticks);
+    // The link rests after a second, and no other unit has anything to do. Where copies fall on the edges of clocks may differ; a
+    // repetition of credits in each 30 us of the pause would be 300 million ticks.
+    assert!(long.ticks.abs_diff(short.ticks) < 1_000, "{} {}", long.ticks, short.ticks);
 }
