@@ -72,9 +72,9 @@ fn a_bit_wrong_between_user_and_cpu_is_found_and_not_delivered() {
                     let copies = outcomes(work, direction, data, Some((place, 1)));
                     let reason = copies[0].reason.clone().unwrap_or_default();
                     let finder = match (*work, direction) {
-                        ("reseal", Direction::H2d) => "the CPU found a wrong tag on message 0 from the user",
+                        ("reseal", Direction::H2d) => "the CPU found a wrong tag on message 1 from the user",
                         (_, Direction::H2d) => "authentication of message 1 failed",
-                        _ => "the user found a wrong tag on message 0",
+                        _ => "the user found a wrong tag on message 1",
                     };
                     assert!(!copies[0].delivered && reason.contains(finder), "{work} {direction:?} {place}: {reason}");
                     assert_eq!((copies[0].first_verified, copies[0].tags_failed), (None, 1), "{work} {direction:?}");

@@ -28,7 +28,7 @@ pub trait PrivateMemory {
     /// If the copy has none or they cannot be had.
     fn load(&mut self, copy: usize, offset: u64, into: &mut [u8]) -> io::Result<()>;
 
-    /// Writes bytes of a copy's destination; `by` is the number of the job that does, 0 if the GPU does itself.
+    /// Writes bytes of a copy's destination; `by` is the number of the message that they are of, from 1; 0 if the GPU writes them itself.
     ///
     /// # Errors
     /// If the copy has none or they cannot be kept.

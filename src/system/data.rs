@@ -10,7 +10,14 @@ use crate::{
     pcie::packet::Payload,
     sim::Coverage,
 };
-use std::{cell::RefCell, collections::VecDeque, fmt, io, ops::Range, rc::Rc, sync::Arc};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, VecDeque},
+    fmt, io,
+    ops::Range,
+    rc::Rc,
+    sync::Arc,
+};
 
 /// Bytes of a chunk that is read at once.
 const CHUNK: u64 = 1 << 20;
@@ -25,7 +32,7 @@ struct CopyBytes {
     chunks: VecDeque<(u64, Arc<Vec<u8>>)>,
     arrived: Coverage,
     /// What lies there and is not what was sent.
-    wrong: Vec<Range<u64>>,
+    wrong: BTreeMap<u64, u64>,
     /// The first write that reached beyond the copy.
     stray: Option<Range<u64>>,
 }
@@ -36,10 +43,12 @@ impl fmt::Debug for CopyBytes {
     }
 }
 
-/// Takes `bytes` out of `ranges`.
-fn cut_out(ranges: &mut Vec<Range<u64>>, bytes: &Range<u64>) {
-    let outside = |old: Range<u64>| [old.start..old.end.min(bytes.start), old.start.max(bytes.end)..old.end];
-    *ranges = ranges.drain(..).flat_map(outside).filter(|left| left.start < left.end).collect();
+/// Takes `bytes` out of ranges, which are kept as ends by beginnings.
+fn cut_out(ranges: &mut BTreeMap<u64, u64>, bytes: &Range<u64>) {
+    while let Some((&start, &end)) = ranges.range(..bytes.end).next_back().filter(|(_, end)| **end > bytes.start) {
+        ranges.remove(&start);
+        ranges.extend([(start, bytes.start), (bytes.end, end)].into_iter().filter(|(from, to)| from < to));
+    }
 }
 
 /// The runs of bytes that differ, counted from the first byte of both.
@@ -118,7 +127,7 @@ impl CopyBytes {
         if !self.wrong.is_empty() {
             cut_out(&mut self.wrong, &(offset..offset + length));
         }
-        self.wrong.append(&mut wrong);
+        self.wrong.extend(wrong.into_iter().map(|run| (run.start, run.end)));
         self.arrived.add(offset, length, by);
         if self.arrived.gap(self.bytes).is_none() {
             // Nothing asks for them again but a fault, and a run may have thousands of copies.
@@ -141,7 +150,7 @@ impl CopyBytes {
 
     /// What is wrong with what lies there, if anything, where `arrived` has been written.
     fn complaint(&self, arrived: &Coverage) -> Option<String> {
-        let wrong = self.wrong.iter().map(|range| range.start).min();
+        let wrong = self.wrong.keys().next();
         let wrong = wrong.map(|offset| format!("what arrived at byte {offset} is not what was sent"));
         let again = Some(arrived.to_string()).filter(|again| !again.is_empty());
         let gap = arrived.gap(self.bytes);
@@ -195,7 +204,7 @@ impl Ledger {
 
     pub fn add(&mut self, bytes: u64, source: Box<dyn PayloadSource>, sink: Option<Box<dyn PayloadSink>>) {
         let chunks = VecDeque::new();
-        let (arrived, wrong) = (Coverage::default(), Vec::new());
+        let (arrived, wrong) = (Coverage::default(), BTreeMap::new());
         self.copies.push(CopyBytes { bytes, source, sink, chunks, arrived, wrong, stray: None });
     }
 
@@ -294,4 +303,48 @@ fn load_slice(copy: &mut CopyBytes, offset: u64, bytes: u64) -> io::Result<Paylo
     let mut copied = vec![0; bytes as usize];
     copy.load(offset, &mut copied)?;
     Ok(Payload::of(copied))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Bytes that are all the same.
+    struct Same(u8);
+
+    impl PayloadSource for Same {
+        fn read(&mut self, _offset: u64, into: &mut [u8]) -> io::Result<()> {
+            into.fill(self.0);
+            Ok(())
+        }
+    }
+
+    proptest! {
+        /// Held against what lies there, byte by byte.
+        #[test]
+        fn a_copy_is_right_if_all_of_it_is_there_and_right_at_the_end(
+            writes in prop::collection::vec((0u64..40, prop::collection::vec(7u8..9, 0..12)), 0..40),
+        ) {
+            let mut ledger = Ledger::new(true);
+            ledger.add(40, Box::new(Same(7)), None);
+            let mut left = [None; 40];
+            let mut beyond = false;
+            for (offset, bytes) in &writes {
+                ledger.copies[0].deliver(*offset, bytes, 1).unwrap();
+                for (place, byte) in (*offset as usize..).zip(bytes) {
+                    match left.get_mut(place) {
+                        Some(left) => *left = Some(*byte),
+                        None => beyond = true,
+                    }
+                }
+            }
+            let wrong = left.iter().position(|byte| *byte == Some(8));
+            let complaint = ledger.complaint(0, None);
+            prop_assert_eq!(complaint.is_none(), left == [Some(7); 40] && !beyond, "{:?}", complaint);
+            if let Some(wrong) = wrong {
+                prop_assert_eq!(complaint, Some(format!("what arrived at byte {wrong} is not what was sent")));
+            }
+        }
+    }
 }

@@ -199,7 +199,7 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
     .collect()
 }
 
-/// Who ended the channel: of those who have found something wrong, the one that is furthest from the host.
+/// Who ended the channel. A read that fails leaves its message without a tag, so a copy engine goes before whoever misses that tag.
 fn catch(system: &System, gpu_failed: u64, host_failed: u64) -> Catch {
     let engine = system.pces.iter().any(|pce| pce.failure().is_some());
     match () {

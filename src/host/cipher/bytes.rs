@@ -86,9 +86,9 @@ impl Cipher {
     /// Puts the plaintext of a message that was found good where it belongs.
     fn keep(&self, job: &CipherJob, memory: &mut HostState) -> bool {
         if memory.exact() {
-            return memory.store(job.copy, job.offset, &self.scratch, job.id);
+            return memory.store(job.copy, job.offset, &self.scratch, job.id + 1);
         }
-        memory.note_arrival(job.copy, job.offset, job.bytes, job.id);
+        memory.note_arrival(job.copy, job.offset, job.bytes, job.id + 1);
         true
     }
 
@@ -140,11 +140,11 @@ fn copy_out(job: &CipherJob, memory: &mut HostState) -> bool {
     let (data, written) = (slot.data.clone(), slot.written.clone());
     written.ranges().all(|range| {
         if !exact {
-            memory.note_arrival(job.copy, job.offset + range.start, range.end - range.start, job.id);
+            memory.note_arrival(job.copy, job.offset + range.start, range.end - range.start, job.id + 1);
             return true;
         }
         let bytes = data.get(range.start as usize..range.end as usize).unwrap_or_default();
-        memory.store(job.copy, job.offset + range.start, bytes, job.id)
+        memory.store(job.copy, job.offset + range.start, bytes, job.id + 1)
     })
 }
 

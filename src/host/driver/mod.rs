@@ -353,14 +353,14 @@ impl Driver {
             if done.ok {
                 outcome.tags_verified += checked;
             } else if checked == 0 {
-                return Err(format!("message {message} could not be read"));
+                return Err(format!("message {} could not be read", message + 1));
             } else {
                 outcome.tags_failed += 1;
                 // The last who looks found it wrong, so those before found it right.
                 outcome.tags_verified += u64::from(transfer.job == JobKind::ResealOut && done.by == Party::User);
                 let who = if done.by == Party::User { "user" } else { "CPU" };
                 let whose = if transfer.job == JobKind::ResealIn { " from the user" } else { "" };
-                return Err(format!("the {who} found a wrong tag on message {message}{whose}"));
+                return Err(format!("the {who} found a wrong tag on message {}{whose}", message + 1));
             }
             transfer.job_done(&done, ports.memory);
         }

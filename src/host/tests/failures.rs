@@ -51,7 +51,7 @@ fn a_message_that_was_damaged_cut_short_or_sealed_under_another_iv_is_found_by_t
         let mut setup = Setup::secure(&[(D2h, 100_000, Pinned), (H2d, 10, Pinned)]);
         (setup.lie, setup.faults) = (lie, faults);
         let (mini, _) = setup.go();
-        fails(&mini, "wrong tag on message 16");
+        fails(&mini, "wrong tag on message 17");
         let outcome = &mini.driver.outcomes()[0];
         assert_eq!((outcome.tags_verified, outcome.tags_failed), (16, 1));
         assert_eq!(mini.stored.borrow()[0].len(), 16 * 4096);

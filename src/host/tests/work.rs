@@ -92,11 +92,11 @@ fn every_work_delivers_the_bytes_of_the_source_and_checks_every_tag() {
 fn a_message_that_the_user_did_not_seal_so_is_found_by_who_opens_it() {
     for place in ["user.ciphertext", "user.tag"] {
         for (work, direction, reason, tags) in [
-            (Reseal, H2d, "the CPU found a wrong tag on message 4 from the user", (4, 1)),
-            (Reseal, D2h, "the user found a wrong tag on message 4", (9, 1)),
+            (Reseal, H2d, "the CPU found a wrong tag on message 5 from the user", (4, 1)),
+            (Reseal, D2h, "the user found a wrong tag on message 5", (9, 1)),
             (Forward, H2d, "channel error: robust-channel error 27", (0, 0)),
             (InPlace, H2d, "channel error: robust-channel error 27", (0, 0)),
-            (Forward, D2h, "the user found a wrong tag on message 4", (4, 1)),
+            (Forward, D2h, "the user found a wrong tag on message 5", (4, 1)),
         ] {
             let mut setup = Setup::secure(&[(direction, 100_000, Pinned)]);
             setup.cipher.work = work;
