@@ -30,7 +30,7 @@ impl Open {
             self.values[index].take().ok_or_else(|| VectorError {
                 place: Place::Line(line),
                 problem: Problem::Missing(VALUES[index]),
-                text: format!("Count = {count}"),
+                text: excerpt(&format!("Count = {count}"), 80).into(),
             })
         };
         let plaintext = if fail { None } else { Some(take(2)?) };
@@ -111,6 +111,13 @@ mod tests {
     fn refusal(text: &str) -> (Place, Problem) {
         let error = read(text).unwrap_err();
         (error.place, error.problem)
+    }
+
+    #[test]
+    fn a_long_count_is_not_echoed_whole() {
+        let file =
+            format!("[Keylen = 128]\n[IVlen = 96]\n\nCount = {}1\nKey = {}\n", "0".repeat(100_000), "00".repeat(16));
+        assert!(read(&file).unwrap_err().to_string().len() < 400);
     }
 
     #[test]
