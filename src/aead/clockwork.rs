@@ -266,6 +266,12 @@ impl Timing {
 
     /// Cycles up to `until` in which the engine had work.
     #[must_use]
+    pub(crate) const fn stretches(&self) -> &[(u64, u64)] {
+        &self.work.recent
+    }
+
+    /// Cycles up to `until` in which the engine had work.
+    #[must_use]
     pub fn busy(&self, until: u64) -> u64 {
         self.work.until(until)
     }

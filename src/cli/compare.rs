@@ -51,6 +51,9 @@ pub struct Arguments {
     /// Copies simulated at the same time (default: as many as there are cores); the figures do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Measure what limits each copy: run it again with the parameters relaxed that may bind, and give the best N
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=20))]
+    what_if: u8,
     /// Tables for people, one JSON object, or a table for spreadsheets
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -83,7 +86,8 @@ fn memory(text: &str) -> Result<Memory, CopyError> {
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (candidates, skipped) = arguments.candidates()?;
-    let grid = Grid { sizes: once(&arguments.sizes), memory: arguments.memory };
+    let what_if = usize::from(arguments.what_if);
+    let grid = Grid { sizes: once(&arguments.sizes), memory: arguments.memory, what_if };
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };

@@ -66,7 +66,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         payload: manifest.payload,
     };
     let (format, expected) = (arguments.format, Some(expected));
-    let job =
-        Job { resolved, workload, out: None, digest: false, manifest: None, format, expected, must_strike: false };
+    let job = Job {
+        resolved,
+        workload,
+        out: None,
+        digest: false,
+        manifest: None,
+        format,
+        expected,
+        must_strike: false,
+        what_if: None,
+    };
     job.execute(&Interruption::listen())
 }

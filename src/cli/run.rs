@@ -2,6 +2,7 @@
 
 mod execute;
 mod interruption;
+mod limits;
 mod places;
 mod progress;
 
@@ -92,6 +93,11 @@ pub struct Arguments {
     /// Status 1 if a fault of --inject does not strike, which is a warning otherwise
     #[arg(long, requires = "inject")]
     inject_must_strike: bool,
+    /// Measure what limits the copy that ends last: run it again, without data and 64 MiB of it at most, with the parameters relaxed
+    /// that may bind (twice the rate or depth, half the latency), and give the best N; 0 for none. Default: 1, but 0 with --inject
+    /// and for more than 64 MiB in several copies
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=20))]
+    what_if: Option<u8>,
     /// Text for people, or one JSON object
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -168,6 +174,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         format: arguments.format,
         expected: None,
         must_strike: arguments.inject_must_strike,
+        what_if: arguments.what_if.map(usize::from),
     };
     job.execute(&Interruption::listen())
 }

@@ -3,7 +3,8 @@
 use super::check;
 use super::error::{ConfigError, Wrong};
 use super::examine::examine;
-use super::layers::unstated;
+use super::layer::Layer;
+use super::layers::{merge, unstated};
 use super::machine::MachineSpec;
 use super::provenance::{Kind, Provenance};
 use super::shape::{LABELS, Shape};
@@ -73,6 +74,27 @@ impl Resolved {
     pub fn name(&self) -> String {
         let names = self.designs.iter().map(|design| design.name.as_str());
         std::iter::once(self.machine.name.as_str()).chain(names).collect::<Vec<_>>().join("+")
+    }
+
+    /// The same machine with settings on it, as `--set` takes them.
+    ///
+    /// # Errors
+    /// What [`Layers::resolve`](super::Layers::resolve) says of such settings.
+    pub fn with(&self, settings: &[String]) -> Result<Self, ConfigError> {
+        let wrong = || ConfigError::new(Wrong::Manifest { reason: "the machine has no fields".into() });
+        let mut values = Node::from_json(&json!(self.machine)).ok_or_else(wrong)?;
+        for Parameter { path, provenance, .. } in &self.parameters {
+            if let Some(node) = values.at_mut(path) {
+                node.provenance = Some(provenance.clone());
+            }
+        }
+        let mut layers = self.layers.clone();
+        for setting in settings {
+            let layer = Layer::set(setting)?;
+            merge(&mut values, layer.values, Some(Shape::machine()));
+            layers.push(format!("--set {setting}"));
+        }
+        Self::fill(&values, self.designs.clone(), layers)
     }
 
     /// The parameter at `path`.

@@ -2,10 +2,11 @@
 
 use super::candidate::{Baseline, Candidate, Skipped, copy};
 use super::price::{Price, Risk, price, risk};
+use super::what_if::{self, LimitedBy};
 use crate::{
-    config::MachineSpec,
+    config::Resolved,
     sim::{Control, Kernel, Order},
-    system::{self, DataMode, Direction, Limiter, Memory, Request, RunError},
+    system::{self, DataMode, Direction, Memory, Request, RunError},
     units::Femtos,
     validate::pool,
 };
@@ -20,6 +21,8 @@ pub struct Grid {
     pub sizes: Vec<u64>,
     /// The host's end of them.
     pub memory: Memory,
+    /// How many parameters to [measure](what_if::measure) for each copy; none if 0.
+    pub what_if: usize,
 }
 
 /// Designs of one machine, side by side. Every field is described in `docs/results.md`.
@@ -92,21 +95,10 @@ pub struct CopyFigures {
     /// What its tags and keys leave open.
     #[serde(flatten)]
     pub risk: Risk,
-    /// What took most of its time, for people.
+    /// What limited it, for people.
     pub limited_by: String,
     /// The same in parts.
     pub limited_by_parts: LimitedBy,
-}
-
-/// What took most of a copy's time.
-#[derive(Debug, Clone, Serialize)]
-pub struct LimitedBy {
-    /// The unit.
-    pub unit: String,
-    /// `busy` or a stall.
-    pub state: String,
-    /// Part of the copy's time, 0 to 1.
-    pub fraction: f64,
 }
 
 /// Why there is no comparison.
@@ -133,11 +125,12 @@ pub enum CompareError {
 /// One run.
 #[derive(Debug)]
 struct Task<'c> {
-    machine: &'c MachineSpec,
+    machine: &'c Resolved,
     what: String,
     direction: Direction,
     bytes: u64,
     memory: Memory,
+    what_if: usize,
 }
 
 const DIRECTIONS: [Direction; 2] = [Direction::H2d, Direction::D2h];
@@ -182,24 +175,28 @@ fn tasks<'c>(candidate: &'c Candidate, grid: &'c Grid) -> impl Iterator<Item = T
         grid.sizes.iter().map(move |&bytes| {
             let way = crate::workload::direction_name(direction);
             let what = format!("{}, {way} of {}", candidate.name, crate::units::Bytes(bytes));
-            Task { machine: &candidate.resolved.machine, what, direction, bytes, memory: grid.memory }
+            Task { machine: &candidate.resolved, what, direction, bytes, memory: grid.memory, what_if: grid.what_if }
         })
     })
 }
 
 impl Task<'_> {
-    fn run(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<CopyFigures, CompareError> {
-        let request = Request {
-            copies: vec![copy(self.direction, self.bytes, self.memory)],
+    /// Of at most so many bytes.
+    fn request(&self, most: u64) -> Request {
+        Request {
+            copies: vec![copy(self.direction, self.bytes.min(most), self.memory)],
             program: Vec::new(),
             data: DataMode::None,
             seed: 0,
             kernel: Kernel::Skip,
             order: Order::Ascending,
             injections: Vec::new(),
-        };
+        }
+    }
+
+    fn run(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<CopyFigures, CompareError> {
         let what = || self.what.clone();
-        let outcome = system::run(self.machine, request, &mut |_| observer())
+        let outcome = system::run(&self.machine.machine, self.request(u64::MAX), &mut |_| observer())
             .map_err(|error| CompareError::Run { what: what(), error })?;
         let not_delivered = |reason: &str| CompareError::NotDelivered { what: what(), reason: reason.to_owned() };
         let copy = outcome.copies.first().ok_or_else(|| not_delivered("there is no such copy"))?;
@@ -208,7 +205,14 @@ impl Task<'_> {
         }
         let since = |date: Femtos| Femtos(date.0.saturating_sub(copy.start.0));
         let time = since(copy.end);
-        let Limiter { unit, state, fraction } = copy.limited_by.clone();
+        let limited_by = LimitedBy::of(&copy.limited_by, self.machine);
+        let limited_by = match self.what_if {
+            0 => limited_by,
+            most => limited_by.measured(
+                what_if::measure(self.machine, &|most| Ok(self.request(most)), 0, most, &mut || observer())
+                    .map_err(|error| CompareError::Run { what: what(), error })?,
+            ),
+        };
         Ok(CopyFigures {
             direction: self.direction,
             bytes: self.bytes,
@@ -223,9 +227,9 @@ impl Task<'_> {
             quarantine_bytes: outcome.tag_queue.peak_quarantine_bytes,
             exposure_ps: outcome.tag_queue.longest_exposure.picos(),
             exposure_total_ps: outcome.tag_queue.total_exposure.picos(),
-            risk: risk(self.machine, self.bytes, copy.messages, outcome.link.h2d.tlps + outcome.link.d2h.tlps),
-            limited_by: format!("{unit} {state} {:.0} %", fraction * 100.0),
-            limited_by_parts: LimitedBy { unit, state, fraction },
+            risk: risk(&self.machine.machine, self.bytes, copy.messages, outcome.link.h2d.tlps + outcome.link.d2h.tlps),
+            limited_by: limited_by.text(),
+            limited_by_parts: limited_by,
         })
     }
 }
@@ -271,7 +275,7 @@ mod tests {
     }
 
     fn figures(names: &[&str], threads: usize) -> Vec<DesignFigures> {
-        let grid = Grid { sizes: vec![4096, 300_000], memory: Memory::Pinned };
+        let grid = Grid { sizes: vec![4096, 300_000], memory: Memory::Pinned, what_if: 0 };
         compare(&candidates(names), &grid, threads, &|| Control::Continue, &|_| ()).unwrap()
     }
 
@@ -312,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_comparison_that_is_stopped_gives_no_figures() {
-        let grid = Grid { sizes: vec![8 << 20], memory: Memory::Pinned };
+        let grid = Grid { sizes: vec![8 << 20], memory: Memory::Pinned, what_if: 0 };
         let result = compare(&candidates(&["h100-cc"]), &grid, 1, &|| Control::Stop, &|_| ());
         assert!(matches!(result, Err(CompareError::Run { .. })), "{result:?}");
     }

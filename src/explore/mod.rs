@@ -15,6 +15,7 @@ pub mod faults;
 mod price;
 pub mod sensitivity;
 pub mod sweep;
+pub mod what_if;
 
 pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, shipped};
 pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};

@@ -459,6 +459,12 @@ impl Timing {
         self.work.until(until)
     }
 
+    /// The latest stretches of that work, oldest first; they may reach into the future, and the last may still grow.
+    #[must_use]
+    pub const fn stretches(&self) -> &[(u64, u64)] {
+        &self.work.recent
+    }
+
     /// Cycles in which text waited, since the engine was built.
     #[must_use]
     pub const fn waits(&self) -> Waits {
@@ -471,7 +477,7 @@ impl Timing {
 pub(crate) struct Work {
     past: u64,
     /// The latest stretches, in order and apart from each other: first cycle, and first cycle after.
-    recent: [(u64, u64); 8],
+    pub(crate) recent: [(u64, u64); 8],
 }
 
 impl Work {

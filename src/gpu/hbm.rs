@@ -16,6 +16,7 @@
 //! | unverified bytes | wait here for their verdict; on failure they are scrubbed and never reach [`DeviceMemory`]; of a message that is good those reach it whose writes have come |
 //! | ciphertext for the SMs | takes its turn as all writes do; when its last byte is visible, the SMs are told how much has come |
 //! | exposure | from a message's first visible byte to its verdict |
+//! | accounts | writes and reads each have one: busy while one of them is in service |
 //! | watched | if asked to, it keeps what was visible without a verdict when a message failed |
 
 mod watch;
@@ -28,7 +29,7 @@ use super::{
 };
 use crate::{
     pcie::packet::Payload,
-    sim::{Activity, Clock, Coverage, Now, Queue, Wake, Wakes, Wire},
+    sim::{Activity, Clock, Coverage, Meter, Now, Queue, Wake, Wakes, Wire},
     units::Femtos,
 };
 use watch::Watch;
@@ -125,7 +126,8 @@ pub struct Hbm {
     usual: (u32, u64),
     write_free: u64,
     read_free: u64,
-    busy: u64,
+    /// Of writes and of reads.
+    meters: [Meter; 2],
     unverified: Vec<(JobId, Unverified)>,
     /// Ciphertext for and from the SMs that has come so far.
     staged: Vec<(JobKind, JobId, Coverage)>,
@@ -144,12 +146,18 @@ impl Hbm {
             usual: (0, 0),
             write_free: 0,
             read_free: 0,
-            busy: 0,
+            meters: [Meter::NONE; 2],
             unverified: Vec::new(),
             staged: Vec::new(),
             exposure: Exposure::default(),
             watch: None,
         }
+    }
+
+    /// The same, with accounts of its writes and of its reads.
+    #[must_use]
+    pub fn metered(self, meters: [Meter; 2]) -> Self {
+        Self { meters, ..self }
     }
 
     /// Keeps from now on what is visible without a verdict, for [`Hbm::failures`].
@@ -161,12 +169,6 @@ impl Hbm {
     #[must_use]
     pub fn failures(&self) -> &[Exposed] {
         self.watch.as_ref().map_or(&[], Watch::failures)
-    }
-
-    /// Cycles of service so far, writes and reads together.
-    #[must_use]
-    pub const fn busy(&self) -> u64 {
-        self.busy
     }
 
     /// Exposure so far.
@@ -202,9 +204,9 @@ impl Hbm {
             let Some((date, write)) = ports.writes[turn.0].front().filter(|(date, _)| *date <= now.time) else {
                 return;
             };
-            let service = self.service(write.bytes);
-            self.busy += service;
-            self.write_free = self.write_free.max(self.clock.first_from(date)).saturating_add(service);
+            let (service, came) = (self.service(write.bytes), self.clock.first_from(date));
+            self.write_free = self.write_free.max(came).saturating_add(service);
+            ports.wakes.meter(self.meters[0], (came, came), self.write_free, Activity::Idle);
             if let Some(written) = self.midst(write) {
                 written.add(write.offset, u64::from(write.bytes), write.job);
                 ports.writes[turn.0].pass();
@@ -339,8 +341,8 @@ impl Hbm {
         for (queue, wire) in ports.reads.iter_mut().zip(&mut *ports.data) {
             while let Some(read) = queue.input(now.time, ports.wakes).pop() {
                 let service = self.spec.read_rate.cycles_for(u64::from(read.bytes));
-                self.busy += service;
                 self.read_free = self.read_free.max(now.cycle).saturating_add(service);
+                ports.wakes.meter(self.meters[1], (now.cycle, now.cycle), self.read_free, Activity::Idle);
                 let date = self.clock.edge(self.read_free + self.spec.read_latency.0.max(1));
                 let payload = ports.memory.load(read.address, read.bytes);
                 let data = MemoryData { address: read.address, bytes: read.bytes, payload };

@@ -22,8 +22,8 @@ mod staging;
 
 pub use cipher::{Cipher, CipherDone, CipherJob, CipherPorts, Cryptor, JobKind, KeyOf, Party, Sealing};
 pub use driver::{
-    CHANNEL_ERROR, CopyOutcome, CopyPlan, Direction, Driver, DriverOptions, DriverPorts, Memory, NonceStreams, Nonces,
-    Operation, Order, OrderKind, Pages, Push, Pushes, Semaphore, Step, StreamTask,
+    CHANNEL_ERROR, CopyEdge, CopyOutcome, CopyPlan, Direction, Driver, DriverOptions, DriverPorts, Memory,
+    NonceStreams, Nonces, Operation, Order, OrderKind, Pages, Push, Pushes, Semaphore, Step, StreamTask,
 };
 pub use error::HostError;
 pub use memory::{FAULT_POINTS, HostState};

@@ -15,7 +15,7 @@
 //! | latency | entry into service to first completion: `read_latency`, and up to `read_spread` more, by address; write to visible: `write_latency` |
 //! | gives per cycle | the completions of reads that are ready: they stand at the port |
 //! | order | completions of one read in address order; of different reads by readiness |
-//! | stalls | none |
+//! | stalls | none as a whole: it is busy while anything is in service. Reads and writes each have an account: busy for `read_interval` cycles of a read that enters and for the cycle of a write; `reads_in_service`, `writes_in_service` while the next one waits for a place |
 //!
 //! What becomes of a read follows from its date, so this unit need not run for each: both wires carry dates, and it runs when the last read that
 //! it knows of is ready. It may also be [told late](RootComplex::told_late) of reads.
@@ -26,7 +26,7 @@ use super::{
     split::{CompletionRule, CompletionSplit, Request, SizeError},
 };
 use crate::{
-    sim::{Activity, In, Item, Now, UnitId, Wake, Wakes, Wire},
+    sim::{Activity, In, Item, Meter, Now, Stall, UnitId, Wake, Wakes, Wire},
     units::Femtos,
 };
 use std::collections::VecDeque;
@@ -123,8 +123,12 @@ pub struct RootComplex {
     /// When all reads that have come are ready.
     busy_until: u64,
     next_write: u64,
+    /// When it has taken a write last.
+    wrote: Option<u64>,
     /// When the writes in service will be visible, oldest first.
     writes: VecDeque<u64>,
+    /// Of reads and of writes.
+    meters: [Meter; 2],
     incidents: Vec<String>,
 }
 
@@ -145,7 +149,9 @@ impl RootComplex {
             next_read: 0,
             busy_until: 0,
             next_write: 0,
+            wrote: None,
             writes: VecDeque::new(),
+            meters: [Meter::NONE; 2],
             incidents: Vec::new(),
         })
     }
@@ -163,6 +169,12 @@ impl RootComplex {
         Self { late: cycles, ..self }
     }
 
+    /// The same, with accounts of its reads and of its writes.
+    #[must_use]
+    pub fn metered(self, meters: [Meter; 2]) -> Self {
+        Self { meters, ..self }
+    }
+
     /// What went wrong here, in words.
     #[must_use]
     pub fn incidents(&self) -> &[String] {
@@ -175,7 +187,7 @@ impl RootComplex {
         while let Some((date, request)) = reads.front().filter(|(date, _)| *date <= now.time) {
             let idle_before = self.busy_until;
             let cycle = self.clock.first_from(date);
-            if let Some(ready) = self.take_read(request, cycle) {
+            if let Some(ready) = self.take_read(request, cycle, wakes) {
                 let read = Read::of(request);
                 let found = memory.read(request.address, request.bytes);
                 if found.is_none() {
@@ -201,6 +213,7 @@ impl RootComplex {
         if !ports.writes.is_empty() {
             at = at.min(self.next_write);
         }
+        self.charge_writes(now.cycle, !ports.writes.is_empty(), ports.wakes);
         Wake::at_or_port(at, if busy { Activity::Busy } else { Activity::Idle })
     }
 
@@ -215,6 +228,13 @@ impl RootComplex {
         if self.late > 0 && since < now.cycle.min(self.busy_until) {
             wakes.charge(unit, since, 0, Activity::Busy);
         }
+    }
+
+    /// Tells what has become of writes at this edge: whether one was taken, and whether another waits.
+    fn charge_writes(&self, cycle: u64, waits: bool, wakes: &Wakes) {
+        let busy_until = if self.wrote == Some(cycle) { cycle + 1 } else { cycle };
+        let then = if waits { Activity::Stall(Stall::WritesInService) } else { Activity::Idle };
+        wakes.meter(self.meters[1], (cycle, cycle), busy_until, then);
     }
 
     /// Sends the completions of reads that nothing can overtake.
@@ -263,8 +283,9 @@ impl RootComplex {
     }
 
     /// The cycle in which a read that comes in `cycle` enters service.
-    fn enter(&mut self, cycle: u64) -> u64 {
-        let mut at = cycle.max(self.next_read);
+    fn enter(&mut self, cycle: u64, wakes: &Wakes) -> u64 {
+        let free = cycle.max(self.next_read);
+        let mut at = free;
         let full = self.places.len().checked_sub((self.spec.reads_in_service as usize).max(1));
         if let Some(&left) = full.and_then(|place| self.places.get(place)) {
             at = at.max(left);
@@ -273,13 +294,17 @@ impl RootComplex {
             self.places.pop_front();
         }
         self.next_read = at + self.spec.read_interval.0.max(1);
+        if at > free {
+            wakes.meter(self.meters[0], (cycle, free), 0, Activity::Stall(Stall::ReadsInService));
+        }
+        wakes.meter(self.meters[0], (cycle, at), self.next_read, Activity::Idle);
         at
     }
 
     /// Takes a read into service, unless it is broken; gives the cycle in which it is ready.
     #[inline]
-    fn take_read(&mut self, request: &Tlp, cycle: u64) -> Option<u64> {
-        let at = self.enter(cycle);
+    fn take_read(&mut self, request: &Tlp, cycle: u64, wakes: &Wakes) -> Option<u64> {
+        let at = self.enter(cycle, wakes);
         if !request.intact_end_to_end() {
             self.incidents
                 .push(format!("the root complex dropped a read of {:#x}: its ECRC is wrong", request.address));
@@ -322,6 +347,7 @@ impl RootComplex {
         }
         let Some(tlp) = ports.writes.pop() else { return };
         self.next_write = self.after_write(now.cycle);
+        self.wrote = Some(now.cycle);
         if !tlp.intact_end_to_end() {
             self.incidents.push(format!("the root complex dropped a write to {:#x}: its ECRC is wrong", tlp.address));
             return;

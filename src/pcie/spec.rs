@@ -12,6 +12,8 @@ pub struct LinkSpec {
     pub generation: u32,
     /// Lanes: 16 in this version.
     pub lanes: u32,
+    /// Clock of the MACs of both ports, which move 64 bytes in a cycle: 1 GHz for generation 5 and 16 lanes.
+    pub mac_clock: Frequency,
     /// Maximum payload size of a TLP.
     pub max_payload: Bytes,
     /// Maximum read request size.

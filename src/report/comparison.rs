@@ -96,7 +96,7 @@ fn details(text: &mut String, comparison: &Comparison, direction: Direction, byt
             micros(copy.exposure_ps),
             Bytes(copy.quarantine_bytes).to_string(),
             copy.tags.to_string(),
-            copy.limited_by.clone(),
+            copy.limited_by_parts.short(),
         ]);
     }
     push(text, &table);
@@ -109,7 +109,8 @@ fn digits(value: f64) -> String {
 }
 
 const COLUMNS: &str = "design,direction,bytes,gb_per_s,time_ps,baseline,speedup_over_baseline,speedup_over_h100_cc,fraction_of_off,\
-                       first_verified_ps,messages,tags,quarantine_bytes,exposure_ps,limited_by_unit,limited_by_state,limited_by_fraction";
+                       first_verified_ps,messages,tags,quarantine_bytes,exposure_ps,limited_by_unit,limited_by_state,limited_by_fraction,limited_by_parameter,limited_by_value,\
+                       relaxed_to,gain_percent,next";
 
 const COST_COLUMNS: &str = ",exposure_total_ps,tag_bits,forgery_log2,key_budget_messages,key_budget_bytes,iv_budget_messages,iv_budget_bytes,\
                             engines,area_kge_low,area_kge_high,pj_per_byte_low,pj_per_byte_high,sms_used,quarantine_capacity_bytes,\
@@ -141,6 +142,11 @@ pub fn csv(comparison: &Comparison) -> String {
                 limit.unit.clone(),
                 limit.state.clone(),
                 limit.fraction.to_string(),
+                limit.parameter.clone().unwrap_or_default(),
+                limit.value.clone().unwrap_or_default(),
+                limit.relaxed_to.clone().unwrap_or_default(),
+                number(limit.gain_percent),
+                limit.next.clone().unwrap_or_default(),
             ];
             let costs = costs::cells(&design.cost, copy);
             let _ = writeln!(text, "{},{}", cells.join(","), costs.join(","));

@@ -2,10 +2,11 @@
 
 use super::{SCHEMA_VERSION, named::Named};
 use crate::{
+    explore::what_if::LimitedBy,
     gpu::key_rotation::{Thresholds, Work},
     pcie::port::Traffic,
     sim::Effect,
-    system::{CopyOutcome, Direction, FailedMessage, Limiter, Memory, Outcome, UnitOutcome},
+    system::{CopyOutcome, Direction, FailedMessage, Memory, Outcome, UnitOutcome},
     units::Femtos,
 };
 use serde::Serialize;
@@ -84,24 +85,13 @@ pub struct CopyRecord {
     pub delivered: bool,
     /// Why not.
     pub reason: Option<String>,
-    /// What took most of its time, for people.
+    /// What limited it, for people.
     pub limited_by: String,
     /// The same in parts.
-    pub limited_by_parts: LimiterParts,
+    pub limited_by_parts: LimitedBy,
     /// SHA-256 of what arrived; the field is there if it was asked for, and null if not all bytes came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Option<String>>,
-}
-
-/// What took most of a copy's time.
-#[derive(Debug, Clone, Serialize)]
-pub struct LimiterParts {
-    /// The unit.
-    pub unit: String,
-    /// `busy` or a stall.
-    pub state: String,
-    /// Part of the copy's time, 0 to 1.
-    pub fraction: f64,
 }
 
 /// One unit's cycles: busy, idle and stalls add up to all of them.
@@ -286,6 +276,8 @@ pub struct Context {
     pub streams: Option<Vec<String>>,
     /// If digests were asked for, each copy's.
     pub sha256: Option<Vec<Option<String>>>,
+    /// What limited each copy.
+    pub limits: Vec<LimitedBy>,
     /// How long the run took.
     pub wall: Duration,
 }
@@ -297,7 +289,8 @@ impl Report {
         let bytes: u64 = outcome.copies.iter().map(|copy| copy.bytes).sum();
         let cycles: u64 = outcome.units.iter().map(|unit| unit.cycles).sum();
         let wall_s = context.wall.as_secs_f64().max(1e-9);
-        let mut copies: Vec<_> = outcome.copies.iter().map(CopyRecord::new).collect();
+        let mut copies: Vec<_> =
+            outcome.copies.iter().zip(context.limits).map(|(copy, limit)| CopyRecord::new(copy, limit)).collect();
         if let Some(streams) = context.streams {
             copies.iter_mut().zip(streams).for_each(|(copy, stream)| copy.stream = Some(stream));
         }
@@ -357,8 +350,7 @@ impl Report {
 }
 
 impl CopyRecord {
-    fn new(copy: &CopyOutcome) -> Self {
-        let Limiter { unit, state, fraction } = copy.limited_by.clone();
+    fn new(copy: &CopyOutcome, limit: LimitedBy) -> Self {
         Self {
             direction: copy.direction,
             bytes: copy.bytes,
@@ -376,8 +368,8 @@ impl CopyRecord {
             tags_failed: copy.tags_failed,
             delivered: copy.delivered,
             reason: copy.reason.clone(),
-            limited_by: format!("{unit} {state} {:.0} %", fraction * 100.0),
-            limited_by_parts: LimiterParts { unit, state, fraction },
+            limited_by: limit.text(),
+            limited_by_parts: limit,
             sha256: None,
         }
     }
@@ -417,6 +409,7 @@ impl LinkDirection {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::{config::Layers, system::Limiter};
     use crate::{
         sim::Stall,
         system::{DirectionTraffic, TagQueueOutcome},
@@ -440,7 +433,14 @@ pub(super) mod tests {
             delivered,
             reason: (!delivered).then(|| "message 7: the tag is wrong".to_owned()),
             caught: None,
-            limited_by: Limiter { unit: "host.cipher".into(), state: "busy".into(), fraction: 0.916 },
+            limited_by: Limiter {
+                unit: "host.cipher".into(),
+                state: "busy".into(),
+                fraction: 0.916,
+                parameter: Some("cipher.seal_rate".into()),
+                behind: None,
+            },
+            candidates: Vec::new(),
         };
         Outcome {
             end: Femtos(40_000_000_000_999),
@@ -470,6 +470,7 @@ pub(super) mod tests {
 
     /// Its report.
     pub fn report(digest: bool) -> Report {
+        let (outcome, machine) = (outcome(), Layers::new("h100-nvl-tdx").resolve().unwrap());
         let context = Context {
             machine: "m+d".into(),
             confidential_computing: true,
@@ -477,9 +478,10 @@ pub(super) mod tests {
             assumed_parameters: vec!["link.flight".into()],
             streams: Some(vec!["up".into(), "down".into()]),
             sha256: digest.then(|| vec![Some("cd".repeat(32)), None]),
+            limits: outcome.copies.iter().map(|copy| LimitedBy::of(&copy.limited_by, &machine)).collect(),
             wall: Duration::from_millis(500),
         };
-        Report::new(context, &outcome())
+        Report::new(context, &outcome)
     }
 
     #[test]
@@ -513,7 +515,7 @@ pub(super) mod tests {
         assert_eq!((copy.device_start_ps, copy.device_end_ps), (Some(1), Some(19_999_999_999)));
         assert_eq!((report.copies[1].device_start_ps, report.copies[1].stream.as_deref()), (None, Some("down")));
         assert!(copy.gb_per_s.is_some_and(|rate| (rate - 3.355_443_2).abs() < 1e-9), "{:?}", copy.gb_per_s);
-        assert_eq!(copy.limited_by, "host.cipher busy 92 %");
+        assert_eq!(copy.limited_by, "cipher.seal_rate = 1.6 B/cycle (host.cipher busy 92 %), not measured");
         assert_eq!(copy.host_memory, Some(Memory::Pinned));
         assert_eq!(report.copies[1].host_memory, None);
         assert_eq!(report.simulated_ps, 40_000_000_000);

@@ -79,6 +79,16 @@ impl Clockwork {
         }
     }
 
+    /// The latest stretches of that work, oldest first; they may reach into the future, and the last may still grow.
+    #[must_use]
+    #[inline]
+    pub const fn stretches(&self) -> &[(u64, u64)] {
+        match self {
+            Self::Gcm(timing) => timing.stretches(),
+            Self::Aead(timing) => timing.stretches(),
+        }
+    }
+
     /// Cycles in which text waited: for the cipher, and for the authenticator.
     #[must_use]
     pub const fn waits(&self) -> Waits {

@@ -1,6 +1,7 @@
 //! What a unit does with each of its cycles, and the account of them.
 
 use serde::Serialize;
+use std::collections::VecDeque;
 
 /// What a unit that could work is waiting for. The set is closed: every cycle of every unit is busy, idle or one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -11,6 +12,10 @@ pub enum Stall {
     Credit,
     /// A free tag for a read request.
     ReadTags,
+    /// Fewer reads outstanding: as many as the engine may have are.
+    OutstandingReads,
+    /// Room in the read buffer, which reads under way have taken.
+    ReadBuffer,
     /// Room in the link's transmit queue.
     LinkBusy,
     /// The link is in Recovery.
@@ -33,12 +38,22 @@ pub enum Stall {
     Quarantine,
     /// Device memory.
     HbmBusy,
+    /// A place in service of the root complex for a read.
+    ReadsInService,
+    /// A place in service of the root complex for a write.
+    WritesInService,
     /// Host memory.
     HostMemory,
     /// The CPU cipher.
     HostCipher,
     /// A free staging slot.
     StagingFull,
+    /// Fewer pushes in flight: as many as the driver may have are.
+    PushesInFlight,
+    /// Fewer messages in flight in the copy engine.
+    MessagesInFlight,
+    /// Fewer stripes in flight in the copy engine.
+    StripesInFlight,
     /// The submission of work to the GPU.
     Submission,
     /// The completion of work by the GPU.
@@ -53,9 +68,11 @@ pub enum Stall {
 
 impl Stall {
     /// Every stall, in the order of their numbers.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 28] = [
         Self::Credit,
         Self::ReadTags,
+        Self::OutstandingReads,
+        Self::ReadBuffer,
         Self::LinkBusy,
         Self::Recovery,
         Self::ReplayFull,
@@ -67,9 +84,14 @@ impl Stall {
         Self::IvOrder,
         Self::Quarantine,
         Self::HbmBusy,
+        Self::ReadsInService,
+        Self::WritesInService,
         Self::HostMemory,
         Self::HostCipher,
         Self::StagingFull,
+        Self::PushesInFlight,
+        Self::MessagesInFlight,
+        Self::StripesInFlight,
         Self::Submission,
         Self::Completion,
         Self::Order,
@@ -83,6 +105,8 @@ impl Stall {
         match self {
             Self::Credit => "credit",
             Self::ReadTags => "read_tags",
+            Self::OutstandingReads => "outstanding_reads",
+            Self::ReadBuffer => "read_buffer",
             Self::LinkBusy => "link_busy",
             Self::Recovery => "recovery",
             Self::ReplayFull => "replay_full",
@@ -94,9 +118,14 @@ impl Stall {
             Self::IvOrder => "iv_order",
             Self::Quarantine => "quarantine",
             Self::HbmBusy => "hbm_busy",
+            Self::ReadsInService => "reads_in_service",
+            Self::WritesInService => "writes_in_service",
             Self::HostMemory => "host_memory",
             Self::HostCipher => "host_cipher",
             Self::StagingFull => "staging_full",
+            Self::PushesInFlight => "pushes_in_flight",
+            Self::MessagesInFlight => "messages_in_flight",
+            Self::StripesInFlight => "stripes_in_flight",
             Self::Submission => "submission",
             Self::Completion => "completion",
             Self::Order => "order",
@@ -152,6 +181,8 @@ pub struct Account {
     place: usize,
     since: u64,
     busy_until: u64,
+    /// What is known of cycles to come: from which on, as [`Account::charge`] takes it.
+    ahead: VecDeque<(u64, u64, Activity)>,
 }
 
 impl PartialEq for Account {
@@ -170,6 +201,7 @@ impl Default for Account {
             place: Activity::Idle.index(),
             since: 0,
             busy_until: 0,
+            ahead: VecDeque::new(),
         }
     }
 }
@@ -196,6 +228,28 @@ impl Account {
         self.busy_until = busy_until;
     }
 
+    /// Notes, at `cycle`, what the unit is from `from` on, which may lie ahead. No `from` lies before an earlier one.
+    pub fn book(&mut self, cycle: u64, from: u64, busy_until: u64, next: Activity) {
+        self.reach(cycle);
+        if self.ahead.is_empty() && from <= cycle {
+            return self.charge(from, busy_until, next);
+        }
+        match self.ahead.back_mut() {
+            // One spell of work that grows.
+            Some((_, until, then)) if *then == Activity::Idle && next == Activity::Idle && from <= *until => {
+                *until = busy_until.max(*until);
+            }
+            _ => self.ahead.push_back((from, busy_until, next)),
+        }
+    }
+
+    /// Charges what was booked up to `cycle`.
+    fn reach(&mut self, cycle: u64) {
+        while let Some((from, busy_until, next)) = self.ahead.pop_front_if(|(from, ..)| *from <= cycle) {
+            self.charge(from, busy_until, next);
+        }
+    }
+
     /// Charges what a unit was that worked now and then.
     pub fn charge_spells(&mut self, spells: &Spells) {
         let Spells { first, last, busy, .. } = *spells;
@@ -207,6 +261,7 @@ impl Account {
 
     /// Charges all cycles before `cycle`.
     pub fn settle(&mut self, cycle: u64) {
+        self.reach(cycle);
         self.turn(cycle, self.busy_until);
     }
 
@@ -226,6 +281,14 @@ impl Account {
     #[must_use]
     pub const fn idle(&self) -> u64 {
         self.cycles[Activity::Idle.index()]
+    }
+
+    /// What has been charged since an earlier state of this account.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut since = self.clone();
+        since.cycles.iter_mut().zip(&earlier.cycles).for_each(|(now, then)| *now -= *then);
+        since
     }
 
     /// Cycles by stall, those that occurred.
@@ -297,6 +360,24 @@ mod tests {
             account.settle(30);
         }
         assert_eq!(at_once, one_by_one);
+    }
+
+    #[test]
+    fn work_that_lies_ahead_is_charged_when_it_comes() {
+        let spells = [(5, 7, 9), (6, 8, 12), (6, 20, 25), (21, 30, 33)];
+        let (mut booked, mut prompt) = (Account::default(), Account::default());
+        for (now, from, until) in spells {
+            booked.book(now, from, until, Activity::Idle);
+            prompt.charge(from, until, Activity::Idle);
+            let mut early = booked.clone();
+            early.settle(now);
+            assert_eq!(early.total(), now, "what lies ahead is not charged yet");
+        }
+        for account in [&mut booked, &mut prompt] {
+            account.settle(40);
+        }
+        assert_eq!(booked, prompt);
+        assert_eq!((booked.total(), booked.busy()), (40, 5 + 5 + 3));
     }
 
     #[test]

@@ -49,6 +49,10 @@ pub struct UnitInfo {
 pub trait Machine {
     /// The units, by number.
     fn units(&self) -> &[UnitInfo];
+    /// Parts of units with accounts of their own, behind those of the units.
+    fn meters(&self) -> &[UnitInfo] {
+        &[]
+    }
     /// Advances one unit by one edge.
     fn tick(&mut self, unit: UnitId, now: Now) -> Wake;
     /// Where queues note whom they woke.
@@ -59,10 +63,12 @@ pub trait Machine {
     fn fault(&self) -> Option<String>;
     /// Every queue and wire.
     fn channels(&self) -> Vec<&dyn Channel>;
-    /// Whether something has just come to its end that reports tell apart: the accounts are then kept as they stand.
+    /// Whether something has just begun or come to its end that reports tell apart: the machine then gets the accounts as they stand.
     fn milestone(&mut self) -> bool {
         false
     }
+    /// Takes the accounts of units and meters at a milestone.
+    fn keep(&mut self, _accounts: Vec<Account>) {}
     /// The units that take what comes to them later than it comes, as at its date, in the order of what they pass on. They run before accounts
     /// are kept and at the end.
     fn late(&self) -> &'static [UnitId] {
@@ -137,10 +143,8 @@ pub struct Run {
     pub end: Femtos,
     /// Ticks executed: the host's work, not the machine's.
     pub ticks: u64,
-    /// Each unit's account up to the end.
+    /// Each unit's account up to the end, then each meter's.
     pub accounts: Vec<Account>,
-    /// The accounts as they stood at each milestone, oldest first.
-    pub milestones: Vec<Vec<Account>>,
 }
 
 /// Ticks between two looks at the observer.
@@ -175,7 +179,8 @@ struct Driver<'m, M> {
     /// So many ticks before the next look at the observer.
     observe_at: u64,
     random: Option<u64>,
-    milestones: Vec<Vec<Account>>,
+    /// The clocks of units and meters.
+    clocks: Vec<Clock>,
 }
 
 /// Runs `machine` until its work is done. `observer` is asked now and then, with the simulated time, whether to go on.
@@ -192,7 +197,8 @@ pub fn run<M: Machine>(
     let units: Vec<_> = machine.units().iter().map(schedule).collect();
     let count = units.len();
     assert!((1..=MOST_UNITS).contains(&count), "a machine has 1 to {MOST_UNITS} units");
-    machine.wakes().open_accounts(count);
+    let clocks: Vec<_> = machine.units().iter().chain(machine.meters()).map(|unit| unit.clock).collect();
+    machine.wakes().open_accounts(clocks.len());
     let mut driver = Driver {
         machine,
         next: vec![Femtos(0); count],
@@ -206,14 +212,14 @@ pub fn run<M: Machine>(
             Order::Ascending => None,
             Order::Shuffled(seed) => Some(seed | 1),
         },
-        milestones: Vec::new(),
+        clocks,
     };
     let end = match kernel {
         Kernel::Skip => driver.skip(observer)?,
         Kernel::EveryCycle => driver.every_cycle(observer)?,
     };
     let accounts = driver.accounts_at(end);
-    Ok(Run { end, ticks: driver.ticks, accounts, milestones: driver.milestones })
+    Ok(Run { end, ticks: driver.ticks, accounts })
 }
 
 impl<M: Machine> Driver<'_, M> {
@@ -229,7 +235,8 @@ impl<M: Machine> Driver<'_, M> {
             // All units that were due at this instant have run.
             if self.machine.milestone() {
                 self.catch_up(at);
-                self.milestones.push(self.accounts_at(at));
+                let accounts = self.accounts_at(at);
+                self.machine.keep(accounts);
                 (next, unit) = self.earliest();
             }
             if self.machine.finished() {
@@ -255,8 +262,8 @@ impl<M: Machine> Driver<'_, M> {
     /// The accounts with every cycle up to `end` charged.
     fn accounts_at(&self, end: Femtos) -> Vec<Account> {
         let mut accounts = self.machine.wakes().accounts();
-        for (account, unit) in accounts.iter_mut().zip(&self.units) {
-            account.settle(unit.clock.first_after(end));
+        for (account, clock) in accounts.iter_mut().zip(&self.clocks) {
+            account.settle(clock.first_after(end));
         }
         accounts
     }
@@ -395,7 +402,8 @@ impl<M: Machine> Driver<'_, M> {
     }
 
     fn deadlock(&self, at: Femtos) -> SimulationError {
-        let accounts = self.machine.wakes().accounts();
+        let mut accounts = self.machine.wakes().accounts();
+        accounts.truncate(self.units.len());
         SimulationError::Deadlock { at, waits: super::deadlock::waits(self.machine, &accounts) }
     }
 }

@@ -34,7 +34,7 @@ pub use kernel::{Control, Kernel, Machine, Order, Run, SimulationError, UnitInfo
 pub use probe::{Event, Probe, Recorder};
 pub use queue::{Channel, In, Item, Out, Queue};
 pub(crate) use ring::Ring;
-pub use wake::{UnitId, Wake, Wakes};
+pub use wake::{Meter, UnitId, Wake, Wakes};
 pub use wire::Wire;
 
 #[cfg(test)]

@@ -15,6 +15,21 @@ impl UnitId {
     }
 }
 
+/// An account of a part of a unit, beside that of the unit as a whole: the unit itself says when the part works and waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meter(UnitId);
+
+impl Meter {
+    /// Of a unit whose parts nobody asks about.
+    pub const NONE: Self = Self(UnitId(u8::MAX));
+
+    /// The meter at a place among those of a machine with so many units.
+    #[must_use]
+    pub const fn at(units: usize, place: usize) -> Self {
+        Self(UnitId((units + place) as u8))
+    }
+}
+
 /// What a unit answers to a tick: when it must run again and what it is until then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wake {
@@ -134,6 +149,15 @@ impl Wakes {
         self.any_charged.set(true);
         if let Some(account) = self.accounts.borrow_mut().get_mut(usize::from(unit)) {
             account.charge_spells(spells);
+        }
+    }
+
+    /// Notes at edge `cycle`, in the account of a part of a unit, what that is from edge `from` on, which may lie ahead: busy before
+    /// `busy_until`, then `next`. No `from` lies before an earlier one.
+    #[inline]
+    pub fn meter(&self, Meter(UnitId(meter)): Meter, (cycle, from): (u64, u64), busy_until: u64, next: Activity) {
+        if let Some(account) = self.accounts.borrow_mut().get_mut(usize::from(meter)) {
+            account.book(cycle, from, busy_until, next);
         }
     }
 

@@ -4,10 +4,11 @@ use super::{
     channels::Channels,
     data::{DeviceBytes, HostBytes, Ledger, SharedLedger},
     late::LateReaders,
-    machine::{ENGINE, FIRST_PCE, FRONT_ENDS, SMS, System},
+    machine::{ENGINE, FIRST_PCE, FRONT_ENDS, METERS, SMS, System},
     outcome::RunError,
     pushes::PushStore,
     request::{Direction, Memory, Request},
+    shares::CopyAccounts,
 };
 use crate::{
     config::MachineSpec,
@@ -40,17 +41,14 @@ use crate::{
         split::MaxSize,
     },
     sealing::{Format, Key, SealingSpec},
-    sim::{Clock, Kernel, UnitInfo},
-    units::{Bytes, Femtos, Frequency},
+    sim::{Clock, Kernel, Meter, UnitInfo},
+    units::{Bytes, Femtos},
 };
 use std::{cell::RefCell, fmt::Display, rc::Rc, sync::Arc};
 
 fn build<T, E: Display>(result: Result<T, E>) -> Result<T, RunError> {
     result.map_err(|error| RunError::Build(error.to_string()))
 }
-
-/// The clock of the link's MAC: gen5 x16 moves 64 bytes in a cycle of 1 GHz.
-const MAC_CLOCK: Frequency = Frequency(1_000_000_000);
 
 /// Clocks of a machine.
 struct Clocks {
@@ -68,7 +66,7 @@ impl Clocks {
         Ok(Self {
             cpu: build(Clock::new(machine.cpu.clock))?,
             root_complex: build(Clock::new(machine.root_complex.clock))?,
-            mac: build(Clock::new(MAC_CLOCK))?,
+            mac: build(Clock::new(machine.link.mac_clock))?,
             copy_engine: build(Clock::new(machine.copy_engine.clock))?,
             compute: build(Clock::new(machine.compute.clock))?,
             hbm: build(Clock::new(machine.hbm.clock))?,
@@ -313,6 +311,15 @@ fn units(clocks: &Clocks, pces: &[String], shared_engine: bool) -> Vec<UnitInfo>
     units
 }
 
+/// The meters of [`METERS`], and those of the engines of PCEs, where these have their own.
+fn meters(clocks: &Clocks, pces: &[String], engines: bool) -> Vec<UnitInfo> {
+    let fixed = METERS.into_iter().zip([clocks.root_complex, clocks.root_complex, clocks.hbm, clocks.hbm]);
+    let mut meters: Vec<_> = fixed.map(|(name, clock)| UnitInfo { name: name.into(), clock }).collect();
+    let engines = pces.iter().filter(|_| engines);
+    meters.extend(engines.map(|pce| UnitInfo { name: format!("{pce}.engine"), clock: clocks.copy_engine }));
+    meters
+}
+
 /// The SMs that seal and open, where they do.
 fn sms(
     machine: &MachineSpec,
@@ -366,10 +373,16 @@ impl System {
         let tags = (machine.link.read_tags as usize / count) as u16;
         let gpu_side =
             Side::Gpu { first_tag: first_tag(machine.link.read_tags), tags_per_pce: tags, pces: count as u16 };
+        let units = units(&clocks, &names, machine.shared_engine());
+        let engines = machine.sealed_path() && machine.sealing_sms().is_none() && !machine.shared_engine();
+        let meters = meters(&clocks, &names, engines);
+        let meter = |place| Meter::at(units.len(), place);
         let pce = |place| {
             // Where SMs seal and open, the copy engines have no keys.
             let keys = keys.clone().filter(|_| machine.sealing_sms().is_none());
-            build(Pce::new(pce_spec(machine, &clocks, place, count)?, keys, Rc::clone(&worker), clocks.copy_engine))
+            let spec = pce_spec(machine, &clocks, place, count)?;
+            let pce = build(Pce::new(spec, keys, Rc::clone(&worker), clocks.copy_engine))?;
+            Ok::<_, RunError>(pce.metered(if engines { meter(METERS.len() + place) } else { Meter::NONE }))
         };
         let mut root_complex = machine.root_complex.clone();
         if machine.sealed_path() {
@@ -398,21 +411,23 @@ impl System {
         if readers_late {
             pces[..count].iter_mut().for_each(|pce| pce.take_time(patience));
         }
-        let mut hbm = Hbm::new(&machine.hbm, clocks.hbm);
+        let mut hbm = Hbm::new(&machine.hbm, clocks.hbm).metered([meter(2), meter(3)]);
         if !request.injections.is_empty() {
             hbm.watch();
         }
         let front_end = |lce, ivs| front_end(machine, lce, count, ivs, clocks.copy_engine);
-        let (spans, first_verified) = (vec![None; plans.len()], vec![None; plans.len()]);
+        let copies = plans.len();
         Ok(Self {
-            units: units(&clocks, &names, machine.shared_engine()),
+            root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?
+                .in_pairs(pairs)
+                .told_late(told_late)
+                .metered([meter(0), meter(1)]),
+            units,
+            meters,
             wakes: crate::sim::Wakes::default(),
             channels,
             driver: build(Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces))?,
             cipher: build(Cipher::new(&machine.cipher, &machine.driver, cryptor))?,
-            root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?
-                .in_pairs(pairs)
-                .told_late(told_late),
             host_port,
             gpu_port,
             ide: machine.link.ide.is_some(),
@@ -433,10 +448,10 @@ impl System {
             copies_ended: 0,
             news: false,
             over: false,
-            copy_ends: Vec::new(),
-            milestones: 0,
-            spans,
-            first_verified,
+            tag_counts: Vec::new(),
+            copy_accounts: CopyAccounts::new(copies),
+            spans: vec![None; copies],
+            first_verified: vec![None; copies],
         })
     }
 }

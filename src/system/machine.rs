@@ -17,6 +17,7 @@ use super::{
     data::{DeviceBytes, SharedLedger},
     late::LateReaders,
     pushes::PushStore,
+    shares::CopyAccounts,
 };
 use crate::{
     gpu::{
@@ -35,7 +36,7 @@ use crate::{
         port::{self, Port, RootPorts},
         root_complex::{self, RootComplex},
     },
-    sim::{Channel, Machine, Now, UnitId, UnitInfo, Wake, Wakes},
+    sim::{Account, Channel, Machine, Now, UnitId, UnitInfo, Wake, Wakes},
     units::Femtos,
 };
 
@@ -53,6 +54,10 @@ pub(super) const TAG_QUEUE: UnitId = UnitId(9);
 pub(super) const HBM: UnitId = UnitId(10);
 pub(super) const FIRST_PCE: u8 = 11;
 
+/// Parts of units with accounts of their own, by place; the engines of PCEs follow.
+pub(super) const METERS: [&str; 4] =
+    ["host.root_complex.reads", "host.root_complex.writes", "gpu.hbm.writes", "gpu.hbm.reads"];
+
 /// SMs that seal and open; where they do, they follow the PCEs.
 pub(super) const SMS: &str = "gpu.sm";
 
@@ -63,18 +68,11 @@ pub(super) const ENGINE: &str = "gpu.engine";
 pub(super) const FRONT_ENDS: [(UnitId, &str); 2] =
     [(FRONT_END_READ, "gpu.front_end_read"), (FRONT_END_WRITE, "gpu.front_end_write")];
 
-/// How things stood when a copy came to its end.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct CopyEnd {
-    /// The tag queue's counts.
-    pub counts: TagCounts,
-    /// The milestone at which the accounts were kept; copies that end at one instant share it.
-    pub milestone: usize,
-}
-
 /// A machine at work.
 pub(super) struct System {
     pub units: Vec<UnitInfo>,
+    /// As [`METERS`], then the engine of each PCE that has one.
+    pub meters: Vec<UnitInfo>,
     pub wakes: Wakes,
     pub channels: Channels,
     pub driver: Driver,
@@ -104,14 +102,13 @@ pub(super) struct System {
     pub device: DeviceBytes,
     pub ledger: SharedLedger,
     pub copies_ended: usize,
-    /// Whether a copy has ended since the kernel last asked.
+    /// Whether a copy has begun or ended since the kernel last asked.
     pub news: bool,
     /// Whether all copies have ended, or a fault has been found.
     pub over: bool,
-    /// By copy.
-    pub copy_ends: Vec<CopyEnd>,
-    /// Milestones so far.
-    pub milestones: usize,
+    /// By copy: the tag queue's counts when it had ended.
+    pub tag_counts: Vec<TagCounts>,
+    pub copy_accounts: CopyAccounts,
     /// By copy: when it began and ended on the device, as far as it has.
     pub spans: Vec<Option<(Femtos, Femtos)>>,
     /// By copy to the GPU: when its first message could be used and had its verdict.
@@ -371,11 +368,8 @@ impl System {
 impl System {
     /// After a tick of the driver: whether a copy has ended, or all have.
     fn note_ends(&mut self) {
-        let ended = self.driver.ended();
-        if ended > self.copies_ended {
-            self.copies_ended = ended;
-            self.news = true;
-        }
+        self.copies_ended = self.driver.ended();
+        self.news |= self.copy_accounts.note(self.driver.take_edges());
         self.over |= self.driver.finished() || self.host.fault().is_some() || self.pushes.fault().is_some();
     }
 }
@@ -383,6 +377,10 @@ impl System {
 impl Machine for System {
     fn units(&self) -> &[UnitInfo] {
         &self.units
+    }
+
+    fn meters(&self) -> &[UnitInfo] {
+        &self.meters
     }
 
     #[inline]
@@ -467,10 +465,12 @@ impl Machine for System {
         let news = std::mem::take(&mut self.news);
         if news {
             // Here all units have ticked, so that it does not matter in which order.
-            let end = CopyEnd { counts: self.tag_queue.counts(), milestone: self.milestones };
-            self.copy_ends.resize(self.copies_ended, end);
-            self.milestones += 1;
+            self.tag_counts.resize(self.copies_ended, self.tag_queue.counts());
         }
         news
+    }
+
+    fn keep(&mut self, accounts: Vec<Account>) {
+        self.copy_accounts.keep(accounts);
     }
 }

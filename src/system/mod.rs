@@ -7,18 +7,20 @@ mod channels;
 mod data;
 mod faults;
 mod late;
-mod limiter;
+mod limits;
 mod machine;
 mod outcome;
 mod pushes;
 mod request;
 mod run;
+mod shares;
 
 #[cfg(test)]
 pub(crate) use data::planted;
 pub use faults::{FaultPoint, counters, fault_points};
 pub use outcome::{
-    Catch, CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome,
+    Candidate, Catch, CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, Sort, TagQueueOutcome,
+    UnitOutcome,
 };
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,

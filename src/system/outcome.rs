@@ -42,8 +42,10 @@ pub struct CopyOutcome {
     pub reason: Option<String>,
     /// Who found that it is not, if it is not.
     pub caught: Option<Catch>,
-    /// What limited it.
+    /// What limited it, as far as the units' accounts tell.
     pub limited_by: Limiter,
+    /// The parameters that may have, the likeliest first.
+    pub candidates: Vec<Candidate>,
 }
 
 /// Who found that a copy is not delivered.
@@ -82,15 +84,52 @@ impl Catch {
     }
 }
 
-/// What limited a copy: the unit and state that most of its time went to, and how much of it.
+/// What limited a copy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limiter {
-    /// Name of the unit.
+    /// The unit at which it shows.
     pub unit: String,
-    /// `busy`, or the name of a stall.
+    /// `busy`, the name of a stall, `copying` where the CPU's cipher only copies, `queued` behind a copy, or `kernels` where it waits for
+    /// kernels on its stream.
     pub state: String,
-    /// Fraction of the copy's time, 0 to 1.
+    /// Fraction of the copy's time that the unit was so, 0 to 1.
     pub fraction: f64,
+    /// Path of the parameter.
+    pub parameter: Option<String>,
+    /// Place of the copy behind which this one waited in a queue, if that is what took most of its time; the parameter is that copy's.
+    pub behind: Option<usize>,
+}
+
+/// A parameter that may have limited a copy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Its path.
+    pub parameter: String,
+    /// The unit at which it shows.
+    pub unit: String,
+    /// `busy` or the name of a stall.
+    pub state: String,
+    /// Fraction of the copy's time that the unit was so, 0 to 1.
+    pub fraction: f64,
+    /// Most of the copy's time that it can account for, 0 to 1.
+    pub bound: f64,
+    /// What it is.
+    pub sort: Sort,
+    /// For a rate or a cost: the part of the time that its unit has no room for anything else, as far as that is known.
+    pub used: f64,
+}
+
+/// What a parameter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// How fast a unit works, or what work costs it.
+    Rate,
+    /// How many things may be there at once.
+    Depth,
+    /// How long something takes that others need not wait for.
+    Latency,
+    /// Something else that may help: how much is asked for or sent at once, or more of the same engines.
+    Remedy,
 }
 
 /// One unit's cycles.

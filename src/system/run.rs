@@ -1,18 +1,15 @@
 //! Runs a machine and reports on it.
 
 use super::{
-    faults, limiter,
-    machine::{COMPUTE, FIRST_PCE, System},
-    outcome::{
-        Catch, CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, TagQueueOutcome, UnitOutcome,
-    },
-    request::{Direction, Memory, Request},
+    faults, limits,
+    machine::{HBM, System},
+    outcome::{Catch, CopyOutcome, DirectionTraffic, FailedMessage, Outcome, RunError, TagQueueOutcome, UnitOutcome},
+    request::{CopyRequest, Direction, Memory, Operation, Pages, Request},
 };
 use crate::{
     config::MachineSpec,
     gpu::tag_queue::TagCounts,
-    host::spec::CipherWork,
-    sim::{self, Account, Control, Machine, Run, SimulationError, UnitInfo},
+    sim::{self, Account, Control, Run, SimulationError, UnitInfo},
     units::Femtos,
 };
 use sha2::{Digest, Sha256};
@@ -22,6 +19,11 @@ struct Asked {
     direction: Direction,
     bytes: u64,
     memory: Memory,
+    /// The stream that it is on, where a program says.
+    stream: Option<u32>,
+    pages: Pages,
+    /// Whether the program drives out the caches before it.
+    flushed: bool,
 }
 
 /// Builds a machine, makes the copies of `request` on it, and reports. `observer` is asked now and then, with the simulated time,
@@ -34,11 +36,7 @@ pub fn run(
     mut request: Request,
     observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<Outcome, RunError> {
-    let asked: Vec<_> = request
-        .copies
-        .iter()
-        .map(|copy| Asked { direction: copy.direction, bytes: copy.bytes, memory: copy.memory })
-        .collect();
+    let asked = asked(&request);
     let mut system = System::new(machine, &mut request)?;
     faults::arm(&mut system, &request.injections, request.seed)?;
     let run = match sim::run(&mut system, request.kernel, request.order, observer) {
@@ -52,6 +50,34 @@ pub fn run(
         system.driver.give_up(run.end, format!("a MAC was wrong at the {port} port: the IDE stream is insecure"));
     }
     Ok(report(machine, &request, &system, &run, &asked))
+}
+
+fn asked(request: &Request) -> Vec<Asked> {
+    let asked = request.copies.iter();
+    let mut asked: Vec<_> = asked
+        .map(|&CopyRequest { direction, bytes, memory, pages, .. }| Asked {
+            direction,
+            bytes,
+            memory,
+            stream: None,
+            pages,
+            flushed: false,
+        })
+        .collect();
+    let mut flushed = false;
+    for step in &request.program {
+        match step.operation {
+            Operation::Flush { .. } => flushed = true,
+            Operation::Copy { copy, .. } => {
+                if let Some(asked) = asked.get_mut(copy) {
+                    (asked.stream, asked.flushed) = (Some(step.stream), flushed);
+                }
+                flushed = false;
+            }
+            _ => {}
+        }
+    }
+    asked
 }
 
 /// Builds a machine for a request and does not run it.
@@ -162,41 +188,66 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
     let ledger = system.ledger.borrow();
     let (mut before, mut ended) = (TagCounts::default(), false);
     let rows = asked.iter().zip(system.driver.outcomes()).enumerate();
-    rows.map(|(place, (asked, outcome))| {
-        let counts = system.copy_ends.get(place).map_or(before, |end| end.counts);
-        let (gpu_verified, gpu_failed) = (counts.verified - before.verified, counts.failed - before.failed);
-        before = counts;
-        let blind = !request.carries_bytes() && asked.direction == Direction::D2h;
-        let arrived = blind.then(|| system.host.arrived(place));
-        let complaint = ledger.complaint(place, arrived.as_ref());
-        let delivered = outcome.delivered && complaint.is_none();
-        let secure = machine.sealed_path() && asked.direction != Direction::D2d;
-        let earlier = ended;
-        ended |= !outcome.delivered;
-        let caught = (!delivered).then(|| match outcome.delivered {
-            true => Catch::Comparison,
-            false if earlier => Catch::EarlierCopy,
-            false => catch(system, gpu_failed, outcome.tags_failed),
-        });
-        CopyOutcome {
-            direction: asked.direction,
-            bytes: asked.bytes,
-            memory: asked.memory,
-            start: outcome.start,
-            end: outcome.verified.max(outcome.end),
-            returned: outcome.returned,
-            device: system.spans.get(place).copied().flatten(),
-            first_verified: first_verified(system, asked.direction, place),
-            messages: if secure { outcome.messages } else { 0 },
-            tags_verified: gpu_verified + outcome.tags_verified,
-            tags_failed: gpu_failed + outcome.tags_failed,
-            delivered,
-            caught,
-            reason: outcome.reason.as_ref().map(|r| explained(r, system)).or(complaint).filter(|_| !delivered),
-            limited_by: limited_by(machine, system, run, (place, asked)),
-        }
-    })
-    .collect()
+    let mut copies: Vec<_> = rows
+        .map(|(place, (asked, outcome))| {
+            let counts = system.tag_counts.get(place).copied().unwrap_or(before);
+            let (gpu_verified, gpu_failed) = (counts.verified - before.verified, counts.failed - before.failed);
+            before = counts;
+            let blind = !request.carries_bytes() && asked.direction == Direction::D2h;
+            let arrived = blind.then(|| system.host.arrived(place));
+            let complaint = ledger.complaint(place, arrived.as_ref());
+            let delivered = outcome.delivered && complaint.is_none();
+            let secure = machine.sealed_path() && asked.direction != Direction::D2d;
+            let earlier = ended;
+            ended |= !outcome.delivered;
+            let caught = (!delivered).then(|| match outcome.delivered {
+                true => Catch::Comparison,
+                false if earlier => Catch::EarlierCopy,
+                false => catch(system, gpu_failed, outcome.tags_failed),
+            });
+            CopyOutcome {
+                direction: asked.direction,
+                bytes: asked.bytes,
+                memory: asked.memory,
+                start: outcome.start,
+                end: outcome.verified.max(outcome.end),
+                returned: outcome.returned,
+                device: system.spans.get(place).copied().flatten(),
+                first_verified: first_verified(system, asked.direction, place),
+                messages: if secure { outcome.messages } else { 0 },
+                tags_verified: gpu_verified + outcome.tags_verified,
+                tags_failed: gpu_failed + outcome.tags_failed,
+                delivered,
+                caught,
+                reason: outcome.reason.as_ref().map(|r| explained(r, system)).or(complaint).filter(|_| !delivered),
+                limited_by: limits::limiter(&[]),
+                candidates: Vec::new(),
+            }
+        })
+        .collect();
+    limit(machine, system, run, asked, &mut copies);
+    copies
+}
+
+/// Says of each copy what limited it.
+fn limit(machine: &MachineSpec, system: &System, run: &Run, asked: &[Asked], copies: &mut [CopyOutcome]) {
+    let parameters = limits::Parameters::of(machine);
+    for (place, (copy, outcome)) in copies.iter_mut().zip(system.driver.outcomes()).enumerate() {
+        let subject = limits::Subject {
+            direction: copy.direction,
+            memory: copy.memory,
+            bytes: copy.bytes,
+            time: Femtos(copy.end.0.saturating_sub(copy.start.0)),
+            messages: outcome.messages,
+            pages: asked[place].pages,
+            flushed: asked[place].flushed,
+        };
+        let shares = system.copy_accounts.of(place, &run.accounts);
+        copy.candidates = limits::candidates(machine, system, &parameters, subject, &shares);
+        copy.limited_by = limits::limiter(&copy.candidates);
+    }
+    let streams: Vec<_> = asked.iter().map(|asked| asked.stream).collect();
+    limits::name_queues(copies, &streams);
 }
 
 /// Who ended the channel. A read that fails leaves its message without a tag, so a copy engine goes before whoever misses that tag.
@@ -220,25 +271,6 @@ fn first_verified(system: &System, direction: Direction, place: usize) -> Option
     }
 }
 
-fn limited_by(machine: &MachineSpec, system: &System, run: &Run, (place, asked): (usize, &Asked)) -> Limiter {
-    let concern = |unit| concerns(system, asked, unit);
-    let limiter = limiter::limiter(system.units(), &concern, span(system, run, place));
-    let seals = machine.sealed_path() && matches!(machine.cipher.work, CipherWork::Seal | CipherWork::Reseal);
-    if seals { limiter } else { limiter::of_copying(limiter) }
-}
-
-/// Whether a unit can limit a copy: of the copy engines the one of its direction, of the rest of the GPU what it passes.
-fn concerns(system: &System, asked: &Asked, unit: usize) -> bool {
-    let first = usize::from(FIRST_PCE);
-    if unit == usize::from(COMPUTE.0) {
-        return asked.direction == Direction::D2d;
-    }
-    if unit == first + system.pces.len() {
-        return asked.direction != Direction::D2d;
-    }
-    unit < first || (unit - first >= system.readers) == (asked.direction == Direction::D2h)
-}
-
 /// What the driver says, and where that is only that the GPU has failed, why it did.
 fn explained(reason: &str, system: &System) -> String {
     let failure = system.pces.iter().find_map(crate::gpu::pce::Pce::failure);
@@ -249,17 +281,9 @@ fn explained(reason: &str, system: &System) -> String {
     }
 }
 
-/// The accounts at the start and at the end of a copy.
-fn span<'r>(system: &System, run: &'r Run, place: usize) -> (Option<&'r [Account]>, &'r [Account]) {
-    let kept = |copy: usize| system.copy_ends.get(copy).and_then(|end| run.milestones.get(end.milestone));
-    let before = place.checked_sub(1).and_then(kept).map(Vec::as_slice);
-    let after = kept(place).unwrap_or(&run.accounts);
-    (before, after)
-}
-
+/// The accounts of units and meters. Device memory as a whole has none: its writes and its reads have.
 fn units(system: &System, run: &Run) -> Vec<UnitOutcome> {
-    let infos: &[UnitInfo] = &system.units;
-    let of_unit = |(info, account): (&UnitInfo, &Account)| UnitOutcome {
+    let of = |(info, account): (&UnitInfo, &Account)| UnitOutcome {
         name: info.name.clone(),
         clock: info.clock.frequency(),
         cycles: account.total(),
@@ -267,25 +291,6 @@ fn units(system: &System, run: &Run) -> Vec<UnitOutcome> {
         idle: account.idle(),
         stalls: account.stalls().collect(),
     };
-    let mut units: Vec<_> = infos.iter().zip(&run.accounts).map(of_unit).collect();
-    // Device memory counts its service itself: it need not run for every write.
-    if let Some(hbm) = units.get_mut(usize::from(super::machine::HBM.0)) {
-        hbm.busy = system.hbm.busy().min(hbm.cycles);
-        hbm.idle = hbm.cycles - hbm.busy;
-    }
-    let first = usize::from(super::machine::FIRST_PCE);
-    for (place, pce) in system.pces.iter().enumerate() {
-        let (Some(engine), Some(unit)) = (pce.engine(), units.get(first + place)) else { continue };
-        let (cycles, busy) = (unit.cycles, engine.busy(unit.cycles).min(unit.cycles));
-        let engine = UnitOutcome {
-            name: format!("{}.engine", unit.name),
-            clock: unit.clock,
-            cycles,
-            busy,
-            idle: cycles - busy,
-            stalls: Vec::new(),
-        };
-        units.push(engine);
-    }
-    units
+    let all = system.units.iter().chain(&system.meters).zip(&run.accounts).enumerate();
+    all.filter(|(place, _)| *place != usize::from(HBM.0)).map(|(_, one)| of(one)).collect()
 }

@@ -114,6 +114,20 @@ impl Workload {
         self.copies.iter().map(|copy| copy.bytes).fold(0, u64::saturating_add)
     }
 
+    /// The same for the sake of its timing: without data and faults, and at most so many bytes in each copy.
+    #[must_use]
+    pub fn only_timing(&self, most: u64) -> Self {
+        Self {
+            copies: self.copies.iter().map(|copy| Copy { bytes: copy.bytes.min(most), ..*copy }).collect(),
+            steps: self.steps.clone(),
+            payload: None,
+            data: DataMode::None,
+            seed: self.seed,
+            kernel: Kernel::Skip,
+            injections: Vec::new(),
+        }
+    }
+
     /// By copy: its stream, if streams have names.
     #[must_use]
     pub fn streams(&self) -> Option<Vec<String>> {

@@ -94,6 +94,7 @@ pub fn link() -> LinkSpec {
     LinkSpec {
         generation: 5,
         lanes: 16,
+        mac_clock: Frequency(1_000_000_000),
         max_payload: Bytes(256),
         max_read_request: Bytes(512),
         read_completion_boundary: Bytes(64),

@@ -4,6 +4,7 @@ use super::{Format, Interruption, progress::Progress};
 use crate::{
     cli::{Failure, output},
     config::Resolved,
+    explore::what_if::LimitedBy,
     report::{Context, FailureReport, Manifest, PayloadRecord, Report, Rerun},
     sim::{Control, Effect, SimulationError},
     system::{self, CopyOutcome, Outcome, RunError},
@@ -14,7 +15,7 @@ use serde::Serialize;
 use std::{
     io,
     path::{Path, PathBuf},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 /// One run and what to do with its results.
@@ -32,6 +33,8 @@ pub(in crate::cli) struct Job {
     pub expected: Option<Expected>,
     /// Whether a fault that does not strike is a failure.
     pub must_strike: bool,
+    /// How many parameters to measure for the copy that ends last; as many as suit the run if not said.
+    pub what_if: Option<usize>,
 }
 
 /// What a manifest says about the run that it is of.
@@ -50,13 +53,15 @@ impl Job {
         let arrivals = self.arrivals()?;
         let started = Instant::now();
         let outcome = self.simulate(&arrivals, interruption).map_err(|error| self.failed(error, &arrivals))?;
-        let report = self.report(&outcome, &arrivals, started);
+        let wall = started.elapsed();
         for (arrival, copy) in arrivals.iter().zip(&outcome.copies) {
             arrival.close(copy.delivered).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
         }
         if let Some(file) = manifest {
             write_manifest(file, &Manifest::new(&self.resolved, &self.workload, payload, &outcome))?;
         }
+        let limits = self.limits(&outcome, interruption).map_err(|error| self.failed(error, &[]))?;
+        let report = self.report(&outcome, &arrivals, limits, wall);
         self.print(&report, || report.text())?;
         self.verdict(&report).and_then(|()| self.strikes(&outcome))
     }
@@ -92,7 +97,7 @@ impl Job {
         })
     }
 
-    fn report(&self, outcome: &Outcome, arrivals: &[Arrival], started: Instant) -> Report {
+    fn report(&self, outcome: &Outcome, arrivals: &[Arrival], limits: Vec<LimitedBy>, wall: Duration) -> Report {
         let sha256 = self.digest.then(|| {
             let arrived = outcome.copies.iter().zip(arrivals).enumerate();
             arrived.map(|(number, (copy, arrival))| self.sha256(number, copy, arrival)).collect()
@@ -104,7 +109,8 @@ impl Job {
             assumed_parameters: self.resolved.assumed(),
             streams: self.workload.streams(),
             sha256,
-            wall: started.elapsed(),
+            limits,
+            wall,
         };
         let mut report = Report::new(context, outcome);
         report.rerun = self.expected.as_ref().map(|expected| Rerun {

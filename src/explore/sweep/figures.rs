@@ -39,7 +39,7 @@ pub struct Row {
 }
 
 /// Columns behind the axes, in the order of the table, and what each says.
-pub const COLUMNS: [(&str, &str); 24] = [
+pub const COLUMNS: [(&str, &str); 25] = [
     ("bytes", "bytes of the copy"),
     ("gb_per_s", "10^9 bytes per second from the call to its return"),
     ("time_ps", "that time"),
@@ -53,6 +53,7 @@ pub const COLUMNS: [(&str, &str); 24] = [
     ("exposure_total_ps", "the same, summed over messages"),
     ("limited_by", "unit and state that took most of the time"),
     ("limited_fraction", "part of the time that they took"),
+    ("limited_parameter", "the parameter that they say binds, not measured"),
     ("area_kge_low", "area of the opening engines, least"),
     ("area_kge", "the same, middle"),
     ("area_kge_high", "the same, most"),
@@ -129,6 +130,7 @@ fn row(point: Point, varied: &Varied, direction: Direction, bytes: u64, outcome:
         put("exposure_total_ps", ps(queue.total_exposure.0));
         put("limited_by", Value::Text(format!("{} {}", copy.limited_by.unit, copy.limited_by.state)));
         put("limited_fraction", Value::Number(copy.limited_by.fraction));
+        put("limited_parameter", copy.limited_by.parameter.clone().map_or(Value::None, Value::Text));
         put("assumed_parameters", count(varied.assumed as u64));
         priced(&varied.machine, direction, bytes, copy.messages, &mut put);
     }

@@ -21,7 +21,7 @@
 //! | complete | to device memory: landed, and verified unless the policy is `eager`; to host memory: sent |
 //! | turnaround | the first launch of a push begins `turnaround` cycles after the semaphore of the push before |
 //! | retired | a push, when the link has taken the semaphore at its end |
-//! | stalls | `order`, `tag_queue_full` |
+//! | stalls | `order`, `messages_in_flight`, `stripes_in_flight`, `tag_queue_full` |
 //!
 //! A plain launch is cut into stripes that go to the PCEs of its LCE in turn. A secure launch goes to the PCE whose turn it is, or, with
 //! `sharing` `split`, in contiguous parts of whole bursts to all of them. A failed verdict or transfer, or a push that comes twice, poisons the
@@ -386,9 +386,11 @@ impl FrontEnd {
 
     fn launch(&mut self, launch: &Launch, step: &Step, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
         if let Some(transfer) = &launch.transfer {
-            let ordered = transfer.order == Order::NonPipelined && !self.flights.is_empty();
-            if ordered || self.flights.len() >= self.spec.copy_engine.messages_in_flight as usize {
+            if transfer.order == Order::NonPipelined && !self.flights.is_empty() {
                 return stall(Stall::Order);
+            }
+            if self.flights.len() >= self.spec.copy_engine.messages_in_flight as usize {
+                return stall(Stall::MessagesInFlight);
             }
             let first = self.next_job;
             let refusal = self.start(transfer, now, ports);
@@ -442,7 +444,10 @@ impl FrontEnd {
         let place = self.turn % self.spec.pces;
         let open = self.flights.open_jobs();
         let mut output = ports.work[place].output(now.time, ports.wakes);
-        if open >= self.spec.pces * self.spec.copy_engine.stripes_in_flight as usize || !output.has_room() {
+        if open >= self.spec.pces * self.spec.copy_engine.stripes_in_flight as usize {
+            return (Activity::Stall(Stall::StripesInFlight), Wake::NEVER);
+        }
+        if !output.has_room() {
             return (Activity::Stall(Stall::Order), Wake::NEVER);
         }
         let bytes = self.spec.copy_engine.stripe.0.min(job.bytes - *offset);

@@ -64,6 +64,8 @@ struct Read {
 pub(super) struct Slots {
     first_tag: u16,
     tags: u16,
+    /// What one waits for that finds them full: tags, or fewer reads outstanding.
+    bound: Stall,
     /// A place for each read that may be outstanding.
     slots: Vec<Slot>,
     /// Number of the oldest read's tag, its place, and how many there are.
@@ -77,7 +79,8 @@ impl Slots {
     pub fn new(first_tag: u16, tags: u16, outstanding: u32) -> Self {
         let count = (outstanding as usize).min(tags.into());
         let slots = std::iter::repeat_with(Slot::default).take(count).collect();
-        Self { first_tag, tags, slots, oldest_tag: 0, oldest: 0, count: 0 }
+        let bound = if u32::from(tags) < outstanding { Stall::ReadTags } else { Stall::OutstandingReads };
+        Self { first_tag, tags, bound, slots, oldest_tag: 0, oldest: 0, count: 0 }
     }
 
     /// Whether no more reads may be outstanding.
@@ -140,7 +143,7 @@ impl Pce {
         let spec = &self.spec.copy_engine;
         let transfer = &mut self.transfers[place];
         if self.slots.full() {
-            return Some((Activity::Stall(Stall::ReadTags), Wake::NEVER));
+            return Some((Activity::Stall(self.slots.bound), Wake::NEVER));
         }
         // What ends the transfer or the tag matters to others at once.
         let (address, bytes, reserve, patient) = match ask {

@@ -61,6 +61,7 @@ impl Pce {
             self.take_completions(now, ports);
             let (activity, issue_at) = self.issue(now, ports);
             self.late.due = issue_at.max(now.cycle + 1);
+            self.charge_engine(now.cycle, ports.wakes);
             let Some(completions) = &mut ports.completions else { break };
             if self.late.is != activity {
                 self.late.is = activity;

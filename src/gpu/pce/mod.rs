@@ -25,7 +25,8 @@
 //! | sealing in two passes | all of a message goes through the engine for its tag, then once more to be enciphered. One that fits the engine's buffer is kept: its bytes stay in read buffer and engine's buffer, taken together, until the link has taken them. A longer one is read from device memory a second time |
 //! | opening by tag | the engine starts a message's keystream when its expected tag has come |
 //! | order | a semaphore goes out after all earlier writes; a transfer to host memory is done when the link has taken its last write |
-//! | stalls | `read_tags`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy`, `engine_busy` |
+//! | accounts | its engine has one of its own: busy from the edge at which a key, AAD or text is there until all of it is through |
+//! | stalls | `outstanding_reads`, `read_tags`, `read_buffer`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy`, `engine_busy` |
 //!
 //! Where SMs seal and open, the engine is absent: ciphertext to be opened goes to a buffer in device memory and the message to the SMs; of a message to
 //! be sealed the ciphertext is read from that buffer once the SMs have told that it is there.
@@ -61,7 +62,7 @@ use crate::{
         split::MaxSize,
     },
     sealing::{Clockwork, Format, Key, SealingSpec},
-    sim::{Activity, Clock, In, Now, Out, Queue, Ring, Stall, Wake, Wakes, Wire},
+    sim::{Activity, Clock, In, Meter, Now, Out, Queue, Ring, Stall, Wake, Wakes, Wire},
 };
 use host_read::Slots;
 use late::Late;
@@ -159,6 +160,9 @@ pub struct Pce {
     engine: Option<Clockwork>,
     shared: Option<EngineSide>,
     engine_limit: Limit,
+    /// Of the engine, and the last stretch of its work that is in it.
+    meter: Meter,
+    metered: (u64, u64),
     weight: Weight,
     timeout: u64,
     late: Late,
@@ -215,6 +219,8 @@ impl Pce {
             worker,
             engine,
             engine_limit: Limit::Data,
+            meter: Meter::NONE,
+            metered: (0, 0),
             weight: Weight::new(product),
             late: Late::PROMPT,
             transfers: VecDeque::new(),
@@ -248,10 +254,10 @@ impl Pce {
         self.failure.as_ref()
     }
 
-    /// The clockwork of its engine.
+    /// The same, with an account of its engine.
     #[must_use]
-    pub const fn engine(&self) -> Option<&Clockwork> {
-        self.engine.as_ref()
+    pub fn metered(self, meter: Meter) -> Self {
+        Self { meter, ..self }
     }
 
     /// Most bytes of plaintext that waited for a verdict at once.
@@ -285,6 +291,7 @@ impl Pce {
         }
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         self.expires = self.deadline();
+        self.charge_engine(now.cycle, ports.wakes);
         let issue_at = self.be_late(now, activity, issue_at, ports);
         Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.expires), activity)
     }
@@ -350,6 +357,18 @@ impl Pce {
         }
     }
 
+    /// Tells of the engine's work that has become known.
+    #[inline]
+    fn charge_engine(&mut self, cycle: u64, wakes: &Wakes) {
+        let Some(engine) = &self.engine else { return };
+        for &(from, until) in engine.stretches() {
+            if until > self.metered.1 {
+                self.metered = (from.max(self.metered.0), until);
+                wakes.meter(self.meter, (cycle, self.metered.0), until, Activity::Idle);
+            }
+        }
+    }
+
     /// Frees what the engine has taken by now.
     #[inline]
     fn reclaim(&mut self, cycle: u64) {
@@ -363,7 +382,7 @@ impl Pce {
     fn buffer_full(&self) -> (Activity, u64) {
         let stall = match self.engine_limit {
             _ if self.engine_has_bytes() => Stall::EngineBusy,
-            _ if self.taken.is_empty() => Stall::ReadTags,
+            _ if self.taken.is_empty() => Stall::ReadBuffer,
             Limit::Aes => Stall::AesBusy,
             Limit::Ghash | Limit::Data => Stall::GhashBusy,
         };

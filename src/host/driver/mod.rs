@@ -18,7 +18,7 @@
 //! | push to the GPU | once its messages are sealed, in order; the doorbell rings when the push is built and there is room for it |
 //! | push from the GPU | once there are slots for its messages; they are opened in order when it is done |
 //! | order of work | jobs, then notices, then pushes; on the caller pushes, then notices, then a job |
-//! | stalls | `host_cipher`, `staging_full`, `submission`, `completion`, `auth_dependency` (a verdict under eager release) |
+//! | stalls | `pushes_in_flight`, `host_cipher`, `staging_full`, `submission`, `completion`, `auth_dependency` (a verdict under eager release) |
 //!
 //! A semaphore only rises: value n means that every push of its stream up to n is done. A notice that repeats the last value changes
 //! nothing and is noted; any other value that no push waits for ends the copy. A value with bit 31 set is a channel error, with the
@@ -52,6 +52,7 @@ use crate::{
     units::Femtos,
 };
 use plan::{Flow, PIECE};
+pub use streams::CopyEdge;
 use streams::Streams;
 use transfer::{Cut, Transfer};
 
@@ -176,6 +177,11 @@ impl Driver {
         self.streams.ended()
     }
 
+    /// Copies that have begun and ended since this was last asked, in order.
+    pub fn take_edges(&mut self) -> Vec<CopyEdge> {
+        self.streams.take_edges()
+    }
+
     /// What became of the copies, by index; those not yet reached have no dates.
     #[must_use]
     pub fn outcomes(&self) -> &[CopyOutcome] {
@@ -214,7 +220,7 @@ impl Driver {
         if self.finished() {
             return Wake::on_port(Activity::Idle);
         }
-        let waiting = self.waiting();
+        let waiting = self.waiting(ports.memory);
         if self.works_on_a_job() {
             return Wake::on_port(waiting);
         }
@@ -228,16 +234,20 @@ impl Driver {
     }
 
     /// What the thread waits for when it has no task.
-    const fn waiting(&self) -> Activity {
+    fn waiting(&self, memory: &HostState) -> Activity {
         let Some(Current { transfer, .. }) = &self.current else {
             return if self.syncing { Activity::Stall(Stall::Completion) } else { Activity::Idle };
         };
         Activity::Stall(if self.landed.is_some() {
             Stall::AuthDependency
+        } else if self.works_on_a_job() {
+            Stall::HostCipher
+        } else if transfer.window_is_full() {
+            Stall::PushesInFlight
+        } else if transfer.lacks_slots(memory) {
+            Stall::StagingFull
         } else if transfer.jobs_outstanding() {
             Stall::HostCipher
-        } else if transfer.wants_slots() {
-            Stall::StagingFull
         } else {
             Stall::Completion
         })

@@ -10,6 +10,7 @@ impl Driver {
         let task = match operation {
             Operation::Copy { copy, .. } => {
                 self.outcomes[copy].start = now.time;
+                self.streams.begin(copy);
                 let cost = self.call_cost(self.plans[copy].direction);
                 self.begin(Task::Call, now, cost, 0);
                 return true;

@@ -19,6 +19,16 @@ pub(super) struct Streams {
     streams: Vec<Stream>,
     over: Vec<bool>,
     ended: usize,
+    edges: Vec<CopyEdge>,
+}
+
+/// A copy that has begun or ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyEdge {
+    /// Its call.
+    Begun(usize),
+    /// Its end, delivered or not.
+    Ended(usize),
 }
 
 /// The stream of a semaphore, and whether it is the one of verified pushes.
@@ -36,7 +46,12 @@ pub(super) const fn semaphore(address: u64) -> Option<(u32, bool)> {
 
 impl Streams {
     pub fn new(copies: usize) -> Self {
-        Self { streams: vec![Stream::default(); MAX_STREAMS as usize], over: vec![false; copies], ended: 0 }
+        Self {
+            streams: vec![Stream::default(); MAX_STREAMS as usize],
+            over: vec![false; copies],
+            ended: 0,
+            edges: Vec::new(),
+        }
     }
 
     fn stream(&self, stream: u32) -> &Stream {
@@ -90,8 +105,19 @@ impl Streams {
         self.streams.iter().all(|stream| stream.done >= stream.rung && stream.left.is_empty())
     }
 
+    /// Notes that a copy has begun.
+    pub fn begin(&mut self, copy: usize) {
+        self.edges.push(CopyEdge::Begun(copy));
+    }
+
+    /// What has begun and ended since this was last asked, in order.
+    pub fn take_edges(&mut self) -> Vec<CopyEdge> {
+        std::mem::take(&mut self.edges)
+    }
+
     /// Notes that a copy has ended.
     pub fn end(&mut self, copy: usize) {
+        self.edges.push(CopyEdge::Ended(copy));
         self.over[copy] = true;
         while self.over.get(self.ended).is_some_and(|over| *over) {
             self.ended += 1;
@@ -105,7 +131,8 @@ impl Streams {
 
     /// Gives up everything; gives the copies that had not ended.
     pub fn abandon(&mut self) -> Vec<usize> {
-        let open = (0..self.over.len()).filter(|copy| !self.over[*copy]).collect();
+        let open: Vec<_> = (0..self.over.len()).filter(|copy| !self.over[*copy]).collect();
+        self.edges.extend(open.iter().map(|copy| CopyEdge::Ended(*copy)));
         self.over.fill(true);
         self.ended = self.over.len();
         for stream in &mut self.streams {

@@ -116,11 +116,25 @@ impl Transfer {
         self.outstanding > 0
     }
 
-    /// Whether messages are left that have no slot yet.
-    pub const fn wants_slots(&self) -> bool {
+    /// Whether the next message, or the next push from the GPU, finds too few free slots.
+    pub fn lacks_slots(&self, memory: &HostState) -> bool {
+        let free = memory.staging_fill().1;
         match self.flow {
-            Flow::Inward => self.issued < self.total,
-            Flow::Outward => self.submitted < self.total,
+            Flow::Inward => self.issued < self.total && free == 0,
+            Flow::Outward => self.submitted < self.total && free < self.cut.per_push.min(self.total - self.submitted),
+            Flow::Direct => false,
+        }
+    }
+
+    /// Whether messages are left that may not be begun before others have ended: as many as may be under way are.
+    pub fn window_is_full(&self) -> bool {
+        let end = self.retired.saturating_add(self.cut.window);
+        match self.flow {
+            Flow::Inward => self.issued < self.total && self.issued >= end,
+            Flow::Outward => {
+                let upto = self.submitted.saturating_add(self.cut.per_push).min(self.total);
+                self.submitted < self.total && upto > end
+            }
             Flow::Direct => false,
         }
     }

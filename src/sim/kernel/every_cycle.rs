@@ -70,7 +70,8 @@ impl<M: Machine> Driver<'_, M> {
             self.tick_all(due, at, &cycles);
             if self.machine.milestone() {
                 self.tick_late(at);
-                self.milestones.push(self.accounts_at(at));
+                let accounts = self.accounts_at(at);
+                self.machine.keep(accounts);
             }
             if self.machine.finished() {
                 self.tick_late(at);

@@ -1,0 +1,45 @@
+//! What limited the copies of a run: from its accounts, and for the copy that ended last measured.
+
+use super::{Interruption, Job};
+use crate::{
+    explore::what_if::{self, LimitedBy, MOST_BYTES},
+    sim::{Control, SimulationError},
+    system::{Outcome, Request, RunError},
+    workload::{Arrival, Workload},
+};
+
+/// Without being asked, several copies are measured only if they have no more bytes than this.
+const MOST_UNASKED: u64 = 64 << 20;
+
+impl Job {
+    /// By copy.
+    pub(super) fn limits(&self, outcome: &Outcome, interruption: &Interruption) -> Result<Vec<LimitedBy>, RunError> {
+        let mut limits: Vec<_> =
+            outcome.copies.iter().map(|copy| LimitedBy::of(&copy.limited_by, &self.resolved)).collect();
+        let last = (0..outcome.copies.len()).max_by_key(|place| (outcome.copies[*place].end, *place));
+        let Some((last, most)) = last.zip(self.asked(outcome)) else { return Ok(limits) };
+        let repeat = |most| request(&self.workload.only_timing(most));
+        let mut observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+        match what_if::measure(&self.resolved, &repeat, last, most, &mut observer) {
+            Ok(found) => limits[last] = limits[last].clone().measured(found),
+            // The run itself is complete: it is only not known what limits it.
+            Err(RunError::Simulation(SimulationError::Stopped { .. })) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(limits)
+    }
+
+    /// How many parameters to measure, if any.
+    fn asked(&self, outcome: &Outcome) -> Option<usize> {
+        let faulty = !self.workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
+        let bytes = self.workload.copies.iter().map(|copy| copy.bytes.min(MOST_BYTES)).sum::<u64>();
+        let quick = self.workload.copies.len() == 1 || bytes <= MOST_UNASKED;
+        let unasked = usize::from(self.expected.is_none() && quick);
+        Some(self.what_if.unwrap_or(unasked)).filter(|most| *most > 0 && !faulty)
+    }
+}
+
+fn request(workload: &Workload) -> Result<Request, RunError> {
+    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
+    workload.request(&arrivals).map_err(|error| RunError::Payload(error.to_string()))
+}

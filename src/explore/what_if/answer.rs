@@ -1,0 +1,187 @@
+//! What limited a copy, as results say it.
+
+use super::{Found, Gain, Pair};
+use crate::{config::Resolved, system::Limiter};
+use serde::Serialize;
+
+/// What limited a copy.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LimitedBy {
+    /// The unit at which it shows.
+    pub unit: String,
+    /// `busy`, a stall, `copying`, `queued` or `kernels`.
+    pub state: String,
+    /// Part of the copy's time that the unit was so, 0 to 1.
+    pub fraction: f64,
+    /// Number, from 1, of the copy behind which it waited most of its time.
+    pub behind: Option<usize>,
+    /// Path of the parameter. Where it was measured: none if no parameter alone gains two percent.
+    pub parameter: Option<String>,
+    /// Its value.
+    pub value: Option<String>,
+    /// Whether gains were measured.
+    pub measured: bool,
+    /// What the parameter was relaxed to.
+    pub relaxed_to: Option<String>,
+    /// How much faster the copy then was, in percent.
+    pub gain_percent: Option<f64>,
+    /// A latency or rate that binds together with this depth: `path = value`.
+    pub with: Option<String>,
+    /// The parameter that binds then; none if nothing alone does.
+    pub next: Option<String>,
+    /// Where none gains alone, two that do together.
+    pub together: Option<Pair>,
+    /// The best of those that gain, this one first, if more than one was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub best: Vec<Gain>,
+}
+
+impl LimitedBy {
+    /// What the accounts of a run say.
+    #[must_use]
+    pub fn of(limiter: &Limiter, machine: &Resolved) -> Self {
+        let path = limiter.parameter.as_ref().filter(|path| machine.parameter(path).is_some());
+        Self {
+            unit: limiter.unit.clone(),
+            state: limiter.state.clone(),
+            fraction: limiter.fraction,
+            behind: limiter.behind.map(|place| place + 1),
+            value: path.and_then(|path| machine.parameter(path)).map(|one| one.value.clone()),
+            parameter: path.cloned(),
+            measured: false,
+            relaxed_to: None,
+            gain_percent: None,
+            with: None,
+            next: None,
+            together: None,
+            best: Vec::new(),
+        }
+    }
+
+    /// The same with what was measured.
+    #[must_use]
+    pub fn measured(self, found: Found) -> Self {
+        let Found { best, pair, .. } = found;
+        let none = Self { measured: true, parameter: None, value: None, together: pair, ..self };
+        let Some(first) = best.first().cloned() else { return none };
+        // Of a copy that waits for another the queue is what shows at its own engine.
+        let queued = none.behind.is_some();
+        Self {
+            unit: if queued { none.unit } else { first.unit },
+            state: if queued { none.state } else { first.state },
+            fraction: if queued { none.fraction } else { first.fraction },
+            parameter: Some(first.parameter),
+            value: Some(first.value),
+            relaxed_to: Some(first.relaxed_to),
+            gain_percent: Some(first.gain_percent),
+            with: first.with,
+            next: first.next,
+            best: if best.len() > 1 { best } else { Vec::new() },
+            ..none
+        }
+    }
+
+    /// In few words, for a table.
+    #[must_use]
+    pub fn short(&self) -> String {
+        let seen = format!("{} {} {:.0} %", self.unit, self.state, self.fraction * 100.0);
+        let named = match (&self.parameter, self.measured) {
+            (Some(path), _) => path.as_str(),
+            (None, true) => "nothing alone",
+            (None, false) => return seen,
+        };
+        let gain = self.gain_percent.map(|gain| format!(", +{gain:.0} %")).unwrap_or_default();
+        format!("{named} ({seen}{gain})")
+    }
+
+    /// In words, behind "is limited by".
+    #[must_use]
+    pub fn text(&self) -> String {
+        let with = self.with.as_ref().map(|with| format!(", with {with}")).unwrap_or_default();
+        let share = format!("{} {} {:.0} %{with}", self.unit, self.state, self.fraction * 100.0);
+        let named = self.parameter.iter().zip(&self.value).next().map(|(path, value)| format!("{path} = {value}"));
+        let what = match (self.behind, &named) {
+            (Some(copy), Some(named)) => format!("copy {copy} before it ({share}), and that by {named}"),
+            (Some(copy), None) => format!("copy {copy} before it ({share})"),
+            (None, Some(named)) => format!("{named} ({share})"),
+            (None, None) if self.measured => format!("nothing alone ({share})"),
+            (None, None) => share,
+        };
+        match (&self.gain_percent.zip(self.relaxed_to.as_ref()), &self.together) {
+            (Some((gain, relaxed_to)), _) => format!("{what}; {relaxed_to} gives +{gain:.0} %, {}", self.then()),
+            (None, Some(Pair { parameters: [one, other], relaxed_to: [to, other_to], gain_percent })) => {
+                format!("{what}; {one} and {other} bind together: {to} and {other_to} give +{gain_percent:.0} %")
+            }
+            (None, None) if named.is_some() && !self.measured => format!("{what}, not measured"),
+            (None, None) => what,
+        }
+    }
+
+    fn then(&self) -> String {
+        match &self.next {
+            Some(next) if self.parameter.as_ref() == Some(next) => "it still limits then".to_owned(),
+            Some(next) => format!("then {next} limits"),
+            None => "then nothing alone does".to_owned(),
+        }
+    }
+
+    /// The further ones of [`LimitedBy::best`], a line each.
+    pub fn others(&self) -> impl Iterator<Item = String> + '_ {
+        self.best.iter().skip(1).map(|one| {
+            let Gain { parameter, value, relaxed_to, gain_percent, .. } = one;
+            format!("{parameter} = {value}: {relaxed_to} gives +{gain_percent:.0} %")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+
+    fn limit() -> LimitedBy {
+        let machine = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let parameter = Some("copy_engine.outstanding_reads".to_owned());
+        let (unit, state) = ("gpu.pce14".to_owned(), "outstanding_reads".to_owned());
+        LimitedBy::of(&Limiter { unit, state, fraction: 0.991, parameter, behind: None }, &machine)
+    }
+
+    fn gain(parameter: &str) -> Gain {
+        let text = |text: &str| text.to_owned();
+        let (unit, state, fraction) = (text("gpu.pce14"), text("outstanding_reads"), 0.99);
+        let (value, relaxed_to, gain_percent) = (text("32"), text("64"), 28.7);
+        let (with, next) = (Some(text("root_complex.read_latency = 419 cycles")), Some(text("link.mac_clock")));
+        Gain { parameter: text(parameter), unit, state, fraction, value, relaxed_to, gain_percent, with, next }
+    }
+
+    #[test]
+    fn the_words_say_what_was_measured_and_what_was_not() {
+        assert_eq!(
+            limit().text(),
+            "copy_engine.outstanding_reads = 32 (gpu.pce14 outstanding_reads 99 %), not measured"
+        );
+        let found = Found { best: vec![gain("copy_engine.outstanding_reads")], ..Found::default() };
+        let measured = limit().measured(found);
+        assert_eq!(
+            measured.text(),
+            "copy_engine.outstanding_reads = 32 (gpu.pce14 outstanding_reads 99 %, with root_complex.read_latency = 419 cycles); \
+             64 gives +29 %, then link.mac_clock limits"
+        );
+        assert_eq!(measured.best, [], "one that was asked for stands in the fields alone");
+        assert_eq!(limit().measured(Found::default()).text(), "nothing alone (gpu.pce14 outstanding_reads 99 %)");
+    }
+
+    #[test]
+    fn a_pair_and_a_queue_are_named() {
+        let pair = |text: [&str; 2]| text.map(str::to_owned);
+        let together = Pair { parameters: pair(["a = 1", "b = 2"]), relaxed_to: pair(["2", "4"]), gain_percent: 7.4 };
+        let found = Found { pair: Some(together), ..Found::default() };
+        let text = limit().measured(found).text();
+        assert!(text.ends_with("; a = 1 and b = 2 bind together: 2 and 4 give +7 %"), "{text}");
+        let queued = LimitedBy { behind: Some(3), state: "queued".into(), ..limit() };
+        assert_eq!(
+            queued.text(),
+            "copy 3 before it (gpu.pce14 queued 99 %), and that by copy_engine.outstanding_reads = 32, not measured"
+        );
+    }
+}

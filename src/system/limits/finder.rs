@@ -1,0 +1,253 @@
+//! Collects candidates from the accounts of a copy's time.
+
+use super::{Subject, System};
+use crate::{
+    config::MachineSpec,
+    host::spec::CipherWork,
+    sim::{Activity, Stall},
+    system::{
+        machine::{ENGINE, FIRST_PCE, METERS},
+        outcome::{Candidate, Sort},
+        request::Direction,
+        shares::Shares,
+    },
+    units::{Cycles, Femtos, Frequency},
+};
+use std::{cmp::Ordering, ops::Range};
+
+/// The parameters of those tables of a machine whose fields depend on a choice: paths of all numbers, alphabetically.
+#[derive(Debug)]
+pub(in crate::system) struct Parameters(Vec<String>);
+
+impl Parameters {
+    pub fn of(machine: &MachineSpec) -> Self {
+        let mut paths = Vec::new();
+        let json = serde_json::to_value(machine).unwrap_or_default();
+        for table in ["engine", "aead", "sm", "copy_engine.open_ghash", "link.ide"] {
+            let at = json.pointer(&format!("/{}", table.replace('.', "/")));
+            numbers(at.unwrap_or_default(), table, &mut paths);
+        }
+        Self(paths)
+    }
+}
+
+fn numbers(json: &serde_json::Value, path: &str, into: &mut Vec<String>) {
+    match json {
+        // A clock holds for much at once.
+        serde_json::Value::Object(map) => {
+            let fields = map.iter().filter(|(key, _)| *key != "clock");
+            fields.for_each(|(key, json)| numbers(json, &format!("{path}.{key}"), into));
+        }
+        serde_json::Value::Number(_) => into.push(path.to_owned()),
+        serde_json::Value::String(text) if text.starts_with(|first: char| first.is_ascii_digit()) => {
+            into.push(path.to_owned());
+        }
+        _ => {}
+    }
+}
+
+/// A unit, what it was, and for which part of the copy's time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Evidence {
+    unit: usize,
+    activity: Activity,
+    pub fraction: f64,
+}
+
+/// How much of a copy's time a candidate can account for.
+struct Weight {
+    sort: Sort,
+    bound: f64,
+    likely: f64,
+    used: f64,
+}
+
+/// Finds candidates.
+pub(super) struct Finder<'r> {
+    pub machine: &'r MachineSpec,
+    pub subject: Subject,
+    system: &'r System,
+    parameters: &'r Parameters,
+    shares: &'r Shares,
+    found: Vec<(f64, Candidate)>,
+}
+
+impl<'r> Finder<'r> {
+    pub const fn new(
+        machine: &'r MachineSpec,
+        system: &'r System,
+        parameters: &'r Parameters,
+        subject: Subject,
+        shares: &'r Shares,
+    ) -> Self {
+        Self { machine, subject, system, parameters, shares, found: Vec::new() }
+    }
+
+    /// The names of units and meters, by place.
+    fn names(&self) -> impl Iterator<Item = &'r str> {
+        self.system.units.iter().chain(&self.system.meters).map(|unit| unit.name.as_str())
+    }
+
+    /// For how long any of these units and meters was something: the one that was so longest.
+    fn longest(&self, places: impl Iterator<Item = usize>, activity: Activity) -> Evidence {
+        let none = Evidence { unit: 0, activity, fraction: 0.0 };
+        places.fold(none, |most, unit| {
+            let fraction = self.shares.of(unit, activity);
+            if fraction > most.fraction || most.fraction == 0.0 { Evidence { unit, activity, fraction } } else { most }
+        })
+    }
+
+    /// For how long a unit, or a meter, was something.
+    fn was(&self, unit: &str, activity: Activity) -> Evidence {
+        self.longest(self.names().position(|name| name == unit).into_iter(), activity)
+    }
+
+    pub fn busy(&self, unit: &str) -> Evidence {
+        self.was(unit, Activity::Busy)
+    }
+
+    pub fn stalled(&self, unit: &str, stall: Stall) -> Evidence {
+        self.was(unit, Activity::Stall(stall))
+    }
+
+    /// The copy engines of the copy's direction.
+    fn pces(&self) -> Range<usize> {
+        let (first, readers) = (usize::from(FIRST_PCE), self.system.readers);
+        match self.subject.direction {
+            Direction::D2h => first + readers..first + self.system.pces.len(),
+            Direction::H2d | Direction::D2d => first..first + readers,
+        }
+    }
+
+    /// For how long one of these copy engines stalled for something.
+    pub fn pce(&self, stall: Stall) -> Evidence {
+        self.longest(self.pces(), Activity::Stall(stall))
+    }
+
+    /// For how long the engine of one of them was busy, or the one that they share.
+    pub fn engines(&self) -> Evidence {
+        let first = self.system.units.len() + METERS.len();
+        let own = self.pces().map(|pce| first + pce - usize::from(FIRST_PCE));
+        let own = own.filter(|meter| meter - self.system.units.len() < self.system.meters.len());
+        let shared = self.names().position(|name| name == ENGINE);
+        self.longest(own.chain(shared), Activity::Busy)
+    }
+
+    /// For how long one of them did nothing but send requests.
+    pub fn pce_busy(&self) -> Evidence {
+        self.longest(self.pces(), Activity::Busy)
+    }
+
+    /// For how long reads of host memory waited for others to come back.
+    pub fn window(&self) -> Evidence {
+        self.most([Stall::OutstandingReads, Stall::ReadTags, Stall::ReadBuffer].map(|stall| self.pce(stall)))
+    }
+
+    /// The one that was so for longest.
+    pub fn most<const N: usize>(&self, all: [Evidence; N]) -> Evidence {
+        let none = Evidence { unit: 0, activity: Activity::Idle, fraction: 0.0 };
+        all.into_iter().fold(none, |most, one| if one.fraction > most.fraction { one } else { most })
+    }
+
+    /// The paths of numbers that begin so.
+    pub fn numbers(&self, prefix: &str) -> Vec<&'r str> {
+        self.parameters.0.iter().map(String::as_str).filter(|path| path.starts_with(prefix)).collect()
+    }
+
+    /// A part of the copy's time.
+    pub fn part(&self, time: Femtos, times: u64) -> f64 {
+        let sum = time.0 as f64 * times as f64;
+        if self.subject.time.0 == 0 { 0.0 } else { (sum / self.subject.time.0 as f64).min(1.0) }
+    }
+
+    /// How often a latency that nothing hides may occur: on the way there and back of each message and push, and at both ends.
+    pub const fn round_trips(&self) -> u64 {
+        4 * self.subject.messages + 4
+    }
+
+    /// A rate, which can account for all the time in which its unit is busy.
+    pub fn rate(&mut self, parameter: &str, evidence: Evidence) {
+        // What works nearly all the time is the bottleneck, whatever others wait for.
+        let likely = if evidence.fraction > 0.9 { 1.2 } else { 0.8 } * evidence.fraction;
+        self.found(
+            parameter,
+            evidence,
+            Weight { sort: Sort::Rate, bound: evidence.fraction, likely, used: evidence.fraction },
+        );
+    }
+
+    /// A depth that was used up for a part of the time.
+    pub fn depth(&mut self, parameter: &str, evidence: Evidence) {
+        self.likely_depth(parameter, evidence, evidence.fraction);
+    }
+
+    /// A depth that was used up for a part of the time, and probably accounts for `likely` of it.
+    pub fn likely_depth(&mut self, parameter: &str, evidence: Evidence, likely: f64) {
+        let bound = evidence.fraction;
+        self.found(parameter, evidence, Weight { sort: Sort::Depth, bound, likely, used: 0.0 });
+    }
+
+    /// A cost or a rate of a unit that also does other work: it accounts for `part` of the time, known from what the unit had to do.
+    pub fn cost(&mut self, parameter: &str, evidence: Evidence, part: f64) {
+        let likely = part.min(evidence.fraction);
+        self.found(parameter, evidence, Weight { sort: Sort::Rate, bound: part, likely, used: likely });
+    }
+
+    /// A rate that can account for `bound` of the time, and does for `likely` of it.
+    pub fn may(&mut self, parameter: &str, evidence: Evidence, bound: f64, likely: f64) {
+        self.found(parameter, evidence, Weight { sort: Sort::Rate, bound, likely, used: likely });
+    }
+
+    /// Something that is no bottleneck by itself but may help.
+    pub fn remedy(&mut self, parameter: &str, evidence: Evidence, bound: f64, likely: f64) {
+        self.found(parameter, evidence, Weight { sort: Sort::Remedy, bound, likely, used: 0.0 });
+    }
+
+    /// A latency: it accounts for at most the time in which depths were used up by it, or for so many round trips.
+    pub fn latency(&mut self, parameter: &str, evidence: Evidence, latency: Femtos) {
+        let bound = self.part(latency, self.round_trips()).max(evidence.fraction);
+        self.found(parameter, evidence, Weight { sort: Sort::Latency, bound, likely: bound * 0.3, used: 0.0 });
+    }
+
+    /// Whether the CPU's cipher seals or opens, rather than only copies.
+    fn seals(&self) -> bool {
+        self.machine.sealed_path() && matches!(self.machine.cipher.work, CipherWork::Seal | CipherWork::Reseal)
+    }
+
+    fn found(&mut self, parameter: &str, evidence: Evidence, weight: Weight) {
+        let Weight { sort, bound, likely, used } = weight;
+        let unit = self.names().nth(evidence.unit).unwrap_or_default().to_owned();
+        let state = match evidence.activity {
+            Activity::Stall(stall) => stall.name(),
+            Activity::Busy if unit == "host.cipher" && !self.seals() => "copying",
+            Activity::Busy => "busy",
+            Activity::Idle => "idle",
+        };
+        let candidate = Candidate {
+            parameter: parameter.to_owned(),
+            unit,
+            state: state.to_owned(),
+            fraction: evidence.fraction,
+            bound: bound.min(1.0),
+            sort,
+            used,
+        };
+        match self.found.iter_mut().find(|(_, known)| known.parameter == parameter) {
+            Some((known, _)) if *known >= likely => {}
+            Some(known) => *known = (likely, candidate),
+            None => self.found.push((likely, candidate)),
+        }
+    }
+
+    /// All that can account for at least that part of the time, the likeliest first.
+    pub fn candidates(mut self, least: f64) -> Vec<Candidate> {
+        self.found.retain(|(_, candidate)| candidate.bound >= least);
+        self.found.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
+        self.found.into_iter().map(|(_, candidate)| candidate).collect()
+    }
+}
+
+/// So many cycles of a clock.
+pub(super) fn time(cycles: Cycles, clock: Frequency) -> Femtos {
+    Femtos((u128::from(cycles.0) * 1_000_000_000_000_000 / u128::from(clock.0.max(1))).min(u128::from(u64::MAX)) as u64)
+}

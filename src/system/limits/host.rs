@@ -1,0 +1,134 @@
+//! What the driver, the CPU's cipher and private memory may limit.
+
+use super::{
+    Direction, Finder, Memory, Pages,
+    finder::{Evidence, time},
+};
+use crate::{
+    host::spec::CipherWork,
+    sim::Stall,
+    units::{BytesPerCycle, Cycles},
+};
+
+/// A page, as first touches are counted.
+const PAGE: u64 = 4096;
+
+pub(super) fn find(finder: &mut Finder<'_>) {
+    let (machine, subject) = (finder.machine, finder.subject);
+    let (spec, secure) = (&machine.driver, machine.sealed_path());
+    let messages = subject.messages.max(1);
+    let driver = finder.busy("host.driver");
+    let mut each = |name: &str, cost: Cycles, times: u64| {
+        let part = finder.part(time(cost, machine.cpu.clock), times);
+        finder.cost(&format!("driver.{name}"), driver, part);
+    };
+    if subject.direction == Direction::D2d {
+        each("launch", spec.launch, 1);
+        return;
+    }
+    each("call", spec.call, 1);
+    match subject.direction {
+        _ if !subject.flushed => {}
+        Direction::D2h => each("cold_call.d2h", spec.cold_call.d2h, 1),
+        _ => each("cold_call.h2d", spec.cold_call.h2d, 1),
+    }
+    each("push", spec.push, messages);
+    each("completion", spec.completion, messages);
+    if secure {
+        each("cold_call.secure", spec.cold_call.secure, u64::from(subject.flushed));
+        each("secure_push", spec.secure_push, messages);
+        each("secure_completion", spec.secure_completion, messages);
+    }
+    if secure || subject.memory == Memory::Pageable {
+        depths(finder, secure);
+        cipher(finder, secure);
+        memory(finder);
+    }
+}
+
+/// What the driver may have under way.
+fn depths(finder: &mut Finder<'_>, secure: bool) {
+    let window = match finder.subject.memory {
+        Memory::Pinned => "in_flight",
+        Memory::Pageable if secure => "in_flight_pageable",
+        Memory::Pageable => "in_flight_plain",
+    };
+    let way = if finder.subject.direction == Direction::D2h { "d2h" } else { "h2d" };
+    let full = finder.stalled("host.driver", Stall::PushesInFlight);
+    finder.depth(&format!("driver.{window}.{way}"), full);
+    let full = finder.stalled("host.driver", Stall::StagingFull);
+    finder.depth("staging.buffers", full);
+    if !finder.machine.cipher.on_caller {
+        let all_work = finder.stalled("host.driver", Stall::HostCipher);
+        // All threads at work are waited for as well by a driver that has nothing left to hand them.
+        finder.likely_depth("cipher.threads", all_work, all_work.fraction * 0.5);
+    }
+}
+
+/// The work of the cipher's threads.
+fn cipher(finder: &mut Finder<'_>, secure: bool) {
+    let (machine, subject) = (finder.machine, finder.subject);
+    let (spec, driver) = (&machine.cipher, &machine.driver);
+    let work = Work::of(finder);
+    let outward = subject.direction == Direction::D2h;
+    let (seals, opens) = match (secure, spec.work) {
+        (true, CipherWork::Seal) => (!outward, outward),
+        (true, CipherWork::Reseal) => (true, true),
+        _ => (false, false),
+    };
+    if seals {
+        work.rate(finder, "cipher.seal_rate", spec.seal_rate, subject.bytes);
+    }
+    if opens {
+        work.rate(finder, "cipher.open_rate", spec.open_rate, subject.bytes);
+    }
+    if seals || opens {
+        work.cost(finder, "cipher.per_message", spec.per_message, subject.messages);
+    } else if spec.work != CipherWork::InPlace || !secure {
+        work.rate(finder, "driver.pageable_copy_rate", driver.pageable_copy_rate, subject.bytes);
+    }
+    if subject.bytes <= driver.small.limit.0 {
+        work.rate(finder, "driver.small.rate", driver.small.rate, subject.bytes);
+    }
+    if subject.bytes <= driver.small.limit.0 && (subject.flushed || subject.pages != Pages::Warm) {
+        work.cost(finder, "driver.small.secure_cold_line", driver.small.secure_cold_line, PAGE / 64);
+        work.rate(finder, "driver.small.secure_cold_rate", driver.small.secure_cold_rate, subject.bytes);
+    }
+}
+
+/// What private memory adds to that work.
+fn memory(finder: &mut Finder<'_>) {
+    let (spec, bytes) = (&finder.machine.memory, finder.subject.bytes);
+    let (work, pages) = (Work::of(finder), bytes.div_ceil(PAGE));
+    work.rate(finder, "memory.llc_rate", spec.llc_rate, bytes);
+    work.rate(finder, "memory.dram_rate", spec.dram_rate, bytes);
+    match finder.subject.memory {
+        _ if finder.subject.pages != Pages::Fresh => {}
+        Memory::Pageable => work.cost(finder, "memory.first_touch", spec.first_touch, pages),
+        Memory::Pinned => work.cost(finder, "memory.first_touch_pinned", spec.first_touch_pinned, pages),
+    }
+}
+
+/// Work on the cipher's threads.
+struct Work {
+    busy: Evidence,
+    threads: u64,
+}
+
+impl Work {
+    fn of(finder: &Finder<'_>) -> Self {
+        let on_caller = finder.machine.cipher.on_caller;
+        let threads = if on_caller { 1 } else { u64::from(finder.machine.cipher.threads).max(1) };
+        Self { busy: finder.busy("host.cipher"), threads }
+    }
+
+    fn rate(&self, finder: &mut Finder<'_>, path: &str, rate: BytesPerCycle, bytes: u64) {
+        self.cost(finder, path, Cycles(rate.cycles_for(bytes)), 1);
+    }
+
+    /// Each thread bears its part; but as long as the window is not full of messages, one thread's work may be all that is waited for.
+    fn cost(&self, finder: &mut Finder<'_>, path: &str, cost: Cycles, times: u64) {
+        let part = finder.part(time(cost, finder.machine.cpu.clock), times).min(self.busy.fraction);
+        finder.may(path, self.busy, part, part / self.threads as f64);
+    }
+}

@@ -1,0 +1,84 @@
+//! Copies that spend their time in queues: behind other copies on their engine or stream, or behind kernels on their stream.
+
+use super::none;
+use crate::{
+    system::{
+        outcome::{CopyOutcome, Limiter},
+        request::Direction,
+    },
+    units::Femtos,
+};
+
+/// A copy that waits for more than this part of its time is limited by what it waits for.
+const MOSTLY: f64 = 0.5;
+
+/// Names, for each copy that waits for most of its time, the copy behind which it waits longest, or else the kernels.
+///
+/// In the order of the copies' calls: what limits the copy in front is known then.
+pub(in crate::system) fn name_queues(copies: &mut [CopyOutcome], streams: &[Option<u32>]) {
+    for place in 0..copies.len() {
+        let copy = &copies[place];
+        let (time, begin) = (copy.end.0.saturating_sub(copy.start.0), copy.device.map_or(copy.end, |(begin, _)| begin));
+        let waits = begin.0.saturating_sub(copy.start.0);
+        if waits as f64 <= MOSTLY * time as f64 {
+            continue;
+        }
+        let behind = longest(copies, streams, place, begin);
+        let copies_took = behind.map_or(0, |(_, all)| all);
+        // What is neither a copy before it nor the host's own work before the launch is a kernel or an event on its stream.
+        let launched = streams.get(place).is_some_and(Option::is_some) && copy.returned.0 < begin.0;
+        let kernels = if launched { begin.0.saturating_sub(copy.returned.0).saturating_sub(copies_took) } else { 0 };
+        let part = |time_of: u64| time_of as f64 / time.max(1) as f64;
+        match behind {
+            Some((front, all)) if part(all) > MOSTLY || all > kernels && part(all + kernels) > MOSTLY => {
+                queue_behind(copies, place, front, part(all));
+            }
+            _ if part(kernels + copies_took) > MOSTLY => wait_for_kernels(copies, place, part(kernels)),
+            _ => {}
+        }
+    }
+}
+
+fn queue_behind(copies: &mut [CopyOutcome], place: usize, front: usize, fraction: f64) {
+    let unit = match copies[place].direction {
+        Direction::H2d => "gpu.front_end_read",
+        Direction::D2h => "gpu.front_end_write",
+        Direction::D2d => "gpu.compute",
+    };
+    let parameter = copies[front].limited_by.parameter.clone();
+    let limiter = Limiter { unit: unit.into(), state: "queued".into(), fraction, parameter, behind: Some(front) };
+    copies[place].candidates = copies[front].candidates.clone();
+    copies[place].limited_by = limiter;
+}
+
+fn wait_for_kernels(copies: &mut [CopyOutcome], place: usize, fraction: f64) {
+    copies[place].limited_by = Limiter { unit: "gpu.compute".into(), state: "kernels".into(), fraction, ..none() };
+}
+
+/// The copy before this one that it waits for longest, and for how long it waits for all of them.
+fn longest(copies: &[CopyOutcome], streams: &[Option<u32>], place: usize, begin: Femtos) -> Option<(usize, u64)> {
+    let copy = &copies[place];
+    let before = |front: usize| {
+        let same_engine = copies[front].direction == copy.direction;
+        let same_stream = streams.get(front).copied().flatten().is_some_and(|stream| streams[place] == Some(stream));
+        same_engine || same_stream
+    };
+    let mut waits = Vec::new();
+    for (front, other) in copies[..place].iter().enumerate().rev().take(MOST_BEFORE) {
+        if let Some(span) = other.device.filter(|_| before(front)) {
+            waits.push((front, (span.0.max(copy.start), span.1.min(begin))));
+        }
+    }
+    waits.retain(|(_, (from, to))| to > from);
+    let longest = waits.iter().max_by_key(|(_, (from, to))| to.0 - from.0)?.0;
+    waits.sort_by_key(|(_, span)| *span);
+    let (mut all, mut until) = (0, Femtos(0));
+    for (_, (from, to)) in waits {
+        all += to.0.saturating_sub(from.max(until).0);
+        until = until.max(to);
+    }
+    Some((longest, all))
+}
+
+/// Copies that are looked back at: what lies further back has ended, or lies behind these in the same queue.
+const MOST_BEFORE: usize = 256;
