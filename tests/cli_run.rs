@@ -117,8 +117,13 @@ fn the_results_have_their_fields_and_add_up() {
         let rate = number("bytes") * 1e3 / (number("end_ps") - number("start_ps"));
         assert!((rate / number("gb_per_s") - 1.0).abs() < 1e-4, "{copy:#}");
         let parts = &copy["limited_by_parts"];
-        let named = format!("{} {} ", parts["unit"].as_str().unwrap(), parts["state"].as_str().unwrap());
-        assert!(copy["limited_by"].as_str().unwrap().starts_with(&named), "{copy:#}");
+        let seen = format!("({} {} ", parts["unit"].as_str().unwrap(), parts["state"].as_str().unwrap());
+        let named = format!("{} = {} ", parts["parameter"].as_str().unwrap(), parts["value"].as_str().unwrap());
+        let limit = copy["limited_by"].as_str().unwrap();
+        assert!(limit.starts_with(&named) && limit.contains(&seen), "{copy:#}");
+        // Only the copy that ends last is measured.
+        let last = copy["end_ps"] == rows[2]["end_ps"];
+        assert_eq!((&parts["measured"], parts["gain_percent"].is_number()), (&json!(last), last), "{copy:#}");
     }
     assert_eq!(rows[0]["end_ps"], rows[1]["start_ps"]);
     let units = results["units"].as_object().unwrap();

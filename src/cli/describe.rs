@@ -2,10 +2,12 @@
 
 use super::{Failure, machine::MachineArguments, output};
 use crate::config::{Kind, Parameter, Resolved};
+use crate::system::fixed;
+use crate::units::Fixed;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 
-/// Shows a machine: each parameter with its value, its origin and the range in which it may lie.
+/// Shows a machine: each parameter with its value, its origin and the range in which it may lie, and what is fixed in the code.
 ///
 /// The origin is one of: documented (a public source states it), measured (published measurements give it), calibrated
 /// (fitted so that the model meets measurements), assumed (nobody has published it; the source gives the reason), user
@@ -28,7 +30,7 @@ pub struct Describe {
 enum Format {
     /// A table by unit of the machine.
     Text,
-    /// Fields name, summary, digest, layers, designs, counts, switches, parameters.
+    /// Fields name, summary, digest, layers, designs, counts, switches, parameters, fixed.
     Json,
     /// A configuration file that stands on its own.
     Toml,
@@ -71,8 +73,16 @@ fn text(resolved: &Resolved) -> String {
         let range = range(one);
         lines.push(format!("{:paths$}  {:values$}  {kind:10}  {range:ranges$}  {source}", one.path, one.value));
     }
+    lines.extend([String::new(), "fixed in this version:".into(), String::new()]);
+    let widths = (fixed().map(|one| one.name.len()).max(), fixed().map(|one| amount(one).len()).max());
+    let (names, amounts) = (widths.0.unwrap_or(0), widths.1.unwrap_or(0));
+    lines.extend(fixed().map(|one| format!("{:names$}  {:amounts$}  {}", one.name, amount(one), one.why)));
     lines.push(String::new());
     lines.join("\n")
+}
+
+fn amount(one: &Fixed) -> String {
+    format!("{} {}", one.value, one.unit)
 }
 
 fn range(parameter: &Parameter) -> String {
@@ -105,5 +115,6 @@ fn to_json(resolved: &Resolved) -> serde_json::Value {
         "counts": counts,
         "switches": switches,
         "parameters": resolved.parameters.iter().map(parameter).collect::<Vec<_>>(),
+        "fixed": fixed().collect::<Vec<_>>(),
     })
 }

@@ -15,6 +15,7 @@
 //! The draws come from a fixed seed, so that a run repeats.
 
 use super::spec::MemorySpec;
+use crate::units::Fixed;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
@@ -36,6 +37,28 @@ const ENOUGH: u64 = 16;
 
 /// Sweeps after which repeated copies of a buffer find the caches as they leave them.
 const WARM_SWEEPS: u64 = 3;
+
+/// What of the caches no configuration changes.
+pub const FIXED: &[Fixed] = &[
+    Fixed {
+        name: "memory.l2_granule",
+        value: L2_GRANULE,
+        unit: "B",
+        why: "what the modelled L2 holds or drops as a whole; assumed",
+    },
+    Fixed {
+        name: "memory.llc_granule",
+        value: LLC_GRANULE,
+        unit: "B",
+        why: "the same of the last-level cache; assumed",
+    },
+    Fixed {
+        name: "memory.warm_sweeps",
+        value: WARM_SWEEPS,
+        unit: "sweeps",
+        why: "passes over a warm buffer before the run, after which caches are as repeated copies leave them",
+    },
+];
 
 /// Bytes of a pass that were not where they are cheapest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -26,6 +26,7 @@ use super::{
     memory::{HostState, Touch},
     spec::{CipherSpec, CipherWork, DriverSpec, SmallSpec},
 };
+use crate::units::Fixed;
 use crate::{
     sim::{Activity, In, Now, Out, Wake},
     units::{BytesPerCycle, Femtos},
@@ -36,6 +37,12 @@ use std::collections::BTreeMap;
 const LINE: u64 = 64;
 /// See [`LINE`].
 const PAGE: u64 = 4096;
+
+/// What of the cipher no configuration changes.
+pub const FIXED: &[Fixed] = &[
+    Fixed { name: "memory.line", value: LINE, unit: "B", why: "a cache line of x86" },
+    Fixed { name: "memory.page", value: PAGE, unit: "B", why: "a page of x86, and of staging" },
+];
 
 /// Ports of the cipher.
 pub struct CipherPorts<'a> {

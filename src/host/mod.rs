@@ -30,5 +30,8 @@ pub use memory::{FAULT_POINTS, HostState};
 pub use private::{CopyData, CopyPort, PrivateMemory, Sink, Source};
 pub use staging::{Slot, SlotId};
 
+/// What of the host's side no configuration changes.
+pub const FIXED: [&[crate::units::Fixed]; 3] = [cipher::FIXED, caches::FIXED, driver::FIXED];
+
 #[cfg(test)]
 mod tests;

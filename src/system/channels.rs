@@ -4,6 +4,7 @@ use super::machine::{
     CIPHER, COMPUTE, DRIVER, FIRST_PCE, FRONT_END_READ, FRONT_END_WRITE, FRONT_ENDS, GPU_PORT, HBM, HOST_PORT,
     ROOT_COMPLEX, SCHEDULER, SMS, TAG_QUEUE,
 };
+use crate::units::Fixed;
 use crate::{
     config::MachineSpec,
     gpu::{
@@ -25,6 +26,28 @@ const HANDOVER: usize = 64;
 const PORT_DEPTH: usize = 16;
 /// Room for what comes without credits: completions, which their reader has asked for.
 const UNBOUNDED: usize = 1 << 16;
+
+/// What of the channels no configuration changes.
+pub const FIXED: &[Fixed] = &[
+    Fixed {
+        name: "channels.handover",
+        value: HANDOVER as u64,
+        unit: "entries",
+        why: "queues that only hand over what is bounded elsewhere, such as jobs, pushes and entries of the tag queue",
+    },
+    Fixed {
+        name: "channels.port_depth",
+        value: PORT_DEPTH as u64,
+        unit: "TLPs",
+        why: "queue of each source in front of a link port; assumed",
+    },
+    Fixed {
+        name: "channels.unbounded",
+        value: UNBOUNDED as u64,
+        unit: "TLPs",
+        why: "queues of what comes without credits: completions, which their reader has asked for",
+    },
+];
 
 /// Queues and wires.
 pub(super) struct Channels {

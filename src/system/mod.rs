@@ -6,6 +6,7 @@ mod build;
 mod channels;
 mod data;
 mod faults;
+mod fixed;
 mod late;
 mod limits;
 mod machine;
@@ -18,6 +19,7 @@ mod shares;
 #[cfg(test)]
 pub(crate) use data::planted;
 pub use faults::{FaultPoint, counters, fault_points};
+pub use fixed::fixed;
 pub use outcome::{
     Candidate, Catch, CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, Sort, TagQueueOutcome,
     UnitOutcome,

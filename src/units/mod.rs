@@ -10,8 +10,10 @@
 //!
 //! All are exact integers: a text that is not a whole number of the base unit is an error, as is a number without a unit.
 
+mod fixed;
 mod quantity;
 mod types;
 
+pub use fixed::Fixed;
 pub use quantity::{Kind, QuantityError, Scale};
 pub use types::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency, KINDS};

@@ -25,11 +25,19 @@ pub use release::{Flush, Reduction, Semaphore};
 pub use rule::{LaunchError, Rule};
 pub use transfer::{Lines, Operation, Order, Pattern, Transfer};
 
+use crate::units::Fixed;
+
 /// Bytes of an authentication tag.
 pub const TAG_BYTES: u64 = 16;
 
 /// Bytes of the IV that an encryption writes back.
 pub const IV_BYTES: u64 = 12;
+
+/// What of a launch no configuration changes.
+pub const FIXED: &[Fixed] = &[
+    Fixed { name: "copy_engine.tag", value: TAG_BYTES, unit: "B", why: "a tag of AES-GCM as the open driver has it" },
+    Fixed { name: "copy_engine.iv", value: IV_BYTES, unit: "B", why: "an IV of AES-GCM as the open driver has it" },
+];
 
 /// INTERRUPT_TYPE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

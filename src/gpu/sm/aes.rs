@@ -13,6 +13,7 @@
 use super::spec::AesKernel;
 use super::warp::{Quad, Register, SharedMemory, Values, Warp, given, uniform};
 use crate::gcm::aes::RoundKeys;
+use crate::units::Fixed;
 
 /// Copies of the S-box: four threads share one.
 const S_BOX_COPIES: u32 = 8;
@@ -20,6 +21,17 @@ const S_BOX_COPIES: u32 = 8;
 /// Instructions of integer lanes for a block of AES-256, bitsliced over 32 blocks of a thread: what 1.47 Tb/s of AES-128 in counter mode on a V100
 /// (Hajihassani et al. 2019; 80 SMs of 64 lanes at 1.53 GHz) leave for a round, 68, times 14.
 const BITSLICED: u32 = 955;
+
+/// What of these kernels no configuration changes.
+pub const FIXED: &[Fixed] = &[
+    Fixed { name: "sm.aes.s_box_copies", value: S_BOX_COPIES as u64, unit: "copies", why: "four threads share one" },
+    Fixed {
+        name: "sm.aes.bitsliced",
+        value: BITSLICED as u64,
+        unit: "instructions",
+        why: "for a block, from published throughput (Hajihassani et al. 2019)",
+    },
+];
 
 /// AES's tables and keys in shared memory.
 #[derive(Debug, Clone)]

@@ -11,6 +11,7 @@
 
 use super::warp::{Quad, Register, SharedMemory, Unit, Values, Warp, given, uniform};
 use crate::gcm::field::Element;
+use crate::units::Fixed;
 use std::collections::VecDeque;
 
 /// Copies of a table side by side: eight threads read in one pass, each its own copy.
@@ -18,6 +19,22 @@ const COPIES: u32 = 8;
 
 /// Rows on their way before the first is used, four registers each.
 const AHEAD: u32 = 8;
+
+/// What of these kernels no configuration changes.
+pub const FIXED: &[Fixed] = &[
+    Fixed {
+        name: "sm.ghash.table_copies",
+        value: COPIES as u64,
+        unit: "copies",
+        why: "eight threads read 16 bytes in one pass over the banks, each its own copy",
+    },
+    Fixed {
+        name: "sm.ghash.rows_ahead",
+        value: AHEAD as u64,
+        unit: "rows",
+        why: "loads on their way before the first is used: registers of a thread",
+    },
+];
 
 /// The words of an element.
 #[must_use]

@@ -20,11 +20,29 @@ use super::{
     warp::{Instruction, Quad, SharedMemory, THREADS, Unit, Values, Warp, given, uniform},
 };
 use crate::gcm::{aes::RoundKeys, field::Element, message::Direction};
+use crate::units::Fixed;
 
 /// Steps whose blocks the tensor cores sum before a multiplication.
 pub const GROUP: usize = 32;
 /// Integer instructions to bring the low bits of the counters of a block into four words.
 const COLLECT: u32 = 128;
+
+/// What of the kernels no configuration changes.
+pub const FIXED: &[Fixed] = &[
+    Fixed {
+        name: "sm.tensor.group",
+        value: GROUP as u64,
+        unit: "steps",
+        why: "blocks that tensor cores sum before a multiplication",
+    },
+    Fixed {
+        name: "sm.tensor.collect",
+        value: COLLECT as u64,
+        unit: "instructions",
+        why: "to bring the low bits of 128 counters into four words",
+    },
+    Fixed { name: "sm.warp", value: THREADS as u64, unit: "threads", why: "a warp of every NVIDIA GPU" },
+];
 /// Levels within a warp.
 const LEVELS: u32 = THREADS.trailing_zeros();
 

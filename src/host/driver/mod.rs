@@ -32,6 +32,7 @@ mod push;
 mod streams;
 mod transfer;
 
+pub(super) use plan::FIXED;
 pub use plan::{CopyOutcome, CopyPlan, Direction, DriverOptions, Memory};
 pub use program::{Operation, Pages, Step};
 pub use push::{NonceStreams, Nonces, Order, OrderKind, Push, Pushes, Semaphore, StreamTask};
@@ -220,7 +221,7 @@ impl Driver {
         if self.finished() {
             return Wake::on_port(Activity::Idle);
         }
-        let waiting = self.waiting(ports.memory);
+        let waiting = self.waiting(&mut ports);
         if self.works_on_a_job() {
             return Wake::on_port(waiting);
         }
@@ -233,18 +234,28 @@ impl Driver {
         self.options.on_caller && self.current.as_ref().is_some_and(|current| current.transfer.jobs_outstanding())
     }
 
+    /// Whether jobs have been handed out that no thread of the cipher has begun: then it is the cipher that fills window and slots.
+    fn jobs_wait(transfer: &Transfer, jobs: &mut Out<'_, CipherJob>) -> bool {
+        let handed_out = transfer.next_job();
+        let waits = jobs.pops() < handed_out;
+        if waits {
+            jobs.watch_pops(handed_out);
+        }
+        waits
+    }
+
     /// What the thread waits for when it has no task.
-    fn waiting(&self, memory: &HostState) -> Activity {
+    fn waiting(&self, ports: &mut DriverPorts<'_>) -> Activity {
         let Some(Current { transfer, .. }) = &self.current else {
             return if self.syncing { Activity::Stall(Stall::Completion) } else { Activity::Idle };
         };
         Activity::Stall(if self.landed.is_some() {
             Stall::AuthDependency
-        } else if self.works_on_a_job() {
+        } else if self.works_on_a_job() || Self::jobs_wait(transfer, &mut ports.jobs) {
             Stall::HostCipher
         } else if transfer.window_is_full() {
             Stall::PushesInFlight
-        } else if transfer.lacks_slots(memory) {
+        } else if transfer.lacks_slots(ports.memory) {
             Stall::StagingFull
         } else if transfer.jobs_outstanding() {
             Stall::HostCipher

@@ -1,6 +1,7 @@
 //! What the driver is asked to copy, and what became of it.
 
 use super::program::Pages;
+use crate::units::Fixed;
 use crate::{
     host::{
         cipher::JobKind,
@@ -101,6 +102,14 @@ pub(super) enum Flow {
 
 /// Bytes of a launch that needs no staging: what one line of the copy engine takes with room to spare.
 pub(super) const PIECE: Bytes = Bytes(1 << 30);
+
+/// What of the driver no configuration changes.
+pub const FIXED: &[Fixed] = &[Fixed {
+    name: "driver.plain_launch",
+    value: PIECE.0,
+    unit: "B",
+    why: "longest launch of a copy that needs no staging: a copy engine takes more than this in one line",
+}];
 
 impl CopyPlan {
     pub(super) const fn flow(&self, secure: bool) -> Flow {

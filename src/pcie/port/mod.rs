@@ -47,6 +47,7 @@ use super::{
     packet::{Kind, Tlp},
     spec::{CreditSpec, LinkSpec},
 };
+use crate::units::Fixed;
 use crate::{
     sim::{Clock, Now, Queue, Wake, Wakes, Wire},
     units::Femtos,
@@ -66,6 +67,47 @@ pub use late::Lateness;
 const SEQUENCES: u16 = 4096;
 /// Longest time between two UpdateFC of a finite pool (PCI Express base specification: 30 us).
 const LONGEST_UPDATE_INTERVAL: Femtos = Femtos(30_000_000_000);
+
+/// What of a port no configuration changes.
+pub const FIXED: &[Fixed] = &[
+    Fixed {
+        name: "link.bytes_per_cycle",
+        value: 4 * stream::DW_PER_CYCLE,
+        unit: "B",
+        why: "a MAC of 16 DW: four symbol times of 16 lanes",
+    },
+    Fixed {
+        name: "link.cycles_per_bubble",
+        value: stream::DATA_CYCLES,
+        unit: "cycles",
+        why: "data cycles between two empty ones: 128b/130b",
+    },
+    Fixed {
+        name: "link.block",
+        value: 4 * stream::DW_PER_BLOCK,
+        unit: "B",
+        why: "a block on 16 lanes, as ordered sets replace",
+    },
+    Fixed { name: "link.sequences", value: SEQUENCES as u64, unit: "TLPs", why: "12-bit sequence numbers" },
+    Fixed {
+        name: "link.replays",
+        value: replay::REPLAYS as u64,
+        unit: "replays",
+        why: "replays without progress before the next one retrains the link: REPLAY_NUM of two bits",
+    },
+    Fixed {
+        name: "link.credit_repetition",
+        value: LONGEST_UPDATE_INTERVAL.0 / 1_000_000,
+        unit: "ns",
+        why: "an unchanged UpdateFC is repeated at least so often",
+    },
+    Fixed {
+        name: "link.credit_rest",
+        value: pool::REST as u64,
+        unit: "repetitions",
+        why: "repetitions after which an idle link sends no more; it would be in L1",
+    },
+];
 
 /// Which end of the link a port is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -61,7 +61,7 @@ const REPETITIONS: u32 = 4;
 
 /// Repetitions of an unchanged update after which there are no more until a TLP has come: a second of them. A link that idles for so long would
 /// be in L1, where nothing is sent; that an idle link needs no work is also why idle time costs a simulation nothing.
-const REST: u32 = 33_334;
+pub(super) const REST: u32 = 33_334;
 
 /// Data credits of the largest non-posted request: an AtomicOp of two operands of 16 bytes.
 const LARGEST_NON_POSTED: u32 = 2;

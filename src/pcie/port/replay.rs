@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Replays in a row after which the next one retrains the link.
-const REPLAYS: u32 = 3;
+pub(super) const REPLAYS: u32 = 3;
 
 /// The replay buffer of a transmitter.
 #[derive(Debug)]

@@ -5,13 +5,13 @@
 //! count only the DW that tokens, TLPs and idle may use.
 
 /// DW per cycle of the MAC.
-const DW_PER_CYCLE: u64 = 16;
+pub(super) const DW_PER_CYCLE: u64 = 16;
 /// DW per symbol time: one byte on each of 16 lanes.
 const DW_PER_SYMBOL: u64 = 4;
 /// DW per block.
-const DW_PER_BLOCK: u64 = 64;
+pub(super) const DW_PER_BLOCK: u64 = 64;
 /// Cycles with data between two gearbox bubbles.
-const DATA_CYCLES: u64 = 64;
+pub(super) const DATA_CYCLES: u64 = 64;
 
 /// The map between positions in the stream and MAC cycles.
 ///

@@ -205,8 +205,10 @@ impl<'r> Finder<'r> {
 
     /// A latency: it accounts for at most the time in which depths were used up by it, or for so many round trips.
     pub fn latency(&mut self, parameter: &str, evidence: Evidence, latency: Femtos) {
-        let bound = self.part(latency, self.round_trips()).max(evidence.fraction);
-        self.found(parameter, evidence, Weight { sort: Sort::Latency, bound, likely: bound * 0.3, used: 0.0 });
+        let serial = self.part(latency, self.round_trips());
+        let likely = 0.3 * if evidence.fraction > 0.0 { evidence.fraction } else { serial };
+        let bound = serial.max(evidence.fraction);
+        self.found(parameter, evidence, Weight { sort: Sort::Latency, bound, likely, used: 0.0 });
     }
 
     /// Whether the CPU's cipher seals or opens, rather than only copies.

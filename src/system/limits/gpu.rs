@@ -39,8 +39,7 @@ fn reads(finder: &mut Finder<'_>) {
     finder.depth("link.read_tags", tags);
     // On the way to the host what the buffer holds is read from device memory.
     let outward = finder.subject.direction == Direction::D2h;
-    let buffer = if outward { [Stall::ReadData, Stall::LinkBusy] } else { [Stall::ReadBuffer, Stall::ReadBuffer] };
-    let buffer = finder.most(buffer.map(|stall| finder.pce(stall)));
+    let buffer = finder.pce(if outward { Stall::ReadData } else { Stall::ReadBuffer });
     finder.depth("copy_engine.read_buffer", buffer);
     let spec = &finder.machine.copy_engine;
     let request = if outward { spec.burst.0 } else { finder.machine.link.max_read_request.0 };
@@ -58,7 +57,8 @@ fn launches(finder: &mut Finder<'_>) {
     let messages = finder.stalled(front_end, Stall::MessagesInFlight);
     finder.depth("copy_engine.messages_in_flight", messages);
     let stripes = finder.stalled(front_end, Stall::StripesInFlight);
-    finder.depth("copy_engine.stripes_in_flight", stripes);
+    // What has come of a stripe is bound by the copy engines first.
+    finder.likely_depth("copy_engine.stripes_in_flight", stripes, stripes.fraction * 0.7);
     let order = finder.stalled(front_end, Stall::Order);
     for (path, cycles) in
         [("fetch", spec.fetch), ("launch", spec.launch), ("flush", spec.flush), ("turnaround", spec.turnaround)]
