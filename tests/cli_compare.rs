@@ -80,7 +80,7 @@ fn a_row_is_what_run_gives() {
         let arguments = ["run", "h100-nvl-tdx", "--design", "direct", "--design", "overlap", "--copy", &way];
         let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
             .args(arguments)
-            .args(["--data", "none", "--format", "json"])
+            .args(["--data", "none", "--what-if", "0", "--format", "json"])
             .output()
             .expect("the program runs");
         let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");

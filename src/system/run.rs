@@ -13,14 +13,14 @@ use crate::{
     units::Femtos,
 };
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 
 /// What is remembered of a copy while its bytes are in the machine.
 struct Asked {
     direction: Direction,
     bytes: u64,
     memory: Memory,
-    /// The stream that it is on, where a program says.
-    stream: Option<u32>,
+    place: limits::Place,
     pages: Pages,
     /// Whether the program drives out the caches before it.
     flushed: bool,
@@ -59,22 +59,25 @@ fn asked(request: &Request) -> Vec<Asked> {
             direction,
             bytes,
             memory,
-            stream: None,
+            place: limits::Place::default(),
             pages,
             flushed: false,
         })
         .collect();
-    let mut flushed = false;
+    let (mut flushed, mut kernels) = (false, BTreeSet::new());
     for step in &request.program {
         match step.operation {
             Operation::Flush { .. } => flushed = true,
             Operation::Copy { copy, .. } => {
                 if let Some(asked) = asked.get_mut(copy) {
-                    (asked.stream, asked.flushed) = (Some(step.stream), flushed);
+                    let behind_kernels = kernels.contains(&step.stream);
+                    asked.place = limits::Place { stream: Some(step.stream), behind_kernels };
+                    asked.flushed = flushed;
                 }
                 flushed = false;
             }
-            _ => {}
+            Operation::Kernel { .. } | Operation::Wait { .. } => _ = kernels.insert(step.stream),
+            Operation::Record { .. } | Operation::Sync => {}
         }
     }
     asked
@@ -246,8 +249,8 @@ fn limit(machine: &MachineSpec, system: &System, run: &Run, asked: &[Asked], cop
         copy.candidates = limits::candidates(machine, system, &parameters, subject, &shares);
         copy.limited_by = limits::limiter(&copy.candidates);
     }
-    let streams: Vec<_> = asked.iter().map(|asked| asked.stream).collect();
-    limits::name_queues(copies, &streams);
+    let places: Vec<_> = asked.iter().map(|asked| asked.place).collect();
+    limits::name_queues(copies, &places);
 }
 
 /// Who ended the channel. A read that fails leaves its message without a tag, so a copy engine goes before whoever misses that tag.

@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod overlapping;
 mod throttled;
 
 use common::copy;

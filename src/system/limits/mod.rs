@@ -25,7 +25,7 @@ use super::{
 use crate::{config::MachineSpec, units::Femtos};
 use finder::Finder;
 pub(super) use finder::Parameters;
-pub(super) use queued::name_queues;
+pub(super) use queued::{Place, name_queues};
 
 /// A copy whose limit is asked for.
 #[derive(Debug, Clone, Copy)]

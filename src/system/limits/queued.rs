@@ -12,10 +12,19 @@ use crate::{
 /// A copy that waits for more than this part of its time is limited by what it waits for.
 const MOSTLY: f64 = 0.5;
 
+/// Where a copy stands in a program.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::system) struct Place {
+    /// Its stream, where the program says one.
+    pub stream: Option<u32>,
+    /// Whether kernels or waits for events come before it there.
+    pub behind_kernels: bool,
+}
+
 /// Names, for each copy that waits for most of its time, the copy behind which it waits longest, or else the kernels.
 ///
 /// In the order of the copies' calls: what limits the copy in front is known then.
-pub(in crate::system) fn name_queues(copies: &mut [CopyOutcome], streams: &[Option<u32>]) {
+pub(in crate::system) fn name_queues(copies: &mut [CopyOutcome], places: &[Place]) {
     for place in 0..copies.len() {
         let copy = &copies[place];
         let (time, begin) = (copy.end.0.saturating_sub(copy.start.0), copy.device.map_or(copy.end, |(begin, _)| begin));
@@ -23,11 +32,13 @@ pub(in crate::system) fn name_queues(copies: &mut [CopyOutcome], streams: &[Opti
         if waits as f64 <= MOSTLY * time as f64 {
             continue;
         }
-        let behind = longest(copies, streams, place, begin);
+        let behind = longest(copies, places, place, begin);
         let copies_took = behind.map_or(0, |(_, all)| all);
         // What is neither a copy before it nor the host's own work before the launch is a kernel or an event on its stream.
-        let launched = streams.get(place).is_some_and(Option::is_some) && copy.returned.0 < begin.0;
-        let kernels = if launched { begin.0.saturating_sub(copy.returned.0).saturating_sub(copies_took) } else { 0 };
+        let kernels = match places.get(place).is_some_and(|place| place.behind_kernels) {
+            true => begin.0.saturating_sub(copy.returned.0).saturating_sub(copies_took),
+            false => 0,
+        };
         let part = |time_of: u64| time_of as f64 / time.max(1) as f64;
         match behind {
             Some((front, all)) if part(all) > MOSTLY || all > kernels && part(all + kernels) > MOSTLY => {
@@ -56,12 +67,12 @@ fn wait_for_kernels(copies: &mut [CopyOutcome], place: usize, fraction: f64) {
 }
 
 /// The copy before this one that it waits for longest, and for how long it waits for all of them.
-fn longest(copies: &[CopyOutcome], streams: &[Option<u32>], place: usize, begin: Femtos) -> Option<(usize, u64)> {
+fn longest(copies: &[CopyOutcome], places: &[Place], place: usize, begin: Femtos) -> Option<(usize, u64)> {
     let copy = &copies[place];
     let before = |front: usize| {
         let same_engine = copies[front].direction == copy.direction;
-        let same_stream = streams.get(front).copied().flatten().is_some_and(|stream| streams[place] == Some(stream));
-        same_engine || same_stream
+        let stream = |place: usize| places.get(place).and_then(|place| place.stream);
+        same_engine || stream(front).is_some() && stream(front) == stream(place)
     };
     let mut waits = Vec::new();
     for (front, other) in copies[..place].iter().enumerate().rev().take(MOST_BEFORE) {
