@@ -49,6 +49,26 @@ fn the_credit_loop_is_what_keeps_writes_below_the_ceiling() {
     assert!(as_shipped < without - 1.0, "{as_shipped} GB/s with 127 headers and 2047 data credits");
 }
 
+/// Copies to pageable memory of 2, 3 and 4 messages, in traces of streamcluster those of 1.75, 2.75 and 3.25 MiB: the device waits for no
+/// opening, for one, for two. Without confidential computing the CPU copies instead of opening.
+#[test]
+fn of_pageable_copies_from_the_gpu_all_openings_but_two_lie_within_the_span() {
+    for secure in [true, false] {
+        let machine = machine("h100-nvl-tdx", &[&format!("confidential_computing={secure}")]);
+        let [two, three, four] = [2, 3, 4].map(|messages: u64| {
+            let copies = vec![copy(Direction::D2h, messages * (1020 << 10), Memory::Pageable)];
+            let outcome = run(&machine, request(copies, DataMode::None, Kernel::Skip, Order::Ascending)).unwrap();
+            let copy = &outcome.copies[0];
+            let (start, end) = copy.device.unwrap();
+            ((end.0 - start.0) as f64 * 1e-9, (copy.returned.0 - copy.start.0) as f64 * 1e-9)
+        });
+        let cpu = four.1 - three.1;
+        assert!(two.0 < 0.7 * cpu, "CC {secure}: {two:?}, {cpu} us of the CPU for a message");
+        assert!((0.8..1.2).contains(&((three.0 - two.0) / cpu)), "CC {secure}: {two:?}, {three:?}, {cpu}");
+        assert!((0.95..1.05).contains(&((four.0 - three.0) / cpu)), "CC {secure}: {three:?}, {four:?}, {cpu}");
+    }
+}
+
 /// What the figures of DEVIATIONS.md say of the model: machine, confidential computing, direction, bytes, microseconds.
 const FIGURES: [(&str, bool, Direction, u64, f64); 12] = [
     ("h100-nvl-tdx", false, Direction::H2d, 64 << 20, 1502.6),

@@ -4,18 +4,19 @@ use serde_json::Value;
 use std::process::Command;
 
 /// Data sets, and what is said of their held-out points: mean absolute error and worst point, in percent.
-const STATED: [(&str, f64, f64); 4] = [
-    ("p1-bandwidth", 2.76, 10.5),
-    ("p1-programs", 12.4, 94.8),
+const STATED: [(&str, f64, f64); 5] = [
+    ("p1-bandwidth", 2.79, 10.6),
+    ("p1-programs", 7.34, 24.7),
+    ("p1-sc-spans", 12.7, 50.4),
     ("p2-bandwidth", 6.47, 18.3),
     ("sxm5-bandwidth", 1.04, 1.0),
 ];
 
 /// The same for what takes minutes.
-const STATED_LONG: [(&str, f64, f64); 2] = [("p1-overlap", 1.79, 12.4), ("p1-applications", 15.1, 94.8)];
+const STATED_LONG: [(&str, f64, f64); 2] = [("p1-overlap", 1.79, 12.4), ("p1-applications", 15.5, 92.9)];
 
 /// What is said of the points that were fitted to.
-const FITTED: [(&str, f64, f64); 3] = [("p1-api", 10.8, 40.9), ("p1-spans", 15.1, 50.4), ("p1-ce-fits", 14.9, 44.4)];
+const FITTED: [(&str, f64, f64); 3] = [("p1-api", 10.8, 40.9), ("p1-spans", 14.3, 50.4), ("p1-ce-fits", 14.9, 44.4)];
 
 fn validate(names: &[&str]) -> Vec<Value> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
@@ -66,12 +67,12 @@ fn the_errors_are_what_the_documents_say_and_within_what_is_asked() {
     }
     let p1 = of(&datasets, "p1-bandwidth");
     assert!(p1["mape_percent"].as_f64().unwrap() <= 5.0 && p1["worst_percent"].as_f64().unwrap() <= 15.0);
-    assert!((mean(p1, "off", "") - 3.57).abs() < 0.06, "{}", mean(p1, "off", ""));
+    assert!((mean(p1, "off", "") - 3.79).abs() < 0.06, "{}", mean(p1, "off", ""));
     let p2 = of(&datasets, "p2-bandwidth");
     assert!((mean(p2, "off", "") - 12.75).abs() < 0.06, "{}", mean(p2, "off", ""));
     assert!(p2["mape_percent"].as_f64().unwrap() <= 10.0);
     let programs = of(&datasets, "p1-programs");
-    for (direction, stated) in [("h2d", 5.5), ("d2h", 6.8)] {
+    for (direction, stated) in [("h2d", 5.02), ("d2h", 5.30)] {
         let found = mean(programs, "cc", direction);
         assert!(found <= 10.0 && (found - stated).abs() < 0.06, "{direction}: {found}");
     }

@@ -215,6 +215,7 @@ mod tests {
             llc_rate: BytesPerCycle(1),
             dram_rate: BytesPerCycle(1),
             first_touch: Cycles(0),
+            first_touch_huge: Cycles(0),
             first_touch_pinned: Cycles(0),
         })
     }

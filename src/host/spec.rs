@@ -60,8 +60,10 @@ pub struct MemorySpec {
     pub llc_rate: BytesPerCycle,
     /// What is not in the last-level cache either costs bytes / this rate on top.
     pub dram_rate: BytesPerCycle,
-    /// First touch of a 4 KiB page of pageable memory.
+    /// First touch of a 4 KiB page of pageable memory, in a buffer of less than 2 MiB.
     pub first_touch: Cycles,
+    /// First touch of a huge page of 2 MiB, in which longer pageable buffers lie.
+    pub first_touch_huge: Cycles,
     /// First touch of a page of pinned memory by the CPU, which only happens under confidential computing.
     pub first_touch_pinned: Cycles,
 }
@@ -117,13 +119,13 @@ pub struct StagingSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathSpec {
-    /// Longest message: one IV, one tag, one launch.
+    /// Messages are so long, but for a copy's last: one IV, one tag, one launch.
     pub message: Bytes,
     /// Bytes that are sealed before their launches are submitted together in one push; from the GPU, [`DriverSpec::push_d2h`] counts.
     pub push: Bytes,
 }
 
-/// Bytes that one push brings from the GPU into staging.
+/// Bytes that one push brings from the GPU into staging, in whole messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PushD2hSpec {

@@ -21,6 +21,7 @@ shipped![
     "p1_cpu_cipher.csv",
     "p1_overlap.csv",
     "p1_programs.csv",
+    "p1_sc_spans.csv",
     "p1_spans.csv",
     "p2_bandwidth.csv",
     "sxm5_bandwidth.csv",

@@ -13,10 +13,11 @@
 //! | --- | --- |
 //! | operations | those of its program, one after the other; a copy through staging blocks, any other only if it is asked to |
 //! | costs | `call` per copy, `push` per push, `launch` instead of both for kernels, `completion` per notice that it waits for; with confidential computing `secure_push` and `secure_completion` on top; `cold_call` once after a flush |
+//! | messages of a copy | as long as its path's `message`, but the last |
 //! | jobs | as many as the cipher's queue takes, staging has slots for and `in_flight` allows; handing them over costs nothing |
 //! | on the caller | with `cipher.on_caller` a job at a time, and no other work until it is done |
 //! | push to the GPU | once its messages are sealed, in order; the doorbell rings when the push is built and there is room for it |
-//! | push from the GPU | once there are slots for its messages; they are opened in order when it is done |
+//! | push from the GPU | once there are slots for its messages and fewer than `in_flight` are under way, from their slots to their last job; its messages are opened in order when it is done, while the next push is on its way |
 //! | order of work | jobs, then notices, then pushes; on the caller pushes, then notices, then a job |
 //! | stalls | `pushes_in_flight`, `host_cipher`, `staging_full`, `submission`, `completion`, `auth_dependency` (a verdict under eager release) |
 //!
@@ -318,10 +319,10 @@ impl Driver {
         } else {
             let path = plan.path(&self.spec, secure);
             memory.cut(path.message).map_err(|error| error.to_string())?;
-            let (slots, message) = (memory.staging_fill().0.max(1), plan.message(path.message));
+            let slots = memory.staging_fill().0.max(1);
             let per_push = plan.push(&self.spec, secure).0.div_ceil(path.message.0).clamp(1, slots);
             let window = per_push.saturating_mul(plan.in_flight(&self.spec, secure));
-            Cut { message, per_push, window, small: plan.bytes <= self.spec.small.limit }
+            Cut { message: path.message, per_push, window, small: plan.bytes <= self.spec.small.limit }
         };
         let transfer = Transfer::new(copy, plan, &self.options, cut, self.next_job);
         Ok(Some(Current { transfer, stream, blocks: blocking || !direct }))

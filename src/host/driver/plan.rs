@@ -86,9 +86,6 @@ pub struct DriverOptions {
     pub pipelined_pushes: bool,
 }
 
-/// Pages of host memory.
-const PAGE: u64 = 4096;
-
 /// How the bytes of a copy move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flow {
@@ -161,14 +158,6 @@ impl CopyPlan {
             Memory::Pageable => &spec.in_flight_pageable,
         };
         u64::from(if self.direction == Direction::D2h { limits.d2h } else { limits.h2d }).max(1)
-    }
-
-    /// Length of its messages, all but the last: as few as `longest` allows, and of one size, in whole pages.
-    pub(super) fn message(&self, longest: Bytes) -> Bytes {
-        let longest = longest.0.max(1);
-        let count = self.bytes.0.div_ceil(longest).max(1);
-        let even = self.bytes.0.div_ceil(count).next_multiple_of(PAGE);
-        Bytes(even.clamp(1, longest))
     }
 }
 

@@ -9,6 +9,8 @@ use super::super::{
 use std::collections::{HashMap, HashSet};
 
 const PAGE: u64 = 4096;
+/// Huge pages of pageable memory.
+const HUGE_PAGE: u64 = 2 << 20;
 
 /// A copy's end on the host.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +25,26 @@ pub(in crate::host) struct Buffers {
     spec: MemorySpec,
     caches: Caches,
     ends: Vec<End>,
-    /// Of buffers that began fresh: how far they have been touched.
-    fresh: HashMap<u32, u64>,
+    /// Buffers that began fresh.
+    fresh: HashMap<u32, Fresh>,
+}
+
+/// A buffer that began fresh.
+#[derive(Debug)]
+struct Fresh {
+    /// How far it has been touched.
+    reached: u64,
+    /// Huge pages that it lies in; a rest at its end shares one with what lies behind it. 0 if it lies in small pages.
+    huge_pages: u64,
+}
+
+/// What a job is the first to touch.
+#[derive(Debug, Clone, Copy, Default)]
+struct Faults {
+    /// Bytes in whole pages, of whatever size.
+    bytes: u64,
+    /// Thousandths of a cycle.
+    millicycles: u128,
 }
 
 /// What the core spends on a pass beside its work on bytes in the L2.
@@ -44,6 +64,11 @@ impl Buffers {
     /// Learns what the copies' buffers are. The first copy of a buffer says in what state it is.
     pub fn describe(&mut self, plans: &[CopyPlan], pool: u64) {
         let mut known = HashSet::new();
+        let mut longest: HashMap<u32, u64> = HashMap::new();
+        for plan in plans {
+            let bytes = longest.entry(plan.buffer).or_default();
+            *bytes = plan.bytes.0.max(*bytes);
+        }
         for plan in plans {
             self.ends.push(End { buffer: plan.buffer, memory: plan.memory });
             if !known.insert(plan.buffer) {
@@ -53,7 +78,9 @@ impl Buffers {
                 Pages::Warm => self.caches.warm(plan.buffer, plan.bytes.0, pool),
                 Pages::Cold => {}
                 Pages::Fresh => {
-                    self.fresh.insert(plan.buffer, 0);
+                    let pageable = plan.memory == Memory::Pageable;
+                    let huge_pages = if pageable { longest[&plan.buffer] / HUGE_PAGE } else { 0 };
+                    self.fresh.insert(plan.buffer, Fresh { reached: 0, huge_pages });
                 }
             }
         }
@@ -79,35 +106,31 @@ impl Buffers {
             // What the GPU has written lies in the last-level cache. Stores that the L2 misses are posted; those that no cache
             // takes wait, unless the system has just brought a fresh page in by clearing it.
             JobKind::Open | JobKind::ResealOut => {
-                let faults = self.faults(buffer, job);
-                let waits = missed.llc.saturating_sub(faults * PAGE);
-                let millicycles = cost(job.bytes, llc) + cost(waits, dram) + self.first_touch(faults, memory);
+                let faults = self.faults(buffer, memory, job);
+                let waits = missed.llc.saturating_sub(faults.bytes);
+                let millicycles = cost(job.bytes, llc) + cost(waits, dram) + faults.millicycles;
                 Touch { millicycles, cold: missed.llc }
             }
             // Copies are bound by memory, not by work on bytes: their rate holds for what is in no cache.
             JobKind::CopyIn | JobKind::ForwardIn => Touch { millicycles: 0, cold: missed.llc },
             JobKind::CopyOut | JobKind::ForwardOut => {
-                let faults = self.faults(buffer, job);
-                Touch { millicycles: self.first_touch(faults, memory), cold: missed.llc }
+                Touch { millicycles: self.faults(buffer, memory, job).millicycles, cold: missed.llc }
             }
         }
     }
 
     /// Pages of a job that nobody has touched before.
-    fn faults(&mut self, buffer: u32, job: &CipherJob) -> u64 {
-        let Some(reached) = self.fresh.get_mut(&buffer) else { return 0 };
-        let pages = |bytes: u64| bytes.div_ceil(PAGE);
-        let faults = pages(job.offset + job.bytes).saturating_sub(pages(*reached));
-        *reached = (*reached).max(job.offset + job.bytes);
-        faults
-    }
-
-    /// Thousandths of a cycle of first touches.
-    fn first_touch(&self, faults: u64, memory: Memory) -> u128 {
-        let cost = match memory {
-            Memory::Pinned => self.spec.first_touch_pinned,
-            Memory::Pageable => self.spec.first_touch,
+    fn faults(&mut self, buffer: u32, memory: Memory, job: &CipherJob) -> Faults {
+        let Some(fresh) = self.fresh.get_mut(&buffer) else { return Faults::default() };
+        let (from, to) = (fresh.reached, fresh.reached.max(job.offset + job.bytes));
+        fresh.reached = to;
+        let pages = to.div_ceil(PAGE) - from.div_ceil(PAGE);
+        let huge = |bytes: u64| bytes.div_ceil(HUGE_PAGE).min(fresh.huge_pages);
+        let (count, cost) = match memory {
+            Memory::Pinned => (pages, self.spec.first_touch_pinned),
+            Memory::Pageable if fresh.huge_pages > 0 => (huge(to) - huge(from), self.spec.first_touch_huge),
+            Memory::Pageable => (pages, self.spec.first_touch),
         };
-        u128::from(faults) * u128::from(cost.0) * 1_000
+        Faults { bytes: pages * PAGE, millicycles: u128::from(count) * u128::from(cost.0) * 1_000 }
     }
 }

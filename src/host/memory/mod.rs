@@ -85,6 +85,7 @@ impl HostState {
         HostError::check_rate("the rate of the last-level cache", memory.llc_rate.0)?;
         HostError::check_rate("the rate of DRAM", memory.dram_rate.0)?;
         HostError::check_cost("a first touch", memory.first_touch)?;
+        HostError::check_cost("a first touch of a huge page", memory.first_touch_huge)?;
         HostError::check_cost("a first touch of pinned memory", memory.first_touch_pinned)?;
         Ok(Self {
             staging: Staging::new(spec)?,

@@ -116,6 +116,7 @@ impl Setup {
             llc_rate: BytesPerCycle(u64::MAX),
             dram_rate: BytesPerCycle(u64::MAX),
             first_touch: Cycles(0),
+            first_touch_huge: Cycles(0),
             first_touch_pinned: Cycles(0),
         }
     }

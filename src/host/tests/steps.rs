@@ -36,8 +36,8 @@ fn the_caller_hides_neither_pushes_nor_completions_behind_sealing() {
 }
 
 #[test]
-fn messages_of_a_copy_are_as_few_as_may_be_and_of_one_size() {
-    for (bytes, sizes) in [(70_000, vec![36_864, 33_136]), (1 << 16, vec![1 << 16]), (100, vec![100])] {
+fn messages_of_a_copy_are_as_long_as_may_be_but_the_last() {
+    for (bytes, sizes) in [(70_000, vec![1 << 16, 4_464]), (1 << 16, vec![1 << 16]), (100, vec![100])] {
         let (mini, _) = Setup::secure(&[(H2d, bytes, Pageable)]).go();
         let orders = mini.gpu.seen.iter().flat_map(|push| &push.orders);
         assert_eq!(orders.map(|order| order.bytes).collect::<Vec<_>>(), sizes);
@@ -51,6 +51,17 @@ fn the_first_touch_of_a_page_is_paid_once() {
     setup.plans[0].pages = Pages::Fresh;
     let (mini, _) = setup.go();
     assert_eq!(took(&mini, 0) - took(&mini, 1), 3_000);
+}
+
+#[test]
+fn a_fresh_buffer_of_two_mebibytes_is_touched_by_huge_pages_and_a_rest_shares_one() {
+    for (bytes, huge) in [((2 << 20) - 1, 0), (2 << 20, 1), ((4 << 20) - 1, 1), (4 << 20, 2)] {
+        let mut setup = Setup::plain(&[(D2h, bytes, Pageable), (D2h, bytes, Pageable)]);
+        setup.memory.first_touch_huge = Cycles(1_000_000);
+        setup.plans[0].pages = Pages::Fresh;
+        let (mini, _) = setup.go();
+        assert_eq!(took(&mini, 0) - took(&mini, 1), huge * 1_000_000, "{bytes} B");
+    }
 }
 
 #[test]
