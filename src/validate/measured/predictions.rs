@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn figures_have_six_digits_whatever_their_size() {
         assert_eq!(
-            [0.002_916_123, 54.123_456_7, 2862.990_797, 1e9].map(figure),
+            [0.002_916_123, 54.123_456_7, 2_862.990_797, 1e9].map(figure),
             ["0.00291612", "54.1235", "2862.99", "1000000000"]
         );
     }
