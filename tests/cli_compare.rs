@@ -106,7 +106,7 @@ fn csv_has_a_row_for_each_design_direction_and_size() {
     let text = String::from_utf8(output.stdout).expect("text");
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 1 + 4 * 2 * 2, "{text}");
-    assert!(rows.iter().all(|row| row.len() == 37), "{text}");
+    assert!(rows.iter().all(|row| row.len() == 47), "{text}");
     let column = |name| rows[0].iter().position(|head| *head == name).expect("a column");
     assert_eq!(rows[1][..3], ["off", "h2d", "4096"]);
     assert_eq!((rows[1][column("first_verified_ps")], rows[1][column("baseline")]), ("", "h100-cc"));
@@ -120,6 +120,8 @@ fn costs_and_risks_have_both_their_ends_or_a_reason() {
     let asked = ["h100-nvl-tdx", "--design", "hold", "--design", "sm", "--design", "ide", "--size", "64KiB"];
     let json = json(&asked);
     assert_eq!(json["process_spread_factor"], 2.0);
+    let unproven = "not reproducible from this repository";
+    assert!(json["cost_source"].as_str().is_some_and(|text| text.ends_with(unproven)));
     for name in ["h100-cc", "hold", "ide"] {
         let cost = &design(&json, name)["cost"];
         for figure in ["area_kge", "h2d_pj_per_byte", "d2h_pj_per_byte"] {
@@ -145,10 +147,18 @@ fn costs_and_risks_have_both_their_ends_or_a_reason() {
     let ide = &design(&json, "ide")["copies"][0];
     assert!(ide["tag_bits"] == 96 && ide["key_budget_bytes"].is_null() && ide["forgery_log2"].is_f64());
     assert!(design(&json, "off")["copies"][0]["forgery_log2"].is_null());
+    let after = |name: &str| &design(&json, name)["copies"][0]["after_first_success"];
+    assert_eq!([after("h100-cc"), after("ide")], ["certain"; 2]);
+    assert!(after("off").is_null() && hold["area_total_kge"].as_f64() > hold["storage_sram_kge_low"].as_f64());
 
     let text = String::from_utf8(compare(&asked).stdout).expect("text");
-    for phrase in ["cost on the GPU: areas in kGE", "h2d of 64 KiB: what tags and keys leave open", "by a factor of 2"]
-    {
+    for phrase in [
+        "cost on the GPU: areas in kGE",
+        "h2d of 64 KiB: what tags and keys leave open",
+        "by a factor of 2",
+        unproven,
+        "the same difference of ciphertext and tag",
+    ] {
         assert!(text.contains(phrase), "{phrase}: {text}");
     }
     let csv = String::from_utf8(compare(&[&asked[..], &["--format", "csv"]].concat()).stdout).expect("text");

@@ -262,6 +262,8 @@ fn the_front_is_that_of_brute_force_and_the_objectives_are_the_studys() {
         fine(bench.sealsim(&["pareto", "out", "--min", "area_kge", "--max", "gb_per_s", "--format", "json"], ""));
     let json: serde_json::Value = serde_json::from_str(&asked).unwrap();
     assert_eq!(json["points"].as_array().map(Vec::len), Some(expected.len()));
+    let text = fine(bench.sealsim(&["pareto", "out", "--min", "area_total_kge"], ""));
+    assert!(text.contains("not reproducible from this repository"), "{text}");
     refused(&bench.sealsim(&["pareto", "out", "--min", "area"], ""), 2, "no column `area`");
     let exposure = |name: &str| {
         let front = fine(bench.sealsim(&["pareto", "out", "--min", name, "--format", "json"], ""));

@@ -52,12 +52,17 @@ fn each_data_set_has_its_counts_and_errors() {
     let json = json(&output);
     let [cipher, programs] = [0, 1].map(|place| json["datasets"][place].clone());
     assert_eq!((&cipher["name"], &cipher["kind"]), (&"p1-cipher".into(), &"cipher".into()));
-    let counts = ["points", "points_used_to_fit", "points_held_out", "rows_left_out"];
-    assert_eq!(counts.map(|name| cipher[name].as_u64()), [8, 8, 0, 55].map(Some));
-    assert_eq!(counts.map(|name| programs[name].as_u64()), [16, 0, 16, 0].map(Some));
+    let counts = ["points", "points_used_to_fit", "points_informed", "points_held_out", "rows_left_out"];
+    assert_eq!(counts.map(|name| cipher[name].as_u64()), [8, 8, 0, 0, 55].map(Some));
+    assert_eq!(counts.map(|name| programs[name].as_u64()), [16, 0, 10, 6, 0].map(Some));
     assert!(cipher["mape_percent"].is_null(), "nothing is held out");
     assert!(cipher["fit"]["mape_percent"].as_f64() < Some(1.0));
-    let errors = numbers(&programs["values"], "error_percent");
+    let (seen, informed) = (&programs["seen"][0], &programs["informed"]["worst_point"]);
+    assert!(seen["parameters"][0] == "memory.first_touch" && seen["points"] == 4, "{seen}");
+    assert_eq!(informed, "off kmeans d2h");
+    let values = programs["values"].as_array().expect("a list").iter();
+    let held_out = Value::Array(values.filter(|value| value["class"] == "held_out").cloned().collect());
+    let errors = numbers(&held_out, "error_percent");
     let mean = errors.iter().map(|error| error.abs()).sum::<f64>() / errors.len() as f64;
     let worst = errors.iter().fold(0.0_f64, |worst, error| worst.max(error.abs()));
     let stated = |name: &str| programs[name].as_f64().expect("a number");
@@ -83,7 +88,7 @@ fn a_table_of_ones_own_is_simulated_and_drawn() {
     let output = sealsim(&["validate", "--hw", "h100-nvl-tdx", "--measured", &mine, "--set", set, "--plot", &plot]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("mine (api) on h100-nvl-tdx: 2 points, 0 used to fit, 2 held out"), "{text}");
+    assert!(text.contains("mine (api) on h100-nvl-tdx: 2 points, 0 fitted, 0 informed, 2 held out"), "{text}");
     assert!(text.contains("■") && text.contains("□") && text.contains("2 of 2"), "{text}");
     let arguments = ["validate", "--hw", "h100-nvl-tdx", "--measured", &mine, "--set", set, "--format", "json"];
     let bias = json(&sealsim(&arguments))["datasets"][0]["bias_percent"].as_f64();
@@ -158,6 +163,84 @@ fn mistakes_have_their_exit_status_and_place() {
     assert_eq!(validate(&strange, &["--hw", "h100-nvl-tdx", "--plot", &strange]).0, Some(4));
     let (code, text) = refusal(&["validate", "--dataset", "p7"]);
     assert!(code == Some(2) && text.contains("p1-bandwidth"), "{code:?} {text}");
+}
+
+const ASKED: &str = "platform,mode,host_memory,direction,bytes\np1,off,pinned,h2d,4096\np1,cc,pinned,d2h,4096\n";
+
+/// Measurements that are twice what was predicted, in another order.
+fn twice(predictions: &str) -> String {
+    let row = |line: &str| {
+        let cells: Vec<_> = line.split(',').collect();
+        let figure = 2.0 * cells[5].parse::<f64>().expect("a figure");
+        format!("{},{figure}\n", cells[..5].join(","))
+    };
+    "platform,mode,host_memory,direction,bytes,gb_per_s\n".to_owned()
+        + &predictions.lines().rev().filter(|line| !line.starts_with("platform")).map(row).collect::<String>()
+}
+
+#[test]
+fn a_prediction_is_written_with_its_machine_and_joined_with_a_measurement_later() {
+    let folder = folder();
+    let (asked, out) = (file(&folder, "asked.csv", ASKED), folder.path().join("p.csv").display().to_string());
+    let printed = String::from_utf8(sealsim(&["validate", "--predict", &asked]).stdout).expect("text");
+    let written = sealsim(&["validate", "--predict", &asked, "--out", &out, "--threads", "1"]);
+    assert!(written.status.success() && written.stdout.is_empty());
+    assert_eq!(fs::read_to_string(&out).expect("predictions"), printed);
+    let machine = json(&sealsim(&["describe", "h100-nvl-tdx", "--format", "json"]));
+    let digest = machine["digest"].as_str().expect("a digest");
+    let head = "platform,mode,host_memory,direction,bytes,predicted_gb_per_s,machine,machine_digest,sealsim\n";
+    assert!(printed.starts_with(head) && printed.lines().count() == 3, "{printed}");
+    assert!(printed.contains(&format!(",h100-nvl-tdx,{digest},{}", env!("CARGO_PKG_VERSION"))), "{printed}");
+    let measured = file(&folder, "m.csv", twice(&printed));
+    let joined = json(&sealsim(&["validate", "--score", &out, &measured, "--format", "json"]));
+    let set = &joined["datasets"][0];
+    assert_eq!(numbers(&set["values"], "error_percent"), [-50.0, -50.0]);
+    assert_eq!((&set["name"], &set["points_held_out"]), (&"p".into(), &2.into()));
+    assert_eq!(joined["predicted_by"][0]["machine_digest"], digest);
+    let text = String::from_utf8(sealsim(&["validate", "--score", &out, &measured]).stdout).expect("text");
+    assert!(
+        text.contains(&format!("predicted on h100-nvl-tdx, digest {digest}")) && text.contains("2 held out"),
+        "{text}"
+    );
+}
+
+#[test]
+fn rows_that_do_not_join_are_named_and_nothing_is_scored() {
+    let folder = folder();
+    let asked = file(&folder, "asked.csv", ASKED);
+    let printed = String::from_utf8(sealsim(&["validate", "--predict", &asked]).stdout).expect("text");
+    let predictions = file(&folder, "p.csv", &printed);
+    let score = |measured: &str| {
+        let output = sealsim(&["validate", "--score", &predictions, &file(&folder, "m.csv", measured)]);
+        (output.status.code(), output.stdout.len(), String::from_utf8_lossy(&output.stderr).replace('\n', " "))
+    };
+    let all = twice(&printed);
+    let (code, printed_bytes, text) = score(&all.replace("off,pinned,h2d,4096", "off,pinned,h2d,4097"));
+    assert!(code == Some(1) && printed_bytes == 0, "{code:?} {text}");
+    assert!(
+        text.contains("m.csv:3: off pinned h2d 4097 B") && text.contains("p.csv:2: off pinned h2d 4 KiB"),
+        "{text}"
+    );
+    let (code, _, text) = score(&(all.clone() + "p1,cc,pageable,h2d,64,1\n"));
+    assert!(code == Some(1) && text.contains("m.csv:4: cc pageable h2d 64 B of p1 was not predicted"), "{text}");
+    assert_eq!(score(&calls(&[64])).0, Some(4), "a table of calls");
+}
+
+#[test]
+fn what_cannot_be_predicted_is_refused_with_its_line() {
+    let folder = folder();
+    let asked = |text: &str| file(&folder, "asked.csv", text);
+    let predict = |text: &str| refusal(&["validate", "--predict", &asked(text)]);
+    let (code, text) = predict(&ASKED.replace("bytes\n", "bytes,gb_per_s\n").replace("4096\n", "4096,1\n"));
+    assert!(code == Some(4) && text.contains("line 1: the table has `gb_per_s`"), "{code:?} {text}");
+    let (code, text) = predict(&(ASKED.to_owned() + "p1,cc,pinned,d2h,4096\n"));
+    assert!(code == Some(4) && text.contains("line 4"), "{code:?} {text}");
+    let (code, text) = predict(&ASKED.replace("p1", "p9"));
+    assert!(code == Some(2) && text.contains("`p9`"), "{code:?} {text}");
+    assert_eq!(refusal(&["validate", "--out", "x.csv"]).0, Some(2));
+    assert_eq!(refusal(&["validate", "--score", "x.csv"]).0, Some(2));
+    assert_eq!(refusal(&["validate", "--predict", &asked(ASKED), "--dataset", "p1-api"]).0, Some(2));
+    assert_eq!(refusal(&["validate", "--score", "no.csv", "no.csv"]).0, Some(4));
 }
 
 /// A table of what the machine does with a setting.
@@ -236,7 +319,7 @@ fn a_calibration_that_makes_no_sense_is_refused() {
         (
             STAGES.replace("dataset = \"mine\", mode = \"off\"", "dataset = \"p1-bandwidth\", mode = \"cc\""),
             3,
-            "held out",
+            "is informed",
         ),
         (STAGES.replace("driver.completion", "driver.completeness"), 3, "no parameter `driver.completeness`"),
         (STAGES.replace("config = \"h100-nvl-tdx\"", ""), 2, "names no machine"),

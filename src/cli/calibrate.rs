@@ -18,6 +18,7 @@ use crate::{
             write,
         },
         catalogue::Dataset,
+        class::Class,
         measured::Point,
         pool,
         score::{Errors, Scored},
@@ -215,7 +216,7 @@ impl Calibration {
         for path in &arguments.measured {
             let mut dataset = read_dataset(path)?;
             // One's own points are one's own to fit to.
-            dataset.points.iter_mut().for_each(|point| point.1 = true);
+            dataset.points.iter_mut().for_each(|point| point.1 = Class::Fitted);
             datasets.retain(|known| known.name != dataset.name);
             datasets.push(dataset);
         }
@@ -256,7 +257,9 @@ impl Calibration {
         let findings = findings(&variables, &fit);
         let scored = |residuals: &[f64]| -> Vec<_> {
             let pairs = points.iter().zip(residuals);
-            pairs.map(|(point, residual)| Scored::new(point, true, point.measured * (1.0 + residual))).collect()
+            pairs
+                .map(|(point, residual)| Scored::new(point, Class::Fitted, point.measured * (1.0 + residual)))
+                .collect()
         };
         let (before, after) = (scored(&fit.before), scored(&fit.residuals));
         for (place, finding) in findings.iter().enumerate() {

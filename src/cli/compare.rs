@@ -3,7 +3,7 @@
 use super::{Failure, output, run::Interruption};
 use crate::{
     config::Layers,
-    cost::technology::PROCESS_SPREAD,
+    cost::technology::{PROCESS_SPREAD, SYNTHESIS},
     explore::{self, Baseline, Candidate, CandidateError, CompareError, Comparison, Grid, Skipped},
     report::{SCHEMA_VERSION, comparison},
     sim::{Control, SimulationError},
@@ -100,6 +100,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         host_memory: grid.memory,
         sizes_bytes: grid.sizes,
         process_spread_factor: PROCESS_SPREAD,
+        cost_source: SYNTHESIS,
         designs: designs.map_err(failed)?,
         skipped,
     };

@@ -1,5 +1,7 @@
 //! `sealsim describe`: every parameter of a machine and where it comes from.
 
+mod costs;
+
 use super::{Failure, machine::MachineArguments, output};
 use crate::config::{Kind, Parameter, Resolved};
 use crate::system::fixed;
@@ -7,7 +9,8 @@ use crate::units::Fixed;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 
-/// Shows a machine: each parameter with its value, its origin and the range in which it may lie, and what is fixed in the code.
+/// Shows a machine: each parameter with its value, its origin and the range in which it may lie, and what is fixed in the code; then what its
+/// crypto units cost, and what a tag leaves to a forger.
 ///
 /// The origin is one of: documented (a public source states it), measured (published measurements give it), calibrated
 /// (fitted so that the model meets measurements), assumed (nobody has published it; the source gives the reason), user
@@ -30,7 +33,7 @@ pub struct Describe {
 enum Format {
     /// A table by unit of the machine.
     Text,
-    /// Fields name, summary, digest, layers, designs, counts, switches, parameters, fixed.
+    /// Fields name, summary, digest, layers, designs, counts, switches, parameters, fixed; cost and `message_risk` as compare has them.
     Json,
     /// A configuration file that stands on its own.
     Toml,
@@ -78,6 +81,8 @@ fn text(resolved: &Resolved) -> String {
     let (names, amounts) = (widths.0.unwrap_or(0), widths.1.unwrap_or(0));
     lines.extend(fixed().map(|one| format!("{:names$}  {:amounts$}  {}", one.name, amount(one), one.why)));
     lines.push(String::new());
+    lines.extend(costs::lines(&resolved.machine));
+    lines.push(String::new());
     lines.join("\n")
 }
 
@@ -106,7 +111,7 @@ fn to_json(resolved: &Resolved) -> serde_json::Value {
     let counts: Map<_, _> =
         resolved.counts().map(|(kind, count)| (Kind::name(kind).to_owned(), json!(count))).into_iter().collect();
     let switches: Map<_, _> = resolved.switches.iter().map(|(path, truth)| (path.clone(), json!(truth))).collect();
-    json!({
+    let mut all = json!({
         "name": resolved.name(),
         "summary": resolved.machine.summary,
         "digest": resolved.digest,
@@ -116,5 +121,9 @@ fn to_json(resolved: &Resolved) -> serde_json::Value {
         "switches": switches,
         "parameters": resolved.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "fixed": fixed().collect::<Vec<_>>(),
-    })
+    });
+    for (name, value) in costs::json(&resolved.machine) {
+        all[name] = value;
+    }
+    all
 }

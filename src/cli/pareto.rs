@@ -1,6 +1,7 @@
 //! `sealsim pareto`: the points that no other point beats.
 
 use super::{Failure, output};
+use crate::cost::technology::SYNTHESIS;
 use crate::explore::sweep::{COLUMNS, FolderRecord, Front, ParetoError, Table, front};
 use clap::{Args, ValueEnum};
 use miette::miette;
@@ -14,7 +15,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 there in ps, can be asked for in ns, us, ms and s as well.
 
 Examples:
-  sealsim pareto results/ghash-width --min area_kge --max gb_per_s --min exposure_ns
+  sealsim pareto results/ghash-width --min area_total_kge --max gb_per_s --min exposure_ns
   sealsim pareto results/ghash-width --format csv > front.csv"
 )]
 pub struct Arguments {
@@ -104,6 +105,10 @@ fn text(table: &Table, front: &Front, shown: &[usize]) -> String {
     }
     for (note, points) in notes(table, front) {
         text += &format!("note on {points}: {note}\n");
+    }
+    let costs = |column: &usize| ["area_", "pj_"].iter().any(|begin| table.columns[*column].starts_with(begin));
+    if shown.iter().any(costs) {
+        text += &format!("note on areas and energies: {SYNTHESIS}\n");
     }
     text += &format!("{} of {} points are on the front", front.rows.len(), front.compared);
     if front.left_out > 0 {

@@ -34,7 +34,7 @@ describes studies and columns. A study has at most 1 MiB, 64 axes and 10,000,000
 
 Examples:
   sealsim sweep studies/ghash-width.toml --out results/ghash-width --plot ghash-width.svg
-  sealsim pareto results/ghash-width --min area_kge --max gb_per_s
+  sealsim pareto results/ghash-width --min area_total_kge --max gb_per_s
   sealsim sweep plan studies/ghash-width.toml | split -l 100     # pieces for other machines
   sealsim sweep run-point studies/ghash-width.toml < piece > rows
   sealsim sweep merge studies/ghash-width.toml rows* --out results/ghash-width"

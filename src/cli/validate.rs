@@ -1,9 +1,11 @@
 //! `sealsim validate`: the machine against measured silicon.
 
 mod bench;
+mod register;
 mod text;
 
 pub(super) use bench::{Bench, catalogue, read_dataset};
+use register::{Origin, Scored};
 
 use super::{Failure, output, run::Interruption};
 use crate::{
@@ -26,18 +28,26 @@ use std::{
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 For each table of measurements the program issues what was measured, point by point, and prints how far the simulated figures are \
-from the measured ones: mean absolute percentage error, mean signed error (bias), and the worst point. Errors count points that no \
-parameter was fitted to; the others are stated apart. docs/validation.md says what is issued for each kind of table, \
-where the data come from, and what was fitted to which points. A table has at most 16 MiB.
+from the measured ones: mean absolute percentage error, mean signed error (bias), and the worst point. Errors are stated apart for points \
+that parameters were fitted to, points that were seen while a parameter was chosen (informed), and points held out. docs/validation.md says what \
+is issued for each kind of table, where the data come from, and which points were fitted to or seen. A table has at most 16 MiB.
 
-Exit status: 0 all points were simulated, however far they are; 1 interrupted, or a copy was not delivered; 2 wrong arguments; 3 wrong \
-configuration; 4 a file that cannot be read or written; 5 a fault of the simulation.
+For data that nobody here has, --predict takes a CSV table of bandwidth without its figure, with the columns \
+platform,mode,host_memory,direction,bytes (mode: off, cc; host_memory: pinned, pageable, device; direction: h2d, d2h, d2d), and writes the same rows \
+with predicted_gb_per_s,machine,machine_digest,sealsim. Whoever measures them joins both with --score PREDICTIONS MEASURED, where MEASURED is a table \
+of bandwidth (column gb_per_s). Rows join by platform, mode, host_memory, direction and exact size; if a row of either has no partner in the other, \
+nothing is scored. validation/predictions/ has those that are committed.
+
+Exit status: 0 all points were simulated, or joined, however far they are; 1 interrupted, a copy was not delivered, or rows of --score do not \
+match; 2 wrong arguments; 3 wrong configuration; 4 a file that cannot be read or written; 5 a fault of the simulation.
 
 Examples:
   sealsim validate
   sealsim validate --dataset p1-bandwidth --plot curves
   sealsim validate --hw mine.toml --measured mine.csv
   sealsim validate --dataset p2-bandwidth --set driver.in_flight.d2h=2
+  sealsim validate --predict validation/predictions/p1-pinned-sizes.csv --out p1-pinned.csv
+  sealsim validate --score p1-pinned.csv measured.csv
   sealsim validate --format json | jq '.datasets[] | {name, mape_percent}'")]
 pub struct Arguments {
     /// Which data sets, by name (default: all that are built in). May be given several times
@@ -46,6 +56,16 @@ pub struct Arguments {
     /// A table of measurements instead of those that are built in. May be given several times
     #[arg(long, value_name = "FILE")]
     measured: Vec<PathBuf>,
+    /// Predict this table of sizes and modes without figures, as CSV
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["datasets", "measured", "plot", "format"])]
+    predict: Option<PathBuf>,
+    /// Write the predictions into this file instead of standard output
+    #[arg(long, value_name = "FILE", requires = "predict")]
+    out: Option<PathBuf>,
+    /// Join predictions with measurements and print the errors; nothing is simulated
+    #[arg(long, num_args = 2, value_names = ["PREDICTIONS", "MEASURED"],
+          conflicts_with_all = ["predict", "datasets", "measured", "hw", "design", "set", "threads"])]
+    score: Option<Vec<PathBuf>>,
     /// The machine, whatever platform a table names: a TOML file, or the name of a shipped one
     #[arg(long, value_name = "CONFIG")]
     hw: Option<String>,
@@ -78,6 +98,9 @@ enum Format {
 struct Outcome {
     schema_version: u32,
     datasets: Vec<DatasetScore>,
+    /// Who predicted, if figures are predictions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    predicted_by: Vec<Origin>,
 }
 
 /// Runs the verb.
@@ -85,29 +108,40 @@ struct Outcome {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some([predictions, measured]) = arguments.score.as_deref() {
+        let Scored { dataset, score, origins } = register::score(predictions, measured)?;
+        return arguments.show(&[dataset], vec![score], origins);
+    }
     let catalogue = catalogue()?;
-    let datasets = arguments.datasets(&catalogue.datasets)?;
     let mut bench = Bench::new(catalogue.platforms, Interruption::listen());
     bench.hw = arguments.hw.clone();
     bench.designs.clone_from(&arguments.design);
     bench.settings.clone_from(&arguments.set);
     bench.threads = arguments.threads.map_or_else(pool::threads, usize::from);
-    let scores = bench.score(&datasets)?;
-    let panels: Vec<_> = datasets.iter().zip(&scores).map(|(dataset, score)| Panel::of(dataset, score)).collect();
-    if let Some(folder) = &arguments.plot {
-        plot(folder, &panels.concat())?;
+    if let Some(asked) = &arguments.predict {
+        return register::predict(&bench, asked, arguments.out.as_deref());
     }
-    let printed = match arguments.format {
-        Format::Json => {
-            let outcome = Outcome { schema_version: SCHEMA_VERSION, datasets: scores };
-            serde_json::to_string_pretty(&outcome).map(|json| json + "\n").map_err(io::Error::from)
-        }
-        Format::Text => Ok(text::text(&scores, &panels)),
-    };
-    printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
+    let datasets = arguments.datasets(&catalogue.datasets)?;
+    let scores = bench.score(&datasets)?;
+    arguments.show(&datasets, scores, Vec::new())
 }
 
 impl Arguments {
+    fn show(&self, datasets: &[Dataset], scores: Vec<DatasetScore>, origins: Vec<Origin>) -> Result<(), Failure> {
+        let panels: Vec<_> = datasets.iter().zip(&scores).map(|(dataset, score)| Panel::of(dataset, score)).collect();
+        if let Some(folder) = &self.plot {
+            plot(folder, &panels.concat())?;
+        }
+        let printed = match self.format {
+            Format::Json => {
+                let outcome = Outcome { schema_version: SCHEMA_VERSION, datasets: scores, predicted_by: origins };
+                serde_json::to_string_pretty(&outcome).map(|json| json + "\n").map_err(io::Error::from)
+            }
+            Format::Text => Ok(text::origins(&origins) + &text::text(&scores, &panels)),
+        };
+        printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
+    }
+
     fn datasets(&self, shipped: &[Dataset]) -> Result<Vec<Dataset>, Failure> {
         let given = self.measured.iter().map(|path| read_dataset(path)).collect::<Result<Vec<_>, _>>()?;
         let there = if self.measured.is_empty() { shipped } else { given.as_slice() };

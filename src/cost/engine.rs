@@ -318,12 +318,19 @@ mod tests {
         EngineSpec { aes, ghash, ..EngineSpec::four_lanes() }
     }
 
+    /// A multiplier whose product takes so many cycles, its reduction none.
+    fn product_in(product: u64, digit_bits: u32) -> MultiplierSpec {
+        let reduction = Cycles(0);
+        MultiplierSpec {
+            product: Cycles(product),
+            reduction,
+            digit_bits,
+            ..EngineSpec::four_lanes().ghash.multiplier().clone()
+        }
+    }
+
     fn serial(product: u64, digit_bits: u32) -> GhashSpec {
-        let EngineSpec { ghash: GhashSpec::Aggregated { mut multiplier, .. }, .. } = EngineSpec::four_lanes() else {
-            unreachable!("the engine for tests is an aggregated one")
-        };
-        (multiplier.product, multiplier.reduction, multiplier.digit_bits) = (Cycles(product), Cycles(0), digit_bits);
-        GhashSpec::Serial { multiplier, first_block: None }
+        GhashSpec::Serial { multiplier: product_in(product, digit_bits), first_block: None }
     }
 
     const GIGAHERTZ: Frequency = Frequency(1_000_000_000);
@@ -352,7 +359,7 @@ mod tests {
     /// 2.0k um2 of a multiplier with two levels of Karatsuba and 0.12k um2 for each of four stages were stated as about 2.5k um2.
     #[test]
     fn a_lane_of_ghash_has_the_stated_area() {
-        let GhashSpec::Serial { multiplier, .. } = serial(4, 128) else { return };
+        let multiplier = product_in(4, 128);
         let multiplier = MultiplierSpec { structure: Structure::Karatsuba { levels: 2 }, ..multiplier };
         let ghash = GhashSpec::Serial { multiplier, first_block: None };
         let cost = engine(&spec(1, 1, ghash), GIGAHERTZ).ghash_kge.middle() - flip_flops(256.0);
@@ -364,7 +371,7 @@ mod tests {
     /// 120 lanes at 1.75 GHz were stated as up to 1.5 mm2 with the faster round, and GHASH as 20 to 35 % of a lane.
     #[test]
     fn lanes_for_the_memory_of_an_h100_have_the_stated_area() {
-        let GhashSpec::Serial { multiplier, .. } = serial(4, 128) else { return };
+        let multiplier = product_in(4, 128);
         let multiplier = MultiplierSpec { structure: Structure::Karatsuba { levels: 2 }, ..multiplier };
         let ghash = || GhashSpec::Serial { multiplier: multiplier.clone(), first_block: None };
         let cost = engine(&spec(1, 1, ghash()), Frequency(1_750_000_000));
@@ -390,7 +397,7 @@ mod tests {
     /// 36 to 65 pJ per block were stated for AES-256 with a GHASH lane of two levels of Karatsuba, in whole pJ.
     #[test]
     fn a_block_of_gcm_takes_the_stated_energy() {
-        let GhashSpec::Serial { multiplier, .. } = serial(4, 128) else { return };
+        let multiplier = product_in(4, 128);
         let multiplier = MultiplierSpec { structure: Structure::Karatsuba { levels: 2 }, ..multiplier };
         let ghash = GhashSpec::Interleaved { ways: 4, multipliers: 1, closing: Closing::LookAhead, multiplier };
         let block = engine(&spec(1, 1, ghash), Frequency(2_000_000_000)).pj_per_byte * 16.0;
@@ -401,7 +408,7 @@ mod tests {
     /// three levels. The low end must be theirs within the digits that both are stated with; the high end leaves H free.
     #[test]
     fn a_multiplier_with_one_power_takes_three_quarters() {
-        let GhashSpec::Serial { multiplier, .. } = serial(4, 128) else { return };
+        let multiplier = product_in(4, 128);
         let digits = |energy: f64| 0.05 + 0.75 * 0.05 + 0.005 * energy / 0.75;
         for (structure, stated) in [
             // Half of the last digit of both figures and of the 75 %.
@@ -419,7 +426,7 @@ mod tests {
 
     #[test]
     fn no_area_is_without_a_width() {
-        let GhashSpec::Serial { multiplier, .. } = serial(4, 128) else { return };
+        let multiplier = product_in(4, 128);
         let aggregated = GhashSpec::Aggregated { width: 4, groups: 4, multiplier };
         for (ghash, hertz) in [(serial(4, 128), 1_000_000_000), (aggregated, 1_755_000_000)] {
             let cost = engine(&spec(4, 1, ghash), Frequency(hertz));
@@ -481,7 +488,7 @@ mod tests {
 
     #[test]
     fn levels_of_karatsuba_cost_their_figure() {
-        let GhashSpec::Serial { multiplier, .. } = serial(4, 128) else { return };
+        let multiplier = product_in(4, 128);
         let kge = |structure| {
             let multiplier = MultiplierSpec { structure, ..multiplier.clone() };
             engine(&spec(1, 1, GhashSpec::Serial { multiplier, first_block: None }), GIGAHERTZ).ghash_kge.middle()
@@ -507,7 +514,7 @@ mod tests {
 
     #[test]
     fn a_folded_unit_spends_a_product_more_per_group() {
-        let GhashSpec::Serial { multiplier, .. } = serial(4, 128) else { return };
+        let multiplier = product_in(4, 128);
         let fold = |powers| {
             let ghash = GhashSpec::Folded { powers, fold: Cycles(2), multiplier: multiplier.clone() };
             engine(&spec(1, 1, ghash), GIGAHERTZ).ghash_pj_per_byte.low

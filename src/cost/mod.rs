@@ -23,6 +23,6 @@ pub mod technology;
 
 pub use engine::{EngineCost, aead, engine};
 pub use interval::Interval;
-pub use risk::{KeyBudget, aead_forgery_log2, forgery_log2, key_budget};
+pub use risk::{AfterSuccess, KeyBudget, aead_forgery_log2, forgery_log2, key_budget};
 pub use sm::{SmCost, sm};
 pub use storage::{StorageCost, storage};

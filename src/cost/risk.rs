@@ -4,7 +4,7 @@ use crate::aead::spec::AeadSpec;
 use crate::gpu::key_rotation::Thresholds;
 use serde::Serialize;
 
-/// The bound on a forger's success over so many tags, as log2 of the probability.
+/// The bound on a first forgery over so many tags, as log2 of the probability. What is left after one is [`AfterSuccess`].
 ///
 /// For one attempt at one tag of t bits over a message of m blocks of AAD and ciphertext the probability is at most (m + 1) / 2^t: a
 /// non-zero polynomial of degree m + 1 in H has at most so many roots (McGrew and Viega, "The Security and Performance of the
@@ -29,6 +29,71 @@ pub fn aead_forgery_log2(aead: &AeadSpec, message_bytes: u64, tags: u64) -> f64 
         AeadSpec::Aegis256(spec) => -8.0 * spec.tag_bytes() as f64,
     };
     (log2 + (tags.max(1) as f64).log2()).min(0.0)
+}
+
+/// What one forgery that has passed leaves of the bound for the next, under the same key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterSuccess {
+    /// The next passes: the hash is linear in the difference, and its key that of every nonce.
+    Certain,
+    /// As before under every other nonce: the hash key is made anew for each.
+    AsBefore,
+    /// As before under every other nonce by the designers' claim; nothing is proved.
+    AsClaimed,
+}
+
+impl AfterSuccess {
+    /// For an AEAD; none is AES-GCM, also with shorter tags or several to a message.
+    ///
+    /// GCM's tag is GHASH masked by the nonce. A difference of ciphertext and tag that passed is a root in H: laid over any later message, as
+    /// far from its end, it passes again. AES-GCM-SIV derives POLYVAL's key from the nonce (RFC 8452), ChaCha20-Poly1305 the one-time
+    /// key of Poly1305 (RFC 8439). AEGIS makes its whole state anew from key and nonce; a difference that cancelled in one state is not
+    /// known to cancel in another.
+    #[must_use]
+    pub const fn of(aead: Option<&AeadSpec>) -> Self {
+        match aead {
+            None => Self::Certain,
+            Some(AeadSpec::GcmSiv(_) | AeadSpec::ChaCha20Poly1305(_)) => Self::AsBefore,
+            Some(AeadSpec::Aegis256(_)) => Self::AsClaimed,
+        }
+    }
+
+    /// As results name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Certain => "certain",
+            Self::AsBefore => "as_before",
+            Self::AsClaimed => "as_claimed",
+        }
+    }
+
+    /// In a cell of a table.
+    #[must_use]
+    pub const fn short(self) -> &'static str {
+        match self {
+            Self::Certain => "1",
+            Self::AsBefore => "as before",
+            Self::AsClaimed => "as claimed",
+        }
+    }
+
+    /// In a sentence.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Certain => {
+                "after one success it is 1: the hash key is that of every nonce, so the same difference of ciphertext and tag passes again"
+            }
+            Self::AsBefore => {
+                "after one success it is as before under every other nonce: the hash key is made anew for each"
+            }
+            Self::AsClaimed => {
+                "after one success it is claimed to be as before under every other nonce: the state is made anew for each; nothing is proved"
+            }
+        }
+    }
 }
 
 /// How long a key lasts.
@@ -72,6 +137,16 @@ mod tests {
         assert_eq!(bound("gcm-siv", 1), forgery_log2(128, 65_537, 1));
         assert_eq!(bound("aegis-256", 4), -126.0);
         assert!((bound("chacha20-poly1305", 1) - (3.0 + 65_537_f64.log2() - 106.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_success_opens_all_nonces_where_they_share_the_hash_key_and_no_other_where_not() {
+        let after = |name: &str| match Layers::new(name).resolve_alone().unwrap() {
+            Alone::Other(spec) => AfterSuccess::of(Some(&spec)),
+            Alone::Gcm(_) => AfterSuccess::of(None),
+        };
+        let expected = [AfterSuccess::Certain, AfterSuccess::AsBefore, AfterSuccess::AsBefore, AfterSuccess::AsClaimed];
+        assert_eq!(["folded-8", "gcm-siv", "chacha20-poly1305", "aegis-256"].map(after), expected);
     }
 
     #[test]

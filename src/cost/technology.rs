@@ -8,6 +8,9 @@
 //! Two uncertainties are kept apart. [`SYNTHESIS_SPREAD`] differs from block to block, so it is part of every interval of an area, and a
 //! difference between two designs that is smaller says nothing. [`PROCESS_SPREAD`] moves all designs alike: it leaves their order
 //! and their ratios as they are, and is therefore no part of the intervals but stated beside them.
+//!
+//! The RTL that was synthesised, its scripts and its logs are not in the tree, so its figures are **not reproducible from this repository**;
+//! the tests below hold typed numbers against typed numbers. [`SYNTHESIS`] says so wherever a cost is shown.
 
 use super::Interval;
 
@@ -26,7 +29,11 @@ pub struct Block {
     pub source: &'static str,
 }
 
-const ASAP7: &str = "synthesis in ASAP7 for this project, Yosys 0.23 and ABC";
+const ASAP7: &str = "synthesis in ASAP7 for this project, Yosys 0.23 and ABC; not reproducible from this repository";
+
+/// What is to be said wherever a figure of it stands.
+pub const SYNTHESIS: &str = "areas and energies of engines rest on synthesis for this project (ASAP7, Yosys 0.23 and ABC), whose RTL, scripts and \
+                             logs are not in the tree: not reproducible from this repository";
 
 impl Block {
     /// Its area, as wide as synthesis makes it.

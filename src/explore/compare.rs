@@ -36,6 +36,8 @@ pub struct Comparison {
     pub sizes_bytes: Vec<u64>,
     /// By what factor all absolute areas and energies may be off alike, beyond what each states.
     pub process_spread_factor: f64,
+    /// What they rest on.
+    pub cost_source: &'static str,
     /// The designs, baselines first.
     pub designs: Vec<DesignFigures>,
     /// Shipped designs that the machine cannot have.

@@ -11,6 +11,7 @@
 //! under `hold` nothing is visible. The host is no such consumer: its call returns when all is verified, under every policy.
 
 use super::candidate::{Skipped, copy};
+use super::price::{Risk, risk};
 use crate::{
     config::{ConfigError, Layers, MachineSpec, Resolved},
     gpu::spec::Release,
@@ -54,6 +55,8 @@ pub struct Failures {
     pub host_memory: Memory,
     /// The seed.
     pub seed: u64,
+    /// What the copy's tags and keys leave open, under whichever policy.
+    pub risk: Risk,
     /// By policy.
     pub policies: Vec<PolicyFigures>,
     /// Policies that the machine cannot have.
@@ -200,7 +203,9 @@ pub fn failures(
             failures: own_failures.map(|(_, failure)| failure.clone()).collect(),
         }
     });
+    let messages = sound.first().map_or(0, messages);
     Ok(Failures {
+        risk: risk(&own.machine, question.bytes, messages, 0),
         machine: own.name(),
         bytes: question.bytes,
         host_memory: question.memory,

@@ -8,7 +8,7 @@
 use crate::{
     aead::spec::AeadSpec,
     config::MachineSpec,
-    cost::{self, EngineCost, Interval},
+    cost::{self, AfterSuccess, EngineCost, Interval},
     gcm::spec::{AesSpec, EngineSpec, GhashSpec},
     gpu::spec::{Release, Sharing},
     pcie::spec::IdeSpec,
@@ -46,6 +46,14 @@ pub struct Price {
     pub storage_sram_kge_high: f64,
     /// Both in flip-flops: the bound.
     pub storage_flip_flop_kge: f64,
+    /// The quarantine of all PCEs as SRAM, middle of the assumed range.
+    pub quarantine_sram_kge: f64,
+    /// All of it: engines, quarantine and tag queue, both as SRAM; least.
+    pub area_total_kge_low: Option<f64>,
+    /// Middle.
+    pub area_total_kge: Option<f64>,
+    /// Most.
+    pub area_total_kge_high: Option<f64>,
     /// Why a figure is missing.
     pub missing: Option<String>,
     /// What lies outside of the range that a figure was made for.
@@ -78,7 +86,7 @@ pub fn price(machine: &MachineSpec) -> Price {
         Ok([open, seal]) => {
             let area = open.cost.area_kge * f64::from(open.count) + seal.cost.area_kge * f64::from(seal.count);
             price.engines = open.count + seal.count;
-            (price.area_kge_low, price.area_kge_high) = (Some(area.low), Some(area.high));
+            price.put_area(area);
             price.put_energy(open.cost.pj_per_byte, seal.cost.pj_per_byte);
             price.notes = open.cost.notes;
             if machine.copy_engine.sharing == Some(Sharing::Split) {
@@ -99,6 +107,14 @@ pub fn price(machine: &MachineSpec) -> Price {
 }
 
 impl Price {
+    /// Of all engines; what waits for verdicts is known already.
+    fn put_area(&mut self, engines: Interval) {
+        let total = engines + Interval::new(self.storage_sram_kge_low, self.storage_sram_kge_high);
+        (self.area_kge_low, self.area_kge_high) = (Some(engines.low), Some(engines.high));
+        (self.area_total_kge_low, self.area_total_kge_high) = (Some(total.low), Some(total.high));
+        self.area_total_kge = Some(total.middle());
+    }
+
     fn put_energy(&mut self, h2d: Interval, d2h: Interval) {
         (self.h2d_pj_per_byte_low, self.h2d_pj_per_byte_high) = (Some(h2d.low), Some(h2d.high));
         (self.d2h_pj_per_byte_low, self.d2h_pj_per_byte_high) = (Some(d2h.low), Some(d2h.high));
@@ -123,12 +139,12 @@ fn engines(machine: &MachineSpec) -> Result<[Engines; 2], &'static str> {
 }
 
 /// Engines of the copy engine that a direction uses: each PCE has one, unless all share it.
-pub(super) fn engines_per_way(machine: &MachineSpec) -> u32 {
+fn engines_per_way(machine: &MachineSpec) -> u32 {
     if machine.shared_engine() { 1 } else { machine.copy_engine.pces_secure }
 }
 
 /// The engine of the copy engine that a direction uses.
-pub(super) fn engine(machine: &MachineSpec, way: Direction) -> EngineSpec {
+fn engine(machine: &MachineSpec, way: Direction) -> EngineSpec {
     let mut engine = machine.engine.clone();
     if let (Direction::H2d, Some(ghash)) = (way, &machine.copy_engine.open_ghash) {
         engine.ghash = ghash.clone();
@@ -140,9 +156,8 @@ pub(super) fn engine(machine: &MachineSpec, way: Direction) -> EngineSpec {
 fn ide_engine(ide: &IdeSpec) -> EngineCost {
     let mut spec = EngineSpec::four_lanes();
     spec.aes = AesSpec { lanes: ide.gpu.lanes, registers_per_round: 1, start_interval: Cycles(1), ..spec.aes };
-    if let GhashSpec::Aggregated { width, .. } = &mut spec.ghash {
-        *width = ide.gpu.multipliers;
-    }
+    let multiplier = spec.ghash.multiplier().clone();
+    spec.ghash = GhashSpec::Aggregated { width: ide.gpu.multipliers, groups: 4, multiplier };
     let mut cost = cost::engine(&spec, Frequency(1_000_000_000));
     cost.notes.push(
         "the IDE engine's lanes and multipliers are taken to be built as those of the copy engine, at 1 GHz; headers of TLPs are not counted"
@@ -165,6 +180,7 @@ fn storage(machine: &MachineSpec) -> Price {
         storage_sram_kge_low: cost.sram_kge.low,
         storage_sram_kge_high: cost.sram_kge.high,
         storage_flip_flop_kge: cost.flip_flop_kge,
+        quarantine_sram_kge: cost::storage(quarantine).sram_kge.middle(),
         ..Price::default()
     }
 }
@@ -182,8 +198,10 @@ fn tag_bits(machine: &MachineSpec) -> u32 {
 pub struct Risk {
     /// Bits of a tag or MAC.
     pub tag_bits: Option<u32>,
-    /// Bound on the probability that any of the copy's tags is forged with one attempt at each, as log2.
+    /// Bound on the probability that any of the copy's tags is forged with one attempt at each, as log2: of a first forgery.
     pub forgery_log2: Option<f64>,
+    /// What is left of the bound under the same key when one has passed.
+    pub after_first_success: Option<AfterSuccess>,
     /// Messages of this size under one key until it must be rotated.
     pub key_budget_messages: Option<u64>,
     /// Bytes until then.
@@ -192,6 +210,12 @@ pub struct Risk {
     pub iv_budget_messages: Option<u64>,
     /// Bytes until then.
     pub iv_budget_bytes: Option<u64>,
+}
+
+/// The risk of one message, as long as the driver makes them; with IDE, of one TLP.
+#[must_use]
+pub fn message_risk(machine: &MachineSpec) -> Risk {
+    risk(machine, machine.driver.pinned.message.0, 1, 1)
 }
 
 /// The last message counter of an IV.
@@ -219,6 +243,7 @@ pub(super) fn risk(machine: &MachineSpec, bytes: u64, messages: u64, tlps: u64) 
     Risk {
         tag_bits: Some(tag_bits(machine)),
         forgery_log2: Some(log2),
+        after_first_success: Some(AfterSuccess::of(machine.aead.as_ref())),
         key_budget_messages: key.map(|key| key.messages),
         key_budget_bytes: key.map(|key| key.bytes),
         iv_budget_messages: Some(LAST_MESSAGE),
@@ -233,7 +258,8 @@ fn ide_risk(machine: &MachineSpec, ide: &IdeSpec, tlps: u64) -> Risk {
     let together = u64::from(ide.aggregation.max(1));
     let blocks = ((machine.link.max_payload.0 + HEADER) * together).div_ceil(16) + 1;
     let log2 = cost::forgery_log2(MAC_BITS, blocks, tlps.div_ceil(together));
-    Risk { tag_bits: Some(MAC_BITS), forgery_log2: Some(log2), ..Risk::default() }
+    let after_first_success = Some(AfterSuccess::of(None));
+    Risk { tag_bits: Some(MAC_BITS), forgery_log2: Some(log2), after_first_success, ..Risk::default() }
 }
 
 #[cfg(test)]
@@ -320,6 +346,39 @@ mod tests {
         assert_eq!(ide("ide").tag_bits, Some(96));
         assert!(one > bound(&[], 1) + 20.0 && (one - eight).abs() < 0.3, "{one} {eight}");
         assert_eq!(risk(&machine(&["off"]), 1 << 20, 0, 8192), Risk::default());
+    }
+
+    #[test]
+    fn the_whole_area_is_engines_and_storage_and_there_is_none_without_engines() {
+        let hold = price(&machine(&["hold", "two-pces"]));
+        let total = |price: &Price| (price.area_total_kge_low, price.area_total_kge_high);
+        let sum = |engines: Option<f64>, storage: f64| engines.map(|area| area + storage);
+        assert_eq!(total(&hold).0, sum(hold.area_kge_low, hold.storage_sram_kge_low));
+        assert_eq!(total(&hold).1, sum(hold.area_kge_high, hold.storage_sram_kge_high));
+        assert!(hold.area_total_kge > hold.area_total_kge_low && hold.area_total_kge < hold.area_total_kge_high);
+        assert!(hold.area_total_kge_low > sum(hold.area_kge_high, 0.0), "a quarantine is more than its engines");
+        for design in ["off", "sm", "chacha20-poly1305"] {
+            assert_eq!(total(&price(&machine(&[design]))), (None, None), "{design}");
+        }
+    }
+
+    #[test]
+    fn the_ide_engine_has_the_multipliers_of_its_configuration() {
+        let area = |multipliers: u32| {
+            let mut machine = machine(&["ide"]);
+            machine.link.ide.as_mut().unwrap().gpu.multipliers = multipliers;
+            price(&machine).area_kge_low.unwrap()
+        };
+        assert!(area(4) > area(2) && area(2) > area(1));
+    }
+
+    #[test]
+    fn each_design_says_what_one_forgery_leaves_of_its_bound() {
+        let after = |design: &str| message_risk(&machine(&[design])).after_first_success;
+        let certain = ["h100-cc", "parallel-auth", "ide", "sm", "by-page"].map(after);
+        assert_eq!(certain, [Some(AfterSuccess::Certain); 5]);
+        assert_eq!([after("gcm-siv"), after("chacha20-poly1305")], [Some(AfterSuccess::AsBefore); 2]);
+        assert_eq!([after("aegis-256"), after("off")], [Some(AfterSuccess::AsClaimed), None]);
     }
 
     #[test]

@@ -17,6 +17,13 @@ pub fn text(answer: &Failures) -> String {
     push(&mut text, &visible(answer));
     text.push_str("\nwhat is squashed and lost\n");
     push(&mut text, &squashed(answer));
+    if let Some((log2, after)) = answer.risk.forgery_log2.zip(answer.risk.after_first_success) {
+        let _ = writeln!(
+            text,
+            "\na first forgery of any tag of the copy: at most 2^{log2:.1} with one attempt at each;\n{}",
+            after.text()
+        );
+    }
     for skipped in &answer.skipped {
         let _ = writeln!(text, "\nnot measured: {}: {}", skipped.name, skipped.reason);
     }

@@ -1,9 +1,10 @@
 //! The data sets that are built into the program, and those of a user.
 
+use super::class::{Class, Informed, Seen};
 use super::measured::{Kind, LeftOut, Measured, MeasuredError, Point};
 use crate::units::Bytes;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 macro_rules! shipped {
@@ -45,15 +46,17 @@ pub enum CatalogueError {
 #[serde(transparent)]
 pub struct Selector(pub BTreeMap<String, toml::Value>);
 
-/// A table of measurements, and which of its points parameters may be fitted to.
+/// A table of measurements, and the class of each of its points.
 #[derive(Debug, Clone)]
 pub struct Dataset {
     /// Its name.
     pub name: String,
     /// What its table holds.
     pub kind: Kind,
-    /// Points, and whether each may be fitted to.
-    pub points: Vec<(Point, bool)>,
+    /// Points with their classes.
+    pub points: Vec<(Point, Class)>,
+    /// Which parameters were chosen with the informed points in view.
+    pub seen: Vec<Seen>,
     /// Rows that the model does not cover.
     pub left_out: Vec<LeftOut>,
 }
@@ -81,6 +84,8 @@ struct Entry {
     file: String,
     #[serde(default)]
     fit: Vec<Selector>,
+    #[serde(default)]
+    informed: Vec<Informed>,
 }
 
 impl Catalogue {
@@ -100,12 +105,12 @@ impl Entry {
     fn read(self) -> Result<Dataset, CatalogueError> {
         let missing = || CatalogueError::Selection(format!("datasets.toml names {}, which is not built in", self.file));
         let (_, text) = FILES.iter().find(|file| file.0 == self.file).ok_or_else(missing)?;
-        Dataset::read(&self.name, &self.file, text)?.fitted_to(&self.fit)
+        Dataset::read(&self.name, &self.file, text)?.fitted_to(&self.fit)?.informing(self.informed)
     }
 }
 
 impl Dataset {
-    /// Reads a table; no parameter is fitted to any of its points.
+    /// Reads a table; all of its points are held out.
     ///
     /// # Errors
     /// Whatever is wrong with it, with its line.
@@ -114,7 +119,8 @@ impl Dataset {
         Ok(Self {
             name: name.to_owned(),
             kind: measured.kind,
-            points: measured.points.into_iter().map(|point| (point, false)).collect(),
+            points: measured.points.into_iter().map(|point| (point, Class::HeldOut)).collect(),
+            seen: Vec::new(),
             left_out: measured.left_out,
         })
     }
@@ -123,8 +129,26 @@ impl Dataset {
     fn fitted_to(mut self, fit: &[Selector]) -> Result<Self, CatalogueError> {
         for selector in fit {
             for place in self.select(selector)? {
-                self.points[place].1 = true;
+                self.points[place].1 = Class::Fitted;
             }
+        }
+        Ok(self)
+    }
+
+    /// Marks the points of the entries as seen, but for those that are fitted to.
+    fn informing(mut self, entries: Vec<Informed>) -> Result<Self, CatalogueError> {
+        for Informed { points, parameters, why } in entries {
+            let mut places = BTreeSet::new();
+            for selector in &points {
+                places.extend(self.select(selector)?);
+            }
+            places.retain(|place| self.points[*place].1 != Class::Fitted);
+            if places.is_empty() || parameters.is_empty() {
+                let what = format!("data set {}: an entry of `informed` has no parameter, or no point", self.name);
+                return Err(CatalogueError::Selection(what));
+            }
+            places.iter().for_each(|place| self.points[*place].1 = Class::Informed);
+            self.seen.push(Seen { parameters, why, points: places.len() });
         }
         Ok(self)
     }
@@ -226,7 +250,8 @@ mod tests {
         let catalogue = shipped();
         let of = |name: &str| catalogue.datasets.iter().find(|dataset| dataset.name == name).unwrap();
         let with_cc = |name: &str| {
-            let points = of(name).points.iter().filter(|(point, fitted)| *fitted && point.cells["mode"] == "cc");
+            let fitted = |point: &Point, class: Class| class == Class::Fitted && point.cells["mode"] == "cc";
+            let points = of(name).points.iter().filter(|(point, class)| fitted(point, *class));
             points.map(|(point, _)| point.label.clone()).collect::<Vec<_>>()
         };
         assert_eq!(
@@ -245,10 +270,62 @@ mod tests {
         );
         assert_eq!(with_cc("p2-bandwidth"), ["cc pinned h2d 16 KiB", "cc pinned h2d 64 MiB"]);
         for name in ["p1-overlap", "p1-applications", "p1-programs"] {
-            assert!(of(name).points.iter().all(|(_, fitted)| !fitted), "{name}");
+            assert!(of(name).points.iter().all(|(_, class)| *class != Class::Fitted), "{name}");
         }
         let off = of("p1-bandwidth").points.iter().filter(|(point, _)| point.cells["mode"] == "off");
-        assert_eq!(off.filter(|(_, fitted)| *fitted).count(), 125);
+        assert_eq!(off.filter(|(_, class)| *class == Class::Fitted).count(), 125);
+    }
+
+    /// Points by class: fitted, informed, held out.
+    fn classes(dataset: &Dataset) -> [usize; 3] {
+        Class::ALL.map(|class| dataset.points.iter().filter(|(_, of_it)| *of_it == class).count())
+    }
+
+    #[test]
+    fn every_point_is_of_one_class_and_what_was_seen_is_not_held_out() {
+        let catalogue = shipped();
+        let found = |name: &str| catalogue.datasets.iter().find(|set| set.name == name).map(classes);
+        assert_eq!(found("p1-overlap"), Some([0, 168, 0]));
+        assert_eq!(found("p1-bandwidth"), Some([134, 17, 49]));
+        assert_eq!(found("p1-programs"), Some([0, 10, 6]));
+        assert_eq!(found("p2-bandwidth"), Some([26, 19, 3]));
+        assert_eq!(found("sxm5-bandwidth"), Some([1, 1, 0]));
+        let applications = catalogue.datasets.iter().find(|set| set.name == "p1-applications").unwrap();
+        let held_out = |app: &str| {
+            applications.points.iter().any(|(point, class)| point.cells["app"] == app && *class == Class::HeldOut)
+        };
+        assert_eq!(["kmeans", "sc", "GEMM"].map(held_out), [false, false, true]);
+        for dataset in &catalogue.datasets {
+            assert_eq!(classes(dataset).iter().sum::<usize>(), dataset.points.len(), "{}", dataset.name);
+            assert_eq!(dataset.seen.is_empty(), classes(dataset)[1] == 0, "{}", dataset.name);
+        }
+    }
+
+    #[test]
+    fn what_was_seen_with_informed_points_is_a_parameter_of_the_machine() {
+        let catalogue = shipped();
+        for dataset in catalogue.datasets.iter().filter(|dataset| !dataset.seen.is_empty()) {
+            let machine = Layers::new(&catalogue.platforms[&dataset.points[0].0.platform]).resolve().unwrap();
+            for path in dataset.seen.iter().flat_map(|seen| &seen.parameters) {
+                assert!(machine.parameter(path).is_some(), "{}: {path}", dataset.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_point_that_is_fitted_to_is_not_informed_and_an_entry_without_points_is_refused() {
+        let dataset = || shipped().datasets.into_iter().find(|dataset| dataset.name == "p1-spans").unwrap();
+        let informed = |text: &str| dataset().informing(vec![toml::from_str(text).unwrap()]);
+        let entry = "parameters = ['driver.push']\nwhy = 'w'\npoints = [{}]";
+        assert!(informed(entry).is_err(), "all spans are fitted to");
+        let text = "platform,mode,host_memory,direction,bytes,api_us\np,cc,pinned,h2d,1,1\np,cc,pinned,h2d,2,1\n";
+        let two = Dataset::read("d", "f", text).unwrap().fitted_to(&[toml::from_str("bytes = 1").unwrap()]).unwrap();
+        assert_eq!(
+            two.clone().informing(vec![toml::from_str(entry).unwrap()]).map(|set| classes(&set)).unwrap(),
+            [1, 1, 0]
+        );
+        let nothing_chosen = entry.replace("'driver.push'", "");
+        assert!(two.informing(vec![toml::from_str(&nothing_chosen).unwrap()]).is_err());
     }
 
     #[test]

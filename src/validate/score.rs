@@ -1,5 +1,10 @@
-//! Errors of simulated figures, by data set.
+//! Errors of simulated figures, by data set and class of point.
 
+use super::{
+    catalogue::Dataset,
+    class::{Class, Seen},
+    measured::Point,
+};
 use serde::Serialize;
 
 /// A point with its simulated figure.
@@ -15,7 +20,9 @@ pub struct Scored {
     pub unit: &'static str,
     /// Simulated over measured, less one, in percent.
     pub error_percent: f64,
-    /// Whether parameters were fitted to it.
+    /// What the shipped parameters owe to it.
+    pub class: Class,
+    /// Whether that is a fit.
     pub used_to_fit: bool,
 }
 
@@ -32,7 +39,7 @@ pub struct Errors {
     pub worst_point: String,
 }
 
-/// A data set with its errors. Errors are over the points that nothing was fitted to, and are null if there are none.
+/// A data set with its errors. Those that are not of `fit` or `informed` are over the points held out, and null if there are none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DatasetScore {
     /// Its name.
@@ -45,6 +52,8 @@ pub struct DatasetScore {
     pub points: usize,
     /// Those to which parameters were fitted.
     pub points_used_to_fit: usize,
+    /// Those seen while a parameter or mechanism was chosen, and not fitted to.
+    pub points_informed: usize,
     /// The others.
     pub points_held_out: usize,
     /// Rows that the model does not cover.
@@ -59,6 +68,10 @@ pub struct DatasetScore {
     pub worst_point: Option<String>,
     /// The same over the points that parameters were fitted to.
     pub fit: Option<Errors>,
+    /// The same over the informed points.
+    pub informed: Option<Errors>,
+    /// Which parameters were chosen with informed points in view.
+    pub seen: Vec<Seen>,
     /// Each point.
     pub values: Vec<Scored>,
 }
@@ -66,10 +79,11 @@ pub struct DatasetScore {
 impl Scored {
     /// A point and its simulated figure.
     #[must_use]
-    pub fn new(point: &super::measured::Point, used_to_fit: bool, simulated: f64) -> Self {
+    pub fn new(point: &Point, class: Class, simulated: f64) -> Self {
         let measured = point.measured;
         let error_percent = (simulated / measured - 1.0) * 100.0;
-        Self { label: point.label.clone(), measured, simulated, unit: point.unit, error_percent, used_to_fit }
+        let used_to_fit = class == Class::Fitted;
+        Self { label: point.label.clone(), measured, simulated, unit: point.unit, error_percent, class, used_to_fit }
     }
 }
 
@@ -90,47 +104,59 @@ impl Errors {
 impl DatasetScore {
     /// A data set's points with their figures, in the same order.
     #[must_use]
-    pub fn new(dataset: &super::catalogue::Dataset, machines: Vec<String>, simulated: &[f64]) -> Self {
+    pub fn new(dataset: &Dataset, machines: Vec<String>, simulated: &[f64]) -> Self {
         let pairs = dataset.points.iter().zip(simulated);
-        let values: Vec<_> = pairs.map(|((point, fitted), figure)| Scored::new(point, *fitted, *figure)).collect();
-        let used = values.iter().filter(|point| point.used_to_fit).count();
-        let held_out = Errors::over(values.iter().filter(|point| !point.used_to_fit));
+        let values: Vec<_> = pairs.map(|((point, class), figure)| Scored::new(point, *class, *figure)).collect();
+        let of = |class| values.iter().filter(move |point| point.class == class);
+        let held_out = Errors::over(of(Class::HeldOut));
         Self {
             name: dataset.name.clone(),
             kind: dataset.kind.name(),
             machines,
             points: values.len(),
-            points_used_to_fit: used,
-            points_held_out: values.len() - used,
+            points_used_to_fit: of(Class::Fitted).count(),
+            points_informed: of(Class::Informed).count(),
+            points_held_out: of(Class::HeldOut).count(),
             rows_left_out: dataset.left_out.len(),
             mape_percent: held_out.as_ref().map(|errors| errors.mape_percent),
             bias_percent: held_out.as_ref().map(|errors| errors.bias_percent),
             worst_percent: held_out.as_ref().map(|errors| errors.worst_percent),
             worst_point: held_out.map(|errors| errors.worst_point),
-            fit: Errors::over(values.iter().filter(|point| point.used_to_fit)),
+            fit: Errors::over(of(Class::Fitted)),
+            informed: Errors::over(of(Class::Informed)),
+            seen: dataset.seen.clone(),
             values,
         }
+    }
+
+    /// The points of a class, and their errors if there are any.
+    #[must_use]
+    pub fn of(&self, class: Class) -> (usize, Option<Errors>) {
+        let points = self.values.iter().filter(move |point| point.class == class);
+        (points.clone().count(), Errors::over(points))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::catalogue::Dataset;
     use super::*;
 
     #[test]
-    fn errors_are_over_the_points_held_out_and_apart_over_those_fitted_to() {
-        let text = "platform,mode,host_memory,direction,bytes,api_us\np,cc,pinned,h2d,1,100\np,cc,pinned,h2d,2,100\n\
-                    p,cc,pinned,h2d,3,100\n";
-        let mut dataset = Dataset::read("d", "f", text).unwrap();
-        dataset.points[2].1 = true;
-        let score = DatasetScore::new(&dataset, Vec::new(), &[110.0, 70.0, 150.0]);
+    fn errors_are_over_the_points_held_out_and_apart_over_those_fitted_to_or_seen() {
+        let rows: String = (1..=4).map(|bytes| format!("p,cc,pinned,h2d,{bytes},100\n")).collect();
+        let text = format!("platform,mode,host_memory,direction,bytes,api_us\n{rows}");
+        let mut dataset = Dataset::read("d", "f", &text).unwrap();
+        (dataset.points[2].1, dataset.points[3].1) = (Class::Fitted, Class::Informed);
+        let score = DatasetScore::new(&dataset, Vec::new(), &[110.0, 70.0, 150.0, 190.0]);
         let near = |value: Option<f64>, wanted: f64| value.is_some_and(|value| (value - wanted).abs() < 1e-9);
         assert!(near(score.mape_percent, 20.0) && near(score.bias_percent, -10.0) && near(score.worst_percent, 30.0));
         assert_eq!(score.worst_point.as_deref(), Some("cc pinned h2d 2 B"));
-        assert!(near(score.fit.map(|fit| fit.bias_percent), 50.0));
-        assert_eq!((score.points, score.points_used_to_fit, score.points_held_out), (3, 1, 2));
-        let all_used = Dataset { points: vec![dataset.points[2].clone()], ..dataset };
-        assert_eq!(DatasetScore::new(&all_used, Vec::new(), &[150.0]).mape_percent, None);
+        assert!(near(score.fit.as_ref().map(|fit| fit.bias_percent), 50.0));
+        assert!(near(score.informed.as_ref().map(|seen| seen.bias_percent), 90.0));
+        assert_eq!(Class::ALL.map(|class| score.of(class).0), [1, 1, 2]);
+        assert_eq!((score.points, score.points_used_to_fit, score.points_informed), (4, 1, 1));
+        let none_held_out = Dataset { points: dataset.points[2..].to_vec(), ..dataset };
+        let score = DatasetScore::new(&none_held_out, Vec::new(), &[150.0, 190.0]);
+        assert_eq!((score.mape_percent, score.points_held_out), (None, 0));
     }
 }

@@ -1,6 +1,7 @@
 //! Machines, data sets and threads, for the verbs that hold one against the other.
 
 use super::super::{Failure, run::Interruption};
+use super::register::name;
 use crate::{
     config::{Layers, MachineSpec, Resolved},
     files::{excerpt, read_text},
@@ -33,18 +34,24 @@ const LONGEST_TABLE: Bytes = Bytes(16 << 20);
 
 /// A user's table, named after its file.
 pub fn read_dataset(path: &Path) -> Result<Dataset, Failure> {
-    let shown = path.display().to_string();
-    let text = read_text(path, LONGEST_TABLE).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
-    let name = path.file_stem().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
-    Dataset::read(&name, &shown, &text).map_err(refused)
+    Dataset::read(&name(path), &path.display().to_string(), &table_text(path)?).map_err(refused)
 }
 
-fn refused(error: CatalogueError) -> Failure {
+/// The text of a table.
+pub fn table_text(path: &Path) -> Result<String, Failure> {
+    read_text(path, LONGEST_TABLE).map_err(|error| Failure::InputOutput(miette!("{error}")))
+}
+
+/// Why a table, or a selection of its points, is refused.
+pub fn refused(error: CatalogueError) -> Failure {
     match error {
         CatalogueError::Measured(error) => Failure::InputOutput((*error).into()),
         CatalogueError::Selection(text) => Failure::Config(miette!("{}", excerpt(&text, 500))),
     }
 }
+
+/// The machine that stands for each platform.
+pub type Machines = BTreeMap<String, Resolved>;
 
 /// How points are simulated.
 pub struct Bench {
@@ -70,15 +77,7 @@ impl Bench {
     /// The errors of data sets.
     pub fn score(&self, datasets: &[Dataset]) -> Result<Vec<DatasetScore>, Failure> {
         let points = || datasets.iter().flat_map(|dataset| &dataset.points).map(|(point, _)| point);
-        let mut machines = BTreeMap::new();
-        for point in points() {
-            if !machines.contains_key(&point.platform) {
-                machines.insert(point.platform.clone(), self.machine(&point.platform)?);
-            }
-        }
-        let machine = |point: &Point| machines.get(&point.platform).map(|resolved| &resolved.machine);
-        let work: Vec<_> = points().filter_map(|point| Some((machine(point)?, point))).collect();
-        let figures = self.simulate(&work)?;
+        let (machines, figures) = self.figures(points())?;
         let mut rest = figures.as_slice();
         let score = |dataset: &Dataset| {
             let (own, others) = rest.split_at(dataset.points.len());
@@ -89,6 +88,21 @@ impl Bench {
             DatasetScore::new(dataset, names, own)
         };
         Ok(datasets.iter().map(score).collect())
+    }
+
+    /// The machine of each platform, and the figure of each point.
+    pub fn figures<'p>(&self, points: impl IntoIterator<Item = &'p Point>) -> Result<(Machines, Vec<f64>), Failure> {
+        let points: Vec<_> = points.into_iter().collect();
+        let mut machines = Machines::new();
+        for point in &points {
+            if !machines.contains_key(&point.platform) {
+                machines.insert(point.platform.clone(), self.machine(&point.platform)?);
+            }
+        }
+        let pair = |point: &&'p Point| Some((&machines.get(&point.platform)?.machine, *point));
+        let work: Vec<_> = points.iter().filter_map(pair).collect();
+        let figures = self.simulate(&work)?;
+        Ok((machines, figures))
     }
 
     /// Figures of points on machines, with a bar where somebody looks.

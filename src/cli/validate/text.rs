@@ -1,8 +1,13 @@
 //! Errors and curves for people.
 
+use super::register::Origin;
 use crate::{
+    files::excerpt,
     report::plot::{Panel, terminal},
-    validate::score::{DatasetScore, Errors},
+    validate::{
+        class::Class,
+        score::{DatasetScore, Errors},
+    },
 };
 use std::fmt::Write;
 
@@ -21,56 +26,63 @@ pub fn text(scores: &[DatasetScore], panels: &[Vec<Panel>]) -> String {
     text
 }
 
+/// Who predicted.
+pub fn origins(origins: &[Origin]) -> String {
+    let line = |Origin { machine, machine_digest, sealsim }: &Origin| {
+        let [machine, digest, sealsim] = [machine, machine_digest, sealsim].map(|text| excerpt(text, 100));
+        format!("predicted on {machine}, digest {digest}, by sealsim {sealsim}\n")
+    };
+    origins.iter().map(line).collect()
+}
+
 fn head(score: &DatasetScore) -> String {
-    let DatasetScore { name, kind, points, points_used_to_fit, points_held_out, rows_left_out, .. } = score;
+    let DatasetScore { name, kind, points, rows_left_out, .. } = score;
     if *points == 0 {
         return format!("{name} ({kind}): no points, {rows_left_out} rows not modelled\n");
     }
-    let mut text = format!(
-        "{name} ({kind}) on {}: {points} points, {points_used_to_fit} used to fit, {points_held_out} held out",
-        score.machines.join(", ")
-    );
+    let mut text = format!("{name} ({kind}) on {}: {points} points", score.machines.join(", "));
+    for class in Class::ALL {
+        let _ = write!(text, ", {} {}", score.of(class).0, class.name());
+    }
     if *rows_left_out > 0 {
         let _ = write!(text, ", {rows_left_out} rows not modelled");
     }
     text.push('\n');
-    let held_out = score.worst_point.as_ref().and_then(|point| {
-        Some(Errors {
-            mape_percent: score.mape_percent?,
-            bias_percent: score.bias_percent?,
-            worst_percent: score.worst_percent?,
-            worst_point: point.clone(),
-        })
-    });
-    for (what, errors) in [("held out", held_out.as_ref()), ("fitted to", score.fit.as_ref())] {
-        if let Some(errors) = errors {
+    for class in Class::ALL {
+        if let Some(errors) = score.of(class).1 {
             let _ = writeln!(
                 text,
-                "  {what}: mean absolute error {:.1} %, bias {:+.1} %, worst {:.1} % at {}",
-                errors.mape_percent, errors.bias_percent, errors.worst_percent, errors.worst_point
+                "  {}: mean absolute error {:.1} %, bias {:+.1} %, worst {:.1} % at {}",
+                class.name(),
+                errors.mape_percent,
+                errors.bias_percent,
+                errors.worst_percent,
+                errors.worst_point
             );
         }
+    }
+    for seen in &score.seen {
+        let _ = writeln!(text, "  seen for {}: {} points; {}", seen.parameters.join(", "), seen.points, seen.why);
     }
     text
 }
 
-/// One line for each data set.
+/// One line for each class of points that a data set has.
 fn summary(scores: &[DatasetScore]) -> String {
     let width = scores.iter().map(|score| score.name.chars().count()).max().unwrap_or(0).max("data set".len());
-    let mut text = format!("{:width$}  held out   error    bias   worst\n", "data set");
-    let percent = |value: Option<f64>, sign: bool| match value {
-        Some(value) if sign => format!("{value:+.1} %"),
-        Some(value) => format!("{value:.1} %"),
-        None => "-".into(),
-    };
+    let mut text = format!("{:width$}  class         points    error     bias    worst\n", "data set");
     for score in scores {
-        let held_out = format!("{} of {}", score.points_held_out, score.points);
-        let [error, bias, worst] = [
-            percent(score.mape_percent, false),
-            percent(score.bias_percent, true),
-            percent(score.worst_percent, false),
-        ];
-        let _ = writeln!(text, "{:width$}  {held_out:>10}  {error:>7}  {bias:>7}  {worst:>7}", score.name);
+        for class in Class::ALL {
+            let (points, Some(errors)) = score.of(class) else { continue };
+            let points = format!("{points} of {}", score.points);
+            let Errors { mape_percent, bias_percent, worst_percent, .. } = errors;
+            let _ = writeln!(
+                text,
+                "{:width$}  {:8}  {points:>10}  {mape_percent:>5.1} %  {bias_percent:>+5.1} %  {worst_percent:>5.1} %",
+                score.name,
+                class.name(),
+            );
+        }
     }
     text
 }

@@ -3,9 +3,8 @@
 use super::points::Point;
 use super::study::Study;
 use crate::config::{MachineSpec, Varied};
-use crate::cost::{self, Interval};
 use crate::explore::candidate::copy as copy_request;
-use crate::explore::price::{Price, engine, engines_per_way, price, risk};
+use crate::explore::price::{price, risk};
 use crate::sim::{Control, Kernel, Order, SimulationError};
 use crate::system::{self, DataMode, Direction, Outcome, Request, RunError};
 use crate::workload::CopyArgument;
@@ -39,7 +38,7 @@ pub struct Row {
 }
 
 /// Columns behind the axes, in the order of the table, and what each says.
-pub const COLUMNS: [(&str, &str); 25] = [
+pub const COLUMNS: [(&str, &str); 29] = [
     ("bytes", "bytes of the copy"),
     ("gb_per_s", "10^9 bytes per second from the call to its return"),
     ("time_ps", "that time"),
@@ -54,14 +53,18 @@ pub const COLUMNS: [(&str, &str); 25] = [
     ("limited_by", "unit and state that took most of the time"),
     ("limited_fraction", "part of the time that they took"),
     ("limited_parameter", "the parameter that they say binds, not measured"),
-    ("area_kge_low", "area of the opening engines, least"),
+    ("area_kge_low", "area of all engines, least; synthesis that is not reproducible from this repository"),
     ("area_kge", "the same, middle"),
     ("area_kge_high", "the same, most"),
+    ("area_total_kge_low", "area of all engines, and of quarantine and tag queue as SRAM, least"),
+    ("area_total_kge", "the same, middle"),
+    ("area_total_kge_high", "the same, most"),
     ("pj_per_byte_low", "energy of sealing or opening a byte on the GPU, least"),
     ("pj_per_byte", "the same, middle"),
     ("pj_per_byte_high", "the same, most"),
-    ("quarantine_sram_kge", "quarantine as SRAM, middle of the assumed range"),
-    ("forgery_log2", "bound on forging any tag of the copy with one attempt at each, log2"),
+    ("quarantine_sram_kge", "quarantine of all PCEs as SRAM, middle of the assumed range; 0 unless plaintext is held"),
+    ("forgery_log2", "bound on a first forgery of any tag of the copy with one attempt at each, log2"),
+    ("after_first_success", "what one forgery leaves of that bound under the same key: certain, as_before, as_claimed"),
     ("key_budget_bytes", "bytes under one key until it must be rotated"),
     ("assumed_parameters", "parameters that nobody has published"),
     (
@@ -132,50 +135,37 @@ fn row(point: Point, varied: &Varied, direction: Direction, bytes: u64, outcome:
         put("limited_fraction", Value::Number(copy.limited_by.fraction));
         put("limited_parameter", copy.limited_by.parameter.clone().map_or(Value::None, Value::Text));
         put("assumed_parameters", count(varied.assumed as u64));
-        priced(&varied.machine, direction, bytes, copy.messages, &mut put);
+        priced(&varied.machine, direction, bytes, outcome, &mut put);
     }
     Row { point, error, figures }
 }
 
-/// What the copy's engines cost and what its tags leave open.
-fn priced(machine: &MachineSpec, way: Direction, bytes: u64, messages: u64, put: &mut impl FnMut(&str, Value)) {
-    if !machine.confidential_computing || messages == 0 {
-        return;
-    }
+/// What the machine costs and what the copy's tags leave open, as `compare` has it.
+fn priced(machine: &MachineSpec, way: Direction, bytes: u64, outcome: &Outcome, put: &mut impl FnMut(&str, Value)) {
     let price = price(machine);
     let notes: Vec<_> = price.missing.iter().chain(&price.notes).map(String::as_str).collect();
     if !notes.is_empty() {
         put("cost_notes", Value::Text(notes.join(" | ")));
     }
-    if let Some(area) = opening_area(machine, way, &price) {
-        put_interval("area_kge", area, put);
-    }
+    put_interval("area_kge", price.area_kge_low.zip(price.area_kge_high), put);
+    put_interval("area_total_kge", price.area_total_kge_low.zip(price.area_total_kge_high), put);
     let energy = match way {
         Direction::D2h => price.d2h_pj_per_byte_low.zip(price.d2h_pj_per_byte_high),
         Direction::H2d | Direction::D2d => price.h2d_pj_per_byte_low.zip(price.h2d_pj_per_byte_high),
     };
-    if let Some((low, high)) = energy {
-        put_interval("pj_per_byte", Interval { low, high }, put);
-    }
-    let quarantine = cost::storage(machine.tag_queue.quarantine.0);
-    put("quarantine_sram_kge", Value::Number(quarantine.sram_kge.middle()));
-    let risk = risk(machine, bytes, messages, 0);
+    put_interval("pj_per_byte", energy, put);
+    put("quarantine_sram_kge", Value::Number(price.quarantine_sram_kge));
+    let messages = outcome.copies.first().map_or(0, |copy| copy.messages);
+    let risk = risk(machine, bytes, messages, outcome.link.h2d.tlps + outcome.link.d2h.tlps);
     put("forgery_log2", risk.forgery_log2.map_or(Value::None, Value::Number));
+    let after = risk.after_first_success.map(|after| Value::Text(after.name().to_owned()));
+    put("after_first_success", after.unwrap_or(Value::None));
     put("key_budget_bytes", risk.key_budget_bytes.map_or(Value::None, |bytes| Value::Integer(bytes as i64)));
 }
 
-/// The area of the engines that this direction uses.
-fn opening_area(machine: &MachineSpec, way: Direction, price: &Price) -> Option<Interval> {
-    let engines = f64::from(engines_per_way(machine));
-    let clock = machine.copy_engine.clock;
-    let area = match &machine.aead {
-        Some(aead) => cost::aead(aead, clock).ok()?.area_kge,
-        None => cost::engine(&engine(machine, way), clock).area_kge,
-    };
-    price.area_kge_low.map(|_| area * engines)
-}
-
-fn put_interval(name: &str, Interval { low, high }: Interval, put: &mut impl FnMut(&str, Value)) {
+/// Least, middle and most of what is known between two bounds.
+fn put_interval(name: &str, bounds: Option<(f64, f64)>, put: &mut impl FnMut(&str, Value)) {
+    let Some((low, high)) = bounds else { return };
     put(&format!("{name}_low"), Value::Number(low));
     put(name, Value::Number(f64::midpoint(low, high)));
     put(&format!("{name}_high"), Value::Number(high));

@@ -38,5 +38,6 @@ pub use lines::{BoundedLines, LONGEST_LINE};
 pub use pareto::{Front, ParetoError, front};
 pub use points::Point;
 pub use run::{Ended, Tabled};
+pub use simulator::simulator;
 pub use study::{Objectives, Plot, Random, Study, StudyError, StudySpec};
 pub use table::{Table, TableError, TableWriter};

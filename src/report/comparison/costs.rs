@@ -22,9 +22,10 @@ pub(super) fn costs(text: &mut String, comparison: &Comparison) {
         "tags",
         "as SRAM",
         "as flip-flops",
+        "area in all",
         "notes",
     ];
-    let mut table = Table::new(&head, &[0, 9]);
+    let mut table = Table::new(&head, &[0, 10]);
     let mut notes: Vec<&str> = Vec::new();
     for design in &comparison.designs {
         let cost = &design.cost;
@@ -40,6 +41,7 @@ pub(super) fn costs(text: &mut String, comparison: &Comparison) {
             Bytes(cost.tag_queue_capacity_bytes).to_string(),
             range(Some(cost.storage_sram_kge_low), Some(cost.storage_sram_kge_high)),
             digits(cost.storage_flip_flop_kge),
+            range(cost.area_total_kge_low, cost.area_total_kge_high),
             numbers.join(" "),
         ]);
     }
@@ -50,9 +52,17 @@ pub(super) fn costs(text: &mut String, comparison: &Comparison) {
     let _ = writeln!(
         text,
         "Ranges are what designs may differ by in one technology. All absolute areas and energies may be off alike by a factor of {}, up or \
-         down.\nQuarantine and tags of the tag queue are storage: flip-flops are the bound, SRAM is an assumed range.",
-        comparison.process_spread_factor
+         down.\nQuarantine and tags of the tag queue are storage: flip-flops are the bound, SRAM is an assumed range. Area in all is that of the \
+         engines\nand of storage as SRAM.\n{}.",
+        comparison.process_spread_factor,
+        sentence(comparison.cost_source)
     );
+}
+
+/// With a capital.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The number of a note, counted from 1.
@@ -80,6 +90,7 @@ pub(super) fn risks(text: &mut String, comparison: &Comparison, direction: Direc
         "of all messages us",
         "tag bits",
         "forgery at most",
+        "after one",
         "a key lasts GB",
         "an IV lasts GB",
     ];
@@ -95,12 +106,20 @@ pub(super) fn risks(text: &mut String, comparison: &Comparison, direction: Direc
             micros(copy.exposure_total_ps),
             copy.risk.tag_bits.map_or_else(none, |bits| bits.to_string()),
             copy.risk.forgery_log2.map_or_else(none, |log2| format!("2^{log2:.1}")),
+            copy.risk.after_first_success.map_or_else(none, |after| after.short().to_owned()),
             giga(copy.risk.key_budget_bytes),
             giga(copy.risk.iv_budget_bytes),
         ]);
     }
     push(text, &table);
+    text.push_str(FORGERY);
 }
+
+/// What the bound is of.
+const FORGERY: &str = "\
+Forgery at most: of a first forgery, with one attempt at each tag. After one, under the same key: 1 where all nonces share the hash key (AES-GCM, \
+IDE), since\nthe same difference of ciphertext and tag passes again; as before where hash key (AES-GCM-SIV, ChaCha20-Poly1305) or state (AEGIS, a claim) is made \
+anew\nfor each nonce.\n";
 
 /// The cells of a row of CSV that say what a copy's design costs and risks. Energies are those of its direction.
 pub(super) fn cells(cost: &Price, copy: &CopyFigures) -> Vec<String> {
@@ -114,6 +133,7 @@ pub(super) fn cells(cost: &Price, copy: &CopyFigures) -> Vec<String> {
         copy.exposure_total_ps.to_string(),
         count(copy.risk.tag_bits.map(u64::from)),
         number(copy.risk.forgery_log2),
+        copy.risk.after_first_success.map_or_else(String::new, |after| after.name().to_owned()),
         count(copy.risk.key_budget_messages),
         count(copy.risk.key_budget_bytes),
         count(copy.risk.iv_budget_messages),
@@ -129,6 +149,10 @@ pub(super) fn cells(cost: &Price, copy: &CopyFigures) -> Vec<String> {
         cost.storage_sram_kge_low.to_string(),
         cost.storage_sram_kge_high.to_string(),
         cost.storage_flip_flop_kge.to_string(),
+        cost.quarantine_sram_kge.to_string(),
+        number(cost.area_total_kge_low),
+        number(cost.area_total_kge),
+        number(cost.area_total_kge_high),
         quoted(cost.missing.as_deref().unwrap_or_default()),
         quoted(&cost.notes.join(" | ")),
     ]

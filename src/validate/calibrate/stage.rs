@@ -19,6 +19,7 @@ use crate::{
     units::KINDS,
     validate::{
         catalogue::{CatalogueError, Dataset, Selector},
+        class::Class,
         measured::Point,
     },
 };
@@ -140,7 +141,7 @@ impl Stage {
     /// Its points, each once. Points that errors are stated over must not be fitted to.
     ///
     /// # Errors
-    /// No such data set, no such points, or points that are held out.
+    /// No such data set, no such points, or points that nothing may be fitted to.
     pub fn points<'d>(&self, datasets: &'d [Dataset]) -> Result<Vec<&'d Point>, StageError> {
         let (mut chosen, mut known): (Vec<&Point>, _) = (Vec::new(), HashSet::new());
         for selection in &self.points {
@@ -153,9 +154,9 @@ impl Stage {
             let selected = dataset
                 .select(&selection.selector)
                 .map_err(|error| StageError::Selection { stage: self.name.clone(), error })?;
-            for (point, may_be_fitted) in selected.into_iter().map(|place| &dataset.points[place]) {
-                if !may_be_fitted {
-                    let what = format!("{name}: {} is held out", point.label);
+            for (point, class) in selected.into_iter().map(|place| &dataset.points[place]) {
+                if *class != Class::Fitted {
+                    let what = format!("{name}: {} is {}", point.label, class.name());
                     return Err(self.wrong(what, "validation/datasets.toml says which points may be fitted to"));
                 }
                 if known.insert(std::ptr::from_ref(point)) {
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_are_held_out_are_refused() {
+    fn points_that_are_held_out_or_informed_are_refused() {
         let datasets = Catalogue::shipped().unwrap().datasets;
         let points =
             |text: &str| stage("", text).points(&datasets).map(|points| points.len()).map_err(|e| e.to_string());
@@ -321,6 +322,7 @@ mod tests {
         assert_eq!(points(&format!("{twice}, {twice}")), Ok(5));
         for (text, phrase) in [
             ("{ dataset = 'p1-bandwidth', mode = 'cc', bytes = 128 }", "cc pinned h2d 128 B is held out"),
+            ("{ dataset = 'p1-overlap', mode = 'cc' }", " is informed"),
             ("{ dataset = 'p3' }", "no data set `p3`"),
             ("{ dataset = 'p1-api', size = 3 }", "by `size`"),
         ] {

@@ -25,7 +25,7 @@ const MEMORIES: [(&str, Option<HostMemory>); 4] = [
 ];
 
 /// What all these tables share.
-struct Head {
+pub(super) struct Head {
     platform: String,
     mode: Mode,
     direction: Direction,
@@ -60,7 +60,7 @@ pub(super) fn platform(row: &Cells<'_>) -> Result<String, MeasuredError> {
     if platform.is_empty() { Err(nameless()) } else { Ok(platform.to_owned()) }
 }
 
-fn head(row: &Cells<'_>) -> Result<Option<Head>, MeasuredError> {
+pub(super) fn head(row: &Cells<'_>) -> Result<Option<Head>, MeasuredError> {
     let (platform, mode, direction) = (platform(row)?, mode(row)?, direction(row)?);
     Ok(memory(row, direction)?.map(|memory| Head { platform, mode, direction, memory }))
 }
@@ -116,10 +116,15 @@ fn each(table: &Table, read: impl Fn(&Cells<'_>, Head, &mut Vec<Point>) -> Resul
 
 pub(super) fn bandwidth(table: &Table) -> Read {
     each(table, |row, head, points| {
-        let copy = head.copy(bytes(row)?);
-        points.push(head.point(row.line(), copy, Experiment::Bandwidth(copy), row.positive("gb_per_s")?, "GB/s"));
+        points.push(rate(row, head, row.positive("gb_per_s")?)?);
         Ok(())
     })
+}
+
+/// The rate of many copies of one size, measured or not.
+pub(super) fn rate(row: &Cells<'_>, head: Head, gb_per_s: f64) -> Result<Point, MeasuredError> {
+    let copy = head.copy(bytes(row)?);
+    Ok(head.point(row.line(), copy, Experiment::Bandwidth(copy), gb_per_s, "GB/s"))
 }
 
 pub(super) fn api(table: &Table) -> Read {

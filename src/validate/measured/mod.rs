@@ -11,16 +11,21 @@
 //! | `programs` | program, place, direction, host_memory, bytes, device_ns | the same, with the size of each copy |
 //! | `cipher` | cipher, clock_ghz, gb_per_s (no mode) | one core sealing |
 //! | `sm_kernels` | kernel, sms, threads, bytes, cycles, bytes_per_clock_per_sm (no mode) | a kernel on SMs |
+//!
+//! Tables of what is to be predicted, and of predictions, are `bandwidth` without its figure and with a predicted one: [`asked`],
+//! [`predicted`].
 
 mod applications;
 mod copies;
 mod overlap;
 mod point;
+mod predictions;
 mod programs;
 mod sm_kernels;
 mod table;
 
 pub use point::{Copied, Curve, Experiment, Group, HostMemory, LeftOut, Mode, Overlap, Point, Schedule, SmKernel};
+pub use predictions::{Predicted, asked, predicted};
 pub use table::MeasuredError;
 
 use table::Table;

@@ -1,0 +1,38 @@
+//! What a machine's crypto units cost and what its tags leave open, below its parameters.
+
+use crate::{
+    config::MachineSpec,
+    cost::technology::SYNTHESIS,
+    explore::{message_risk, price},
+    units::Bytes,
+};
+use serde_json::{Value, json};
+
+/// Lines of text.
+pub fn lines(machine: &MachineSpec) -> Vec<String> {
+    let price = price(machine);
+    let mut lines = vec!["cost, as compare has it".to_owned()];
+    match (price.area_kge_low.zip(price.area_kge_high), price.area_total_kge_low.zip(price.area_total_kge_high)) {
+        (Some(engines), Some(all)) => {
+            lines.push(format!("  {} engines: {:.0} to {:.0} kGE", price.engines, engines.0, engines.1));
+            lines.push(format!("  with quarantine and tag queue as SRAM: {:.0} to {:.0} kGE", all.0, all.1));
+            lines.push(format!("  {SYNTHESIS}"));
+        }
+        _ => lines.push(format!("  no area: {}", price.missing.as_deref().unwrap_or("no figures"))),
+    }
+    let risk = message_risk(machine);
+    if let Some((log2, after)) = risk.forgery_log2.zip(risk.after_first_success) {
+        let what = match machine.link.ide {
+            Some(_) => "the MAC of one TLP as long as it may be".to_owned(),
+            None => format!("a tag of one message of {}", Bytes(machine.driver.pinned.message.0)),
+        };
+        lines.push(format!("a first forgery of {what}: at most 2^{log2:.1} per attempt"));
+        lines.push(format!("  {}", after.text()));
+    }
+    lines
+}
+
+/// The same as JSON: `cost` and `message_risk`, with the fields of `compare`.
+pub fn json(machine: &MachineSpec) -> [(&'static str, Value); 3] {
+    [("cost", json!(price(machine))), ("cost_source", json!(SYNTHESIS)), ("message_risk", json!(message_risk(machine)))]
+}

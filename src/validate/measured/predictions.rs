@@ -1,0 +1,169 @@
+//! Tables of points that nobody has measured yet: what is to be predicted, and what was.
+
+use super::{
+    copies::{head, rate},
+    point::Point,
+    table::{Cells, MeasuredError, Table},
+};
+use std::collections::HashMap;
+
+/// Columns of a table of bandwidth, but for its figure.
+const ASKED: [&str; 5] = ["platform", "mode", "host_memory", "direction", "bytes"];
+
+/// The figure of a prediction. It is not called as a measured one is, so that a prediction is never read as a measurement.
+const FIGURE: &str = "predicted_gb_per_s";
+
+/// A point as it was predicted.
+#[derive(Debug, Clone)]
+pub struct Predicted {
+    /// The point. Its `measured` is the predicted figure.
+    pub point: Point,
+    /// The machine's name.
+    pub machine: String,
+    /// The digest of the machine's values.
+    pub machine_digest: String,
+    /// The simulator's version.
+    pub sealsim: String,
+}
+
+/// The points of a table without figures, in the order of its rows; `file` is what errors call it. Their `measured` is no number.
+///
+/// # Errors
+/// Whatever is wrong with it, with its line: also a point that is there twice, memory that is not modelled, and a figure.
+pub fn asked(file: &str, text: &str) -> Result<Vec<Point>, MeasuredError> {
+    let table = Table::read(file, text)?;
+    if table.has(&["gb_per_s"]) {
+        let remedy = "a prediction is made without the figure: take the column out";
+        return Err(table.head_error("the table has `gb_per_s`, a measured figure".into(), remedy));
+    }
+    has(&table, &ASKED)?;
+    let points = table.rows().map(|row| point(&row, f64::NAN)).collect::<Result<Vec<_>, _>>()?;
+    each_once(&table, &points)?;
+    Ok(points)
+}
+
+/// The rows of a table of predictions; `file` is what errors call it.
+///
+/// # Errors
+/// Whatever is wrong with it, with its line: also a point that is there twice.
+pub fn predicted(file: &str, text: &str) -> Result<Vec<Predicted>, MeasuredError> {
+    let table = Table::read(file, text)?;
+    has(&table, &[&ASKED[..], &Predicted::MORE_COLUMNS].concat())?;
+    let points = table.rows().map(|row| point(&row, row.positive(FIGURE)?)).collect::<Result<Vec<_>, _>>()?;
+    each_once(&table, &points)?;
+    let all = points.into_iter().zip(table.rows()).map(|(point, row)| Predicted {
+        point,
+        machine: row.text("machine").to_owned(),
+        machine_digest: row.text("machine_digest").to_owned(),
+        sealsim: row.text("sealsim").to_owned(),
+    });
+    Ok(all.collect())
+}
+
+impl Predicted {
+    /// The columns behind those of the point.
+    const MORE_COLUMNS: [&str; 4] = [FIGURE, "machine", "machine_digest", "sealsim"];
+
+    /// The names of the columns of such a table.
+    pub fn columns() -> impl Iterator<Item = &'static str> {
+        ASKED.into_iter().chain(Self::MORE_COLUMNS)
+    }
+
+    /// Its cells, in the order of the columns.
+    pub fn cells(&self) -> impl Iterator<Item = String> {
+        let own = ASKED.into_iter().map(|column| self.point.cells.get(column).cloned().unwrap_or_default());
+        // Quotes and line ends, which a machine's name may have, would not come back as they went.
+        let plain = |text: &String| text.replace(|one: char| one == '"' || one.is_control(), " ");
+        let more = [&self.machine, &self.machine_digest, &self.sealsim].map(plain);
+        own.chain([figure(self.point.measured)]).chain(more)
+    }
+}
+
+/// With six digits that count.
+fn figure(gb_per_s: f64) -> String {
+    let before = if gb_per_s > 0.0 { gb_per_s.log10().floor() as i32 } else { 0 };
+    let decimals = usize::try_from(5 - before).unwrap_or(0);
+    format!("{gb_per_s:.decimals$}")
+}
+
+fn has(table: &Table, columns: &[&str]) -> Result<(), MeasuredError> {
+    let lacking: Vec<_> = columns.iter().filter(|column| !table.has(&[**column])).copied().collect();
+    let remedy = format!("the columns are {}", columns.join(", "));
+    if lacking.is_empty() {
+        Ok(())
+    } else {
+        Err(table.head_error(format!("no column {}", lacking.join(", ")), &remedy))
+    }
+}
+
+fn point(row: &Cells<'_>, gb_per_s: f64) -> Result<Point, MeasuredError> {
+    let unknown = || row.error("host_memory", "managed memory is not modelled".into(), "take the row out");
+    rate(row, head(row)?.ok_or_else(unknown)?, gb_per_s)
+}
+
+/// Refuses the second of two rows of one point.
+fn each_once(table: &Table, points: &[Point]) -> Result<(), MeasuredError> {
+    let mut lines = HashMap::new();
+    for (point, row) in points.iter().zip(table.rows()) {
+        if let Some(first) = lines.insert(&point.cells, point.line) {
+            let what = format!("{} of {} stands in line {first} already", point.label, point.platform);
+            return Err(row.error("bytes", what, "give each point one row"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &str = "platform,mode,host_memory,direction,bytes\np,cc,pinned,h2d,4096\np,off,pinned,d2h,64\n";
+
+    #[test]
+    fn a_table_without_figures_is_read_and_one_with_them_is_refused() {
+        let points = asked("m", ROWS).unwrap();
+        assert_eq!([&points[0].label, &points[1].label], ["cc pinned h2d 4 KiB", "off pinned d2h 64 B"]);
+        for (old, new, phrase) in [
+            ("bytes\n", "bytes,gb_per_s\n", "line 1: the table has `gb_per_s`"),
+            ("mode,", "modes,", "line 1: no column mode"),
+            ("p,off,pinned,d2h,64", "p,cc,pinned,h2d,4096.0", "line 3: cc pinned h2d 4 KiB of p stands in line 2"),
+            ("off,pinned", "off,managed", "line 3: managed memory is not modelled"),
+            ("4096", "0", "line 2: bytes is 0"),
+        ] {
+            let text = ROWS.replace(old, new);
+            let text = if new.contains("gb_per_s") {
+                text.replace("4096\n", "4096,1\n").replace("64\n", "64,1\n")
+            } else {
+                text
+            };
+            let error = asked("m", &text).unwrap_err().to_string();
+            assert!(error.contains(phrase), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_prediction_comes_back_as_it_was_written() {
+        let point = asked("m", ROWS).unwrap().remove(0);
+        let machine =
+            |point| Predicted { point, machine: "x".into(), machine_digest: "ab".into(), sealsim: "1".into() };
+        let one = machine(Point { measured: 0.123_456_78, ..point });
+        let line = |cells: Vec<String>| cells.join(",");
+        let text = format!("{}\n{}\n", Predicted::columns().collect::<Vec<_>>().join(","), line(one.cells().collect()));
+        assert!(text.ends_with("\np,cc,pinned,h2d,4096,0.123457,x,ab,1\n"), "{text}");
+        let again = predicted("m", &text).unwrap().remove(0);
+        assert_eq!((again.point.measured, again.machine_digest), (0.123_457, one.machine_digest));
+        assert_eq!(again.point.cells, one.point.cells);
+        let twice = text.clone() + text.lines().last().unwrap();
+        assert!(predicted("m", &twice).unwrap_err().to_string().contains("line 3"));
+        assert!(predicted("m", &text.replace("0.123457", "0")).is_err());
+        assert!(predicted("m", ROWS).unwrap_err().to_string().contains("no column predicted_gb_per_s, machine"));
+    }
+
+    #[test]
+    fn figures_have_six_digits_whatever_their_size() {
+        assert_eq!(
+            [0.002_916_123, 54.123_456_7, 2_862.990_797, 1e9].map(figure),
+            ["0.00291612", "54.1235", "2862.99", "1000000000"]
+        );
+    }
+}
