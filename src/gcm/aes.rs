@@ -169,6 +169,12 @@ impl<T> Lane<T> {
         }
     }
 
+    /// Cycles from a block that enters to its output, if nothing stops the lane.
+    #[must_use]
+    pub const fn latency(&self) -> u64 {
+        self.latency
+    }
+
     /// Whether a block may enter in this cycle.
     #[must_use]
     pub fn free(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Random engines and bytes for tests.
 
-use super::control::{ControlSpec, Inputs, Keystream, PhaseSpec, Start};
+use super::control::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Origin, PhaseSpec, Start};
 use super::spec::{AesSpec, Closing, EngineSpec, GhashSpec, MultiplierSpec};
 use super::structure::Structure;
 use crate::units::{Bytes, Cycles};
@@ -118,14 +118,25 @@ pub fn any_controlled_engine() -> impl Strategy<Value = EngineSpec> {
     use prop::sample::select;
     let keystream = select(vec![Keystream::Ahead, Keystream::Frozen, Keystream::WithText]);
     let start = select(vec![Start::AfterPowers, Start::BehindH]);
-    let inputs = select(vec![Inputs::Powers, Inputs::Mask, Inputs::FirstKeystream]);
+    let inputs = select(vec![Inputs::Powers, Inputs::Mask, Inputs::FirstKeystream, Inputs::Key]);
+    let mask = select(vec![Mask::First, Mask::Last]);
+    let first_counter =
+        select(vec![FirstCounter::Free, FirstCounter::Free, FirstCounter::WithLastAad, FirstCounter::WithFirstText]);
+    let origin = select(vec![Origin::KeyLoaded, Origin::Expansion, Origin::FirstInput]);
     let cycles = || (0..5_u64).prop_map(Cycles);
     let lane = (0..4_u32, any::<bool>(), any::<bool>(), cycles(), cycles(), cycles(), cycles());
     let rules = (cycles(), cycles(), any::<bool>(), any::<bool>(), any::<bool>(), cycles(), any::<bool>());
+    let rest = (mask, first_counter, any::<bool>(), cycles(), origin, -40..40_i32);
     let phases = (cycles(), cycles(), cycles()).prop_map(|(aad, text, length)| PhaseSpec { aad, text, length });
-    let control = (keystream, start, inputs, lane, rules, prop::option::of(phases), 0..2_u32).prop_map(
-        |(keystream, start, inputs, lane, rules, phases, origin)| ControlSpec {
+    let control = (keystream, start, inputs, lane, rules, prop::option::of(phases), rest).prop_map(
+        |(keystream, start, inputs, lane, rules, phases, rest)| ControlSpec {
             keystream,
+            mask: rest.0,
+            first_counter: rest.1,
+            open_register: rest.2,
+            key_load: rest.3,
+            origin: rest.4,
+            offset: rest.5,
             start,
             inputs,
             passes: lane.0,
@@ -143,12 +154,33 @@ pub fn any_controlled_engine() -> impl Strategy<Value = EngineSpec> {
             end_of_text: rules.5,
             tag_at_once: rules.6,
             phases,
-            origin,
         },
     );
-    let engine = (any_engine(), control).prop_map(|(engine, control)| {
-        let lanes = if control.keystream == Keystream::Ahead { engine.aes.lanes } else { 1 };
-        EngineSpec { aes: AesSpec { lanes, ..engine.aes }, control: Some(control), ..engine }
+    let engine = (any_engine(), control).prop_map(|(engine, control)| match control.inputs {
+        Inputs::Key => streaming(engine, control),
+        _ => {
+            let lanes = if control.keystream == Keystream::Ahead { engine.aes.lanes } else { 1 };
+            EngineSpec { aes: AesSpec { lanes, ..engine.aes }, control: Some(control), ..engine }
+        }
     });
     engine.prop_filter("its statements agree", |spec| spec.check().is_ok())
+}
+
+/// The same with a pipeline, since nothing else takes inputs before H: few draws would be one.
+fn streaming(engine: EngineSpec, control: ControlSpec) -> EngineSpec {
+    let shared_port = control.shared_port || control.first_counter != FirstCounter::WithLastAad;
+    let first_counter = if shared_port { FirstCounter::Free } else { control.first_counter };
+    let control = ControlSpec {
+        keystream: Keystream::WithText,
+        start: Start::BehindH,
+        passes: 0,
+        one_at_a_time: false,
+        take_turns: false,
+        open_register: false,
+        phases: None,
+        shared_port,
+        first_counter,
+        ..control
+    };
+    EngineSpec { aes: AesSpec { lanes: 1, rounds_in_hardware: 14, ..engine.aes }, control: Some(control), ..engine }
 }

@@ -87,31 +87,32 @@ fn bytes(seed: u64, label: &str, number: u32, length: u64) -> Vec<u8> {
     (0..).flat_map(block).take(length as usize).collect()
 }
 
-/// The cycles of one message. What does not apply is `None`.
+/// The cycles of one message. What does not apply is `None`. Those from the start are negative where it lies behind what they count to: a
+/// [control](super::control::ControlSpec) may count from elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Metrics {
     /// From the start to the first input block, AAD if there is any.
-    pub setup_cycles: Option<u64>,
+    pub setup_cycles: Option<i64>,
     /// From the first input block to the first text block at the output.
-    pub first_output_cycles: Option<u64>,
+    pub first_output_cycles: Option<i64>,
     /// From the first to the last text block at the output.
-    pub output_span_cycles: Option<u64>,
+    pub output_span_cycles: Option<i64>,
     /// From the last text block at the output to the end.
-    pub tail_cycles: Option<u64>,
+    pub tail_cycles: Option<i64>,
     /// From the start to the end: the sum of the four.
-    pub total_cycles: Option<u64>,
+    pub total_cycles: Option<i64>,
     /// `output_span_cycles` per block after the first.
     pub cycles_per_block: Option<f64>,
     /// From the start to H and the mask, of an engine that is driven phase by phase.
-    pub h_and_mask_cycles: Option<u64>,
+    pub h_and_mask_cycles: Option<i64>,
     /// AAD through GHASH, from the phase's start.
-    pub aad_cycles: Option<u64>,
+    pub aad_cycles: Option<i64>,
     /// First text block at the output, from the phase's start.
-    pub first_text_output_cycles: Option<u64>,
+    pub first_text_output_cycles: Option<i64>,
     /// Last text block at the output, from the phase's start.
-    pub last_text_output_cycles: Option<u64>,
+    pub last_text_output_cycles: Option<i64>,
     /// From the start of the length block's phase to the tag.
-    pub length_to_tag_cycles: Option<u64>,
+    pub length_to_tag_cycles: Option<i64>,
 }
 
 /// When the stages of a message begin and end, in cycles.
@@ -133,19 +134,22 @@ impl Stages {
     /// The span of `blocks` at the output alone.
     #[must_use]
     pub fn span(&self, blocks: u64) -> Metrics {
-        let span = self.last_text.zip(self.first_text).map(|(last, first)| last - first);
+        let span = self.last_text.zip(self.first_text).map(|(last, first)| (last - first).cast_signed());
         let cycles_per_block = span.filter(|_| blocks > 1).map(|span| span as f64 / (blocks - 1) as f64);
         Metrics { cycles_per_block, output_span_cycles: span, ..Metrics::default() }
     }
 
     /// All stages of a message of `blocks`, whose start counts as cycle `origin`.
     #[must_use]
-    pub fn metrics(&self, origin: u64, blocks: u64) -> Metrics {
+    pub fn metrics(&self, origin: i64, blocks: u64) -> Metrics {
         Metrics {
-            setup_cycles: self.first_input.map(|at| at - self.start + origin),
-            first_output_cycles: self.first_text.zip(self.first_input).map(|(text, input)| text - input),
-            tail_cycles: self.last_text.map(|last| self.end - last),
-            total_cycles: Some(self.end - self.start + origin),
+            setup_cycles: self.first_input.map(|at| (at - self.start).cast_signed() + origin),
+            first_output_cycles: self
+                .first_text
+                .zip(self.first_input)
+                .map(|(text, input)| (text - input).cast_signed()),
+            tail_cycles: self.last_text.map(|last| (self.end - last).cast_signed()),
+            total_cycles: Some((self.end - self.start).cast_signed() + origin),
             ..self.span(blocks)
         }
     }

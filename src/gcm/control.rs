@@ -5,6 +5,7 @@
 //!   frozen         counters --> lane --> register       -->(+)        a full register stops the lane as a whole
 //!   with_text      counters --> lane ------------------->(+)          text travels with its counter; a block that
 //!                  text     --> lane --> .. ------------> ^           nobody takes stops the lane
+//!   inputs = key   AAD      --> as long as the lane ------> GHASH     AAD and text come while H is still in the lane
 //! ```
 //!
 //! | | |
@@ -13,10 +14,19 @@
 //! | frozen | one lane; a lane whose foremost block finds the register full does not advance, nor does it take a block |
 //! | with text | one lane; a text block enters when the lane has room and leaves when GHASH takes its ciphertext |
 //! | phases | H and mask, AAD, text, length block follow each other, each from its own start |
+//! | `mask = "first"` | J0 enters the lane before the message's counters |
+//! | `mask = "last"` | J0 enters behind the last counter, as soon as the lane has room: with one block at a time, once GHASH has taken the last text block; with `take_turns`, once GHASH rests, and the length block waits for the mask. The first phase ends with H |
+//! | `first_counter` | the first counter of a message enters the lane in this cycle at the earliest, later while the lane has no room; the others follow as they do without it. J0 does not wait, unless it is last and there is no text |
+//! | `inputs = "key"` | blocks are taken from the cycle in which H enters the lane, `settle` later; AAD goes through registers as many as the lane's, which stand still when it does; AAD, then text, one block of each per cycle |
+//! | tag | waits for the mask, wherever it is made |
+//! | opening | takes the cycles of sealing where text travels with its counter, and with `open_register` |
+//! | cycle 0 | `origin`; reported counts are cycles from it, plus `offset` |
 //!
 //! Small cores work so: engines like public ones stand in `hw-configs/engines/`.
 
-use super::spec::{AesSpec, EngineSpec, LONGEST, SpecError, within};
+mod agree;
+
+use super::spec::AesSpec;
 use crate::units::Cycles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +37,10 @@ use serde::{Deserialize, Serialize};
 pub struct ControlSpec {
     /// How text meets its keystream.
     pub keystream: Keystream,
+    /// When the mask E(K, J0) is made.
+    pub mask: Mask,
+    /// When the first counter of a message may enter AES.
+    pub first_counter: FirstCounter,
     /// What a message waits for after a key is loaded.
     pub start: Start,
     /// What the first input of a message waits for.
@@ -42,12 +56,14 @@ pub struct ControlSpec {
     pub load: Cycles,
     /// Cycles in a lane after the last round.
     pub unload: Cycles,
+    /// Cycles from the last key word to the start of key expansion.
+    pub key_load: Cycles,
     /// Cycles to make a round key while the rounds run. A key of 256 bits brings the one for the first round, for others it is
     /// made during the load.
     pub round_key: Cycles,
     /// Cycles of key expansion per word of the key schedule that the key does not bring, before anything else.
     pub schedule_word: Cycles,
-    /// Cycles from the powers of H to the first input.
+    /// Cycles from the powers of H to the first input; with `inputs = "key"`, from the entry of H into the lane.
     pub settle: Cycles,
     /// Cycles that a message with AAD needs before its first input, beyond those of one without.
     pub aad_start: Cycles,
@@ -55,7 +71,10 @@ pub struct ControlSpec {
     pub shared_port: bool,
     /// A block leaves the engine in the cycle in which GHASH takes it, and not before.
     pub leave_with_hash: bool,
-    /// A text block enters its lane only while GHASH rests.
+    /// What is opened reaches GHASH through a register as well, a cycle after it is taken, as what is sealed does. Opening then takes
+    /// the cycles of sealing, as it always does where text travels with its counter.
+    pub open_register: bool,
+    /// A text block, or a mask that comes last, enters its lane only while GHASH rests.
     pub take_turns: bool,
     /// Cycles until the end of the text is seen, before the length block may enter GHASH.
     pub end_of_text: Cycles,
@@ -64,8 +83,11 @@ pub struct ControlSpec {
     /// The engine is driven phase by phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<PhaseSpec>,
-    /// What the cycle in which the key is loaded counts as, in reports.
-    pub origin: u32,
+    /// Where reports begin to count.
+    pub origin: Origin,
+    /// What the cycle at `origin` counts as: 1 where a bench calls the first clock edge 1; n where it began n cycles before; -n where its
+    /// cycle 0 lies n cycles behind.
+    pub offset: i32,
 }
 
 /// How text meets its keystream.
@@ -79,6 +101,43 @@ pub enum Keystream {
     Frozen,
     /// A counter enters its lane with its text.
     WithText,
+}
+
+/// When the mask E(K, J0) is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mask {
+    /// Before the message's keystream.
+    #[default]
+    First,
+    /// Behind it, so that text starts sooner.
+    Last,
+}
+
+/// When the first counter of a message may enter AES.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FirstCounter {
+    /// When the lane has room; one that travels with text, when that may come in.
+    #[default]
+    Free,
+    /// In the cycle in which the last AAD block comes in; without AAD, when inputs open.
+    WithLastAad,
+    /// In the cycle in which the first text block is offered and could come in if its keystream stood.
+    WithFirstText,
+}
+
+/// Where reports begin to count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// At the last key word; a later message under the same key, at its start.
+    #[default]
+    KeyLoaded,
+    /// At the start of key expansion, `key_load` after the last key word; a later message, at its start.
+    Expansion,
+    /// At the first block that comes in, of each message. Of a message without any, nothing is counted from there.
+    FirstInput,
 }
 
 /// What a message waits for after a key is loaded.
@@ -103,6 +162,8 @@ pub enum Inputs {
     Mask,
     /// Its first keystream block.
     FirstKeystream,
+    /// The round keys alone: what comes in is held in registers as many as the lane's, until H stands.
+    Key,
 }
 
 /// Cycles from the start of each phase to its first block.
@@ -118,66 +179,6 @@ pub struct PhaseSpec {
 }
 
 impl ControlSpec {
-    /// Says whether an engine can be controlled so.
-    ///
-    /// # Errors
-    /// A figure out of range, or two statements that exclude each other.
-    pub fn check(&self, engine: &EngineSpec) -> Result<(), SpecError> {
-        within("control.passes", self.passes.into(), 0, 14)?;
-        let latencies = [
-            ("control.load", self.load),
-            ("control.unload", self.unload),
-            ("control.round_key", self.round_key),
-            ("control.schedule_word", self.schedule_word),
-            ("control.settle", self.settle),
-            ("control.aad_start", self.aad_start),
-            ("control.end_of_text", self.end_of_text),
-        ];
-        latencies.into_iter().try_for_each(|(name, cycles)| within(name, cycles.0, 0, LONGEST))?;
-        if let Some(phases) = self.phases {
-            for (name, cycles) in [
-                ("control.phases.aad", phases.aad),
-                ("control.phases.text", phases.text),
-                ("control.phases.length", phases.length),
-            ] {
-                within(name, cycles.0, 0, LONGEST)?;
-            }
-        }
-        self.agree(engine)
-    }
-
-    fn agree(&self, engine: &EngineSpec) -> Result<(), SpecError> {
-        let (aes, rounds) = (&engine.aes, engine.rounds()?);
-        let apart = |what, excludes| Err(SpecError::Apart { what, excludes });
-        if engine.ghash.messages() > 1 || engine.ghash.tags() > 1 {
-            return apart("control", "an authenticator of several messages or tags at a time, which runs freely");
-        }
-        let enters_and_leaves = self.load.0 + self.unload.0 + self.round_key.0 > 0;
-        if self.keystream != Keystream::Ahead && aes.lanes != 1 {
-            return apart("control.keystream other than \"ahead\"", "more than one lane: one block is taken at a time");
-        }
-        if enters_and_leaves && !self.one_at_a_time && self.passes(aes, rounds) > 1 {
-            return apart("control.load, unload or round_key", "a lane in which several blocks go round");
-        }
-        if self.passes > 0 && aes.rounds_in_hardware < rounds.div_ceil(self.passes) {
-            return apart("control.passes", "aes.rounds_in_hardware: so few rounds need more passes");
-        }
-        if self.full_length && self.passes(aes, rounds) > 1 {
-            return apart("control.full_length", "a lane in which blocks go round");
-        }
-        let with_text = self.keystream == Keystream::WithText;
-        if (self.leave_with_hash || self.take_turns || self.phases.is_some()) && !with_text {
-            return apart(
-                "control.leave_with_hash, take_turns or phases",
-                "keystream that is made ahead: set control.keystream to \"with_text\"",
-            );
-        }
-        if self.inputs == Inputs::FirstKeystream && with_text {
-            return apart("control.inputs = \"first_keystream\"", "keystream that is made with the text");
-        }
-        Ok(())
-    }
-
     /// Times that a block passes through a lane's hardware.
     #[must_use]
     pub const fn passes(&self, aes: &AesSpec, rounds: u32) -> u32 {
@@ -205,5 +206,11 @@ impl ControlSpec {
     pub const fn schedule(&self, rounds: u32) -> u64 {
         let of_the_key = rounds - 6;
         self.schedule_word.0 * (4 * (rounds + 1) - of_the_key) as u64
+    }
+
+    /// Whether ciphertext that is opened goes to GHASH on the way of what is sealed.
+    #[must_use]
+    pub fn opens_as_it_seals(&self) -> bool {
+        self.open_register || self.keystream == Keystream::WithText
     }
 }

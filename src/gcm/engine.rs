@@ -10,7 +10,7 @@ mod sequence;
 mod tests;
 
 use super::aes::{Lane, RoundKeys};
-use super::control::{ControlSpec, Keystream, Start};
+use super::control::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Start};
 use super::counter;
 use super::field::Element;
 use super::ghash::{Datapath, Unit};
@@ -51,7 +51,7 @@ pub enum Event {
     KeyReady,
     /// A phase of a message begins, in an engine that is driven phase by phase.
     Phase(Phase),
-    /// An AAD block entered GHASH.
+    /// An AAD block came in: into GHASH, or into the registers before it.
     Aad,
     /// Text blocks were taken.
     Taken(u32),
@@ -86,8 +86,12 @@ struct Message {
     iv: Vec<u8>,
     aad: Vec<u8>,
     j0: Option<[u8; 16]>,
-    /// AES blocks that have entered a lane; the first ones are the masks.
+    /// Whether the mask comes behind the keystream.
+    mask_last: bool,
+    /// AES blocks that have entered a lane.
     blocks_started: u64,
+    /// AAD blocks that have come in, where registers hold them before GHASH.
+    aad_taken: u64,
     /// Text blocks taken from the input, and sent to GHASH.
     taken: u64,
     hashed: u64,
@@ -107,6 +111,28 @@ impl Message {
 
     const fn aes_blocks(&self) -> u64 {
         self.shape.text_blocks() + self.masks.len() as u64
+    }
+
+    /// AES block `block` in the order that has masks first.
+    const fn standard(&self, block: u64) -> u64 {
+        let text = self.shape.text_blocks();
+        match self.mask_last {
+            true if block < text => block + self.masks.len() as u64,
+            true => block - text,
+            false => block,
+        }
+    }
+
+    /// The counter block of AES block `block`, and the mask that it makes, if it makes one.
+    fn aes_block(&self, j0: [u8; 16], block: u64) -> ([u8; 16], Option<usize>) {
+        let (masks, standard) = (self.masks.len() as u64, self.standard(block));
+        (counter::of_block(j0, standard, masks), (standard < masks).then_some(standard as usize))
+    }
+
+    /// Whether a control that says when counters begin speaks of AES block `block`: the first counter, or a mask behind no text.
+    const fn begins(&self, block: u64) -> bool {
+        let first = if self.mask_last { 0 } else { self.masks.len() as u64 };
+        block == first
     }
 
     /// Bytes of the next text block to be taken.
@@ -191,7 +217,7 @@ impl Engine {
             return Err(EngineError::InUse);
         }
         let keys = RoundKeys::expand(key).filter(|_| 8 * key.len() == self.spec.key_bits as usize).ok_or(wrong)?;
-        let expansion = self.spec.key_setup.0 + self.control.schedule(keys.rounds());
+        let expansion = self.control.key_load.0 + self.spec.key_setup.0 + self.control.schedule(keys.rounds());
         self.keys = Some((keys, KeyState::Expanding { until: self.cycle + expansion }));
         Ok(())
     }
@@ -213,7 +239,9 @@ impl Engine {
             iv: iv.to_vec(),
             aad: aad.to_vec(),
             j0: <&[u8; 12]>::try_from(iv).ok().map(counter::j0_of_96_bits),
+            mask_last: self.control.mask == Mask::Last,
             blocks_started: 0,
+            aad_taken: 0,
             taken: 0,
             hashed: 0,
             hasher: None,
@@ -247,6 +275,7 @@ impl Engine {
                 self.start_blocks();
             }
             Keystream::WithText => {
+                self.delay_aad(events);
                 self.enter_text(events);
                 self.start_blocks();
             }
@@ -267,10 +296,12 @@ impl Engine {
             && self.lanes[0].free()
         {
             self.lanes[0].start(keys, [0; 16], Purpose::H);
+            self.sequence.h_entered = self.cycle;
             *state = KeyState::MakingH;
         }
         if matches!(state, KeyState::MakingPowers) && self.hashers.iter().all(|hasher| hasher.unit.ready()) {
-            *state = KeyState::Settling { until: self.cycle + self.control.settle.0 };
+            let settle = if self.control.inputs == Inputs::Key { 0 } else { self.control.settle.0 };
+            *state = KeyState::Settling { until: self.cycle + settle };
         }
         if let KeyState::Settling { until } = *state
             && self.cycle >= until
@@ -294,34 +325,37 @@ impl Engine {
             && let Some(message) = self.waiting.pop_front()
         {
             self.open.push_back(message);
+            self.sequence.fresh = true;
         }
     }
 
-    /// Starts AES blocks in order: masks, then keystream, as far as lanes and the keystream FIFO have room.
+    /// Starts AES blocks in order, masks before or behind the keystream, as far as lanes and the keystream FIFO have room.
     fn start_blocks(&mut self) {
         if !self.key_serves() || self.lane_stands_still() {
             return;
         }
-        let Some((keys, _)) = &self.keys else { return };
-        let Some(message) = self.open.iter_mut().find(|message| !message.all_started()) else { return };
-        let ends = if self.control.keystream == Keystream::WithText { 1 } else { message.aes_blocks() };
+        let Some(index) = self.open.iter().position(|message| !message.all_started()) else { return };
+        let (counters_open, mask_open) = (self.counters_may_begin(index), self.mask_may_enter(index));
+        let with_text = self.control.keystream == Keystream::WithText;
         let counted = self.control.keystream == Keystream::Ahead;
+        let (Some((keys, _)), message) = (&self.keys, &mut self.open[index]) else { return };
         let (Some(j0), true) = (message.j0, self.counters_ended.is_none_or(|cycle| cycle < self.cycle)) else { return };
-        let masks = message.masks.len() as u64;
-        while message.blocks_started < ends {
+        while !message.all_started() {
             let block = message.blocks_started;
-            let index = (block % self.lanes.len() as u64) as usize;
-            let lane = &mut self.lanes[index];
-            let full = self.reserved == u64::from(self.spec.aes.keystream_blocks);
-            if !lane.free() || (counted && block >= masks && full) {
+            let (counter, mask) = message.aes_block(j0, block);
+            let lane_index = (block % self.lanes.len() as u64) as usize;
+            let lane = &mut self.lanes[lane_index];
+            let full = counted && self.reserved == u64::from(self.spec.aes.keystream_blocks);
+            let open = if mask.is_some() { mask_open } else { !with_text && !full };
+            if !lane.free() || !open || (!counters_open && message.begins(block)) {
                 return;
             }
-            let purpose = if block < masks { Purpose::Mask(block as usize) } else { Purpose::Keystream(self.begun) };
-            if block >= masks {
+            let purpose = mask.map_or(Purpose::Keystream(self.begun), Purpose::Mask);
+            if mask.is_none() {
                 self.begun += 1;
                 self.reserved += 1;
             }
-            lane.start(keys, counter::of_block(j0, block, masks), purpose);
+            lane.start(keys, counter, purpose);
             message.blocks_started += 1;
         }
         if message.all_started() {
@@ -346,8 +380,9 @@ impl Engine {
             return false;
         }
         let message = &self.open[index];
-        let (length, seal) = (message.next_block(), message.shape.direction == Direction::Seal);
-        let way_free = match seal {
+        let length = message.next_block();
+        let by_register = message.shape.direction == Direction::Seal || self.control.open_register;
+        let way_free = match by_register {
             true => self.output.len() < self.lanes.len(),
             false => self.powers_stand() && self.text_unit(index).is_some(),
         };
@@ -358,8 +393,9 @@ impl Engine {
         let input: Vec<u8> = self.text.drain(..length).collect();
         let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
         self.reserved -= 1;
-        if seal {
-            self.output.push_back(Element::from_partial(&output));
+        let seal = self.open[index].shape.direction == Direction::Seal;
+        if by_register {
+            self.output.push_back(Element::from_partial(if seal { &output } else { &input }));
         } else if let Some(unit) = self.text_unit(index) {
             unit.enter(Element::from_partial(&input));
             self.open[index].hashed += 1;
@@ -385,6 +421,9 @@ impl Engine {
         let still = self.lane_stands_still();
         self.cycle += 1;
         self.hashers.iter_mut().for_each(|hasher| hasher.unit.clock());
+        if !still {
+            self.sequence.clock(self.lanes[0].latency());
+        }
         let Some((keys, state)) = &mut self.keys else { return };
         let mut keystream = Vec::new();
         for lane in self.lanes.iter_mut().filter(|_| !still) {
@@ -434,6 +473,9 @@ impl Engine {
         }
         for (index, value) in self.keystream.iter().enumerate() {
             see("keystream", "block", index, value.0);
+        }
+        for (index, value) in self.sequence.delayed().enumerate() {
+            see("delay", "aad", index, value.0);
         }
         for (index, value) in self.output.iter().enumerate() {
             see("output", "block", index, value.0);

@@ -26,7 +26,7 @@ proptest! {
             for metrics in [one.common.metrics, other.common.metrics] {
                 let parts = [metrics.setup_cycles, metrics.first_output_cycles, metrics.output_span_cycles, metrics.tail_cycles];
                 if blocks > 0 {
-                    prop_assert_eq!(parts.into_iter().sum::<Option<u64>>(), metrics.total_cycles);
+                    prop_assert_eq!(parts.into_iter().sum::<Option<i64>>(), metrics.total_cycles);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! What the GHASH units are fed with: the IV where it has not 96 bits, then AAD, ciphertext and the length block.
 
-use super::{Datapath, Element, Engine, Event, Keystream, Message, Sequence, Unit, counter};
+use super::{Datapath, Element, Engine, Event, Inputs, Keystream, Message, Sequence, Unit, counter};
 use crate::gcm::message::Direction;
 use std::collections::VecDeque;
 
@@ -21,10 +21,14 @@ enum Work {
 /// What a unit is fed from in a cycle.
 struct Sources<'a> {
     cycle: u64,
-    /// Whether AAD may enter.
+    /// Whether AAD may enter, or leave the registers before GHASH.
     aad_open: bool,
+    /// Whether AAD comes out of registers.
+    aad_delayed: bool,
     /// Whether text comes from a lane, with its counter's keystream, rather than from the output register.
     with_text: bool,
+    /// Whether ciphertext that is opened comes from there as well.
+    open_register: bool,
     /// Whether the text register leaves with the block that enters GHASH.
     leave_with_hash: bool,
     /// Blocks of the output register; none where they are another message's.
@@ -35,6 +39,21 @@ struct Sources<'a> {
 }
 
 impl Sources<'_> {
+    /// Whether a message's ciphertext passes through a register on its way to GHASH.
+    fn by_register(&self, direction: Direction) -> bool {
+        self.with_text || self.open_register || direction == Direction::Seal
+    }
+
+    /// AAD block `index` of a message, which enters GHASH in this cycle.
+    fn aad(&mut self, message: &Message, index: u64) -> Option<Element> {
+        if self.aad_delayed {
+            return self.sequence.aad_out.pop_front();
+        }
+        self.sequence.last_input = Some(self.cycle);
+        self.events.push((self.cycle, Event::Aad));
+        Some(block_of(&message.aad, index))
+    }
+
     /// The next block of a message's ciphertext.
     fn ciphertext(&mut self, direction: Direction) -> Option<Element> {
         if !self.with_text {
@@ -65,6 +84,11 @@ impl Hasher {
     /// Whether ciphertext of this message is what comes next.
     pub fn takes_text(&self, message: &Message) -> bool {
         self.work == Work::Message(message.shape.aad_blocks())
+    }
+
+    /// Whether all AAD of this message has entered.
+    pub fn has_aad(&self, message: &Message) -> bool {
+        self.takes_text(message) || self.work == Work::Ended
     }
 
     /// Takes a value that stands and begins what is next. Gives the message's values, once these stand.
@@ -111,15 +135,11 @@ impl Hasher {
                     if !sources.aad_open {
                         return;
                     }
-                    self.unit.enter(block_of(&message.aad, *entered));
+                    let Some(block) = sources.aad(message, *entered) else { return };
+                    self.unit.enter(block);
                     *entered += 1;
-                    sources.sequence.last_input = Some(sources.cycle);
-                    sources.events.push((sources.cycle, Event::Aad));
                 }
-                Work::Message(_)
-                    if (sources.with_text || shape.direction == Direction::Seal)
-                        && message.hashed < shape.text_blocks() =>
-                {
+                Work::Message(_) if sources.by_register(shape.direction) && message.hashed < shape.text_blocks() => {
                     let Some(block) = sources.ciphertext(shape.direction) else { return };
                     self.unit.enter(block);
                     message.hashed += 1;
@@ -165,13 +185,16 @@ impl Engine {
         if !self.powers_stand() {
             return;
         }
-        let aad_open = self.aad_may_enter();
+        let aad_delayed = self.control.inputs == Inputs::Key;
+        let aad_open = aad_delayed || self.aad_may_enter();
         let mut first_in_output = true;
         for message in self.open.iter_mut().filter(|message| message.values.is_none()) {
             let Some(place) = message.hasher else { return };
             let mut sources = Sources {
                 cycle: self.cycle,
                 aad_open,
+                aad_delayed,
+                open_register: self.control.open_register,
                 with_text: self.control.keystream == Keystream::WithText,
                 leave_with_hash: self.control.leave_with_hash,
                 output: first_in_output.then_some(&mut self.output),
@@ -181,7 +204,31 @@ impl Engine {
             };
             self.hashers[place].feed(message, &mut sources);
             let leaves_more = message.hashed < message.shape.text_blocks();
-            first_in_output &= message.shape.direction == Direction::Open || !leaves_more;
+            first_in_output &= !leaves_more || !sources.by_register(message.shape.direction);
+        }
+    }
+
+    /// AAD comes into the registers before GHASH.
+    pub(super) fn delay_aad(&mut self, events: &mut Vec<(u64, Event)>) {
+        let room = self.sequence.delay_free() && !self.lane_stands_still();
+        if self.control.inputs != Inputs::Key || !room || !self.aad_may_enter() {
+            return;
+        }
+        let Some(message) = self.open.iter_mut().find(|message| message.values.is_none()) else { return };
+        if message.aad_taken < message.shape.aad_blocks() {
+            self.sequence.delay(block_of(&message.aad, message.aad_taken));
+            message.aad_taken += 1;
+            self.sequence.last_input = Some(self.cycle);
+            events.push((self.cycle, Event::Aad));
+        }
+    }
+
+    /// Whether all AAD of open message `index` has come in.
+    pub(super) fn aad_is_in(&self, index: usize) -> bool {
+        let Some(message) = self.open.get(index) else { return false };
+        match self.control.inputs {
+            Inputs::Key => message.aad_taken == message.shape.aad_blocks(),
+            _ => message.hasher.is_some_and(|place| self.hashers[place].has_aad(message)),
         }
     }
 

@@ -2,15 +2,14 @@
 //! travels with its counter, and the phases. In the free-running engine each rule says yes. An engine with a control has one GHASH
 //! unit and one tag per message.
 
-use super::{ControlSpec, Engine, Event, KeyState, Keystream, Purpose, Start, counter};
-use crate::gcm::control::Inputs;
+use super::{ControlSpec, Element, Engine, Event, FirstCounter, Inputs, KeyState, Keystream, Message, Purpose, Start};
 use crate::gcm::ghash::Datapath;
 use std::collections::VecDeque;
 
 /// A phase of a message, in an engine that is driven phase by phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phase {
-    /// H, where a key is new, and the mask.
+    /// H, where a key is new, and a mask that is first.
     #[default]
     Mask,
     /// AAD; left out where there is none.
@@ -26,6 +25,13 @@ pub enum Phase {
 pub(super) struct Sequence {
     /// The phase, and the cycle in which it began.
     phase: (Phase, u64),
+    /// Whether a message has opened whose phases have not begun.
+    pub(super) fresh: bool,
+    /// Cycle in which H entered its lane.
+    pub(super) h_entered: u64,
+    /// AAD in the registers before GHASH: cycles that a block has been in them, the block. Then the block that has come out.
+    delayed: VecDeque<(u64, Element)>,
+    pub(super) aad_out: VecDeque<Element>,
     /// Text blocks in the lane.
     pub(super) travelling: VecDeque<Vec<u8>>,
     /// Cycle in which the last AAD block came in, and that in which the last ciphertext block entered GHASH.
@@ -33,6 +39,37 @@ pub(super) struct Sequence {
     pub(super) last_hashed: Option<u64>,
     /// Cycle in which the inputs opened for the message at GHASH.
     pub(super) opened: Option<u64>,
+}
+
+impl Sequence {
+    /// Whether a block may come into the registers before GHASH: none stands at their entrance.
+    pub(super) fn delay_free(&self) -> bool {
+        self.delayed.back().is_none_or(|(age, _)| *age > 0)
+    }
+
+    /// AAD comes into the registers before GHASH.
+    pub(super) fn delay(&mut self, block: Element) {
+        self.delayed.push_back((0, block));
+    }
+
+    /// The registers before GHASH, `latency` of them, to the next cycle.
+    pub(super) fn clock(&mut self, latency: u64) {
+        self.delayed.iter_mut().for_each(|(age, _)| *age += 1);
+        if self.delayed.front().is_some_and(|(age, _)| *age == latency) {
+            self.aad_out.extend(self.delayed.pop_front().map(|(_, block)| block));
+        }
+    }
+
+    /// The AAD that they hold.
+    pub(super) fn delayed(&self) -> impl Iterator<Item = &Element> {
+        self.aad_out.iter().chain(self.delayed.iter().map(|(_, block)| block))
+    }
+
+    /// Whether their foremost block finds no room at the end.
+    fn delay_stands_still(&self, latency: u64) -> bool {
+        let leaves = self.delayed.front().is_some_and(|(age, _)| age + 1 == latency);
+        leaves && !self.aad_out.is_empty()
+    }
 }
 
 impl Engine {
@@ -63,7 +100,7 @@ impl Engine {
             Keystream::WithText => 1,
         };
         let leaves = self.lanes[0].leaves().is_some_and(|purpose| matches!(purpose, Purpose::Keystream(_)));
-        leaves && self.keystream.len() >= room
+        (leaves && self.keystream.len() >= room) || self.sequence.delay_stands_still(self.lanes[0].latency())
     }
 
     /// The open message whose text is taken next.
@@ -73,13 +110,49 @@ impl Engine {
 
     fn inputs_open(&self) -> bool {
         let Some(message) = self.open.iter().find(|message| message.values.is_none()) else { return false };
-        self.powers_stand()
-            && match self.control.inputs {
-                Inputs::Powers => true,
-                Inputs::Mask => message.masks[0].is_some(),
-                Inputs::FirstKeystream if message.shape.text_blocks() == 0 => message.masks[0].is_some(),
-                Inputs::FirstKeystream => message.taken > 0 || !self.keystream.is_empty(),
+        match self.control.inputs {
+            Inputs::Key => self.key_serves() && self.cycle >= self.sequence.h_entered + self.control.settle.0,
+            Inputs::Powers => self.powers_stand(),
+            Inputs::Mask => self.powers_stand() && message.masks[0].is_some(),
+            Inputs::FirstKeystream if message.shape.text_blocks() == 0 => {
+                self.powers_stand() && message.masks[0].is_some()
             }
+            Inputs::FirstKeystream => self.powers_stand() && (message.taken > 0 || !self.keystream.is_empty()),
+        }
+    }
+
+    /// Whether inputs are open, and for this message.
+    fn inputs_open_for(&self, index: usize) -> bool {
+        let hashed = self.open.iter().position(|message| message.values.is_none());
+        hashed == Some(index) && self.inputs_open()
+    }
+
+    /// Whether the first counter of open message `index` may enter its lane.
+    pub(super) fn counters_may_begin(&self, index: usize) -> bool {
+        let message = &self.open[index];
+        let no_text = message.shape.text_blocks() == 0;
+        match self.control.first_counter {
+            FirstCounter::Free => true,
+            _ if message.values.is_some() => true,
+            FirstCounter::WithFirstText if !no_text => {
+                self.inputs_open_for(index) && self.text_may_enter(index) && self.text.len() >= message.next_block()
+            }
+            FirstCounter::WithFirstText | FirstCounter::WithLastAad => {
+                self.inputs_open_for(index) && self.aad_is_in(index)
+            }
+        }
+    }
+
+    /// Whether the mask of open message `index` may enter its lane.
+    pub(super) fn mask_may_enter(&self, index: usize) -> bool {
+        let held = self.control.one_at_a_time && self.holds_text();
+        let rests = self.hashes_text(index) && self.sequence.travelling.is_empty() && self.hashers[0].unit.can_enter();
+        !self.open[index].mask_last || (!held && (!self.control.take_turns || rests))
+    }
+
+    /// Whether text and its keystream wait for GHASH at the end of a lane.
+    fn holds_text(&self) -> bool {
+        self.control.keystream == Keystream::WithText && !self.keystream.is_empty()
     }
 
     /// Whether AAD may enter GHASH in this cycle.
@@ -94,8 +167,14 @@ impl Engine {
 
     /// Whether the text of open message `index` may come in.
     pub(super) fn text_may_enter(&self, index: usize) -> bool {
-        let ports = !self.control.shared_port
-            || (self.inputs_open() && self.hashes_text(index) && self.sequence.last_input != Some(self.cycle));
+        let hashes = match self.control.inputs {
+            Inputs::Key => self.inputs_open_for(index) && self.aad_is_in(index),
+            _ => self.inputs_open() && self.hashes_text(index),
+        };
+        let ports = match self.control.shared_port {
+            true => hashes && self.sequence.last_input != Some(self.cycle),
+            false => self.control.inputs != Inputs::Key || hashes,
+        };
         let turn =
             !self.control.take_turns || (self.sequence.travelling.is_empty() && self.hashers[0].unit.can_enter());
         ports && turn && self.in_phase(Phase::Text, self.control.phases.map_or(0, |phases| phases.text.0))
@@ -103,6 +182,11 @@ impl Engine {
 
     /// Whether the length block may enter GHASH.
     pub(super) fn length_may_enter(&self) -> bool {
+        let mut hashed = self.open.iter().filter(|message| message.values.is_none());
+        let mask_misses = |message: &Message| message.mask_last && message.masks[0].is_none();
+        if self.control.take_turns && hashed.next().is_some_and(mask_misses) {
+            return false;
+        }
         let last = self.sequence.last_hashed.max(self.sequence.last_input);
         let seen = last.is_none_or(|last| self.cycle > last + self.control.end_of_text.0);
         (self.control.end_of_text.0 == 0 || seen)
@@ -121,6 +205,7 @@ impl Engine {
         }
         while let Some(next) = self.next_phase() {
             self.sequence.phase = (next, self.cycle);
+            self.sequence.fresh &= next == Phase::Mask;
             events.push((self.cycle, Event::Phase(next)));
         }
     }
@@ -131,11 +216,12 @@ impl Engine {
         let aad_in = self.hashers[0].takes_text(message);
         let text_in = message.hashed == shape.text_blocks();
         match self.sequence.phase.0 {
-            Phase::Mask if message.masks[0].is_none() => None,
+            Phase::Mask if message.mask_last && !self.powers_stand() => None,
+            Phase::Mask if !message.mask_last && message.masks[0].is_none() => None,
             Phase::Mask if !aad_in => Some(Phase::Aad),
             Phase::Mask | Phase::Aad if aad_in && rests && !text_in => Some(Phase::Text),
             Phase::Mask | Phase::Aad | Phase::Text if aad_in && rests && text_in => Some(Phase::Length),
-            Phase::Length if message.values.is_none() && message.blocks_started == 0 => Some(Phase::Mask),
+            Phase::Length if self.sequence.fresh => Some(Phase::Mask),
             _ => None,
         }
     }
@@ -143,17 +229,25 @@ impl Engine {
     /// A text block enters the lane with its counter.
     pub(super) fn enter_text(&mut self, events: &mut Vec<(u64, Event)>) {
         let Some(index) = self.next_text() else { return };
-        let lane_busy = self.control.one_at_a_time && !self.keystream.is_empty();
+        let lane_busy = self.control.one_at_a_time && self.holds_text();
         if lane_busy || self.lane_stands_still() || !self.lanes[0].free() || !self.text_may_enter(index) {
             return;
         }
-        let message = &mut self.open[index];
-        let (length, block) = (message.next_block(), message.blocks_started);
-        let (Some((keys, KeyState::Ready)), Some(j0), true) = (&self.keys, message.j0, block > 0) else { return };
-        if self.text.len() < length {
+        let key_stands = if self.control.inputs == Inputs::Key { self.key_serves() } else { self.powers_stand() };
+        // Masks that come first, and blocks of earlier messages, are in their lanes.
+        let in_order = self.open.iter().position(|message| !message.all_started()) == Some(index);
+        let begins = self.open[index].taken > 0 || self.counters_may_begin(index);
+        if !(key_stands && in_order && begins) {
             return;
         }
-        self.lanes[0].start(keys, counter::advanced(j0, block as u32), Purpose::Keystream(self.begun));
+        let message = &mut self.open[index];
+        let length = message.next_block();
+        let (Some((keys, _)), Some(j0)) = (&self.keys, message.j0) else { return };
+        let (counter, mask) = message.aes_block(j0, message.blocks_started);
+        if self.text.len() < length || mask.is_some() {
+            return;
+        }
+        self.lanes[0].start(keys, counter, Purpose::Keystream(self.begun));
         self.sequence.travelling.push_back(self.text.drain(..length).collect());
         self.begun += 1;
         message.blocks_started += 1;
