@@ -71,6 +71,26 @@ fn a_copy_behind_a_kernel_says_so() {
 }
 
 #[test]
+fn copies_of_other_sizes_beside_it_stay_as_they_are_when_a_copy_is_measured() {
+    let sizes = [32 * MIB, 4 * MIB];
+    let asked = |most: u64| {
+        let copies = [H2D, Direction::D2h].into_iter().zip(sizes);
+        let copies = copies.map(|(direction, bytes)| copy(direction, bytes.min(most), Memory::Pinned)).collect();
+        let program = vec![copied(0, 0), copied(0, 1)];
+        Request { program, ..common::request(copies, DataMode::None, Kernel::Skip, Order::Ascending) }
+    };
+    let time = |machine: &Resolved| {
+        let copies = system::run(&machine.machine, asked(u64::MAX), &mut |_| Control::Continue).unwrap().copies;
+        (copies[1].end.0 - copies[1].start.0) as f64
+    };
+    let repeat = |most| Ok::<_, RunError>(asked(most));
+    let best = what_if::measure(&machine(), &repeat, 1, 1, &mut || Control::Continue).unwrap().best.remove(0);
+    let relaxed = machine().with(&[format!("{}={}", best.parameter, best.relaxed_to)]).unwrap();
+    let gain = (time(&machine()) / time(&relaxed) - 1.0) * 100.0;
+    assert!((gain - best.gain_percent).abs() < 1e-6, "{gain}: {best:?}");
+}
+
+#[test]
 fn a_small_copy_that_nothing_comes_before_waits_for_nobody() {
     let all = copies(&[copied(0, 0)], &[Direction::D2h]);
     assert_eq!(all[0].limited_by.behind, None);

@@ -107,6 +107,12 @@ struct Gains<'c> {
     less: Vec<Tried<'c>>,
 }
 
+/// The copy in a run whose copies have at most so many bytes.
+struct Base {
+    copy: CopyOutcome,
+    most: u64,
+}
+
 struct Question<'q> {
     repeat: Repeat<'q>,
     /// Place of the copy that is asked about.
@@ -115,27 +121,29 @@ struct Question<'q> {
 }
 
 impl Question<'_> {
-    /// The copy in a run with copies of at most so many bytes.
-    fn run(&mut self, machine: &MachineSpec, most: u64) -> Result<Option<CopyOutcome>, RunError> {
+    /// None if the copy is not delivered.
+    fn run(&mut self, machine: &MachineSpec, most: u64) -> Result<Option<Base>, RunError> {
         let request = (self.repeat)(most)?;
         let outcome = system::run(machine, request, &mut |_| (self.observer)())?;
-        Ok(outcome.copies.into_iter().nth(self.copy).filter(|copy| copy.delivered))
+        let copy = outcome.copies.into_iter().nth(self.copy).filter(|copy| copy.delivered);
+        Ok(copy.map(|copy| Base { copy, most }))
     }
 
-    /// How much faster than `base` the copy is on another machine, in percent. A machine on which it is not delivered gains nothing.
-    fn gain(&mut self, machine: &MachineSpec, base: &CopyOutcome) -> Result<f64, RunError> {
-        let Some(copy) = self.run(machine, base.bytes)? else { return Ok(0.0) };
-        Ok((span(base).0 as f64 / span(&copy).0.max(1) as f64 - 1.0) * 100.0)
+    /// How much faster than in `base` the copy is on another machine, in percent. A machine on which it is not delivered gains nothing.
+    fn gain(&mut self, machine: &MachineSpec, base: &Base) -> Result<f64, RunError> {
+        let Some(other) = self.run(machine, base.most)? else { return Ok(0.0) };
+        Ok((span(&base.copy).0 as f64 / span(&other.copy).0.max(1) as f64 - 1.0) * 100.0)
     }
 
     /// What the candidates of a copy gain, as far as it takes to know the best `most`.
-    fn gains<'c>(&mut self, machine: &Resolved, copy: &'c CopyOutcome, most: usize) -> Result<Gains<'c>, RunError> {
+    fn gains<'c>(&mut self, machine: &Resolved, whole: &'c Base, most: usize) -> Result<Gains<'c>, RunError> {
+        let copy = &whole.copy;
         // Caches make a short copy within the GPU another one.
         let screened = copy.bytes > SCREENED && copy.direction != Direction::D2d;
         let short = if screened { self.run(&machine.machine, SCREENED)? } else { None };
-        let mut tried = self.try_all(machine, copy, short.as_ref().unwrap_or(copy), most)?;
+        let mut tried = self.try_all(machine, copy, short.as_ref().unwrap_or(whole), most)?;
         if short.is_some() {
-            tried = self.confirm(tried, copy, most)?;
+            tried = self.confirm(tried, whole, most)?;
         }
         let (mut enough, less): (Vec<_>, Vec<_>) = tried.into_iter().partition(|one| one.gain >= LEAST_GAIN);
         put_depth_first(&mut enough);
@@ -147,7 +155,7 @@ impl Question<'_> {
         &mut self,
         machine: &Resolved,
         copy: &'c CopyOutcome,
-        base: &CopyOutcome,
+        base: &Base,
         most: usize,
     ) -> Result<Vec<Tried<'c>>, RunError> {
         let mut tried: Vec<Tried<'c>> = Vec::new();
@@ -170,7 +178,7 @@ impl Question<'_> {
     fn confirm<'c>(
         &mut self,
         mut tried: Vec<Tried<'c>>,
-        copy: &CopyOutcome,
+        whole: &Base,
         most: usize,
     ) -> Result<Vec<Tried<'c>>, RunError> {
         let mut order: Vec<_> = (0..tried.len()).collect();
@@ -179,7 +187,7 @@ impl Question<'_> {
         for (rank, place) in order.into_iter().enumerate() {
             let one = &mut tried[place];
             let worth = rank < most + ALSO_CONFIRMED || enough == 0;
-            one.gain = if worth { self.gain(&one.relaxed.machine.machine, copy)? } else { 0.0 };
+            one.gain = if worth { self.gain(&one.relaxed.machine.machine, whole)? } else { 0.0 };
             enough += usize::from(one.gain >= LEAST_GAIN && one.candidate.sort != Sort::Remedy);
         }
         Ok(tried)
@@ -200,7 +208,7 @@ pub fn measure(
     let mut question = Question { repeat, copy, observer };
     let Some(outcome) = question.run(&machine.machine, MOST_BYTES)? else { return Ok(Found::default()) };
     let Gains { enough, less } = question.gains(machine, &outcome, most)?;
-    let mut found = Found { bytes: outcome.bytes, ..Found::default() };
+    let mut found = Found { bytes: outcome.copy.bytes, ..Found::default() };
     if enough.is_empty() {
         found.pair = pair(&mut question, &outcome, &less)?;
     }
@@ -236,7 +244,7 @@ fn next(question: &mut Question<'_>, machine: &Resolved) -> Result<Option<String
 }
 
 /// The best pair of those that gain nothing alone, of the likeliest.
-fn pair(question: &mut Question<'_>, outcome: &CopyOutcome, tried: &[Tried<'_>]) -> Result<Option<Pair>, RunError> {
+fn pair(question: &mut Question<'_>, outcome: &Base, tried: &[Tried<'_>]) -> Result<Option<Pair>, RunError> {
     let mut best: Option<Pair> = None;
     let some = &tried[..tried.len().min(PAIRED)];
     for (place, one) in some.iter().enumerate() {
