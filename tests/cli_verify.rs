@@ -101,16 +101,18 @@ fn engines_of_other_aeads_pass_their_own_files_and_no_others() {
         assert_eq!(counts, [Some(passed), Some(0), Some(0)], "{engine}");
     }
     // What is not valid in one scheme is refused by any other, which tells nothing.
-    for (engine, vectors, phrase) in [
-        ("aegis-256x2", aegis.as_str(), "vectors of AEGIS256, but the engine is one of AEGIS-256X2"),
-        ("chacha20-poly1305", &siv, "vectors of AES-GCM-SIV, but the engine is one of ChaCha20-Poly1305"),
-        ("gcm-siv", WYCHEPROOF, "vectors of AES-GCM, but the engine is one of AES-GCM-SIV"),
-        ("gcm-siv", CAVP, "vectors of AES-GCM, but the engine is one of AES-GCM-SIV"),
-        ("h100-nvl-tdx", &siv, "vectors of AES-GCM-SIV, but the engine is one of AES-GCM"),
+    for (engine, vectors, algorithm, phrase) in [
+        ("aegis-256x2", aegis.as_str(), "AEGIS256 in", "one of AEGIS-256X2: give --engine aegis-256"),
+        ("chacha20-poly1305", &siv, "AES-GCM-SIV in", "one of ChaCha20-Poly1305: give --engine gcm-siv"),
+        ("gcm-siv", WYCHEPROOF, "AES-GCM in", "one of AES-GCM-SIV: give --engine h100-nvl-tdx"),
+        ("gcm-siv", CAVP, "AES-GCM in", "one of AES-GCM-SIV: give --engine h100-nvl-tdx"),
+        ("h100-nvl-tdx", &siv, "AES-GCM-SIV in", "one of AES-GCM: give --engine gcm-siv"),
     ] {
         let output = verify(&[vectors, "--engine", engine]);
         assert_eq!(output.status.code(), Some(2), "{engine}: {}", message(&output));
-        assert!(message(&output).contains(phrase), "{engine}: {}", message(&output));
+        for phrase in [algorithm, phrase] {
+            assert!(message(&output).contains(phrase), "{engine}: {}", message(&output));
+        }
         assert!(output.stdout.is_empty());
     }
 }
@@ -119,6 +121,48 @@ fn engines_of_other_aeads_pass_their_own_files_and_no_others() {
 fn message(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace("- ", "-")
+}
+
+#[test]
+fn acvp_files_pass_whole_or_as_a_prompt_with_its_answers() {
+    let sample = |name: &str| format!("{}/tests/vectors/acvp/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let (prompt, answers) = (sample("gcm-prompt"), sample("gcm-expectedResults"));
+    let passed = |arguments: &[&str]| {
+        let output = verify(&[arguments, &["--format", "json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", message(&output));
+        assert_eq!(json(&output)["files"].as_array().map(Vec::len), Some(1));
+        json(&output)["files"][0]["passed"].as_u64()
+    };
+    assert_eq!(passed(&[&prompt, &answers]), Some(8));
+    assert_eq!(passed(&[&answers, &prompt]), Some(8));
+    assert_eq!(passed(&[&sample("gmac-internalProjection")]), Some(4));
+    let siv = sample("gcm-siv-internalProjection");
+    assert_eq!(passed(&[&siv, "--engine", "gcm-siv"]), Some(4));
+
+    let folder = folder();
+    let read = |path: &str| fs::read_to_string(path).expect("the vectors");
+    let wrong = file(&folder, "wrong.json", &read(&answers).replacen("\"tag\": \"", "\"tag\": \"00", 1));
+    let mixed = file(&folder, "mixed.json", &format!("[{}, {}]", read(&sample("gmac-internalProjection")), read(&siv)));
+    for (arguments, status, phrase) in [
+        (vec![prompt.as_str()], 4, "give its expectedResults as well"),
+        (vec![&answers], 4, "give their prompt as well"),
+        (vec![&prompt, &wrong], 4, "tag has"),
+        (vec![&siv], 2, "give --engine gcm-siv"),
+        (vec![&mixed], 2, "AES-GMAC and AES-GCM-SIV in one file"),
+    ] {
+        let output = verify(&arguments);
+        assert_eq!(output.status.code(), Some(status), "{}", message(&output));
+        assert!(message(&output).contains(phrase), "{}", message(&output));
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn help_says_which_engines_are_structural_and_which_are_a_crate() {
+    let output = verify(&["--help"]);
+    let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("Engines of AES-GCM and `aegis-256` are structural"), "{text}");
+    assert!(text.contains("their bytes come from a crate"), "{text}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::config::{Alone, Layers};
 use crate::files::read_text;
 use crate::gcm::spec::EngineSpec;
 use crate::units::Bytes;
-use crate::validate::vectors::{Case, Mismatch, Other, Problem, Structural, Subject, read};
+use crate::validate::vectors::{Case, Mismatch, Other, Problem, Structural, Subject, VectorError, join, parse};
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
@@ -25,7 +25,11 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Passes test vectors of AES-GCM, or of an engine's AEAD, through the structural engine, cycle by cycle.
+    /// Passes test vectors of AES-GCM, or of an engine's AEAD, through that engine.
+    ///
+    /// Engines of AES-GCM and `aegis-256` are structural: each value comes out of their registers, cycle by cycle. `gcm-siv` and
+    /// `chacha20-poly1305` have cycles only: their bytes come from a crate, and it is the crate that a file checks. For `aegis-256x2` and
+    /// `aegis-256x4` no files are read.
     ///
     /// A case that can say nothing about the engine, because the algorithm has no such key or no such tag, is skipped with its reason,
     /// and never counts as passed.
@@ -37,8 +41,9 @@ enum What {
 
 #[derive(Debug, Args)]
 struct Vectors {
-    /// NIST CAVP response files (.rsp) for AES-GCM, or Wycheproof files (.json), of at most 64 MiB each. A Wycheproof file names its
-    /// algorithm: AES-GCM and AES-GMAC, or that of an engine with another AEAD.
+    /// NIST CAVP response files (.rsp) for AES-GCM, NIST ACVP files (.json) for AES-GCM, GMAC and AES-GCM-SIV, or Wycheproof files
+    /// (.json), of at most 64 MiB each. JSON names its algorithm: AES-GCM and GMAC, or that of an engine with another AEAD. Of ACVP, give
+    /// an internalProjection, or a prompt and its expectedResults.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The engine: a shipped one or that of a machine, by path or built-in name (`sealsim list`), or of a TOML file with an engine at
@@ -107,17 +112,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "an engine with {tags} tags per message is not wire-compatible with GCM: published vectors do not apply to it"
         )));
     }
-    let mut files = Vec::new();
-    for path in &vectors.files {
-        files.push((path, cases_of(path)?));
-    }
+    let files: Vec<(&PathBuf, Vec<Case>)> = vectors.files.iter().zip(cases_of(&vectors.files)?).collect();
     let mut subject: Box<dyn Subject> = match engine.clone() {
         Alone::Gcm(spec) => Box::new(Structural::new(spec)),
         Alone::Other(spec) => Box::new(Other::new(spec)),
     };
     files.iter().try_for_each(|(path, cases)| check_algorithm(path, cases, &engine, &*subject))?;
     let progress = progress(files.iter().map(|(_, cases)| cases.len() as u64).sum());
-    let files = files.iter().map(|(path, cases)| pass(path, cases, &mut *subject, &progress)).collect();
+    // A file with nothing but another one's answers has no cases of its own.
+    let files = files.iter().filter(|(_, cases)| !cases.is_empty());
+    let files = files.map(|(path, cases)| pass(path, cases, &mut *subject, &progress)).collect();
     progress.finish_and_clear();
     let outcome = Outcome { engine, files };
     print(&outcome, vectors.format).map_err(|error| Failure::output(&error))?;
@@ -131,15 +135,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-fn cases_of(path: &Path) -> Result<Vec<Case>, Failure> {
-    let text = read_text(path, MOST).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
-    read(&text).map_err(|error| {
+/// The cases of each file.
+fn cases_of(paths: &[PathBuf]) -> Result<Vec<Vec<Case>>, Failure> {
+    let refusal = |path: &Path, error: VectorError| {
         let report = miette!("{}: {error}", path.display());
         if error.problem == Problem::Algorithm { Failure::Usage(report) } else { Failure::InputOutput(report) }
-    })
+    };
+    let mut sheets = Vec::new();
+    for path in paths {
+        let text = read_text(path, MOST).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+        sheets.push(parse(&text).map_err(|error| refusal(path, error))?);
+    }
+    join(sheets).map_err(|(file, error)| refusal(&paths[file], error))
 }
 
-/// Refuses a file of another algorithm: all of its invalid cases would pass.
+/// Refuses a file of another algorithm, or one that is mixed: all of its invalid cases would pass.
 fn check_algorithm(path: &Path, cases: &[Case], engine: &Alone, subject: &dyn Subject) -> Result<(), Failure> {
     let other = cases.iter().map(|case| case.algorithm).find(|algorithm| !subject.algorithms().contains(algorithm));
     let Some(other) = other else { return Ok(()) };
@@ -147,8 +157,15 @@ fn check_algorithm(path: &Path, cases: &[Case], engine: &Alone, subject: &dyn Su
         Alone::Gcm(_) => "AES-GCM",
         Alone::Other(spec) => spec.scheme().map_or("no AEAD", Scheme::name),
     };
-    let help = "give an engine of the file's algorithm with --engine; `sealsim list` names those that are built in";
-    Err(Failure::Usage(miette!(help = help, "{}: vectors of {other}, but the engine is one of {name}", path.display())))
+    let (path, remedy) = (path.display(), other.engine());
+    if let Some(own) =
+        cases.iter().map(|case| case.algorithm).find(|algorithm| subject.algorithms().contains(algorithm))
+    {
+        return Err(Failure::Usage(miette!(
+            "{path}: {own} and {other} in one file: one engine has one algorithm; give the {other} in a file of its own, with --engine {remedy}"
+        )));
+    }
+    Err(Failure::Usage(miette!("{other} in {path}, but the engine is one of {name}: give --engine {remedy}")))
 }
 
 /// The engine of a machine or a shipped engine, by path or built-in name, or one at the top level of a file.

@@ -290,17 +290,19 @@ proptest! {
     }
 }
 
+type Change = fn(&mut ControlSpec);
+
 #[test]
 fn what_cannot_be_built_together_is_refused_with_its_reason() {
     use FirstCounter::{WithFirstText, WithLastAad};
-    let of = |change: fn(&mut ControlSpec), spec: EngineSpec| {
+    let of = |change: Change, spec: EngineSpec| {
         let mut control = spec.control.clone().unwrap();
         change(&mut control);
         EngineSpec { control: Some(control), ..spec }.check().unwrap_err().to_string()
     };
     let (ahead, small) = (|| pipelined(1, ControlSpec::default()), || small(1, ControlSpec::default()));
     let stream = || streaming(1, ControlSpec::default());
-    let refused: [(fn(&mut ControlSpec), EngineSpec, &str); 14] = [
+    let refused: [(Change, EngineSpec, &str); 14] = [
         (|c| (c.mask, c.inputs) = (Mask::Last, Inputs::Mask), ahead(), "wait for the mask"),
         (|c| (c.first_counter, c.inputs) = (WithLastAad, Inputs::FirstKeystream), ahead(), "neither could begin"),
         (|c| c.first_counter = WithFirstText, small(), "leave it \"free\""),

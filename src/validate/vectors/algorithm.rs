@@ -39,6 +39,17 @@ impl Algorithm {
         Self::ALL.map(Self::name).join(", ")
     }
 
+    /// What `--engine` takes for an engine of it.
+    #[must_use]
+    pub const fn engine(self) -> &'static str {
+        match self {
+            Self::AesGcm | Self::AesGmac => "h100-nvl-tdx",
+            Self::AesGcmSiv => "gcm-siv",
+            Self::Aegis256 => "aegis-256",
+            Self::ChaCha20Poly1305 => "chacha20-poly1305",
+        }
+    }
+
     /// Bytes that a tag may have: those of NIST SP 800-38D, section 5.2.1.2, and those of the standards of the others.
     #[must_use]
     pub const fn tag_bytes(self) -> &'static [usize] {

@@ -1,5 +1,6 @@
 //! Published vectors of AES-GCM and other AEADs: readers, and the check of one case.
 
+pub mod acvp;
 mod algorithm;
 pub mod cavp;
 mod subject;
@@ -53,7 +54,7 @@ pub struct VectorError {
 pub enum Place {
     /// A line, from 1.
     Line(usize),
-    /// A case of a Wycheproof file.
+    /// A case of a Wycheproof or ACVP file.
     Case(u64),
     /// The file as a whole.
     File,
@@ -120,14 +121,87 @@ pub enum Problem {
     /// A case with a plaintext that must also fail.
     #[error("a case has a plaintext or must fail, not both")]
     Contradiction,
+    /// An ACVP prompt alone.
+    #[error(
+        "a prompt says nothing without its answers: give its expectedResults as well, or its internalProjection instead"
+    )]
+    NoAnswers,
+    /// ACVP's expected results alone.
+    #[error("answers say nothing without their tests: give their prompt as well")]
+    NoPrompt,
 }
 
-/// Reads a file of either kind: Wycheproof's files are JSON, all others are taken for CAVP response files.
+/// What a file holds.
+#[derive(Debug, Clone)]
+pub enum Sheet {
+    /// Cases.
+    Cases(Vec<Case>),
+    /// ACVP vector sets, some of which may need those of another file.
+    Acvp(Vec<acvp::Set>),
+}
+
+/// Reads a file of any kind by itself: JSON is ACVP's or Wycheproof's, all others are taken for CAVP response files.
+///
+/// # Errors
+/// The first thing in the file that is wrong, with its place.
+pub fn parse(text: &str) -> Result<Sheet, VectorError> {
+    let text = text.trim_start();
+    let array = text.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', '[', ']']));
+    match text.starts_with('{') || array {
+        true if acvp::looks_so(text) => acvp::read(text).map(Sheet::Acvp),
+        true => wycheproof::read(text).map(Sheet::Cases),
+        false => cavp::read(text).map(Sheet::Cases),
+    }
+}
+
+/// The cases of each file. An ACVP prompt takes its answers from whichever file has them, in their order; a file with nothing but answers
+/// has no cases.
+///
+/// # Errors
+/// The first thing that is wrong, with the file's index.
+pub fn join(sheets: Vec<Sheet>) -> Result<Vec<Vec<Case>>, (usize, VectorError)> {
+    let mut answers = Vec::new();
+    for (file, sheet) in sheets.iter().enumerate() {
+        if let Sheet::Acvp(sets) = sheet {
+            answers.extend(sets.iter().filter(|set| set.answers()).map(|set| Some((file, set.clone()))));
+        }
+    }
+    let mut files = Vec::new();
+    for (file, sheet) in sheets.into_iter().enumerate() {
+        files.push(match sheet {
+            Sheet::Cases(cases) => cases,
+            Sheet::Acvp(sets) => sets_cases(sets, &mut answers).map_err(|error| (file, error))?,
+        });
+    }
+    match answers.into_iter().flatten().next() {
+        None => Ok(files),
+        Some((file, left)) => Err((file, left.alone())),
+    }
+}
+
+fn sets_cases(sets: Vec<acvp::Set>, answers: &mut [Option<(usize, acvp::Set)>]) -> Result<Vec<Case>, VectorError> {
+    let mut cases = Vec::new();
+    for set in sets.into_iter().filter(|set| !set.answers()) {
+        let belongs = |answer: &&mut Option<_>| matches!(answer, Some((_, answer)) if set.is_answered_by(answer));
+        let set = match set.asks() {
+            false => set,
+            true => match answers.iter_mut().find(belongs).and_then(Option::take) {
+                Some((_, answer)) => set.answered(&answer)?,
+                None => return Err(set.alone()),
+            },
+        };
+        cases.extend(set.cases()?);
+    }
+    Ok(cases)
+}
+
+/// Reads a file that needs no other.
 ///
 /// # Errors
 /// The first thing in the file that is wrong, with its place.
 pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
-    if text.trim_start().starts_with('{') { wycheproof::read(text) } else { cavp::read(text) }
+    let files = join(vec![parse(text)?]).map_err(|(_, error)| error)?;
+    Ok(files.into_iter().flatten().collect())
 }
 
 fn hex_bytes(name: &'static str, text: &str, place: &Place) -> Result<Vec<u8>, VectorError> {
