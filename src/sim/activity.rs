@@ -245,8 +245,9 @@ impl Account {
 
     /// Charges what was booked up to `cycle`.
     fn reach(&mut self, cycle: u64) {
-        while let Some((from, busy_until, next)) = self.ahead.pop_front_if(|(from, ..)| *from <= cycle) {
+        while let Some(&(from, busy_until, next)) = self.ahead.front().filter(|(from, ..)| *from <= cycle) {
             self.charge(from, busy_until, next);
+            self.ahead.pop_front();
         }
     }
 
