@@ -152,6 +152,29 @@ fn the_text_ends_with_what_limited_each_copy() {
     assert_eq!(output.stderr, b"");
 }
 
+#[test]
+fn what_if_gives_as_many_parameters_as_are_asked_for_and_none_for_nothing() {
+    let folder = folder();
+    let limit = |most: &str| {
+        let copy = ["--copy", "h2d:4KiB", "--data", "none", "--what-if", most];
+        let lines = text(&run(folder.path(), &copy).stdout);
+        let results = results(folder.path(), &copy);
+        (lines, results["copies"][0]["limited_by_parts"].clone())
+    };
+    let (lines, parts) = limit("3");
+    let best = parts["best"].as_array().unwrap();
+    assert_eq!(best.len(), 3, "{parts:#}");
+    assert_eq!((&best[0]["parameter"], &best[0]["gain_percent"]), (&parts["parameter"], &parts["gain_percent"]));
+    assert!(best.iter().all(|one| one["gain_percent"].as_f64().unwrap() >= 2.0), "{parts:#}");
+    assert_eq!(lines.lines().filter(|line| line.starts_with("  and by ")).count(), 2, "{lines}");
+    let (lines, parts) = limit("0");
+    assert!(lines.trim_end().ends_with(", not measured"), "{lines}");
+    assert_eq!((&parts["measured"], &parts["gain_percent"]), (&json!(false), &Value::Null));
+    assert!(parts["parameter"].is_string() && parts.get("best").is_none(), "{parts:#}");
+    let too_many = run(folder.path(), &["--copy", "h2d:4KiB", "--what-if", "21"]);
+    assert_eq!(too_many.status.code(), Some(2));
+}
+
 /// What a run gives that does not depend on the host, but for the units' accounts, and these.
 fn figures(extra: &[&str]) -> (Value, Value) {
     let folder = folder();

@@ -59,7 +59,7 @@ fn each_data_set_has_its_counts_and_errors() {
     assert!(cipher["fit"]["mape_percent"].as_f64() < Some(1.0));
     let (seen, informed) = (&programs["seen"][0], &programs["informed"]["worst_point"]);
     assert!(seen["parameters"][0] == "memory.first_touch" && seen["points"] == 4, "{seen}");
-    assert_eq!(informed, "off kmeans d2h");
+    assert_eq!(informed, "off particlefilter d2h");
     let values = programs["values"].as_array().expect("a list").iter();
     let held_out = Value::Array(values.filter(|value| value["class"] == "held_out").cloned().collect());
     let errors = numbers(&held_out, "error_percent");

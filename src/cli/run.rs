@@ -50,6 +50,7 @@ Examples:
   sealsim run h100-nvl-tdx --copy h2d --payload model.safetensors --out arrived --digest
   sealsim run h100-nvl-tdx --copy d2h:1GiB:pageable --data none --format json | jq '.copies[0].gb_per_s'
   sealsim run h100-nvl-tdx --cc off --copy h2d:64MiB --copy d2h:64MiB
+  sealsim run h100-nvl-tdx --cc off --copy h2d:64MiB --data none --what-if 5        # what limits it, the best five
   sealsim run h100-nvl-tdx --design hold --set tag_queue.quarantine=4MiB --copy h2d:16MiB
   sealsim run h100-nvl-tdx --copy h2d:4MiB --inject link.d2h.flip:100
   sealsim run h100-nvl-tdx --workload workloads/overlap-pipelined.toml --data none

@@ -166,7 +166,12 @@ impl Report {
 
     fn limits(&self) -> Vec<String> {
         let limits = self.copies.iter().zip(1..).take(COPIES_SHOWN);
-        limits.map(|(copy, number)| format!("copy {number} is limited by {}", copy.limited_by)).collect()
+        let lines = limits.flat_map(|(copy, number)| {
+            let first = format!("copy {number} is limited by {}", copy.limited_by);
+            let others = copy.limited_by_parts.others().map(|other| format!("  and by {other}"));
+            std::iter::once(first).chain(others)
+        });
+        lines.collect()
     }
 }
 
