@@ -2,6 +2,7 @@
 
 use super::{Interruption, Job};
 use crate::{
+    cli::output,
     explore::what_if::{self, LimitedBy, MOST_BYTES},
     sim::{Control, SimulationError},
     system::{Outcome, Request, RunError},
@@ -23,7 +24,9 @@ impl Job {
         match what_if::measure(&self.resolved, &repeat, last, most, &mut observer) {
             Ok(found) => limits[last] = limits[last].clone().measured(found),
             // The run itself is complete: it is only not known what limits it.
-            Err(RunError::Simulation(SimulationError::Stopped { .. })) => {}
+            Err(RunError::Simulation(SimulationError::Stopped { .. })) => {
+                output::complain(format_args!("interrupted: what limits copy {} was not measured", last + 1));
+            }
             Err(error) => return Err(error),
         }
         Ok(limits)

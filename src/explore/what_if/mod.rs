@@ -129,9 +129,14 @@ impl Question<'_> {
         Ok(copy.map(|copy| Base { copy, most }))
     }
 
-    /// How much faster than in `base` the copy is on another machine, in percent. A machine on which it is not delivered gains nothing.
+    /// How much faster than in `base` the copy is on another machine, in percent. A machine that cannot be built, or on which the copy is not
+    /// delivered, gains nothing.
     fn gain(&mut self, machine: &MachineSpec, base: &Base) -> Result<f64, RunError> {
-        let Some(other) = self.run(machine, base.most)? else { return Ok(0.0) };
+        let other = match self.run(machine, base.most) {
+            Ok(Some(other)) => other,
+            Ok(None) | Err(RunError::Build(_)) => return Ok(0.0),
+            Err(error) => return Err(error),
+        };
         Ok((span(&base.copy).0 as f64 / span(&other.copy).0.max(1) as f64 - 1.0) * 100.0)
     }
 
