@@ -278,6 +278,9 @@ impl RootComplex {
                 payload: found.part(piece.address - whole.address, u64::from(bytes)),
                 ..Tlp::read(0, 0, 0)
             };
+            if completion.is_pair() {
+                completions.note(date, completion.first_word());
+            }
             completions.send_called(date, completion, false, wakes);
         }
     }

@@ -21,8 +21,8 @@ pub(crate) use data::planted;
 pub use faults::{FaultPoint, counters, fault_points};
 pub use fixed::fixed;
 pub use outcome::{
-    Candidate, Catch, CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, Sort, TagQueueOutcome,
-    UnitOutcome,
+    Candidate, Catch, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, Sort,
+    TagQueueOutcome, UnitOutcome,
 };
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,

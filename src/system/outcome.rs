@@ -149,6 +149,15 @@ pub struct UnitOutcome {
     pub stalls: Vec<(Stall, u64)>,
 }
 
+/// What has passed one queue or wire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelOutcome {
+    /// Its name.
+    pub name: String,
+    /// Digest of every event on it.
+    pub digest: u64,
+}
+
 /// Traffic on the link, by the way it goes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DirectionTraffic {
@@ -201,6 +210,8 @@ pub struct Outcome {
     pub end: Femtos,
     /// Digest of every event on every queue and wire, hexadecimal. Equal for both kernels, any order and any data mode.
     pub event_digest: String,
+    /// The queues and wires, by name.
+    pub channels: Vec<ChannelOutcome>,
     /// The copies.
     pub copies: Vec<CopyOutcome>,
     /// The units.

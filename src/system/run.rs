@@ -3,13 +3,16 @@
 use super::{
     faults, limits,
     machine::{HBM, System},
-    outcome::{Catch, CopyOutcome, DirectionTraffic, FailedMessage, Outcome, RunError, TagQueueOutcome, UnitOutcome},
+    outcome::{
+        Catch, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, Outcome, RunError, TagQueueOutcome,
+        UnitOutcome,
+    },
     request::{CopyRequest, Direction, Memory, Operation, Pages, Request},
 };
 use crate::{
     config::MachineSpec,
     gpu::tag_queue::TagCounts,
-    sim::{self, Account, Control, Run, SimulationError, UnitInfo},
+    sim::{self, Account, Channel, Control, Run, SimulationError, UnitInfo},
     units::Femtos,
 };
 use sha2::{Digest, Sha256};
@@ -94,10 +97,11 @@ pub fn check(machine: &MachineSpec, mut request: Request) -> Result<(), RunError
 fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, asked: &[Asked]) -> Outcome {
     let exposure = system.hbm.exposure();
     let counts = system.tag_queue.counts();
-    let effects = faults::effects(system);
+    let (effects, channels) = (faults::effects(system), channels(system));
     Outcome {
         end: run.end,
-        event_digest: event_digest(system),
+        event_digest: event_digest(&channels),
+        channels,
         copies: copies(machine, request, system, run, asked),
         units: units(system, run),
         link: DirectionTraffic { h2d: *system.host_port.traffic(), d2h: *system.gpu_port.traffic() },
@@ -143,13 +147,21 @@ fn insecure(system: &System) -> Option<&'static str> {
     ports.into_iter().find(|(_, port)| port.insecure()).map(|(name, _)| name)
 }
 
+/// The digests of all queues and wires, by name, so that it does not matter in which order they were made.
+fn channels(system: &System) -> Vec<ChannelOutcome> {
+    let of = |channel: &dyn Channel| ChannelOutcome { name: channel.name().to_owned(), digest: channel.digest() };
+    let mut channels: Vec<_> = system.channels.all().into_iter().map(of).collect();
+    channels.sort_by(|a, b| a.name.cmp(&b.name));
+    channels
+}
+
 /// SHA-256 over the names and digests of all queues and wires.
-fn event_digest(system: &System) -> String {
+fn event_digest(channels: &[ChannelOutcome]) -> String {
     let mut hash = Sha256::new();
-    for channel in system.channels.all() {
-        hash.update(channel.name().as_bytes());
+    for channel in channels {
+        hash.update(channel.name.as_bytes());
         hash.update([0]);
-        hash.update(channel.digest().to_le_bytes());
+        hash.update(channel.digest.to_le_bytes());
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
