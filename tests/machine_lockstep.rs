@@ -12,7 +12,7 @@ use proptest::{
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{Control, FaultKind, Injection, Kernel, Order},
-    system::{self, DataMode, Direction, Memory, Outcome, fault_points},
+    system::{self, DataMode, Direction, Memory, Operation, Outcome, Step, fault_points},
     units::Femtos,
 };
 
@@ -411,7 +411,7 @@ fn what_device_memory_was_not_woken_for_counts_when_a_run_ends() {
 }
 
 #[test]
-fn a_pce_that_takes_its_time_finds_the_room_that_its_port_has_made_meanwhile() {
+fn a_pce_finds_the_room_that_its_port_has_made_meanwhile() {
     // It asks in every cycle and for little, so that far more requests go out in a flight than have room in front of the port.
     for headers in ["host_credits.non_posted_headers=0", "host_credits.non_posted_headers=20"] {
         let eager = ["link.max_read_request=128 B", "copy_engine.outstanding_reads=500", "copy_engine.clock=4 GHz"];
@@ -427,7 +427,7 @@ fn a_pce_that_takes_its_time_finds_the_room_that_its_port_has_made_meanwhile() {
 }
 
 #[test]
-fn pces_that_take_their_time_miss_neither_room_nor_what_comes_at_the_instant_at_which_they_turn_prompt() {
+fn pces_miss_neither_room_nor_what_comes_at_the_instant_at_which_they_run() {
     let one_by_one = [
         "copy_engine.clock=1 GHz",
         "copy_engine.outstanding_reads=7",
@@ -457,7 +457,7 @@ fn pces_that_take_their_time_miss_neither_room_nor_what_comes_at_the_instant_at_
 }
 
 #[test]
-fn a_semaphore_goes_before_what_a_pce_that_takes_its_time_asks_for_at_the_edge_at_which_it_is_told_to_send_it() {
+fn a_semaphore_goes_before_what_a_pce_asks_for_at_the_edge_at_which_it_is_told_to_send_it() {
     let sets = [
         "copy_engine.opens=arrived",
         "link.replay_tlps=1",
@@ -473,6 +473,60 @@ fn a_semaphore_goes_before_what_a_pce_that_takes_its_time_asks_for_at_the_edge_a
     let [every, skip] = [Kernel::EveryCycle, Kernel::Skip].map(|kernel| {
         let copies = vec![copy(Direction::H2d, 4609, Memory::Pageable)];
         figures(&run(&machine, request(copies, DataMode::None, kernel, Order::Ascending)).unwrap())
+    });
+    assert_eq!(every, skip);
+}
+
+/// What both kernels make of copies on a machine, with a fault or none.
+fn both(machine: &MachineSpec, copies: &[(Direction, u64)], fault: Option<(&str, FaultKind, u64)>) -> [String; 2] {
+    [Kernel::EveryCycle, Kernel::Skip].map(|kernel| {
+        let copies = copies.iter().map(|&(direction, bytes)| copy(direction, bytes, Memory::Pinned)).collect();
+        let mut request = request(copies, DataMode::None, kernel, Order::Ascending);
+        let injection = |(place, kind, passage): (&str, _, _)| Injection { place: place.into(), kind, passage };
+        request.injections = fault.map(injection).into_iter().collect();
+        figures(&run(machine, request).unwrap())
+    })
+}
+
+#[test]
+fn what_a_lost_completion_does_shows_at_once_though_those_before_it_were_deferred() {
+    // Sixteen completions a read: one that leaves more to come is lost on the link, in front of the link, or behind it.
+    let sets: Vec<_> = QUICK.iter().copied().chain(["link.max_read_request=4 KiB"]).collect();
+    let machine = machine("h100-nvl-tdx", &sets);
+    for place in ["link.h2d", "host.completions", "gpu.pce0.completions"] {
+        for passage in [1, 3, 40] {
+            let [every, skip] = both(&machine, &[(Direction::H2d, 30_000)], Some((place, FaultKind::Drop, passage)));
+            assert_eq!(every, skip, "{place} {passage}");
+        }
+    }
+}
+
+#[test]
+fn completions_that_come_close_to_a_time_out_count_before_it() {
+    // Reads wait longer and longer for their turn, so that some time out in the midst of their completions.
+    let slow = ["link.max_read_request=4 KiB", "root_complex.reads_in_service=1", "link.ack_latency=200 cycles"];
+    for timeout in 0..12 {
+        let timeout = format!("copy_engine.completion_timeout={} ns", 900 + 7 * timeout);
+        let sets: Vec<_> = QUICK.iter().copied().chain(slow).chain([timeout.as_str()]).collect();
+        let machine = machine("h100-sxm5-off", &sets);
+        let [every, skip] = both(&machine, &[(Direction::H2d, 60_000)], None);
+        assert!(every.contains("false"), "{timeout}: no read has timed out");
+        assert_eq!(every, skip, "{timeout}");
+    }
+}
+
+#[test]
+fn credits_go_back_between_completions_that_go_together() {
+    // Writes to the host use up its credits while reads are answered.
+    let machine = machine("h100-sxm5-off", &[]);
+    let steps =
+        [(0, 0), (1, 1)].map(|(copy, stream)| Step { stream, operation: Operation::Copy { copy, blocking: false } });
+    let [every, skip] = [Kernel::EveryCycle, Kernel::Skip].map(|kernel| {
+        let copies = [Direction::H2d, Direction::D2h].map(|direction| copy(direction, 512 << 10, Memory::Pinned));
+        let mut request = request(copies.into(), DataMode::None, kernel, Order::Ascending);
+        request.program = steps.into_iter().chain([Step { stream: 0, operation: Operation::Sync }]).collect();
+        request.program.push(Step { stream: 1, operation: Operation::Sync });
+        figures(&run(&machine, request).unwrap())
     });
     assert_eq!(every, skip);
 }

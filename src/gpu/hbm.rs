@@ -177,6 +177,11 @@ impl Hbm {
         self.exposure
     }
 
+    /// Takes the writes that have come.
+    pub fn catch_up(&mut self, now: Now, ports: &mut Ports<'_>) {
+        self.take_writes(now, ports);
+    }
+
     /// Advances by one edge.
     pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
         self.take_writes(now, ports);
@@ -201,17 +206,13 @@ impl Hbm {
                     None => return,
                 }
             }
-            let Some((date, write)) = ports.writes[turn.0].front().filter(|(date, _)| *date <= now.time) else {
-                return;
-            };
+            let Some((date, write)) = ports.writes[turn.0].arrive_dated(now.time) else { return };
             let (service, came) = (self.service(write.bytes), self.clock.first_from(date));
             self.write_free = self.write_free.max(came).saturating_add(service);
             ports.wakes.meter(self.meters[0], (came, came), self.write_free, Activity::Idle);
-            if let Some(written) = self.midst(write) {
-                written.add(write.offset, u64::from(write.bytes), write.job);
-                ports.writes[turn.0].pass();
-            } else if let Some((_, write)) = ports.writes[turn.0].arrive_dated(now.time) {
-                self.take_write(write, ports);
+            match self.midst(&write) {
+                Some(written) => written.add(write.offset, u64::from(write.bytes), write.job),
+                None => self.take_write(write, ports),
             }
         }
     }

@@ -343,18 +343,9 @@ pub struct MemoryWrite {
     pub deposit: Option<(u64, Payload)>,
 }
 
-impl MemoryWrite {
-    /// The [word](Item::word) of a burst of a job.
-    #[inline]
-    #[must_use]
-    pub fn word_of(job: JobId, bytes: u32, last: bool) -> u64 {
-        job << 20 ^ u64::from(bytes) ^ u64::from(last) << 63
-    }
-}
-
 impl Item for MemoryWrite {
     fn word(&self) -> u64 {
-        Self::word_of(self.job, self.bytes, self.last)
+        self.job << 20 ^ u64::from(self.bytes) ^ u64::from(self.last) << 63
     }
 }
 

@@ -135,10 +135,6 @@ pub struct Tlp {
     pub address: u64,
     /// Bytes asked for or carried.
     pub bytes: u32,
-    /// Of a pair, two completions of one read that go one right behind the other: how many of the bytes the second carries. 0 for a single TLP.
-    pub second: u16,
-    /// Of a read and its completions: whether nobody notices if who has asked takes them late. It is not on the wire.
-    pub patient: bool,
     /// Of a completion: bytes left, with this one.
     pub byte_count: u32,
     /// End-to-end CRC as sent, where it is on.
@@ -158,8 +154,6 @@ impl Tlp {
             tag,
             address,
             bytes,
-            second: 0,
-            patient: false,
             byte_count: 0,
             ecrc: None,
             ide: Mark::NONE,
@@ -167,78 +161,17 @@ impl Tlp {
         }
     }
 
-    /// Whether it stands for two completions.
+    /// Whether it is a completion that leaves more of its read to come.
     #[must_use]
     #[inline]
-    pub const fn is_pair(&self) -> bool {
-        self.second != 0
-    }
-
-    /// The two completions of a pair.
-    #[must_use]
-    pub fn split_pair(self) -> (Self, Self) {
-        let second = u32::from(self.second);
-        let first = self.bytes - second;
-        let part = |address, bytes, byte_count, payload| Self {
-            address,
-            bytes,
-            byte_count,
-            payload,
-            second: 0,
-            ..Self { payload: Payload::none(), ..self }
-        };
-        let payloads = (self.payload.part(0, u64::from(first)), self.payload.part(u64::from(first), u64::from(second)));
-        (
-            part(self.address, first, self.byte_count, payloads.0),
-            part(self.address + u64::from(first), second, self.byte_count - first, payloads.1),
-        )
-    }
-
-    /// Bytes that the first completion of a pair carries.
-    #[must_use]
-    #[inline]
-    pub const fn first(&self) -> u32 {
-        self.bytes - self.second as u32
-    }
-
-    /// DW on the wire of the two completions of a pair, which carry neither an ECRC nor anything of IDE.
-    #[must_use]
-    #[inline]
-    pub const fn wire_dw_of_pair(&self) -> (u32, u32) {
-        let offset = (self.address % 4) as u32;
-        let behind = (offset + self.first()) % 4;
-        (2 + 3 + covered(offset, self.first()), 2 + 3 + covered(behind, self.second as u32))
-    }
-
-    /// The [word](Item::word) of the first completion of a pair.
-    #[must_use]
-    #[inline]
-    pub const fn first_word(&self) -> u64 {
-        word(self.kind, self.tag, self.address, self.first())
-    }
-
-    /// Takes it from its place, where one that nobody has sent stays.
-    #[inline(always)]
-    #[must_use]
-    pub fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::read(0, 0, 0))
+    pub const fn leaves_more(&self) -> bool {
+        matches!(self.kind, Kind::Completion) && self.byte_count > self.bytes
     }
 
     /// A memory write.
     #[must_use]
     pub const fn write(address: u64, bytes: u32, payload: Payload) -> Self {
-        Self {
-            kind: Kind::Write,
-            tag: 0,
-            address,
-            bytes,
-            second: 0,
-            patient: false,
-            byte_count: 0,
-            ecrc: None,
-            ide: Mark::NONE,
-            payload,
-        }
+        Self { kind: Kind::Write, tag: 0, address, bytes, byte_count: 0, ecrc: None, ide: Mark::NONE, payload }
     }
 
     /// DW that cover the bytes carried.
@@ -381,11 +314,6 @@ impl Tlp {
     }
 }
 
-#[inline(always)]
-const fn word(kind: Kind, tag: u16, address: u64, bytes: u32) -> u64 {
-    address ^ (bytes as u64) << 40 ^ (tag as u64) << 52 ^ (kind as u64) << 62
-}
-
 /// DW that cover so many bytes from `offset` within a DW on: one at least.
 #[inline]
 const fn covered(offset: u32, bytes: u32) -> u32 {
@@ -397,37 +325,9 @@ impl Item for Tlp {
     const FAULTS: &'static [FaultKind] = &[FaultKind::Flip, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
     #[inline(always)]
-    fn rebuilt(self) -> Self {
-        let Self { kind, tag, address, bytes, second, patient, byte_count, ecrc, ide, payload } = self;
-        let Payload { memory, offset, length } = payload;
-        Self {
-            kind,
-            tag,
-            address,
-            bytes,
-            second,
-            patient,
-            byte_count,
-            ecrc,
-            ide,
-            payload: Payload { memory, offset, length },
-        }
-    }
-
-    /// Nobody waits for the link to take a read; who waits for a completion says so when it asks.
-    #[inline(always)]
-    fn can_wait(&self) -> bool {
-        self.patient || self.kind == Kind::Read
-    }
-
-    /// Of a pair, that of its second completion.
-    #[inline(always)]
     fn word(&self) -> u64 {
-        let (address, bytes) = match self.second {
-            0 => (self.address, self.bytes),
-            second => (self.address + u64::from(self.bytes) - u64::from(second), u32::from(second)),
-        };
-        word(self.kind, self.tag, address, bytes)
+        let Self { kind, tag, address, bytes, .. } = *self;
+        address ^ u64::from(bytes) << 40 ^ u64::from(tag) << 52 ^ (kind as u64) << 62
     }
 
     /// Inverts a bit of the payload, or of the address where there is no payload.

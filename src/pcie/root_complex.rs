@@ -17,8 +17,8 @@
 //! | order | completions of one read in address order; of different reads by readiness |
 //! | stalls | none as a whole: it is busy while anything is in service. Reads and writes each have an account: busy for `read_interval` cycles of a read that enters and for the cycle of a write; `reads_in_service`, `writes_in_service` while the next one waits for a place |
 //!
-//! What becomes of a read follows from its date, so this unit need not run for each: both wires carry dates, and it runs when the last read that
-//! it knows of is ready. It may also be [told late](RootComplex::told_late) of reads.
+//! What becomes of a read follows from its date, so this unit need not run for each: both wires carry dates, and while it is busy it senses no
+//! reads and runs when one that it has not seen yet could be ready.
 
 use super::{
     packet::{Kind, Payload, Tlp},
@@ -26,7 +26,7 @@ use super::{
     split::{CompletionRule, CompletionSplit, Request, SizeError},
 };
 use crate::{
-    sim::{Activity, In, Item, Meter, Now, Stall, UnitId, Wake, Wakes, Wire},
+    sim::{Activity, In, Item, Meter, Now, Sensitivity, Stall, Wake, Wakes, Wire},
     units::Femtos,
 };
 use std::collections::VecDeque;
@@ -67,7 +67,7 @@ pub trait HostMemory {
 
 /// Ports of the root complex.
 pub struct Ports<'a> {
-    /// Read requests, on a lazy wire.
+    /// Read requests.
     pub reads: &'a mut Wire<Tlp>,
     /// Writes.
     pub writes: In<'a, Tlp>,
@@ -85,14 +85,13 @@ pub struct Ports<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Read {
     tag: u16,
-    patient: bool,
     whole: Request,
 }
 
 impl Read {
     const fn of(request: &Tlp) -> Self {
         let whole = Request { address: request.address, bytes: request.bytes };
-        Self { tag: request.tag, patient: request.patient, whole }
+        Self { tag: request.tag, whole }
     }
 }
 
@@ -111,10 +110,6 @@ pub struct RootComplex {
     spec: RootComplexSpec,
     clock: crate::sim::Clock,
     rule: CompletionRule,
-    /// Whether completions of a read go to the port two by two.
-    pairs: bool,
-    /// Cycles after which it is told of a read at the latest.
-    late: u64,
     /// By readiness.
     service: VecDeque<Service>,
     /// When the reads that have a place in service give it up, in order.
@@ -140,8 +135,6 @@ impl RootComplex {
     pub fn new(spec: &RootComplexSpec, boundary: u64, clock: crate::sim::Clock) -> Result<Self, SizeError> {
         Ok(Self {
             rule: CompletionRule::new(boundary, spec.completion_payload.0)?,
-            pairs: false,
-            late: 0,
             spec: spec.clone(),
             clock,
             service: VecDeque::new(),
@@ -156,19 +149,6 @@ impl RootComplex {
         })
     }
 
-    /// The same, handing completions of a read to the port two by two. For links on which each TLP is neither counted in credits nor protected
-    /// by itself.
-    #[must_use]
-    pub fn in_pairs(self, pairs: bool) -> Self {
-        Self { pairs, ..self }
-    }
-
-    /// The same, told of a read up to so many cycles after it has come. They must be fewer than the latency of a read, by two at least.
-    #[must_use]
-    pub fn told_late(self, cycles: u64) -> Self {
-        Self { late: cycles, ..self }
-    }
-
     /// The same, with accounts of its reads and of its writes.
     #[must_use]
     pub fn metered(self, meters: [Meter; 2]) -> Self {
@@ -181,14 +161,12 @@ impl RootComplex {
         &self.incidents
     }
 
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, mut ports: Ports<'_>) -> Wake {
-        let Ports { reads, memory, completions, wakes, .. } = &mut ports;
-        while let Some((date, request)) = reads.front().filter(|(date, _)| *date <= now.time) {
-            let idle_before = self.busy_until;
-            let cycle = self.clock.first_from(date);
-            if let Some(ready) = self.take_read(request, cycle, wakes) {
-                let read = Read::of(request);
+    /// Takes the reads that have come.
+    pub fn catch_up(&mut self, now: Now, ports: &mut Ports<'_>) {
+        let Ports { reads, memory, completions, wakes, .. } = ports;
+        while let Some((date, request)) = reads.arrive_dated(now.time) {
+            if let Some(ready) = self.take_read(&request, self.clock.first_from(date), wakes) {
+                let read = Read::of(&request);
                 let found = memory.read(request.address, request.bytes);
                 if found.is_none() {
                     self.refuse(request.address);
@@ -199,13 +177,16 @@ impl RootComplex {
                     _ => keep(&mut self.service, Service { ready, read, found }, |service| service.ready),
                 }
             }
-            reads.pass();
-            self.charge(reads.receiver(), idle_before.max(cycle), now, wakes);
         }
-        self.answer(now, &mut ports);
+        self.answer(now, ports);
+    }
+
+    /// Advances by one edge.
+    pub fn tick(&mut self, now: Now, mut ports: Ports<'_>) -> Wake {
+        self.catch_up(now, &mut ports);
         self.take_write(now, &mut ports);
         let busy = now.cycle < self.busy_until;
-        ports.reads.attend((!busy).then_some(Femtos(0)));
+        ports.reads.sense(if busy { Sensitivity::None } else { Sensitivity::Every });
         let mut at = ports.reads.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
         if busy {
             at = at.min(self.busy_until).min(self.horizon(now.cycle));
@@ -217,17 +198,9 @@ impl RootComplex {
         Wake::at_or_port(at, if busy { Activity::Busy } else { Activity::Idle })
     }
 
-    /// Before this cycle no read of which it is still to be told is ready.
+    /// Before this cycle no read that is still to be seen is ready.
     fn horizon(&self, cycle: u64) -> u64 {
-        self.next_read.max((cycle + 1).saturating_sub(self.late)) + self.spec.read_latency.0
-    }
-
-    /// Tells that it has worked since a read has come and it had nothing else to do, if it was told of it late.
-    #[inline]
-    fn charge(&self, unit: UnitId, since: u64, now: Now, wakes: &Wakes) {
-        if self.late > 0 && since < now.cycle.min(self.busy_until) {
-            wakes.charge(unit, since, 0, Activity::Busy);
-        }
+        self.next_read.max(cycle + 1) + self.spec.read_latency.0
     }
 
     /// Tells what has become of writes at this edge: whether one was taken, and whether another waits.
@@ -252,7 +225,7 @@ impl RootComplex {
     fn send(
         &self,
         ready: u64,
-        Read { tag, patient, whole }: Read,
+        Read { tag, whole }: Read,
         found: Option<&Payload>,
         completions: &mut Wire<Tlp>,
         wakes: &Wakes,
@@ -261,27 +234,19 @@ impl RootComplex {
         let Some(found) = found else {
             let none = Tlp::read(tag, whole.address, 0);
             let refusal = Tlp { kind: Kind::Unsupported, byte_count: whole.bytes.max(1), ..none };
-            return completions.send_called(date, refusal, false, wakes);
+            return completions.send(date, refusal, wakes);
         };
-        let mut pieces = CompletionSplit::new(whole, self.rule);
-        while let Some(piece) = pieces.next() {
-            let second = if self.pairs { pieces.next().map_or(0, |second| second.bytes) } else { 0 };
-            let bytes = piece.bytes + second;
+        for piece in CompletionSplit::new(whole, self.rule) {
             let completion = Tlp {
                 kind: Kind::Completion,
                 tag,
                 address: piece.address,
-                bytes,
-                second: second as u16,
-                patient,
+                bytes: piece.bytes,
                 byte_count: u32::from(piece.byte_count),
-                payload: found.part(piece.address - whole.address, u64::from(bytes)),
+                payload: found.part(piece.address - whole.address, u64::from(piece.bytes)),
                 ..Tlp::read(0, 0, 0)
             };
-            if completion.is_pair() {
-                completions.note(date, completion.first_word());
-            }
-            completions.send_called(date, completion, false, wakes);
+            completions.send(date, completion, wakes);
         }
     }
 

@@ -49,16 +49,6 @@ pub struct LinkSpec {
     pub ide: Option<IdeSpec>,
 }
 
-impl LinkSpec {
-    /// Whether the completions of a read may go over it [two by two](super::packet::Tlp::second): where the GPU counts them in no credits, and
-    /// nothing protects each by itself above the link layer.
-    #[must_use]
-    pub const fn carries_pairs(&self) -> bool {
-        let credits = &self.gpu_credits;
-        self.ide.is_none() && !self.ecrc && credits.completion_headers == 0 && credits.completion_data == 0
-    }
-}
-
 /// IDE on a link, in non-flit mode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

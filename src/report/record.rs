@@ -445,6 +445,7 @@ pub(super) mod tests {
         Outcome {
             end: Femtos(40_000_000_000_999),
             event_digest: "00112233aabbccdd".into(),
+            channels: Vec::new(),
             copies: vec![
                 copy(Direction::H2d, 0, 20_000_000_000_000, true),
                 copy(Direction::D2d, 20_000_000_000_000, 40_000_000_000_000, false),

@@ -251,15 +251,6 @@ impl Account {
         }
     }
 
-    /// Charges what a unit was that worked now and then.
-    pub fn charge_spells(&mut self, spells: &Spells) {
-        let Spells { first, last, busy, .. } = *spells;
-        self.charge(first.0, first.1, Activity::Idle);
-        self.cycles[Activity::Busy.index()] += busy;
-        self.cycles[Activity::Idle.index()] += last.0 - first.0 - busy;
-        (self.since, self.busy_until) = last;
-    }
-
     /// Charges all cycles before `cycle`.
     pub fn settle(&mut self, cycle: u64) {
         self.reach(cycle);
@@ -304,64 +295,9 @@ impl Account {
     }
 }
 
-/// Spells of work of a unit that is otherwise idle, put together before they are charged to its account.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Spells {
-    any: bool,
-    /// The edges from which on, and before which, it worked for the first time and for the last.
-    first: (u64, u64),
-    last: (u64, u64),
-    /// Cycles between the beginnings of these two in which it worked.
-    busy: u64,
-}
-
-impl Spells {
-    /// From its edge `cycle` on it is busy before `busy_until`, and idle then. No spell begins before the one before it.
-    #[inline]
-    pub fn add(&mut self, cycle: u64, busy_until: u64) {
-        if self.any {
-            let (since, until) = self.last;
-            self.busy += until.min(cycle).max(since) - since;
-        } else {
-            (self.any, self.first) = (true, (cycle, busy_until));
-        }
-        self.last = (cycle, busy_until);
-    }
-
-    /// Takes all that there are, if there are any.
-    #[inline]
-    pub fn take(&mut self) -> Option<Self> {
-        if !self.any {
-            return None;
-        }
-        self.any = false;
-        let busy = std::mem::take(&mut self.busy);
-        Some(Self { any: true, busy, ..*self })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn spells_are_charged_as_one_by_one() {
-        let spells = [(5, 7), (6, 0), (9, 12), (9, 10), (20, 25), (22, 23)];
-        let (mut at_once, mut one_by_one, mut together) = (Account::default(), Account::default(), Spells::default());
-        for account in [&mut at_once, &mut one_by_one] {
-            account.charge(2, 4, Activity::Stall(Stall::Credit));
-        }
-        for (cycle, busy_until) in spells {
-            one_by_one.charge(cycle, busy_until, Activity::Idle);
-            together.add(cycle, busy_until);
-        }
-        at_once.charge_spells(&together.take().unwrap());
-        assert!(together.take().is_none());
-        for account in [&mut at_once, &mut one_by_one] {
-            account.settle(30);
-        }
-        assert_eq!(at_once, one_by_one);
-    }
 
     #[test]
     fn work_that_lies_ahead_is_charged_when_it_comes() {

@@ -39,22 +39,10 @@ impl<T> Dated<T> {
     /// Appends an item.
     #[inline(always)]
     pub fn push(&mut self, date: Femtos, item: T) {
-        self.note(date);
-        self.items.push((date, item));
-    }
-
-    /// Appends the item that `make` makes, which is made in its place.
-    #[inline(always)]
-    pub fn push_made(&mut self, date: Femtos, make: impl FnOnce() -> T) {
-        self.note(date);
-        self.items.push_made(|| (date, make()));
-    }
-
-    #[inline(always)]
-    const fn note(&mut self, date: Femtos) {
         if self.items.is_empty() {
             self.first = date;
         }
+        self.items.push((date, item));
     }
 
     /// The oldest, to be changed.
@@ -101,8 +89,7 @@ mod tests {
             let mut dated = Dated::with_room(1);
             for (number, step) in (0..).zip(steps) {
                 match step {
-                    0 | 1 => dated.push(Femtos(number), number),
-                    2 => dated.push_made(Femtos(number), || number),
+                    0..3 => dated.push(Femtos(number), number),
                     3 => dated.remove(),
                     _ => prop_assert_eq!(Some(dated.first_date()).filter(|_| !dated.is_empty()), dated.pop().map(Femtos)),
                 }

@@ -9,7 +9,7 @@ use super::{
     activity::{Account, Activity},
     clock::{Clock, Now},
     queue::Channel,
-    wake::{UnitId, Wake, Wakes},
+    wake::{MOST_UNITS, UnitId, Wake, Wakes},
 };
 use crate::units::Femtos;
 use serde::Serialize;
@@ -55,6 +55,8 @@ pub trait Machine {
     }
     /// Advances one unit by one edge.
     fn tick(&mut self, unit: UnitId, now: Now) -> Wake;
+    /// Lets a unit take what had come to it by an edge that may have passed and that it has deferred, and do nothing else.
+    fn catch_up(&mut self, _unit: UnitId, _now: Now) {}
     /// Where queues note whom they woke.
     fn wakes(&self) -> &Wakes;
     /// Whether all work is done, or a fault makes going on senseless.
@@ -69,13 +71,6 @@ pub trait Machine {
     }
     /// Takes the accounts of units and meters at a milestone.
     fn keep(&mut self, _accounts: Vec<Account>) {}
-    /// The units that take what comes to them later than it comes, as at its date, in the order of what they pass on. They run before accounts
-    /// are kept and at the end.
-    fn late(&self) -> &'static [UnitId] {
-        &[]
-    }
-    /// Does all that units that take their time were to do up to `at`, and that they do beside their ticks.
-    fn settle(&mut self, _at: Femtos) {}
 }
 
 /// Whether a run goes on.
@@ -150,9 +145,6 @@ pub struct Run {
 /// Ticks between two looks at the observer.
 const OBSERVE_EVERY: u64 = 1 << 16;
 
-/// Most units of a machine: as many as a bit mask holds.
-const MOST_UNITS: usize = 64;
-
 /// What the kernel keeps of a unit.
 #[derive(Debug, Clone)]
 struct Schedule {
@@ -226,8 +218,8 @@ impl<M: Machine> Driver<'_, M> {
     fn skip(&mut self, observer: &mut dyn FnMut(Femtos) -> Control) -> Result<Femtos, SimulationError> {
         let (mut at, mut unit) = self.earliest();
         loop {
-            self.run_unit(unit, at, at);
-            let (mut next, due) = self.earliest();
+            self.run_unit(unit, at);
+            let (next, due) = self.earliest();
             unit = due;
             if next == at {
                 continue;
@@ -237,7 +229,6 @@ impl<M: Machine> Driver<'_, M> {
                 self.catch_up(at);
                 let accounts = self.accounts_at(at);
                 self.machine.keep(accounts);
-                (next, unit) = self.earliest();
             }
             if self.machine.finished() {
                 self.catch_up(at);
@@ -310,29 +301,20 @@ impl<M: Machine> Driver<'_, M> {
         due.trailing_zeros() as usize
     }
 
-    /// Runs late units as at their last edges up to `at`, at which all others have run.
+    /// Lets units take what they have deferred, as at their last edges up to `at`, at which all others have run. It is not a tick: when they run
+    /// next stays as it is.
     fn catch_up(&mut self, at: Femtos) {
-        self.machine.settle(at);
-        for &UnitId(unit) in self.machine.late() {
-            let unit = usize::from(unit);
-            let schedule = &mut self.units[unit];
-            let (waits_for, works) = (schedule.cycle, self.foreground & 1 << unit);
-            schedule.cycle = schedule.clock.first_after(at) - 1;
-            let time = schedule.clock.edge(schedule.cycle);
-            self.run_unit(unit, time, at);
-            // What has happened since that edge still wakes it.
-            if waits_for != Wake::NEVER {
-                self.foreground |= works;
-                bring_forward(&mut self.units[unit], &mut self.next[unit], waits_for);
-            }
+        for (unit, schedule) in self.units.iter().enumerate() {
+            let cycle = schedule.clock.first_after(at) - 1;
+            self.machine.catch_up(UnitId(unit as u8), Now { cycle, time: schedule.clock.edge(cycle) });
         }
     }
 
-    /// Runs a unit as at its edge at `time`, while it is `at`.
+    /// Runs a unit at its edge `at` this date.
     #[inline(always)]
-    fn run_unit(&mut self, unit: usize, time: Femtos, at: Femtos) {
+    fn run_unit(&mut self, unit: usize, at: Femtos) {
         let cycle = self.units[unit].cycle;
-        let wake = self.machine.tick(UnitId(unit as u8), Now { cycle, time });
+        let wake = self.machine.tick(UnitId(unit as u8), Now { cycle, time: at });
         self.note(unit, cycle, &wake);
         let schedule = &mut self.units[unit];
         let next = wake.at.max(cycle + 1);
@@ -355,10 +337,8 @@ impl<M: Machine> Driver<'_, M> {
         self.ticks += 1;
         let schedule = &mut self.units[unit];
         // Mostly it goes on as it was.
-        let wakes = self.machine.wakes();
-        let turns = wake.activity != schedule.activity || wake.busy_until | schedule.busy_until != 0;
-        if turns || wakes.any_charged() {
-            wakes.keep(UnitId(unit as u8), cycle, wake.busy_until, wake.activity);
+        if wake.activity != schedule.activity || wake.busy_until | schedule.busy_until != 0 {
+            self.machine.wakes().keep(UnitId(unit as u8), cycle, wake.busy_until, wake.activity);
             (schedule.activity, schedule.busy_until) = (wake.activity, wake.busy_until);
         }
         let bit = 1u64 << unit;
@@ -389,12 +369,21 @@ impl<M: Machine> Driver<'_, M> {
     /// wire itself.
     fn deliver_dated(&mut self, at: Femtos) {
         let Self { machine, units, next, foreground, .. } = self;
+        if machine.wakes().take_look() {
+            for (unit, next) in units.iter_mut().zip(next.iter_mut()).filter(|(_, next)| **next != at) {
+                let cycle = unit.clock.first_after(at);
+                bring_forward(unit, next, cycle);
+            }
+        }
         machine.wakes().take_dated(|UnitId(unit), date| {
             let unit = usize::from(unit);
             if next[unit] == at {
                 return;
             }
             *foreground |= 1 << unit;
+            if next[unit] <= date {
+                return;
+            }
             // What comes late wakes at once.
             let cycle = units[unit].clock.first_from(date.max(Femtos(at.0 + 1)));
             bring_forward(&mut units[unit], &mut next[unit], cycle);

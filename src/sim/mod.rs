@@ -7,9 +7,9 @@
 //! * a tick at which nothing has changed does nothing and answers the same activity;
 //! * its [`Wake`] names the first edge at which it would do something or change its activity, if no port changes before.
 //!
-//! With the `skip` kernel a unit may be late where nobody can notice: it then does, at one edge, what was to be done at edges before it, each
-//! as at its own, and [tells](Wakes::charge) what it was in between. Such units are [known to the kernel](Machine::late), which lets them catch up
-//! before it keeps accounts.
+//! A port need not be sensitive to everything that comes. What arrives with a date and changes nothing until something else comes may be
+//! [deferred](Wire::send_deferrable): the receiver takes it as at its date when it runs for another reason. The kernel lets receivers take what
+//! they have deferred before it keeps accounts; once a fault has struck, nothing is deferred any more.
 
 mod activity;
 mod clock;
@@ -23,9 +23,10 @@ mod probe;
 mod queue;
 mod ring;
 mod wake;
+mod watch;
 mod wire;
 
-pub use activity::{Account, Activity, Spells, Stall};
+pub use activity::{Account, Activity, Stall};
 pub use clock::{Clock, ClockError, Now};
 pub use coverage::{Coverage, Rewritten};
 pub use digest::Digest;
@@ -35,7 +36,7 @@ pub use probe::{Event, Probe, Recorder};
 pub use queue::{Channel, In, Item, Out, Queue};
 pub(crate) use ring::Ring;
 pub use wake::{Meter, UnitId, Wake, Wakes};
-pub use wire::Wire;
+pub use wire::{Sensitivity, Wire};
 
 #[cfg(test)]
 mod toy;

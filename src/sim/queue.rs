@@ -13,40 +13,25 @@
 //! | room | what is popped frees room for the sender at its first edge strictly after the pop |
 //!
 //! So the order in which two units tick at one instant cannot matter. A full queue wakes a sender that found it full; a push
-//! wakes the receiver; a sender may also ask to be woken after a number of pops ([`Out::watch_pops`]).
-//!
-//! A receiver that takes items [as at earlier edges](Queue::wait) need not run for each: from a [patient](Queue::patient) queue it hears of
-//! those that [can wait](Item::can_wait) later, as long as their number leaves the sender room and nobody counts pops.
+//! wakes the receiver, unless it is [deferred](Out::push_deferrable); a sender may also ask to be woken after a number of pops
+//! ([`Out::watch_pops`]).
 
 use super::{
     dated::Dated,
-    digest::Digest,
-    fault::{Armed, FaultKind, Faults, Flip},
+    fault::{Armed, FaultKind, Flip},
     probe::Probe,
     wake::{UnitId, Wakes},
+    watch::Watch,
 };
 use crate::units::Femtos;
-use std::{cell::Cell, rc::Rc};
 
 /// What travels through queues and wires.
 pub trait Item: Clone {
     /// The faults that can befall one in passing.
     const FAULTS: &'static [FaultKind] = &[FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
-    /// The same item, put together anew from its parts: for the rare ways that hand it on by its address, so that on the common way it need
-    /// have none.
-    #[must_use]
-    fn rebuilt(self) -> Self {
-        self
-    }
-
     /// A word that tells it apart from others, for the event digest. It must not depend on payload bytes.
     fn word(&self) -> u64;
-
-    /// Whether a receiver that takes items late may hear of it late.
-    fn can_wait(&self) -> bool {
-        false
-    }
 
     /// Inverts a bit that `seed` picks; none if there is none.
     fn flip(&mut self, _seed: u64) -> Option<Flip> {
@@ -64,13 +49,6 @@ pub trait Item: Clone {
     }
 }
 
-/// Fault points and probes of a queue; absent while nobody asks for them.
-#[derive(Debug)]
-struct Watch<T> {
-    faults: Faults<T>,
-    probe: Option<Probe>,
-}
-
 /// A bounded registered queue.
 #[derive(Debug)]
 pub struct Queue<T> {
@@ -78,24 +56,17 @@ pub struct Queue<T> {
     sender: UnitId,
     receiver: UnitId,
     capacity: usize,
+    /// Whether items may be deferred.
+    defers: bool,
     /// With the instants at which they were pushed.
     items: Dated<T>,
-    /// Items in all queues to the same receiver, if it counts them.
-    among: Option<Rc<Cell<usize>>>,
-    /// With fewer items than this it may keep its receiver waiting.
-    patient: usize,
-    /// How late the receiver may hear of an item, and until when it will run anyway.
-    patience: Option<(Femtos, Femtos)>,
-    /// Whether the sender sees to it that the receiver runs in time, and so is to know when it hears at once.
-    kept_up: bool,
     /// The instant of the latest pop, and how many were popped at it.
     popped_at: Femtos,
     popped: usize,
     pops: u64,
     wake_at_pops: u64,
     sender_waits: bool,
-    digest: Digest,
-    watch: Option<Box<Watch<T>>>,
+    watch: Watch<T>,
 }
 
 impl<T: Item> Queue<T> {
@@ -107,58 +78,22 @@ impl<T: Item> Queue<T> {
             sender,
             receiver,
             capacity,
+            defers: false,
             items: Dated::with_room(capacity.min(64)),
-            among: None,
-            patient: 0,
-            patience: None,
-            kept_up: false,
             popped_at: Femtos::MAX,
             popped: 0,
             pops: 0,
             wake_at_pops: u64::MAX,
             sender_waits: false,
-            digest: Digest::default(),
-            watch: None,
+            watch: Watch::default(),
         }
     }
 
-    /// The same, patient with fewer than `items` items. The room above is for what the sender pushes until the receiver runs.
+    /// The same, for [deferrable](Out::push_deferrable) items too.
     #[must_use]
-    pub const fn patient(mut self, items: usize) -> Self {
-        self.patient = items;
+    pub const fn deferring(mut self) -> Self {
+        self.defers = true;
         self
-    }
-
-    /// The same, counted in `count` with others of its receiver, so that it sees at a glance that nothing is in any of them.
-    #[must_use]
-    pub fn among(mut self, count: &Rc<Cell<usize>>) -> Self {
-        self.among = Some(Rc::clone(count));
-        self
-    }
-
-    /// For a receiver that takes items as at earlier edges: whether nobody would notice if it took those in here late.
-    #[inline]
-    #[must_use]
-    pub const fn can_wait(&self) -> bool {
-        self.items.is_empty()
-            || (self.items.len() < self.patient && self.wake_at_pops == u64::MAX && !self.sender_waits)
-    }
-
-    /// From now on the receiver, which will run at `next` at the latest, need hear only `patience` later of items that can wait; with none, it
-    /// hears of every item at once.
-    #[inline]
-    pub fn wait(&mut self, patience: Option<(Femtos, Femtos)>, wakes: &Wakes) {
-        if self.kept_up && patience.is_none() && self.patience.is_some() {
-            wakes.touch(self.sender);
-        }
-        self.patience = patience;
-    }
-
-    /// Whether the receiver need not hear at once of items that can wait.
-    #[inline]
-    #[must_use]
-    pub const fn receiver_is_late(&self) -> bool {
-        self.patience.is_some()
     }
 
     /// The sending end, at an instant.
@@ -180,35 +115,10 @@ impl<T: Item> Queue<T> {
         self.items.is_empty()
     }
 
-    /// Whether the sender has found no room, and waits for a pop.
-    #[inline]
-    #[must_use]
-    pub const fn sender_waits(&self) -> bool {
-        self.sender_waits
-    }
-
-    /// Items in it, with those that are not yet visible.
-    #[inline]
-    #[must_use]
-    pub const fn held(&self) -> usize {
-        self.items.len()
-    }
-
     /// The item `place` behind the oldest, if the receiver sees it at `now`.
     #[must_use]
     pub fn visible_at(&self, now: Femtos, place: usize) -> Option<&T> {
         self.items.get(place).filter(|(pushed, _)| *pushed < now).map(|(_, item)| item)
-    }
-
-    /// The instant at which the oldest item was pushed.
-    #[must_use]
-    #[inline]
-    pub fn front_date(&self) -> Option<Femtos> {
-        Some(self.items.first_date()).filter(|&date| date != Femtos::MAX)
-    }
-
-    fn watch(&mut self) -> &mut Watch<T> {
-        self.watch.get_or_insert_with(|| Box::new(Watch { faults: Faults::new(), probe: None }))
     }
 
     #[inline]
@@ -221,35 +131,15 @@ impl<T: Item> Queue<T> {
         self.items.first_date() < now
     }
 
-    /// After a push at `now`: whether the receiver will run early enough to take it as at its own edge.
-    #[inline]
-    fn waits(&self, now: Femtos, wakes: &Wakes) -> bool {
-        let Some((patience, next)) = self.patience else { return false };
-        let waits = (self.kept_up || self.items.len() < self.patient) && self.wake_at_pops == u64::MAX;
-        let latest = Femtos(now.0.saturating_add(patience.0));
-        if waits && !self.kept_up && self.items.len() == 1 && latest < next {
-            wakes.touch_at(self.receiver, latest);
-        }
-        waits
-    }
-
     #[inline(always)]
     fn append(&mut self, now: Femtos, item: T) {
-        self.digest.add(now.0, item.word());
+        self.watch.digest(now, &item);
         self.items.push(now, item);
-        if let Some(count) = &self.among {
-            count.set(count.get() + 1);
-        }
     }
 
     #[cold]
-    fn append_watched(&mut self, now: Femtos, item: T) {
-        let watch = self.watch();
-        let passed = watch.faults.pass(item, now);
-        for item in passed {
-            if let Some(probe) = self.watch.as_ref().and_then(|w| w.probe.as_ref()) {
-                probe.event(now, item.word());
-            }
+    fn append_watched(&mut self, now: Femtos, item: T, wakes: &Wakes) {
+        for item in self.watch.pass(item, now, wakes) {
             self.append(now, item);
         }
     }
@@ -268,9 +158,9 @@ pub trait Channel {
     /// The faults that can be armed here.
     fn fault_kinds(&self) -> &'static [FaultKind];
     /// Arms a fault.
-    fn arm(&mut self, armed: Armed);
+    fn arm(&mut self, armed: Armed, wakes: &Wakes);
     /// The faults that were armed here, and what became of them.
-    fn armed(&self) -> &[Armed];
+    fn armed(&self) -> Vec<Armed>;
     /// Sends each push to `probe` from now on.
     fn listen(&mut self, probe: Probe);
 }
@@ -286,19 +176,23 @@ impl<T: Item> Channel for Queue<T> {
         (self.items.len(), self.capacity)
     }
     fn digest(&self) -> u64 {
-        self.digest.value()
+        self.watch.value()
     }
     fn fault_kinds(&self) -> &'static [FaultKind] {
         T::FAULTS
     }
-    fn arm(&mut self, armed: Armed) {
-        self.watch().faults.arm(armed);
+    fn arm(&mut self, armed: Armed, wakes: &Wakes) {
+        if self.defers {
+            // What is deferred comes after its instant, and a fault strikes when it comes.
+            wakes.defer_nothing();
+        }
+        self.watch.arm(armed);
     }
-    fn armed(&self) -> &[Armed] {
-        self.watch.as_ref().map_or(&[], |w| w.faults.armed())
+    fn armed(&self) -> Vec<Armed> {
+        self.watch.armed()
     }
     fn listen(&mut self, probe: Probe) {
-        self.watch().probe = Some(probe);
+        self.watch.listen(probe);
     }
 }
 
@@ -333,49 +227,36 @@ impl<T: Item> Out<'_, T> {
             if self.queue.popped_at == self.now {
                 self.wakes.touch(self.queue.sender);
             }
-            self.hasten();
         }
         room
-    }
-
-    /// Calls a receiver that waits: the sender is interested in what it takes.
-    #[inline]
-    fn hasten(&self) {
-        if self.queue.patience.is_some() && !self.queue.items.is_empty() {
-            self.wakes.touch(self.queue.receiver);
-        }
     }
 
     /// Pushes an item. The sender has made sure that there is room.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
-        let can_wait = item.can_wait();
-        debug_assert!(
-            self.queue.watch.is_some() || self.queue.occupied(self.now) < self.queue.capacity,
-            "{} is full",
-            self.queue.name
-        );
-        if self.queue.watch.is_some() {
-            self.queue.append_watched(self.now, item.rebuilt());
-        } else {
-            self.queue.append(self.now, item);
-        }
-        if !(can_wait && self.queue.waits(self.now, self.wakes)) {
+        self.put(item);
+        self.wakes.touch(self.queue.receiver);
+    }
+
+    /// Pushes an item that changes nothing for the receiver until another one comes: it does not wake it. Nobody may wait for its pop.
+    #[inline(always)]
+    pub fn push_deferrable(&mut self, item: T) {
+        self.put(item);
+        debug_assert!(self.queue.defers, "{} defers nothing", self.queue.name);
+        if self.wakes.defers_nothing() {
             self.wakes.touch(self.queue.receiver);
         }
     }
 
-    /// Notes a push at an instant `date` that has passed, of what is pushed now within an item.
-    #[inline]
-    pub fn note(&mut self, date: Femtos, word: u64) {
-        self.queue.digest.add(date.0, word);
-    }
-
-    /// Whether the receiver need not hear at once of items that can wait.
-    #[inline]
-    #[must_use]
-    pub const fn receiver_is_late(&self) -> bool {
-        self.queue.receiver_is_late()
+    #[inline(always)]
+    fn put(&mut self, item: T) {
+        let queue = &mut *self.queue;
+        if queue.watch.passes() {
+            queue.append_watched(self.now, item, self.wakes);
+        } else {
+            debug_assert!(queue.occupied(self.now) < queue.capacity, "{} is full", queue.name);
+            queue.append(self.now, item);
+        }
     }
 
     /// Whether nothing is in it, not even what is not yet visible.
@@ -383,25 +264,6 @@ impl<T: Item> Out<'_, T> {
     #[must_use]
     pub fn is_vacant(&self) -> bool {
         self.queue.is_vacant()
-    }
-
-    /// Whether the sender has found no room, and waits for a pop.
-    #[inline]
-    #[must_use]
-    pub const fn sender_waits(&self) -> bool {
-        self.queue.sender_waits()
-    }
-
-    /// The same end at another instant.
-    #[inline]
-    pub const fn turn_to(&mut self, now: Femtos) {
-        self.now = now;
-    }
-
-    /// From now on the sender sees to it that a receiver that may hear of an item late runs in time, and is woken when it hears at once again.
-    #[inline]
-    pub const fn keep_up(&mut self, keeps: bool) {
-        self.queue.kept_up = keeps;
     }
 
     /// How many items the receiver has popped, as visible now.
@@ -418,7 +280,6 @@ impl<T: Item> Out<'_, T> {
         if self.queue.pops >= pops {
             self.wakes.touch(self.queue.sender);
         }
-        self.hasten();
     }
 }
 
@@ -477,36 +338,6 @@ impl<T: Item> In<'_, T> {
         }
     }
 
-    /// The unit that receives.
-    #[inline]
-    #[must_use]
-    pub const fn receiver(&self) -> UnitId {
-        self.queue.receiver
-    }
-
-    /// The instant at which the oldest item was pushed.
-    #[inline]
-    #[must_use]
-    pub fn front_date(&self) -> Option<Femtos> {
-        self.queue.front_date()
-    }
-
-    /// The same end at another instant.
-    #[inline]
-    pub const fn turn_to(&mut self, now: Femtos) {
-        self.now = now;
-    }
-
-    /// From now on somebody runs this receiver in time where it hears late of items that [can wait](Item::can_wait); or else it hears of every
-    /// item at once, and the sender of that.
-    #[inline]
-    pub fn hear_late(&mut self, late: bool) {
-        if !late && self.queue.patience.is_some() {
-            self.wakes.touch(self.queue.sender);
-        }
-        self.queue.patience = late.then_some((Femtos::MAX, Femtos(0)));
-    }
-
     #[inline(always)]
     fn note_pop(&mut self) {
         let queue = &mut *self.queue;
@@ -517,9 +348,6 @@ impl<T: Item> In<'_, T> {
             queue.popped = 1;
         }
         queue.pops += 1;
-        if let Some(count) = &queue.among {
-            count.set(count.get() - 1);
-        }
         if queue.sender_waits || queue.pops >= queue.wake_at_pops {
             queue.sender_waits = false;
             queue.wake_at_pops = u64::MAX;
@@ -584,7 +412,7 @@ mod tests {
     fn an_armed_fault_strikes_at_its_passage_only() {
         let (mut q, wakes) = (queue(8), Wakes::default());
         let injection = super::super::fault::Injection { place: "q".into(), kind: FaultKind::Drop, passage: 2 };
-        q.arm(Armed::new(&injection, 0, 0));
+        q.arm(Armed::new(&injection, 0, 0), &wakes);
         for n in 1..=3 {
             q.output(Femtos(n), &wakes).push(n);
         }

@@ -1,7 +1,7 @@
 //! A queue in a ring of places.
 //!
-//! As `VecDeque`, with two differences that queues and wires live on: what is pushed is written to its place field by field, not by way
-//! of a copy on the stack, and what stands in a place is taken where it stands.
+//! As `VecDeque`, with two differences that queues and wires live on: its size is a power of two, and what stands in a place is taken where it
+//! stands.
 
 /// Items in order, in a ring whose size is a power of two.
 #[derive(Debug)]
@@ -44,17 +44,11 @@ impl<T> Ring<T> {
     /// Appends an item.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
-        self.push_made(|| item);
-    }
-
-    /// Appends the item that `make` makes.
-    #[inline(always)]
-    pub fn push_made(&mut self, make: impl FnOnce() -> T) {
         let place = self.place(self.count);
         // It is always free, so that nothing is to be dropped, and cut to the size of the ring.
         debug_assert!(matches!(self.places.get(place), Some(None)));
         if let Some(free @ None) = self.places.get_mut(place) {
-            *free = Some(make());
+            *free = Some(item);
         }
         self.count += 1;
         if self.count == self.places.len() {
@@ -112,11 +106,6 @@ impl<T> Ring<T> {
         self.first = (self.first + there) & (self.places.len() - 1);
         self.count -= there;
     }
-
-    /// All items, oldest first.
-    pub fn into_items(mut self) -> impl Iterator<Item = T> {
-        std::iter::from_fn(move || self.pop())
-    }
 }
 
 #[cfg(test)]
@@ -146,7 +135,7 @@ mod tests {
                 prop_assert_eq!(ring.front_mut(), deque.front_mut());
                 prop_assert!((0..=deque.len()).all(|place| ring.get(place) == deque.get(place)));
             }
-            prop_assert!(ring.into_items().eq(deque));
+            prop_assert!(std::iter::from_fn(|| ring.pop()).eq(deque));
         }
     }
 }

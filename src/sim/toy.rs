@@ -173,7 +173,7 @@ fn a_sink_that_stops_taking_is_a_deadlock_that_names_the_waits() {
 fn a_dropped_item_is_a_deadlock_and_a_duplicate_is_not() {
     for (kind, finishes) in [(FaultKind::Drop, false), (FaultKind::Duplicate, true), (FaultKind::Reorder, true)] {
         let mut chain = Chain::new(&[(1_000, 5, 2)], 10);
-        chain.queues[0].arm(Armed::new(&Injection { place: "q0".into(), kind, passage: 3 }, 0, 0));
+        chain.queues[0].arm(Armed::new(&Injection { place: "q0".into(), kind, passage: 3 }, 0, 0), &chain.wakes);
         assert_eq!(go(&mut chain, Kernel::Skip, Order::Ascending).is_ok(), finishes, "{kind:?}");
     }
 }

@@ -1,8 +1,11 @@
 //! When a unit must run again, and how changes on its ports bring that forward.
 
-use super::activity::{Account, Activity, Spells};
+use super::activity::{Account, Activity};
 use crate::units::Femtos;
 use std::cell::{Cell, RefCell};
+
+/// Most units of a machine: as many as a bit mask holds.
+pub(super) const MOST_UNITS: usize = 64;
 
 /// A unit's number within its machine: at most 64 units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,16 +90,29 @@ impl Wake {
     }
 }
 
-/// The units whose ports have changed since the kernel last looked, and the accounts of all, in which those that take their time say what they were
-/// at edges that have passed.
-#[derive(Debug, Default)]
+/// The units whose ports have changed since the kernel last looked, and the accounts of all.
+#[derive(Debug)]
 pub struct Wakes {
     next_edge: Cell<u64>,
-    dated: RefCell<Vec<(UnitId, Femtos)>>,
-    any_dated: Cell<bool>,
+    /// By unit: the earliest date that was asked for, and whose there are.
+    dates: Vec<Cell<Femtos>>,
+    dated: Cell<u64>,
     accounts: RefCell<Vec<Account>>,
-    /// Whether units themselves have charged anything.
-    any_charged: Cell<bool>,
+    defers_nothing: Cell<bool>,
+    look: Cell<bool>,
+}
+
+impl Default for Wakes {
+    fn default() -> Self {
+        Self {
+            next_edge: Cell::default(),
+            dates: vec![Cell::new(Femtos::MAX); MOST_UNITS],
+            dated: Cell::default(),
+            accounts: RefCell::default(),
+            defers_nothing: Cell::default(),
+            look: Cell::default(),
+        }
+    }
 }
 
 impl Wakes {
@@ -107,23 +123,33 @@ impl Wakes {
     }
 
     /// Asks that `unit` run at its first edge at or after `date`.
+    #[inline]
     pub fn touch_at(&self, unit: UnitId, date: Femtos) {
-        self.dated.borrow_mut().push((unit, date));
-        self.any_dated.set(true);
+        let asked = &self.dates[usize::from(unit.0)];
+        if date < asked.get() {
+            asked.set(date);
+            self.dated.set(self.dated.get() | unit.bit());
+        }
     }
 
-    /// Whether a change on a port of `unit` has been noted since this was last asked, or the kernel looked. The kernel no longer hears of it.
-    #[inline]
-    pub fn take_touch(&self, unit: UnitId) -> bool {
-        let touched = self.next_edge.get();
-        self.next_edge.set(touched & !unit.bit());
-        touched & unit.bit() != 0
+    /// Something is wrong, so that what changes nothing in a sound machine may change something: from now on nothing is deferred, and all units
+    /// look at what has come to them.
+    pub fn defer_nothing(&self) {
+        if !self.defers_nothing.replace(true) {
+            self.look.set(true);
+        }
     }
 
-    /// Whether a change on a port of any unit has been noted since the kernel last looked.
+    /// Whether nothing is deferred any more.
     #[inline]
-    pub const fn any_touched(&self) -> bool {
-        self.next_edge.get() != 0
+    #[must_use]
+    pub const fn defers_nothing(&self) -> bool {
+        self.defers_nothing.get()
+    }
+
+    /// Whether all units are to look at what has come to them, asked once.
+    pub(super) fn take_look(&self) -> bool {
+        self.look.take()
     }
 
     /// Opens the accounts of so many units.
@@ -136,22 +162,6 @@ impl Wakes {
         self.accounts.borrow().clone()
     }
 
-    /// Tells what `unit` was from its edge `cycle` on, which has passed: busy before `busy_until`, then `activity`. It counts as far as that has not
-    /// been charged yet.
-    #[inline]
-    pub fn charge(&self, unit: UnitId, cycle: u64, busy_until: u64, activity: Activity) {
-        self.any_charged.set(true);
-        self.keep(unit, cycle, busy_until, activity);
-    }
-
-    /// Tells of spells of work that `unit` has had, the same way.
-    pub fn charge_spells(&self, UnitId(unit): UnitId, spells: &Spells) {
-        self.any_charged.set(true);
-        if let Some(account) = self.accounts.borrow_mut().get_mut(usize::from(unit)) {
-            account.charge_spells(spells);
-        }
-    }
-
     /// Notes at edge `cycle`, in the account of a part of a unit, what that is from edge `from` on, which may lie ahead: busy before
     /// `busy_until`, then `next`. No `from` lies before an earlier one.
     #[inline]
@@ -159,12 +169,6 @@ impl Wakes {
         if let Some(account) = self.accounts.borrow_mut().get_mut(usize::from(meter)) {
             account.book(cycle, from, busy_until, next);
         }
-    }
-
-    /// Whether units themselves have charged anything.
-    #[inline]
-    pub(super) const fn any_charged(&self) -> bool {
-        self.any_charged.get()
     }
 
     /// Notes in its account what a unit is from now on.
@@ -181,17 +185,20 @@ impl Wakes {
         self.next_edge.replace(0)
     }
 
-    /// Whether there are dated requests.
+    /// Whether there are dated requests, or all units are to look.
     #[inline]
     pub(super) const fn any_dated(&self) -> bool {
-        self.any_dated.get()
+        self.dated.get() != 0 || self.look.get()
     }
 
-    /// Takes the dated requests.
+    /// Takes the dated requests, the earliest of each unit.
+    #[inline]
     pub(super) fn take_dated(&self, mut each: impl FnMut(UnitId, Femtos)) {
-        self.any_dated.set(false);
-        for (unit, date) in self.dated.borrow_mut().drain(..) {
-            each(unit, date);
+        let mut units = self.dated.take();
+        while units != 0 {
+            let unit = units.trailing_zeros();
+            units &= units - 1;
+            each(UnitId(unit as u8), self.dates[unit as usize].replace(Femtos::MAX));
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::{
     channels::Channels,
     data::{DeviceBytes, HostBytes, Ledger, SharedLedger},
-    late::LateReaders,
     machine::{ENGINE, FIRST_PCE, FRONT_ENDS, METERS, SMS, System},
     outcome::RunError,
     pushes::PushStore,
@@ -36,13 +35,13 @@ use crate::{
         Memory as HostMemoryKind, NonceStreams, Nonces, PrivateMemory, Sealing, map, spec::CipherWork,
     },
     pcie::{
-        port::{Lateness, Port, Side},
+        port::{Port, Side},
         root_complex::RootComplex,
         split::MaxSize,
     },
     sealing::{Format, Key, SealingSpec},
-    sim::{Clock, Kernel, Meter, UnitInfo},
-    units::{Bytes, Femtos},
+    sim::{Clock, Meter, UnitInfo},
+    units::Bytes,
 };
 use std::{cell::RefCell, fmt::Display, rc::Rc, sync::Arc};
 
@@ -51,13 +50,13 @@ fn build<T, E: Display>(result: Result<T, E>) -> Result<T, RunError> {
 }
 
 /// Clocks of a machine.
-struct Clocks {
+pub(super) struct Clocks {
     cpu: Clock,
     root_complex: Clock,
-    mac: Clock,
+    pub mac: Clock,
     copy_engine: Clock,
     compute: Clock,
-    hbm: Clock,
+    pub hbm: Clock,
     sm: Option<Clock>,
 }
 
@@ -72,11 +71,6 @@ impl Clocks {
             hbm: build(Clock::new(machine.hbm.clock))?,
             sm: machine.sealing_sms().map(|sm| build(Clock::new(sm.clock))).transpose()?,
         })
-    }
-
-    /// Whether a PCE, which asks once in a cycle, fills its queue to the link too slowly for the port not to run before.
-    const fn let_ports_be_late(&self) -> bool {
-        self.copy_engine.frequency().0 <= 4 * self.mac.frequency().0
     }
 }
 
@@ -222,14 +216,6 @@ fn shared_engine(machine: &MachineSpec, pces: usize, clock: Clock) -> Result<Opt
     let (wire, turn) = (engine_wire(machine), machine.copy_engine.engine_turn.map(|bytes| bytes.0));
     let engine = || build(SharedEngine::new(&machine.engine, pces, wire, turn, clock));
     machine.shared_engine().then(engine).transpose()
-}
-
-/// Whether completions come to the PCEs in the order of their requests, cost no credits and go into engines of their own.
-fn readers_can_be_late(machine: &MachineSpec) -> bool {
-    let credits = &machine.link.gpu_credits;
-    let counted = credits.completion_headers != 0 || credits.completion_data != 0;
-    let in_order = machine.root_complex.read_spread.0 == 0;
-    in_order && !counted && !machine.shared_engine() && machine.sealing_sms().is_none()
 }
 
 fn pce_spec(machine: &MachineSpec, clocks: &Clocks, place: usize, count: usize) -> Result<PceSpec, RunError> {
@@ -389,28 +375,10 @@ impl System {
             root_complex.read_latency.0 += root_complex.secure_read_latency.0;
         }
         let boundary = machine.link.read_completion_boundary.0;
-        let pairs = machine.link.carries_pairs();
-        let mut host_port = Port::new(&machine.link, Side::Host, clocks.mac);
-        let mut gpu_port = Port::new(&machine.link, gpu_side, clocks.mac);
-        let channels = Channels::new(machine, count, &names);
-        gpu_port.count_in(&channels.gpu_waiting);
-        let (mut told_late, mut readers_late) = (0, false);
-        if !request.injections.is_empty() {
-            host_port.send_singly();
-        } else if clocks.let_ports_be_late() && machine.link.ide.is_none() && request.kernel == Kernel::Skip {
-            // The other kernel is the reference: there all is done when it is to be done.
-            let late = Lateness::most(&machine.link, clocks.mac, &root_complex, clocks.root_complex);
-            readers_late = readers_can_be_late(machine);
-            host_port.take_time(late.port, true, readers_late);
-            gpu_port.take_time(late.port, readers_late, true);
-            told_late = late.root;
-        }
-        let mut pces = (0..names.len()).map(pce).collect::<Result<Vec<_>, _>>()?;
-        let patience = gpu_port.patience();
-        readers_late &= patience > Femtos(0);
-        if readers_late {
-            pces[..count].iter_mut().for_each(|pce| pce.take_time(patience));
-        }
+        let host_port = Port::new(&machine.link, Side::Host, clocks.mac);
+        let gpu_port = Port::new(&machine.link, gpu_side, clocks.mac);
+        let channels = Channels::new(machine, &clocks, count, &names);
+        let pces = (0..names.len()).map(pce).collect::<Result<Vec<_>, _>>()?;
         let mut hbm = Hbm::new(&machine.hbm, clocks.hbm).metered([meter(2), meter(3)]);
         if !request.injections.is_empty() {
             hbm.watch();
@@ -419,8 +387,6 @@ impl System {
         let copies = plans.len();
         Ok(Self {
             root_complex: build(RootComplex::new(&root_complex, boundary, clocks.root_complex))?
-                .in_pairs(pairs)
-                .told_late(told_late)
                 .metered([meter(0), meter(1)]),
             units,
             meters,
@@ -440,7 +406,6 @@ impl System {
             sm: sms(machine, &clocks, keys, &worker)?,
             engine: shared_engine(machine, names.len(), clocks.copy_engine)?,
             readers: count,
-            late_readers: LateReaders::new(if readers_late { count } else { 0 }, clocks.copy_engine, patience),
             host,
             pushes: PushStore::default(),
             device: DeviceBytes(Rc::clone(&ledger)),

@@ -1,5 +1,6 @@
 //! The queues and wires of a machine.
 
+use super::build::Clocks;
 use super::machine::{
     CIPHER, COMPUTE, DRIVER, FIRST_PCE, FRONT_END_READ, FRONT_END_WRITE, FRONT_ENDS, GPU_PORT, HBM, HOST_PORT,
     ROOT_COMPLEX, SCHEDULER, SMS, TAG_QUEUE,
@@ -15,10 +16,13 @@ use crate::{
         },
     },
     host::{CipherDone, CipherJob},
-    pcie::{packet::Tlp, port::Frame, root_complex::Notice},
+    pcie::{
+        packet::Tlp,
+        port::{Frame, Port},
+        root_complex::Notice,
+    },
     sim::{Channel, Queue, UnitId, Wire},
 };
-use std::{cell::Cell, rc::Rc};
 
 /// Entries of queues that only hand over what is bounded elsewhere.
 const HANDOVER: usize = 64;
@@ -63,8 +67,6 @@ pub(super) struct Channels {
     pub d2h: Wire<Frame>,
     /// By PCE, then the scheduler's semaphores.
     pub gpu_send: Vec<Queue<Tlp>>,
-    /// TLPs in all of them.
-    pub gpu_waiting: Rc<Cell<usize>>,
     /// Completions by reading PCE, then doorbells.
     pub gpu_receive: Vec<Queue<Tlp>>,
     /// To the front ends, reading and writing.
@@ -101,7 +103,9 @@ fn by_credits(credits: u32) -> usize {
 
 impl Channels {
     /// The channels of a machine with `readers` PCEs that read host memory and as many that write it, named `pces`.
-    pub fn new(machine: &MachineSpec, readers: usize, pces: &[String]) -> Self {
+    pub fn new(machine: &MachineSpec, clocks: &Clocks, readers: usize, pces: &[String]) -> Self {
+        // Nothing that is written is visible sooner.
+        let write_latency = clocks.hbm.edge(machine.hbm.write_latency.0);
         let pce = |place: usize| UnitId(FIRST_PCE + place as u8);
         let each = || pces.iter().enumerate().map(|(place, name)| (pce(place), name));
         let served = || each().enumerate().map(|(place, pce)| (FRONT_ENDS[usize::from(place >= readers)].0, pce));
@@ -109,14 +113,12 @@ impl Channels {
         let (host, gpu) = (&machine.link.host_credits, &machine.link.gpu_credits);
         let mut gpu_receive: Vec<_> = each()
             .take(readers)
-            .map(|(unit, name)| Queue::new(format!("{name}.completions"), GPU_PORT, unit, UNBOUNDED).patient(UNBOUNDED))
+            .map(|(unit, name)| Queue::new(format!("{name}.completions"), GPU_PORT, unit, UNBOUNDED).deferring())
             .collect();
         let doorbells = by_credits(gpu.posted_headers);
         gpu_receive.push(Queue::new("gpu.scheduler.doorbells", GPU_PORT, SCHEDULER, doorbells));
-        let gpu_waiting = Rc::default();
-        let to_link = |name: String, unit| Queue::new(name, unit, GPU_PORT, PORT_DEPTH).among(&gpu_waiting);
-        let mut gpu_send: Vec<_> =
-            each().map(|(unit, name)| to_link(format!("{name}.requests"), unit).patient(PORT_DEPTH / 4)).collect();
+        let to_link = |name: String, unit| Queue::new(name, unit, GPU_PORT, PORT_DEPTH);
+        let mut gpu_send: Vec<_> = each().map(|(unit, name)| to_link(format!("{name}.requests"), unit)).collect();
         gpu_send.push(to_link("gpu.scheduler.requests".into(), SCHEDULER));
         let retired = |name: &str, unit| Queue::new(format!("{name}.retired"), unit, SCHEDULER, HANDOVER);
         let sm = UnitId(FIRST_PCE + pces.len() as u8);
@@ -130,13 +132,12 @@ impl Channels {
             jobs_done: Queue::new("host.cipher.done", CIPHER, DRIVER, HANDOVER),
             notices: Wire::new("host.notices", ROOT_COMPLEX, DRIVER),
             doorbells: Queue::new("host.doorbells", DRIVER, HOST_PORT, PORT_DEPTH),
-            completions: Wire::lazy("host.completions", ROOT_COMPLEX, HOST_PORT),
-            host_reads: Wire::lazy("host.reads", HOST_PORT, ROOT_COMPLEX),
+            completions: Wire::new("host.completions", ROOT_COMPLEX, HOST_PORT),
+            host_reads: Wire::new("host.reads", HOST_PORT, ROOT_COMPLEX),
             host_writes: Queue::new("host.writes", HOST_PORT, ROOT_COMPLEX, by_credits(host.posted_headers)),
-            h2d: Wire::lazy("link.h2d", HOST_PORT, GPU_PORT),
-            d2h: Wire::lazy("link.d2h", GPU_PORT, HOST_PORT),
+            h2d: Wire::new("link.h2d", HOST_PORT, GPU_PORT).deferring(Port::window(&machine.link, clocks.mac)),
+            d2h: Wire::new("link.d2h", GPU_PORT, HOST_PORT).deferring(Port::window(&machine.link, clocks.mac)),
             gpu_send,
-            gpu_waiting,
             gpu_receive,
             copies: FRONT_ENDS.map(|(unit, name)| Queue::new(format!("{name}.pushes"), SCHEDULER, unit, HANDOVER)),
             compute: Queue::new("gpu.compute.pushes", SCHEDULER, COMPUTE, HANDOVER),
@@ -164,7 +165,9 @@ impl Channels {
                 .take(holders)
                 .map(|(unit, name)| Queue::new(format!("{name}.verdicts"), TAG_QUEUE, unit, depth))
                 .collect(),
-            writes: moving().map(|(unit, name)| Wire::lazy(format!("{name}.writes"), unit, HBM)).collect(),
+            writes: moving()
+                .map(|(unit, name)| Wire::new(format!("{name}.writes"), unit, HBM).deferring(write_latency))
+                .collect(),
             reads: moving().map(|(unit, name)| Queue::new(format!("{name}.reads"), unit, HBM, PORT_DEPTH)).collect(),
             data: moving().map(|(unit, name)| Wire::new(format!("{name}.data"), HBM, unit)).collect(),
             landed: Wire::new("gpu.hbm.landed", HBM, FRONT_END_READ),

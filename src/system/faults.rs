@@ -74,7 +74,7 @@ pub(super) fn arm(system: &mut System, injections: &[Injection], seed: u64) -> R
         if let Some(place) = [0, 1].into_iter().find(|&place| injection.place == engine_iv(place)) {
             system.front_ends[place].arm_iv_skip(armed);
         } else if let Some(channel) = system.channels.named(&injection.place) {
-            channel.arm(armed);
+            channel.arm(armed, &system.wakes);
         } else {
             system.host.arm(injection, armed);
         }
@@ -100,7 +100,8 @@ fn likeness(a: &str, b: &str) -> usize {
 pub(super) fn effects(system: &System) -> Vec<Effect> {
     let channels = system.channels.all();
     let armed = channels.iter().flat_map(|channel| channel.armed());
-    let armed = armed.chain(system.host.armed()).chain(system.front_ends.iter().flat_map(FrontEnd::armed));
+    let armed =
+        armed.chain(system.host.armed().cloned()).chain(system.front_ends.iter().flat_map(FrontEnd::armed).cloned());
     let mut numbered: Vec<_> = armed.map(|armed| (armed.number(), armed.effect())).collect();
     numbered.sort_by_key(|(number, _)| *number);
     numbered.into_iter().map(|(_, effect)| effect).collect()

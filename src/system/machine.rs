@@ -15,7 +15,6 @@
 use super::{
     channels::Channels,
     data::{DeviceBytes, SharedLedger},
-    late::LateReaders,
     pushes::PushStore,
     shares::CopyAccounts,
 };
@@ -95,8 +94,6 @@ pub(super) struct System {
     pub engine: Option<SharedEngine>,
     /// How many of the PCEs read host memory; the others write it.
     pub readers: usize,
-    /// Those of them that may be late.
-    pub late_readers: LateReaders,
     pub host: HostState,
     pub pushes: PushStore,
     pub device: DeviceBytes,
@@ -139,7 +136,7 @@ fn note_marks(
 
 impl System {
     #[inline]
-    fn tick_host_port(&mut self, now: Now) -> Wake {
+    fn with_host_port<T>(&mut self, run: impl FnOnce(&mut Port, &mut port::Ports<'_>) -> T) -> T {
         let c = &mut self.channels;
         let mut ports = port::Ports {
             send: std::slice::from_mut(&mut c.doorbells),
@@ -149,7 +146,7 @@ impl System {
             wire_in: &mut c.d2h,
             wakes: &self.wakes,
         };
-        self.host_port.tick(now, &mut ports)
+        run(&mut self.host_port, &mut ports)
     }
 
     #[inline]
@@ -164,20 +161,6 @@ impl System {
             wakes: &self.wakes,
         };
         run(&mut self.gpu_port, &mut ports)
-    }
-
-    #[inline]
-    fn tick_gpu_port(&mut self, now: Now) -> Wake {
-        self.run_late(now.time);
-        let wake = self.with_gpu_port(|port, ports| port.tick(now, ports));
-        self.announce();
-        wake
-    }
-
-    /// Lets the GPU port [work off](Port::work_off) what was due.
-    #[inline]
-    pub(super) fn work_off(&mut self, until: Femtos) -> Option<Femtos> {
-        self.with_gpu_port(|port, ports| port.work_off(until, ports))
     }
 
     fn tick_driver(&mut self, now: Now) -> Wake {
@@ -204,7 +187,11 @@ impl System {
     }
 
     #[inline]
-    fn tick_root_complex(&mut self, now: Now) -> Wake {
+    fn with_root_complex<T>(
+        &mut self,
+        now: Now,
+        run: impl FnOnce(&mut RootComplex, root_complex::Ports<'_>) -> T,
+    ) -> T {
         let c = &mut self.channels;
         let ports = root_complex::Ports {
             reads: &mut c.host_reads,
@@ -214,7 +201,7 @@ impl System {
             memory: &mut self.host,
             wakes: &self.wakes,
         };
-        self.root_complex.tick(now, ports)
+        run(&mut self.root_complex, ports)
     }
 
     fn tick_scheduler(&mut self, now: Now) -> Wake {
@@ -277,10 +264,7 @@ impl System {
     }
 
     #[inline]
-    fn tick_hbm(&mut self, now: Now) -> Wake {
-        // Writes of all PCEs take their turns by their dates.
-        self.run_late(now.time);
-        self.announce();
+    fn with_hbm<T>(&mut self, run: impl FnOnce(&mut Hbm, &mut hbm::Ports<'_>) -> T) -> T {
         let c = &mut self.channels;
         let mut ports = hbm::Ports {
             writes: &mut c.writes,
@@ -292,29 +276,11 @@ impl System {
             memory: &mut self.device,
             wakes: &self.wakes,
         };
-        self.hbm.tick(now, &mut ports)
+        run(&mut self.hbm, &mut ports)
     }
 
     #[inline]
     fn tick_pce(&mut self, place: usize, now: Now) -> Wake {
-        if place >= self.readers {
-            return self.with_pce(place, now, |pce, ports| pce.tick(now, ports));
-        }
-        self.run_late(now.time);
-        let was_late = self.pces[place].late_due().is_some();
-        let wake = self.with_pce(place, now, |pce, ports| pce.tick(now, ports));
-        self.note_reader(place, was_late, now.time);
-        self.announce();
-        wake
-    }
-
-    #[inline]
-    pub(super) fn with_pce<T>(
-        &mut self,
-        place: usize,
-        now: Now,
-        run: impl FnOnce(&mut Pce, &mut pce::Ports<'_>) -> T,
-    ) -> T {
         let c = &mut self.channels;
         let reader = place < self.readers;
         let (jobs, sealed) = (c.sm_jobs.get_mut(place), c.sealed.get_mut(place));
@@ -333,7 +299,7 @@ impl System {
             done: c.done[place].output(now.time, &self.wakes),
             wakes: &self.wakes,
         };
-        run(&mut self.pces[place], &mut ports)
+        self.pces[place].tick(now, &mut ports)
     }
 
     fn tick_engine(&mut self, now: Now) -> Wake {
@@ -397,17 +363,17 @@ impl Machine for System {
                 wake
             }
             ROOT_COMPLEX => {
-                let wake = self.tick_root_complex(now);
+                let wake = self.with_root_complex(now, |root, ports| root.tick(now, ports));
                 self.over |= self.host.fault().is_some();
                 wake
             }
             HOST_PORT => {
-                let wake = self.tick_host_port(now);
+                let wake = self.with_host_port(|port, ports| port.tick(now, ports));
                 self.over |= self.host_port.fault().is_some() || self.host_port.insecure();
                 wake
             }
             GPU_PORT => {
-                let wake = self.tick_gpu_port(now);
+                let wake = self.with_gpu_port(|port, ports| port.tick(now, ports));
                 self.over |= self.gpu_port.fault().is_some() || self.gpu_port.insecure();
                 wake
             }
@@ -421,7 +387,7 @@ impl Machine for System {
             }
             TAG_QUEUE => self.tick_tag_queue(now),
             HBM => {
-                let wake = self.tick_hbm(now);
+                let wake = self.with_hbm(|hbm, ports| hbm.tick(now, ports));
                 self.over |= self.ledger.borrow().fault().is_some();
                 wake
             }
@@ -430,6 +396,16 @@ impl Machine for System {
                 _ if self.engine.is_some() => self.tick_engine(now),
                 _ => self.tick_sm(now),
             },
+        }
+    }
+
+    fn catch_up(&mut self, unit: UnitId, now: Now) {
+        match unit {
+            ROOT_COMPLEX => self.with_root_complex(now, |root, mut ports| root.catch_up(now, &mut ports)),
+            HOST_PORT => self.with_host_port(|port, ports| port.catch_up(now, ports)),
+            GPU_PORT => self.with_gpu_port(|port, ports| port.catch_up(now, ports)),
+            HBM => self.with_hbm(|hbm, ports| hbm.catch_up(now, ports)),
+            _ => {}
         }
     }
 
@@ -449,15 +425,6 @@ impl Machine for System {
 
     fn channels(&self) -> Vec<&dyn Channel> {
         self.channels.all()
-    }
-
-    fn late(&self) -> &'static [UnitId] {
-        &[HOST_PORT, ROOT_COMPLEX, GPU_PORT, HBM]
-    }
-
-    fn settle(&mut self, at: Femtos) {
-        self.run_late(at);
-        self.announce();
     }
 
     #[inline]

@@ -7,7 +7,6 @@ mod channels;
 mod data;
 mod faults;
 mod fixed;
-mod late;
 mod limits;
 mod machine;
 mod outcome;

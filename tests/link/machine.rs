@@ -10,7 +10,7 @@ use crate::units::{Got, Requester, Sink, Source, ToyMemory};
 use sealsim::{
     pcie::{
         packet::{Kind, Payload, Tlp},
-        port::{self, Frame, Lateness, Port, Side, Traffic},
+        port::{self, Frame, Port, Side, Traffic},
         root_complex::{self, Notice, RootComplex},
         spec::{CreditSpec, LinkSpec, RootComplexSpec},
     },
@@ -61,10 +61,6 @@ pub struct Plan {
     pub tags: u16,
     /// Depth of the queue behind each source.
     pub source_room: usize,
-    /// Whether the TLPs of pairs travel one by one even where nothing looks at them.
-    pub singly: bool,
-    /// Whether ports take their time where nothing looks at them.
-    pub late: bool,
 }
 
 pub fn infinite() -> CreditSpec {
@@ -143,8 +139,6 @@ impl Plan {
             reads: Feed::new(0, |_| Tlp::read(0, BASE, 0)),
             tags: 0,
             source_room: 4,
-            singly: false,
-            late: true,
         }
     }
 }
@@ -210,7 +204,6 @@ pub struct Link {
     pub memory: ToyMemory,
     pub requester: Requester,
     pub noticed: Vec<(u64, u64)>,
-    told_late: u64,
 }
 
 const HOST_PORT: UnitId = UnitId(0);
@@ -235,10 +228,10 @@ impl Link {
             host_receive: Vec::new(),
             gpu_send: Vec::new(),
             gpu_receive: Vec::new(),
-            down: Wire::lazy("down", HOST_PORT, GPU_PORT),
-            up: Wire::lazy("up", GPU_PORT, HOST_PORT),
-            root_reads: Wire::lazy("host reads", HOST_PORT, HOST_PORT),
-            root_completions: Wire::lazy("completions", HOST_PORT, HOST_PORT),
+            down: Wire::new("down", HOST_PORT, GPU_PORT).deferring(Port::window(&plan.link, mac)),
+            up: Wire::new("up", GPU_PORT, HOST_PORT).deferring(Port::window(&plan.link, mac)),
+            root_reads: Wire::new("host reads", HOST_PORT, HOST_PORT),
+            root_completions: Wire::new("completions", HOST_PORT, HOST_PORT),
             notices: Wire::new("notices", HOST_PORT, HOST_PORT),
             sources: [Vec::new(), Vec::new()],
             host_sinks: Vec::new(),
@@ -247,29 +240,13 @@ impl Link {
             memory: ToyMemory { exact: plan.exact, record: plan.record, ..ToyMemory::default() },
             requester: Requester::default(),
             noticed: Vec::new(),
-            told_late: 0,
             plan,
         };
-        link.be_late(mac);
         link.unit("host port", mac, Role::HostPort);
         link.unit("gpu port", mac, Role::GpuPort);
         link.build_host(mac);
         link.build_gpu(mac);
         link
-    }
-
-    fn be_late(&mut self, mac: Clock) {
-        if !self.plan.late || self.plan.link.ide.is_some() {
-            return;
-        }
-        let root_clock = |root: &RootComplexSpec| Clock::new(root.clock).unwrap();
-        let late = match &self.plan.root {
-            Some(root) => Lateness::most(&self.plan.link, mac, root, root_clock(root)),
-            None => Lateness { port: self.plan.link.flight.0.saturating_sub(2), root: 0 },
-        };
-        self.told_late = late.root;
-        self.host.take_time(late.port, self.plan.root.is_some(), false);
-        self.gpu.take_time(late.port, false, self.plan.root.is_some());
     }
 
     fn unit(&mut self, name: &str, clock: Clock, role: Role) -> UnitId {
@@ -282,12 +259,11 @@ impl Link {
         if let Some(spec) = self.plan.root.clone() {
             let clock = Clock::new(spec.clock).unwrap();
             let boundary = self.plan.link.read_completion_boundary.0;
-            let root = RootComplex::new(&spec, boundary, clock).unwrap();
-            self.root = Some(root.in_pairs(self.plan.link.carries_pairs()).told_late(self.told_late));
+            self.root = Some(RootComplex::new(&spec, boundary, clock).unwrap());
             let root = self.unit("root complex", clock, Role::Root);
             let cpu = self.unit("cpu", mac, Role::Cpu);
-            self.root_reads = Wire::lazy("host reads", HOST_PORT, root);
-            self.root_completions = Wire::lazy("completions", root, HOST_PORT);
+            self.root_reads = Wire::new("host reads", HOST_PORT, root);
+            self.root_completions = Wire::new("completions", root, HOST_PORT);
             self.host_receive.push(Queue::new("host writes", HOST_PORT, root, RECEIVE));
             self.notices = Wire::new("notices", root, cpu);
         } else {
@@ -311,7 +287,7 @@ impl Link {
             self.requester.held = vec![Vec::new(); usize::from(self.plan.tags)];
             self.requester.open = vec![(0, 0, 0, 0); usize::from(self.plan.tags)];
             let requester = self.unit("requester", mac, Role::Requester);
-            self.gpu_send.push(Queue::new("reads", requester, GPU_PORT, 16).patient(4));
+            self.gpu_send.push(Queue::new("reads", requester, GPU_PORT, 16));
             requester
         });
         for place in 0..=usize::from(self.plan.pces) {
@@ -320,7 +296,7 @@ impl Link {
                 Some(requester) if is_pce => requester,
                 _ => self.unit("gpu sink", mac, Role::GpuSink(place)),
             };
-            self.gpu_receive.push(Queue::new(format!("gpu receive {place}"), GPU_PORT, sink, RECEIVE));
+            self.gpu_receive.push(Queue::new(format!("gpu receive {place}"), GPU_PORT, sink, RECEIVE).deferring());
             self.gpu_sinks.push(Sink::default());
         }
         for feed in self.plan.up.clone() {
@@ -335,15 +311,15 @@ impl Link {
         for (injection, seed) in faults {
             let armed = Armed::new(injection, 0, *seed);
             match injection.place.as_str() {
-                "down" => self.down.arm(armed),
-                "up" => self.up.arm(armed),
-                "host reads" => self.root_reads.arm(armed),
-                "completions" => self.root_completions.arm(armed),
+                "down" => self.down.arm(armed, &self.wakes),
+                "up" => self.up.arm(armed, &self.wakes),
+                "host reads" => self.root_reads.arm(armed, &self.wakes),
+                "completions" => self.root_completions.arm(armed, &self.wakes),
                 place => {
                     let queues =
                         [&mut self.host_receive, &mut self.gpu_receive, &mut self.host_send, &mut self.gpu_send];
                     let queue = queues.into_iter().flatten().find(|q| q.name() == place);
-                    queue.expect("a known place").arm(armed);
+                    queue.expect("a known place").arm(armed, &self.wakes);
                 }
             }
         }
@@ -367,67 +343,78 @@ impl Link {
     }
 }
 
+impl Link {
+    fn with_host_port<T>(&mut self, run: impl FnOnce(&mut Port, &mut port::Ports<'_>) -> T) -> T {
+        let root = port::RootPorts { reads: &mut self.root_reads, completions: &mut self.root_completions };
+        let mut ports = port::Ports {
+            send: &mut self.host_send,
+            receive: &mut self.host_receive,
+            root: self.root.is_some().then_some(root),
+            wire_out: &mut self.down,
+            wire_in: &mut self.up,
+            wakes: &self.wakes,
+        };
+        run(&mut self.host, &mut ports)
+    }
+
+    fn with_gpu_port<T>(&mut self, run: impl FnOnce(&mut Port, &mut port::Ports<'_>) -> T) -> T {
+        let mut ports = port::Ports {
+            send: &mut self.gpu_send,
+            receive: &mut self.gpu_receive,
+            root: None,
+            wire_out: &mut self.up,
+            wire_in: &mut self.down,
+            wakes: &self.wakes,
+        };
+        run(&mut self.gpu, &mut ports)
+    }
+
+    fn with_root<T>(&mut self, now: Now, run: impl FnOnce(&mut RootComplex, root_complex::Ports<'_>) -> T) -> T {
+        let ports = root_complex::Ports {
+            reads: &mut self.root_reads,
+            writes: self.host_receive[0].input(now.time, &self.wakes),
+            completions: &mut self.root_completions,
+            notices: &mut self.notices,
+            memory: &mut self.memory,
+            wakes: &self.wakes,
+        };
+        run(self.root.as_mut().expect("a root complex"), ports)
+    }
+}
+
 impl Machine for Link {
     fn units(&self) -> &[UnitInfo] {
         &self.units
     }
 
     fn tick(&mut self, unit: UnitId, now: Now) -> Wake {
-        let wakes = &self.wakes;
         match self.roles[usize::from(unit.0)] {
-            Role::HostPort => self.host.tick(
-                now,
-                &mut port::Ports {
-                    send: &mut self.host_send,
-                    receive: &mut self.host_receive,
-                    root: self.root.is_some().then_some(port::RootPorts {
-                        reads: &mut self.root_reads,
-                        completions: &mut self.root_completions,
-                    }),
-                    wire_out: &mut self.down,
-                    wire_in: &mut self.up,
-                    wakes,
-                },
-            ),
-            Role::GpuPort => self.gpu.tick(
-                now,
-                &mut port::Ports {
-                    send: &mut self.gpu_send,
-                    receive: &mut self.gpu_receive,
-                    root: None,
-                    wire_out: &mut self.up,
-                    wire_in: &mut self.down,
-                    wakes,
-                },
-            ),
-            Role::HostSource(n) => self.sources[0][n].tick(now, self.host_send[n].output(now.time, wakes)),
+            Role::HostPort => self.with_host_port(|port, ports| port.tick(now, ports)),
+            Role::GpuPort => self.with_gpu_port(|port, ports| port.tick(now, ports)),
+            Role::HostSource(n) => self.sources[0][n].tick(now, self.host_send[n].output(now.time, &self.wakes)),
             Role::GpuSource(n) => {
                 let queue = n + usize::from(self.root.is_some());
-                self.sources[1][n].tick(now, self.gpu_send[queue].output(now.time, wakes))
+                self.sources[1][n].tick(now, self.gpu_send[queue].output(now.time, &self.wakes))
             }
             Role::HostSink(n) => {
-                let input = self.host_receive[n].input(now.time, wakes);
+                let input = self.host_receive[n].input(now.time, &self.wakes);
                 self.host_sinks[n].tick(now, input, self.plan.pace, self.plan.record)
             }
             Role::GpuSink(n) => {
-                let input = self.gpu_receive[n].input(now.time, wakes);
+                let input = self.gpu_receive[n].input(now.time, &self.wakes);
                 self.gpu_sinks[n].tick(now, input, self.plan.pace, self.plan.record)
             }
             Role::Requester => {
                 let inputs = &mut self.gpu_receive[..usize::from(self.plan.pces)];
-                self.requester.tick(now, &self.plan, inputs, self.gpu_send[0].output(now.time, wakes), wakes)
+                self.requester.tick(
+                    now,
+                    &self.plan,
+                    inputs,
+                    self.gpu_send[0].output(now.time, &self.wakes),
+                    &self.wakes,
+                )
             }
-            Role::Root => {
-                let ports = root_complex::Ports {
-                    reads: &mut self.root_reads,
-                    writes: self.host_receive[0].input(now.time, wakes),
-                    completions: &mut self.root_completions,
-                    notices: &mut self.notices,
-                    memory: &mut self.memory,
-                    wakes,
-                };
-                self.root.as_mut().expect("a root complex").tick(now, ports)
-            }
+            Role::Root => self.with_root(now, |root, ports| root.tick(now, ports)),
             Role::Cpu => {
                 while let Some(notice) = self.notices.arrive(now.time) {
                     self.noticed.push((now.cycle, notice.value));
@@ -439,6 +426,15 @@ impl Machine for Link {
                     None => Wake::on_port(Activity::Idle),
                 }
             }
+        }
+    }
+
+    fn catch_up(&mut self, unit: UnitId, now: Now) {
+        match self.roles[usize::from(unit.0)] {
+            Role::HostPort => self.with_host_port(|port, ports| port.catch_up(now, ports)),
+            Role::GpuPort => self.with_gpu_port(|port, ports| port.catch_up(now, ports)),
+            Role::Root => self.with_root(now, |root, mut ports| root.catch_up(now, &mut ports)),
+            _ => {}
         }
     }
 
@@ -459,10 +455,6 @@ impl Machine for Link {
 
     fn fault(&self) -> Option<String> {
         self.host.fault().or_else(|| self.gpu.fault()).cloned().or_else(|| self.requester.wrong.clone())
-    }
-
-    fn late(&self) -> &'static [UnitId] {
-        &[HOST_PORT, UnitId(2), GPU_PORT]
     }
 
     fn channels(&self) -> Vec<&dyn Channel> {
@@ -491,15 +483,8 @@ pub fn go(
     order: Order,
     faults: &[(Injection, u64)],
 ) -> Result<(Link, Outcome), SimulationError> {
-    let mut plan = plan.clone();
-    if !faults.is_empty() {
-        plan.late = false;
-    }
     let mut link = Link::new(plan.clone());
     link.arm(faults);
-    if plan.singly || !faults.is_empty() {
-        link.host.send_singly();
-    }
     let run = link.run(kernel, order)?;
     for (account, unit) in run.accounts.iter().zip(&link.units) {
         assert_eq!(account.total(), unit.clock.first_after(run.end), "the cycles of {} add up", unit.name);

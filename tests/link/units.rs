@@ -168,13 +168,7 @@ impl Requester {
         for input in inputs {
             let mut input = input.input(now.time, wakes);
             while let Some(tlp) = input.pop() {
-                if tlp.is_pair() {
-                    let (first, second) = tlp.split_pair();
-                    self.take(&first, now.cycle, plan.record);
-                    self.take(&second, now.cycle, plan.record);
-                } else {
-                    self.take(&tlp, now.cycle, plan.record);
-                }
+                self.take(&tlp, now.cycle, plan.record);
             }
         }
         while self.issued < plan.reads.count {

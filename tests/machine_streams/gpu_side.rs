@@ -281,7 +281,7 @@ impl GpuSide {
             settled: Queue::new("settled", TAG_QUEUE, HBM, 64),
             entries: Queue::new("entries", READING, TAG_QUEUE, 64),
             reports: [Wire::new("reports", PCES[0], TAG_QUEUE)],
-            writes: [Wire::lazy("writes0", PCES[0], HBM), Wire::lazy("writes1", PCES[1], HBM)],
+            writes: [Wire::new("writes0", PCES[0], HBM), Wire::new("writes1", PCES[1], HBM)],
             reads: [Queue::new("reads0", PCES[0], HBM, 16), Queue::new("reads1", PCES[1], HBM, 16)],
             data: [Wire::new("data0", HBM, PCES[0]), Wire::new("data1", HBM, PCES[1])],
         }

@@ -49,7 +49,7 @@ impl Bench {
             clock,
             wakes: Wakes::default(),
             cycle: 0,
-            writes: vec![Wire::lazy("writes", there, here)],
+            writes: vec![Wire::new("writes", there, here)],
             reads: vec![Queue::new("reads", there, here, 8)],
             data: vec![Wire::new("data", here, there)],
             verdicts: Queue::new("verdicts", there, here, 8),

@@ -14,9 +14,6 @@ use crate::{
     sim::Now,
 };
 
-/// Device memory hears of every so many writes, so that they do not pile up.
-const CALL_EVERY: u32 = 32;
-
 impl Pce {
     /// Starts the engine on the transfer whose turn it is, so that its keystream runs ahead of the data.
     pub(super) fn start_engine(&mut self, cycle: u64) {
@@ -185,16 +182,13 @@ impl Pce {
         let bytes = std::mem::take(&mut transfer.unwritten);
         let unverified = transfer.job.kind == JobKind::Open && transfer.staging.is_none();
         let staged = transfer.staging.map(|_| JobKind::Open);
-        transfer.bursts = transfer.bursts.wrapping_add(1);
-        let call = last || transfer.bursts.is_multiple_of(CALL_EVERY);
         let (job, bytes) = (transfer.job.id, bytes as u32);
         let (message, offset) = ((transfer.job.share.message, transfer.job.share.of), transfer.written);
         transfer.written += u64::from(bytes);
         let write = |deposit| MemoryWrite { job, message, unverified, staged, offset, bytes, last, deposit };
         if unverified && !last && !transfer.holds {
             // The bytes of a message that is opened become known at its end.
-            let word = MemoryWrite::word_of(job, bytes, last);
-            return ports.writes.send_made(date, || write(None), word, call, ports.wakes);
+            return ports.writes.send_deferrable(date, write(None), ports.wakes);
         }
         let deposit = if unverified || staged.is_some() {
             deposit
@@ -205,8 +199,10 @@ impl Pce {
             transfer.held.push(write(deposit));
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
             self.peak_quarantine = self.peak_quarantine.max(held);
+        } else if last {
+            ports.writes.send(date, write(deposit), ports.wakes);
         } else {
-            ports.writes.send_called(date, write(deposit), call, ports.wakes);
+            ports.writes.send_deferrable(date, write(deposit), ports.wakes);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Pce, Ports, transfer::Ask};
 use crate::{
     pcie::packet::{Kind, Payload, Tlp},
-    sim::{Activity, Now, Stall, Wake},
+    sim::{Activity, Now, Stall, Wake, Wakes},
 };
 
 /// A refusal: what the PCE is, and when it can try again by itself.
@@ -145,10 +145,9 @@ impl Pce {
         if self.slots.full() {
             return Some((Activity::Stall(self.slots.bound), Wake::NEVER));
         }
-        // What ends the transfer or the tag matters to others at once.
-        let (address, bytes, reserve, patient) = match ask {
-            Ask::Tag => (transfer.job.tag, self.format.tag_bytes() as u32, 0, false),
-            Ask::Data(request) => (request.address, request.bytes, request.bytes, !transfer.ends_in(request)),
+        let (address, bytes, reserve) = match ask {
+            Ask::Tag => (transfer.job.tag, self.format.tag_bytes() as u32, 0),
+            Ask::Data(request) => (request.address, request.bytes, request.bytes),
         };
         if self.buffered + u64::from(reserve) > spec.read_buffer.0 {
             return Some(self.buffer_full());
@@ -173,7 +172,7 @@ impl Pce {
             issued: now.cycle,
         };
         let tag = self.slots.open(read);
-        ports.requests.push(Tlp { patient, ..Tlp::read(tag, address, bytes) });
+        ports.requests.push(Tlp::read(tag, address, bytes));
         self.queued += 1;
         self.buffered += u64::from(reserve);
         transfer.asked(ask);
@@ -195,11 +194,10 @@ impl Pce {
     fn take_what_came(&mut self, now: Now, ports: &mut Ports<'_>) {
         let Some(completions) = &mut ports.completions else { return };
         let mut failed = None::<Vec<_>>;
-        while let Some(tlp) = completions.head() {
+        while let Some(tlp) = completions.pop() {
             if let Some(trouble) = self.take_completion(tlp) {
                 failed.get_or_insert_default().push(trouble);
             }
-            completions.pass();
         }
         if let Some(failed) = failed {
             failed.into_iter().for_each(|(number, trouble)| self.fail(number, trouble, now, ports));
@@ -209,7 +207,7 @@ impl Pce {
 
     /// Puts a completion to its read; gives the transfer that fails by it, and why.
     #[inline]
-    fn take_completion(&mut self, tlp: &mut Tlp) -> Option<(u64, String)> {
+    fn take_completion(&mut self, tlp: Tlp) -> Option<(u64, String)> {
         let Some(slot) = self.slots.of_tag(tlp.tag) else {
             self.incidents.push(format!("a completion with tag {:#x} came unasked and was dropped", tlp.tag));
             return None;
@@ -238,7 +236,7 @@ impl Pce {
         // again, is taken for what it is not.
         slot.read.left -= tlp.bytes;
         slot.read.address += u64::from(tlp.bytes);
-        slot.came.join(Piece { bytes: tlp.bytes, payload: std::mem::take(&mut tlp.payload) });
+        slot.came.join(Piece { bytes: tlp.bytes, payload: tlp.payload });
         None
     }
 
@@ -263,8 +261,11 @@ impl Pce {
         }
     }
 
-    /// Fails the oldest reads that have waited too long.
+    /// Fails the oldest reads that have waited too long. One that has waited for half that time is a sign that something is wrong.
     pub(super) fn expire(&mut self, now: Now, ports: &mut Ports<'_>) {
+        if self.deadline().saturating_sub(self.timeout / 2) <= now.cycle {
+            ports.wakes.defer_nothing();
+        }
         while self.deadline() <= now.cycle {
             let Some(slot) = self.slots.front_mut() else { return };
             let (number, left) = (slot.read.transfer, slot.read.left);
@@ -275,9 +276,19 @@ impl Pce {
         }
     }
 
+    /// Cycle in which to look at how long the oldest read has waited.
+    #[inline]
+    pub(super) fn next_look(&self, wakes: &Wakes) -> u64 {
+        let early = if wakes.defers_nothing() { 0 } else { self.timeout / 2 };
+        match self.deadline() {
+            Wake::NEVER => Wake::NEVER,
+            deadline => deadline - early,
+        }
+    }
+
     /// Cycle in which the oldest read will have waited too long.
     #[inline]
-    pub(super) fn deadline(&self) -> u64 {
+    fn deadline(&self) -> u64 {
         self.slots.front().map_or(Wake::NEVER, |slot| slot.read.issued + self.timeout)
     }
 }

@@ -41,7 +41,6 @@ mod assembly;
 mod device;
 mod feed;
 mod host_read;
-mod late;
 pub(in crate::gpu) mod opening;
 mod shared;
 mod text;
@@ -65,7 +64,6 @@ use crate::{
     sim::{Activity, Clock, In, Meter, Now, Out, Queue, Ring, Stall, Wake, Wakes, Wire},
 };
 use host_read::Slots;
-use late::Late;
 use shared::EngineSide;
 use std::{collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
@@ -165,7 +163,6 @@ pub struct Pce {
     metered: (u64, u64),
     weight: Weight,
     timeout: u64,
-    late: Late,
     transfers: VecDeque<Transfer>,
     /// Number of the oldest transfer in `transfers`.
     first: u64,
@@ -222,7 +219,6 @@ impl Pce {
             meter: Meter::NONE,
             metered: (0, 0),
             weight: Weight::new(product),
-            late: Late::PROMPT,
             transfers: VecDeque::new(),
             first: 0,
             asking: 0,
@@ -290,9 +286,8 @@ impl Pce {
             arrival = arrival.into_iter().chain(engine.replies.next_arrival()).min();
         }
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        self.expires = self.deadline();
+        self.expires = self.next_look(ports.wakes);
         self.charge_engine(now.cycle, ports.wakes);
-        let issue_at = self.be_late(now, activity, issue_at, ports);
         Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.expires), activity)
     }
 

@@ -68,8 +68,6 @@ pub(super) struct Transfer {
     pub fed: u64,
     /// Bytes that have passed and are not yet in a write to device memory.
     pub unwritten: u64,
-    /// Writes to device memory so far.
-    pub bursts: u32,
     /// Of a message that is sealed in two passes.
     pub first_pass: Option<Box<FirstPass>>,
     /// Bytes that are in writes to device memory.
@@ -123,7 +121,6 @@ impl Transfer {
             asked: 0,
             fed: 0,
             unwritten: 0,
-            bursts: 0,
             written: 0,
             assembly: Assembly::default(),
             stream: None,
@@ -178,12 +175,6 @@ impl Transfer {
             Ask::Tag => self.tag_asked = true,
             Ask::Data(_) => self.next = self.requests.next(),
         }
-    }
-
-    /// Whether a request reaches the last byte of its data.
-    #[inline]
-    pub const fn ends_in(&self, request: Request) -> bool {
-        request.address - self.job.source + request.bytes as u64 >= self.job.bytes
     }
 
     /// Whether nothing is left to ask for.

@@ -243,7 +243,10 @@ impl Sm {
             };
             // What is sealed is complete with its tag.
             let date = self.clock.edge(if last && !open { end } else { produced });
-            ports.writes.send_called(date, write, last, ports.wakes);
+            match last {
+                true => ports.writes.send(date, write, ports.wakes),
+                false => ports.writes.send_deferrable(date, write, ports.wakes),
+            }
         }
         if open {
             let tag = Some(tag).filter(|_| running.message.whole);

@@ -3,7 +3,6 @@
 //! A token's bytes are always there. An LCRC is a function of the bytes that it covers, so it is written out, and checked against the bytes, where
 //! something touches the frame on its way or looks at it; so are the bytes of a DLLP. A frame that nothing has touched passes by construction.
 
-use super::SEQUENCES;
 use crate::{
     pcie::{
         packet::Tlp,
@@ -20,12 +19,8 @@ use crate::{
 pub struct TlpFrame {
     /// STP token, as sent.
     pub token: [u8; 4],
-    /// LCRC, as sent, once it is written out.
+    /// LCRC, as sent, once it is written out: when something touches the frame or its token.
     lcrc: Option<[u8; 4]>,
-    /// Whether a bit of it, or of its token, was inverted on the way.
-    pub damaged: bool,
-    /// Of a pair: by how many cycles its first TLP arrives before the second, which token and date belong to.
-    pub lead: u16,
     /// What it carries.
     pub tlp: Tlp,
 }
@@ -63,19 +58,7 @@ impl Frame {
     /// Frames a TLP with its token.
     #[inline(always)]
     pub(super) const fn tlp(tlp: Tlp, token: [u8; 4]) -> Self {
-        Self::Tlp(TlpFrame { token, lcrc: None, damaged: false, lead: 0, tlp })
-    }
-
-    /// The tokens of a pair of TLPs so many DW long, the first of which has sequence number `sequence`.
-    #[inline]
-    pub(super) fn tokens(lengths: (u64, u64), sequence: u16) -> ([u8; 4], [u8; 4]) {
-        (Self::token(lengths.0, sequence), Self::token(lengths.1, (sequence + 1) % SEQUENCES))
-    }
-
-    /// Frames a pair with the token of its second TLP.
-    #[inline(always)]
-    pub(super) const fn pair(tlp: Tlp, token: [u8; 4], lead: u16) -> Self {
-        Self::Tlp(TlpFrame { token, lcrc: None, damaged: false, lead, tlp })
+        Self::Tlp(TlpFrame { token, lcrc: None, tlp })
     }
 
     /// Frames a DLLP.
@@ -132,38 +115,26 @@ impl DllpFrame {
 }
 
 impl TlpFrame {
-    /// The frames of a pair.
-    pub(super) fn split(&mut self) -> (Self, Self) {
-        let sequence = self.sequence();
-        let (first, second) = self.tlp.take().split_pair();
-        let frame = |tlp: Tlp, sequence| {
-            let token = Stp { length: tlp.wire_dw() as u16, sequence }.emit();
-            Self { token, lcrc: None, damaged: false, lead: 0, tlp }
-        };
-        (frame(first, sequence.wrapping_sub(1) % SEQUENCES), frame(second, sequence))
+    /// Whether nothing has touched it on its way.
+    #[inline(always)]
+    pub(super) const fn untouched(&self) -> bool {
+        self.lcrc.is_none()
     }
 
     /// The sequence number, if token and LCRC are right.
     #[inline]
     pub(super) fn check(&self) -> Result<u16, Refusal> {
-        if !self.damaged {
-            return Ok(self.sequence());
-        }
+        let Some(sent) = self.lcrc else { return Ok(self.sequence()) };
         let Ok(Token::Stp(stp)) = Token::decode(&self.token) else { return Err(Refusal::Framing) };
         if u32::from(stp.length) != self.tlp.wire_dw() {
             return Err(Refusal::Framing);
         }
-        let intact = match self.lcrc {
-            None => true,
-            Some(sent) => self.tlp.lcrc(stp.sequence) == sent,
-        };
-        if intact { Ok(stp.sequence) } else { Err(Refusal::Lcrc) }
+        if self.tlp.lcrc(stp.sequence) == sent { Ok(stp.sequence) } else { Err(Refusal::Lcrc) }
     }
 
     /// Inverts a bit of sequence number, header, payload or LCRC, each in a quarter of all seeds.
     fn flip(&mut self, seed: u64) -> Flip {
         let mut lcrc = self.lcrc();
-        self.damaged = true;
         let bit = seed / 4;
         match seed % 4 {
             0 if bit % 12 < 8 => self.token[3] ^= 1 << (bit % 12),
@@ -200,16 +171,6 @@ impl Item for Frame {
     ];
 
     #[inline(always)]
-    fn rebuilt(self) -> Self {
-        match self {
-            Self::Tlp(TlpFrame { token, lcrc, damaged, lead, tlp }) => {
-                Self::Tlp(TlpFrame { token, lcrc, damaged, lead, tlp: tlp.rebuilt() })
-            }
-            other => other,
-        }
-    }
-
-    #[inline(always)]
     fn word(&self) -> u64 {
         match self {
             Self::Tlp(frame) => word(frame.tlp.word(), frame.token),
@@ -236,7 +197,7 @@ impl Item for Frame {
     /// Inverts a bit of the length or its check bits; a DLLP has no such token and loses a bit of its own.
     fn flip_token(&mut self, seed: u64) -> Option<Flip> {
         let Self::Tlp(frame) = self else { return self.flip(seed) };
-        frame.damaged = true;
+        frame.lcrc = Some(frame.lcrc());
         // Sixteen bits in bytes 0 and 1; the FCRC is the upper half of byte 2.
         let bit = seed % 20;
         let place = if bit < 16 { bit } else { bit + 4 };

@@ -15,9 +15,10 @@
 //! | accepts per cycle | as many TLPs as begin in the cycle's 64 bytes; one STP and one SDP at most per symbol time |
 //! | latency | last DW sent to TLP standing checked at the partner: `flight` cycles |
 //! | order | Nak and Ack, credit updates, replays, then new TLPs, round robin over the inputs; each input stays in order |
-//! | pairs | [two completions](Tlp::second) that come as one item go one right behind the other: nothing comes between |
 //! | stalls | `credit`, `replay_full`, `recovery`; with IDE `aggregate`, `aes_busy`, `ghash_busy` |
 //! | Ack | at most `ack_latency` cycles after the first TLP that waits for one |
+//! | completions | two of a read go one right behind the other where they cost the partner no credits and neither ECRC nor IDE protects them: nothing comes between |
+//! | deferred | what wakes the partner only `ack_latency` after it has arrived, or with the next that presses: Acks and updates of credits, for which it does not wait; completions that leave more of their read to come |
 //! | credits | returned when half a pool has drained, or `credit_update` cycles after the last return; repeated after 30 us and after Recovery, for a second if no TLP of the pool comes |
 //!
 //! A bad LCRC is answered by a Nak and a replay; a bad token by Recovery, in which all that is under way is lost and later
@@ -27,15 +28,10 @@
 //! With IDE ([`IdeSpec`](super::spec::IdeSpec)) each TLP carries a prefix and some a MAC, and what arrives stands checked only when its
 //! MAC does.
 //!
-//! A pair is one item on the wire, too, as long as nobody looks at its TLPs one by one: both ports count and date them as two.
-//!
-//! A transmitter that is full sleeps until there is room again and does not hear its inputs; one that has sent all there is hears them at once.
-//! Acks and updates of credits wake it only while it waits for them. A port that may [take its time](Port::take_time) runs once for all that is to be
-//! sent within a flight, and otherwise for what arrives.
+//! A transmitter that is full sleeps until there is room again and does not sense its inputs; one that has sent all there is senses them at once.
 
 mod frame;
 mod ide;
-mod late;
 mod pool;
 mod receive;
 mod replay;
@@ -49,19 +45,15 @@ use super::{
 };
 use crate::units::Fixed;
 use crate::{
-    sim::{Clock, Now, Queue, Wake, Wakes, Wire},
+    sim::{Activity, Clock, Now, Queue, Sensitivity, Wake, Wakes, Wire},
     units::Femtos,
 };
 use ide::{Incoming, Outgoing};
-use late::Late;
 use pool::Promises;
 use receive::Receiver;
 use transmit::{Sending, Transmitter};
 
-use std::{cell::Cell, rc::Rc};
-
 pub use frame::{DllpFrame, Frame, TlpFrame};
-pub use late::Lateness;
 
 /// Sequence numbers are counted modulo this.
 const SEQUENCES: u16 = 4096;
@@ -130,7 +122,7 @@ pub const HOST_WRITES: usize = 0;
 /// Output of a host port for reads, where there is no root complex that takes them as they come.
 pub const HOST_READS: usize = 1;
 
-/// Wires to a root complex, both lazy.
+/// Wires to a root complex.
 #[derive(Debug)]
 pub struct RootPorts<'a> {
     /// Read requests, to it.
@@ -214,11 +206,6 @@ pub struct Port {
     ecrc: bool,
     flight: u64,
     ack_latency: u64,
-    /// Whether the TLPs of a pair may travel as one item.
-    pairs: bool,
-    late: Late,
-    /// TLPs in all queues from which it sends, if they are counted.
-    waiting: Option<Rc<Cell<usize>>>,
     recovery_cycles: u64,
     transmitter: Transmitter,
     receiver: Receiver,
@@ -255,9 +242,6 @@ impl Port {
             ecrc: spec.ecrc,
             flight: spec.flight.0.max(1),
             ack_latency: spec.ack_latency.0,
-            pairs: true,
-            late: Late::default(),
-            waiting: None,
             recovery_cycles: clock.cycles_in(spec.recovery),
             transmitter: Transmitter::new(spec, partner, outgoing),
             receiver: Receiver::new(Promises::new(spec, own, side, repeat), incoming),
@@ -268,40 +252,14 @@ impl Port {
         }
     }
 
-    /// From now on the TLPs of a pair travel one by one, at the same dates: for faults that strike them and probes that see them.
-    pub const fn send_singly(&mut self) {
-        self.pairs = false;
-    }
-
-    /// Tells that all queues from which this port sends are counted [in `waiting`](Queue::among).
-    pub fn count_in(&mut self, waiting: &Rc<Cell<usize>>) {
-        self.waiting = Some(Rc::clone(waiting));
-    }
-
-    /// Whether there is nothing in the queues from which this port sends.
-    #[inline]
-    fn all_vacant(&self, send: &[Queue<Tlp>]) -> bool {
-        match &self.waiting {
-            Some(waiting) => waiting.get() == 0,
-            None => send.iter().all(Queue::is_vacant),
-        }
-    }
-
     /// Whether no source has a TLP, now or at the next edge.
     #[inline]
-    fn no_source_has_any(&self, now: Femtos, ports: &Ports<'_>) -> bool {
+    fn no_source_has_any(now: Femtos, ports: &Ports<'_>) -> bool {
         let sent = match &ports.root {
             Some(root) => root.completions.front_date().is_some_and(|date| date <= now),
             None => false,
         };
-        !sent && self.all_vacant_at(now, ports.send)
-    }
-
-    /// Whether nothing has been put into the queues from which this port sends, up to an edge that may have passed.
-    #[inline]
-    fn all_vacant_at(&self, now: Femtos, send: &[Queue<Tlp>]) -> bool {
-        self.all_vacant(send)
-            || (self.late.takes && !send.iter().any(|queue| queue.front_date().is_some_and(|date| date <= now)))
+        !sent && ports.send.iter().all(Queue::is_vacant)
     }
 
     /// What it has sent so far.
@@ -322,21 +280,22 @@ impl Port {
         self.fault.as_ref()
     }
 
+    /// Takes what it has deferred.
+    pub fn catch_up(&mut self, now: Now, ports: &mut Ports<'_>) {
+        self.receive(now, ports);
+    }
+
     /// Advances by one edge.
     #[inline]
     pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
-        self.catch_up(now, ports);
         self.receive(now, ports);
         if self.receiver.ide.is_some() {
             self.release(now, ports);
         }
         let sending = self.transmit(now, ports);
         let (busy_until, activity) = (sending.busy_until, sending.activity);
-        if self.can_be_late(&sending, ports) {
-            let (at, background) = self.be_late(now, &sending, ports);
-            return Wake { at, listens: true, background, busy_until, activity };
-        }
-        let due = self.be_prompt(now, &sending, ports).min(self.transmit_due(&sending, ports));
+        Self::sense(&sending, ports);
+        let due = self.transmit_due(&sending, ports);
         let arrival = ports.wire_in.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
         let release = self.receiver.ide.as_ref().map_or(Wake::NEVER, |ide| ide.next_release());
         let at = arrival.min(release).min(due);
@@ -361,6 +320,23 @@ impl Port {
         let completions = ports.root.as_ref().and_then(|root| root.completions.front_date());
         let completions = completions.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         deadline.min(self.receiver.ack_due.min(waiting).min(completions).max(sending.room_from))
+    }
+
+    /// Says what wakes it from now on: Acks and credits only if it waits for them, completions only if there is room.
+    #[inline]
+    fn sense(sending: &Sending, ports: &mut Ports<'_>) {
+        let waits = !sending.full && matches!(sending.activity, Activity::Stall(_));
+        let defers = !waits && !ports.wakes.defers_nothing();
+        ports.wire_in.sense(if defers { Sensitivity::Deferring } else { Sensitivity::Every });
+        if let Some(root) = &mut ports.root {
+            root.completions.sense(if sending.full { Sensitivity::None } else { Sensitivity::Every });
+        }
+    }
+
+    /// How long after its date a wire to a port may [defer](Wire::deferring) what can be: an Ack of it is due a little later.
+    #[must_use]
+    pub fn window(spec: &LinkSpec, clock: Clock) -> Femtos {
+        Femtos(clock.edge(spec.ack_latency.0).0.saturating_sub(1))
     }
 
     const fn recovering(&self, cycle: u64) -> bool {

@@ -160,8 +160,6 @@ pub(super) struct Promises {
     urgent: bool,
     /// TLPs of finite pools that have not drained.
     holding: u32,
-    /// Whether it does not see what has drained: at an edge that has passed, before which nothing that matters has.
-    pub blind: bool,
 }
 
 impl Promises {
@@ -179,17 +177,7 @@ impl Promises {
         });
         let drains: Vec<_> = drains.collect();
         let scattered = drains.len() > 2 && pools[pool_of(CreditClass::Completion)].finite;
-        Self {
-            scattered,
-            pools,
-            drains,
-            update: spec.credit_update.0,
-            repeat,
-            timer: 0,
-            urgent: false,
-            holding: 0,
-            blind: false,
-        }
+        Self { scattered, pools, drains, update: spec.credit_update.0, repeat, timer: 0, urgent: false, holding: 0 }
     }
 
     /// Whether what goes out by `output` costs credits.
@@ -235,11 +223,6 @@ impl Promises {
         self.timer = if pool.drained >= pool.threshold || cycle >= timer { 0 } else { self.timer.min(timer) };
     }
 
-    /// Whether nothing received is still to drain.
-    pub const fn all_drained(&self) -> bool {
-        self.holding == 0
-    }
-
     /// Counts in a TLP that goes nowhere: its space is free at once.
     pub fn discard(&mut self, need: Credits) {
         let pool = &mut self.pools[pool_of(need.class)];
@@ -261,7 +244,7 @@ impl Promises {
     /// Whether it is plain that no update is due.
     #[inline(always)]
     pub fn settled(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
-        now.cycle < self.timer && (self.holding == 0 || self.blind || !self.drained(now, outputs, wakes))
+        now.cycle < self.timer && (self.holding == 0 || !self.drained(now, outputs, wakes))
     }
 
     /// Whether as many TLPs have left as an update waits for.

@@ -12,7 +12,7 @@ use crate::{
         packet::{Kind, Tlp},
         wire::dllp::{CreditPhase, DllpRepr},
     },
-    sim::{Item, Now, Queue, Ring, Wake, Wakes},
+    sim::{Now, Queue, Wake, Wakes},
     units::Femtos,
 };
 
@@ -39,33 +39,20 @@ pub(super) struct Receiver {
     pub nak_due: bool,
     /// The cycle at which an Ack or a Nak is due.
     pub ack_due: u64,
-    /// When the TLPs of pairs have come that were [taken ahead](Port::take_pairs): an Ack says nothing of those that come behind it.
-    pub ahead: Ring<(u64, u64)>,
     pub promises: Promises,
     pub ide: Option<Box<Incoming>>,
 }
 
 impl Receiver {
     pub fn new(promises: Promises, ide: Option<Box<Incoming>>) -> Self {
-        let ahead = Ring::default();
-        Self { expected: 0, nak_scheduled: false, nak_due: false, ack_due: Wake::NEVER, ahead, promises, ide }
+        Self { expected: 0, nak_scheduled: false, nak_due: false, ack_due: Wake::NEVER, promises, ide }
     }
 
-    /// Answers in `cycle`: gives the sequence number of the last good TLP that has come by then. What has been taken ahead waits for its own Ack,
-    /// `latency` cycles behind it.
+    /// Answers; gives the sequence number of the last good TLP that has come.
     #[inline]
-    pub fn answer(&mut self, cycle: u64, latency: u64) -> u16 {
-        while self.ahead.front().is_some_and(|&(_, second)| second <= cycle) {
-            self.ahead.remove();
-        }
-        let mut later = 2 * self.ahead.len() as u16;
+    pub const fn answer(&mut self) -> u16 {
         self.ack_due = Wake::NEVER;
-        if let Some(&(first, second)) = self.ahead.front() {
-            let half = first <= cycle;
-            later -= u16::from(half);
-            self.ack_due = if half { second } else { first } + latency;
-        }
-        self.expected.wrapping_sub(1 + later) % SEQUENCES
+        self.expected.wrapping_sub(1) % SEQUENCES
     }
 
     fn schedule_nak(&mut self) {
@@ -78,110 +65,27 @@ impl Receiver {
 }
 
 impl Port {
-    /// Takes everything that has arrived.
+    /// Takes everything that has arrived, each as at its date.
     #[inline]
     pub(super) fn receive(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(date) = ports.wire_in.front_date().filter(|date| *date <= now.time) {
-            self.take_front(Now { cycle: self.clock.first_from(date), time: date }, ports);
+        while let Some((date, frame)) = ports.wire_in.arrive_dated(now.time) {
+            self.take(frame, Now { cycle: self.clock.first_from(date), time: date }, ports);
         }
-        self.receive_first(now, ports);
     }
 
-    /// Takes the oldest of what is under way, as it arrives `then`.
+    /// Takes what has arrived `then`.
     #[inline]
-    pub(super) fn take_front(&mut self, then: Now, ports: &mut Ports<'_>) {
-        match ports.wire_in.front() {
-            None => return,
-            Some((_, Frame::Training { until })) => {
-                let until = *until;
-                self.recover(until);
-            }
+    fn take(&mut self, frame: Frame, then: Now, ports: &mut Ports<'_>) {
+        match frame {
+            Frame::Training { until } => self.recover(until),
             // Whatever was under way when the link went down is lost.
             _ if self.recovering(then.cycle) => {}
-            Some((_, Frame::Dllp(frame))) => {
-                let said = frame.check();
-                self.receive_dllp(said, then.cycle);
-            }
-            Some((_, Frame::Tlp(frame))) if frame.tlp.is_pair() => {
-                let first = then.cycle - u64::from(frame.lead);
-                if self.expects(frame) && !self.recovering(first) {
-                    let (receive, wakes) = (&mut *ports.receive, ports.wakes);
-                    self.accept_pair(&mut frame.tlp, first, then, receive, wakes);
-                } else {
-                    let frames = frame.split();
-                    self.take_frames(frames, (first, then.cycle), ports);
+            Frame::Dllp(frame) => self.receive_dllp(frame.check(), then.cycle),
+            Frame::Tlp(frame) => {
+                if self.check(&frame, then.cycle) {
+                    self.accept(frame.tlp, then, ports.outlets());
                 }
             }
-            Some((_, Frame::Tlp(frame))) => {
-                if self.check(frame, then.cycle) {
-                    let outlets = Outlets { receive: ports.receive, root: &mut ports.root, wakes: ports.wakes };
-                    self.accept(&mut frame.tlp, then, outlets);
-                }
-            }
-        }
-        ports.wire_in.pass();
-    }
-
-    /// Whether both TLPs of a pair are those that come next.
-    #[inline]
-    pub(super) const fn expects(&self, pair: &TlpFrame) -> bool {
-        pair.sequence() == (self.receiver.expected + 1) % SEQUENCES
-    }
-
-    /// Takes the first TLP of a pair whose second is still under way, if it has arrived.
-    #[inline]
-    pub(super) fn receive_first(&mut self, now: Now, ports: &mut Ports<'_>) {
-        let Some((date, Frame::Tlp(frame))) = ports.wire_in.front() else { return };
-        if !frame.tlp.is_pair() {
-            return;
-        }
-        let cycle = self.clock.first_from(date) - u64::from(frame.lead);
-        if cycle <= now.cycle {
-            let (first, second) = frame.split();
-            *frame = second;
-            self.take_frame(first, cycle, ports);
-        }
-    }
-
-    /// Takes the TLPs of a pair one by one, each in its cycle.
-    #[cold]
-    fn take_frames(&mut self, frames: (TlpFrame, TlpFrame), cycles: (u64, u64), ports: &mut Ports<'_>) {
-        self.take_frame(frames.0, cycles.0, ports);
-        self.take_frame(frames.1, cycles.1, ports);
-    }
-
-    /// Takes a frame as at a cycle of its own, which may have passed.
-    #[cold]
-    fn take_frame(&mut self, mut frame: TlpFrame, cycle: u64, ports: &mut Ports<'_>) {
-        if self.recovering(cycle) {
-            return;
-        }
-        if self.check(&frame, cycle) {
-            let now = Now { cycle, time: self.clock.edge(cycle) };
-            self.accept(&mut frame.tlp, now, ports.outlets());
-        }
-    }
-
-    /// Takes a pair whose first TLP came in cycle `first`.
-    #[inline]
-    fn accept_pair(&mut self, tlp: &mut Tlp, first: u64, now: Now, receive: &mut [Queue<Tlp>], wakes: &Wakes) {
-        let receiver = &mut self.receiver;
-        receiver.expected = (receiver.expected + 2) % SEQUENCES;
-        receiver.nak_scheduled = false;
-        receiver.ack_due = receiver.ack_due.min(first + self.ack_latency);
-        let place = self.side.route(tlp);
-        let promises = &mut receiver.promises;
-        let promised = !promises.counts(place) || {
-            let parts = tlp.clone().split_pair();
-            promises.receive(parts.0.credits(), place) & promises.receive(parts.1.credits(), place)
-        };
-        let mut output = receive[place].output(now.time, wakes);
-        if promised && output.has_room() {
-            output.note(self.clock.edge(first), tlp.first_word());
-            output.push(tlp.take());
-            self.late.handed_on = true;
-        } else {
-            self.overrun(place, tlp.kind);
         }
     }
 
@@ -195,7 +99,7 @@ impl Port {
     /// Whether the TLP of a frame is the one that is expected.
     #[inline(always)]
     fn check(&mut self, frame: &TlpFrame, cycle: u64) -> bool {
-        (!frame.damaged && frame.sequence() == self.receiver.expected) || self.look_into(frame, cycle)
+        (frame.untouched() && frame.sequence() == self.receiver.expected) || self.look_into(frame, cycle)
     }
 
     /// The same of one that may not be.
@@ -225,7 +129,7 @@ impl Port {
     }
 
     #[inline]
-    fn accept(&mut self, tlp: &mut Tlp, now: Now, outlets: Outlets<'_, '_>) {
+    fn accept(&mut self, tlp: Tlp, now: Now, outlets: Outlets<'_, '_>) {
         let receiver = &mut self.receiver;
         receiver.expected = (receiver.expected + 1) % SEQUENCES;
         receiver.nak_scheduled = false;
@@ -233,7 +137,7 @@ impl Port {
         if receiver.ide.is_none() {
             self.deliver(tlp, now, outlets);
         } else {
-            self.hold(tlp.take(), now.cycle);
+            self.hold(tlp, now.cycle);
         }
     }
 
@@ -251,7 +155,7 @@ impl Port {
     pub(super) fn release(&mut self, now: Now, ports: &mut Ports<'_>) {
         while let Some(left) = self.receiver.ide.as_mut().and_then(|ide| ide.leave(now.cycle)) {
             match left {
-                Left::Tlp(mut tlp) => self.deliver(&mut tlp, now, ports.outlets()),
+                Left::Tlp(tlp) => self.deliver(tlp, now, ports.outlets()),
                 Left::Discarded(tlps) => {
                     self.traffic.bad_macs += 1;
                     tlps.iter().for_each(|tlp| self.discard(tlp));
@@ -266,28 +170,29 @@ impl Port {
     }
 
     #[inline(always)]
-    fn deliver(&mut self, tlp: &mut Tlp, now: Now, outlets: Outlets<'_, '_>) {
+    fn deliver(&mut self, tlp: Tlp, now: Now, outlets: Outlets<'_, '_>) {
         let Outlets { receive, root, wakes } = outlets;
         let receiver = &mut self.receiver;
         if let (Kind::Read, Some(root)) = (tlp.kind, root) {
             // Taken at the first edge after this one.
             receiver.promises.pass(tlp.credits(), now.cycle);
-            let word = tlp.word();
-            root.reads.send_made(Femtos(now.time.0 + 1), || tlp.take(), word, false, wakes);
+            root.reads.send(Femtos(now.time.0 + 1), tlp, wakes);
             return;
         }
-        let place = self.side.route(tlp);
+        let place = self.side.route(&tlp);
+        let deferrable = tlp.leaves_more() && tlp.ecrc.is_none() && !receiver.promises.counts(place);
         let promised = receiver.promises.receive(tlp.credits(), place);
         let mut output = receive[place].output(now.time, wakes);
-        if promised && output.has_room() {
-            output.push(tlp.take());
-            self.late.handed_on = true;
-        } else {
+        if !promised || !output.has_room() {
             self.overrun(place, tlp.kind);
+        } else if deferrable {
+            output.push_deferrable(tlp);
+        } else {
+            output.push(tlp);
         }
     }
 
-    pub(super) fn receive_dllp(&mut self, said: Option<DllpRepr>, cycle: u64) {
+    fn receive_dllp(&mut self, said: Option<DllpRepr>, cycle: u64) {
         match said {
             Some(DllpRepr::Ack { sequence }) => self.transmitter.buffer.acknowledge(sequence, cycle),
             Some(DllpRepr::Nak { sequence }) => {

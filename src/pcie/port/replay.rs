@@ -19,10 +19,6 @@ pub(super) const REPLAYS: u32 = 3;
 #[derive(Debug)]
 pub(super) struct ReplayBuffer {
     tlps: Ring<Tlp>,
-    /// TLPs held: a pair counts as two, or as one whose first TLP is acknowledged.
-    held: usize,
-    /// Whether the first TLP of the oldest, a pair, is acknowledged.
-    half: bool,
     capacity: usize,
     next_sequence: u16,
     /// Place of the next TLP to send again.
@@ -37,8 +33,6 @@ impl ReplayBuffer {
         let capacity = capacity.clamp(1, u32::from(SEQUENCES) / 2) as usize;
         Self {
             tlps: Ring::default(),
-            held: 0,
-            half: false,
             capacity,
             next_sequence: 0,
             again: None,
@@ -49,14 +43,8 @@ impl ReplayBuffer {
     }
 
     #[inline]
-    pub fn is_full(&self) -> bool {
-        self.held >= self.capacity
-    }
-
-    /// Whether a pair fits, and nothing is sent again before cycle `until` if no more is acknowledged.
-    #[inline]
-    pub fn has_room_for_pair(&self, cycle: u64, until: u64) -> bool {
-        self.held + 2 <= self.capacity && self.deadline > until && cycle + self.timer > until
+    pub const fn is_full(&self) -> bool {
+        self.tlps.len() >= self.capacity
     }
 
     /// Whether TLPs are to be sent again.
@@ -75,10 +63,8 @@ impl ReplayBuffer {
     #[inline(always)]
     pub fn push(&mut self, tlp: &Tlp, cycle: u64) -> u16 {
         let sequence = self.next_sequence;
-        let count = 1 + u16::from(tlp.is_pair());
-        self.next_sequence = (sequence + count) % SEQUENCES;
-        self.held += usize::from(count);
-        self.tlps.push_made(|| tlp.clone());
+        self.next_sequence = (sequence + 1) % SEQUENCES;
+        self.tlps.push(tlp.clone());
         if self.deadline == Wake::NEVER {
             self.deadline = cycle + self.timer;
         }
@@ -86,7 +72,7 @@ impl ReplayBuffer {
     }
 
     fn oldest(&self) -> u16 {
-        self.next_sequence.wrapping_sub(self.held as u16) % SEQUENCES
+        self.next_sequence.wrapping_sub(self.tlps.len() as u16) % SEQUENCES
     }
 
     /// The next TLP to send again.
@@ -100,27 +86,13 @@ impl ReplayBuffer {
     /// Forgets all TLPs up to `sequence`.
     pub fn acknowledge(&mut self, sequence: u16, cycle: u64) {
         let count = usize::from(sequence.wrapping_sub(self.oldest()).wrapping_add(1) % SEQUENCES);
-        if count == 0 || count > self.held {
+        if count == 0 || count > self.tlps.len() {
             return;
         }
-        self.forget(count);
+        (0..count).for_each(|_| self.tlps.remove());
         self.again = self.again.map(|place| place.saturating_sub(count)).filter(|&place| place < self.tlps.len());
         self.in_a_row = 0;
         self.deadline = if self.tlps.is_empty() { Wake::NEVER } else { cycle + self.timer };
-    }
-
-    /// Forgets the oldest `count` TLPs, which it holds.
-    fn forget(&mut self, count: usize) {
-        self.held -= count;
-        let mut left = count + usize::from(std::mem::take(&mut self.half));
-        while let Some(front) = self.tlps.front().filter(|_| left > 0) {
-            self.half = front.is_pair() && left == 1;
-            if self.half {
-                break;
-            }
-            left -= 1 + usize::from(front.is_pair());
-            self.tlps.remove();
-        }
     }
 
     /// Starts to send everything again; true if the link must be retrained first.
@@ -137,27 +109,9 @@ impl ReplayBuffer {
         retrain
     }
 
-    /// What is sent again goes TLP by TLP.
-    fn split_pairs(&mut self) {
-        if self.held > self.tlps.len() || self.half {
-            let singles = |tlp: Tlp| match tlp.is_pair() {
-                true => {
-                    let (first, second) = tlp.split_pair();
-                    [Some(first), Some(second)]
-                }
-                false => [Some(tlp), None],
-            };
-            let pairs = std::mem::take(&mut self.tlps);
-            let acknowledged = usize::from(std::mem::take(&mut self.half));
-            let tlps = pairs.into_items().flat_map(singles).flatten().skip(acknowledged);
-            tlps.for_each(|tlp| self.tlps.push(tlp));
-        }
-    }
-
     /// Everything is sent again once the link is up, at `cycle`.
     pub fn again_from(&mut self, cycle: u64) {
         if !self.tlps.is_empty() {
-            self.split_pairs();
             self.again = Some(0);
             self.deadline = cycle + self.timer;
         }

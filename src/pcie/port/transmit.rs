@@ -1,7 +1,7 @@
 //! The transmitter: which token comes next, and where in the stream it lies.
 
 use super::{
-    Frame, Port, Ports, frame,
+    Frame, Port, Ports,
     ide::{Outgoing, Verdict},
     pool::TransmitPool,
     pool_of, pools,
@@ -15,18 +15,12 @@ use crate::{
         spec::{CreditSpec, LinkSpec},
         wire::dllp::DllpRepr,
     },
-    sim::{Activity, Item, Now, Stall, Wake, Wakes, Wire},
+    sim::{Activity, Now, Stall, Wake, Wakes, Wire},
     units::Femtos,
 };
 
 /// DW of a DLLP on the wire: token, content, CRC.
 const DLLP_DW: u64 = 2;
-
-/// The most cycles that `dw` DW may take: 16 go in a cycle, at most half of them are ordered sets, and a block of those and gearbox bubbles
-/// may lie before and behind.
-const fn most_cycles(dw: u64) -> u64 {
-    dw / 8 + 16
-}
 
 /// State of the transmitting half.
 #[derive(Debug)]
@@ -42,10 +36,13 @@ pub(super) struct Transmitter {
     last_sdp: u64,
     /// The input whose turn it is.
     pub turn: usize,
-    /// The second TLP of a pair whose first has gone.
-    pub second: Option<Tlp>,
     pub buffer: ReplayBuffer,
     pub partner: [TransmitPool; 3],
+    /// Whether completions cost nothing at the partner and carry nothing that it is to check: it need not see each at once, and two of a read
+    /// go together.
+    plain_completions: bool,
+    /// Whether the first of two such completions has gone and the second is next.
+    joined: bool,
     pub ide: Option<Box<Outgoing>>,
 }
 
@@ -58,9 +55,10 @@ impl Transmitter {
             busy_until: 0,
             last_sdp: u64::MAX,
             turn: 0,
-            second: None,
             buffer: ReplayBuffer::new(spec.replay_tlps, spec.replay_timer.0),
             partner: pools(partner).map(|(headers, data)| TransmitPool::new(headers, data)),
+            plain_completions: pools(partner)[2] == (0, 0) && !spec.ecrc && ide.is_none(),
+            joined: false,
             ide,
         }
     }
@@ -75,20 +73,6 @@ impl Transmitter {
             self.room_from = self.stream.cycle(self.position);
         }
         self.room_from <= cycle
-    }
-
-    /// Whether TLPs that have not been sent yet may go in `cycle`.
-    #[inline]
-    pub fn can_send_new(&self, cycle: u64) -> bool {
-        let sends_again = self.buffer.replaying() || self.buffer.deadline() <= cycle || self.second.is_some();
-        !sends_again && !self.buffer.is_full() && self.ide.is_none() && self.room_from <= cycle
-    }
-
-    /// Whether the partner has room for a TLP.
-    #[inline]
-    pub fn allows(&self, tlp: &Tlp) -> bool {
-        let need = tlp.credits();
-        self.partner[pool_of(need.class)].allows(need)
     }
 
     /// Moves the position to where a DLLP may start: one SDP at most in a symbol time, and idle until the next one.
@@ -119,7 +103,7 @@ enum Next {
     Replay,
     /// The head of an input.
     Input(usize),
-    /// The second TLP of a pair.
+    /// The second of two completions, whatever else is due.
     Second,
 }
 
@@ -179,8 +163,8 @@ impl Port {
     /// Whether there is no TLP to send, now or at the next edge.
     #[inline]
     pub(super) fn nothing_waits(&self, now: Femtos, ports: &Ports<'_>) -> bool {
-        let Transmitter { ide, buffer, second, .. } = &self.transmitter;
-        self.no_source_has_any(now, ports) && ide.is_none() && !buffer.replaying() && second.is_none()
+        let Transmitter { ide, buffer, .. } = &self.transmitter;
+        Self::no_source_has_any(now, ports) && ide.is_none() && !buffer.replaying()
     }
 
     /// Whether it is plain that there is nothing to send.
@@ -203,7 +187,12 @@ impl Port {
             self.transmitter.room_from = self.transmitter.stream.cycle(self.transmitter.position);
             if self.transmitter.room_from > now.cycle {
                 // A TLP goes where neither an Ack nor credits are due; what becomes due after this edge is heard of.
-                return match matches!(next, Next::Input(_)) && self.nothing_waits(now.time, ports) {
+                let last = match next {
+                    Next::Input(_) => self.nothing_waits(now.time, ports),
+                    Next::Second => self.finds_nothing(now, ports),
+                    _ => false,
+                };
+                return match last {
                     true => Sending::last(
                         self.transmitter.room_from.max(self.transmitter.busy_until),
                         self.transmitter.room_from,
@@ -226,10 +215,7 @@ impl Port {
     /// What comes next, or what the transmitter is while nothing does.
     #[inline]
     fn next(&mut self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
-        if self.transmitter.second.is_some()
-            && !self.transmitter.buffer.replaying()
-            && !self.transmitter.buffer.is_full()
-        {
+        if self.transmitter.joined && self.second_can_go(now, ports) {
             return Ok(Next::Second);
         }
         if self.receiver.ack_due <= now.cycle {
@@ -241,7 +227,7 @@ impl Port {
         if self.transmitter.buffer.replaying() {
             return Ok(Next::Replay);
         }
-        if self.no_source_has_any(now.time, ports) && self.transmitter.second.is_none() {
+        if Self::no_source_has_any(now.time, ports) {
             if let Some(ide) = &mut self.transmitter.ide {
                 ide.deadline = Wake::NEVER;
             }
@@ -250,11 +236,18 @@ impl Port {
         self.transmitter.choose(now, ports)
     }
 
+    /// Whether the second of two completions can go right behind the first.
+    fn second_can_go(&mut self, now: Now, ports: &Ports<'_>) -> bool {
+        // What is not there has been lost in front of the port.
+        self.transmitter.joined = ports.visible(ports.send.len(), now.time, 0).is_some();
+        self.transmitter.joined && !self.transmitter.buffer.replaying() && !self.transmitter.buffer.is_full()
+    }
+
     #[inline]
     fn put(&mut self, next: Next, now: Now, ports: &mut Ports<'_>) {
         match next {
             Next::Answer => {
-                let sequence = self.receiver.answer(now.cycle, self.ack_latency);
+                let sequence = self.receiver.answer();
                 let nak = std::mem::take(&mut self.receiver.nak_due);
                 self.put_dllp(if nak { DllpRepr::Nak { sequence } } else { DllpRepr::Ack { sequence } }, ports);
             }
@@ -263,54 +256,62 @@ impl Port {
                 self.put_dllp(update, ports);
             }
             Next::Replay => {
-                if let Some((sequence, mut tlp)) = self.transmitter.buffer.next_again() {
+                if let Some((sequence, tlp)) = self.transmitter.buffer.next_again() {
                     self.traffic.replays += 1;
-                    self.put_tlp(&mut tlp, sequence, true, ports.wire_out, ports.wakes);
+                    self.put_tlp(tlp, sequence, false, ports.wire_out, ports.wakes);
                 }
             }
             Next::Input(place) => {
                 self.transmitter.turn = place + 1;
                 self.put_head(place, now, ports);
-            }
-            Next::Second => {
-                if let Some(mut tlp) = self.transmitter.second.take() {
-                    self.put_new(&mut tlp, now, ports.wire_out, ports.wakes);
+                if self.transmitter.joined {
+                    self.put_second(now, ports);
                 }
             }
+            Next::Second => self.put_head(ports.send.len(), now, ports),
         }
     }
 
-    /// Sends the head of an input from where it stands.
+    /// Sends the head of an input.
     #[inline]
     fn put_head(&mut self, place: usize, now: Now, ports: &mut Ports<'_>) {
-        let Ports { send, root, wire_out, wakes, .. } = ports;
-        if let Some(queue) = send.get_mut(place) {
-            let mut input = queue.input(now.time, wakes);
-            if let Some(head) = input.head() {
-                self.put_new(head, now, wire_out, wakes);
-            }
-            input.pass();
-        } else if let Some(root) = root {
-            if let Some(head) = root.completions.arrived(now.time) {
-                match head.is_pair() {
-                    true => self.put_pair(head, now, wire_out, wakes),
-                    false => self.put_new(head, now, wire_out, wakes),
-                }
-            }
-            root.completions.pass();
+        let head = match (ports.send.get_mut(place), &mut ports.root) {
+            (Some(queue), _) => queue.input(now.time, ports.wakes).pop(),
+            (None, Some(root)) => root.completions.arrive(now.time),
+            (None, None) => None,
+        };
+        if let Some(head) = head {
+            self.put_new(head, now, ports.wire_out, ports.wakes);
         }
     }
 
-    /// Sends a TLP for the first time, from where it stands.
+    /// Sends the second of two completions at once if nothing can be sent again before it has gone.
     #[inline]
-    pub(super) fn put_new(&mut self, tlp: &mut Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
+    fn put_second(&mut self, now: Now, ports: &mut Ports<'_>) {
+        let place = ports.send.len();
+        if !self.second_can_go(now, ports) {
+            return;
+        }
+        let Transmitter { stream, position, buffer, busy_until, .. } = &mut self.transmitter;
+        let length = ports.visible(place, now.time, 0).map_or(0, Tlp::wire_dw);
+        if buffer.deadline() > stream.cycle(*position + u64::from(length)) {
+            *busy_until = stream.cycle(*position) + 1;
+            self.put_head(place, now, ports);
+        }
+    }
+
+    /// Sends a TLP for the first time.
+    #[inline]
+    fn put_new(&mut self, mut tlp: Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
         if self.ecrc || self.transmitter.ide.is_some() {
-            self.protect(tlp, now.cycle);
+            self.protect(&mut tlp, now.cycle);
         }
         let need = tlp.credits();
         self.transmitter.partner[pool_of(need.class)].consume(need);
-        let sequence = self.transmitter.buffer.push(tlp, now.cycle);
-        self.put_tlp(tlp, sequence, !(self.late.partner && tlp.can_wait()), wire, wakes);
+        let sequence = self.transmitter.buffer.push(&tlp, now.cycle);
+        let deferrable = self.transmitter.plain_completions && tlp.leaves_more();
+        self.transmitter.joined = deferrable && !self.transmitter.joined;
+        self.put_tlp(tlp, sequence, deferrable, wire, wakes);
     }
 
     #[cold]
@@ -323,41 +324,8 @@ impl Port {
         }
     }
 
-    /// Sends a pair as one item, if nothing can come between its TLPs on either side and nobody looks at them one by one.
     #[inline]
-    pub(super) fn put_pair(&mut self, tlp: &mut Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
-        let lengths = tlp.wire_dw_of_pair();
-        let lengths = (u64::from(lengths.0), u64::from(lengths.1));
-        let ends_by = now.cycle + most_cycles(lengths.0 + lengths.1);
-        let acknowledged_first = most_cycles(lengths.1) > self.ack_latency;
-        if !self.pairs || acknowledged_first || !self.transmitter.buffer.has_room_for_pair(now.cycle, ends_by) {
-            return self.put_first(tlp, now, wire, wakes);
-        }
-        self.traffic.tlps += 2;
-        self.traffic.wire_bytes += (lengths.0 + lengths.1) * 4;
-        self.traffic.payload_bytes += u64::from(tlp.bytes);
-        let sequence = self.transmitter.buffer.push(tlp, now.cycle);
-        let first = self.transmitter.take(lengths.0);
-        self.transmitter.busy_until = self.transmitter.stream.cycle(self.transmitter.position) + 1;
-        let end = self.transmitter.take(lengths.1);
-        let tokens = Frame::tokens(lengths, sequence);
-        wire.note(self.clock.edge(first + self.flight), frame::word(tlp.first_word(), tokens.0));
-        let call = !(self.late.partner && tlp.can_wait());
-        let word = frame::word(tlp.word(), tokens.1);
-        let make = || Frame::pair(tlp.take(), tokens.1, (end - first) as u16);
-        wire.send_made(self.clock.edge(end + self.flight), make, word, call, wakes);
-    }
-
-    /// Sends the first TLP of a pair; the second is next.
-    #[cold]
-    fn put_first(&mut self, tlp: &mut Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
-        let (mut first, second) = tlp.take().split_pair();
-        self.transmitter.second = Some(second);
-        self.put_new(&mut first, now, wire, wakes);
-    }
-
-    #[inline]
-    fn put_tlp(&mut self, tlp: &mut Tlp, sequence: u16, call: bool, wire: &mut Wire<Frame>, wakes: &Wakes) {
+    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, deferrable: bool, wire: &mut Wire<Frame>, wakes: &Wakes) {
         let length = u64::from(tlp.wire_dw());
         self.traffic.tlps += 1;
         self.traffic.wire_bytes += length * 4;
@@ -365,10 +333,9 @@ impl Port {
         if tlp.payload_dw() > 0 {
             self.traffic.payload_bytes += u64::from(tlp.bytes);
         }
-        let end = self.transmitter.take(length);
-        let token = Frame::token(length, sequence);
-        let word = frame::word(tlp.word(), token);
-        wire.send_made(self.clock.edge(end + self.flight), || Frame::tlp(tlp.take(), token), word, call, wakes);
+        let date = self.clock.edge(self.transmitter.take(length) + self.flight);
+        let frame = Frame::tlp(tlp, Frame::token(length, sequence));
+        if deferrable { wire.send_deferrable(date, frame, wakes) } else { wire.send(date, frame, wakes) }
     }
 
     #[inline(always)]
@@ -377,9 +344,12 @@ impl Port {
         self.traffic.dllps += 1;
         self.traffic.wire_bytes += DLLP_DW * 4;
         let date = self.clock.edge(self.transmitter.take(DLLP_DW) + self.flight);
-        // The partner need not hear of what only gives it more room.
-        let urgent = matches!(repr, DllpRepr::Nak { .. });
-        ports.wire_out.send_made(date, || Frame::dllp(repr), frame::word_of_dllp(repr), urgent, ports.wakes);
+        let Ports { wire_out, wakes, .. } = ports;
+        match repr {
+            DllpRepr::Nak { .. } => wire_out.send(date, Frame::dllp(repr), wakes),
+            // What only gives more room wakes a partner that waits for it.
+            _ => wire_out.send_deferrable(date, Frame::dllp(repr), wakes),
+        }
     }
 }
 
@@ -390,7 +360,7 @@ impl Transmitter {
         if let Some(ide) = &mut self.ide {
             ide.deadline = Wake::NEVER;
         }
-        if self.second.is_some() {
+        if self.joined {
             return Err(Activity::Stall(Stall::ReplayFull));
         }
         let count = ports.inputs();
@@ -472,9 +442,10 @@ mod tests {
                 busy_until: 0,
                 last_sdp: u64::MAX,
                 turn: 0,
-                second: None,
                 buffer: ReplayBuffer::new(1, 1),
                 partner: [(0, 0); 3].map(|(headers, data)| TransmitPool::new(headers, data)),
+                plain_completions: false,
+                joined: false,
                 ide: None,
             }
         }

@@ -69,12 +69,10 @@ impl<M: Machine> Driver<'_, M> {
             let due = domains.pass(at, &mut cycles);
             self.tick_all(due, at, &cycles);
             if self.machine.milestone() {
-                self.tick_late(at);
                 let accounts = self.accounts_at(at);
                 self.machine.keep(accounts);
             }
             if self.machine.finished() {
-                self.tick_late(at);
                 return self.ended(at);
             }
             if self.foreground == 0 {
@@ -82,19 +80,6 @@ impl<M: Machine> Driver<'_, M> {
             }
             self.observe(at, observer)?;
         }
-    }
-
-    /// Lets late units do what they have left undone up to `at`, as at their last edges.
-    fn tick_late(&mut self, at: Femtos) {
-        let works = self.foreground;
-        self.machine.settle(at);
-        let cycles: Vec<_> = self.units.iter().map(|unit| unit.clock.first_after(at) - 1).collect();
-        for &UnitId(unit) in self.machine.late() {
-            let place = usize::from(unit);
-            let time = self.units[place].clock.edge(cycles[place]);
-            self.tick_all(1 << unit, time, &cycles);
-        }
-        self.foreground |= works;
     }
 
     /// Ticks the units that are due at an instant.
