@@ -27,8 +27,8 @@
 
 pub mod datapath;
 
-use super::clockwork::{Burst, Scheme};
 use super::flow::Dates;
+use super::scheme::{Burst, Scheme};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::{LONGEST, SpecError, within};
 use crate::gcm::timing::{Limit, Waits};

@@ -14,8 +14,9 @@
 
 use super::aegis256::{self, datapath};
 use super::bytes::{BytesError, Key, Scheme};
-use super::clockwork::{Engine, Scheme as _};
+use super::clockwork::Engine;
 use super::flow::Dates;
+use super::scheme::Scheme as _;
 use super::spec::AeadSpec;
 use crate::gcm::bench::{Bench, Drawn, MessageOutcome as Common, Stages, Wrong};
 use crate::gcm::message::{Direction, Shape};

@@ -21,8 +21,8 @@
 //! | tag | Poly1305 known, then `finish` cycles: the last carries, and s |
 //! | next message | after text and tag of the one before |
 
-use super::clockwork::{Burst, Scheme};
 use super::flow::{Dates, Flow, Hashing, Lanes, Passage, Passing, absorb};
+use super::scheme::{Burst, Scheme};
 use crate::gcm::ghash::{Cadence, Recurrence};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::{AesSpec, Closing, GhashSpec, LONGEST, MultiplierSpec, SpecError, within};

@@ -25,8 +25,8 @@
 //!
 //! POLYVAL is a GHASH unit: RFC 8452, appendix A, maps one to the other by mirrored bits and a wired multiplication by x.
 
-use super::clockwork::{Burst, Scheme};
 use super::flow::{Dates, Flow, Hashing, Lanes, Passage, Passing, absorb};
+use super::scheme::{Burst, Scheme};
 use crate::gcm::ghash::{Cadence, Recurrence};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::{AesSpec, GhashSpec, LONGEST, SpecError, within};

@@ -27,5 +27,6 @@ pub mod chacha20_poly1305;
 pub mod clockwork;
 pub mod flow;
 pub mod gcm_siv;
+pub mod scheme;
 pub mod spec;
 pub mod stream;

@@ -17,10 +17,12 @@ use super::check;
 use super::error::ConfigError;
 use super::examine::examine_at;
 use super::layer::Layer;
-use super::layers::{Layers, merge};
+use super::layers::Layers;
 use super::machine::MachineSpec;
+use super::merge::merge;
+use super::parameter::Parameter;
 use super::provenance::Kind;
-use super::resolved::{Parameter, Resolved, take_stock};
+use super::resolved::{Resolved, take_stock};
 use super::shape::Shape;
 use super::tree::{Entry, Node, Table, Value};
 use serde_json::{Map, Value as Json};
@@ -188,6 +190,18 @@ impl Base {
             merge(&mut values, layer.values, Some(Shape::machine()));
         }
         Some(values)
+    }
+}
+
+impl Layers {
+    /// As [`Layers::resolve`], and keeps what further settings are laid on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Layers::resolve`].
+    pub fn base(self) -> Result<Base, ConfigError> {
+        let (values, resolved) = self.filled()?;
+        Ok(Base::new(self, values, resolved))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::{ConfigError, Wrong};
 use super::machine::MachineSpec;
-use super::resolved::Parameter;
+use super::parameter::Parameter;
 use super::tree::Node;
 use crate::gcm::bulk::chains::Format;
 use crate::gpu::sm::spec::{CryptoPlace, REGISTERS_PER_THREAD, SmSpec};

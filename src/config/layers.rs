@@ -1,16 +1,16 @@
 //! Layers on layers: a machine, what it extends, designs over it, single values on top.
 
-use super::base::Base;
 use super::error::{ConfigError, Wrong};
 use super::examine::examine_at;
 use super::layer::{Layer, Stated};
+use super::merge::merge;
 use super::place::{Place, Source};
-use super::provenance::{Kind, Provenance};
+use super::provenance::Provenance;
 use super::resolved::{Design, Resolved};
 use super::shape::{LABELS, Shape};
 use super::shipped::{Role, Shipped};
 use super::source;
-use super::tree::{Node, Table, Value};
+use super::tree::{Node, Value};
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
 use serde::{Serialize, de::DeserializeOwned};
@@ -57,19 +57,14 @@ impl Layers {
     ///
     /// Whatever is wrong with any layer or with the whole: see [`Wrong`].
     pub fn resolve(&self) -> Result<Resolved, ConfigError> {
-        let (stack, designs) = self.stack(source::find(Role::Machine, &self.machine)?)?;
-        Resolved::fill(&stack.values, designs, stack.names)
+        self.filled().map(|(_, resolved)| resolved)
     }
 
-    /// As [`Layers::resolve`], and keeps what further settings are laid on.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Layers::resolve`].
-    pub fn base(self) -> Result<Base, ConfigError> {
+    /// The same, with the values of all layers.
+    pub(super) fn filled(&self) -> Result<(Node, Resolved), ConfigError> {
         let (stack, designs) = self.stack(source::find(Role::Machine, &self.machine)?)?;
         let resolved = Resolved::fill(&stack.values, designs, stack.names)?;
-        Ok(Base::new(self, stack.values, resolved))
+        Ok((stack.values, resolved))
     }
 
     /// Reads everything and fills an engine: one of the shipped engines or a file with a table `engine`, else that of a machine.
@@ -260,40 +255,6 @@ fn state_all(node: &mut Node, provenance: &Provenance, source: &Arc<Source>) {
     }
 }
 
-/// Lays `upper` on `lower`. Tables merge, all else is replaced, and so is a table whose tag changes: a design's
-/// fields mean nothing to another design.
-pub(super) fn merge(lower: &mut Node, upper: Node, shape: Option<&Shape>) {
-    let Node { value: Value::Table(upper_table), place, .. } = upper else {
-        *lower = upper;
-        return;
-    };
-    let changes_tag = lower.table().is_none_or(|lower| changes_tag(lower, &upper_table, shape));
-    if changes_tag {
-        lower.value = Value::Table(Table::new());
-    }
-    lower.place = place.or_else(|| lower.place.take());
-    lower.provenance = None;
-    let Value::Table(lower_table) = &mut lower.value else { return };
-    for (key, entry) in upper_table {
-        let below = shape.and_then(|shape| shape.field(&key, None));
-        match lower_table.get_mut(&key) {
-            Some(known) => {
-                known.key = entry.key;
-                merge(&mut known.node, entry.node, below);
-            }
-            None => {
-                lower_table.insert(key, entry);
-            }
-        }
-    }
-}
-
-fn changes_tag(lower: &Table, upper: &Table, shape: Option<&Shape>) -> bool {
-    let Some(Shape::Union { tag, .. }) = shape else { return false };
-    let text = |table: &Table| table.get(tag).and_then(|entry| entry.node.text().map(str::to_owned));
-    text(upper).is_some_and(|upper| text(lower).as_ref() != Some(&upper))
-}
-
 /// Holds a value against the range that its provenance states.
 fn check_range(node: &Node, stated: &Stated) -> Result<(), ConfigError> {
     let Provenance { low, high, .. } = &stated.provenance;
@@ -329,19 +290,10 @@ fn check_range(node: &Node, stated: &Stated) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The provenance of a value whose layer states none.
-pub(super) fn unstated(place: Option<&Place>) -> Provenance {
-    let source = match place.map(|place| &place.source) {
-        None => "unknown".to_owned(),
-        Some(source) if source.name == "--set" => format!("--set {}", source.text),
-        Some(source) => format!("set in {}", source.name),
-    };
-    Provenance { kind: Kind::User, source, low: None, high: None }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::provenance::Kind;
     use crate::gcm::spec::GhashSpec;
     use std::fs;
 

@@ -4,8 +4,9 @@ use super::check;
 use super::error::{ConfigError, Wrong};
 use super::examine::examine;
 use super::layer::Layer;
-use super::layers::{merge, unstated};
 use super::machine::MachineSpec;
+use super::merge::{merge, unstated};
+use super::parameter::Parameter;
 use super::provenance::{Kind, Provenance};
 use super::shape::{LABELS, Shape};
 use super::tree::Node;
@@ -39,21 +40,6 @@ pub struct Design {
     pub name: String,
     /// What it changes, in a sentence.
     pub summary: String,
-}
-
-/// One value of a machine.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parameter {
-    /// Its path, for example `link.max_payload`.
-    pub path: String,
-    /// The value as `--set` takes it.
-    pub value: String,
-    /// What it is: `size`, `time`, `frequency`, ... for a quantity; else `count`, `choice` or `text`.
-    pub unit: &'static str,
-    /// For numbers: the value in base units.
-    pub amount: Option<i128>,
-    /// Where it comes from.
-    pub provenance: Provenance,
 }
 
 impl Resolved {

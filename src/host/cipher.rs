@@ -17,14 +17,11 @@
 //! | back pressure | a job that cannot be reported keeps its thread |
 
 mod bytes;
-mod job;
-
-pub use job::{CipherDone, CipherJob, Cryptor, JobKind, KeyOf, Party, Sealing};
-
 use super::{
     error::HostError,
     memory::{HostState, Touch},
     spec::{CipherSpec, CipherWork, DriverSpec, SmallSpec},
+    work::{CipherDone, CipherJob, Cryptor, JobKind, Sealing},
 };
 use crate::units::Fixed;
 use crate::{

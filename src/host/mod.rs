@@ -19,16 +19,18 @@ mod memory;
 mod private;
 pub mod spec;
 mod staging;
+mod work;
 
-pub use cipher::{Cipher, CipherDone, CipherJob, CipherPorts, Cryptor, JobKind, KeyOf, Party, Sealing};
+pub use cipher::{Cipher, CipherPorts};
 pub use driver::{
-    CHANNEL_ERROR, CopyEdge, CopyOutcome, CopyPlan, Direction, Driver, DriverOptions, DriverPorts, Memory,
-    NonceStreams, Nonces, Operation, Order, OrderKind, Pages, Push, Pushes, Semaphore, Step, StreamTask,
+    CHANNEL_ERROR, CopyEdge, CopyOutcome, Driver, DriverOptions, DriverPorts, NonceStreams, Nonces, Operation, Order,
+    OrderKind, Push, Pushes, Semaphore, Step, StreamTask,
 };
 pub use error::HostError;
 pub use memory::{FAULT_POINTS, HostState};
 pub use private::{CopyData, CopyPort, PrivateMemory, Sink, Source};
 pub use staging::{Slot, SlotId};
+pub use work::{CipherDone, CipherJob, CopyPlan, Cryptor, Direction, JobKind, KeyOf, Memory, Pages, Party, Sealing};
 
 /// What of the host's side no configuration changes.
 pub const FIXED: [&[crate::units::Fixed]; 3] = [cipher::FIXED, caches::FIXED, driver::FIXED];

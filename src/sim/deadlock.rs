@@ -2,10 +2,21 @@
 
 use super::{
     activity::{Account, Activity},
-    kernel::{Machine, Wait},
-    queue::Channel,
+    channel::Channel,
+    machine::Machine,
     wake::UnitId,
 };
+
+/// One wait in a deadlock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    /// The unit that waits.
+    pub unit: String,
+    /// What it is.
+    pub state: String,
+    /// What it waits for, unit and queue.
+    pub on: Option<(String, String)>,
+}
 
 /// The waits of all units that are not idle; those on a cycle of waits come first.
 pub(super) fn waits<M: Machine>(machine: &M, accounts: &[Account]) -> Vec<Wait> {

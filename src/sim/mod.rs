@@ -12,28 +12,36 @@
 //! they have deferred before it keeps accounts; once a fault has struck, nothing is deferred any more.
 
 mod activity;
+mod channel;
 mod clock;
 mod coverage;
 mod dated;
 mod deadlock;
 mod digest;
 mod fault;
+mod item;
 mod kernel;
+mod machine;
 mod probe;
 mod queue;
 mod ring;
+mod strikes;
 mod wake;
 mod watch;
 mod wire;
 
 pub use activity::{Account, Activity, Stall};
+pub use channel::Channel;
 pub use clock::{Clock, ClockError, Now};
 pub use coverage::{Coverage, Rewritten};
+pub use deadlock::Wait;
 pub use digest::Digest;
 pub use fault::{Armed, Effect, FaultKind, Flip, Injection};
-pub use kernel::{Control, Kernel, Machine, Order, Run, SimulationError, UnitInfo, Wait, run};
+pub use item::Item;
+pub use kernel::{Control, Kernel, Order, Run, SimulationError, run};
+pub use machine::{Machine, UnitInfo};
 pub use probe::{Event, Probe, Recorder};
-pub use queue::{Channel, In, Item, Out, Queue};
+pub use queue::{In, Out, Queue};
 pub(crate) use ring::Ring;
 pub use wake::{Meter, UnitId, Wake, Wakes};
 pub use wire::{Sensitivity, Wire};

@@ -17,37 +17,15 @@
 //! ([`Out::watch_pops`]).
 
 use super::{
+    channel::Channel,
     dated::Dated,
-    fault::{Armed, FaultKind, Flip},
+    fault::{Armed, FaultKind},
+    item::Item,
     probe::Probe,
     wake::{UnitId, Wakes},
     watch::Watch,
 };
 use crate::units::Femtos;
-
-/// What travels through queues and wires.
-pub trait Item: Clone {
-    /// The faults that can befall one in passing.
-    const FAULTS: &'static [FaultKind] = &[FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
-
-    /// A word that tells it apart from others, for the event digest. It must not depend on payload bytes.
-    fn word(&self) -> u64;
-
-    /// Inverts a bit that `seed` picks; none if there is none.
-    fn flip(&mut self, _seed: u64) -> Option<Flip> {
-        None
-    }
-
-    /// Inverts a bit of its framing token.
-    fn flip_token(&mut self, _seed: u64) -> Option<Flip> {
-        None
-    }
-
-    /// Inverts a bit that only IDE protects.
-    fn flip_protected(&mut self, _seed: u64) -> Option<Flip> {
-        None
-    }
-}
 
 /// A bounded registered queue.
 #[derive(Debug)]
@@ -143,26 +121,6 @@ impl<T: Item> Queue<T> {
             self.append(now, item);
         }
     }
-}
-
-/// What the machine and its reports may ask of any queue or wire.
-pub trait Channel {
-    /// Its name.
-    fn name(&self) -> &str;
-    /// The unit that sends into it, and the one that receives.
-    fn ends(&self) -> (UnitId, UnitId);
-    /// Items in it, and how many it can hold.
-    fn fill(&self) -> (usize, usize);
-    /// Digest of all that was pushed.
-    fn digest(&self) -> u64;
-    /// The faults that can be armed here.
-    fn fault_kinds(&self) -> &'static [FaultKind];
-    /// Arms a fault.
-    fn arm(&mut self, armed: Armed, wakes: &Wakes);
-    /// The faults that were armed here, and what became of them.
-    fn armed(&self) -> Vec<Armed>;
-    /// Sends each push to `probe` from now on.
-    fn listen(&mut self, probe: Probe);
 }
 
 impl<T: Item> Channel for Queue<T> {
@@ -353,18 +311,6 @@ impl<T: Item> In<'_, T> {
             queue.wake_at_pops = u64::MAX;
             self.wakes.touch(queue.sender);
         }
-    }
-}
-
-/// A plain word, for tests and simple handshakes.
-impl Item for u64 {
-    fn word(&self) -> u64 {
-        *self
-    }
-    fn flip(&mut self, seed: u64) -> Option<Flip> {
-        let before = *self;
-        *self ^= 1 << (seed % 64);
-        Some(Flip::of_header(before, *self))
     }
 }
 

@@ -1,12 +1,6 @@
 //! Fault points and probes of a channel. A channel only counts what passes until something is to be done about it.
 
-use super::{
-    digest::Digest,
-    fault::{Armed, Faults},
-    probe::Probe,
-    queue::Item,
-    wake::Wakes,
-};
+use super::{digest::Digest, fault::Armed, item::Item, probe::Probe, strikes::Strikes, wake::Wakes};
 use crate::units::Femtos;
 use std::collections::VecDeque;
 
@@ -17,13 +11,13 @@ pub(super) struct Watch<T> {
     passages: u64,
     /// The passage from which on somebody looks; `u64::MAX` if nobody does.
     from: u64,
-    faults: Option<Box<Faults<T>>>,
+    strikes: Option<Box<Strikes<T>>>,
     probe: Option<Probe>,
 }
 
 impl<T> Default for Watch<T> {
     fn default() -> Self {
-        Self { digest: Digest::default(), passages: 0, from: u64::MAX, faults: None, probe: None }
+        Self { digest: Digest::default(), passages: 0, from: u64::MAX, strikes: None, probe: None }
     }
 }
 
@@ -43,10 +37,10 @@ impl<T: Item> Watch<T> {
 
     /// What comes out when `item` passes at `date`.
     pub fn pass(&mut self, item: T, date: Femtos, wakes: &Wakes) -> VecDeque<T> {
-        let passed = match &mut self.faults {
+        let passed = match &mut self.strikes {
             None => VecDeque::from([item]),
-            Some(faults) => {
-                let (passed, struck) = faults.pass(item, self.passages, date);
+            Some(strikes) => {
+                let (passed, struck) = strikes.pass(item, self.passages, date);
                 if struck {
                     wakes.defer_nothing();
                 }
@@ -62,7 +56,7 @@ impl<T: Item> Watch<T> {
 
     /// Notes from which passage on somebody looks.
     fn look(&mut self) {
-        let next = self.faults.as_ref().map_or(u64::MAX, |faults| faults.next(self.passages));
+        let next = self.strikes.as_ref().map_or(u64::MAX, |strikes| strikes.next(self.passages));
         self.from = if self.probe.is_some() { 0 } else { next };
     }
 
@@ -73,13 +67,13 @@ impl<T: Item> Watch<T> {
 
     /// Arms a fault.
     pub fn arm(&mut self, armed: Armed) {
-        self.faults.get_or_insert_with(|| Box::new(Faults::new())).arm(armed, self.passages);
+        self.strikes.get_or_insert_with(|| Box::new(Strikes::new())).arm(armed, self.passages);
         self.look();
     }
 
     /// The faults that were armed, as they stand.
     pub fn armed(&self) -> Vec<Armed> {
-        self.faults.as_ref().map_or_else(Vec::new, |faults| faults.armed(self.passages))
+        self.strikes.as_ref().map_or_else(Vec::new, |strikes| strikes.armed(self.passages))
     }
 
     /// Sends what passes to `probe` from now on.

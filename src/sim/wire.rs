@@ -16,10 +16,11 @@
 //! runs.
 
 use super::{
+    channel::Channel,
     dated::Dated,
     fault::{Armed, FaultKind},
+    item::Item,
     probe::Probe,
-    queue::{Channel, Item},
     wake::{UnitId, Wakes},
     watch::Watch,
 };

@@ -2,8 +2,10 @@
 
 use super::{
     channels::Channels,
+    clocks::{Clocks, build},
     data::{DeviceBytes, HostBytes, Ledger, SharedLedger},
-    machine::{ENGINE, FIRST_PCE, FRONT_ENDS, METERS, SMS, System},
+    ids::{ENGINE, FIRST_PCE, FRONT_ENDS, METERS, SMS},
+    machine::System,
     outcome::RunError,
     pushes::PushStore,
     request::{Direction, Memory, Request},
@@ -43,36 +45,7 @@ use crate::{
     sim::{Clock, Meter, UnitInfo},
     units::Bytes,
 };
-use std::{cell::RefCell, fmt::Display, rc::Rc, sync::Arc};
-
-fn build<T, E: Display>(result: Result<T, E>) -> Result<T, RunError> {
-    result.map_err(|error| RunError::Build(error.to_string()))
-}
-
-/// Clocks of a machine.
-pub(super) struct Clocks {
-    cpu: Clock,
-    root_complex: Clock,
-    pub mac: Clock,
-    copy_engine: Clock,
-    compute: Clock,
-    pub hbm: Clock,
-    sm: Option<Clock>,
-}
-
-impl Clocks {
-    fn new(machine: &MachineSpec) -> Result<Self, RunError> {
-        Ok(Self {
-            cpu: build(Clock::new(machine.cpu.clock))?,
-            root_complex: build(Clock::new(machine.root_complex.clock))?,
-            mac: build(Clock::new(machine.link.mac_clock))?,
-            copy_engine: build(Clock::new(machine.copy_engine.clock))?,
-            compute: build(Clock::new(machine.compute.clock))?,
-            hbm: build(Clock::new(machine.hbm.clock))?,
-            sm: machine.sealing_sms().map(|sm| build(Clock::new(sm.clock))).transpose()?,
-        })
-    }
-}
+use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 /// What seals and opens on this side of the link: the CPU, and the user beyond it.
 struct Software {

@@ -1,7 +1,7 @@
 //! The queues and wires of a machine.
 
-use super::build::Clocks;
-use super::machine::{
+use super::clocks::Clocks;
+use super::ids::{
     CIPHER, COMPUTE, DRIVER, FIRST_PCE, FRONT_END_READ, FRONT_END_WRITE, FRONT_ENDS, GPU_PORT, HBM, HOST_PORT,
     ROOT_COMPLEX, SCHEDULER, SMS, TAG_QUEUE,
 };

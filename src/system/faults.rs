@@ -1,7 +1,8 @@
 //! The fault points of a machine.
 
 use super::{
-    machine::{FRONT_ENDS, System},
+    ids::FRONT_ENDS,
+    machine::System,
     outcome::RunError,
     request::{DataMode, Request},
 };

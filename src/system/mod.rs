@@ -4,9 +4,11 @@
 
 mod build;
 mod channels;
+mod clocks;
 mod data;
 mod faults;
 mod fixed;
+mod ids;
 mod limits;
 mod machine;
 mod outcome;

@@ -1,8 +1,10 @@
 //! Runs a machine and reports on it.
 
 use super::{
-    faults, limits,
-    machine::{HBM, System},
+    faults,
+    ids::HBM,
+    limits,
+    machine::System,
     outcome::{
         Catch, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, Outcome, RunError, TagQueueOutcome,
         UnitOutcome,

@@ -1,7 +1,7 @@
 use super::datapath::{Datapath, Event};
 use super::*;
 use crate::aead::bytes::{Format, Key, Scheme};
-use crate::aead::clockwork::Scheme as _;
+use crate::aead::scheme::Scheme as _;
 use crate::gcm::arbitrary::pattern;
 use crate::gcm::message::Direction;
 use proptest::prelude::*;

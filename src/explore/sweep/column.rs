@@ -1,6 +1,6 @@
 //! Columns that are axes: their names with units, and their values as numbers where they are numbers.
 
-use super::figures::Value;
+use super::row::Value;
 use super::study::Study;
 use crate::config::quantity;
 use crate::units::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency, Kind};

@@ -3,20 +3,20 @@
 //! The lines stay in their file: of a point that has run, memory holds no more than its identity and where its line is.
 
 use super::column::AxisColumn;
-use super::figures::Row;
+use super::folder_error::{FolderError, failed};
 use super::id::PointId;
 use super::lines::BoundedLines;
 use super::partial::write_whole;
+use super::row::Row;
 use super::simulator::simulator;
 use super::study::Study;
-use crate::files::{ReadError, excerpt, is_under_way, read_text};
+use crate::files::{ReadError, is_under_way, read_text};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use thiserror::Error;
 
 /// What a folder says of itself, in `study.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,84 +37,6 @@ pub struct FolderRecord {
     pub max: Vec<String>,
 }
 
-/// What can be wrong with a folder.
-#[derive(Debug, Error)]
-pub enum FolderError {
-    /// It cannot be read or written.
-    #[error("{path}: {error}{}", kept(error))]
-    InputOutput {
-        /// What.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
-    /// A file of it cannot be written, which the error names.
-    #[error("{error}{}", kept(error))]
-    File {
-        /// Which, and why.
-        #[from]
-        error: io::Error,
-    },
-    /// What it says of itself is no text of a fit length.
-    #[error(transparent)]
-    Record(ReadError),
-    /// It belongs to something else.
-    #[error("{path} holds results of study `{other}`, or of an earlier form of this one: nothing was changed")]
-    OtherStudy {
-        /// The folder.
-        path: String,
-        /// Whose results.
-        other: String,
-    },
-    /// Another version of the simulator wrote it.
-    #[error("{path} was written by sealsim {version}, this is {}: its points may not compare", simulator())]
-    OtherVersion {
-        /// The folder.
-        path: String,
-        /// By which version.
-        version: String,
-    },
-    /// Files that are no results.
-    #[error("{path} is not empty and holds no study")]
-    Foreign {
-        /// The folder.
-        path: String,
-    },
-    /// No results at all.
-    #[error("{path} holds no study: run `sealsim sweep` into it first")]
-    NoStudy {
-        /// The folder.
-        path: String,
-    },
-    /// A line that is no result, though not the last one.
-    #[error("{path}, line {line}: {}", excerpt(&error.to_string(), 200))]
-    Line {
-        /// The file.
-        path: String,
-        /// From 1.
-        line: usize,
-        /// What is wrong.
-        error: serde_json::Error,
-    },
-    /// Another process writes there.
-    #[error("{path} is in use by another sweep")]
-    InUse {
-        /// The folder.
-        path: String,
-    },
-}
-
-/// What to do about a file that cannot grow.
-fn kept(error: &io::Error) -> &'static str {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    match error.kind() {
-        StorageFull | QuotaExceeded | FileTooLarge => {
-            "; all points that were done are kept: make room and run the same command again to go on"
-        }
-        _ => "",
-    }
-}
-
 /// An open folder. It is locked against other sweeps while it is open.
 #[derive(Debug)]
 pub struct Folder {
@@ -131,11 +53,6 @@ const LINES: &str = "points.jsonl";
 
 /// The longest `study.json`: it holds the study's text, escaped, and the names of its axes.
 const LONGEST_RECORD: Bytes = Bytes(8 << 20);
-
-pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> FolderError + use<> {
-    let path = path.display().to_string();
-    move |error| FolderError::InputOutput { path: path.clone(), error }
-}
 
 impl FolderRecord {
     /// Reads what a folder says of itself.
@@ -326,7 +243,7 @@ fn nothing_foreign(path: &Path) -> Result<(), FolderError> {
 #[cfg(test)]
 mod tests {
     use super::super::id::PointId;
-    use super::super::points::Point;
+    use super::super::row::Point;
     use super::*;
 
     const STUDY: &str = "name = \"n\"\nsummary = \"s\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:64KiB\"\n\

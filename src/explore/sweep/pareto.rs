@@ -2,7 +2,7 @@
 //!
 //! A row beats another if it is at least as good in every objective and better in one. Equal rows stay together.
 
-use super::figures::Value;
+use super::row::Value;
 use super::table::Table;
 use thiserror::Error;
 

@@ -1,6 +1,6 @@
 //! Files of a folder that are whole or not there.
 
-use super::folder::FolderError;
+use super::folder_error::FolderError;
 use crate::files::{self, WholeFile};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

@@ -2,32 +2,13 @@
 
 use super::axis::AxisSpec;
 use super::id::PointId;
+use super::row::Point;
 use super::study::{MOST_POINTS, Random, Study, StudyError};
 use crate::config::{ConfigError, Varied};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
-
-/// One point: what each axis is set to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Point {
-    /// Its place in the study, from 0.
-    pub index: u64,
-    /// What identifies it, over the study's base and its settings.
-    pub id: PointId,
-    /// By axis: the value; none where the axis does not apply.
-    pub settings: Vec<(String, Option<String>)>,
-}
-
-impl Point {
-    /// What an axis is set to, if it applies.
-    #[must_use]
-    pub fn value(&self, axis: &str) -> Option<&str> {
-        self.settings.iter().find(|(path, _)| path == axis).and_then(|(_, value)| value.as_deref())
-    }
-}
 
 /// A group of axes that advance together.
 struct Group {

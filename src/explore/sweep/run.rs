@@ -1,10 +1,11 @@
 //! Runs what is missing in a folder, over threads, in memory that does not grow with what a point gives.
 
 use super::figures::Stopped;
-use super::folder::{Folder, FolderError};
+use super::folder::Folder;
+use super::folder_error::FolderError;
 use super::study::{Study, StudyError};
 use super::table::{TableError, TableWriter};
-use super::{column::AxisColumn, figures::Row};
+use super::{column::AxisColumn, row::Row};
 use crate::sim::Control;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -1,10 +1,10 @@
 //! The table of a sweep: as CSV and Parquet, one row per point in the study's order.
 
 use super::column::{AxisColumn, parsed};
-use super::figures::{COLUMNS, Row, Value};
-use super::folder::{FolderError, failed};
+use super::folder_error::{FolderError, failed};
 use super::lines::BoundedLines;
 use super::partial::Partial;
+use super::row::{COLUMNS, Row, Value};
 use super::study::StudyError;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};

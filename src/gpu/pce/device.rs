@@ -2,8 +2,8 @@
 
 use super::{
     Pce, Ports,
-    host_read::{Piece, Refusal},
     text::stand_in,
+    work::{Piece, Refusal},
 };
 use crate::{
     gpu::{

@@ -3,8 +3,8 @@
 use super::opening::Opening;
 use super::{
     Pce, Ports,
-    host_read::Piece,
     text::{Text, stand_in},
+    work::Piece,
 };
 use crate::{
     gcm::{message::Direction, timing::Limit},

@@ -1,43 +1,13 @@
 //! Reads of host memory: tags, requests, completions, time-outs.
 
-use super::{Pce, Ports, transfer::Ask};
+use super::{
+    Pce, Ports,
+    work::{Ask, Piece, Refusal},
+};
 use crate::{
-    pcie::packet::{Kind, Payload, Tlp},
+    pcie::packet::{Kind, Tlp},
     sim::{Activity, Now, Stall, Wake, Wakes},
 };
-
-/// A refusal: what the PCE is, and when it can try again by itself.
-pub(super) type Refusal = (Activity, u64);
-
-/// Bytes that have come.
-#[derive(Debug, Default)]
-pub(super) struct Piece {
-    pub bytes: u32,
-    pub payload: Payload,
-}
-
-impl Piece {
-    /// Takes it from its place, part by part, as it was just put together.
-    #[inline(always)]
-    fn take(&mut self) -> Self {
-        let Self { bytes, payload } = self;
-        Self { bytes: std::mem::take(bytes), payload: std::mem::take(payload) }
-    }
-
-    /// Appends what came behind it.
-    #[inline]
-    fn join(&mut self, next: Self) {
-        if self.bytes == 0 {
-            self.payload = next.payload;
-        } else if !self.payload.extend(&next.payload) {
-            let parts = [self.payload.bytes(), next.payload.bytes()];
-            if parts.iter().any(Option::is_some) {
-                self.payload = Payload::of(parts.map(Option::unwrap_or_default).concat());
-            }
-        }
-        self.bytes += next.bytes;
-    }
-}
 
 /// A read that is outstanding.
 #[derive(Debug, Default)]

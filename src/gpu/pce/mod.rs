@@ -46,6 +46,7 @@ mod shared;
 mod text;
 mod transfer;
 mod weight;
+mod work;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 //!
 //! The PCE keeps the bytes, and room for them in its read buffer, until the engine tells that they are through.
 
-use super::{Pce, Ports, host_read::Piece};
+use super::{Pce, Ports, work::Piece};
 use crate::{
     gcm::message::Direction,
     gpu::work::{EngineReply, EngineRequest, JobId, JobKind},

@@ -1,6 +1,12 @@
 //! One transfer in a PCE.
 
-use super::{PceSpec, assembly::Assembly, host_read::Piece, opening::Opening, text::Text};
+use super::{
+    PceSpec,
+    assembly::Assembly,
+    opening::Opening,
+    text::Text,
+    work::{Ask, Piece},
+};
 use crate::{
     gpu::{
         spec::{Release, TagFetch, TagPlacement},
@@ -16,15 +22,6 @@ const PIECE: u64 = 64 << 10;
 
 /// Reach of addresses within the buffer for ciphertext.
 const WINDOW: u64 = 1 << 40;
-
-/// What a transfer asks host memory for next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ask {
-    /// Data.
-    Data(Request),
-    /// The expected tag.
-    Tag,
-}
 
 /// What a message that is sealed in two passes has gone through for the first time.
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! What a job does to the bytes of its message, and who finds its tag right.
 
-use super::{Cipher, CipherJob, HostState, JobKind, KeyOf, Party, Sealing};
+use super::{Cipher, HostState};
+use crate::host::work::{CipherJob, JobKind, KeyOf, Party, Sealing};
 use crate::{gcm::pseudo::pseudo_tags, units::Femtos};
 
 /// Whether a message is where it should be, and who looked at it last.

@@ -34,16 +34,16 @@ mod streams;
 mod transfer;
 
 pub(super) use plan::FIXED;
-pub use plan::{CopyOutcome, CopyPlan, Direction, DriverOptions, Memory};
-pub use program::{Operation, Pages, Step};
+pub use plan::{CopyOutcome, DriverOptions};
+pub use program::{Operation, Step};
 pub use push::{NonceStreams, Nonces, Order, OrderKind, Push, Pushes, Semaphore, StreamTask};
 
 use super::{
-    cipher::{CipherDone, CipherJob, JobKind, Party},
     error::HostError,
     map,
     memory::HostState,
     spec::{DriverSpec, StagingSpec},
+    work::{CipherDone, CipherJob, CopyPlan, Direction, JobKind, Party},
 };
 use crate::{
     pcie::{

@@ -1,7 +1,7 @@
 //! The operations of the program: which costs each begins with.
 
-use super::{Direction, Driver, DriverPorts, Operation, Step, StreamTask, Task};
-use crate::sim::Now;
+use super::{Driver, DriverPorts, Operation, Step, StreamTask, Task};
+use crate::{host::work::Direction, sim::Now};
 
 impl Driver {
     /// Begins the next operation of the program.

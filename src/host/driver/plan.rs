@@ -1,52 +1,16 @@
 //! What the driver is asked to copy, and what became of it.
 
-use super::program::Pages;
 use crate::units::Fixed;
 use crate::{
     host::{
-        cipher::JobKind,
         error::HostError,
         map,
         spec::{CipherWork, DriverSpec, PathSpec, StagingSpec},
         staging,
+        work::{CopyPlan, Direction, JobKind, Memory},
     },
     units::{Bytes, Femtos},
 };
-
-/// Where a copy goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// From the host to the GPU.
-    H2d,
-    /// From the GPU to the host.
-    D2h,
-    /// Within the GPU.
-    D2d,
-}
-
-/// The host's end of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Memory {
-    /// The GPU could reach it by itself.
-    Pinned,
-    /// It must pass through staging.
-    Pageable,
-}
-
-/// One copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CopyPlan {
-    /// Where it goes.
-    pub direction: Direction,
-    /// Its length.
-    pub bytes: Bytes,
-    /// The host's end; of no account within the GPU.
-    pub memory: Memory,
-    /// The host's buffer.
-    pub buffer: u32,
-    /// Its state when the run begins.
-    pub pages: Pages,
-}
 
 /// What became of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

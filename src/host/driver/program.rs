@@ -4,20 +4,6 @@ use crate::{
     host::{error::HostError, map::MAX_STREAMS},
     units::Femtos,
 };
-use serde::{Deserialize, Serialize};
-
-/// What the host's caches and page tables know of a copy's buffer when the run begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pages {
-    /// Copies of the same buffer came before: the caches hold what they leave of it.
-    Warm,
-    /// Its pages exist, and no cache holds any of it.
-    #[default]
-    Cold,
-    /// Its pages have never been touched: the first write to each faults.
-    Fresh,
-}
 
 /// What the host does, in its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,11 +9,16 @@
 //! Messages are counted in order. Those from `retired` on that hold a staging slot are in the window.
 
 use super::{
-    plan::{CopyPlan, Direction, DriverOptions, Flow},
+    plan::{DriverOptions, Flow},
     push::{Nonces, Order, OrderKind},
 };
 use crate::{
-    host::{CipherDone, CipherJob, HostState, JobKind, SlotId, map},
+    host::{
+        map,
+        memory::HostState,
+        staging::SlotId,
+        work::{CipherDone, CipherJob, CopyPlan, Direction, JobKind},
+    },
     sim::Out,
     units::{Bytes, Femtos},
 };

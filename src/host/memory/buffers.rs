@@ -2,9 +2,8 @@
 
 use super::super::{
     caches::Caches,
-    cipher::{CipherJob, JobKind},
-    driver::{CopyPlan, Memory, Pages},
     spec::MemorySpec,
+    work::{CipherJob, CopyPlan, JobKind, Memory, Pages},
 };
 use std::collections::{HashMap, HashSet};
 

@@ -16,13 +16,12 @@ mod buffers;
 mod pinned;
 
 use super::{
-    cipher::CipherJob,
-    driver::CopyPlan,
     error::HostError,
     map::{self, Place},
     private::PrivateMemory,
     spec::{MemorySpec, StagingSpec},
     staging::{Slot, SlotId, Staging},
+    work::{CipherJob, CopyPlan},
 };
 use crate::{
     pcie::{

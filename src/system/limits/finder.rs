@@ -6,7 +6,7 @@ use crate::{
     host::spec::CipherWork,
     sim::{Activity, Stall},
     system::{
-        machine::{ENGINE, FIRST_PCE, METERS},
+        ids::{ENGINE, FIRST_PCE, METERS},
         outcome::{Candidate, Sort},
         request::Direction,
         shares::Shares,

@@ -1,7 +1,11 @@
-//! Jobs for the cipher, and whose keys they use.
+//! What the host's units hand each other: copies to make, jobs for the cipher, and whose keys they use.
 
-use super::super::staging::SlotId;
-use crate::sim::{FaultKind, Item};
+use super::staging::SlotId;
+use crate::{
+    sim::{FaultKind, Item},
+    units::Bytes,
+};
+use serde::{Deserialize, Serialize};
 
 /// A key that seals or opens on this side of the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,4 +150,52 @@ impl Item for CipherDone {
     fn word(&self) -> u64 {
         self.id << 1 | u64::from(self.ok)
     }
+}
+
+/// Where a copy goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the host to the GPU.
+    H2d,
+    /// From the GPU to the host.
+    D2h,
+    /// Within the GPU.
+    D2d,
+}
+
+/// The host's end of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// The GPU could reach it by itself.
+    Pinned,
+    /// It must pass through staging.
+    Pageable,
+}
+
+/// One copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyPlan {
+    /// Where it goes.
+    pub direction: Direction,
+    /// Its length.
+    pub bytes: Bytes,
+    /// The host's end; of no account within the GPU.
+    pub memory: Memory,
+    /// The host's buffer.
+    pub buffer: u32,
+    /// Its state when the run begins.
+    pub pages: Pages,
+}
+
+/// What the host's caches and page tables know of a copy's buffer when the run begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pages {
+    /// Copies of the same buffer came before: the caches hold what they leave of it.
+    Warm,
+    /// Its pages exist, and no cache holds any of it.
+    #[default]
+    Cold,
+    /// Its pages have never been touched: the first write to each faults.
+    Fresh,
 }

@@ -1,0 +1,90 @@
+//! What can be wrong with the folder of a sweep.
+
+use super::simulator::simulator;
+use crate::files::{ReadError, excerpt};
+use std::{io, path::Path};
+use thiserror::Error;
+
+/// What can be wrong with a folder.
+#[derive(Debug, Error)]
+pub enum FolderError {
+    /// It cannot be read or written.
+    #[error("{path}: {error}{}", kept(error))]
+    InputOutput {
+        /// What.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file of it cannot be written, which the error names.
+    #[error("{error}{}", kept(error))]
+    File {
+        /// Which, and why.
+        #[from]
+        error: io::Error,
+    },
+    /// What it says of itself is no text of a fit length.
+    #[error(transparent)]
+    Record(ReadError),
+    /// It belongs to something else.
+    #[error("{path} holds results of study `{other}`, or of an earlier form of this one: nothing was changed")]
+    OtherStudy {
+        /// The folder.
+        path: String,
+        /// Whose results.
+        other: String,
+    },
+    /// Another version of the simulator wrote it.
+    #[error("{path} was written by sealsim {version}, this is {}: its points may not compare", simulator())]
+    OtherVersion {
+        /// The folder.
+        path: String,
+        /// By which version.
+        version: String,
+    },
+    /// Files that are no results.
+    #[error("{path} is not empty and holds no study")]
+    Foreign {
+        /// The folder.
+        path: String,
+    },
+    /// No results at all.
+    #[error("{path} holds no study: run `sealsim sweep` into it first")]
+    NoStudy {
+        /// The folder.
+        path: String,
+    },
+    /// A line that is no result, though not the last one.
+    #[error("{path}, line {line}: {}", excerpt(&error.to_string(), 200))]
+    Line {
+        /// The file.
+        path: String,
+        /// From 1.
+        line: usize,
+        /// What is wrong.
+        error: serde_json::Error,
+    },
+    /// Another process writes there.
+    #[error("{path} is in use by another sweep")]
+    InUse {
+        /// The folder.
+        path: String,
+    },
+}
+
+/// What to do about a file that cannot grow.
+fn kept(error: &io::Error) -> &'static str {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    match error.kind() {
+        StorageFull | QuotaExceeded | FileTooLarge => {
+            "; all points that were done are kept: make room and run the same command again to go on"
+        }
+        _ => "",
+    }
+}
+
+/// Says of which file an error is.
+pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> FolderError + use<> {
+    let path = path.display().to_string();
+    move |error| FolderError::InputOutput { path: path.clone(), error }
+}

@@ -1,0 +1,87 @@
+//! The faults that are armed on one channel, and what they do to what passes.
+
+use super::{
+    fault::{Armed, FaultKind},
+    item::Item,
+};
+use crate::units::Femtos;
+use std::collections::VecDeque;
+
+/// The faults of a channel.
+#[derive(Debug)]
+pub(super) struct Strikes<T> {
+    armed: Vec<Armed>,
+    /// Passages that they have counted.
+    counted: u64,
+    held: Option<T>,
+}
+
+impl<T: Item> Strikes<T> {
+    pub const fn new() -> Self {
+        Self { armed: Vec::new(), counted: 0, held: None }
+    }
+
+    /// Arms one behind so many passages.
+    pub fn arm(&mut self, armed: Armed, passages: u64) {
+        self.count_to(passages);
+        self.armed.push(armed);
+    }
+
+    /// All of them, behind so many passages.
+    pub fn armed(&self, passages: u64) -> Vec<Armed> {
+        let mut armed = self.armed.clone();
+        armed.iter_mut().for_each(|armed| armed.count(passages - self.counted));
+        armed
+    }
+
+    fn count_to(&mut self, passages: u64) {
+        let quiet = passages - self.counted;
+        self.armed.iter_mut().filter(|armed| armed.countdown > 0).for_each(|armed| armed.count(quiet));
+        self.counted = passages;
+    }
+
+    /// The passage that is the next one's behind so many; `u64::MAX` if there is none.
+    pub fn next(&self, passages: u64) -> u64 {
+        if self.held.is_some() {
+            return passages + 1;
+        }
+        let waiting = self.armed.iter().filter(|armed| armed.countdown > 0);
+        waiting.map(|armed| self.counted.saturating_add(armed.countdown)).min().unwrap_or(u64::MAX)
+    }
+
+    /// What comes out when `item` passes at `time` as passage `number`: nothing, one or two items; and whether a fault has struck.
+    pub fn pass(&mut self, mut item: T, number: u64, time: Femtos) -> (VecDeque<T>, bool) {
+        self.count_to(number - 1);
+        self.counted = number;
+        let (mut out, mut struck) = (VecDeque::new(), false);
+        let held = self.held.take();
+        let mut copies = 1;
+        for armed in &mut self.armed {
+            if !armed.passage() {
+                continue;
+            }
+            struck = true;
+            let seed = armed.seed;
+            match armed.kind {
+                FaultKind::Flip => armed.flipped(time, item.flip(seed)),
+                FaultKind::FlipToken => armed.flipped(time, item.flip_token(seed)),
+                FaultKind::IdeFlip => armed.flipped(time, item.flip_protected(seed)),
+                FaultKind::Drop | FaultKind::Duplicate | FaultKind::Reorder | FaultKind::Skip => {
+                    armed.struck(time);
+                }
+            }
+            match armed.kind {
+                FaultKind::Drop => copies = 0,
+                FaultKind::Duplicate => copies = 2,
+                FaultKind::Reorder => {
+                    self.held = Some(item.clone());
+                    copies = 0;
+                }
+                _ => {}
+            }
+        }
+        out.extend(std::iter::repeat_n(item, copies));
+        out.extend(held);
+        (out, struck)
+    }
+}
