@@ -19,6 +19,7 @@
 
 pub mod credit;
 pub mod ide;
+pub mod mark;
 pub mod packet;
 pub mod port;
 pub mod root_complex;

@@ -6,7 +6,7 @@
 use crate::{
     pcie::{
         credit::{CreditClass, Credits},
-        ide::Mark,
+        mark::Mark,
         wire::crc,
     },
     sim::{FaultKind, Flip, Item},

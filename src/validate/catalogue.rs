@@ -2,7 +2,7 @@
 
 use super::class::{Class, Informed, Seen};
 use super::measured::{Kind, LeftOut, Measured, MeasuredError, Point};
-use crate::units::Bytes;
+use super::selector::Selector;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -40,11 +40,6 @@ pub enum CatalogueError {
     #[error("{0}")]
     Selection(String),
 }
-
-/// Values that some columns must have, by column: a text, a number, or a list of which any will do.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(transparent)]
-pub struct Selector(pub BTreeMap<String, toml::Value>);
 
 /// A table of measurements, and the class of each of its points.
 #[derive(Debug, Clone)]
@@ -176,42 +171,6 @@ impl Dataset {
 
 fn list(names: &[&String]) -> String {
     names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
-}
-
-impl Selector {
-    /// Whether a point agrees with every key.
-    #[must_use]
-    pub fn takes(&self, point: &Point) -> bool {
-        self.0.iter().all(|(column, wanted)| {
-            point.cells.get(column).is_some_and(|cell| match wanted {
-                toml::Value::Array(any) => any.iter().any(|one| same(column, cell, one)),
-                one => same(column, cell, one),
-            })
-        })
-    }
-
-    /// As a sentence has it: `mode = "cc", bytes = "64 B"`.
-    #[must_use]
-    pub fn text(&self) -> String {
-        self.0.iter().map(|(column, wanted)| format!("{column} = {wanted}")).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Whether a cell is what is wanted: sizes and numbers by value, all else by its text.
-fn same(column: &str, cell: &str, wanted: &toml::Value) -> bool {
-    let wanted = match wanted {
-        toml::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    if column == "bytes"
-        && let (Ok(cell), Ok(wanted)) = (cell.parse::<u64>(), wanted.parse::<Bytes>())
-    {
-        return cell == wanted.0;
-    }
-    match (cell.parse::<f64>(), wanted.parse::<f64>()) {
-        (Ok(cell), Ok(wanted)) => cell == wanted,
-        _ => cell == wanted,
-    }
 }
 
 #[cfg(test)]

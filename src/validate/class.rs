@@ -1,6 +1,6 @@
 //! What the shipped parameters owe to a measured point, and so what its error says.
 
-use super::catalogue::Selector;
+use super::selector::Selector;
 use serde::{Deserialize, Serialize};
 
 /// The class of a point. Each point has one; where several could be said, it is the first of them here.

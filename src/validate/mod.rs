@@ -17,4 +17,5 @@ pub mod measured;
 pub mod pool;
 pub mod register;
 pub mod score;
+pub mod selector;
 pub mod vectors;

@@ -25,7 +25,8 @@ use super::{CLASSES, pool::TransmitPool, pool_of};
 use crate::{
     pcie::{
         credit::Credits,
-        ide::{Aggregate, Lanes, Mark, Work, authentic},
+        ide::{Aggregate, Lanes, Work, authentic},
+        mark::Mark,
         packet::Tlp,
         spec::{IdeEngineSpec, IdeSpec},
     },

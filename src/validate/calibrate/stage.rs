@@ -18,9 +18,10 @@ use crate::{
     files::{Misread, excerpt},
     units::KINDS,
     validate::{
-        catalogue::{CatalogueError, Dataset, Selector},
+        catalogue::{CatalogueError, Dataset},
         class::Class,
         measured::Point,
+        selector::Selector,
     },
 };
 use serde::Deserialize;
