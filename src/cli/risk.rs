@@ -4,14 +4,17 @@ use super::{Failure, MachineArguments, output, run::Interruption};
 use crate::{
     config::Layers,
     explore::{Failures, FailuresError, Question, failures},
-    gpu::spec::Release,
+    gpu::release::Release,
     report::{SCHEMA_VERSION, failed_tags},
     sim::{Control, SimulationError},
     system::{Direction, RunError},
     validate::pool,
     workload::{CopyArgument, sized},
 };
-use clap::{Args, ValueEnum};
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use miette::miette;
 use serde::Serialize;
 use std::io;
@@ -45,10 +48,10 @@ pub struct Arguments {
     /// The copy to the GPU, with its size: h2d:SIZE, and pinned (default) or pageable
     #[arg(long, value_name = "h2d:SIZE[:MEM]")]
     copy: CopyArgument,
-    /// A release policy (default: all three). May be given several times, or separated by commas
-    #[arg(long, value_enum, value_name = "POLICY", value_delimiter = ',',
-          default_values = ["hold", "withhold_completion", "eager"])]
-    release: Vec<Policy>,
+    /// A release policy (default: all). May be given several times, or separated by commas
+    #[arg(long, value_parser = policy(), value_name = "POLICY", value_delimiter = ',',
+          default_values = Release::ALL.map(Release::name))]
+    release: Vec<Release>,
     /// Most messages that fail, each in a run of its own; drawn if the copy has more
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     failures: u32,
@@ -63,15 +66,13 @@ pub struct Arguments {
     format: Format,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Policy {
-    /// Plaintext waits in quarantine
-    Hold,
-    /// Plaintext lands, its semaphore waits
-    WithholdCompletion,
-    /// Consumers start when plaintext has landed
-    Eager,
+/// Reads the name of a policy.
+fn policy() -> impl TypedValueParser<Value = Release> {
+    let known = Release::ALL.map(|release| PossibleValue::new(release.name()).help(release.summary()));
+    PossibleValuesParser::new(known).try_map(|name| {
+        let release = Release::ALL.into_iter().find(|release| release.name() == name);
+        release.ok_or_else(|| format!("no release policy `{name}`"))
+    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -124,12 +125,7 @@ impl Arguments {
         };
         let layers = self.machine.design.iter().fold(Layers::new(&self.machine.config), Layers::overlay);
         let mut policies = Vec::new();
-        for policy in &self.release {
-            let release = match policy {
-                Policy::Hold => Release::Hold,
-                Policy::WithholdCompletion => Release::WithholdCompletion,
-                Policy::Eager => Release::Eager,
-            };
+        for &release in &self.release {
             if !policies.contains(&release) {
                 policies.push(release);
             }

@@ -6,7 +6,7 @@ use super::parameter::Parameter;
 use super::tree::Node;
 use crate::gcm::bulk::chains::Format;
 use crate::gpu::sm::spec::{CryptoPlace, REGISTERS_PER_THREAD, SmSpec};
-use crate::gpu::spec::{Release, Sharing, TagFetch, TagPlacement};
+use crate::gpu::spec::{Sharing, TagFetch, TagPlacement};
 use crate::host::map;
 use crate::host::spec::PathSpec;
 use crate::pcie::spec::CreditSpec;
@@ -242,8 +242,9 @@ const RULES: &[Rule] = &[
         path: "tag_queue.quarantine",
         broken: |m| {
             let (room, message) = (m.tag_queue.quarantine, longest_message(m));
-            (m.tag_queue.release == Release::Hold && room < message)
-                .then(|| format!("under `hold` it must hold one message of {message}, but has {room}"))
+            (m.tag_queue.release.quarantines() && room < message).then(|| {
+                format!("under `{}` it must hold one message of {message}, but has {room}", m.tag_queue.release.name())
+            })
         },
         remedy: "write at least the longest message (driver.*.message), or release = \"withhold_completion\"",
     },
@@ -351,7 +352,7 @@ const RULES: &[Rule] = &[
         broken: |m| {
             let on_sms = m.gpu_crypto.as_ref().is_some_and(|crypto| crypto.place == CryptoPlace::Sm);
             let without = || m.sm.is_none().then(|| "no SMs are described".to_owned());
-            let holds = m.tag_queue.release == Release::Hold;
+            let holds = m.tag_queue.release.quarantines();
             let held = || holds.then(|| "SMs write plaintext to device memory, where nothing holds it".to_owned());
             let tags = Format::of(&m.engine.ghash).chains > 1;
             let several =

@@ -14,7 +14,7 @@ use super::candidate::{Skipped, copy};
 use super::price::{Risk, risk};
 use crate::{
     config::{ConfigError, Layers, MachineSpec, Resolved},
-    gpu::spec::Release,
+    gpu::release::Release,
     sim::{Control, FaultKind, Injection, Kernel, Order},
     system::{self, CopyRequest, DataMode, Direction, FailedMessage, Memory, Outcome, Request, RunError},
     units::Femtos,
@@ -141,16 +141,6 @@ pub enum FailuresError {
     },
 }
 
-/// The name of a policy in a configuration.
-#[must_use]
-pub const fn release_name(release: Release) -> &'static str {
-    match release {
-        Release::Hold => "hold",
-        Release::WithholdCompletion => "withhold_completion",
-        Release::Eager => "eager",
-    }
-}
-
 /// A run: a policy's place, and which message fails in it, if one does.
 struct Task {
     policy: usize,
@@ -172,7 +162,7 @@ pub fn failures(
     let run = |task: &Task| {
         let (release, machine) = &policies[task.policy];
         let outcome = simulate(question, machine, task.position, observer);
-        outcome.map_err(|error| FailuresError::Run { release: release_name(*release), error })
+        outcome.map_err(|error| FailuresError::Run { release: release.name(), error })
     };
     let alike = |_: &Task| 1;
     let sound: Vec<_> = (0..policies.len()).map(|policy| Task { policy, position: None }).collect();
@@ -189,7 +179,7 @@ pub fn failures(
         let position = task.position.unwrap_or_default();
         let (release, machine) = &policies[task.policy];
         let figures = figures(machine, position, &run(task)?);
-        figures.ok_or(FailuresError::NoFailure { release: release_name(*release), position })
+        figures.ok_or(FailuresError::NoFailure { release: release.name(), position })
     })?;
     let figures = policies.iter().zip(&sound).enumerate().map(|(place, ((release, machine), outcome))| {
         let own_failures = broken.iter().zip(&measured).filter(|(task, _)| task.policy == place);
@@ -224,7 +214,7 @@ fn possible(question: &Question, own: &Resolved) -> Result<(Policies, Vec<Skippe
         match with_policy(question, own, release) {
             Ok(resolved) => policies.push((release, resolved.machine)),
             Err(error) => {
-                skipped.push(Skipped { name: release_name(release).to_owned(), reason: error.to_string() });
+                skipped.push(Skipped { name: release.name().to_owned(), reason: error.to_string() });
                 first.get_or_insert(error);
             }
         }
@@ -251,13 +241,13 @@ fn check(resolved: &Resolved) -> Result<(), FailuresError> {
     Ok(())
 }
 
-/// The machine with a policy. Under `hold` its quarantine has room for at least two of the longest messages.
+/// The machine with a policy. Where the policy holds plaintext its quarantine has room for at least two of the longest messages.
 fn with_policy(question: &Question, own: &Resolved, release: Release) -> Result<Resolved, ConfigError> {
-    let layers = question.layers.clone().set(format!("tag_queue.release={}", release_name(release)));
+    let layers = question.layers.clone().set(format!("tag_queue.release={}", release.name()));
     let driver = &own.machine.driver;
     let longest = driver.pinned.message.0.max(driver.pageable.message.0);
     let room = own.machine.tag_queue.quarantine.0.max(longest.saturating_mul(2));
-    let layers = if release == Release::Hold { layers.set(format!("tag_queue.quarantine={room} B")) } else { layers };
+    let layers = if release.quarantines() { layers.set(format!("tag_queue.quarantine={room} B")) } else { layers };
     layers.resolve()
 }
 
@@ -339,7 +329,7 @@ mod tests {
         failures(question, threads, &|| Control::Continue).unwrap()
     }
 
-    const POLICIES: [Release; 3] = [Release::Hold, Release::WithholdCompletion, Release::Eager];
+    const POLICIES: [Release; 3] = Release::ALL;
 
     #[test]
     fn every_position_fails_once_and_the_answer_does_not_depend_on_the_threads() {

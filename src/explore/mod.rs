@@ -19,5 +19,5 @@ pub mod what_if;
 
 pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, shipped};
 pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};
-pub use failures::{FailureFigures, Failures, FailuresError, PolicyFigures, Question, failures, release_name};
+pub use failures::{FailureFigures, Failures, FailuresError, PolicyFigures, Question, failures};
 pub use price::{Price, Risk, message_risk, price};

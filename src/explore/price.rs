@@ -10,7 +10,7 @@ use crate::{
     config::MachineSpec,
     cost::{self, AfterSuccess, EngineCost, Interval},
     gcm::spec::{AesSpec, EngineSpec, GhashSpec},
-    gpu::spec::{Release, Sharing},
+    gpu::spec::Sharing,
     pcie::spec::IdeSpec,
     system::Direction,
     units::{Cycles, Frequency},
@@ -169,7 +169,7 @@ fn ide_engine(ide: &IdeSpec) -> EngineCost {
 /// What waits for verdicts.
 fn storage(machine: &MachineSpec) -> Price {
     let sealed = machine.sealed_path();
-    let holds = sealed && machine.tag_queue.release == Release::Hold;
+    let holds = sealed && machine.tag_queue.release.quarantines();
     let quarantine =
         if holds { machine.tag_queue.quarantine.0 * u64::from(machine.copy_engine.pces_secure) } else { 0 };
     let tags = if sealed { 2 * u64::from(machine.tag_queue.depth) * u64::from(tag_bits(machine) / 8) } else { 0 };

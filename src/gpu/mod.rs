@@ -48,6 +48,7 @@ pub mod mapping;
 pub mod method;
 pub mod pce;
 pub mod pushbuffer;
+pub mod release;
 pub mod scheduler;
 pub mod shared_engine;
 pub mod sm;

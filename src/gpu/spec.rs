@@ -1,5 +1,6 @@
 //! What the GPU's side of the path is built of.
 
+use super::release::Release;
 use crate::gcm::spec::GhashSpec;
 use crate::units::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency};
 use schemars::JsonSchema;
@@ -108,18 +109,6 @@ pub enum Retirement {
     InOrder,
     /// As their verdicts come.
     OutOfOrder,
-}
-
-/// When consumers may see plaintext.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Release {
-    /// Plaintext waits in a quarantine buffer.
-    Hold,
-    /// Plaintext lands in memory; the semaphore waits.
-    WithholdCompletion,
-    /// Consumers start before the verdict and are squashed on failure.
-    Eager,
 }
 
 /// When the expected tag is fetched from host memory.

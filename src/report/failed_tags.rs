@@ -2,7 +2,7 @@
 
 use super::table::Table;
 use crate::{
-    explore::{FailureFigures, Failures, PolicyFigures, release_name},
+    explore::{FailureFigures, Failures, PolicyFigures},
     units::Bytes,
     workload::memory_name,
 };
@@ -42,7 +42,7 @@ fn push(text: &mut String, table: &Table) {
 }
 
 fn name(policy: &PolicyFigures) -> String {
-    format!("{}{}", release_name(policy.release), if policy.own { " *" } else { "" })
+    format!("{}{}", policy.release.name(), if policy.own { " *" } else { "" })
 }
 
 fn visible(answer: &Failures) -> Table {
@@ -116,7 +116,7 @@ pub fn csv(answer: &Failures) -> String {
         for failure in &policy.failures {
             let maybe = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
             let cells = [
-                release_name(policy.release).to_owned(),
+                policy.release.name().to_owned(),
                 policy.own.to_string(),
                 policy.time_ps.to_string(),
                 policy.messages.to_string(),

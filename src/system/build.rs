@@ -29,7 +29,7 @@ use crate::{
         scheduler::Scheduler,
         shared_engine::SharedEngine,
         sm::Sm,
-        spec::{Opens, Release, TagPlacement},
+        spec::{Opens, TagPlacement},
         tag_queue::TagQueue,
     },
     host::{
@@ -324,7 +324,7 @@ impl System {
         let nonces = NonceStreams { seal: Box::new(Mirror(h2d)), open: Box::new(Mirror(d2h)) };
         let options = DriverOptions {
             secure: machine.sealed_path(),
-            waits_for_verified: machine.sealed_path() && machine.tag_queue.release == Release::Eager,
+            waits_for_verified: machine.sealed_path() && machine.tag_queue.release.tells_verified(),
             on_caller: machine.cipher.on_caller,
             work: machine.cipher.work,
             pipelined_pushes: false,

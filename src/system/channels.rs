@@ -8,12 +8,9 @@ use super::ids::{
 use crate::units::Fixed;
 use crate::{
     config::MachineSpec,
-    gpu::{
-        spec::Release,
-        work::{
-            ComputePush, CopyPush, Done, EngineReply, EngineRequest, Landed, MemoryData, MemoryRead, MemoryWrite,
-            PceWork, Retired, Sealed, SmJob, Staged, TagEntry, TagReport, Verdict,
-        },
+    gpu::work::{
+        ComputePush, CopyPush, Done, EngineReply, EngineRequest, Landed, MemoryData, MemoryRead, MemoryWrite, PceWork,
+        Retired, Sealed, SmJob, Staged, TagEntry, TagReport, Verdict,
     },
     host::{CipherDone, CipherJob},
     pcie::{
@@ -126,7 +123,7 @@ impl Channels {
         let moving = || each().map(|(unit, name)| (unit, name.clone())).chain(sms.clone());
         let engine = sm;
         let sharing = if machine.shared_engine() { pces.len() } else { 0 };
-        let holders = if machine.tag_queue.release == Release::Hold { readers } else { 0 };
+        let holders = if machine.tag_queue.release.quarantines() { readers } else { 0 };
         Self {
             jobs: Queue::new("host.cipher.jobs", DRIVER, CIPHER, HANDOVER),
             jobs_done: Queue::new("host.cipher.done", CIPHER, DRIVER, HANDOVER),

@@ -1,7 +1,7 @@
 //! Launches that are not yet complete.
 
 use crate::gpu::{
-    spec::Release,
+    release::Release,
     work::{Job, JobId, JobKind},
 };
 use std::collections::{BTreeSet, VecDeque};
@@ -147,7 +147,7 @@ impl Flights {
         }
         let unjudged = &self.unjudged;
         self.flights.retain(|flight| {
-            let waits = release != Release::Eager && unjudged.contains(&flight.first);
+            let waits = release.completion_waits() && unjudged.contains(&flight.first);
             flight.moving > 0 || !flight.complete || flight.tag.is_some() || waits
         });
     }

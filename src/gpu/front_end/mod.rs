@@ -35,7 +35,8 @@ use super::{
     key_rotation::Work,
     launch::{Flush, Launch, Operation, Order, Protection, Semaphore, Side},
     pushbuffer::{Command, Stream},
-    spec::{CopyEngineSpec, Release},
+    release::Release,
+    spec::CopyEngineSpec,
     work::{CopyPush, Done, Edge, Job, JobId, Landed, Mark, PceWork, Retired, TagEntry, Verdict},
 };
 use crate::{
@@ -427,7 +428,7 @@ impl FrontEnd {
             self.flush = None;
             self.next_push = now.cycle + self.spec.copy_engine.turnaround.0;
             self.mark(step.copy, Edge::End, now);
-            if self.spec.release == Release::Eager {
+            if self.spec.release.tells_verified() {
                 self.unverified.push_back((self.next_job, semaphore, now.time));
             }
         }

@@ -52,7 +52,8 @@ mod work;
 mod tests;
 
 use super::{
-    spec::{CopyEngineSpec, Release, TagFetch, TagPlacement},
+    release::Release,
+    spec::{CopyEngineSpec, TagFetch, TagPlacement},
     work::{Done, JobKind, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, TagReport, Verdict},
 };
 use crate::{

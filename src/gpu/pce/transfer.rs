@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     gpu::{
-        spec::{Release, TagFetch, TagPlacement},
+        spec::{TagFetch, TagPlacement},
         work::{Job, JobKind, MemoryWrite, Sealed, SmJob},
     },
     pcie::packet::Payload,
@@ -123,7 +123,7 @@ impl Transfer {
             stream: None,
             opening: None,
             held: Vec::new(),
-            holds: open && spec.release == Release::Hold,
+            holds: open && spec.release.quarantines(),
             reserved_quarantine: false,
             last_push: None,
             share: None,

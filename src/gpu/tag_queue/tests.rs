@@ -1,7 +1,7 @@
 //! When verdicts come, on both sides of every edge.
 
 use super::*;
-use crate::gpu::spec::{Release, TagFetch};
+use crate::gpu::{release::Release, spec::TagFetch};
 use crate::{
     sim::UnitId,
     units::{Bytes, Frequency},

@@ -1,0 +1,96 @@
+//! Release policies: when what was opened may be seen and used, and what becomes of it until then.
+//!
+//! | policy | plaintext until its verdict | semaphore of its push | room that it needs |
+//! | --- | --- | --- | --- |
+//! | `hold` | waits in the copy engine | waits for the verdict | quarantine for one message at least |
+//! | `withhold_completion` | lands in device memory | waits for the verdict | none |
+//! | `eager` | lands in device memory | goes out; a second one says verified | none |
+//!
+//! Whoever acts on a policy asks it here, so that a policy that is added answers every question before anything compiles.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// When consumers may see plaintext.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Release {
+    /// Plaintext waits in a quarantine buffer.
+    Hold,
+    /// Plaintext lands in memory; the semaphore waits.
+    WithholdCompletion,
+    /// Consumers start before the verdict and are squashed on failure.
+    Eager,
+}
+
+impl Release {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Hold, Self::WithholdCompletion, Self::Eager];
+
+    /// Its name in a configuration.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hold => "hold",
+            Self::WithholdCompletion => "withhold_completion",
+            Self::Eager => "eager",
+        }
+    }
+
+    /// What becomes of plaintext, in a few words.
+    #[must_use]
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Hold => "Plaintext waits in quarantine",
+            Self::WithholdCompletion => "Plaintext lands, its semaphore waits",
+            Self::Eager => "Consumers start when plaintext has landed",
+        }
+    }
+
+    /// Whether a copy engine keeps plaintext in quarantine until its verdict, and so has room for it.
+    #[must_use]
+    pub const fn quarantines(self) -> bool {
+        match self {
+            Self::Hold => true,
+            Self::WithholdCompletion | Self::Eager => false,
+        }
+    }
+
+    /// Whether the semaphore of a push, on which its consumers start, waits for the verdicts of its messages.
+    #[must_use]
+    pub const fn completion_waits(self) -> bool {
+        match self {
+            Self::Hold | Self::WithholdCompletion => true,
+            Self::Eager => false,
+        }
+    }
+
+    /// Whether a second semaphore tells the driver when all verdicts of a push are good.
+    #[must_use]
+    pub const fn tells_verified(self) -> bool {
+        match self {
+            Self::Hold | Self::WithholdCompletion => false,
+            Self::Eager => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_are_those_of_a_configuration() {
+        for release in Release::ALL {
+            assert_eq!(serde_json::to_value(release).unwrap(), release.name());
+        }
+    }
+
+    #[test]
+    fn consumers_start_on_one_semaphore_and_what_they_may_not_see_yet_is_out_of_sight_or_not_told_of() {
+        for release in Release::ALL {
+            assert_ne!(release.completion_waits(), release.tells_verified(), "{release:?}");
+            assert!(!release.quarantines() || release.completion_waits(), "{release:?}");
+        }
+    }
+}
