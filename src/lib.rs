@@ -22,6 +22,7 @@
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
 
 pub mod aead;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod config;
 pub mod cost;

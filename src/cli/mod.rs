@@ -4,6 +4,7 @@ mod calibrate;
 mod compare;
 mod completions;
 mod describe;
+mod diagnostics;
 mod engine;
 mod failure;
 mod faults;

@@ -205,7 +205,7 @@ impl Layers {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 mod tests {
     use super::super::{Role, Shipped};
     use super::*;

@@ -2,11 +2,10 @@
 
 use super::place::Place;
 use crate::{
-    files::{ReadError, Snippet, excerpt},
+    files::{Explained, ReadError, Snippet, excerpt},
     units::QuantityError,
 };
-use miette::{Diagnostic, LabeledSpan, SourceCode};
-use std::{borrow::Cow, fmt, sync::OnceLock};
+use std::{borrow::Cow, sync::OnceLock};
 use thiserror::Error;
 
 /// The most errors that are told of at once; the rest are counted.
@@ -252,25 +251,20 @@ impl ConfigError {
     }
 }
 
-impl Diagnostic for ConfigError {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(format!("config::{}", self.identifier())))
+impl Explained for ConfigError {
+    fn code(&self) -> Cow<'_, str> {
+        format!("config::{}", self.identifier()).into()
     }
 
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.remedy.as_ref().map(|remedy| Box::new(remedy) as Box<dyn fmt::Display>)
+    fn help(&self) -> Option<&str> {
+        self.remedy.as_deref()
     }
 
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.snippet().map(|snippet| snippet as &dyn SourceCode)
+    fn marked(&self) -> Option<(&Snippet, &'static str)> {
+        Some((self.snippet()?, self.mark()))
     }
 
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(std::iter::once(self.snippet()?.label(self.mark()))))
-    }
-
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        (!self.others.is_empty())
-            .then(|| Box::new(self.others.iter().map(|other| other as &dyn Diagnostic)) as Box<dyn Iterator<Item = _>>)
+    fn others(&self) -> &[Self] {
+        &self.others
     }
 }

@@ -220,7 +220,7 @@ fn read_stated(table: &Table, path: &str, whole_table: bool) -> Result<Provenanc
     Ok(Provenance { kind, source: text("source")?, low: bound("low")?, high: bound("high")? })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 mod tests {
     use super::*;
     use proptest::prelude::*;

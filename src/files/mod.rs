@@ -1,12 +1,14 @@
 //! Files as people hand them in, bounded and told what is wrong with them in one short sentence; and files that are written whole or
 //! not at all.
 
+mod explained;
 mod json;
 mod place;
 mod snippet;
 mod text;
 mod whole;
 
+pub use explained::Explained;
 pub use json::parse_json;
 pub use place::{destination, standard_stream};
 pub use snippet::{Misread, Snippet};

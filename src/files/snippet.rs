@@ -6,8 +6,8 @@
 //!  line and column of the error -------> the same: those of the whole text
 //! ```
 
-use miette::{Diagnostic, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
-use std::{fmt, ops::Range};
+use super::Explained;
+use std::{borrow::Cow, ops::Range};
 use thiserror::Error;
 
 /// The most characters of a line that are shown.
@@ -79,10 +79,28 @@ impl Snippet {
         (self.line + 1, self.column + 1)
     }
 
-    /// What miette puts under the error.
+    /// How messages call the text.
     #[must_use]
-    pub fn label(&self, word: &str) -> LabeledSpan {
-        LabeledSpan::new_with_span(Some(word.to_owned()), self.span.clone())
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The lines as they are shown: the one before the error, those of the error, the one after it.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The bytes of [`Snippet::shown`] that are wrong.
+    #[must_use]
+    pub fn marked(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// Number of the first line that is shown, from 1.
+    #[must_use]
+    pub const fn first_line(&self) -> usize {
+        self.first + 1
     }
 }
 
@@ -119,23 +137,6 @@ fn boundary(text: &str, byte: usize) -> usize {
     byte
 }
 
-impl SourceCode for Snippet {
-    fn read_span<'a>(
-        &'a self,
-        span: &SourceSpan,
-        lines_before: usize,
-        lines_after: usize,
-    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let read = self.shown.read_span(span, lines_before, lines_after)?;
-        // Without lines before it, it is asked where the error is.
-        let column = if lines_before == 0 { self.column } else { read.column() };
-        let (data, line) = (read.data(), read.line() + self.first);
-        let named =
-            MietteSpanContents::new_named(self.name.clone(), data, *read.span(), line, column, read.line_count());
-        Ok(Box::new(named))
-    }
-}
-
 /// A text that is not of the form that it should be of, with the place where it is not.
 #[derive(Debug, Clone, Error)]
 #[error("{what}")]
@@ -170,84 +171,12 @@ impl Misread {
     }
 }
 
-impl Diagnostic for Misread {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new("syntax"))
+impl Explained for Misread {
+    fn code(&self) -> Cow<'_, str> {
+        "syntax".into()
     }
 
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&*self.snippet)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(std::iter::once(self.snippet.label("here"))))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[derive(Debug, Error)]
-    #[error("wrong")]
-    struct Wrong(Snippet);
-
-    impl Diagnostic for Wrong {
-        fn source_code(&self) -> Option<&dyn SourceCode> {
-            Some(&self.0)
-        }
-
-        fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-            Some(Box::new(std::iter::once(self.0.label("here"))))
-        }
-    }
-
-    fn drawn(text: &str, span: Range<usize>) -> String {
-        format!("{:?}", miette::Report::new(Wrong(Snippet::new("it", text, span))))
-    }
-
-    #[test]
-    fn a_short_line_is_shown_whole_with_its_neighbours() {
-        let drawn = drawn("one\ntwo wrong\nthree\nfour", 8..13);
-        for part in ["[it:2:5]", "1 │ one", "2 │ two wrong", "3 │ three"] {
-            assert!(drawn.contains(part), "{part} in {drawn}");
-        }
-        assert!(!drawn.contains("four") && !drawn.contains(ELLIPSIS), "{drawn}");
-    }
-
-    #[test]
-    fn of_a_long_line_a_window_is_shown_and_the_column_is_that_of_the_line() {
-        let text = format!("first\n{}WRONG{}\n", "a".repeat(70_000), "b".repeat(70_000));
-        let drawn = drawn(&text, 70_006..70_011);
-        assert!(drawn.contains("[it:2:70001]"), "{drawn}");
-        assert!(drawn.contains(&format!("…{}WRONG{}…\n", "a".repeat(40), "b".repeat(55))), "{drawn}");
-        assert!(drawn.len() < 1000, "{}", drawn.len());
-    }
-
-    #[test]
-    fn an_error_over_many_lines_is_shown_to_the_end_of_the_first() {
-        let text = "x = [\n".to_owned() + &"1,\n".repeat(1000) + "]";
-        let drawn = drawn(&text, 4..text.len());
-        assert!(drawn.contains("x = [") && drawn.lines().count() < 10, "{drawn}");
-    }
-
-    #[test]
-    fn control_characters_do_not_reach_the_terminal() {
-        let drawn = drawn("a\u{1b}[2Jb\rc", 0..1);
-        assert!(drawn.contains("a?[2Jb?c"), "{drawn:?}");
-    }
-
-    proptest! {
-        #[test]
-        fn whatever_the_text_and_span_it_is_drawn_with_its_line(text in "(\\PC{0,3}|\n|\r\n|\t|a{90}|ü{90}){0,9}", start in 0_usize..400, length in 0_usize..300) {
-            let drawn = drawn(&text, start..start + length);
-            let before = &text[..boundary(&text, start)];
-            prop_assert!(!drawn.contains("Failed"), "{}", drawn);
-            let (line, column) = (before.matches('\n').count() + 1, before.rsplit('\n').next().unwrap().chars().count() + 1);
-            prop_assert_eq!(Snippet::new("it", &text, start..start + length).line_and_column(), (line, column));
-            let place = format!("[it:{}:{}]", line, column);
-            prop_assert!(drawn.contains(&place), "{} in {}", place, drawn);
-        }
+    fn marked(&self) -> Option<(&Snippet, &'static str)> {
+        Some((&self.snippet, "here"))
     }
 }

@@ -9,9 +9,11 @@
 //! | [`BytesPerCycle`] | thousandths of a byte per cycle | `"1.6 B/cycle"` |
 //!
 //! All are exact integers: a text that is not a whole number of the base unit is an error, as is a number without a unit.
+//! Times can be added, subtracted and multiplied; an operator never wraps around.
 
 mod fixed;
 mod quantity;
+mod time;
 mod types;
 
 pub use fixed::Fixed;

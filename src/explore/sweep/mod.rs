@@ -23,6 +23,8 @@ mod folder_error;
 mod id;
 mod lines;
 mod pareto;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod partial;
 mod points;
 mod read;

@@ -3,17 +3,13 @@
 use super::column::{AxisColumn, parsed};
 use super::folder_error::{FolderError, failed};
 use super::lines::BoundedLines;
+#[cfg(feature = "parquet")]
+use super::parquet::ParquetWriter;
 use super::partial::Partial;
 use super::row::{COLUMNS, Row, Value};
 use super::study::StudyError;
-use parquet::basic::{LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
-use parquet::errors::ParquetError;
-use parquet::file::{properties::WriterProperties, writer::SerializedFileWriter};
-use parquet::schema::types::Type;
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 use thiserror::Error;
 
 /// Why there is no table.
@@ -29,11 +25,13 @@ pub enum TableError {
     #[error("{0}")]
     Csv(String),
     /// The Parquet writer.
+    #[cfg(feature = "parquet")]
     #[error("{0}")]
-    Parquet(#[from] ParquetError),
+    Parquet(#[from] parquet::errors::ParquetError),
 }
 
 /// Columns of figures that hold texts.
+#[cfg(feature = "parquet")]
 const TEXTS: [&str; 4] = ["limited_by", "limited_parameter", "after_first_success", "cost_notes"];
 
 /// Ends of the names of columns of times, and how many picoseconds one is.
@@ -115,40 +113,33 @@ fn values(axes: &[AxisColumn], row: &Row) -> Vec<Value> {
     std::iter::once(Value::Integer(row.point.index as i64)).chain(settings).chain(figures).chain(ends).collect()
 }
 
-/// Rows of one group of the Parquet file, which are all that a writer holds.
-const GROUP: usize = 1024;
-
-/// Writes points.csv and points.parquet, row by row. Neither has its name before both are whole.
+/// Writes points.csv and, with the feature `parquet`, points.parquet, row by row. Neither has its name before both are whole.
 pub struct TableWriter {
     axes: Vec<AxisColumn>,
     csv: csv::Writer<Partial>,
-    parquet: SerializedFileWriter<Partial>,
-    /// By column: whether it is of numbers, else of texts.
-    numeric: Vec<bool>,
-    group: Vec<Vec<Value>>,
+    #[cfg(feature = "parquet")]
+    parquet: ParquetWriter,
 }
 
 impl TableWriter {
-    /// Begins both files in a folder.
+    /// Begins the files in a folder.
     ///
     /// # Errors
     /// If one cannot be made or written.
     pub fn create(folder: &Path, axes: Vec<AxisColumn>) -> Result<Self, TableError> {
         let names = columns(&axes);
-        let numeric: Vec<bool> = names.iter().enumerate().map(|(place, name)| is_numeric(&axes, place, name)).collect();
         let mut csv = csv::Writer::from_writer(Partial::create(&folder.join("points.csv"))?);
         csv.write_record(&names).map_err(|error| failed_csv(&error))?;
-        let fields = names.iter().zip(&numeric).map(|(name, numeric)| {
-            let physical = if *numeric { Physical::DOUBLE } else { Physical::BYTE_ARRAY };
-            let logical = (!numeric).then_some(LogicalType::String);
-            let builder = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
-            builder.with_logical_type(logical).build().map(Arc::new)
-        });
-        let schema = Type::group_type_builder("points").with_fields(fields.collect::<Result<_, _>>()?).build()?;
-        let out = Partial::create(&folder.join("points.parquet"))?;
-        let properties = Arc::new(WriterProperties::builder().build());
-        let parquet = SerializedFileWriter::new(out, Arc::new(schema), properties)?;
-        Ok(Self { axes, csv, parquet, numeric, group: Vec::new() })
+        Ok(Self {
+            csv,
+            #[cfg(feature = "parquet")]
+            parquet: {
+                let numeric = |(place, name): (usize, &String)| is_numeric(&axes, place, name);
+                let numeric = names.iter().enumerate().map(numeric).collect();
+                ParquetWriter::create(&folder.join("points.parquet"), &names, numeric)?
+            },
+            axes,
+        })
     }
 
     /// Adds a row.
@@ -158,43 +149,23 @@ impl TableWriter {
     pub fn add(&mut self, row: &Row) -> Result<(), TableError> {
         let values = values(&self.axes, row);
         self.csv.write_record(values.iter().map(Value::shown)).map_err(|error| failed_csv(&error))?;
-        self.group.push(values);
-        if self.group.len() == GROUP { self.end_group() } else { Ok(()) }
-    }
-
-    fn end_group(&mut self) -> Result<(), TableError> {
-        let mut group = self.parquet.next_row_group()?;
-        for (column, numeric) in self.numeric.iter().enumerate() {
-            let Some(mut out) = group.next_column()? else { break };
-            let values = || self.group.iter().map(move |row| &row[column]);
-            let levels: Vec<i16> = values().map(|value| i16::from(*value != Value::None)).collect();
-            if *numeric {
-                let numbers: Vec<f64> = values().filter_map(Value::number).collect();
-                out.typed::<DoubleType>().write_batch(&numbers, Some(&levels), None)?;
-            } else {
-                let there = values().filter(|value| **value != Value::None);
-                let texts: Vec<ByteArray> = there.map(|value| ByteArray::from(value.shown().into_bytes())).collect();
-                out.typed::<ByteArrayType>().write_batch(&texts, Some(&levels), None)?;
-            }
-            out.close()?;
-        }
-        group.close()?;
-        self.group.clear();
+        #[cfg(feature = "parquet")]
+        self.parquet.add(values)?;
         Ok(())
     }
 
-    /// Ends both files and gives them their names.
+    /// Ends the files and gives them their names.
     ///
     /// # Errors
     /// If one cannot be written; the old ones are then still there.
-    pub fn finish(mut self) -> Result<(), TableError> {
-        if !self.group.is_empty() {
-            self.end_group()?;
-        }
-        let parquet = self.parquet.into_inner()?;
+    pub fn finish(self) -> Result<(), TableError> {
+        #[cfg(feature = "parquet")]
+        let parquet = self.parquet.finish()?;
         let csv = self.csv.into_inner().map_err(|error| TableError::Csv(error.error().to_string()))?;
         csv.finish()?;
-        Ok(parquet.finish()?)
+        #[cfg(feature = "parquet")]
+        parquet.finish()?;
+        Ok(())
     }
 }
 
@@ -203,6 +174,7 @@ fn failed_csv(error: &csv::Error) -> TableError {
 }
 
 /// A column is of numbers if every value in it is one, whatever the rows.
+#[cfg(feature = "parquet")]
 fn is_numeric(axes: &[AxisColumn], place: usize, name: &str) -> bool {
     match place.checked_sub(1).and_then(|place| axes.get(place)) {
         Some(axis) => axis.numeric,

@@ -1,8 +1,7 @@
 //! A CSV file with the place of each cell, so that an error can point at it.
 
-use crate::files::{Snippet, excerpt};
-use miette::{Diagnostic, LabeledSpan, SourceCode};
-use std::{borrow::Cow, fmt, ops::Range, str::FromStr};
+use crate::files::{Explained, Snippet, excerpt};
+use std::{borrow::Cow, ops::Range, str::FromStr};
 use thiserror::Error;
 
 /// What is wrong with a file of measurements, and where.
@@ -20,21 +19,17 @@ pub struct MeasuredError {
     snippet: Box<Snippet>,
 }
 
-impl Diagnostic for MeasuredError {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new("measured"))
+impl Explained for MeasuredError {
+    fn code(&self) -> Cow<'_, str> {
+        "measured".into()
     }
 
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(&self.remedy))
+    fn help(&self) -> Option<&str> {
+        Some(&self.remedy)
     }
 
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&*self.snippet)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(std::iter::once(self.snippet.label("here"))))
+    fn marked(&self) -> Option<(&Snippet, &'static str)> {
+        Some((&self.snippet, "here"))
     }
 }
 

@@ -1,9 +1,8 @@
 //! What can be wrong with a workload file, where, and what to do about it.
 
-use crate::files::{Snippet, excerpt};
-use miette::{Diagnostic, LabeledSpan, SourceCode};
+use crate::files::{Explained, Snippet, excerpt};
 use std::{
-    fmt,
+    borrow::Cow,
     ops::Range,
     sync::{Arc, OnceLock},
 };
@@ -93,25 +92,20 @@ impl WorkloadFileError {
     }
 }
 
-impl Diagnostic for WorkloadFileError {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(format!("workload::{}", self.kind)))
+impl Explained for WorkloadFileError {
+    fn code(&self) -> Cow<'_, str> {
+        format!("workload::{}", self.kind).into()
     }
 
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.remedy.as_ref().map(|remedy| Box::new(remedy) as Box<dyn fmt::Display>)
+    fn help(&self) -> Option<&str> {
+        self.remedy.as_deref()
     }
 
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.snippet().map(|snippet| snippet as &dyn SourceCode)
+    fn marked(&self) -> Option<(&Snippet, &'static str)> {
+        Some((self.snippet()?, self.mark()))
     }
 
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(std::iter::once(self.snippet()?.label(self.mark()))))
-    }
-
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        (!self.others.is_empty())
-            .then(|| Box::new(self.others.iter().map(|other| other as &dyn Diagnostic)) as Box<dyn Iterator<Item = _>>)
+    fn others(&self) -> &[Self] {
+        &self.others
     }
 }

@@ -93,5 +93,5 @@ fn syntax(source: &Source, error: &toml::de::Error) -> WorkloadFileError {
         .remedy("docs/workloads.md has examples")
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 mod tests;
