@@ -1,5 +1,20 @@
 //! sealsim: a cycle-level, bit-exact simulator of the sealed copy path between a CPU TEE and a GPU TEE.
 //!
+//! ```
+//! use sealsim::{config::Layers, sim::Control, system::{self, Request}};
+//!
+//! let machine = Layers::new("h100-nvl-tdx").resolve()?.machine;
+//! let request = Request::h2d(1 << 20).carrying(vec![7; 1 << 20]);
+//! let outcome = system::run(&machine, request, &mut |_| Control::Continue)?;
+//!
+//! let copy = &outcome.copies[0];
+//! assert!(copy.delivered && copy.tags_verified == 1);
+//! println!("{} GB/s, limited by {}", copy.gb_per_s(), copy.limited_by.unit);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! More stands in `examples/`. The library needs neither the crates of the command line nor Parquet: `default-features = false`.
+//!
 //! ```text
 //!   cli                                       one file per verb
 //!   report                                    the results as one record
@@ -16,7 +31,7 @@
 //! ```
 //!
 //! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`] and [`host`]; [`config`]; [`system`];
-//! [`workload`]; [`cost`]; [`validate`]; [`explore`]; [`report`]; [`cli`]. A unit names its ports, never another unit.
+//! [`workload`]; [`cost`]; [`validate`]; [`explore`]; [`report`]; `cli`. A unit names its ports, never another unit.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.

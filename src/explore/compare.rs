@@ -205,8 +205,8 @@ impl Task<'_> {
         if !copy.delivered {
             return Err(not_delivered(copy.reason.as_deref().unwrap_or("its bytes did not all arrive")));
         }
-        let since = |date: Femtos| Femtos(date.0.saturating_sub(copy.start.0));
-        let time = since(copy.end);
+        let since = |date: Femtos| date.saturating_sub(copy.start);
+        let time = copy.time();
         let limited_by = LimitedBy::of(&copy.limited_by, self.machine);
         let limited_by = match self.what_if {
             0 => limited_by,
@@ -219,7 +219,7 @@ impl Task<'_> {
             direction: self.direction,
             bytes: self.bytes,
             time_ps: time.picos(),
-            gb_per_s: self.bytes as f64 * 1e6 / (time.0.max(1)) as f64,
+            gb_per_s: copy.gb_per_s(),
             speedup_over_baseline: None,
             speedup_over_h100_cc: None,
             fraction_of_off: None,

@@ -362,7 +362,7 @@ impl CopyRecord {
             device_start_ps: copy.device.map(|(start, _)| start.picos()),
             device_end_ps: copy.device.map(|(_, end)| end.picos()),
             first_verified_ps: copy.first_verified.map(Femtos::picos),
-            gb_per_s: copy.delivered.then(|| gb_per_s(copy.bytes, copy.start, copy.end)),
+            gb_per_s: copy.delivered.then(|| copy.gb_per_s()),
             messages: copy.messages,
             tags_verified: copy.tags_verified,
             tags_failed: copy.tags_failed,
@@ -373,12 +373,6 @@ impl CopyRecord {
             sha256: None,
         }
     }
-}
-
-/// 10^9 bytes per second; 0 if no time has passed.
-fn gb_per_s(bytes: u64, start: Femtos, end: Femtos) -> f64 {
-    let femtos = end.0.saturating_sub(start.0);
-    if femtos == 0 { 0.0 } else { bytes as f64 * 1e6 / femtos as f64 }
 }
 
 impl Unit {

@@ -8,9 +8,11 @@ mod clocks;
 mod data;
 mod faults;
 mod fixed;
+mod generator;
 mod ids;
 mod limits;
 mod machine;
+mod memory;
 mod outcome;
 mod pushes;
 mod request;
@@ -21,6 +23,8 @@ mod shares;
 pub(crate) use data::planted;
 pub use faults::{FaultPoint, counters, fault_points};
 pub use fixed::fixed;
+pub use generator::Generator;
+pub use memory::Received;
 pub use outcome::{
     Candidate, Catch, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, Sort,
     TagQueueOutcome, UnitOutcome,

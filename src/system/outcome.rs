@@ -48,6 +48,21 @@ pub struct CopyOutcome {
     pub candidates: Vec<Candidate>,
 }
 
+impl CopyOutcome {
+    /// From the beginning of the call to the end of the copy.
+    #[must_use]
+    pub const fn time(&self) -> Femtos {
+        self.end.saturating_sub(self.start)
+    }
+
+    /// 10^9 bytes per second of that time; 0 if the copy was not delivered or took no time.
+    #[must_use]
+    pub fn gb_per_s(&self) -> f64 {
+        let Femtos(time) = self.time();
+        if time == 0 || !self.delivered { 0.0 } else { self.bytes as f64 * 1e6 / time as f64 }
+    }
+}
+
 /// Who found that a copy is not delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -205,7 +205,7 @@ impl Bench<'_, '_> {
     /// From the first byte that a copy engine moves to the last.
     fn device_seconds(&self, copy: &CopyOutcome) -> Result<f64, IssueError> {
         let (start, end) = copy.device.ok_or_else(|| IssueError::NoSpan { label: self.label.to_owned() })?;
-        Ok(Femtos(end.0.saturating_sub(start.0)).seconds())
+        Ok(end.saturating_sub(start).seconds())
     }
 
     fn run(&mut self, program: Program) -> Result<Outcome, IssueError> {
@@ -230,7 +230,7 @@ fn first_pages(copy: &Copied) -> Pages {
 
 /// From call to return.
 fn call_seconds(copy: &CopyOutcome) -> f64 {
-    Femtos(copy.returned.0.saturating_sub(copy.start.0)).seconds()
+    copy.returned.saturating_sub(copy.start).seconds()
 }
 
 /// From the first call to the end of the last copy.

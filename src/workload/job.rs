@@ -3,14 +3,13 @@
 use super::{
     arrival::Arrival,
     copy::{Copy, CopyArgument, MAX_BYTES},
-    generator::Generator,
     payload::{Payload, PayloadError},
     program::{WorkloadStep, lower},
 };
 use crate::{
     host::map,
     sim::{Injection, Kernel, Order},
-    system::{CopyRequest, DataMode, Direction, Pages, PayloadSource, Request},
+    system::{CopyRequest, DataMode, Direction, Generator, Pages, PayloadSource, Request},
     units::Bytes,
 };
 use sha2::{Digest, Sha256};

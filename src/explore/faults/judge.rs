@@ -127,7 +127,7 @@ impl Ran {
             _ => None,
         });
         let failed = outcome.copies.iter().find(|copy| !copy.delivered)?;
-        Some(Femtos(failed.end.0.saturating_sub(first.min()?.0)))
+        Some(failed.end.saturating_sub(first.min()?))
     }
 }
 

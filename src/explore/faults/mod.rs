@@ -256,7 +256,7 @@ fn request(question: &Question, seed: u64, data: DataMode, kernel: Kernel, injec
 fn patience(question: &Question, sound: Femtos) -> Femtos {
     let timeout = question.machine.copy_engine.completion_timeout;
     let slack = Femtos(10_000_000_000_000);
-    Femtos(sound.0.saturating_add(timeout.0).saturating_mul(10).saturating_add(slack.0))
+    sound.saturating_add(timeout).saturating_mul(10).saturating_add(slack)
 }
 
 /// Draws a set, runs it in both data modes, and judges it.

@@ -1,6 +1,6 @@
 //! The table of a sweep as Parquet: numbers as `DOUBLE`, texts as UTF-8, each of them optional.
 
-use super::{figures::Value, partial::Partial, table::TableError};
+use super::{partial::Partial, row::Value, table::TableError};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::{properties::WriterProperties, writer::SerializedFileWriter};

@@ -20,7 +20,6 @@ use crate::{
     config::{MachineSpec, Resolved},
     sim::Control,
     system::{self, Candidate, CopyOutcome, Direction, Request, RunError, Sort},
-    units::Femtos,
 };
 use relax::{Relaxed, relaxed};
 use serde::Serialize;
@@ -137,7 +136,7 @@ impl Question<'_> {
             Ok(None) | Err(RunError::Build(_)) => return Ok(0.0),
             Err(error) => return Err(error),
         };
-        Ok((span(&base.copy).0 as f64 / span(&other.copy).0.max(1) as f64 - 1.0) * 100.0)
+        Ok((base.copy.time().0 as f64 / other.copy.time().0.max(1) as f64 - 1.0) * 100.0)
     }
 
     /// What the candidates of a copy gain, as far as it takes to know the best `most`.
@@ -294,8 +293,4 @@ fn partner(depth: &Tried<'_>, enough: &[Tried<'_>]) -> Option<String> {
 fn most_gain(candidate: &Candidate) -> f64 {
     let saved = if candidate.sort == Sort::Depth { candidate.bound } else { candidate.bound / 2.0 };
     if saved >= 1.0 { f64::INFINITY } else { (1.0 / (1.0 - saved) - 1.0) * 100.0 }
-}
-
-const fn span(copy: &CopyOutcome) -> Femtos {
-    Femtos(copy.end.0.saturating_sub(copy.start.0))
 }

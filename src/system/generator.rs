@@ -7,7 +7,7 @@
 //! `word` and the random tile come from SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
 //! generators", OOPSLA 2014), which is a bijection on 64 bits: no two tiles of a stream are equal.
 
-use crate::system::PayloadSource;
+use super::request::PayloadSource;
 use std::io;
 
 /// Bytes of one tile.
