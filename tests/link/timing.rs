@@ -79,3 +79,23 @@ fn what_is_deferred_does_not_hide_a_deadlock() {
     let end = go(&plan, Kernel::Skip, Order::Ascending, &[]).map(|_| ());
     assert!(matches!(end, Err(SimulationError::Deadlock { .. })), "{end:?}");
 }
+
+/// How many completions go with no DLLP between them, where many Acks are due as well.
+fn completions_together(plan: &Plan) -> Vec<usize> {
+    let [_, down] = heard(plan);
+    assert!(down.iter().filter(|event| dllp(event).is_some()).count() > 100);
+    down.split(|event| dllp(event).is_some()).map(<[Event]>::len).filter(|&count| count > 0).collect()
+}
+
+#[test]
+fn an_ack_never_comes_between_two_completions_of_a_read_that_go_together() {
+    let reads = Feed::new(2000, |n| Tlp::read(0, BASE + n * 512 % MEMORY, 512));
+    // An Ack is due after each few of the writes that come meanwhile.
+    let up = vec![Feed { gap: 7, ..Feed::new(2000, |n| write(BASE + n * 64 % MEMORY, 64, true)) }];
+    let usual = LinkSpec { ack_latency: Cycles(11), ..link() };
+    let plan = |link| Plan { root: Some(root()), tags: 64, reads: reads.clone(), up: up.clone(), ..Plan::new(link) };
+    assert!(completions_together(&plan(usual.clone())).iter().all(|count| count % 2 == 0));
+    // Where each is protected by itself, the port decides anew for each.
+    let protected = completions_together(&plan(LinkSpec { ecrc: true, ..usual }));
+    assert!(protected.iter().any(|count| count % 2 == 1));
+}
