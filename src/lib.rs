@@ -13,7 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! More stands in `examples/`. The library needs neither the crates of the command line nor Parquet: `default-features = false`.
+//! `examples/` has more. With `default-features = false` the library needs neither the crates of the command line nor Parquet.
 //!
 //! ```text
 //!   cli                                       one file per verb
