@@ -45,12 +45,6 @@ impl<T> Dated<T> {
         self.items.push((date, item));
     }
 
-    /// The oldest, to be changed.
-    #[inline(always)]
-    pub fn front_mut(&mut self) -> Option<&mut T> {
-        self.items.front_mut().map(|(_, item)| item)
-    }
-
     /// The one `number` behind the oldest, and its date.
     #[inline(always)]
     pub fn get(&self, number: usize) -> Option<&(Femtos, T)> {
@@ -63,13 +57,6 @@ impl<T> Dated<T> {
         let taken = self.items.pop();
         self.look();
         taken.map(|(_, item)| item)
-    }
-
-    /// Removes the oldest.
-    #[inline(always)]
-    pub fn remove(&mut self) {
-        self.items.remove();
-        self.look();
     }
 
     #[inline(always)]
@@ -90,12 +77,10 @@ mod tests {
             for (number, step) in (0..).zip(steps) {
                 match step {
                     0..3 => dated.push(Femtos(number), number),
-                    3 => dated.remove(),
                     _ => prop_assert_eq!(Some(dated.first_date()).filter(|_| !dated.is_empty()), dated.pop().map(Femtos)),
                 }
                 let oldest = dated.get(0).map_or(Femtos::MAX, |&(date, _)| date);
                 prop_assert_eq!((dated.first_date(), dated.is_empty()), (oldest, dated.get(0).is_none()));
-                prop_assert_eq!(dated.front_mut().map(|item| *item), dated.get(0).map(|&(_, item)| item));
             }
         }
     }

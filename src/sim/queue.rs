@@ -217,13 +217,6 @@ impl<T: Item> Out<'_, T> {
         }
     }
 
-    /// Whether nothing is in it, not even what is not yet visible.
-    #[inline]
-    #[must_use]
-    pub fn is_vacant(&self) -> bool {
-        self.queue.is_vacant()
-    }
-
     /// How many items the receiver has popped, as visible now.
     #[inline]
     #[must_use]
@@ -279,21 +272,6 @@ impl<T: Item> In<'_, T> {
         }
         self.note_pop();
         self.queue.items.pop()
-    }
-
-    /// The oldest visible item, in its place, from which [`Self::pass`] removes it.
-    #[inline]
-    pub fn head(&mut self) -> Option<&mut T> {
-        if self.is_empty() { None } else { self.queue.items.front_mut() }
-    }
-
-    /// Removes the oldest visible item.
-    #[inline(always)]
-    pub fn pass(&mut self) {
-        if !self.is_empty() {
-            self.note_pop();
-            self.queue.items.remove();
-        }
     }
 
     #[inline(always)]

@@ -71,12 +71,6 @@ impl<T> Ring<T> {
         self.places[self.first].as_ref()
     }
 
-    /// The oldest item, to be changed.
-    #[inline(always)]
-    pub fn front_mut(&mut self) -> Option<&mut T> {
-        self.places[self.first].as_mut()
-    }
-
     /// The item `number` behind the oldest.
     #[inline(always)]
     pub fn get(&self, number: usize) -> Option<&T> {
@@ -132,7 +126,6 @@ mod tests {
                 }
                 prop_assert_eq!((ring.len(), ring.is_empty()), (deque.len(), deque.is_empty()));
                 prop_assert_eq!(ring.front(), deque.front());
-                prop_assert_eq!(ring.front_mut(), deque.front_mut());
                 prop_assert!((0..=deque.len()).all(|place| ring.get(place) == deque.get(place)));
             }
             prop_assert!(std::iter::from_fn(|| ring.pop()).eq(deque));
