@@ -4,7 +4,8 @@ mod costs;
 
 use super::{Failure, machine::MachineArguments, output};
 use crate::config::{Kind, Parameter, Resolved};
-use crate::system::fixed;
+use crate::report;
+use crate::system::{self, fixed};
 use crate::units::Fixed;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
@@ -20,13 +21,29 @@ use serde_json::{Map, json};
   sealsim describe h100-nvl-tdx
   sealsim describe h100-nvl-tdx --design hold --set tag_queue.quarantine=4MiB
   sealsim describe my-machine.toml --format json | jq '.parameters[] | select(.kind == \"assumed\") | .path'
-  sealsim describe h100-nvl-tdx --format toml > my-machine.toml     # one file that needs no other")]
+  sealsim describe h100-nvl-tdx --format toml > my-machine.toml     # one file that needs no other
+  sealsim describe h100-nvl-tdx --netlist text                      # its units and channels
+  sealsim describe h100-nvl-tdx --netlist svg > machine.svg")]
 pub struct Describe {
     #[command(flatten)]
     machine: MachineArguments,
     /// How to print it.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Shows the machine's units and channels instead: unit by unit with its clock, channel by channel with its ends, its depth or least flight time, and its
+    /// items.
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "format")]
+    netlist: Option<NetlistFormat>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum NetlistFormat {
+    /// A table of units and one of channels.
+    Text,
+    /// Fields units (path, clock_hz, parts) and channels (path, from, to, item, and depth or flight_fs).
+    Json,
+    /// A drawing that fits a page.
+    Svg,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -42,6 +59,10 @@ enum Format {
 impl Describe {
     pub(super) fn run(&self) -> Result<(), Failure> {
         let resolved = self.machine.resolve()?;
+        if let Some(format) = self.netlist {
+            output::print(&netlist(&resolved, format)?);
+            return Ok(());
+        }
         let text = match self.format {
             Format::Text => text(&resolved),
             Format::Json => format!("{:#}\n", to_json(&resolved)),
@@ -50,6 +71,15 @@ impl Describe {
         output::print(&text);
         Ok(())
     }
+}
+
+fn netlist(resolved: &Resolved, format: NetlistFormat) -> Result<String, Failure> {
+    let outline = system::outline(&resolved.machine).map_err(|error| Failure::Config(miette::miette!("{error}")))?;
+    Ok(match format {
+        NetlistFormat::Text => report::netlist::text(&outline),
+        NetlistFormat::Json => format!("{:#}\n", json!(outline)),
+        NetlistFormat::Svg => report::netlist::svg(&outline),
+    })
 }
 
 fn text(resolved: &Resolved) -> String {

@@ -29,9 +29,11 @@ use super::{
 };
 use crate::{
     pcie::packet::Payload,
-    sim::{Activity, Clock, Coverage, Meter, Now, Queue, Wake, Wakes, Wire},
+    ports,
+    sim::{Activity, Clock, Coverage, In, Meter, Now, Rx, Tx, Unit, Wake},
     units::Femtos,
 };
+use std::{cell::RefCell, rc::Rc};
 use watch::Watch;
 
 /// The bytes in device memory.
@@ -42,24 +44,24 @@ pub trait DeviceMemory {
     fn load(&mut self, address: u64, bytes: u32) -> Payload;
 }
 
-/// Ports of the device memory.
-pub struct Ports<'a> {
-    /// Writes, by PCE.
-    pub writes: &'a mut [Wire<MemoryWrite>],
-    /// Reads, by PCE.
-    pub reads: &'a mut [Queue<MemoryRead>],
-    /// Read data, by PCE.
-    pub data: &'a mut [Wire<MemoryData>],
-    /// Verdicts of the tag queue.
-    pub verdicts: &'a mut Queue<Verdict>,
-    /// To the front end.
-    pub landed: &'a mut Wire<Landed>,
-    /// To the SMs, where they seal and open.
-    pub staged: Option<&'a mut Wire<Staged>>,
-    /// The bytes.
-    pub memory: &'a mut dyn DeviceMemory,
-    /// Where wakes are noted.
-    pub wakes: &'a Wakes,
+ports! {
+    /// Ports of the device memory.
+    pub struct Ports {
+        /// Writes, by PCE.
+        pub writes: Vec<Rx<MemoryWrite>>,
+        /// Reads, by PCE.
+        pub reads: Vec<In<MemoryRead>>,
+        /// Read data, by PCE.
+        pub data: Vec<Tx<MemoryData>>,
+        /// Verdicts of the tag queue.
+        pub verdicts: In<Verdict>,
+        /// To the front end.
+        pub landed: Tx<Landed>,
+        /// To the SMs, where they seal and open.
+        pub staged: Option<Tx<Staged>>,
+        /// The bytes.
+        pub memory: Rc<RefCell<dyn DeviceMemory>>,
+    }
 }
 
 /// How long unverified plaintext was visible.
@@ -126,8 +128,8 @@ pub struct Hbm {
     usual: (u32, u64),
     write_free: u64,
     read_free: u64,
-    /// Of writes and of reads.
-    meters: [Meter; 2],
+    write_meter: Meter,
+    read_meter: Meter,
     unverified: Vec<(JobId, Unverified)>,
     /// Ciphertext for and from the SMs that has come so far.
     staged: Vec<(JobKind, JobId, Coverage)>,
@@ -137,32 +139,22 @@ pub struct Hbm {
 }
 
 impl Hbm {
-    /// Device memory on `clock`.
+    /// Device memory on `clock`. If it is to `watch`, it keeps what is visible without a verdict, for [`Hbm::failures`].
     #[must_use]
-    pub fn new(spec: &HbmSpec, clock: Clock) -> Self {
+    pub fn new(spec: &HbmSpec, clock: Clock, watch: bool) -> Self {
         Self {
             spec: spec.clone(),
             clock,
             usual: (0, 0),
             write_free: 0,
             read_free: 0,
-            meters: [Meter::NONE; 2],
+            write_meter: Meter::new("writes"),
+            read_meter: Meter::new("reads"),
             unverified: Vec::new(),
             staged: Vec::new(),
             exposure: Exposure::default(),
-            watch: None,
+            watch: watch.then(Watch::default),
         }
-    }
-
-    /// The same, with accounts of its writes and of its reads.
-    #[must_use]
-    pub fn metered(self, meters: [Meter; 2]) -> Self {
-        Self { meters, ..self }
-    }
-
-    /// Keeps from now on what is visible without a verdict, for [`Hbm::failures`].
-    pub fn watch(&mut self) {
-        self.watch.get_or_insert_default();
     }
 
     /// By failed message: what was visible at its verdict. Nothing unless it was asked to watch.
@@ -177,31 +169,25 @@ impl Hbm {
         self.exposure
     }
 
-    /// Takes the writes that have come.
-    pub fn catch_up(&mut self, now: Now, ports: &mut Ports<'_>) {
-        self.take_writes(now, ports);
-    }
-
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.take_writes(now, ports);
         self.take_reads(now, ports);
-        while let Some(verdict) = ports.verdicts.input(now.time, ports.wakes).pop() {
-            self.judge(verdict, now, ports.memory);
+        while let Some(verdict) = ports.verdicts.pop(now.time) {
+            self.judge(verdict, now, &mut *ports.memory.borrow_mut());
         }
-        let arrival = ports.writes.iter().filter_map(Wire::next_arrival).min();
+        let arrival = ports.writes.iter().filter_map(Rx::next_arrival).min();
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         Wake::at_or_port(arrival, Activity::Idle)
     }
 
     /// Takes all writes that have come, in the order of their dates. What becomes of each follows from its date, not from when it is
     /// looked at.
-    fn take_writes(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn take_writes(&mut self, now: Now, ports: &mut Ports) {
         let mut turn = (0, Femtos(0));
         loop {
             // The oldest write of the wire whose turn it is, as long as none on another wire is older.
             if ports.writes[turn.0].front_date().is_none_or(|date| date >= turn.1) {
-                match earliest(ports.writes) {
+                match earliest(&ports.writes) {
                     Some(found) => turn = found,
                     None => return,
                 }
@@ -209,7 +195,7 @@ impl Hbm {
             let Some((date, write)) = ports.writes[turn.0].arrive_dated(now.time) else { return };
             let (service, came) = (self.service(write.bytes), self.clock.first_from(date));
             self.write_free = self.write_free.max(came).saturating_add(service);
-            ports.wakes.meter(self.meters[0], (came, came), self.write_free, Activity::Idle);
+            self.write_meter.book((came, came), self.write_free, Activity::Idle);
             match self.midst(&write) {
                 Some(written) => written.add(write.offset, u64::from(write.bytes), write.job),
                 None => self.take_write(write, ports),
@@ -227,7 +213,7 @@ impl Hbm {
     }
 
     /// Takes a write that has been served.
-    fn take_write(&mut self, write: MemoryWrite, ports: &mut Ports<'_>) {
+    fn take_write(&mut self, write: MemoryWrite, ports: &mut Ports) {
         if write.unverified {
             let visible = self.visible();
             self.hold(write, visible, ports);
@@ -235,10 +221,10 @@ impl Hbm {
             self.stage(&write, kind, ports);
         } else {
             if write.last {
-                ports.landed.send(self.visible(), Landed { job: write.job }, ports.wakes);
+                ports.landed.send(self.visible(), Landed { job: write.job });
             }
             if let Some((address, payload)) = &write.deposit {
-                ports.memory.store(*address, u64::from(write.bytes), payload, write.job);
+                ports.memory.borrow_mut().store(*address, u64::from(write.bytes), payload, write.job);
             }
         }
     }
@@ -253,7 +239,7 @@ impl Hbm {
     }
 
     /// Counts ciphertext; at the last write of a job the SMs are told.
-    fn stage(&mut self, write: &MemoryWrite, kind: JobKind, ports: &mut Ports<'_>) {
+    fn stage(&mut self, write: &MemoryWrite, kind: JobKind, ports: &mut Ports) {
         let known = self.staged.iter().position(|&(of, job, _)| (of, job) == (kind, write.job));
         let place = known.unwrap_or_else(|| {
             self.staged.push((kind, write.job, Coverage::default()));
@@ -264,7 +250,7 @@ impl Hbm {
             let (kind, job, written) = self.staged.swap_remove(place);
             let staged = Staged { job, kind, bytes: written.covered() };
             if let Some(wire) = &mut ports.staged {
-                wire.send(self.clock.edge(self.write_free + self.spec.write_latency.0.max(1)), staged, ports.wakes);
+                wire.send(self.clock.edge(self.write_free + self.spec.write_latency.0.max(1)), staged);
             }
         }
     }
@@ -274,9 +260,9 @@ impl Hbm {
         self.clock.edge(self.write_free + self.spec.write_latency.0.max(1))
     }
 
-    fn hold(&mut self, write: MemoryWrite, visible: Femtos, ports: &mut Ports<'_>) {
+    fn hold(&mut self, write: MemoryWrite, visible: Femtos, ports: &mut Ports) {
         if write.last {
-            ports.landed.send(visible, Landed { job: write.job }, ports.wakes);
+            ports.landed.send(visible, Landed { job: write.job });
         }
         let (message, count) = write.message;
         let entry = self.entry(message);
@@ -295,7 +281,7 @@ impl Hbm {
             watch.wrote(message, visible, write.bytes);
         }
         if settled {
-            self.settle(message, ports.memory);
+            self.settle(message, &mut *ports.memory.borrow_mut());
         }
     }
 
@@ -338,16 +324,16 @@ impl Hbm {
         }
     }
 
-    fn take_reads(&mut self, now: Now, ports: &mut Ports<'_>) {
-        for (queue, wire) in ports.reads.iter_mut().zip(&mut *ports.data) {
-            while let Some(read) = queue.input(now.time, ports.wakes).pop() {
+    fn take_reads(&mut self, now: Now, ports: &mut Ports) {
+        for (queue, wire) in ports.reads.iter_mut().zip(&mut ports.data) {
+            while let Some(read) = queue.pop(now.time) {
                 let service = self.spec.read_rate.cycles_for(u64::from(read.bytes));
                 self.read_free = self.read_free.max(now.cycle).saturating_add(service);
-                ports.wakes.meter(self.meters[1], (now.cycle, now.cycle), self.read_free, Activity::Idle);
+                self.read_meter.book((now.cycle, now.cycle), self.read_free, Activity::Idle);
                 let date = self.clock.edge(self.read_free + self.spec.read_latency.0.max(1));
-                let payload = ports.memory.load(read.address, read.bytes);
+                let payload = ports.memory.borrow_mut().load(read.address, read.bytes);
                 let data = MemoryData { address: read.address, bytes: read.bytes, payload };
-                wire.send(date, data, ports.wakes);
+                wire.send(date, data);
             }
         }
     }
@@ -355,7 +341,7 @@ impl Hbm {
 
 /// The wire whose oldest write comes first, and the date before which it stays so.
 #[inline]
-fn earliest(wires: &[Wire<MemoryWrite>]) -> Option<(usize, Femtos)> {
+fn earliest(wires: &[Rx<MemoryWrite>]) -> Option<(usize, Femtos)> {
     let (mut first, mut second) = ((Femtos::MAX, None), Femtos::MAX);
     for (place, wire) in wires.iter().enumerate() {
         let date = wire.front_date().unwrap_or(Femtos::MAX);
@@ -367,6 +353,26 @@ fn earliest(wires: &[Wire<MemoryWrite>]) -> Option<(usize, Femtos)> {
     }
     // At the same date the wire that comes first in order goes first; a date later, it is another's turn.
     first.1.map(|place| (place, second.max(Femtos(first.0.0 + 1))))
+}
+
+impl Unit for Hbm {
+    type Ports = Ports;
+
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        self.advance(now, ports)
+    }
+
+    fn catch_up(&mut self, now: Now, ports: &mut Ports) {
+        self.take_writes(now, ports);
+    }
+
+    fn meters(&self) -> Vec<&Meter> {
+        vec![&self.write_meter, &self.read_meter]
+    }
+
+    fn is_only_parts(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

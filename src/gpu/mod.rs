@@ -52,6 +52,7 @@ pub mod release;
 pub mod scheduler;
 pub mod shared_engine;
 pub mod sm;
+pub mod spans;
 pub mod spec;
 pub mod tag_queue;
 pub mod work;

@@ -21,25 +21,26 @@ use super::{
     work::{JobId, TagEntry, TagReport, Verdict},
 };
 use crate::{
-    sim::{Activity, Clock, Now, Queue, Stall, Wake, Wakes, Wire},
+    ports,
+    sim::{Activity, Clock, In, Now, Out, Rx, Stall, Unit, Wake},
     units::Cycles,
 };
 use std::collections::VecDeque;
 
-/// Ports of the tag queue.
-pub struct Ports<'a> {
-    /// Messages, in launch order.
-    pub entries: &'a mut Queue<TagEntry>,
-    /// Tags, by PCE.
-    pub reports: &'a mut [Wire<TagReport>],
-    /// To the front end.
-    pub verdicts: &'a mut Queue<Verdict>,
-    /// To the device memory.
-    pub settled: &'a mut Queue<Verdict>,
-    /// To the PCEs, under `hold`; empty otherwise.
-    pub released: &'a mut [Queue<Verdict>],
-    /// Where wakes are noted.
-    pub wakes: &'a Wakes,
+ports! {
+    /// Ports of the tag queue.
+    pub struct Ports {
+        /// Messages, in launch order.
+        pub entries: In<TagEntry>,
+        /// Tags, by PCE.
+        pub reports: Vec<Rx<TagReport>>,
+        /// To the front end.
+        pub verdicts: Out<Verdict>,
+        /// To the device memory.
+        pub settled: Out<Verdict>,
+        /// To the PCEs, under `hold`; empty otherwise.
+        pub released: Vec<Out<Verdict>>,
+    }
 }
 
 /// What is known of one of the two tags.
@@ -153,13 +154,12 @@ impl TagQueue {
         self.counts
     }
 
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
-        while let Some(TagEntry { job, parts }) = ports.entries.input(now.time, ports.wakes).pop() {
+    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        while let Some(TagEntry { job, parts }) = ports.entries.pop(now.time) {
             self.entries.push_back(Entry { job, computed: Shares::of(parts), fetched: Tag::Awaited, compared: None });
             self.counts.peak_entries = self.counts.peak_entries.max(self.entries.len() as u64);
         }
-        for wire in &mut *ports.reports {
+        for wire in &mut ports.reports {
             while let Some(report) = wire.arrive(now.time) {
                 self.note(report);
             }
@@ -193,7 +193,7 @@ impl TagQueue {
         }
     }
 
-    fn retire(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn retire(&mut self, now: Now, ports: &mut Ports) {
         let in_order = self.spec.retirement == Retirement::InOrder;
         let mut place = 0;
         while place < self.entries.len() {
@@ -209,22 +209,22 @@ impl TagQueue {
         }
     }
 
-    fn announce(&mut self, verdict: Verdict, now: Now, ports: &mut Ports<'_>) {
+    fn announce(&mut self, verdict: Verdict, now: Now, ports: &mut Ports) {
         if verdict.ok {
             self.counts.verified += 1;
         } else {
             self.counts.failed += 1;
         }
-        ports.verdicts.output(now.time, ports.wakes).push(verdict);
-        ports.settled.output(now.time, ports.wakes).push(verdict);
-        for released in &mut *ports.released {
-            released.output(now.time, ports.wakes).push(verdict);
+        ports.verdicts.push(now.time, verdict);
+        ports.settled.push(now.time, verdict);
+        for released in &mut ports.released {
+            released.push(now.time, verdict);
         }
     }
 
-    fn wake(&self, now: Now, ports: &Ports<'_>) -> Wake {
+    fn wake(&self, now: Now, ports: &Ports) -> Wake {
         let compared = self.entries.iter().filter_map(|e| e.compared).min().unwrap_or(Wake::NEVER);
-        let arrival = ports.reports.iter().filter_map(Wire::next_arrival).min();
+        let arrival = ports.reports.iter().filter_map(Rx::next_arrival).min();
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         let waits = self.entries.iter().any(|e| e.compared.is_none() && e.ready());
         let free = self.comparators.iter().copied().filter(|&until| until > now.cycle).min();
@@ -238,6 +238,14 @@ impl TagQueue {
         let ends =
             self.entries.iter().filter_map(|e| e.compared).filter(|&end| end > now.cycle).min().unwrap_or(Wake::NEVER);
         Wake::at_or_port(ends.min(arrival).min(free), activity)
+    }
+}
+
+impl Unit for TagQueue {
+    type Ports = Ports;
+
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        self.advance(now, ports)
     }
 }
 

@@ -25,10 +25,11 @@ use super::{
 };
 use crate::units::Fixed;
 use crate::{
-    sim::{Activity, In, Now, Out, Wake},
+    ports,
+    sim::{Activity, In, Now, Out, Unit, Wake},
     units::{BytesPerCycle, Femtos},
 };
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 /// A line of the caches, and a page.
 const LINE: u64 = 64;
@@ -41,14 +42,16 @@ pub const FIXED: &[Fixed] = &[
     Fixed { name: "memory.page", value: PAGE, unit: "B", why: "a page of x86, and of staging" },
 ];
 
-/// Ports of the cipher.
-pub struct CipherPorts<'a> {
-    /// Jobs from the driver.
-    pub jobs: In<'a, CipherJob>,
-    /// Ended jobs to the driver.
-    pub done: Out<'a, CipherDone>,
-    /// Memory.
-    pub memory: &'a mut HostState,
+ports! {
+    /// Ports of the cipher.
+    pub struct CipherPorts {
+        /// Jobs from the driver.
+        pub jobs: In<CipherJob>,
+        /// Ended jobs to the driver.
+        pub done: Out<CipherDone>,
+        /// Memory.
+        pub memory: Rc<RefCell<HostState>>,
+    }
 }
 
 /// A job on its thread.
@@ -145,27 +148,26 @@ impl Cipher {
         self.first_verified.get(&copy).copied()
     }
 
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, mut ports: CipherPorts<'_>) -> Wake {
-        self.finish(now, &mut ports);
+    fn advance(&mut self, now: Now, ports: &mut CipherPorts) -> Wake {
+        self.finish(now, ports);
         let threads = self.spec.threads as usize;
         if self.running.len() < threads
-            && let Some(job) = ports.jobs.pop()
+            && let Some(job) = ports.jobs.pop(now.time)
         {
-            let touch = ports.memory.touch(&job);
+            let touch = ports.memory.borrow_mut().touch(&job);
             let cost = self.cost(&job, touch);
             self.thread_cycles = self.thread_cycles.saturating_add(cost);
-            let sealing = self.begin(&job, ports.memory);
+            let sealing = self.begin(&job, &mut ports.memory.borrow_mut());
             self.running.push(Running { job, end: now.cycle.saturating_add(cost), done: None, sealing });
         }
         let ends = self.running.iter().filter(|r| r.done.is_none()).map(|r| r.end).min().unwrap_or(Wake::NEVER);
-        let more = self.running.len() < threads && !ports.jobs.is_empty();
+        let more = self.running.len() < threads && !ports.jobs.is_empty(now.time);
         let at = if more { now.cycle + 1 } else { ends };
         Wake::at_or_port(at, if self.running.is_empty() { Activity::Idle } else { Activity::Busy })
     }
 
     /// Handles the bytes of the jobs that end now and reports those for which there is room.
-    fn finish(&mut self, now: Now, ports: &mut CipherPorts<'_>) {
+    fn finish(&mut self, now: Now, ports: &mut CipherPorts) {
         let (mut place, mut blocked) = (0, false);
         while let Some(Running { end, done, .. }) = self.running.get(place) {
             if *end > now.cycle {
@@ -174,15 +176,15 @@ impl Cipher {
             }
             let done = match done {
                 Some(done) => done.clone(),
-                None => self.work(place, now.time, ports.memory),
+                None => self.work(place, now.time, &mut ports.memory.borrow_mut()),
             };
-            blocked = blocked || !ports.done.has_room();
+            blocked = blocked || !ports.done.has_room(now.time);
             if blocked {
                 self.running[place].done = Some(done);
                 place += 1;
             } else {
                 self.running.remove(place);
-                ports.done.push(done);
+                ports.done.push(now.time, done);
             }
         }
     }
@@ -194,5 +196,13 @@ impl Cipher {
             self.first_verified.entry(job.copy).or_insert(time);
         }
         CipherDone { id: job.id, ok, by }
+    }
+}
+
+impl Unit for Cipher {
+    type Ports = CipherPorts;
+
+    fn tick(&mut self, now: Now, ports: &mut CipherPorts) -> Wake {
+        self.advance(now, ports)
     }
 }

@@ -26,10 +26,11 @@ use super::{
     split::{CompletionRule, CompletionSplit, Request, SizeError},
 };
 use crate::{
-    sim::{Activity, In, Item, Meter, Now, Sensitivity, Stall, Wake, Wakes, Wire},
+    ports,
+    sim::{Activity, In, Item, Meter, Now, Rx, Sensitivity, Stall, Tx, Unit, Wake},
     units::Femtos,
 };
-use std::collections::VecDeque;
+use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 
 /// What became of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,20 +66,34 @@ pub trait HostMemory {
     fn write(&mut self, tlp: &Tlp) -> Written;
 }
 
-/// Ports of the root complex.
-pub struct Ports<'a> {
-    /// Read requests.
-    pub reads: &'a mut Wire<Tlp>,
-    /// Writes.
-    pub writes: In<'a, Tlp>,
-    /// Completions, with the dates from which on the port sees them.
-    pub completions: &'a mut Wire<Tlp>,
-    /// To the CPU.
-    pub notices: &'a mut Wire<Notice>,
-    /// Memory.
-    pub memory: &'a mut dyn HostMemory,
-    /// Where wakes are noted.
-    pub wakes: &'a Wakes,
+/// Host memory of a run that carries no bytes: all of it is data.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoBytes;
+
+impl HostMemory for NoBytes {
+    fn read(&mut self, _address: u64, _bytes: u32) -> Option<Payload> {
+        Some(Payload::none())
+    }
+
+    fn write(&mut self, _tlp: &Tlp) -> Written {
+        Written::Data
+    }
+}
+
+ports! {
+    /// Ports of the root complex.
+    pub struct Ports {
+        /// Read requests.
+        pub reads: Rx<Tlp>,
+        /// Writes.
+        pub writes: In<Tlp>,
+        /// Completions, with the dates from which on the port sees them.
+        pub completions: Tx<Tlp>,
+        /// To the CPU.
+        pub notices: Tx<Notice>,
+        /// Memory.
+        pub memory: Rc<RefCell<dyn HostMemory>>,
+    }
 }
 
 /// What of a read shows in its completions.
@@ -122,8 +137,8 @@ pub struct RootComplex {
     wrote: Option<u64>,
     /// When the writes in service will be visible, oldest first.
     writes: VecDeque<u64>,
-    /// Of reads and of writes.
-    meters: [Meter; 2],
+    read_meter: Meter,
+    write_meter: Meter,
     incidents: Vec<String>,
 }
 
@@ -144,36 +159,25 @@ impl RootComplex {
             next_write: 0,
             wrote: None,
             writes: VecDeque::new(),
-            meters: [Meter::NONE; 2],
+            read_meter: Meter::new("reads"),
+            write_meter: Meter::new("writes"),
             incidents: Vec::new(),
         })
     }
 
-    /// The same, with accounts of its reads and of its writes.
-    #[must_use]
-    pub fn metered(self, meters: [Meter; 2]) -> Self {
-        Self { meters, ..self }
-    }
-
-    /// What went wrong here, in words.
-    #[must_use]
-    pub fn incidents(&self) -> &[String] {
-        &self.incidents
-    }
-
     /// Takes the reads that have come.
-    pub fn catch_up(&mut self, now: Now, ports: &mut Ports<'_>) {
-        let Ports { reads, memory, completions, wakes, .. } = ports;
+    fn take_reads(&mut self, now: Now, ports: &mut Ports) {
+        let Ports { reads, memory, completions, .. } = ports;
         while let Some((date, request)) = reads.arrive_dated(now.time) {
-            if let Some(ready) = self.take_read(&request, self.clock.first_from(date), wakes) {
+            if let Some(ready) = self.take_read(&request, self.clock.first_from(date)) {
                 let read = Read::of(&request);
-                let found = memory.read(request.address, request.bytes);
+                let found = memory.borrow_mut().read(request.address, request.bytes);
                 if found.is_none() {
                     self.refuse(request.address);
                 }
                 // Without a spread nothing overtakes.
                 match self.spec.read_spread.0 {
-                    0 => self.send(ready, read, found.as_ref(), completions, wakes),
+                    0 => self.send(ready, read, found.as_ref(), completions),
                     _ => keep(&mut self.service, Service { ready, read, found }, |service| service.ready),
                 }
             }
@@ -181,20 +185,19 @@ impl RootComplex {
         self.answer(now, ports);
     }
 
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, mut ports: Ports<'_>) -> Wake {
-        self.catch_up(now, &mut ports);
-        self.take_write(now, &mut ports);
+    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        self.take_reads(now, ports);
+        self.take_write(now, ports);
         let busy = now.cycle < self.busy_until;
         ports.reads.sense(if busy { Sensitivity::None } else { Sensitivity::Every });
         let mut at = ports.reads.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
         if busy {
             at = at.min(self.busy_until).min(self.horizon(now.cycle));
         }
-        if !ports.writes.is_empty() {
+        if !ports.writes.is_empty(now.time) {
             at = at.min(self.next_write);
         }
-        self.charge_writes(now.cycle, !ports.writes.is_empty(), ports.wakes);
+        self.charge_writes(now.cycle, !ports.writes.is_empty(now.time));
         Wake::at_or_port(at, if busy { Activity::Busy } else { Activity::Idle })
     }
 
@@ -204,37 +207,30 @@ impl RootComplex {
     }
 
     /// Tells what has become of writes at this edge: whether one was taken, and whether another waits.
-    fn charge_writes(&self, cycle: u64, waits: bool, wakes: &Wakes) {
+    fn charge_writes(&mut self, cycle: u64, waits: bool) {
         let busy_until = if self.wrote == Some(cycle) { cycle + 1 } else { cycle };
         let then = if waits { Activity::Stall(Stall::WritesInService) } else { Activity::Idle };
-        wakes.meter(self.meters[1], (cycle, cycle), busy_until, then);
+        self.write_meter.book((cycle, cycle), busy_until, then);
     }
 
     /// Sends the completions of reads that nothing can overtake.
-    fn answer(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn answer(&mut self, now: Now, ports: &mut Ports) {
         let horizon = self.horizon(now.cycle);
         while self.service.front().is_some_and(|head| head.ready <= horizon) {
             if let Some(Service { ready, read, found }) = self.service.pop_front() {
-                self.send(ready, read, found.as_ref(), ports.completions, ports.wakes);
+                self.send(ready, read, found.as_ref(), &mut ports.completions);
             }
         }
     }
 
     /// Sends the completions of a read, which the port sees at its first edge after their readiness.
     #[inline]
-    fn send(
-        &self,
-        ready: u64,
-        Read { tag, whole }: Read,
-        found: Option<&Payload>,
-        completions: &mut Wire<Tlp>,
-        wakes: &Wakes,
-    ) {
+    fn send(&self, ready: u64, Read { tag, whole }: Read, found: Option<&Payload>, completions: &mut Tx<Tlp>) {
         let date = Femtos(self.clock.edge(ready).0.saturating_add(1));
         let Some(found) = found else {
             let none = Tlp::read(tag, whole.address, 0);
             let refusal = Tlp { kind: Kind::Unsupported, byte_count: whole.bytes.max(1), ..none };
-            return completions.send(date, refusal, wakes);
+            return completions.send(date, refusal);
         };
         for piece in CompletionSplit::new(whole, self.rule) {
             let completion = Tlp {
@@ -246,12 +242,12 @@ impl RootComplex {
                 payload: found.part(piece.address - whole.address, u64::from(piece.bytes)),
                 ..Tlp::read(0, 0, 0)
             };
-            completions.send(date, completion, wakes);
+            completions.send(date, completion);
         }
     }
 
     /// The cycle in which a read that comes in `cycle` enters service.
-    fn enter(&mut self, cycle: u64, wakes: &Wakes) -> u64 {
+    fn enter(&mut self, cycle: u64) -> u64 {
         let free = cycle.max(self.next_read);
         let mut at = free;
         let full = self.places.len().checked_sub((self.spec.reads_in_service as usize).max(1));
@@ -263,16 +259,16 @@ impl RootComplex {
         }
         self.next_read = at + self.spec.read_interval.0.max(1);
         if at > free {
-            wakes.meter(self.meters[0], (cycle, free), 0, Activity::Stall(Stall::ReadsInService));
+            self.read_meter.book((cycle, free), 0, Activity::Stall(Stall::ReadsInService));
         }
-        wakes.meter(self.meters[0], (cycle, at), self.next_read, Activity::Idle);
+        self.read_meter.book((cycle, at), self.next_read, Activity::Idle);
         at
     }
 
     /// Takes a read into service, unless it is broken; gives the cycle in which it is ready.
     #[inline]
-    fn take_read(&mut self, request: &Tlp, cycle: u64, wakes: &Wakes) -> Option<u64> {
-        let at = self.enter(cycle, wakes);
+    fn take_read(&mut self, request: &Tlp, cycle: u64) -> Option<u64> {
+        let at = self.enter(cycle);
         if !request.intact_end_to_end() {
             self.incidents
                 .push(format!("the root complex dropped a read of {:#x}: its ECRC is wrong", request.address));
@@ -309,28 +305,49 @@ impl RootComplex {
         self.writes.front().filter(|_| full).map_or(now + 1, |visible| (*visible).max(now + 1))
     }
 
-    fn take_write(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn take_write(&mut self, now: Now, ports: &mut Ports) {
         if now.cycle < self.next_write {
             return;
         }
-        let Some(tlp) = ports.writes.pop() else { return };
+        let Some(tlp) = ports.writes.pop(now.time) else { return };
         self.next_write = self.after_write(now.cycle);
         self.wrote = Some(now.cycle);
         if !tlp.intact_end_to_end() {
             self.incidents.push(format!("the root complex dropped a write to {:#x}: its ECRC is wrong", tlp.address));
             return;
         }
-        match ports.memory.write(&tlp) {
+        let written = ports.memory.borrow_mut().write(&tlp);
+        match written {
             Written::Data => {}
             Written::Semaphore(notice) => {
                 let date = self.clock.edge(now.cycle + self.spec.write_latency.0.max(1));
-                ports.notices.send(date, notice, ports.wakes);
+                ports.notices.send(date, notice);
             }
             Written::Unmapped => {
                 self.incidents
                     .push(format!("the root complex dropped a write to {:#x}: nothing is mapped there", tlp.address));
             }
         }
+    }
+}
+
+impl Unit for RootComplex {
+    type Ports = Ports;
+
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        self.advance(now, ports)
+    }
+
+    fn catch_up(&mut self, now: Now, ports: &mut Ports) {
+        self.take_reads(now, ports);
+    }
+
+    fn meters(&self) -> Vec<&Meter> {
+        vec![&self.read_meter, &self.write_meter]
+    }
+
+    fn incidents(&self) -> Vec<String> {
+        self.incidents.clone()
     }
 }
 

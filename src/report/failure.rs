@@ -48,6 +48,7 @@ impl FailureReport {
         let (kind, at, waits) = match error {
             SimulationError::Deadlock { at, waits } => ("deadlock", Some(at), waits.as_slice()),
             SimulationError::Fault { at, .. } => ("fault", Some(at), [].as_slice()),
+            SimulationError::Netlist(_) => ("netlist", None, [].as_slice()),
             SimulationError::TimeOverflow => ("time_overflow", None, [].as_slice()),
             SimulationError::Stopped { at } => ("interrupted", Some(at), [].as_slice()),
         };

@@ -15,6 +15,7 @@ mod failure;
 pub mod fault_sets;
 mod manifest;
 mod named;
+pub mod netlist;
 pub mod plot;
 mod record;
 mod table;

@@ -1,27 +1,116 @@
-//! What queues and wires have in common.
+//! What queues and wires have in common, and what the machine asks of any of them.
 
 use super::{
+    board::Board,
     fault::{Armed, FaultKind},
     probe::Probe,
-    wake::{UnitId, Wakes},
+    wake::UnitId,
 };
+use crate::units::Femtos;
+use std::{cell::Cell, fmt, rc::Rc};
+
+/// How a channel carries what is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// A registered queue of so many places.
+    Queue {
+        /// Places.
+        depth: usize,
+    },
+    /// A wire, on which nothing arrives sooner than so long after what caused it.
+    Wire {
+        /// The least flight time.
+        flight: Femtos,
+    },
+}
+
+/// One of the two ends of a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Where items are sent.
+    Sending,
+    /// Where they are received.
+    Receiving,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sending => "sending",
+            Self::Receiving => "receiving",
+        })
+    }
+}
 
 /// What the machine and its reports may ask of any queue or wire.
 pub trait Channel {
-    /// Its name.
-    fn name(&self) -> &str;
-    /// The unit that sends into it, and the one that receives.
-    fn ends(&self) -> (UnitId, UnitId);
+    /// Its path.
+    fn path(&self) -> &str;
+    /// The unit that sends into it, and the one that receives, as far as they are known.
+    fn ends(&self) -> (Option<UnitId>, Option<UnitId>);
+    /// How it carries items.
+    fn carrier(&self) -> Carrier;
+    /// The type of its items.
+    fn item(&self) -> &'static str;
     /// Items in it, and how many it can hold.
     fn fill(&self) -> (usize, usize);
-    /// Digest of all that was pushed.
+    /// Digest of all that was sent.
     fn digest(&self) -> u64;
     /// The faults that can be armed here.
     fn fault_kinds(&self) -> &'static [FaultKind];
     /// Arms a fault.
-    fn arm(&mut self, armed: Armed, wakes: &Wakes);
+    fn arm(&self, armed: Armed);
     /// The faults that were armed here, and what became of them.
     fn armed(&self) -> Vec<Armed>;
-    /// Sends each push to `probe` from now on.
-    fn listen(&mut self, probe: Probe);
+    /// Tells `probe` of each item from now on.
+    fn listen(&self, probe: Probe);
+}
+
+/// A type's name without its modules.
+pub(super) fn short_name<T>() -> &'static str {
+    let name = std::any::type_name::<T>();
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// Where a channel lies: its path, the units at its ends, and the board that wakes them.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub path: String,
+    sender: Cell<UnitId>,
+    receiver: Cell<UnitId>,
+    pub board: Rc<Board>,
+}
+
+impl Link {
+    pub const fn new(path: String, board: Rc<Board>) -> Self {
+        Self { path, sender: Cell::new(UnitId::NONE), receiver: Cell::new(UnitId::NONE), board }
+    }
+
+    /// The unit at an end is this one.
+    pub fn attach(&self, side: Side, unit: UnitId) {
+        match side {
+            Side::Sending => self.sender.set(unit),
+            Side::Receiving => self.receiver.set(unit),
+        }
+    }
+
+    pub fn ends(&self) -> (Option<UnitId>, Option<UnitId>) {
+        let known = |unit: UnitId| Some(unit).filter(|&unit| unit != UnitId::NONE);
+        (known(self.sender.get()), known(self.receiver.get()))
+    }
+
+    #[inline(always)]
+    pub fn touch_sender(&self) {
+        self.board.touch(self.sender.get());
+    }
+
+    #[inline(always)]
+    pub fn touch_receiver(&self) {
+        self.board.touch(self.receiver.get());
+    }
+
+    #[inline(always)]
+    pub fn touch_receiver_at(&self, date: Femtos) {
+        self.board.touch_at(self.receiver.get(), date);
+    }
 }

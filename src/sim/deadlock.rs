@@ -3,7 +3,7 @@
 use super::{
     activity::{Account, Activity},
     channel::Channel,
-    machine::Machine,
+    netlist::Netlist,
     wake::UnitId,
 };
 
@@ -19,12 +19,12 @@ pub struct Wait {
 }
 
 /// The waits of all units that are not idle; those on a cycle of waits come first.
-pub(super) fn waits<M: Machine>(machine: &M, accounts: &[Account]) -> Vec<Wait> {
-    let channels = machine.channels();
-    let edges: Vec<_> = (0..accounts.len()).map(|unit| blocker(UnitId(unit as u8), accounts, &channels)).collect();
+pub(super) fn waits(netlist: &Netlist, accounts: &[Account]) -> Vec<Wait> {
+    let channels: Vec<_> = netlist.channels().collect();
+    let edges: Vec<_> = (0..accounts.len()).map(|unit| blocker(UnitId(unit as u16), accounts, &channels)).collect();
     let mut order: Vec<_> = (0..accounts.len()).filter(|&u| accounts[u].current() != Activity::Idle).collect();
     order.sort_by_key(|&unit| !on_cycle(unit, &edges));
-    let units = machine.units();
+    let units = netlist.units();
     order
         .into_iter()
         .map(|unit| Wait {
@@ -32,7 +32,7 @@ pub(super) fn waits<M: Machine>(machine: &M, accounts: &[Account]) -> Vec<Wait> 
             state: state(accounts[unit].current()),
             on: edges[unit]
                 .as_ref()
-                .map(|&(other, channel)| (units[other].name.clone(), channels[channel].name().to_owned())),
+                .map(|&(other, channel)| (units[other].name.clone(), channels[channel].path().to_owned())),
         })
         .collect()
 }
@@ -51,6 +51,7 @@ fn blocker(unit: UnitId, accounts: &[Account], channels: &[&dyn Channel]) -> Opt
     let mut best: Option<(u8, usize, usize)> = None;
     for (place, channel) in channels.iter().enumerate() {
         let ((sender, receiver), (items, capacity)) = (channel.ends(), channel.fill());
+        let (Some(sender), Some(receiver)) = (sender, receiver) else { continue };
         let candidate = if sender == unit && items >= capacity {
             (0, usize::from(receiver.0), place)
         } else if receiver == unit && items == 0 && sender != unit {

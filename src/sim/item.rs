@@ -3,7 +3,7 @@
 use super::fault::{FaultKind, Flip};
 
 /// Something that travels through queues and wires.
-pub trait Item: Clone {
+pub trait Item: Clone + 'static {
     /// The faults that can befall one in passing.
     const FAULTS: &'static [FaultKind] = &[FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 

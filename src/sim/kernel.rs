@@ -7,13 +7,16 @@ mod every_cycle;
 
 use super::{
     activity::{Account, Activity},
+    agenda::Agenda,
+    board::Board,
     clock::{Clock, Now},
     deadlock::{Wait, waits},
-    machine::{Machine, UnitInfo},
-    wake::{MOST_UNITS, UnitId, Wake},
+    netlist::{Netlist, NetlistError, UnitInfo},
+    wake::Wake,
 };
 use crate::units::Femtos;
 use serde::Serialize;
+use std::rc::Rc;
 use thiserror::Error;
 
 /// Which kernel drives the machine.
@@ -49,6 +52,9 @@ pub enum Control {
 /// Why a simulation ended without finishing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SimulationError {
+    /// The netlist is no machine.
+    #[error(transparent)]
+    Netlist(#[from] NetlistError),
     /// Nothing can run any more, and work is left.
     #[error("deadlock at {} ps: {}", at.picos(), describe(waits))]
     Deadlock {
@@ -95,69 +101,93 @@ pub struct Run {
     pub accounts: Vec<Account>,
 }
 
+/// Who looks at a run from outside.
+pub trait Observer {
+    /// Asked now and then, with the simulated time, whether to go on.
+    fn at(&mut self, time: Femtos) -> Control;
+
+    /// Something has begun or come to its end that reports tell apart; all units have run that are due at this instant, and `accounts` are up to it.
+    fn milestone(&mut self, _netlist: &mut Netlist, _accounts: Vec<Account>) {}
+}
+
+impl<F: FnMut(Femtos) -> Control> Observer for F {
+    fn at(&mut self, time: Femtos) -> Control {
+        self(time)
+    }
+}
+
 /// Ticks between two looks at the observer.
 const OBSERVE_EVERY: u64 = 1 << 16;
 
-/// What the kernel keeps of a unit.
+/// What the kernel keeps of a unit, beside the date of its next tick.
 #[derive(Debug, Clone)]
 struct Schedule {
     clock: Clock,
-    /// Edge of its next tick, whose date is in `Driver::next`.
+    /// Edge of its next tick.
     cycle: u64,
     /// What it said last that it is, and until when it is busy before.
     activity: Activity,
     busy_until: u64,
+    /// Whether a change on a port wakes it.
+    listens: bool,
+    /// Whether it will do work by itself.
+    foreground: bool,
+    /// Whether its ports have changed at an instant at which it was still to run.
+    changed: bool,
 }
 
-struct Driver<'m, M> {
-    machine: &'m mut M,
-    /// Date of each unit's next tick.
-    next: Vec<Femtos>,
+struct Driver<'m> {
+    netlist: &'m mut Netlist,
+    board: Rc<Board>,
+    agenda: Agenda,
     units: Vec<Schedule>,
-    /// Units that a change on a port wakes.
-    listens: u64,
+    accounts: Vec<Account>,
     /// Units that will do work by themselves.
-    foreground: u64,
-    /// Units whose ports have changed at an instant at which they are still to run.
-    deferred: u64,
+    foreground: usize,
     ticks: u64,
     /// So many ticks before the next look at the observer.
     observe_at: u64,
     random: Option<u64>,
-    /// The clocks of units and meters.
+    /// The clocks of units and of their parts.
     clocks: Vec<Clock>,
 }
 
-/// Runs `machine` until its work is done. `observer` is asked now and then, with the simulated time, whether to go on.
+/// Runs a machine until its work is done.
 ///
 /// # Errors
-/// [`SimulationError`] if the work cannot be finished.
-pub fn run<M: Machine>(
-    machine: &mut M,
+/// [`SimulationError`] if the work cannot be finished, or the netlist is no machine.
+pub fn run(
+    netlist: &mut Netlist,
     kernel: Kernel,
     order: Order,
-    observer: &mut dyn FnMut(Femtos) -> Control,
+    observer: &mut dyn Observer,
 ) -> Result<Run, SimulationError> {
-    let schedule = |unit: &UnitInfo| Schedule { clock: unit.clock, cycle: 0, activity: Activity::Idle, busy_until: 0 };
-    let units: Vec<_> = machine.units().iter().map(schedule).collect();
+    netlist.check()?;
+    let schedule = |unit: &UnitInfo| Schedule {
+        clock: unit.clock,
+        cycle: 0,
+        activity: Activity::Idle,
+        busy_until: 0,
+        listens: false,
+        foreground: true,
+        changed: false,
+    };
+    let units: Vec<_> = netlist.units().iter().map(schedule).collect();
     let count = units.len();
-    assert!((1..=MOST_UNITS).contains(&count), "a machine has 1 to {MOST_UNITS} units");
-    let clocks: Vec<_> = machine.units().iter().chain(machine.meters()).map(|unit| unit.clock).collect();
-    machine.wakes().open_accounts(clocks.len());
     let mut driver = Driver {
-        machine,
-        next: vec![Femtos(0); count],
+        board: netlist.board(),
+        agenda: Agenda::new(count),
         units,
-        listens: 0,
-        foreground: u64::MAX >> (MOST_UNITS - count),
-        deferred: 0,
+        accounts: vec![Account::default(); count],
+        foreground: count,
         ticks: 0,
         observe_at: OBSERVE_EVERY,
         random: match order {
             Order::Ascending => None,
             Order::Shuffled(seed) => Some(seed | 1),
         },
-        clocks,
+        clocks: netlist.accounts().iter().map(|unit| unit.clock).collect(),
+        netlist,
     };
     let end = match kernel {
         Kernel::Skip => driver.skip(observer)?,
@@ -167,8 +197,8 @@ pub fn run<M: Machine>(
     Ok(Run { end, ticks: driver.ticks, accounts })
 }
 
-impl<M: Machine> Driver<'_, M> {
-    fn skip(&mut self, observer: &mut dyn FnMut(Femtos) -> Control) -> Result<Femtos, SimulationError> {
+impl Driver<'_> {
+    fn skip(&mut self, observer: &mut dyn Observer) -> Result<Femtos, SimulationError> {
         let (mut at, mut unit) = self.earliest();
         loop {
             self.run_unit(unit, at);
@@ -178,12 +208,11 @@ impl<M: Machine> Driver<'_, M> {
                 continue;
             }
             // All units that were due at this instant have run.
-            if self.machine.milestone() {
+            if self.board.take_milestone() {
                 self.catch_up(at);
-                let accounts = self.accounts_at(at);
-                self.machine.keep(accounts);
+                observer.milestone(self.netlist, self.accounts_at(at));
             }
-            if self.machine.finished() {
+            if self.board.stopped() {
                 self.catch_up(at);
                 return self.ended(at);
             }
@@ -200,12 +229,12 @@ impl<M: Machine> Driver<'_, M> {
 
     /// All work is done, or a fault makes going on senseless.
     fn ended(&self, at: Femtos) -> Result<Femtos, SimulationError> {
-        self.machine.fault().map_or(Ok(at), |what| Err(SimulationError::Fault { at, what }))
+        self.board.fatal().map_or(Ok(at), |what| Err(SimulationError::Fault { at, what }))
     }
 
     /// The accounts with every cycle up to `end` charged.
     fn accounts_at(&self, end: Femtos) -> Vec<Account> {
-        let mut accounts = self.machine.wakes().accounts();
+        let mut accounts: Vec<_> = self.accounts.iter().cloned().chain(self.netlist.metered()).collect();
         for (account, clock) in accounts.iter_mut().zip(&self.clocks) {
             account.settle(clock.first_after(end));
         }
@@ -214,44 +243,35 @@ impl<M: Machine> Driver<'_, M> {
 
     /// Asks the observer now and then.
     #[inline]
-    fn observe(&mut self, at: Femtos, observer: &mut dyn FnMut(Femtos) -> Control) -> Result<(), SimulationError> {
+    fn observe(&mut self, at: Femtos, observer: &mut dyn Observer) -> Result<(), SimulationError> {
         if self.ticks < self.observe_at {
             return Ok(());
         }
         self.observe_at = self.ticks + OBSERVE_EVERY;
-        match observer(at) {
+        match observer.at(at) {
             Control::Continue => Ok(()),
             Control::Stop => Err(SimulationError::Stopped { at }),
         }
     }
 
     /// The earliest date and a unit that is due then.
-    #[inline]
+    #[inline(always)]
     fn earliest(&mut self) -> (Femtos, usize) {
-        let (mut date, mut unit) = (Femtos::MAX, 0);
-        for (place, &next) in self.next.iter().enumerate() {
-            let earlier = next < date;
-            date = if earlier { next } else { date };
-            unit = if earlier { place } else { unit };
+        let (date, unit) = self.agenda.earliest();
+        if self.random.is_none() {
+            return (date, unit);
         }
-        if self.random.is_some() {
-            let due = |place: &usize| self.next[*place] == date;
-            let due = (0..self.next.len()).filter(due).fold(0, |due, place| due | 1 << place);
-            unit = self.any_of(due);
-        }
-        (date, unit)
+        let due: Vec<_> = self.agenda.due(date).collect();
+        (date, self.any_of(&due))
     }
 
-    /// One of the units of a bit mask, at random.
-    fn any_of(&mut self, mut due: u64) -> usize {
+    /// One of some units, at random.
+    fn any_of(&mut self, due: &[usize]) -> usize {
         let Some(state) = &mut self.random else { return 0 };
         *state ^= *state << 13;
         *state ^= *state >> 7;
         *state ^= *state << 17;
-        for _ in 0..*state % u64::from(due.count_ones()) {
-            due &= due - 1;
-        }
-        due.trailing_zeros() as usize
+        due[(*state % due.len() as u64) as usize]
     }
 
     /// Lets units take what they have deferred, as at their last edges up to `at`, at which all others have run. It is not a tick: when they run
@@ -259,7 +279,7 @@ impl<M: Machine> Driver<'_, M> {
     fn catch_up(&mut self, at: Femtos) {
         for (unit, schedule) in self.units.iter().enumerate() {
             let cycle = schedule.clock.first_after(at) - 1;
-            self.machine.catch_up(UnitId(unit as u8), Now { cycle, time: schedule.clock.edge(cycle) });
+            self.netlist.catch_up(unit, Now { cycle, time: schedule.clock.edge(cycle) });
         }
     }
 
@@ -267,19 +287,20 @@ impl<M: Machine> Driver<'_, M> {
     #[inline(always)]
     fn run_unit(&mut self, unit: usize, at: Femtos) {
         let cycle = self.units[unit].cycle;
-        let wake = self.machine.tick(UnitId(unit as u8), Now { cycle, time: at });
+        let wake = self.netlist.tick(unit, Now { cycle, time: at });
         self.note(unit, cycle, &wake);
         let schedule = &mut self.units[unit];
         let next = wake.at.max(cycle + 1);
         schedule.cycle = next;
-        self.next[unit] = if next == Wake::NEVER { Femtos::MAX } else { schedule.clock.edge(next) };
-        let bit = 1u64 << unit;
-        let woken = self.machine.wakes().take_next_edge() | self.deferred & bit;
-        self.deferred &= !bit;
-        if woken != 0 {
-            self.deliver(woken, at);
+        let date = if next == Wake::NEVER { Femtos::MAX } else { schedule.clock.edge(next) };
+        self.agenda.set(unit, date);
+        if std::mem::take(&mut self.units[unit].changed) {
+            self.deliver(unit, at);
         }
-        if self.machine.wakes().any_dated() {
+        while let Some(unit) = self.board.pop_next_edge() {
+            self.deliver(unit, at);
+        }
+        if self.board.any_dated() {
             self.deliver_dated(at);
         }
     }
@@ -291,70 +312,71 @@ impl<M: Machine> Driver<'_, M> {
         let schedule = &mut self.units[unit];
         // Mostly it goes on as it was.
         if wake.activity != schedule.activity || wake.busy_until | schedule.busy_until != 0 {
-            self.machine.wakes().keep(UnitId(unit as u8), cycle, wake.busy_until, wake.activity);
+            self.accounts[unit].charge(cycle, wake.busy_until, wake.activity);
             (schedule.activity, schedule.busy_until) = (wake.activity, wake.busy_until);
         }
-        let bit = 1u64 << unit;
+        schedule.listens = wake.listens;
         let foreground = wake.at != Wake::NEVER && !wake.background;
-        self.foreground = self.foreground & !bit | u64::from(foreground) << unit;
-        self.listens = self.listens & !bit | u64::from(wake.listens) << unit;
+        self.foreground = self.foreground + usize::from(foreground) - usize::from(schedule.foreground);
+        schedule.foreground = foreground;
     }
 
-    /// Brings forward the units whose ports have changed. One that is still to run at this very instant hears of it afterwards, when it
-    /// has said whether it listens; so it does not matter which unit of an instant goes first.
+    /// A unit will do work by itself.
+    #[inline(always)]
+    fn in_foreground(&mut self, unit: usize) {
+        let schedule = &mut self.units[unit];
+        self.foreground += usize::from(!schedule.foreground);
+        schedule.foreground = true;
+    }
+
+    /// Brings forward a unit whose ports have changed. One that is still to run at this very instant hears of it afterwards, when it has said whether
+    /// it listens; so it does not matter which unit of an instant goes first.
     #[inline]
-    fn deliver(&mut self, mut woken: u64, at: Femtos) {
-        while woken != 0 {
-            let unit = woken.trailing_zeros() as usize;
-            let bit = woken & woken.wrapping_neg();
-            woken ^= bit;
-            if self.next[unit] == at {
-                self.deferred |= bit;
-            } else if self.listens & bit != 0 {
-                self.foreground |= bit;
-                let cycle = self.units[unit].clock.first_after(at);
-                bring_forward(&mut self.units[unit], &mut self.next[unit], cycle);
-            }
+    fn deliver(&mut self, unit: usize, at: Femtos) {
+        if self.agenda.of(unit) == at {
+            self.units[unit].changed = true;
+        } else if self.units[unit].listens {
+            self.in_foreground(unit);
+            let cycle = self.units[unit].clock.first_after(at);
+            self.bring_forward(unit, cycle);
         }
     }
 
     /// An arrival on a wire wakes its receiver even if it is deaf to its queues. A receiver that is still to run at this instant sees the
     /// wire itself.
+    #[inline]
     fn deliver_dated(&mut self, at: Femtos) {
-        let Self { machine, units, next, foreground, .. } = self;
-        if machine.wakes().take_look() {
-            for (unit, next) in units.iter_mut().zip(next.iter_mut()).filter(|(_, next)| **next != at) {
-                let cycle = unit.clock.first_after(at);
-                bring_forward(unit, next, cycle);
+        if self.board.take_look() {
+            for unit in (0..self.units.len()).filter(|&unit| self.agenda.of(unit) != at).collect::<Vec<_>>() {
+                let cycle = self.units[unit].clock.first_after(at);
+                self.bring_forward(unit, cycle);
             }
         }
-        machine.wakes().take_dated(|UnitId(unit), date| {
-            let unit = usize::from(unit);
-            if next[unit] == at {
-                return;
+        while let Some((unit, date)) = self.board.pop_dated() {
+            let next = self.agenda.of(unit);
+            if next == at {
+                continue;
             }
-            *foreground |= 1 << unit;
-            if next[unit] <= date {
-                return;
+            self.in_foreground(unit);
+            if next > date {
+                // What comes late wakes at once.
+                let cycle = self.units[unit].clock.first_from(date.max(Femtos(at.0 + 1)));
+                self.bring_forward(unit, cycle);
             }
-            // What comes late wakes at once.
-            let cycle = units[unit].clock.first_from(date.max(Femtos(at.0 + 1)));
-            bring_forward(&mut units[unit], &mut next[unit], cycle);
-        });
+        }
+    }
+
+    #[inline]
+    fn bring_forward(&mut self, unit: usize, cycle: u64) {
+        let schedule = &mut self.units[unit];
+        let date = schedule.clock.edge(cycle);
+        if date < self.agenda.of(unit) {
+            self.agenda.bring_forward(unit, date);
+            schedule.cycle = cycle;
+        }
     }
 
     fn deadlock(&self, at: Femtos) -> SimulationError {
-        let mut accounts = self.machine.wakes().accounts();
-        accounts.truncate(self.units.len());
-        SimulationError::Deadlock { at, waits: waits(self.machine, &accounts) }
-    }
-}
-
-#[inline]
-fn bring_forward(unit: &mut Schedule, next: &mut Femtos, cycle: u64) {
-    let date = unit.clock.edge(cycle);
-    if date < *next {
-        *next = date;
-        unit.cycle = cycle;
+        SimulationError::Deadlock { at, waits: waits(self.netlist, &self.accounts) }
     }
 }

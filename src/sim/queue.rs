@@ -17,118 +17,110 @@
 //! ([`Out::watch_pops`]).
 
 use super::{
-    channel::Channel,
-    dated::Dated,
+    board::Board,
+    channel::{Carrier, Channel, Link, Side, short_name},
     fault::{Armed, FaultKind},
     item::Item,
     probe::Probe,
-    wake::{UnitId, Wakes},
+    transit::{Arrivals, Transit},
+    unit::{End, Ends},
+    wake::UnitId,
     watch::Watch,
 };
 use crate::units::Femtos;
+use std::{cell::Cell, fmt, rc::Rc};
 
-/// A bounded registered queue.
+/// What both ends of a queue reach.
 #[derive(Debug)]
-pub struct Queue<T> {
-    name: String,
-    sender: UnitId,
-    receiver: UnitId,
+pub(super) struct Queue<T> {
+    link: Link,
     capacity: usize,
     /// Whether items may be deferred.
     defers: bool,
     /// With the instants at which they were pushed.
-    items: Dated<T>,
+    items: Transit<T>,
     /// The instant of the latest pop, and how many were popped at it.
-    popped_at: Femtos,
-    popped: usize,
-    pops: u64,
-    wake_at_pops: u64,
-    sender_waits: bool,
+    popped_at: Cell<Femtos>,
+    popped: Cell<usize>,
+    pops: Cell<u64>,
+    wake_at_pops: Cell<u64>,
+    sender_waits: Cell<bool>,
     watch: Watch<T>,
 }
 
+/// Places that a queue has from the first on; a deeper one grows.
+const ROOM: usize = 64;
+
 impl<T: Item> Queue<T> {
-    /// A queue of `capacity` items from `sender` to `receiver`.
-    #[must_use]
-    pub fn new(name: impl Into<String>, sender: UnitId, receiver: UnitId, capacity: usize) -> Self {
-        Self {
-            name: name.into(),
-            sender,
-            receiver,
+    /// A queue of `capacity` items; with `defers` for [deferrable](Out::push_deferrable) items too.
+    pub fn new(path: String, capacity: usize, defers: bool, board: Rc<Board>) -> Rc<Self> {
+        Rc::new(Self {
+            link: Link::new(path, board),
             capacity,
-            defers: false,
-            items: Dated::with_room(capacity.min(64)),
-            popped_at: Femtos::MAX,
-            popped: 0,
-            pops: 0,
-            wake_at_pops: u64::MAX,
-            sender_waits: false,
+            defers,
+            items: Transit::with_room(capacity.min(ROOM)),
+            popped_at: Cell::new(Femtos::MAX),
+            popped: Cell::new(0),
+            pops: Cell::new(0),
+            wake_at_pops: Cell::new(u64::MAX),
+            sender_waits: Cell::new(false),
             watch: Watch::default(),
-        }
+        })
     }
 
-    /// The same, for [deferrable](Out::push_deferrable) items too.
-    #[must_use]
-    pub const fn deferring(mut self) -> Self {
-        self.defers = true;
-        self
-    }
-
-    /// The sending end, at an instant.
-    #[inline]
-    pub fn output<'a>(&'a mut self, now: Femtos, wakes: &'a Wakes) -> Out<'a, T> {
-        Out { queue: self, now, wakes }
-    }
-
-    /// The receiving end, at an instant.
-    #[inline]
-    pub fn input<'a>(&'a mut self, now: Femtos, wakes: &'a Wakes) -> In<'a, T> {
-        In { queue: self, now, wakes }
-    }
-
-    /// Whether nothing is in it, not even what is not yet visible.
-    #[inline]
-    #[must_use]
-    pub fn is_vacant(&self) -> bool {
-        self.items.is_empty()
-    }
-
-    /// The item `place` behind the oldest, if the receiver sees it at `now`.
-    #[must_use]
-    pub fn visible_at(&self, now: Femtos, place: usize) -> Option<&T> {
-        self.items.get(place).filter(|(pushed, _)| *pushed < now).map(|(_, item)| item)
+    /// Its two ends.
+    pub fn ends(queue: &Rc<Self>) -> (Out<T>, In<T>) {
+        let arrivals = Arrivals::with_room(queue.capacity.min(ROOM));
+        (Out { queue: Rc::clone(queue) }, In { queue: Rc::clone(queue), arrivals })
     }
 
     #[inline]
     fn occupied(&self, now: Femtos) -> usize {
-        self.items.len() + if self.popped_at == now { self.popped } else { 0 }
-    }
-
-    #[inline]
-    fn shows(&self, now: Femtos) -> bool {
-        self.items.first_date() < now
+        self.items.len() + if self.popped_at.get() == now { self.popped.get() } else { 0 }
     }
 
     #[inline(always)]
-    fn append(&mut self, now: Femtos, item: T) {
+    fn append(&self, now: Femtos, item: T) {
         self.watch.digest(now, &item);
         self.items.push(now, item);
     }
 
     #[cold]
-    fn append_watched(&mut self, now: Femtos, item: T, wakes: &Wakes) {
-        for item in self.watch.pass(item, now, wakes) {
+    fn append_watched(&self, now: Femtos, item: T) {
+        for item in self.watch.pass(item, now, &self.link.board) {
             self.append(now, item);
+        }
+    }
+
+    #[inline(always)]
+    fn note_pop(&self, now: Femtos) {
+        if self.popped_at.get() == now {
+            self.popped.set(self.popped.get() + 1);
+        } else {
+            self.popped_at.set(now);
+            self.popped.set(1);
+        }
+        self.pops.set(self.pops.get() + 1);
+        if self.sender_waits.get() || self.pops.get() >= self.wake_at_pops.get() {
+            self.sender_waits.set(false);
+            self.wake_at_pops.set(u64::MAX);
+            self.link.touch_sender();
         }
     }
 }
 
 impl<T: Item> Channel for Queue<T> {
-    fn name(&self) -> &str {
-        &self.name
+    fn path(&self) -> &str {
+        &self.link.path
     }
-    fn ends(&self) -> (UnitId, UnitId) {
-        (self.sender, self.receiver)
+    fn ends(&self) -> (Option<UnitId>, Option<UnitId>) {
+        self.link.ends()
+    }
+    fn carrier(&self) -> Carrier {
+        Carrier::Queue { depth: self.capacity }
+    }
+    fn item(&self) -> &'static str {
+        short_name::<T>()
     }
     fn fill(&self) -> (usize, usize) {
         (self.items.len(), self.capacity)
@@ -139,51 +131,43 @@ impl<T: Item> Channel for Queue<T> {
     fn fault_kinds(&self) -> &'static [FaultKind] {
         T::FAULTS
     }
-    fn arm(&mut self, armed: Armed, wakes: &Wakes) {
+    fn arm(&self, armed: Armed) {
         if self.defers {
             // What is deferred comes after its instant, and a fault strikes when it comes.
-            wakes.defer_nothing();
+            self.link.board.defer_nothing();
         }
         self.watch.arm(armed);
     }
     fn armed(&self) -> Vec<Armed> {
         self.watch.armed()
     }
-    fn listen(&mut self, probe: Probe) {
+    fn listen(&self, probe: Probe) {
         self.watch.listen(probe);
     }
 }
 
-/// The sending end of a queue at one instant.
-#[derive(Debug)]
-pub struct Out<'a, T> {
-    queue: &'a mut Queue<T>,
-    now: Femtos,
-    wakes: &'a Wakes,
+/// The sending end of a queue.
+pub struct Out<T> {
+    queue: Rc<Queue<T>>,
 }
 
-impl<T: Item> Out<'_, T> {
-    /// The instant.
-    #[must_use]
-    pub const fn now(&self) -> Femtos {
-        self.now
-    }
-
+impl<T: Item> Out<T> {
     /// Whether one more item fits. If not, the sender is woken when there is room.
     #[inline]
-    pub fn has_room(&mut self) -> bool {
-        self.room(1) > 0
+    pub fn has_room(&mut self, now: Femtos) -> bool {
+        self.room(now, 1) > 0
     }
 
     /// How many items fit. If fewer than `wanted` do, the sender is woken when there is more room.
     #[inline]
-    pub fn room(&mut self, wanted: usize) -> usize {
-        let room = self.queue.capacity.saturating_sub(self.queue.occupied(self.now));
+    pub fn room(&mut self, now: Femtos, wanted: usize) -> usize {
+        let queue = &*self.queue;
+        let room = queue.capacity.saturating_sub(queue.occupied(now));
         if room < wanted {
-            self.queue.sender_waits = true;
+            queue.sender_waits.set(true);
             // Room that the receiver has made at this very instant is there at the next edge.
-            if self.queue.popped_at == self.now {
-                self.wakes.touch(self.queue.sender);
+            if queue.popped_at.get() == now {
+                queue.link.touch_sender();
             }
         }
         room
@@ -191,157 +175,203 @@ impl<T: Item> Out<'_, T> {
 
     /// Pushes an item. The sender has made sure that there is room.
     #[inline(always)]
-    pub fn push(&mut self, item: T) {
-        self.put(item);
-        self.wakes.touch(self.queue.receiver);
+    pub fn push(&mut self, now: Femtos, item: T) {
+        self.put(now, item);
+        self.queue.link.touch_receiver();
     }
 
     /// Pushes an item that changes nothing for the receiver until another one comes: it does not wake it. Nobody may wait for its pop.
     #[inline(always)]
-    pub fn push_deferrable(&mut self, item: T) {
-        self.put(item);
-        debug_assert!(self.queue.defers, "{} defers nothing", self.queue.name);
-        if self.wakes.defers_nothing() {
-            self.wakes.touch(self.queue.receiver);
+    pub fn push_deferrable(&mut self, now: Femtos, item: T) {
+        self.put(now, item);
+        let Queue { link, defers, .. } = &*self.queue;
+        debug_assert!(defers, "{} defers nothing", link.path);
+        if link.board.defers_nothing() {
+            link.touch_receiver();
         }
     }
 
     #[inline(always)]
-    fn put(&mut self, item: T) {
-        let queue = &mut *self.queue;
+    fn put(&self, now: Femtos, item: T) {
+        let queue = &*self.queue;
         if queue.watch.passes() {
-            queue.append_watched(self.now, item, self.wakes);
+            queue.append_watched(now, item);
         } else {
-            debug_assert!(queue.occupied(self.now) < queue.capacity, "{} is full", queue.name);
-            queue.append(self.now, item);
+            debug_assert!(queue.occupied(now) < queue.capacity, "{} is full", queue.link.path);
+            queue.append(now, item);
         }
     }
 
     /// How many items the receiver has popped, as visible now.
     #[inline]
     #[must_use]
-    pub fn pops(&self) -> u64 {
-        self.queue.pops - if self.queue.popped_at == self.now { self.queue.popped as u64 } else { 0 }
+    pub fn pops(&self, now: Femtos) -> u64 {
+        let queue = &*self.queue;
+        queue.pops.get() - if queue.popped_at.get() == now { queue.popped.get() as u64 } else { 0 }
     }
 
     /// Asks to be woken once the receiver has popped `pops` items in all.
     #[inline]
     pub fn watch_pops(&mut self, pops: u64) {
-        self.queue.wake_at_pops = pops;
-        if self.queue.pops >= pops {
-            self.wakes.touch(self.queue.sender);
+        self.queue.wake_at_pops.set(pops);
+        if self.queue.pops.get() >= pops {
+            self.queue.link.touch_sender();
         }
     }
 }
 
-/// The receiving end of a queue at one instant.
-#[derive(Debug)]
-pub struct In<'a, T> {
-    queue: &'a mut Queue<T>,
-    now: Femtos,
-    wakes: &'a Wakes,
+/// The receiving end of a queue.
+pub struct In<T> {
+    queue: Rc<Queue<T>>,
+    arrivals: Arrivals<T>,
 }
 
-impl<T: Item> In<'_, T> {
+impl<T: Item> In<T> {
     /// The oldest visible item.
     #[inline]
-    #[must_use]
-    pub fn peek(&self) -> Option<&T> {
-        self.peek_at(0)
+    pub fn peek(&mut self, now: Femtos) -> Option<&T> {
+        self.peek_at(now, 0)
     }
 
     /// The item `place` behind the oldest, if it is visible.
     #[inline]
-    #[must_use]
-    pub fn peek_at(&self, place: usize) -> Option<&T> {
-        self.queue.visible_at(self.now, place)
+    pub fn peek_at(&mut self, now: Femtos, place: usize) -> Option<&T> {
+        let item = self.arrivals.get(&self.queue.items, place);
+        item.filter(|(pushed, _)| *pushed < now).map(|(_, item)| item)
     }
 
     /// Whether nothing is visible.
     #[inline]
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        !self.queue.shows(self.now)
+    pub fn is_empty(&self, now: Femtos) -> bool {
+        self.queue.items.first_date() >= now
+    }
+
+    /// Whether nothing is in it, not even what is not yet visible.
+    #[inline]
+    #[must_use]
+    pub fn is_vacant(&self) -> bool {
+        self.queue.items.is_empty()
     }
 
     /// Takes the oldest visible item.
     #[inline]
-    pub fn pop(&mut self) -> Option<T> {
-        if self.is_empty() {
+    pub fn pop(&mut self, now: Femtos) -> Option<T> {
+        if self.is_empty(now) {
             return None;
         }
-        self.note_pop();
-        self.queue.items.pop()
+        self.queue.note_pop(now);
+        self.arrivals.pop(&self.queue.items).map(|(_, item)| item)
     }
+}
 
-    #[inline(always)]
-    fn note_pop(&mut self) {
-        let queue = &mut *self.queue;
-        if queue.popped_at == self.now {
-            queue.popped += 1;
-        } else {
-            queue.popped_at = self.now;
-            queue.popped = 1;
-        }
-        queue.pops += 1;
-        if queue.sender_waits || queue.pops >= queue.wake_at_pops {
-            queue.sender_waits = false;
-            queue.wake_at_pops = u64::MAX;
-            self.wakes.touch(queue.sender);
-        }
+impl<T: Item> Ends for Out<T> {
+    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
+        visit(self);
+    }
+}
+
+impl<T: Item> End for Out<T> {
+    fn attach(&self, unit: UnitId) {
+        self.queue.link.attach(Side::Sending, unit);
+    }
+}
+
+impl<T: Item> Ends for In<T> {
+    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
+        visit(self);
+    }
+}
+
+impl<T: Item> End for In<T> {
+    fn attach(&self, unit: UnitId) {
+        self.queue.link.attach(Side::Receiving, unit);
+    }
+}
+
+impl<T> fmt::Debug for Out<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Out({})", self.queue.link.path)
+    }
+}
+
+impl<T> fmt::Debug for In<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "In({})", self.queue.link.path)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sim::{Effect, Injection};
 
-    fn queue(capacity: usize) -> Queue<u64> {
-        Queue::new("q", UnitId(0), UnitId(1), capacity)
+    struct Bench {
+        board: Rc<Board>,
+        queue: Rc<Queue<u64>>,
+        out: Out<u64>,
+        input: In<u64>,
+    }
+
+    /// A queue between units 0 and 1.
+    fn bench(capacity: usize) -> Bench {
+        let board = Rc::new(Board::default());
+        let queue = Queue::new("q".into(), capacity, false, Rc::clone(&board));
+        let (out, input) = Queue::ends(&queue);
+        out.attach(UnitId(0));
+        input.attach(UnitId(1));
+        Bench { board, queue, out, input }
+    }
+
+    impl Bench {
+        fn woken(&self) -> Vec<usize> {
+            std::iter::from_fn(|| self.board.pop_next_edge()).collect()
+        }
     }
 
     #[test]
     fn a_push_is_visible_strictly_after_its_instant() {
-        let (mut q, wakes) = (queue(2), Wakes::default());
-        q.output(Femtos(10), &wakes).push(7);
-        assert!(q.input(Femtos(10), &wakes).peek().is_none());
-        assert_eq!(q.input(Femtos(11), &wakes).pop(), Some(7));
-        assert_eq!(wakes.take_next_edge(), 0b10);
+        let mut q = bench(2);
+        q.out.push(Femtos(10), 7);
+        assert!(q.input.peek(Femtos(10)).is_none());
+        assert_eq!(q.input.peek(Femtos(11)), Some(&7));
+        assert_eq!(q.input.peek_at(Femtos(11), 1), None);
+        assert_eq!(q.input.pop(Femtos(11)), Some(7));
+        assert_eq!(q.woken(), [1]);
     }
 
     #[test]
     fn room_from_a_pop_is_visible_strictly_after_its_instant() {
-        let (mut q, wakes) = (queue(1), Wakes::default());
-        q.output(Femtos(1), &wakes).push(7);
-        assert_eq!(q.input(Femtos(5), &wakes).pop(), Some(7));
-        assert!(!q.output(Femtos(5), &wakes).has_room());
-        assert!(q.output(Femtos(6), &wakes).has_room());
+        let mut q = bench(1);
+        q.out.push(Femtos(1), 7);
+        assert_eq!(q.input.pop(Femtos(5)), Some(7));
+        assert!(!q.out.has_room(Femtos(5)));
+        assert!(q.out.has_room(Femtos(6)));
     }
 
     #[test]
     fn only_a_sender_that_found_the_queue_full_is_woken_by_a_pop() {
-        let (mut q, wakes) = (queue(1), Wakes::default());
-        q.output(Femtos(1), &wakes).push(7);
-        assert!(!q.output(Femtos(2), &wakes).has_room());
-        wakes.take_next_edge();
-        q.input(Femtos(3), &wakes).pop();
-        assert_eq!(wakes.take_next_edge(), 0b01);
-        q.output(Femtos(4), &wakes).push(8);
-        wakes.take_next_edge();
-        q.input(Femtos(5), &wakes).pop();
-        assert_eq!(wakes.take_next_edge(), 0);
+        let mut q = bench(1);
+        q.out.push(Femtos(1), 7);
+        assert!(!q.out.has_room(Femtos(2)));
+        q.woken();
+        q.input.pop(Femtos(3));
+        assert_eq!(q.woken(), [0]);
+        q.out.push(Femtos(4), 8);
+        q.woken();
+        q.input.pop(Femtos(5));
+        assert!(q.woken().is_empty());
     }
 
     #[test]
     fn an_armed_fault_strikes_at_its_passage_only() {
-        let (mut q, wakes) = (queue(8), Wakes::default());
-        let injection = super::super::fault::Injection { place: "q".into(), kind: FaultKind::Drop, passage: 2 };
-        q.arm(Armed::new(&injection, 0, 0), &wakes);
+        let mut q = bench(8);
+        let injection = Injection { place: "q".into(), kind: FaultKind::Drop, passage: 2 };
+        q.queue.arm(Armed::new(&injection, 0, 0));
         for n in 1..=3 {
-            q.output(Femtos(n), &wakes).push(n);
+            q.out.push(Femtos(n), n);
         }
-        let mut input = q.input(Femtos(9), &wakes);
-        assert_eq!((input.pop(), input.pop(), input.pop()), (Some(1), Some(3), None));
-        assert!(matches!(q.armed()[0].effect(), crate::sim::Effect::Struck { .. }));
+        assert_eq!([0, 1, 2].map(|_| q.input.pop(Femtos(9))), [Some(1), Some(3), None]);
+        assert!(matches!(q.queue.armed()[0].effect(), Effect::Struck { .. }));
     }
 }

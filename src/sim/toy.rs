@@ -1,8 +1,16 @@
-//! A toy machine for the kernels' own tests: stages in a ring or a chain, each with its clock, its service time and its queue.
+//! A toy machine for the kernels' own tests: stages in a chain, each with its clock, its service time and its queue.
 
 use super::*;
 use crate::units::{Femtos, Frequency};
 use proptest::prelude::*;
+
+crate::ports! {
+    /// Of a stage.
+    struct StagePorts {
+        input: In<u64>,
+        output: Out<u64>,
+    }
+}
 
 /// A stage that holds one item for `service` cycles and passes it on.
 #[derive(Debug, Clone, Default)]
@@ -11,19 +19,21 @@ struct Stage {
     holds: Option<(u64, u64)>,
 }
 
-impl Stage {
-    fn tick(&mut self, now: Now, mut input: In<'_, u64>, mut output: Out<'_, u64>) -> Wake {
+impl Unit for Stage {
+    type Ports = StagePorts;
+
+    fn tick(&mut self, now: Now, ports: &mut StagePorts) -> Wake {
         if let Some((done, item)) = self.holds {
             if done > now.cycle {
                 return Wake::at(done, Activity::Busy);
             }
-            if !output.has_room() {
+            if !ports.output.has_room(now.time) {
                 return Wake::on_port(Activity::Stall(Stall::LinkBusy));
             }
-            output.push(item);
+            ports.output.push(now.time, item);
             self.holds = None;
         }
-        match input.pop() {
+        match ports.input.pop(now.time) {
             Some(item) => {
                 self.holds = Some((now.cycle + self.service, item));
                 Wake::at(now.cycle + self.service, Activity::Busy)
@@ -33,113 +43,102 @@ impl Stage {
     }
 }
 
-/// Unit 0 makes `items` items, the last unit counts them.
-struct Chain {
-    units: Vec<UnitInfo>,
-    stages: Vec<Stage>,
-    queues: Vec<Queue<u64>>,
-    wakes: Wakes,
+/// Makes `items` items.
+struct Source {
     made: u64,
-    counted: u64,
     items: u64,
+}
+
+impl Unit for Source {
+    type Ports = Out<u64>;
+
+    fn tick(&mut self, now: Now, output: &mut Out<u64>) -> Wake {
+        while self.made < self.items {
+            if !output.has_room(now.time) {
+                return Wake::on_port(Activity::Stall(Stall::LinkBusy));
+            }
+            output.push(now.time, self.made);
+            self.made += 1;
+        }
+        Wake::on_port(Activity::Idle)
+    }
+}
+
+crate::ports! {
+    struct SinkPorts {
+        input: In<u64>,
+        signals: Signals,
+    }
+}
+
+/// Counts items, and ends the run with the last.
+struct Sink {
+    left: u64,
     takes: bool,
 }
 
-impl Chain {
-    fn new(stages: &[(u64, u64, usize)], items: u64) -> Self {
-        let count = stages.len() + 2;
-        let clock = |mhz: u64| Clock::new(Frequency(mhz * 1_000_000)).unwrap();
-        let units = (0..count).map(|n| UnitInfo {
-            name: format!("stage{n}"),
-            clock: clock(stages.get(n.wrapping_sub(1)).map_or(1_000, |s| s.0)),
-        });
-        Self {
-            units: units.collect(),
-            stages: stages.iter().map(|s| Stage { service: s.1, holds: None }).collect(),
-            queues: (0..count - 1)
-                .map(|n| {
-                    Queue::new(format!("q{n}"), UnitId(n as u8), UnitId(n as u8 + 1), stages.get(n).map_or(2, |s| s.2))
-                })
-                .collect(),
-            wakes: Wakes::default(),
-            made: 0,
-            counted: 0,
-            items,
-            takes: true,
-        }
-    }
+impl Unit for Sink {
+    type Ports = SinkPorts;
 
-    fn digests(&self) -> Vec<u64> {
-        self.queues.iter().map(Channel::digest).collect()
+    fn tick(&mut self, now: Now, ports: &mut SinkPorts) -> Wake {
+        while self.takes && ports.input.pop(now.time).is_some() {
+            self.left = self.left.saturating_sub(1);
+        }
+        if self.left == 0 {
+            ports.signals.stop();
+        }
+        Wake::on_port(Activity::Idle)
     }
 }
 
-impl Machine for Chain {
-    fn units(&self) -> &[UnitInfo] {
-        &self.units
-    }
-    fn tick(&mut self, unit: UnitId, now: Now) -> Wake {
-        let place = usize::from(unit.0);
-        let last = self.units.len() - 1;
-        if place == 0 {
-            let mut output = self.queues[0].output(now.time, &self.wakes);
-            while self.made < self.items {
-                if !output.has_room() {
-                    return Wake::on_port(Activity::Stall(Stall::LinkBusy));
-                }
-                output.push(self.made);
-                self.made += 1;
-            }
-            return Wake::on_port(Activity::Idle);
-        }
-        if place == last {
-            let mut input = self.queues[last - 1].input(now.time, &self.wakes);
-            while self.takes && input.pop().is_some() {
-                self.counted += 1;
-            }
-            return Wake::on_port(Activity::Idle);
-        }
-        let (before, after) = self.queues.split_at_mut(place);
-        let input = before[place - 1].input(now.time, &self.wakes);
-        self.stages[place - 1].tick(now, input, after[0].output(now.time, &self.wakes))
-    }
-    fn wakes(&self) -> &Wakes {
-        &self.wakes
-    }
-    fn finished(&self) -> bool {
-        self.counted == self.items
-    }
-    fn fault(&self) -> Option<String> {
-        None
-    }
-    fn channels(&self) -> Vec<&dyn Channel> {
-        self.queues.iter().map(|q| q as &dyn Channel).collect()
-    }
+fn clock(mhz: u64) -> Clock {
+    Clock::new(Frequency(mhz * 1_000_000)).unwrap()
 }
 
-fn go(chain: &mut Chain, kernel: Kernel, order: Order) -> Result<Run, SimulationError> {
-    run(chain, kernel, order, &mut |_| Control::Continue)
+/// A chain of stages (clock, service time, depth of the queue before it) between a source of so many items and a sink.
+fn chain(stages: &[(u64, u64, usize)], items: u64, takes: bool) -> Netlist {
+    let mut netlist = Netlist::new();
+    let depth = |place: usize| stages.get(place).map_or(2, |stage| stage.2);
+    let (out, mut input) = netlist.queue("q0", depth(0));
+    netlist.add("stage0", clock(1_000), Source { made: 0, items }, out);
+    for (place, &(mhz, service, _)) in (1..).zip(stages) {
+        let (output, next) = netlist.queue(format!("q{place}"), depth(place));
+        let ports = StagePorts { input, output };
+        netlist.add(format!("stage{place}"), clock(mhz), Stage { service, holds: None }, ports);
+        input = next;
+    }
+    let ports = SinkPorts { input, signals: netlist.signals("sink") };
+    netlist.add(format!("stage{}", stages.len() + 1), clock(1_000), Sink { left: items, takes }, ports);
+    netlist
+}
+
+fn digests(netlist: &Netlist) -> Vec<u64> {
+    netlist.channels().map(Channel::digest).collect()
+}
+
+fn go(netlist: &mut Netlist, kernel: Kernel, order: Order) -> Result<Run, SimulationError> {
+    run(netlist, kernel, order, &mut |_| Control::Continue)
 }
 
 proptest! {
     #[test]
     fn both_kernels_and_any_order_give_the_same_run(
-        stages in prop::collection::vec((1u64..40, 1u64..9, 1usize..4), 1..6),
+        stages in prop::collection::vec((1u64..40, 1u64..9, 1usize..4), 1..100),
         items in 1u64..60,
         seed in any::<u64>(),
     ) {
         let stages: Vec<_> = stages.into_iter().map(|(clock, service, depth)| (clock * 97, service, depth)).collect();
-        let mut reference = Chain::new(&stages, items);
+        let mut reference = chain(&stages, items, true);
         let expected = go(&mut reference, Kernel::EveryCycle, Order::Ascending).unwrap();
         for (kernel, order) in [
             (Kernel::Skip, Order::Ascending),
             (Kernel::Skip, Order::Shuffled(seed)),
             (Kernel::EveryCycle, Order::Shuffled(seed)),
         ] {
-            let mut chain = Chain::new(&stages, items);
+            let mut chain = chain(&stages, items, true);
             let run = go(&mut chain, kernel, order).unwrap();
             prop_assert_eq!(run.end, expected.end);
-            prop_assert_eq!(chain.digests(), reference.digests());
+            prop_assert_eq!(digests(&chain), digests(&reference));
             for (mine, theirs) in run.accounts.iter().zip(&expected.accounts) {
                 prop_assert_eq!(mine, theirs);
             }
@@ -150,7 +149,7 @@ proptest! {
 
 #[test]
 fn a_chain_of_one_stage_takes_its_closed_form() {
-    let mut chain = Chain::new(&[(1_000, 5, 2)], 10);
+    let mut chain = chain(&[(1_000, 5, 2)], 10, true);
     let run = go(&mut chain, Kernel::Skip, Order::Ascending).unwrap();
     // The first item is visible at cycle 1; each is held 5 cycles; the counter sees the last one a cycle later.
     assert_eq!(run.end, Femtos((1 + 10 * 5 + 1) * 1_000_000));
@@ -158,11 +157,17 @@ fn a_chain_of_one_stage_takes_its_closed_form() {
 }
 
 #[test]
+fn a_chain_of_two_hundred_units_takes_its_closed_form() {
+    let mut chain = chain(&[(1_000, 1, 2); 200], 1, true);
+    let run = go(&mut chain, Kernel::Skip, Order::Ascending).unwrap();
+    // A cycle in each queue and one in each stage.
+    assert_eq!(run.end, Femtos((201 + 200) * 1_000_000));
+}
+
+#[test]
 fn a_sink_that_stops_taking_is_a_deadlock_that_names_the_waits() {
     for kernel in [Kernel::Skip, Kernel::EveryCycle] {
-        let mut chain = Chain::new(&[(1_000, 5, 2)], 10);
-        chain.takes = false;
-        let error = go(&mut chain, kernel, Order::Ascending).unwrap_err();
+        let error = go(&mut chain(&[(1_000, 5, 2)], 10, false), kernel, Order::Ascending).unwrap_err();
         let SimulationError::Deadlock { waits, .. } = &error else { panic!("{error}") };
         let on = waits.iter().find(|w| w.unit == "stage1").and_then(|w| w.on.clone());
         assert_eq!(on, Some(("stage2".to_owned(), "q1".to_owned())), "{error}");
@@ -172,25 +177,58 @@ fn a_sink_that_stops_taking_is_a_deadlock_that_names_the_waits() {
 #[test]
 fn a_dropped_item_is_a_deadlock_and_a_duplicate_is_not() {
     for (kind, finishes) in [(FaultKind::Drop, false), (FaultKind::Duplicate, true), (FaultKind::Reorder, true)] {
-        let mut chain = Chain::new(&[(1_000, 5, 2)], 10);
-        chain.queues[0].arm(Armed::new(&Injection { place: "q0".into(), kind, passage: 3 }, 0, 0), &chain.wakes);
+        let mut chain = chain(&[(1_000, 5, 2)], 10, true);
+        let injection = Injection { place: "q0".into(), kind, passage: 3 };
+        assert!(chain.arm(&injection, Armed::new(&injection, 0, 0)));
         assert_eq!(go(&mut chain, Kernel::Skip, Order::Ascending).is_ok(), finishes, "{kind:?}");
+        assert!(matches!(chain.effects()[..], [Effect::Struck { .. }]));
     }
 }
 
 #[test]
 fn the_observer_can_stop_a_run() {
-    let mut chain = Chain::new(&[(1_000, 2, 2)], 1 << 20);
+    let mut chain = chain(&[(1_000, 2, 2)], 1 << 20, true);
     let result = run(&mut chain, Kernel::Skip, Order::Ascending, &mut |_| Control::Stop);
     assert!(matches!(result, Err(SimulationError::Stopped { .. })));
 }
 
 #[test]
 fn a_probe_hears_each_push_once() {
-    let mut chain = Chain::new(&[(1_000, 2, 2)], 10);
+    let mut chain = chain(&[(1_000, 2, 2)], 10, true);
     let recorder = Recorder::default();
-    chain.queues[1].listen(recorder.probe(1));
+    let q1 = chain.channels().find(|channel| channel.path() == "q1").unwrap();
+    q1.listen(recorder.probe(1));
     go(&mut chain, Kernel::Skip, Order::Ascending).unwrap();
     let events = recorder.take();
     assert_eq!(events.iter().map(|e| e.word).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_no_machine_is_refused_with_its_path() {
+    let mut open = chain(&[], 1, true);
+    let (_out, _in) = open.queue::<u64>("left.alone", 2);
+    let error = go(&mut open, Kernel::Skip, Order::Ascending).unwrap_err();
+    assert_eq!(error.to_string(), "nothing holds the sending end of channel `left.alone`: give it to a unit's ports");
+    let mut half = chain(&[], 1, true);
+    let (out, _in) = half.wire::<u64>("half", Femtos(1));
+    half.add("giver", clock(1_000), Giver, out);
+    let error = go(&mut half, Kernel::Skip, Order::Ascending).unwrap_err();
+    assert!(error.to_string().contains("the receiving end of channel `half`"), "{error}");
+    let mut twice = chain(&[], 1, true);
+    let path = "q0".into();
+    let (out, input) = twice.queue("q0", 2);
+    twice.add("again", clock(1_000), Stage::default(), StagePorts { input, output: out });
+    assert_eq!(twice.check(), Err(NetlistError::SamePath { path }));
+    assert_eq!(Netlist::new().check(), Err(NetlistError::Units { count: 0 }));
+}
+
+/// Holds the end of a wire.
+struct Giver;
+
+impl Unit for Giver {
+    type Ports = Tx<u64>;
+
+    fn tick(&mut self, _now: Now, _ports: &mut Tx<u64>) -> Wake {
+        Wake::on_port(Activity::Idle)
+    }
 }

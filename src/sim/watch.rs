@@ -1,84 +1,105 @@
 //! Fault points and probes of a channel. A channel only counts what passes until something is to be done about it.
 
-use super::{digest::Digest, fault::Armed, item::Item, probe::Probe, strikes::Strikes, wake::Wakes};
+use super::{board::Board, digest::Digest, fault::Armed, item::Item, probe::Probe, strikes::Strikes};
 use crate::units::Femtos;
-use std::collections::VecDeque;
+use std::{
+    cell::{Cell, RefCell},
+    collections::VecDeque,
+};
 
 /// The digest of what passes a channel, and who looks at it.
 #[derive(Debug)]
 pub(super) struct Watch<T> {
-    digest: Digest,
-    passages: u64,
+    digest: Cell<Digest>,
+    passages: Cell<u64>,
     /// The passage from which on somebody looks; `u64::MAX` if nobody does.
-    from: u64,
-    strikes: Option<Box<Strikes<T>>>,
+    from: Cell<u64>,
+    lookers: RefCell<Lookers<T>>,
+}
+
+/// Who looks, where somebody does.
+#[derive(Debug)]
+struct Lookers<T> {
+    strikes: Option<Strikes<T>>,
     probe: Option<Probe>,
 }
 
 impl<T> Default for Watch<T> {
     fn default() -> Self {
-        Self { digest: Digest::default(), passages: 0, from: u64::MAX, strikes: None, probe: None }
+        Self {
+            digest: Cell::default(),
+            passages: Cell::new(0),
+            from: Cell::new(u64::MAX),
+            lookers: RefCell::new(Lookers { strikes: None, probe: None }),
+        }
     }
 }
 
 impl<T: Item> Watch<T> {
     /// Counts a passage; says whether somebody looks at it.
     #[inline(always)]
-    pub const fn passes(&mut self) -> bool {
-        self.passages += 1;
-        self.passages >= self.from
+    pub fn passes(&self) -> bool {
+        let passages = self.passages.get() + 1;
+        self.passages.set(passages);
+        passages >= self.from.get()
     }
 
     /// Adds what has passed to the digest.
     #[inline(always)]
-    pub fn digest(&mut self, date: Femtos, item: &T) {
-        self.digest.add(date.0, item.word());
+    pub fn digest(&self, date: Femtos, item: &T) {
+        let mut digest = self.digest.get();
+        digest.add(date.0, item.word());
+        self.digest.set(digest);
     }
 
     /// What comes out when `item` passes at `date`.
-    pub fn pass(&mut self, item: T, date: Femtos, wakes: &Wakes) -> VecDeque<T> {
-        let passed = match &mut self.strikes {
+    pub fn pass(&self, item: T, date: Femtos, board: &Board) -> VecDeque<T> {
+        let mut lookers = self.lookers.borrow_mut();
+        let passed = match &mut lookers.strikes {
             None => VecDeque::from([item]),
             Some(strikes) => {
-                let (passed, struck) = strikes.pass(item, self.passages, date);
+                let (passed, struck) = strikes.pass(item, self.passages.get(), date);
                 if struck {
-                    wakes.defer_nothing();
+                    board.defer_nothing();
                 }
                 passed
             }
         };
-        if let Some(probe) = &self.probe {
+        if let Some(probe) = &lookers.probe {
             passed.iter().for_each(|item| probe.event(date, item.word()));
         }
-        self.look();
+        self.look(&lookers);
         passed
     }
 
     /// Notes from which passage on somebody looks.
-    fn look(&mut self) {
-        let next = self.strikes.as_ref().map_or(u64::MAX, |strikes| strikes.next(self.passages));
-        self.from = if self.probe.is_some() { 0 } else { next };
+    fn look(&self, lookers: &Lookers<T>) {
+        let next = lookers.strikes.as_ref().map_or(u64::MAX, |strikes| strikes.next(self.passages.get()));
+        self.from.set(if lookers.probe.is_some() { 0 } else { next });
     }
 
     /// The digest so far.
     pub const fn value(&self) -> u64 {
-        self.digest.value()
+        self.digest.get().value()
     }
 
     /// Arms a fault.
-    pub fn arm(&mut self, armed: Armed) {
-        self.strikes.get_or_insert_with(|| Box::new(Strikes::new())).arm(armed, self.passages);
-        self.look();
+    pub fn arm(&self, armed: Armed) {
+        let mut lookers = self.lookers.borrow_mut();
+        lookers.strikes.get_or_insert_with(Strikes::new).arm(armed, self.passages.get());
+        self.look(&lookers);
     }
 
     /// The faults that were armed, as they stand.
     pub fn armed(&self) -> Vec<Armed> {
-        self.strikes.as_ref().map_or_else(Vec::new, |strikes| strikes.armed(self.passages))
+        let lookers = self.lookers.borrow();
+        lookers.strikes.as_ref().map_or_else(Vec::new, |strikes| strikes.armed(self.passages.get()))
     }
 
     /// Sends what passes to `probe` from now on.
-    pub fn listen(&mut self, probe: Probe) {
-        self.probe = Some(probe);
-        self.look();
+    pub fn listen(&self, probe: Probe) {
+        let mut lookers = self.lookers.borrow_mut();
+        lookers.probe = Some(probe);
+        self.look(&lookers);
     }
 }

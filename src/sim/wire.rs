@@ -1,9 +1,9 @@
 //! A wire with a flight time: what is sent arrives at a date that the sender knows.
 //!
 //! ```text
-//!             +----------------------+
-//!  send, date |  ~~~~~~ Wire ~~~~~~  | arrive
-//!             +----------------------+
+//!                +----------------------+
+//!  Tx send, date |  ~~~~~~ Wire ~~~~~~  | Rx arrive
+//!                +----------------------+
 //! ```
 //!
 //! | contract | |
@@ -16,16 +16,18 @@
 //! runs.
 
 use super::{
-    channel::Channel,
-    dated::Dated,
+    board::Board,
+    channel::{Carrier, Channel, Link, Side, short_name},
     fault::{Armed, FaultKind},
     item::Item,
     probe::Probe,
-    wake::{UnitId, Wakes},
+    transit::{Arrivals, Transit},
+    unit::{End, Ends},
+    wake::UnitId,
     watch::Watch,
 };
 use crate::units::Femtos;
-use std::collections::VecDeque;
+use std::{cell::Cell, fmt, rc::Rc};
 
 /// What wakes the receiver of a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,104 +35,71 @@ pub enum Sensitivity {
     /// Every item, at its date.
     #[default]
     Every,
-    /// What [can be deferred](Wire::send_deferrable) so long after its date as the wire [allows](Wire::deferring), all else at its date.
+    /// What [can be deferred](Tx::send_deferrable) so long after its date as the wire allows, all else at its date.
     Deferring,
     /// Nothing.
     None,
 }
 
-/// A wire from one unit to another.
+/// What both ends of a wire reach.
 #[derive(Debug)]
-pub struct Wire<T> {
-    name: String,
-    sender: UnitId,
-    receiver: UnitId,
-    items: Dated<T>,
-    last_date: Femtos,
-    sensitivity: Sensitivity,
+pub(super) struct Wire<T> {
+    link: Link,
+    flight: Femtos,
     /// How long what can be deferred is.
     window: Femtos,
+    items: Transit<T>,
+    last_date: Cell<Femtos>,
+    sensitivity: Cell<Sensitivity>,
     /// On a wire that defers: the dates of what cannot be.
-    pressing: VecDeque<Femtos>,
+    pressing: Transit<()>,
     watch: Watch<T>,
 }
 
 impl<T: Item> Wire<T> {
-    /// A wire from `sender` to `receiver`, which every item wakes.
-    #[must_use]
-    pub fn new(name: impl Into<String>, sender: UnitId, receiver: UnitId) -> Self {
-        Self {
-            name: name.into(),
-            sender,
-            receiver,
-            items: Dated::with_room(0),
-            last_date: Femtos(0),
-            sensitivity: Sensitivity::Every,
-            window: Femtos(0),
-            pressing: VecDeque::new(),
-            watch: Watch::default(),
-        }
-    }
-
-    /// The same, on which what can be deferred wakes the receiver `window` after its date.
-    #[must_use]
-    pub fn deferring(self, window: Femtos) -> Self {
+    /// A wire on which nothing arrives sooner than `flight` after what caused it; what can be deferred wakes the receiver `window` after its date.
+    pub fn new(path: String, flight: Femtos, window: Femtos, board: Rc<Board>) -> Rc<Self> {
         let sensitivity = if window > Femtos(0) { Sensitivity::Deferring } else { Sensitivity::Every };
-        Self { window, sensitivity, ..self }
+        Rc::new(Self {
+            link: Link::new(path, board),
+            flight,
+            window,
+            items: Transit::with_room(0),
+            last_date: Cell::new(Femtos(0)),
+            sensitivity: Cell::new(sensitivity),
+            pressing: Transit::with_room(0),
+            watch: Watch::default(),
+        })
     }
 
-    /// From now on the receiver, which is running, is woken so. On a wire that does not defer, [`Sensitivity::Deferring`] is
-    /// [`Sensitivity::Every`].
-    #[inline]
-    pub fn sense(&mut self, sensitivity: Sensitivity) {
-        self.sensitivity = match sensitivity {
-            Sensitivity::Deferring if self.window == Femtos(0) => Sensitivity::Every,
-            other => other,
-        };
+    /// Its two ends.
+    pub fn ends(wire: &Rc<Self>) -> (Tx<T>, Rx<T>) {
+        let (arrivals, pressing) = (Arrivals::with_room(0), Arrivals::with_room(0));
+        (Tx { wire: Rc::clone(wire) }, Rx { wire: Rc::clone(wire), arrivals, pressing })
     }
 
-    /// Sends `item`, which arrives at `date`.
     #[inline(always)]
-    pub fn send(&mut self, date: Femtos, item: T, wakes: &Wakes) {
-        if self.watch.passes() {
-            self.send_watched(date, item, false, wakes);
-        } else {
-            self.put(date, item, false, wakes);
+    fn put(&self, date: Femtos, item: T, deferrable: bool) {
+        let date = date.max(self.last_date.get());
+        self.last_date.set(date);
+        let (first, alone) = (self.items.is_empty(), self.pressing.is_empty());
+        self.watch.digest(date, &item);
+        self.items.push(date, item);
+        if self.window > Femtos(0) && !deferrable {
+            self.pressing.push(date, ());
         }
-    }
-
-    /// Sends `item`, which arrives at `date` and by itself changes nothing that anybody sees before the wire's window has passed.
-    #[inline(always)]
-    pub fn send_deferrable(&mut self, date: Femtos, item: T, wakes: &Wakes) {
-        if self.watch.passes() {
-            self.send_watched(date, item, true, wakes);
-        } else {
-            self.put(date, item, true, wakes);
+        match self.sensitivity.get() {
+            Sensitivity::Every if first => self.link.touch_receiver_at(date),
+            Sensitivity::Deferring if deferrable && first => self.link.touch_receiver_at(self.deferred(date)),
+            Sensitivity::Deferring if !deferrable && alone => self.link.touch_receiver_at(date),
+            _ => {}
         }
     }
 
     #[cold]
-    fn send_watched(&mut self, date: Femtos, item: T, deferrable: bool, wakes: &Wakes) {
-        for item in self.watch.pass(item, date, wakes) {
-            self.put(date, item, deferrable && !wakes.defers_nothing(), wakes);
-        }
-    }
-
-    #[inline(always)]
-    fn put(&mut self, date: Femtos, item: T, deferrable: bool, wakes: &Wakes) {
-        self.last_date = date.max(self.last_date);
-        let (date, first) = (self.last_date, self.items.is_empty());
-        self.watch.digest(date, &item);
-        self.items.push(date, item);
-        let alone = self.pressing.is_empty();
-        if self.window > Femtos(0) && !deferrable {
-            self.pressing.push_back(date);
-        }
-        match self.sensitivity {
-            Sensitivity::Every if first => wakes.touch_at(self.receiver, date),
-            Sensitivity::Deferring if deferrable && first => wakes.touch_at(self.receiver, self.deferred(date)),
-            Sensitivity::Deferring if !deferrable && alone => wakes.touch_at(self.receiver, date),
-            _ => {}
+    fn put_watched(&self, date: Femtos, item: T, deferrable: bool) {
+        for item in self.watch.pass(item, date, &self.link.board) {
+            self.put(date, item, deferrable && !self.link.board.defers_nothing());
         }
     }
 
@@ -138,6 +107,86 @@ impl<T: Item> Wire<T> {
     #[inline]
     const fn deferred(&self, date: Femtos) -> Femtos {
         Femtos(date.0.saturating_add(self.window.0))
+    }
+}
+
+impl<T: Item> Channel for Wire<T> {
+    fn path(&self) -> &str {
+        &self.link.path
+    }
+    fn ends(&self) -> (Option<UnitId>, Option<UnitId>) {
+        self.link.ends()
+    }
+    fn carrier(&self) -> Carrier {
+        Carrier::Wire { flight: self.flight }
+    }
+    fn item(&self) -> &'static str {
+        short_name::<T>()
+    }
+    fn fill(&self) -> (usize, usize) {
+        (self.items.len(), usize::MAX)
+    }
+    fn digest(&self) -> u64 {
+        self.watch.value()
+    }
+    fn fault_kinds(&self) -> &'static [FaultKind] {
+        T::FAULTS
+    }
+    fn arm(&self, armed: Armed) {
+        self.watch.arm(armed);
+    }
+    fn armed(&self) -> Vec<Armed> {
+        self.watch.armed()
+    }
+    fn listen(&self, probe: Probe) {
+        self.watch.listen(probe);
+    }
+}
+
+/// The sending end of a wire.
+pub struct Tx<T> {
+    wire: Rc<Wire<T>>,
+}
+
+impl<T: Item> Tx<T> {
+    /// Sends `item`, which arrives at `date`.
+    #[inline(always)]
+    pub fn send(&mut self, date: Femtos, item: T) {
+        self.pass(date, item, false);
+    }
+
+    /// Sends `item`, which arrives at `date` and by itself changes nothing that anybody sees before the wire's window has passed.
+    #[inline(always)]
+    pub fn send_deferrable(&mut self, date: Femtos, item: T) {
+        self.pass(date, item, true);
+    }
+
+    #[inline(always)]
+    fn pass(&self, date: Femtos, item: T, deferrable: bool) {
+        if self.wire.watch.passes() {
+            self.wire.put_watched(date, item, deferrable);
+        } else {
+            self.wire.put(date, item, deferrable);
+        }
+    }
+}
+
+/// The receiving end of a wire.
+pub struct Rx<T> {
+    wire: Rc<Wire<T>>,
+    arrivals: Arrivals<T>,
+    pressing: Arrivals<()>,
+}
+
+impl<T: Item> Rx<T> {
+    /// From now on the receiver, which is running, is woken so. On a wire that does not defer, [`Sensitivity::Deferring`] is
+    /// [`Sensitivity::Every`].
+    #[inline]
+    pub fn sense(&mut self, sensitivity: Sensitivity) {
+        self.wire.sensitivity.set(match sensitivity {
+            Sensitivity::Deferring if self.wire.window == Femtos(0) => Sensitivity::Every,
+            other => other,
+        });
     }
 
     /// Takes the oldest item that has arrived.
@@ -149,68 +198,76 @@ impl<T: Item> Wire<T> {
     /// Takes the oldest item that has arrived, with its date.
     #[inline]
     pub fn arrive_dated(&mut self, now: Femtos) -> Option<(Femtos, T)> {
-        let date = self.items.first_date();
+        let date = self.wire.items.first_date();
         if date > now {
             return None;
         }
-        if self.pressing.front() == Some(&date) {
-            self.pressing.pop_front();
+        if self.wire.pressing.first_date() == date {
+            self.pressing.pop(&self.wire.pressing);
         }
-        self.items.pop().map(|item| (date, item))
+        self.arrivals.pop(&self.wire.items)
     }
 
     /// The item `place` behind the oldest, if it has arrived.
-    #[must_use]
-    pub fn visible_at(&self, now: Femtos, place: usize) -> Option<&T> {
-        self.items.get(place).filter(|(date, _)| *date <= now).map(|(_, item)| item)
+    pub fn peek_at(&mut self, now: Femtos, place: usize) -> Option<&T> {
+        self.arrivals.get(&self.wire.items, place).filter(|(date, _)| *date <= now).map(|(_, item)| item)
     }
 
     /// Date of the oldest item, arrived or not.
     #[inline]
     #[must_use]
     pub fn front_date(&self) -> Option<Femtos> {
-        Some(self.items.first_date()).filter(|&date| date != Femtos::MAX)
+        Some(self.wire.items.first_date()).filter(|&date| date != Femtos::MAX)
     }
 
     /// Date of the next arrival that wakes the receiver.
     #[inline]
     #[must_use]
     pub fn next_arrival(&self) -> Option<Femtos> {
-        match self.sensitivity {
+        match self.wire.sensitivity.get() {
             Sensitivity::Every => self.front_date(),
             Sensitivity::Deferring => {
-                let deferred = self.front_date().map(|date| self.deferred(date));
-                self.pressing.front().copied().into_iter().chain(deferred).min()
+                let deferred = self.front_date().map_or(Femtos::MAX, |date| self.wire.deferred(date));
+                Some(self.wire.pressing.first_date().min(deferred)).filter(|&date| date != Femtos::MAX)
             }
             Sensitivity::None => None,
         }
     }
 }
 
-impl<T: Item> Channel for Wire<T> {
-    fn name(&self) -> &str {
-        &self.name
+impl<T: Item> Ends for Tx<T> {
+    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
+        visit(self);
     }
-    fn ends(&self) -> (UnitId, UnitId) {
-        (self.sender, self.receiver)
+}
+
+impl<T: Item> End for Tx<T> {
+    fn attach(&self, unit: UnitId) {
+        self.wire.link.attach(Side::Sending, unit);
     }
-    fn fill(&self) -> (usize, usize) {
-        (self.items.len(), usize::MAX)
+}
+
+impl<T: Item> Ends for Rx<T> {
+    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
+        visit(self);
     }
-    fn digest(&self) -> u64 {
-        self.watch.value()
+}
+
+impl<T: Item> End for Rx<T> {
+    fn attach(&self, unit: UnitId) {
+        self.wire.link.attach(Side::Receiving, unit);
     }
-    fn fault_kinds(&self) -> &'static [FaultKind] {
-        T::FAULTS
+}
+
+impl<T> fmt::Debug for Tx<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tx({})", self.wire.link.path)
     }
-    fn arm(&mut self, armed: Armed, _wakes: &Wakes) {
-        self.watch.arm(armed);
-    }
-    fn armed(&self) -> Vec<Armed> {
-        self.watch.armed()
-    }
-    fn listen(&mut self, probe: Probe) {
-        self.watch.listen(probe);
+}
+
+impl<T> fmt::Debug for Rx<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rx({})", self.wire.link.path)
     }
 }
 
@@ -218,54 +275,69 @@ impl<T: Item> Channel for Wire<T> {
 mod tests {
     use super::*;
 
-    fn woken(wakes: &Wakes) -> Vec<(UnitId, Femtos)> {
-        let mut dated = Vec::new();
-        wakes.take_dated(|unit, date| dated.push((unit, date)));
-        dated
+    struct Bench {
+        board: Rc<Board>,
+        tx: Tx<u64>,
+        rx: Rx<u64>,
+    }
+
+    /// A wire from unit 0 to unit 1.
+    fn bench(window: Femtos) -> Bench {
+        let board = Rc::new(Board::default());
+        let (tx, rx) = Wire::ends(&Wire::new("w".into(), Femtos(1), window, Rc::clone(&board)));
+        tx.attach(UnitId(0));
+        rx.attach(UnitId(1));
+        Bench { board, tx, rx }
+    }
+
+    impl Bench {
+        fn woken(&self) -> Vec<(usize, Femtos)> {
+            std::iter::from_fn(|| self.board.pop_dated()).collect()
+        }
     }
 
     #[test]
     fn an_item_arrives_at_its_date_and_not_before() {
-        let (mut wire, wakes) = (Wire::new("w", UnitId(0), UnitId(1)), Wakes::default());
-        wire.send(Femtos(10), 7u64, &wakes);
-        assert_eq!(wire.arrive(Femtos(9)), None);
-        assert_eq!(wire.next_arrival(), Some(Femtos(10)));
-        assert_eq!(wire.arrive(Femtos(10)), Some(7));
+        let mut wire = bench(Femtos(0));
+        wire.tx.send(Femtos(10), 7);
+        assert_eq!(wire.rx.peek_at(Femtos(9), 0), None);
+        assert_eq!(wire.rx.peek_at(Femtos(10), 0), Some(&7));
+        assert_eq!(wire.rx.arrive(Femtos(9)), None);
+        assert_eq!(wire.rx.next_arrival(), Some(Femtos(10)));
+        assert_eq!(wire.rx.arrive(Femtos(10)), Some(7));
     }
 
     #[test]
     fn the_receiver_is_woken_for_the_first_arrival_only() {
-        let (mut wire, wakes) = (Wire::new("w", UnitId(0), UnitId(1)), Wakes::default());
-        wire.send(Femtos(10), 7u64, &wakes);
-        wire.send(Femtos(20), 8u64, &wakes);
-        assert!(wakes.any_dated());
-        assert_eq!(woken(&wakes), [(UnitId(1), Femtos(10))]);
+        let mut wire = bench(Femtos(0));
+        wire.tx.send(Femtos(10), 7);
+        wire.tx.send(Femtos(20), 8);
+        assert!(wire.board.any_dated());
+        assert_eq!(wire.woken(), [(1, Femtos(10))]);
     }
 
     #[test]
     fn what_can_be_deferred_wakes_a_window_later_and_what_presses_at_its_date() {
-        let wakes = Wakes::default();
-        let mut wire = Wire::new("w", UnitId(0), UnitId(1)).deferring(Femtos(100));
-        wire.send_deferrable(Femtos(10), 1u64, &wakes);
-        wire.send_deferrable(Femtos(20), 2, &wakes);
-        assert_eq!(woken(&wakes), [(UnitId(1), Femtos(110))]);
-        wire.send(Femtos(30), 3, &wakes);
-        wire.send(Femtos(40), 4, &wakes);
-        assert_eq!(woken(&wakes), [(UnitId(1), Femtos(30))]);
-        assert_eq!(wire.next_arrival(), Some(Femtos(30)));
-        let taken: Vec<_> = std::iter::from_fn(|| wire.arrive_dated(Femtos(30))).collect();
+        let mut wire = bench(Femtos(100));
+        wire.tx.send_deferrable(Femtos(10), 1);
+        wire.tx.send_deferrable(Femtos(20), 2);
+        assert_eq!(wire.woken(), [(1, Femtos(110))]);
+        wire.tx.send(Femtos(30), 3);
+        wire.tx.send(Femtos(40), 4);
+        assert_eq!(wire.woken(), [(1, Femtos(30))]);
+        assert_eq!(wire.rx.next_arrival(), Some(Femtos(30)));
+        let taken: Vec<_> = std::iter::from_fn(|| wire.rx.arrive_dated(Femtos(30))).collect();
         assert_eq!(taken, [(Femtos(10), 1), (Femtos(20), 2), (Femtos(30), 3)]);
-        assert_eq!(wire.next_arrival(), Some(Femtos(40)));
+        assert_eq!(wire.rx.next_arrival(), Some(Femtos(40)));
     }
 
     #[test]
     fn a_receiver_that_senses_nothing_sleeps_until_it_asks() {
-        let wakes = Wakes::default();
-        let mut wire = Wire::new("w", UnitId(0), UnitId(1));
-        wire.sense(Sensitivity::None);
-        wire.send(Femtos(10), 7u64, &wakes);
-        assert_eq!((woken(&wakes), wire.next_arrival()), (vec![], None));
-        wire.sense(Sensitivity::Every);
-        assert_eq!(wire.next_arrival(), Some(Femtos(10)));
+        let mut wire = bench(Femtos(0));
+        wire.rx.sense(Sensitivity::None);
+        wire.tx.send(Femtos(10), 7);
+        assert_eq!((wire.woken(), wire.rx.next_arrival()), (vec![], None));
+        wire.rx.sense(Sensitivity::Every);
+        assert_eq!(wire.rx.next_arrival(), Some(Femtos(10)));
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     gpu::{hbm::DeviceMemory, work::JobId},
     host::{PrivateMemory, map},
     pcie::packet::Payload,
-    sim::Coverage,
+    sim::{Coverage, Signals},
 };
 use std::{
     cell::RefCell,
@@ -192,6 +192,7 @@ pub(super) struct Ledger {
     /// Whether the run carries bytes.
     exact: bool,
     fault: Option<String>,
+    signals: Option<Signals>,
 }
 
 /// A ledger with several readers.
@@ -199,7 +200,12 @@ pub(super) type SharedLedger = Rc<RefCell<Ledger>>;
 
 impl Ledger {
     pub fn new(exact: bool) -> Self {
-        Self { copies: Vec::new(), exact, fault: None }
+        Self { copies: Vec::new(), exact, fault: None, signals: None }
+    }
+
+    /// Tells of what ends the run from now on.
+    pub fn report_to(&mut self, signals: Signals) {
+        self.signals = Some(signals);
     }
 
     pub fn add(&mut self, bytes: u64, source: Box<dyn PayloadSource>, sink: Option<Box<dyn PayloadSink>>) {
@@ -226,7 +232,10 @@ impl Ledger {
 
     fn note(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
-            self.fault.get_or_insert_with(|| error.to_string());
+            let fault = self.fault.get_or_insert_with(|| error.to_string());
+            if let Some(signals) = &self.signals {
+                signals.fail(fault);
+            }
         }
     }
 }

@@ -1,22 +1,10 @@
 //! The fault points of a machine.
 
-use super::{
-    ids::FRONT_ENDS,
-    machine::System,
-    outcome::RunError,
-    request::{DataMode, Request},
-};
+use super::{machine::System, outcome::RunError, request::Request};
 use crate::{
     config::MachineSpec,
-    gpu::front_end::FrontEnd,
-    host,
-    sim::{Armed, Channel, Effect, FaultKind, Injection, Kernel, Order},
+    sim::{Armed, Effect, FaultKind, Injection},
 };
-
-/// The IV counter of a front end's channel.
-fn engine_iv(front_end: usize) -> String {
-    format!("{}.iv", FRONT_ENDS[front_end].1)
-}
 
 /// A place where faults can be injected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,26 +20,12 @@ pub struct FaultPoint {
 /// # Errors
 /// If the machine cannot be built.
 pub fn fault_points(machine: &MachineSpec) -> Result<Vec<FaultPoint>, RunError> {
-    let mut request = Request {
-        copies: Vec::new(),
-        data: DataMode::None,
-        seed: 0,
-        kernel: Kernel::Skip,
-        order: Order::Ascending,
-        program: Vec::new(),
-        injections: Vec::new(),
-    };
-    let system = System::new(machine, &mut request)?;
-    Ok(points(&system))
+    System::new(machine, &mut Request::none()).map(|system| points(&system))
 }
 
 fn points(system: &System) -> Vec<FaultPoint> {
-    let of_channel = |c: &dyn Channel| FaultPoint { place: c.name().to_owned(), kinds: c.fault_kinds().to_vec() };
-    let mut points: Vec<_> = system.channels.all().into_iter().map(of_channel).collect();
-    points.extend(
-        host::FAULT_POINTS.iter().map(|(place, kinds)| FaultPoint { place: (*place).into(), kinds: kinds.to_vec() }),
-    );
-    points.extend([0, 1].map(|place| FaultPoint { place: engine_iv(place), kinds: vec![FaultKind::Skip] }));
+    let all = system.netlist.fault_points().into_iter();
+    let mut points: Vec<_> = all.map(|(place, kinds)| FaultPoint { place, kinds: kinds.to_vec() }).collect();
     if !system.ide {
         points.iter_mut().for_each(|point| point.kinds.retain(|&kind| kind != FaultKind::IdeFlip));
     }
@@ -71,14 +45,7 @@ pub(super) fn arm(system: &mut System, injections: &[Injection], seed: u64) -> R
         if !known {
             return Err(unknown(&points, injection));
         }
-        let armed = Armed::new(injection, number, seed);
-        if let Some(place) = [0, 1].into_iter().find(|&place| injection.place == engine_iv(place)) {
-            system.front_ends[place].arm_iv_skip(armed);
-        } else if let Some(channel) = system.channels.named(&injection.place) {
-            channel.arm(armed, &system.wakes);
-        } else {
-            system.host.arm(injection, armed);
-        }
+        system.netlist.arm(injection, Armed::new(injection, number, seed));
     }
     Ok(())
 }
@@ -95,17 +62,6 @@ fn likeness(a: &str, b: &str) -> usize {
     let front = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
     let back = a.bytes().rev().zip(b.bytes().rev()).take_while(|(x, y)| x == y).count();
     front + back
-}
-
-/// What became of each fault, in the order in which they were asked for.
-pub(super) fn effects(system: &System) -> Vec<Effect> {
-    let channels = system.channels.all();
-    let armed = channels.iter().flat_map(|channel| channel.armed());
-    let armed =
-        armed.chain(system.host.armed().cloned()).chain(system.front_ends.iter().flat_map(FrontEnd::armed).cloned());
-    let mut numbered: Vec<_> = armed.map(|armed| (armed.number(), armed.effect())).collect();
-    numbered.sort_by_key(|(number, _)| *number);
-    numbered.into_iter().map(|(_, effect)| effect).collect()
 }
 
 /// A fault at every point that never strikes, so that its [passages](Effect::Waiting) are counted.

@@ -1,6 +1,6 @@
 //! What of a machine stands in the code.
 
-use super::channels;
+use super::parts;
 use crate::{
     gpu::{launch, sm},
     host,
@@ -11,7 +11,7 @@ use crate::{
 /// Every value that shapes a machine and that no configuration changes, in the order of the path.
 pub fn fixed() -> impl Iterator<Item = &'static Fixed> {
     let gpu = [launch::FIXED, sm::aes::FIXED, sm::ghash::FIXED, sm::kernel::FIXED];
-    let all = host::FIXED.into_iter().chain([channels::FIXED, port::FIXED]).chain(gpu);
+    let all = host::FIXED.into_iter().chain([parts::FIXED, port::FIXED]).chain(gpu);
     all.flatten()
 }
 

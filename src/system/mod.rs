@@ -2,21 +2,21 @@
 //!
 //! This is the only place that knows who is wired to whom.
 
-mod build;
-mod channels;
 mod clocks;
 mod data;
 mod faults;
 mod fixed;
 mod generator;
-mod ids;
+mod kept;
 mod limits;
 mod machine;
 mod memory;
 mod outcome;
+mod parts;
 mod pushes;
 mod request;
 mod run;
+mod secrets;
 mod shares;
 
 #[cfg(test)]
@@ -32,4 +32,4 @@ pub use outcome::{
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,
 };
-pub use run::{check, run};
+pub use run::{check, outline, run};

@@ -8,20 +8,21 @@ use crate::{
         work::Computation,
     },
     host::{Order, OrderKind, Push, Pushes, StreamTask},
+    sim::Signals,
 };
 use std::collections::BTreeMap;
 
 /// Pushes by number.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PushStore {
     pushes: BTreeMap<u32, Submission>,
-    fault: Option<String>,
+    signals: Signals,
 }
 
 impl PushStore {
-    /// A push that could not be put into methods.
-    pub fn fault(&self) -> Option<&String> {
-        self.fault.as_ref()
+    /// None yet; one that cannot be put into methods ends the run.
+    pub const fn new(signals: Signals) -> Self {
+        Self { pushes: BTreeMap::new(), signals }
     }
 }
 
@@ -32,7 +33,7 @@ impl Pushes for PushStore {
             None => match methods(&push) {
                 Ok(methods) => Work::Copies { writes_host: writes_host(&push), methods },
                 Err(error) => {
-                    self.fault = Some(format!("push {} cannot be put into methods: {error}", push.number));
+                    self.signals.fail(&format!("push {} cannot be put into methods: {error}", push.number));
                     return;
                 }
             },

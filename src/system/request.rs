@@ -115,6 +115,19 @@ impl Request {
         Self::one(Direction::H2d, bytes)
     }
 
+    /// Nothing at all.
+    pub(super) const fn none() -> Self {
+        Self {
+            copies: Vec::new(),
+            data: DataMode::None,
+            seed: 0,
+            kernel: Kernel::Skip,
+            order: Order::Ascending,
+            program: Vec::new(),
+            injections: Vec::new(),
+        }
+    }
+
     /// One copy from device to host, as [`Request::h2d`].
     #[must_use]
     pub fn d2h(bytes: u64) -> Self {

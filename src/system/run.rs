@@ -2,7 +2,7 @@
 
 use super::{
     faults,
-    ids::HBM,
+    kept::{Keeper, Kept},
     limits,
     machine::System,
     outcome::{
@@ -10,11 +10,12 @@ use super::{
         UnitOutcome,
     },
     request::{CopyRequest, Direction, Memory, Operation, Pages, Request},
+    shares::CopyAccounts,
 };
 use crate::{
     config::MachineSpec,
-    gpu::tag_queue::TagCounts,
-    sim::{self, Account, Channel, Control, Run, SimulationError, UnitInfo},
+    gpu::{pce::Pce, spans::Spans, tag_queue::TagCounts},
+    sim::{self, Channel, Control, Outline, Run, SimulationError, Unit},
     units::Femtos,
 };
 use sha2::{Digest, Sha256};
@@ -44,7 +45,12 @@ pub fn run(
     let asked = asked(&request);
     let mut system = System::new(machine, &mut request)?;
     faults::arm(&mut system, &request.injections, request.seed)?;
-    let run = match sim::run(&mut system, request.kernel, request.order, observer) {
+    let System { netlist, host, gpu, .. } = &mut system;
+    let kept = Kept { accounts: CopyAccounts::new(asked.len()), tag_counts: Vec::new() };
+    let mut keeper = Keeper { observer, driver: &host.driver, tag_queue: &gpu.tag_queue, kept };
+    let ended = sim::run(netlist, request.kernel, request.order, &mut keeper);
+    let kept = keeper.kept;
+    let run = match ended {
         Ok(run) => run,
         Err(SimulationError::Fault { what, .. }) if system.ledger.borrow().fault() == Some(&what) => {
             return Err(RunError::Payload(what));
@@ -52,9 +58,10 @@ pub fn run(
         Err(error) => return Err(error.into()),
     };
     if let Some(port) = insecure(&system) {
-        system.driver.give_up(run.end, format!("a MAC was wrong at the {port} port: the IDE stream is insecure"));
+        let why = format!("a MAC was wrong at the {port} port: the IDE stream is insecure");
+        system.netlist.unit_mut(&system.host.driver).give_up(run.end, why);
     }
-    Ok(report(machine, &request, &system, &run, &asked))
+    Ok(report(machine, &request, &system, (&run, &kept), &asked))
 }
 
 fn asked(request: &Request) -> Vec<Asked> {
@@ -96,26 +103,44 @@ pub fn check(machine: &MachineSpec, mut request: Request) -> Result<(), RunError
     System::new(machine, &mut request).map(drop)
 }
 
-fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, asked: &[Asked]) -> Outcome {
-    let exposure = system.hbm.exposure();
-    let counts = system.tag_queue.counts();
-    let (effects, channels) = (faults::effects(system), channels(system));
+/// The units and channels of a machine.
+///
+/// # Errors
+/// [`RunError::Build`] if there can be no such machine.
+pub fn outline(machine: &MachineSpec) -> Result<Outline, RunError> {
+    System::new(machine, &mut Request::none()).map(|system| system.netlist.outline())
+}
+
+fn report(
+    machine: &MachineSpec,
+    request: &Request,
+    system: &System,
+    (run, kept): (&Run, &Kept),
+    asked: &[Asked],
+) -> Outcome {
+    let System { netlist, link, gpu, .. } = system;
+    let exposure = netlist.unit(&gpu.hbm).exposure();
+    let counts = netlist.unit(&gpu.tag_queue).counts();
+    let (effects, channels) = (netlist.effects(), channels(system));
     Outcome {
         end: run.end,
         event_digest: event_digest(&channels),
         channels,
-        copies: copies(machine, request, system, run, asked),
+        copies: copies(machine, request, system, (run, kept), asked),
         units: units(system, run),
-        link: DirectionTraffic { h2d: *system.host_port.traffic(), d2h: *system.gpu_port.traffic() },
+        link: DirectionTraffic {
+            h2d: *netlist.unit(&link.host_port).traffic(),
+            d2h: *netlist.unit(&link.gpu_port).traffic(),
+        },
         tag_queue: TagQueueOutcome {
             peak_entries: counts.peak_entries,
-            peak_quarantine_bytes: system.pces.iter().map(crate::gpu::pce::Pce::peak_quarantine).max().unwrap_or(0),
+            peak_quarantine_bytes: pces(system).map(Pce::peak_quarantine).max().unwrap_or(0),
             longest_exposure: exposure.longest,
             total_exposure: exposure.total,
             scrubbed: exposure.scrubbed,
         },
         failed_messages: failed_messages(system),
-        key_work: [system.front_ends[0].key_work(), system.front_ends[1].key_work()],
+        key_work: [0, 1].map(|place| netlist.unit(&gpu.front_ends[place]).key_work()),
         incidents: incidents(system),
         cancelled: faults::cancelled(&request.injections, &effects),
         faults: effects,
@@ -125,10 +150,12 @@ fn report(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
 
 /// What device memory and the front end know of messages that failed.
 fn failed_messages(system: &System) -> Vec<FailedMessage> {
-    let exposed = system.hbm.failures().iter();
+    let System { netlist, gpu, .. } = system;
+    let exposed = netlist.unit(&gpu.hbm).failures().iter();
+    let failures = netlist.unit(&gpu.front_ends[0]).failures();
     exposed
         .map(|exposed| {
-            let failure = system.front_ends[0].failures().iter().find(|failure| failure.message == exposed.message);
+            let failure = failures.iter().find(|failure| failure.message == exposed.message);
             FailedMessage {
                 message: exposed.message,
                 verdict: exposed.time,
@@ -145,14 +172,14 @@ fn failed_messages(system: &System) -> Vec<FailedMessage> {
 
 /// The port that has found a wrong MAC, if one has.
 fn insecure(system: &System) -> Option<&'static str> {
-    let ports = [("host", &system.host_port), ("GPU", &system.gpu_port)];
-    ports.into_iter().find(|(_, port)| port.insecure()).map(|(name, _)| name)
+    let ports = [("host", &system.link.host_port), ("GPU", &system.link.gpu_port)];
+    ports.into_iter().find(|(_, port)| system.netlist.unit(port).insecure()).map(|(name, _)| name)
 }
 
 /// The digests of all queues and wires, by name, so that it does not matter in which order they were made.
 fn channels(system: &System) -> Vec<ChannelOutcome> {
-    let of = |channel: &dyn Channel| ChannelOutcome { name: channel.name().to_owned(), digest: channel.digest() };
-    let mut channels: Vec<_> = system.channels.all().into_iter().map(of).collect();
+    let of = |channel: &dyn Channel| ChannelOutcome { name: channel.path().to_owned(), digest: channel.digest() };
+    let mut channels: Vec<_> = system.netlist.channels().map(of).collect();
     channels.sort_by(|a, b| a.name.cmp(&b.name));
     channels
 }
@@ -168,50 +195,37 @@ fn event_digest(channels: &[ChannelOutcome]) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The PCEs.
+fn pces(system: &System) -> impl Iterator<Item = &Pce> {
+    system.gpu.pces.iter().map(|pce| system.netlist.unit(pce))
+}
+
 fn incidents(system: &System) -> Vec<String> {
-    let mut all = Vec::new();
-    all.extend_from_slice(system.driver.incidents());
-    all.extend_from_slice(system.root_complex.incidents());
-    for front_end in &system.front_ends {
-        all.extend_from_slice(front_end.incidents());
-    }
-    for pce in &system.pces {
-        all.extend_from_slice(pce.incidents());
-    }
-    all.extend(system.sm.iter().flat_map(|sm| sm.incidents().iter().cloned()));
-    all.extend(system.engine.iter().flat_map(|engine| engine.incidents().iter().cloned()));
-    for (name, port) in [("host", &system.host_port), ("GPU", &system.gpu_port)] {
-        let seen = port.traffic();
-        let rows = [
-            (seen.bad_lcrc, "TLP refused for a wrong LCRC"),
-            (seen.bad_tokens, "TLP refused for a broken framing token"),
-            (seen.out_of_sequence, "TLP refused because one before was lost or refused"),
-            (seen.duplicates, "TLP dropped because it had come before"),
-            (seen.bad_dllps, "DLLP dropped for a wrong CRC"),
-            (seen.replays, "TLP sent again from the replay buffer"),
-            (seen.recoveries, "entry into Recovery"),
-            (seen.discarded, "TLP discarded because its IDE stream is insecure"),
-        ];
-        let said = rows.into_iter().filter(|row| row.0 > 0);
-        all.extend(said.map(|(count, what)| format!("{name} port: {count} {what}")));
-    }
+    let mut all = system.netlist.incidents();
     let ledger = system.ledger.borrow();
     let again = ledger.arrivals().map(ToString::to_string).zip(1..).filter(|(again, _)| !again.is_empty());
     all.extend(again.map(|(again, copy)| format!("of copy {copy} {again}")));
     all
 }
 
-fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, asked: &[Asked]) -> Vec<CopyOutcome> {
+fn copies(
+    machine: &MachineSpec,
+    request: &Request,
+    system: &System,
+    (run, kept): (&Run, &Kept),
+    asked: &[Asked],
+) -> Vec<CopyOutcome> {
+    let (driver, spans) = (system.netlist.unit(&system.host.driver), spans(system));
     let ledger = system.ledger.borrow();
     let (mut before, mut ended) = (TagCounts::default(), false);
-    let rows = asked.iter().zip(system.driver.outcomes()).enumerate();
+    let rows = asked.iter().zip(driver.outcomes()).enumerate();
     let mut copies: Vec<_> = rows
         .map(|(place, (asked, outcome))| {
-            let counts = system.tag_counts.get(place).copied().unwrap_or(before);
+            let counts = kept.tag_counts.get(place).copied().unwrap_or(before);
             let (gpu_verified, gpu_failed) = (counts.verified - before.verified, counts.failed - before.failed);
             before = counts;
             let blind = !request.carries_bytes() && asked.direction == Direction::D2h;
-            let arrived = blind.then(|| system.host.arrived(place));
+            let arrived = blind.then(|| system.host.memory.borrow().arrived(place));
             let complaint = ledger.complaint(place, arrived.as_ref());
             let delivered = outcome.delivered && complaint.is_none();
             let secure = machine.sealed_path() && asked.direction != Direction::D2d;
@@ -229,8 +243,8 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
                 start: outcome.start,
                 end: outcome.verified.max(outcome.end),
                 returned: outcome.returned,
-                device: system.spans.get(place).copied().flatten(),
-                first_verified: first_verified(system, asked.direction, place),
+                device: spans.moved.get(&place).copied(),
+                first_verified: first_verified(system, &spans, asked.direction, place),
                 messages: if secure { outcome.messages } else { 0 },
                 tags_verified: gpu_verified + outcome.tags_verified,
                 tags_failed: gpu_failed + outcome.tags_failed,
@@ -242,14 +256,21 @@ fn copies(machine: &MachineSpec, request: &Request, system: &System, run: &Run, 
             }
         })
         .collect();
-    limit(machine, system, run, asked, &mut copies);
+    limit(machine, system, (run, kept), asked, &mut copies);
     copies
 }
 
 /// Says of each copy what limited it.
-fn limit(machine: &MachineSpec, system: &System, run: &Run, asked: &[Asked], copies: &mut [CopyOutcome]) {
+fn limit(
+    machine: &MachineSpec,
+    system: &System,
+    (run, kept): (&Run, &Kept),
+    asked: &[Asked],
+    copies: &mut [CopyOutcome],
+) {
+    let (names, driver) = (limits::Names::of(system), system.netlist.unit(&system.host.driver));
     let parameters = limits::Parameters::of(machine);
-    for (place, (copy, outcome)) in copies.iter_mut().zip(system.driver.outcomes()).enumerate() {
+    for (place, (copy, outcome)) in copies.iter_mut().zip(driver.outcomes()).enumerate() {
         let subject = limits::Subject {
             direction: copy.direction,
             memory: copy.memory,
@@ -259,8 +280,8 @@ fn limit(machine: &MachineSpec, system: &System, run: &Run, asked: &[Asked], cop
             pages: asked[place].pages,
             flushed: asked[place].flushed,
         };
-        let shares = system.copy_accounts.of(place, &run.accounts);
-        copy.candidates = limits::candidates(machine, system, &parameters, subject, &shares);
+        let shares = kept.accounts.of(place, &run.accounts);
+        copy.candidates = limits::candidates(machine, &names, &parameters, subject, &shares);
         copy.limited_by = limits::limiter(&copy.candidates);
     }
     let places: Vec<_> = asked.iter().map(|asked| asked.place).collect();
@@ -269,45 +290,60 @@ fn limit(machine: &MachineSpec, system: &System, run: &Run, asked: &[Asked], cop
 
 /// Who ended the channel. A read that fails leaves its message without a tag, so a copy engine goes before whoever misses that tag.
 fn catch(system: &System, gpu_failed: u64, host_failed: u64) -> Catch {
-    let engine = system.pces.iter().any(|pce| pce.failure().is_some());
+    let engine = pces(system).any(|pce| pce.failure().is_some());
     match () {
         () if insecure(system).is_some() => Catch::Mac,
         () if engine => Catch::CopyEngine,
         () if gpu_failed > 0 => Catch::TagQueue,
         () if host_failed > 0 => Catch::Host,
-        () if system.front_ends.iter().any(|front_end| !front_end.incidents().is_empty()) => Catch::CopyEngine,
+        () if front_end_incidents(system).next().is_some() => Catch::CopyEngine,
         () => Catch::Driver,
     }
 }
 
-fn first_verified(system: &System, direction: Direction, place: usize) -> Option<Femtos> {
+/// What went wrong at the front ends, in words.
+fn front_end_incidents(system: &System) -> impl Iterator<Item = String> {
+    system.gpu.front_ends.iter().flat_map(|front_end| system.netlist.unit(front_end).incidents())
+}
+
+/// When copies were under way on the device.
+fn spans(system: &System) -> Spans {
+    let System { netlist, gpu, .. } = system;
+    let mut spans = netlist.unit(&gpu.compute).spans().clone();
+    gpu.front_ends.iter().for_each(|front_end| spans.join(netlist.unit(front_end).spans()));
+    spans
+}
+
+fn first_verified(system: &System, spans: &Spans, direction: Direction, place: usize) -> Option<Femtos> {
     match direction {
-        Direction::H2d => system.first_verified.get(place).copied().flatten(),
-        Direction::D2h => system.cipher.first_verified(place),
+        Direction::H2d => spans.first_verified.get(&place).copied(),
+        Direction::D2h => system.netlist.unit(&system.host.cipher).first_verified(place),
         Direction::D2d => None,
     }
 }
 
 /// What the driver says, and where that is only that the GPU has failed, why it did.
 fn explained(reason: &str, system: &System) -> String {
-    let failure = system.pces.iter().find_map(crate::gpu::pce::Pce::failure);
-    let failure = failure.or_else(|| system.front_ends.iter().find_map(|front_end| front_end.incidents().first()));
+    let failure = pces(system).find_map(Pce::failure).cloned();
+    let failure = failure.or_else(|| front_end_incidents(system).next());
     match failure.filter(|_| reason.starts_with("channel error")) {
         Some(failure) => format!("{reason}: {failure}"),
         None => reason.to_owned(),
     }
 }
 
-/// The accounts of units and meters. Device memory as a whole has none: its writes and its reads have.
+/// The accounts of units and of their parts, but for those of units that say nothing beside their parts.
 fn units(system: &System, run: &Run) -> Vec<UnitOutcome> {
-    let of = |(info, account): (&UnitInfo, &Account)| UnitOutcome {
-        name: info.name.clone(),
-        clock: info.clock.frequency(),
-        cycles: account.total(),
-        busy: account.busy(),
-        idle: account.idle(),
-        stalls: account.stalls().collect(),
-    };
-    let all = system.units.iter().chain(&system.meters).zip(&run.accounts).enumerate();
-    all.filter(|(place, _)| *place != usize::from(HBM.0)).map(|(_, one)| of(one)).collect()
+    let only_parts = system.netlist.only_parts();
+    let all = system.netlist.accounts().into_iter().zip(&run.accounts).enumerate();
+    all.filter(|(place, _)| !only_parts.contains(place))
+        .map(|(_, (info, account))| UnitOutcome {
+            name: info.name,
+            clock: info.clock.frequency(),
+            cycles: account.total(),
+            busy: account.busy(),
+            idle: account.idle(),
+            stalls: account.stalls().collect(),
+        })
+        .collect()
 }

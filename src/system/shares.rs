@@ -45,8 +45,6 @@ impl Shares {
 /// The accounts of copies under way, and the shares of those that have ended.
 #[derive(Debug, Default)]
 pub(super) struct CopyAccounts {
-    /// What has begun and ended at this instant, in order.
-    edges: Vec<CopyEdge>,
     /// Copies under way, with the accounts at their beginning.
     open: Vec<(usize, Rc<Vec<Account>>)>,
     /// By copy.
@@ -59,17 +57,10 @@ impl CopyAccounts {
         Self { shares: vec![None; copies], ..Self::default() }
     }
 
-    /// Copies have begun and ended; gives whether any has.
-    pub fn note(&mut self, edges: Vec<CopyEdge>) -> bool {
-        let news = !edges.is_empty();
-        self.edges.extend(edges);
-        news
-    }
-
-    /// Takes the accounts of the instant at which they have.
-    pub fn keep(&mut self, accounts: Vec<Account>) {
+    /// Takes what has begun and ended at an instant, in order, and the accounts of that instant.
+    pub fn keep(&mut self, edges: Vec<CopyEdge>, accounts: Vec<Account>) {
         let accounts = Rc::new(accounts);
-        for edge in std::mem::take(&mut self.edges) {
+        for edge in edges {
             match edge {
                 CopyEdge::Begun(copy) => self.open.push((copy, Rc::clone(&accounts))),
                 CopyEdge::Ended(copy) => {

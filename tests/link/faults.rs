@@ -61,11 +61,11 @@ fn check(plan: &Plan, link: &Link, what: &str) {
         assert_eq!(got, sent, "{what}");
         assert!(sink.got.iter().all(|g| g.right && g.intact), "{what}: bytes");
     };
-    expect(&link.host_sinks[1], &up, &|t| t.kind == Kind::Read);
-    expect(&link.host_sinks[0], &up, &|t| t.kind == Kind::Write);
-    expect(&link.gpu_sinks[0], &down, &|t| t.kind == Kind::Completion && t.tag < 384);
-    expect(&link.gpu_sinks[1], &down, &|t| t.kind == Kind::Completion && t.tag >= 384);
-    expect(&link.gpu_sinks[2], &down, &|t| t.kind == Kind::Write);
+    expect(link.host_sink(1), &up, &|t| t.kind == Kind::Read);
+    expect(link.host_sink(0), &up, &|t| t.kind == Kind::Write);
+    expect(link.gpu_sink(0), &down, &|t| t.kind == Kind::Completion && t.tag < 384);
+    expect(link.gpu_sink(1), &down, &|t| t.kind == Kind::Completion && t.tag >= 384);
+    expect(link.gpu_sink(2), &down, &|t| t.kind == Kind::Write);
 }
 
 fn survive(plan: &Plan, faults: &[(Injection, u64)]) -> Link {
@@ -152,10 +152,10 @@ fn a_lost_tlp_is_missed_by_the_next_and_the_last_one_by_the_replay_timer() {
     let mut plan = Plan::new(link());
     plan.up = vec![Feed::new(10, |n| write(BASE + n * 256, 256, true))];
     let quick = survive(&plan, &[fault("up", FaultKind::Drop, 4, 0)]);
-    assert!(quick.host_sinks[0].last < 1000);
+    assert!(quick.host_sink(0).last < 1000);
     assert_eq!(quick.traffic()[1].replays, 7);
     let slow = survive(&plan, &[fault("up", FaultKind::Drop, 10, 0)]);
-    assert!((6000..7000).contains(&slow.host_sinks[0].last), "{}", slow.host_sinks[0].last);
+    assert!((6000..7000).contains(&slow.host_sink(0).last), "{}", slow.host_sink(0).last);
     assert_eq!(slow.traffic()[1].replays, 1);
 }
 
@@ -183,7 +183,7 @@ fn a_lost_update_of_credits_is_repeated_even_if_nothing_else_happens() {
     }
     // Down go an Ack and an update for each write; the update of the first write is lost, and nothing but its repetition helps.
     let link = survive(&plan, &[fault("down", FaultKind::Drop, 2, 0)]);
-    assert!((30_000..31_000).contains(&link.host_sinks[0].last), "{}", link.host_sinks[0].last);
+    assert!((30_000..31_000).contains(&link.host_sink(0).last), "{}", link.host_sink(0).last);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn the_fourth_replay_in_a_row_retrains_the_link() {
     let four = survive(&plan, &drops);
     assert_eq!((four.traffic()[1].replays, four.traffic()[1].recoveries), (4, 1));
     // Four timers and a Recovery of 1 us.
-    assert!((25_000..25_300).contains(&four.host_sinks[0].last), "{}", four.host_sinks[0].last);
+    assert!((25_000..25_300).contains(&four.host_sink(0).last), "{}", four.host_sink(0).last);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn recovery_takes_its_time_and_loses_nothing() {
         let (link, outcome) = go(&plan, Kernel::Skip, Order::Ascending, &faults).unwrap();
         check(&plan, &link, "recovery");
         assert_eq!(link.traffic()[0].recoveries, 1);
-        (outcome.accounts[0].clone(), link.host_sinks[0].last)
+        (outcome.accounts[0].clone(), link.host_sink(0).last)
     };
     assert_eq!(account.stalls().collect::<Vec<_>>(), [(Stall::Recovery, 1000)]);
     assert!(end > 1500);
@@ -237,7 +237,7 @@ fn a_full_replay_buffer_stalls_the_transmitter_and_limits_the_rate() {
     assert!(full > 100_000, "{full}");
     // The first TLP takes five cycles and a flight; its Ack waits 42 cycles and flies; by then all four are there.
     let expected = 4.0 * 256e9 / (4 + 100 + 42 + 100) as f64;
-    assert!((link.host_sinks[0].rate() / expected - 1.0).abs() < 0.02, "{} {expected}", link.host_sinks[0].rate());
+    assert!((link.host_sink(0).rate() / expected - 1.0).abs() < 0.02, "{} {expected}", link.host_sink(0).rate());
 }
 
 proptest! {

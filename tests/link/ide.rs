@@ -48,9 +48,9 @@ fn at_full_rate(kind: &str, bytes: u32, ide: Option<IdeSpec>) -> (u64, f64) {
     let link = finish(&plan);
     let [down, up] = link.traffic();
     let (traffic, sink) = match kind {
-        "MWr64" => (up, &link.host_sinks[0]),
-        "CplD" => (down, &link.gpu_sinks[0]),
-        _ => (up, &link.host_sinks[1]),
+        "MWr64" => (up, link.host_sink(0)),
+        "CplD" => (down, link.gpu_sink(0)),
+        _ => (up, link.host_sink(1)),
     };
     assert_eq!((traffic.tlps, traffic.replays), (COUNT, 0));
     (traffic.wire_bytes - traffic.dllps * 8, sink.rate())
@@ -146,7 +146,7 @@ fn a_lone_write_takes_the_latency_of_both_sides_and_waits_for_company_only_if_it
         let mut plan = Plan::new(LinkSpec { ide: Some(spec), ..link() });
         plan.up = vec![Feed::new(1, |_| write(BASE, 256, true))];
         let expected = sent(1 + waits, 70 + 4) + 100 + latencies.0 + latencies.1 + 1;
-        assert_eq!(finish(&plan).host_sinks[0].first, expected, "{aggregation} {flush}");
+        assert_eq!(finish(&plan).host_sink(0).first, expected, "{aggregation} {flush}");
     }
 }
 
@@ -158,7 +158,7 @@ fn the_tlps_of_an_aggregate_come_out_together_when_their_mac_has_come() {
         let mut plan = Plan { source_room: 64, ..Plan::new(LinkSpec { ide: Some(spec), ..link() }) };
         plan.down = vec![Feed::new(8, |n| completion(5, BASE + n * 256, 256, true))];
         let link = finish(&plan);
-        let got = &link.gpu_sinks[0].got;
+        let got = &link.gpu_sink(0).got;
         let per_mac = u64::from(aggregation);
         for (n, got) in got.iter().enumerate() {
             let last = (n as u64 / per_mac + 1) * per_mac;
@@ -175,16 +175,18 @@ fn an_aggregate_never_waits_for_a_tlp_that_has_no_credits() {
         let mut spec = LinkSpec { ide: Some(ide(aggregation)), ..open(None) };
         spec.host_credits.posted_headers = headers;
         let plan = Plan { up: vec![Feed::new(100, |n| write(BASE + n * 64, 64, false))], ..plan(spec) };
-        assert_eq!(finish(&plan).host_sinks[0].count, 100);
+        assert_eq!(finish(&plan).host_sink(0).count, 100);
     }
 }
 
-/// Runs into a flipped bit; what is then left to do is never done.
+/// Runs into a flipped bit, and on; what is then left to do is never done.
 fn broken(plan: &Plan, place: &str, passage: u64, seed: u64) -> Link {
-    let mut link = Link::new(plan.clone());
+    let mut link = Link::new(Plan { goes_on: true, ..plan.clone() });
     link.arm(&[(Injection { place: place.into(), kind: FaultKind::IdeFlip, passage }, seed)]);
     let end = link.run(Kernel::Skip, Order::Ascending);
     assert!(matches!(end, Err(SimulationError::Deadlock { .. })), "{end:?}");
+    let unheard = link.unheard();
+    assert_eq!(unheard, None, "an insecure stream ends a run, and is no fault");
     link
 }
 
@@ -198,11 +200,11 @@ fn a_bit_flipped_above_the_lcrc_makes_the_stream_insecure_and_nothing_behind_it_
             let passage = seed % 40 + 1;
             let link = broken(&plan, "down", passage, seed);
             let good = (passage - 1) / u64::from(aggregation) * u64::from(aggregation);
-            assert_eq!(link.gpu_sinks[0].count, good, "{aggregation} {seed}");
-            assert!(link.gpu_sinks[0].got.iter().all(|got| got.right));
-            let seen = link.gpu.traffic();
+            assert_eq!(link.gpu_sink(0).count, good, "{aggregation} {seed}");
+            assert!(link.gpu_sink(0).got.iter().all(|got| got.right));
+            let seen = link.gpu().traffic();
             assert_eq!((seen.bad_macs, seen.discarded, seen.bad_lcrc), (1, 40 - good, 0));
-            assert!(link.gpu.insecure() && !link.host.insecure());
+            assert!(link.gpu().insecure() && !link.host().insecure());
         }
     }
 }
@@ -213,5 +215,5 @@ fn credits_of_what_an_insecure_stream_discards_return_to_its_sender() {
     (spec.host_credits.posted_headers, spec.host_credits.posted_data) = (4, 64);
     let plan = Plan { up: vec![Feed::new(200, |n| write(BASE + n * 256, 256, true))], ..Plan::new(spec) };
     let link = broken(&plan, "up", 3, 1);
-    assert_eq!((link.gpu.traffic().tlps, link.host.traffic().discarded), (200, 198));
+    assert_eq!((link.gpu().traffic().tlps, link.host().traffic().discarded), (200, 198));
 }

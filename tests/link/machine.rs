@@ -6,21 +6,27 @@
 //!   host sinks   <+-----------+< up   +----------+< GPU sources
 //! ```
 
-use crate::units::{Got, Requester, Sink, Source, ToyMemory};
+use crate::units::{
+    Bystander, Cpu, Got, Place, Requester, RequesterPorts, Root, RootPorts, Sink, SinkPorts, Source, Tally, ToyMemory,
+};
 use sealsim::{
     pcie::{
         packet::{Kind, Payload, Tlp},
         port::{self, Frame, Port, Side, Traffic},
-        root_complex::{self, Notice, RootComplex},
+        root_complex::{self, HostMemory, RootComplex},
         spec::{CreditSpec, LinkSpec, RootComplexSpec},
     },
     sim::{
-        Account, Activity, Armed, Channel, Clock, Control, Injection, Kernel, Machine, Now, Order, Queue, Run,
-        SimulationError, UnitId, UnitInfo, Wake, Wakes, Wire, run,
+        Account, Armed, Channel, Clock, Control, In, Injection, Kernel, Key, Netlist, Order, Out, Run, Rx, Signals,
+        SimulationError, Tx, Unit, run,
     },
     units::{Bytes, Cycles, Femtos, Frequency},
 };
-use std::{rc::Rc, sync::Arc};
+use std::{
+    cell::{Ref, RefCell},
+    rc::Rc,
+    sync::Arc,
+};
 
 /// Addresses of the mapped memory start here, so that requests have four-DW headers.
 pub const BASE: u64 = 1 << 40;
@@ -61,6 +67,8 @@ pub struct Plan {
     pub tags: u16,
     /// Depth of the queue behind each source.
     pub source_room: usize,
+    /// Whether a run goes on after what a port finds would end it.
+    pub goes_on: bool,
 }
 
 pub fn infinite() -> CreditSpec {
@@ -139,6 +147,7 @@ impl Plan {
             reads: Feed::new(0, |_| Tlp::read(0, BASE, 0)),
             tags: 0,
             source_room: 4,
+            goes_on: false,
         }
     }
 }
@@ -166,303 +175,246 @@ pub fn at(address: u64, bytes: u32, exact: bool) -> Payload {
     if exact { Payload::slice(&pattern(), (address - BASE) % MEMORY, u64::from(bytes)) } else { Payload::none() }
 }
 
-#[derive(Clone, Copy)]
-enum Role {
-    HostPort,
-    GpuPort,
-    HostSource(usize),
-    HostSink(usize),
-    GpuSource(usize),
-    GpuSink(usize),
-    Root,
-    Requester,
-    Cpu,
+/// Room of a receive queue: more than any credits in these tests.
+const RECEIVE: usize = 1 << 16;
+
+fn mac() -> Clock {
+    Clock::new(Frequency(1_000_000_000)).unwrap()
 }
 
 /// The machine.
 pub struct Link {
-    pub plan: Plan,
-    units: Vec<UnitInfo>,
-    roles: Vec<Role>,
-    wakes: Wakes,
-    pub host: Port,
-    pub gpu: Port,
-    pub host_send: Vec<Queue<Tlp>>,
-    pub host_receive: Vec<Queue<Tlp>>,
-    pub gpu_send: Vec<Queue<Tlp>>,
-    pub gpu_receive: Vec<Queue<Tlp>>,
-    pub down: Wire<Frame>,
-    pub up: Wire<Frame>,
-    /// To and from the root complex.
-    pub root_reads: Wire<Tlp>,
-    pub root_completions: Wire<Tlp>,
-    pub notices: Wire<Notice>,
-    sources: [Vec<Source>; 2],
-    pub host_sinks: Vec<Sink>,
-    pub gpu_sinks: Vec<Sink>,
-    pub root: Option<RootComplex>,
-    pub memory: ToyMemory,
-    pub requester: Requester,
-    pub noticed: Vec<(u64, u64)>,
+    netlist: Netlist,
+    /// Where a port is heard whose machine [goes on](Plan::goes_on).
+    aside: Netlist,
+    host: Key<Port>,
+    gpu: Key<Port>,
+    host_sinks: Vec<Key<Sink>>,
+    /// By PCE, then that of writes; with a requester only this one.
+    gpu_sinks: Vec<Key<Sink>>,
+    requester: Option<Key<Requester>>,
+    root: Option<RootKeys>,
+    memory: Rc<RefCell<ToyMemory>>,
 }
-
-const HOST_PORT: UnitId = UnitId(0);
-const GPU_PORT: UnitId = UnitId(1);
-/// Room of a receive queue: more than any credits in these tests.
-const RECEIVE: usize = 1 << 16;
 
 impl Link {
     pub fn new(plan: Plan) -> Self {
-        let mac = Clock::new(Frequency(1_000_000_000)).unwrap();
-        let mut link = Self {
-            units: Vec::new(),
-            roles: Vec::new(),
-            wakes: Wakes::default(),
-            host: Port::new(&plan.link, Side::Host, mac),
-            gpu: Port::new(
-                &plan.link,
-                Side::Gpu { first_tag: 0, tags_per_pce: plan.tags_per_pce, pces: plan.pces },
-                mac,
-            ),
-            host_send: Vec::new(),
-            host_receive: Vec::new(),
-            gpu_send: Vec::new(),
-            gpu_receive: Vec::new(),
-            down: Wire::new("down", HOST_PORT, GPU_PORT).deferring(Port::window(&plan.link, mac)),
-            up: Wire::new("up", GPU_PORT, HOST_PORT).deferring(Port::window(&plan.link, mac)),
-            root_reads: Wire::new("host reads", HOST_PORT, HOST_PORT),
-            root_completions: Wire::new("completions", HOST_PORT, HOST_PORT),
-            notices: Wire::new("notices", HOST_PORT, HOST_PORT),
-            sources: [Vec::new(), Vec::new()],
-            host_sinks: Vec::new(),
-            gpu_sinks: Vec::new(),
-            root: None,
-            memory: ToyMemory { exact: plan.exact, record: plan.record, ..ToyMemory::default() },
-            requester: Requester::default(),
-            noticed: Vec::new(),
-            plan,
-        };
-        link.unit("host port", mac, Role::HostPort);
-        link.unit("gpu port", mac, Role::GpuPort);
-        link.build_host(mac);
-        link.build_gpu(mac);
-        link
-    }
-
-    fn unit(&mut self, name: &str, clock: Clock, role: Role) -> UnitId {
-        self.units.push(UnitInfo { name: name.into(), clock });
-        self.roles.push(role);
-        UnitId(self.roles.len() as u8 - 1)
-    }
-
-    fn build_host(&mut self, mac: Clock) {
-        if let Some(spec) = self.plan.root.clone() {
-            let clock = Clock::new(spec.clock).unwrap();
-            let boundary = self.plan.link.read_completion_boundary.0;
-            self.root = Some(RootComplex::new(&spec, boundary, clock).unwrap());
-            let root = self.unit("root complex", clock, Role::Root);
-            let cpu = self.unit("cpu", mac, Role::Cpu);
-            self.root_reads = Wire::new("host reads", HOST_PORT, root);
-            self.root_completions = Wire::new("completions", root, HOST_PORT);
-            self.host_receive.push(Queue::new("host writes", HOST_PORT, root, RECEIVE));
-            self.notices = Wire::new("notices", root, cpu);
-        } else {
-            for place in 0..2 {
-                let sink = self.unit("host sink", mac, Role::HostSink(place));
-                self.host_receive.push(Queue::new(format!("host receive {place}"), HOST_PORT, sink, RECEIVE));
-                self.host_sinks.push(Sink::default());
-            }
+        let memory = ToyMemory { exact: plan.exact, record: plan.record, ..ToyMemory::default() };
+        let mut aside = Netlist::new();
+        aside.add("bystander", mac(), Bystander, ());
+        Builder {
+            netlist: Netlist::new(),
+            aside,
+            tally: Tally::of(&plan),
+            memory: Rc::new(RefCell::new(memory)),
+            plan: &plan,
         }
-        for feed in self.plan.down.clone() {
-            let place = self.host_send.len();
-            let source = self.unit("host source", mac, Role::HostSource(self.sources[0].len()));
-            self.host_send.push(Queue::new(format!("host send {place}"), source, HOST_PORT, self.plan.source_room));
-            self.sources[0].push(Source { feed, made: 0, next: 0 });
-        }
-    }
-
-    fn build_gpu(&mut self, mac: Clock) {
-        let requester = self.root.is_some().then(|| {
-            self.requester.free = (0..self.plan.tags).collect();
-            self.requester.held = vec![Vec::new(); usize::from(self.plan.tags)];
-            self.requester.open = vec![(0, 0, 0, 0); usize::from(self.plan.tags)];
-            let requester = self.unit("requester", mac, Role::Requester);
-            self.gpu_send.push(Queue::new("reads", requester, GPU_PORT, 16));
-            requester
-        });
-        for place in 0..=usize::from(self.plan.pces) {
-            let is_pce = place < usize::from(self.plan.pces);
-            let sink = match requester {
-                Some(requester) if is_pce => requester,
-                _ => self.unit("gpu sink", mac, Role::GpuSink(place)),
-            };
-            self.gpu_receive.push(Queue::new(format!("gpu receive {place}"), GPU_PORT, sink, RECEIVE).deferring());
-            self.gpu_sinks.push(Sink::default());
-        }
-        for feed in self.plan.up.clone() {
-            let place = self.gpu_send.len();
-            let source = self.unit("gpu source", mac, Role::GpuSource(self.sources[1].len()));
-            self.gpu_send.push(Queue::new(format!("gpu send {place}"), source, GPU_PORT, self.plan.source_room));
-            self.sources[1].push(Source { feed, made: 0, next: 0 });
-        }
+        .build()
     }
 
     pub fn arm(&mut self, faults: &[(Injection, u64)]) {
         for (injection, seed) in faults {
-            let armed = Armed::new(injection, 0, *seed);
-            match injection.place.as_str() {
-                "down" => self.down.arm(armed, &self.wakes),
-                "up" => self.up.arm(armed, &self.wakes),
-                "host reads" => self.root_reads.arm(armed, &self.wakes),
-                "completions" => self.root_completions.arm(armed, &self.wakes),
-                place => {
-                    let queues =
-                        [&mut self.host_receive, &mut self.gpu_receive, &mut self.host_send, &mut self.gpu_send];
-                    let queue = queues.into_iter().flatten().find(|q| q.name() == place);
-                    queue.expect("a known place").arm(armed, &self.wakes);
-                }
-            }
+            assert!(self.netlist.arm(injection, Armed::new(injection, 0, *seed)), "a known place");
         }
     }
 
     pub fn run(&mut self, kernel: Kernel, order: Order) -> Result<Run, SimulationError> {
-        run(self, kernel, order, &mut |_| Control::Continue)
+        run(&mut self.netlist, kernel, order, &mut |_| Control::Continue)
+    }
+
+    /// What a machine that goes on has not heard of its ports: none if they would have ended the run without a fault.
+    pub fn unheard(&mut self) -> Option<SimulationError> {
+        run(&mut self.aside, Kernel::Skip, Order::Ascending, &mut |_| Control::Continue).err()
+    }
+
+    pub fn channel(&self, path: &str) -> &dyn Channel {
+        self.netlist.channels().find(|channel| channel.path() == path).expect("a known place")
     }
 
     pub fn digests(&self) -> Vec<u64> {
-        self.channels().iter().map(|c| c.digest()).collect()
+        self.netlist.channels().map(Channel::digest).collect()
+    }
+
+    pub fn host(&self) -> &Port {
+        self.netlist.unit(&self.host)
+    }
+
+    pub fn gpu(&self) -> &Port {
+        self.netlist.unit(&self.gpu)
     }
 
     pub fn traffic(&self) -> [Traffic; 2] {
-        [*self.host.traffic(), *self.gpu.traffic()]
+        [*self.host().traffic(), *self.gpu().traffic()]
     }
 
-    fn due(&self) -> [u64; 2] {
-        let sum = |sources: &[Source]| sources.iter().map(|s| s.feed.count).sum::<u64>();
-        [sum(&self.sources[0]), sum(&self.sources[1])]
+    pub fn host_sink(&self, place: usize) -> &Sink {
+        self.netlist.unit(&self.host_sinks[place])
+    }
+
+    pub fn gpu_sink(&self, place: usize) -> &Sink {
+        self.netlist.unit(&self.gpu_sinks[place])
+    }
+
+    pub fn requester(&self) -> &Requester {
+        self.netlist.unit(self.requester.as_ref().expect("a requester"))
+    }
+
+    pub fn memory(&self) -> Ref<'_, ToyMemory> {
+        self.memory.borrow()
+    }
+
+    /// What went wrong at the root complex.
+    pub fn root_incidents(&self) -> Vec<String> {
+        let (root, _) = self.root.as_ref().expect("a root complex");
+        self.netlist.unit(root).incidents()
+    }
+
+    /// When the CPU has seen semaphores change, and their values.
+    pub fn noticed(&self) -> Vec<(u64, u64)> {
+        self.root.as_ref().map_or_else(Vec::new, |(_, cpu)| self.netlist.unit(cpu).noticed.clone())
+    }
+
+    /// What has arrived, by who took it.
+    fn got(&self) -> Vec<Vec<Got>> {
+        let sinks = self.host_sinks.iter().chain(&self.gpu_sinks).map(|sink| self.netlist.unit(sink).got.clone());
+        let read = self.requester.iter().map(|requester| self.netlist.unit(requester).got.clone());
+        sinks.chain(read).chain([self.memory().writes.clone()]).collect()
     }
 }
 
-impl Link {
-    fn with_host_port<T>(&mut self, run: impl FnOnce(&mut Port, &mut port::Ports<'_>) -> T) -> T {
-        let root = port::RootPorts { reads: &mut self.root_reads, completions: &mut self.root_completions };
-        let mut ports = port::Ports {
-            send: &mut self.host_send,
-            receive: &mut self.host_receive,
-            root: self.root.is_some().then_some(root),
-            wire_out: &mut self.down,
-            wire_in: &mut self.up,
-            wakes: &self.wakes,
-        };
-        run(&mut self.host, &mut ports)
+/// The far ends of what is wired to a port.
+struct Far {
+    sources: Vec<Out<Tlp>>,
+    sinks: Vec<In<Tlp>>,
+    /// At the host, if there is a root complex.
+    root: Option<(Rx<Tlp>, Tx<Tlp>)>,
+}
+
+type Wires = (Tx<Frame>, Rx<Frame>);
+type RootKeys = (Key<Root>, Key<Cpu>);
+
+struct Builder<'p> {
+    plan: &'p Plan,
+    netlist: Netlist,
+    aside: Netlist,
+    tally: Rc<Tally>,
+    memory: Rc<RefCell<ToyMemory>>,
+}
+
+impl Builder<'_> {
+    /// The ports come first: so they are the first two units.
+    fn build(mut self) -> Link {
+        let (spec, mac) = (&self.plan.link, mac());
+        let (flight, window) = (mac.edge(spec.flight.0.max(1)), Port::window(spec, mac));
+        let (down_tx, down_rx) = self.netlist.deferring_wire("down", flight, window);
+        let (up_tx, up_rx) = self.netlist.deferring_wire("up", flight, window);
+        let (host_ports, host_far) = self.host_ports((down_tx, up_rx));
+        let (gpu_ports, gpu_far) = self.gpu_ports((up_tx, down_rx));
+        let side = Side::Gpu { first_tag: 0, tags_per_pce: self.plan.tags_per_pce, pces: self.plan.pces };
+        let host = self.netlist.add("host port", mac, Port::new(spec, Side::Host, mac), host_ports);
+        let gpu = self.netlist.add("gpu port", mac, Port::new(spec, side, mac), gpu_ports);
+        let (host_sinks, root) = self.add_host(host_far);
+        let (requester, gpu_sinks) = self.add_gpu(gpu_far);
+        let Self { netlist, aside, memory, .. } = self;
+        Link { netlist, aside, host, gpu, host_sinks, gpu_sinks, requester, root, memory }
     }
 
-    fn with_gpu_port<T>(&mut self, run: impl FnOnce(&mut Port, &mut port::Ports<'_>) -> T) -> T {
-        let mut ports = port::Ports {
-            send: &mut self.gpu_send,
-            receive: &mut self.gpu_receive,
-            root: None,
-            wire_out: &mut self.up,
-            wire_in: &mut self.down,
-            wakes: &self.wakes,
-        };
-        run(&mut self.gpu, &mut ports)
+    /// For a port.
+    fn signals(&self, path: &str) -> Signals {
+        if !self.plan.goes_on {
+            return self.netlist.signals(path);
+        }
+        let signals = self.aside.signals(path);
+        // The port does not hear either that something is wrong, and then it must not defer.
+        signals.defer_nothing();
+        signals
     }
 
-    fn with_root<T>(&mut self, now: Now, run: impl FnOnce(&mut RootComplex, root_complex::Ports<'_>) -> T) -> T {
-        let ports = root_complex::Ports {
-            reads: &mut self.root_reads,
-            writes: self.host_receive[0].input(now.time, &self.wakes),
-            completions: &mut self.root_completions,
-            notices: &mut self.notices,
-            memory: &mut self.memory,
-            wakes: &self.wakes,
+    fn host_ports(&mut self, (wire_out, wire_in): Wires) -> (port::Ports, Far) {
+        let queue = |place| self.netlist.queue(format!("host send {place}"), self.plan.source_room);
+        let (sources, send) = (0..self.plan.down.len()).map(queue).unzip();
+        let receive =
+            if self.plan.root.is_some() { &["host writes"][..] } else { &["host receive 0", "host receive 1"] };
+        let (receive, sinks) = receive.iter().map(|&path| self.netlist.queue(path, RECEIVE)).unzip();
+        let wires = self.plan.root.as_ref().map(|spec| {
+            let (reads, reads_rx) = self.netlist.wire("host reads", Femtos(1));
+            let latency = root_clock(spec).edge(spec.read_latency.0);
+            let (completions_tx, completions) = self.netlist.wire("completions", latency);
+            (port::RootPorts { reads, completions }, (reads_rx, completions_tx))
+        });
+        let (root, far) = wires.unzip();
+        let ports = port::Ports { send, receive, root, wire_out, wire_in, signals: self.signals("host port") };
+        (ports, Far { sources, sinks, root: far })
+    }
+
+    fn gpu_ports(&mut self, (wire_out, wire_in): Wires) -> (port::Ports, Far) {
+        let reads = self.plan.root.is_some().then(|| self.netlist.queue("reads", 16));
+        let first = usize::from(reads.is_some());
+        let queue = |place| self.netlist.queue(format!("gpu send {place}"), self.plan.source_room);
+        let (sources, send) = reads.into_iter().chain((first..first + self.plan.up.len()).map(queue)).unzip();
+        let queue = |place| self.netlist.deferring_queue(format!("gpu receive {place}"), RECEIVE);
+        let (receive, sinks) = (0..=self.plan.pces).map(queue).unzip();
+        let ports = port::Ports { send, receive, root: None, wire_out, wire_in, signals: self.signals("gpu port") };
+        (ports, Far { sources, sinks, root: None })
+    }
+
+    fn add_host(&mut self, far: Far) -> (Vec<Key<Sink>>, Option<RootKeys>) {
+        let (plan, Far { sources, mut sinks, root }) = (self.plan, far);
+        let root = plan.root.as_ref().zip(root).map(|(spec, wires)| self.add_root(spec, wires, sinks.remove(0)));
+        let sinks = self.add_sinks("host sink", Place::Host, sinks);
+        self.add_sources("host source", &plan.down, sources);
+        (sinks, root)
+    }
+
+    fn add_root(
+        &mut self,
+        spec: &RootComplexSpec,
+        (reads, completions): (Rx<Tlp>, Tx<Tlp>),
+        writes: In<Tlp>,
+    ) -> RootKeys {
+        let (clock, boundary) = (root_clock(spec), self.plan.link.read_completion_boundary.0);
+        let (notices, notices_rx) = self.netlist.wire("notices", clock.edge(spec.write_latency.0.max(1)));
+        let root = RootComplex::new(spec, boundary, clock).unwrap();
+        let root = Root::new(root, &self.memory, &self.tally);
+        let memory: Rc<RefCell<dyn HostMemory>> = Rc::<RefCell<ToyMemory>>::clone(&self.memory);
+        let inner = root_complex::Ports { reads, writes, completions, notices, memory };
+        let ports = RootPorts { root: inner, signals: self.netlist.signals("root complex") };
+        let root = self.netlist.add("root complex", clock, root, ports);
+        let cpu = Cpu { clock: mac(), noticed: Vec::new() };
+        (root, self.netlist.add("cpu", mac(), cpu, notices_rx))
+    }
+
+    fn add_gpu(&mut self, far: Far) -> (Option<Key<Requester>>, Vec<Key<Sink>>) {
+        let (plan, Far { mut sources, mut sinks, .. }) = (self.plan, far);
+        let requester = plan.root.is_some().then(|| {
+            let inputs = sinks.drain(..usize::from(plan.pces)).collect();
+            let signals = self.netlist.signals("requester");
+            let ports = RequesterPorts { inputs, output: sources.remove(0), signals };
+            self.netlist.add("requester", mac(), Requester::new(plan, &self.tally), ports)
+        });
+        let sinks = self.add_sinks("gpu sink", Place::Gpu, sinks);
+        self.add_sources("gpu source", &plan.up, sources);
+        (requester, sinks)
+    }
+
+    fn add_sinks(&mut self, name: &str, place: Place, inputs: Vec<In<Tlp>>) -> Vec<Key<Sink>> {
+        let add = |(number, input)| {
+            let path = format!("{name} {number}");
+            let ports = SinkPorts { input, signals: self.netlist.signals(&path) };
+            self.netlist.add(path, mac(), Sink::new(self.plan, place, &self.tally), ports)
         };
-        run(self.root.as_mut().expect("a root complex"), ports)
+        inputs.into_iter().enumerate().map(add).collect()
+    }
+
+    fn add_sources(&mut self, name: &str, feeds: &[Feed], outputs: Vec<Out<Tlp>>) {
+        for (number, (feed, output)) in feeds.iter().zip(outputs).enumerate() {
+            self.netlist.add(format!("{name} {number}"), mac(), Source::of(feed.clone()), output);
+        }
     }
 }
 
-impl Machine for Link {
-    fn units(&self) -> &[UnitInfo] {
-        &self.units
-    }
-
-    fn tick(&mut self, unit: UnitId, now: Now) -> Wake {
-        match self.roles[usize::from(unit.0)] {
-            Role::HostPort => self.with_host_port(|port, ports| port.tick(now, ports)),
-            Role::GpuPort => self.with_gpu_port(|port, ports| port.tick(now, ports)),
-            Role::HostSource(n) => self.sources[0][n].tick(now, self.host_send[n].output(now.time, &self.wakes)),
-            Role::GpuSource(n) => {
-                let queue = n + usize::from(self.root.is_some());
-                self.sources[1][n].tick(now, self.gpu_send[queue].output(now.time, &self.wakes))
-            }
-            Role::HostSink(n) => {
-                let input = self.host_receive[n].input(now.time, &self.wakes);
-                self.host_sinks[n].tick(now, input, self.plan.pace, self.plan.record)
-            }
-            Role::GpuSink(n) => {
-                let input = self.gpu_receive[n].input(now.time, &self.wakes);
-                self.gpu_sinks[n].tick(now, input, self.plan.pace, self.plan.record)
-            }
-            Role::Requester => {
-                let inputs = &mut self.gpu_receive[..usize::from(self.plan.pces)];
-                self.requester.tick(
-                    now,
-                    &self.plan,
-                    inputs,
-                    self.gpu_send[0].output(now.time, &self.wakes),
-                    &self.wakes,
-                )
-            }
-            Role::Root => self.with_root(now, |root, ports| root.tick(now, ports)),
-            Role::Cpu => {
-                while let Some(notice) = self.notices.arrive(now.time) {
-                    self.noticed.push((now.cycle, notice.value));
-                }
-                match self.notices.next_arrival() {
-                    Some(date) => {
-                        Wake::at_or_port(self.units[usize::from(unit.0)].clock.first_from(date), Activity::Idle)
-                    }
-                    None => Wake::on_port(Activity::Idle),
-                }
-            }
-        }
-    }
-
-    fn catch_up(&mut self, unit: UnitId, now: Now) {
-        match self.roles[usize::from(unit.0)] {
-            Role::HostPort => self.with_host_port(|port, ports| port.catch_up(now, ports)),
-            Role::GpuPort => self.with_gpu_port(|port, ports| port.catch_up(now, ports)),
-            Role::Root => self.with_root(now, |root, mut ports| root.catch_up(now, &mut ports)),
-            _ => {}
-        }
-    }
-
-    fn wakes(&self) -> &Wakes {
-        &self.wakes
-    }
-
-    fn finished(&self) -> bool {
-        let [down, up] = self.due();
-        let at_host = match &self.root {
-            Some(root) => self.memory.count + root.incidents().iter().filter(|i| i.contains("ECRC")).count() as u64,
-            None => self.host_sinks.iter().map(|s| s.count).sum(),
-        };
-        let at_gpu: u64 = self.gpu_sinks.iter().map(|s| s.count).sum();
-        let done = at_host >= up && at_gpu >= down && self.requester.done >= self.plan.reads.count;
-        done || self.fault().is_some()
-    }
-
-    fn fault(&self) -> Option<String> {
-        self.host.fault().or_else(|| self.gpu.fault()).cloned().or_else(|| self.requester.wrong.clone())
-    }
-
-    fn channels(&self) -> Vec<&dyn Channel> {
-        let queues = [&self.host_send, &self.host_receive, &self.gpu_send, &self.gpu_receive];
-        let mut all: Vec<&dyn Channel> = queues.into_iter().flatten().map(|q| q as &dyn Channel).collect();
-        all.extend([&self.down as &dyn Channel, &self.up, &self.notices, &self.root_reads, &self.root_completions]);
-        all
-    }
+fn root_clock(spec: &RootComplexSpec) -> Clock {
+    Clock::new(spec.clock).unwrap()
 }
 
 /// What a finished run must have in common with another: its end, digests, accounts, traffic and what arrived.
@@ -486,17 +438,16 @@ pub fn go(
     let mut link = Link::new(plan.clone());
     link.arm(faults);
     let run = link.run(kernel, order)?;
-    for (account, unit) in run.accounts.iter().zip(&link.units) {
+    for (account, unit) in run.accounts.iter().zip(link.netlist.accounts()) {
         assert_eq!(account.total(), unit.clock.first_after(run.end), "the cycles of {} add up", unit.name);
     }
-    let sinks = link.host_sinks.iter().chain(&link.gpu_sinks).map(|s| s.got.clone());
     let outcome = Outcome {
         end: run.end,
         digests: link.digests(),
         accounts: run.accounts,
         traffic: link.traffic(),
-        got: sinks.chain([link.requester.got.clone(), link.memory.writes.clone()]).collect(),
-        noticed: link.noticed.clone(),
+        got: link.got(),
+        noticed: link.noticed(),
     };
     Ok((link, outcome))
 }

@@ -3,7 +3,7 @@
 use crate::machine::*;
 use sealsim::{
     pcie::{packet::Tlp, spec::LinkSpec},
-    sim::{Channel, Event, Kernel, Order, Recorder, SimulationError},
+    sim::{Event, Kernel, Order, Recorder, SimulationError},
     units::Cycles,
 };
 
@@ -13,8 +13,8 @@ const FLIGHT: u64 = 100;
 fn heard(plan: &Plan) -> [Vec<Event>; 2] {
     let mut link = Link::new(plan.clone());
     let recorders = [Recorder::default(), Recorder::default()];
-    link.up.listen(recorders[0].probe(0));
-    link.down.listen(recorders[1].probe(1));
+    link.channel("up").listen(recorders[0].probe(0));
+    link.channel("down").listen(recorders[1].probe(1));
     link.run(Kernel::Skip, Order::Ascending).unwrap();
     recorders.map(|recorder| recorder.take())
 }

@@ -4,11 +4,52 @@ use crate::machine::{BASE, Feed, MEMORY, Plan, SEMAPHORE, at, pattern};
 use sealsim::{
     pcie::{
         packet::{Kind, Payload, Tlp},
-        root_complex::{HostMemory, Notice, Written},
+        root_complex::{self, HostMemory, Notice, RootComplex, Written},
     },
-    sim::{Activity, In, Now, Out, Queue, Stall, Wake, Wakes},
+    ports,
+    sim::{Activity, Clock, In, Meter, Now, Out, Rx, Signals, Stall, Unit, Wake},
 };
-use std::collections::VecDeque;
+use std::{
+    cell::{Cell, RefCell},
+    collections::VecDeque,
+    rc::Rc,
+};
+
+/// Where what is awaited comes.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Place {
+    /// TLPs to the host.
+    #[default]
+    Host,
+    /// TLPs to the GPU, but for what the requester has asked for.
+    Gpu,
+    /// Ends of reads to the requester.
+    Requester,
+}
+
+/// What is still to come, by [`Place`]. Nobody sees all of it come, so that those who do see some share this.
+#[derive(Debug, Default)]
+pub struct Tally([Cell<u64>; 3]);
+
+impl Tally {
+    pub fn of(plan: &Plan) -> Rc<Self> {
+        let sum = |feeds: &[Feed]| feeds.iter().map(|feed| feed.count).sum::<u64>();
+        Rc::new(Self([sum(&plan.up), sum(&plan.down), plan.reads.count].map(Cell::new)))
+    }
+
+    /// So many more have come.
+    fn takes(&self, place: Place, count: u64) {
+        let left = &self.0[place as usize];
+        left.set(left.get().saturating_sub(count));
+    }
+
+    /// Ends the run if all has come. Asked at every tick, so that a run without work ends at its first instant.
+    fn look(&self, signals: &Signals) {
+        if self.0.iter().all(|left| left.get() == 0) {
+            signals.stop();
+        }
+    }
+}
 
 /// A TLP that arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,15 +82,23 @@ pub struct Source {
 }
 
 impl Source {
-    pub fn tick(&mut self, now: Now, mut output: Out<'_, Tlp>) -> Wake {
+    pub const fn of(feed: Feed) -> Self {
+        Self { feed, made: 0, next: 0 }
+    }
+}
+
+impl Unit for Source {
+    type Ports = Out<Tlp>;
+
+    fn tick(&mut self, now: Now, output: &mut Out<Tlp>) -> Wake {
         if now.cycle < self.next {
             return Wake::at(self.next, Activity::Idle);
         }
         while self.made < self.feed.count {
-            if !output.has_room() {
+            if !output.has_room(now.time) {
                 return Wake::on_port(Activity::Stall(Stall::LinkBusy));
             }
-            output.push((self.feed.make)(self.made));
+            output.push(now.time, (self.feed.make)(self.made));
             self.made += 1;
             if self.feed.gap > 0 {
                 self.next = now.cycle + self.feed.gap;
@@ -57,6 +106,13 @@ impl Source {
             }
         }
         Wake::on_port(Activity::Idle)
+    }
+}
+
+ports! {
+    pub struct SinkPorts {
+        pub input: In<Tlp>,
+        pub signals: Signals,
     }
 }
 
@@ -69,30 +125,28 @@ pub struct Sink {
     pub first: u64,
     pub last: u64,
     next: u64,
+    pace: u64,
+    record: bool,
+    place: Place,
+    tally: Rc<Tally>,
 }
 
 impl Sink {
-    fn take(&mut self, tlp: &Tlp, cycle: u64, record: bool) {
+    pub fn new(plan: &Plan, place: Place, tally: &Rc<Tally>) -> Self {
+        Self { pace: plan.pace, record: plan.record, place, tally: Rc::clone(tally), ..Self::default() }
+    }
+
+    fn take(&mut self, tlp: &Tlp, cycle: u64) {
         if self.count == 0 {
             self.first = cycle;
         }
         self.count += 1;
+        self.tally.takes(self.place, 1);
         self.last = cycle;
         self.bytes += u64::from(tlp.bytes);
-        if record {
+        if self.record {
             self.got.push(got(tlp, cycle));
         }
-    }
-
-    pub fn tick(&mut self, now: Now, mut input: In<'_, Tlp>, pace: u64, record: bool) -> Wake {
-        while now.cycle >= self.next {
-            let Some(tlp) = input.pop() else { break };
-            self.take(&tlp, now.cycle, record);
-            if pace > 0 {
-                self.next = now.cycle + pace;
-            }
-        }
-        if input.is_empty() { Wake::on_port(Activity::Idle) } else { Wake::at_or_port(self.next, Activity::Busy) }
     }
 
     /// Payload bytes per second between the first and the last arrival, at 1 GHz.
@@ -102,10 +156,40 @@ impl Sink {
     }
 }
 
+impl Unit for Sink {
+    type Ports = SinkPorts;
+
+    fn tick(&mut self, now: Now, SinkPorts { input, signals }: &mut SinkPorts) -> Wake {
+        while now.cycle >= self.next {
+            let Some(tlp) = input.pop(now.time) else { break };
+            self.take(&tlp, now.cycle);
+            if self.pace > 0 {
+                self.next = now.cycle + self.pace;
+            }
+        }
+        self.tally.look(signals);
+        if input.is_empty(now.time) {
+            Wake::on_port(Activity::Idle)
+        } else {
+            Wake::at_or_port(self.next, Activity::Busy)
+        }
+    }
+}
+
+ports! {
+    pub struct RequesterPorts {
+        pub inputs: Vec<In<Tlp>>,
+        pub output: Out<Tlp>,
+        pub signals: Signals,
+    }
+}
+
 /// Makes reads while it has tags, and takes their completions.
-#[derive(Default)]
 pub struct Requester {
-    pub issued: u64,
+    reads: Feed,
+    record: bool,
+    tally: Rc<Tally>,
+    issued: u64,
     pub done: u64,
     pub refused: u64,
     pub bytes: u64,
@@ -116,20 +200,41 @@ pub struct Requester {
     /// What the completions of ended reads have brought, dated with the end of the read.
     pub got: Vec<Got>,
     /// The same, by tag, of reads that have not ended.
-    pub held: Vec<Vec<Got>>,
-    pub free: VecDeque<u16>,
+    held: Vec<Vec<Got>>,
+    free: VecDeque<u16>,
     /// By tag: number, issue cycle, address and bytes still to come.
-    pub open: Vec<(u64, u64, u64, u32)>,
-    pub wrong: Option<String>,
+    open: Vec<(u64, u64, u64, u32)>,
+    wrong: Option<String>,
 }
 
 impl Requester {
-    fn take(&mut self, tlp: &Tlp, cycle: u64, record: bool) {
+    pub fn new(plan: &Plan, tally: &Rc<Tally>) -> Self {
+        let tags = usize::from(plan.tags);
+        Self {
+            reads: plan.reads.clone(),
+            record: plan.record,
+            tally: Rc::clone(tally),
+            issued: 0,
+            done: 0,
+            refused: 0,
+            bytes: 0,
+            first: 0,
+            last: 0,
+            ends: Vec::new(),
+            got: Vec::new(),
+            held: vec![Vec::new(); tags],
+            free: (0..plan.tags).collect(),
+            open: vec![(0, 0, 0, 0); tags],
+            wrong: None,
+        }
+    }
+
+    fn take(&mut self, tlp: &Tlp, cycle: u64) {
         let Some(&(number, issued, next, left)) = self.open.get(usize::from(tlp.tag)) else {
             self.wrong.get_or_insert_with(|| format!("tag {} was never used", tlp.tag));
             return;
         };
-        if record {
+        if self.record {
             self.held[usize::from(tlp.tag)].push(got(tlp, cycle));
         }
         let end = match tlp.kind {
@@ -150,39 +255,125 @@ impl Requester {
                 self.first = cycle;
             }
             self.done += 1;
+            self.tally.takes(Place::Requester, 1);
             self.last = cycle;
-            if record {
+            if self.record {
                 self.ends.push((number, issued, cycle));
             }
         }
     }
 
-    pub fn tick(
-        &mut self,
-        now: Now,
-        plan: &Plan,
-        inputs: &mut [Queue<Tlp>],
-        mut output: Out<'_, Tlp>,
-        wakes: &Wakes,
-    ) -> Wake {
-        for input in inputs {
-            let mut input = input.input(now.time, wakes);
-            while let Some(tlp) = input.pop() {
-                self.take(&tlp, now.cycle, plan.record);
-            }
-        }
-        while self.issued < plan.reads.count {
+    /// Asks for what it has tags for.
+    fn ask(&mut self, now: Now, output: &mut Out<Tlp>) -> Wake {
+        while self.issued < self.reads.count {
             let Some(&tag) = self.free.front() else { return Wake::on_port(Activity::Stall(Stall::ReadTags)) };
-            if !output.has_room() {
+            if !output.has_room(now.time) {
                 return Wake::on_port(Activity::Stall(Stall::LinkBusy));
             }
             self.free.pop_front();
-            let mut tlp = (plan.reads.make)(self.issued);
+            let mut tlp = (self.reads.make)(self.issued);
             tlp.tag = tag;
             self.open[usize::from(tag)] = (self.issued, now.cycle, tlp.address, tlp.bytes);
-            output.push(tlp);
+            output.push(now.time, tlp);
             self.issued += 1;
         }
+        Wake::on_port(Activity::Idle)
+    }
+}
+
+impl Unit for Requester {
+    type Ports = RequesterPorts;
+
+    fn tick(&mut self, now: Now, ports: &mut RequesterPorts) -> Wake {
+        for input in &mut ports.inputs {
+            while let Some(tlp) = input.pop(now.time) {
+                self.take(&tlp, now.cycle);
+            }
+        }
+        if let Some(wrong) = &self.wrong {
+            ports.signals.fail(wrong);
+        }
+        self.tally.look(&ports.signals);
+        self.ask(now, &mut ports.output)
+    }
+}
+
+ports! {
+    pub struct RootPorts {
+        pub root: root_complex::Ports,
+        pub signals: Signals,
+    }
+}
+
+/// A root complex, and who counts what it has taken.
+pub struct Root {
+    root: RootComplex,
+    memory: Rc<RefCell<ToyMemory>>,
+    taken: u64,
+    tally: Rc<Tally>,
+}
+
+impl Root {
+    pub fn new(root: RootComplex, memory: &Rc<RefCell<ToyMemory>>, tally: &Rc<Tally>) -> Self {
+        Self { root, memory: Rc::clone(memory), taken: 0, tally: Rc::clone(tally) }
+    }
+}
+
+impl Unit for Root {
+    type Ports = RootPorts;
+
+    fn tick(&mut self, now: Now, ports: &mut RootPorts) -> Wake {
+        let wake = self.root.tick(now, &mut ports.root);
+        // What is dropped for its ECRC never reaches memory.
+        let dropped = self.root.incidents().iter().filter(|incident| incident.contains("ECRC")).count() as u64;
+        let taken = self.memory.borrow().count + dropped;
+        self.tally.takes(Place::Host, taken - self.taken);
+        self.taken = taken;
+        self.tally.look(&ports.signals);
+        wake
+    }
+
+    fn catch_up(&mut self, now: Now, ports: &mut RootPorts) {
+        self.root.catch_up(now, &mut ports.root);
+    }
+
+    fn meters(&self) -> Vec<&Meter> {
+        self.root.meters()
+    }
+
+    fn incidents(&self) -> Vec<String> {
+        self.root.incidents()
+    }
+}
+
+/// Notes when semaphores change.
+pub struct Cpu {
+    pub clock: Clock,
+    /// Cycle and value.
+    pub noticed: Vec<(u64, u64)>,
+}
+
+impl Unit for Cpu {
+    type Ports = Rx<Notice>;
+
+    fn tick(&mut self, now: Now, notices: &mut Rx<Notice>) -> Wake {
+        while let Some(notice) = notices.arrive(now.time) {
+            self.noticed.push((now.cycle, notice.value));
+        }
+        match notices.next_arrival() {
+            Some(date) => Wake::at_or_port(self.clock.first_from(date), Activity::Idle),
+            None => Wake::on_port(Activity::Idle),
+        }
+    }
+}
+
+/// Does nothing.
+pub struct Bystander;
+
+impl Unit for Bystander {
+    type Ports = ();
+
+    fn tick(&mut self, _now: Now, _ports: &mut ()) -> Wake {
         Wake::on_port(Activity::Idle)
     }
 }

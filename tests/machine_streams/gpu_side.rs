@@ -15,35 +15,26 @@ use sealsim::{
         pce::{self, Pce, PceSpec},
         pushbuffer::{Command, encode},
         scheduler::{self, PushMemory, Scheduler, Submission, Work},
+        spans::Spans,
         tag_queue::{self, TagQueue},
-        work::{
-            Computation, ComputePush, CopyPush, Done, Landed, Mark, MemoryData, MemoryRead, MemoryWrite, PceWork,
-            Retired, TagEntry, TagReport, Verdict,
-        },
+        work::{Computation, Done, MemoryData, MemoryRead, MemoryWrite, PceWork},
     },
     pcie::{
         packet::{Kind, Payload, Tlp},
         split::MaxSize,
     },
+    ports,
     sim::{
-        self, Activity, Channel, Clock, Control, Kernel, Machine, Now, Order, Queue, SimulationError, UnitId, UnitInfo,
-        Wake, Wakes, Wire,
+        self, Activity, Clock, Control, In, Kernel, Key, Netlist, Now, Order, Out, Rx, Signals, SimulationError, Tx,
+        Unit, Wake,
     },
     units::{Femtos, Frequency},
 };
 use std::{
+    cell::RefCell,
     collections::{BTreeMap, VecDeque},
     rc::Rc,
 };
-
-const HOST: UnitId = UnitId(0);
-const SCHEDULER: UnitId = UnitId(1);
-const READING: UnitId = UnitId(2);
-const WRITING: UnitId = UnitId(3);
-const COMPUTE: UnitId = UnitId(4);
-const TAG_QUEUE: UnitId = UnitId(5);
-const HBM: UnitId = UnitId(6);
-const PCES: [UnitId; 2] = [UnitId(7), UnitId(8)];
 
 /// First byte of device memory; host memory lies below.
 const DEVICE: u64 = 1 << 55;
@@ -140,8 +131,8 @@ pub struct Seen {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {
     pub seen: Vec<Seen>,
-    /// Beginnings and ends on the device, by push.
-    pub marks: Vec<Mark>,
+    /// Beginnings, verdicts and ends on the device, by push.
+    pub spans: Spans,
     pub incidents: Vec<String>,
     pub digests: Vec<(String, u64)>,
     /// Cycles of each unit: total, busy, idle.
@@ -156,304 +147,320 @@ impl Ran {
 
     /// When it began and ended on the device.
     pub fn span(&self, number: u32) -> (Femtos, Femtos) {
-        let mut marks = self.marks.iter().filter(|mark| mark.copy == number as usize).map(|mark| mark.time);
-        (marks.next().unwrap(), marks.next_back().unwrap())
+        self.spans.moved[&(number as usize)]
     }
 }
 
-struct GpuSide {
-    units: Vec<UnitInfo>,
-    wakes: Wakes,
+ports! {
+    struct HostPorts {
+        doorbells: Out<Tlp>,
+        /// Of the PCEs, then the scheduler's.
+        requests: [In<Tlp>; 3],
+        completions: Out<Tlp>,
+        signals: Signals,
+    }
+}
+
+/// Rings doorbells, answers reads and notes semaphores.
+struct Host {
     /// Doorbells: cycle and number.
     script: VecDeque<(u64, u32)>,
     /// Semaphores after which all is done.
     expected: usize,
     seen: Vec<Seen>,
-    marks: Vec<Mark>,
     answers: VecDeque<(u64, Tlp)>,
     free: [u64; 3],
-    shelf: Shelf,
-    scheduler: Scheduler,
-    front_ends: [FrontEnd; 2],
-    compute: Compute,
-    tag_queue: TagQueue,
-    hbm: Hbm,
-    pces: [Pce; 2],
-    doorbells: Queue<Tlp>,
-    copies: [Queue<CopyPush>; 2],
-    pushes: Queue<ComputePush>,
-    retired: [Queue<Retired>; 3],
-    /// Of the PCEs, then the scheduler's.
-    requests: [Queue<Tlp>; 3],
-    completions: Queue<Tlp>,
-    work: [Queue<PceWork>; 2],
-    done: [Queue<Done>; 2],
-    landed: Wire<Landed>,
-    verdicts: Queue<Verdict>,
-    settled: Queue<Verdict>,
-    entries: Queue<TagEntry>,
-    reports: [Wire<TagReport>; 1],
-    writes: [Wire<MemoryWrite>; 2],
-    reads: [Queue<MemoryRead>; 2],
-    data: [Wire<MemoryData>; 2],
 }
 
-impl GpuSide {
-    fn new(machine: &MachineSpec, script: &[(u64, u32, Ask)], expected: usize) -> Self {
-        let clock = |frequency| Clock::new(frequency).unwrap();
-        let (host, engine) = (clock(Frequency(1_000_000_000)), clock(machine.copy_engine.clock));
-        let (compute, memory) = (clock(machine.compute.clock), clock(machine.hbm.clock));
-        let clocks = [host, engine, engine, engine, compute, engine, memory, engine, engine];
-        let names = ["host", "scheduler", "reading", "writing", "compute", "tag queue", "hbm", "pce0", "pce1"];
-        let ivs = IvStream::at(Iv { channel: 1, message: 0 }, IvMask::default());
-        let front_end = |writes_host| {
-            let spec = FrontEndSpec {
-                copy_engine: machine.copy_engine.clone(),
-                writes_host,
-                pces: 1,
-                confidential: false,
-                tag_queue_depth: 8,
-                release: machine.tag_queue.release,
-                device: DEVICE..u64::MAX,
-                error_semaphore: ERROR,
-                channel_error: if writes_host { 70 } else { 41 },
-            };
-            FrontEnd::new(spec, ivs, engine)
-        };
-        let pce = || {
-            let spec = PceSpec {
-                copy_engine: machine.copy_engine.clone(),
-                engine: None,
-                max_read_request: MaxSize::new(512).unwrap(),
-                max_payload: MaxSize::new(256).unwrap(),
-                first_tag: 0,
-                tags: 64,
-                tag_fetch: machine.tag_queue.fetch,
-                tag_placement: machine.tag_queue.placement.unwrap_or_default(),
-                release: machine.tag_queue.release,
-                quarantine: 0,
-                shared: None,
-                stored: None,
-                staging: None,
-            };
-            Pce::new(spec, None, Rc::new(Worker::default()), engine).unwrap()
-        };
-        let submission = |&(_, number, stream, ask): &(u64, u32, u32, Ask)| {
-            let (copy, work) = (Some(number as usize), methods(ask, number, stream));
-            (number, Submission { number, stream, copy, work, semaphore: semaphore(stream) })
-        };
-        let numbered: Vec<_> =
-            script.iter().zip(1..).map(|(&(cycle, stream, ask), number)| (cycle, number, stream, ask)).collect();
-        Self {
-            units: names.iter().zip(clocks).map(|(&name, clock)| UnitInfo { name: name.into(), clock }).collect(),
-            wakes: Wakes::default(),
-            script: numbered.iter().map(|&(cycle, number, ..)| (cycle, number)).collect(),
-            expected,
-            seen: Vec::new(),
-            marks: Vec::new(),
-            answers: VecDeque::new(),
-            free: [0; 3],
-            shelf: Shelf(numbered.iter().map(submission).collect()),
-            scheduler: Scheduler::new(machine.compute.schedule),
-            front_ends: [front_end(false), front_end(true)],
-            compute: Compute::new(&machine.compute, compute),
-            tag_queue: TagQueue::new(&machine.tag_queue, machine.engine.compare, engine),
-            hbm: Hbm::new(&machine.hbm, memory),
-            pces: [pce(), pce()],
-            doorbells: Queue::new("doorbells", HOST, SCHEDULER, 256),
-            copies: [Queue::new("up", SCHEDULER, READING, 64), Queue::new("down", SCHEDULER, WRITING, 64)],
-            pushes: Queue::new("kernels", SCHEDULER, COMPUTE, 64),
-            retired: [
-                Queue::new("up retired", READING, SCHEDULER, 64),
-                Queue::new("down retired", WRITING, SCHEDULER, 64),
-                Queue::new("kernels retired", COMPUTE, SCHEDULER, 64),
-            ],
-            requests: [
-                Queue::new("requests0", PCES[0], HOST, 16),
-                Queue::new("requests1", PCES[1], HOST, 16),
-                Queue::new("semaphores", SCHEDULER, HOST, 16),
-            ],
-            completions: Queue::new("completions", HOST, PCES[0], 1 << 12),
-            work: [Queue::new("work0", READING, PCES[0], 64), Queue::new("work1", WRITING, PCES[1], 64)],
-            done: [Queue::new("done0", PCES[0], READING, 64), Queue::new("done1", PCES[1], WRITING, 64)],
-            landed: Wire::new("landed", HBM, READING),
-            verdicts: Queue::new("verdicts", TAG_QUEUE, READING, 64),
-            settled: Queue::new("settled", TAG_QUEUE, HBM, 64),
-            entries: Queue::new("entries", READING, TAG_QUEUE, 64),
-            reports: [Wire::new("reports", PCES[0], TAG_QUEUE)],
-            writes: [Wire::new("writes0", PCES[0], HBM), Wire::new("writes1", PCES[1], HBM)],
-            reads: [Queue::new("reads0", PCES[0], HBM, 16), Queue::new("reads1", PCES[1], HBM, 16)],
-            data: [Wire::new("data0", HBM, PCES[0]), Wire::new("data1", HBM, PCES[1])],
-        }
-    }
-
-    fn tick_host(&mut self, now: Now) -> Wake {
-        let mut next = Wake::NEVER;
+impl Host {
+    /// Rings the doorbells that are due; gives the cycle of the next.
+    fn ring(&mut self, now: Now, doorbells: &mut Out<Tlp>) -> u64 {
         while let Some(&(cycle, number)) = self.script.front() {
             if cycle > now.cycle {
-                next = next.min(cycle);
-                break;
+                return cycle;
             }
             self.script.pop_front();
             let payload = Payload::of(number.to_le_bytes().to_vec());
-            self.doorbells.output(now.time, &self.wakes).push(Tlp::write(1 << 40, 4, payload));
+            doorbells.push(now.time, Tlp::write(1 << 40, 4, payload));
         }
-        for (place, queue) in self.requests.iter_mut().enumerate() {
+        Wake::NEVER
+    }
+
+    /// Takes a TLP from each source whose turn it is; gives the cycle in which it may take the next.
+    fn take(&mut self, now: Now, requests: &mut [In<Tlp>]) -> u64 {
+        let mut next = Wake::NEVER;
+        for (place, queue) in requests.iter_mut().enumerate() {
             if now.cycle < self.free[place] {
                 next = next.min(self.free[place]);
                 continue;
             }
-            let Some(tlp) = queue.input(now.time, &self.wakes).pop() else { continue };
+            let Some(tlp) = queue.pop(now.time) else { continue };
             self.free[place] = now.cycle + INTERVAL;
             next = next.min(self.free[place]);
-            if tlp.kind == Kind::Read {
-                let kind = if tlp.address >= NOWHERE { Kind::Unsupported } else { Kind::Completion };
-                let answer = Tlp { kind, byte_count: tlp.bytes, ..tlp };
-                self.answers.push_back((now.cycle + ANSWER, answer));
-            } else if let Some(value) = tlp.payload.bytes().and_then(|bytes| bytes.try_into().ok()) {
-                let value = u32::from_le_bytes(value);
-                self.seen.push(Seen { time: now.time, address: tlp.address, value });
-            }
+            self.serve(tlp, now);
         }
-        while let Some((cycle, _)) = self.answers.front() {
-            if *cycle > now.cycle {
-                next = next.min(*cycle);
-                break;
+        next
+    }
+
+    fn serve(&mut self, tlp: Tlp, now: Now) {
+        if tlp.kind == Kind::Read {
+            let kind = if tlp.address >= NOWHERE { Kind::Unsupported } else { Kind::Completion };
+            let answer = Tlp { kind, byte_count: tlp.bytes, ..tlp };
+            self.answers.push_back((now.cycle + ANSWER, answer));
+        } else if let Some(value) = tlp.payload.bytes().and_then(|bytes| bytes.try_into().ok()) {
+            let value = u32::from_le_bytes(value);
+            self.seen.push(Seen { time: now.time, address: tlp.address, value });
+        }
+    }
+
+    /// Gives the answers that are due; gives the cycle of the next.
+    fn answer(&mut self, now: Now, completions: &mut Out<Tlp>) -> u64 {
+        while let Some((cycle, answer)) = self.answers.pop_front() {
+            if cycle > now.cycle {
+                self.answers.push_front((cycle, answer));
+                return cycle;
             }
-            if let Some((_, answer)) = self.answers.pop_front() {
-                self.completions.output(now.time, &self.wakes).push(answer);
-            }
+            completions.push(now.time, answer);
+        }
+        Wake::NEVER
+    }
+}
+
+impl Unit for Host {
+    type Ports = HostPorts;
+
+    fn tick(&mut self, now: Now, ports: &mut HostPorts) -> Wake {
+        let rings = self.ring(now, &mut ports.doorbells);
+        let takes = self.take(now, &mut ports.requests);
+        let next = rings.min(takes).min(self.answer(now, &mut ports.completions));
+        if self.seen.len() >= self.expected {
+            ports.signals.stop();
         }
         Wake::at_or_port(next, if next == Wake::NEVER { Activity::Idle } else { Activity::Busy })
     }
+}
 
-    fn tick_front_end(&mut self, place: usize, now: Now) -> Wake {
-        let verification =
-            Verification { landed: &mut self.landed, verdicts: &mut self.verdicts, entries: &mut self.entries };
-        let mut ports = front_end::Ports {
-            pushes: self.copies[place].input(now.time, &self.wakes),
-            work: std::slice::from_mut(&mut self.work[place]),
-            done: std::slice::from_mut(&mut self.done[place]),
-            verification: (place == 0).then_some(verification),
-            retired: self.retired[place].output(now.time, &self.wakes),
-            wakes: &self.wakes,
-        };
-        let wake = self.front_ends[place].tick(now, &mut ports);
-        self.marks.extend(self.front_ends[place].marks());
-        wake
-    }
+/// The clocks of a machine's units.
+struct Clocks {
+    host: Clock,
+    engine: Clock,
+    compute: Clock,
+    memory: Clock,
+}
 
-    fn tick_pce(&mut self, place: usize, now: Now) -> Wake {
-        let completions = &mut self.completions;
-        let mut ports = pce::Ports {
-            work: self.work[place].input(now.time, &self.wakes),
-            completions: (place == 0).then(|| completions.input(now.time, &self.wakes)),
-            requests: self.requests[place].output(now.time, &self.wakes),
-            reads: self.reads[place].output(now.time, &self.wakes),
-            data: &mut self.data[place],
-            writes: &mut self.writes[place],
-            reports: self.reports.get_mut(place),
-            released: None,
-            sm: None,
-            engine: None,
-            done: self.done[place].output(now.time, &self.wakes),
-            wakes: &self.wakes,
-        };
-        self.pces[place].tick(now, &mut ports)
-    }
-
-    fn tick_inner(&mut self, unit: UnitId, now: Now) -> Wake {
-        let wakes = &self.wakes;
-        match unit {
-            SCHEDULER => self.scheduler.tick(
-                now,
-                &mut scheduler::Ports {
-                    doorbells: self.doorbells.input(now.time, wakes),
-                    pushes: &mut self.shelf,
-                    copies: &mut self.copies,
-                    compute: self.pushes.output(now.time, wakes),
-                    retired: &mut self.retired,
-                    requests: self.requests[2].output(now.time, wakes),
-                    wakes,
-                },
-            ),
-            COMPUTE => {
-                let mut ports = compute::Ports {
-                    pushes: self.pushes.input(now.time, wakes),
-                    retired: self.retired[2].output(now.time, wakes),
-                    memory: &mut Nothing,
-                };
-                let wake = self.compute.tick(now, &mut ports);
-                self.marks.extend(self.compute.marks());
-                wake
-            }
-            TAG_QUEUE => self.tag_queue.tick(
-                now,
-                &mut tag_queue::Ports {
-                    entries: &mut self.entries,
-                    reports: &mut self.reports,
-                    verdicts: &mut self.verdicts,
-                    settled: &mut self.settled,
-                    released: &mut [],
-                    wakes,
-                },
-            ),
-            _ => self.hbm.tick(
-                now,
-                &mut hbm::Ports {
-                    writes: &mut self.writes,
-                    reads: &mut self.reads,
-                    data: &mut self.data,
-                    verdicts: &mut self.settled,
-                    landed: &mut self.landed,
-                    staged: None,
-                    memory: &mut Nothing,
-                    wakes,
-                },
-            ),
+impl Clocks {
+    fn of(machine: &MachineSpec) -> Self {
+        let clock = |frequency| Clock::new(frequency).unwrap();
+        Self {
+            host: clock(Frequency(1_000_000_000)),
+            engine: clock(machine.copy_engine.clock),
+            compute: clock(machine.compute.clock),
+            memory: clock(machine.hbm.clock),
         }
     }
 }
 
-impl Machine for GpuSide {
-    fn units(&self) -> &[UnitInfo] {
-        &self.units
-    }
+fn front_end(machine: &MachineSpec, writes_host: bool, clock: Clock) -> FrontEnd {
+    let spec = FrontEndSpec {
+        copy_engine: machine.copy_engine.clone(),
+        writes_host,
+        pces: 1,
+        confidential: false,
+        tag_queue_depth: 8,
+        release: machine.tag_queue.release,
+        device: DEVICE..u64::MAX,
+        error_semaphore: ERROR,
+        channel_error: if writes_host { 70 } else { 41 },
+    };
+    FrontEnd::new(spec, IvStream::at(Iv { channel: 1, message: 0 }, IvMask::default()), clock)
+}
 
-    fn tick(&mut self, unit: UnitId, now: Now) -> Wake {
-        match unit {
-            HOST => self.tick_host(now),
-            READING => self.tick_front_end(0, now),
-            WRITING => self.tick_front_end(1, now),
-            _ if unit == PCES[0] => self.tick_pce(0, now),
-            _ if unit == PCES[1] => self.tick_pce(1, now),
-            _ => self.tick_inner(unit, now),
+fn pce(machine: &MachineSpec, clock: Clock) -> Pce {
+    let spec = PceSpec {
+        copy_engine: machine.copy_engine.clone(),
+        engine: None,
+        max_read_request: MaxSize::new(512).unwrap(),
+        max_payload: MaxSize::new(256).unwrap(),
+        first_tag: 0,
+        tags: 64,
+        tag_fetch: machine.tag_queue.fetch,
+        tag_placement: machine.tag_queue.placement.unwrap_or_default(),
+        release: machine.tag_queue.release,
+        quarantine: 0,
+        shared: None,
+        stored: None,
+        staging: None,
+    };
+    Pce::new(spec, None, Rc::new(Worker::default()), clock).unwrap()
+}
+
+/// Entries of the queues between units.
+const DEPTH: usize = 64;
+/// No unit here asks how long a wire is.
+const FLIGHT: Femtos = Femtos(1);
+
+/// The far ends of a PCE's channels.
+struct Far {
+    work: Out<PceWork>,
+    done: In<Done>,
+    requests: In<Tlp>,
+    reads: In<MemoryRead>,
+    data: Tx<MemoryData>,
+    writes: Rx<MemoryWrite>,
+}
+
+/// The ports of PCE `place`, but for what only the one that reads host memory has.
+fn pce_ports(net: &mut Netlist, place: usize) -> (pce::Ports, Far) {
+    let (work_out, work) = net.queue(format!("work{place}"), DEPTH);
+    let (done, done_in) = net.queue(format!("done{place}"), DEPTH);
+    let (requests, requests_in) = net.queue(format!("requests{place}"), 16);
+    let (reads, reads_in) = net.queue(format!("reads{place}"), 16);
+    let (data_tx, data) = net.wire(format!("data{place}"), FLIGHT);
+    let (writes, writes_rx) = net.wire(format!("writes{place}"), FLIGHT);
+    let ports = pce::Ports {
+        work,
+        completions: None,
+        requests,
+        reads,
+        data,
+        writes,
+        reports: None,
+        released: None,
+        sm: None,
+        engine: None,
+        done,
+        signals: net.signals(&format!("pce{place}")),
+    };
+    let (requests, reads, data, writes) = (requests_in, reads_in, data_tx, writes_rx);
+    (ports, Far { work: work_out, done: done_in, requests, reads, data, writes })
+}
+
+/// The ports of all units.
+struct AllPorts {
+    host: HostPorts,
+    scheduler: scheduler::Ports,
+    front_ends: [front_end::Ports; 2],
+    compute: compute::Ports,
+    tag_queue: tag_queue::Ports,
+    hbm: hbm::Ports,
+    pces: [pce::Ports; 2],
+}
+
+impl AllPorts {
+    fn of(net: &mut Netlist, shelf: Shelf) -> Self {
+        let (doorbells, doorbells_in) = net.queue("doorbells", 256);
+        let (semaphores, semaphores_in) = net.queue("semaphores", 16);
+        let (completions, completions_in) = net.queue("completions", 1 << 12);
+        let [(up, up_in), (down, down_in)] = ["up", "down"].map(|path| net.queue(path, DEPTH));
+        let (kernels, kernels_in) = net.queue("kernels", DEPTH);
+        let [(up_retired, up_ended), (down_retired, down_ended)] =
+            ["up retired", "down retired"].map(|path| net.queue(path, DEPTH));
+        let (kernels_retired, kernels_ended) = net.queue("kernels retired", DEPTH);
+        let (landed_tx, landed) = net.wire("landed", FLIGHT);
+        let (verdicts_out, verdicts) = net.queue("verdicts", DEPTH);
+        let (settled_out, settled) = net.queue("settled", DEPTH);
+        let (entries, entries_in) = net.queue("entries", DEPTH);
+        let (reports, reports_rx) = net.wire("reports", FLIGHT);
+        let (reading, a) = pce_ports(net, 0);
+        let (writing, b) = pce_ports(net, 1);
+        let reading = pce::Ports { completions: Some(completions_in), reports: Some(reports), ..reading };
+        let memory: Rc<RefCell<dyn DeviceMemory>> = Rc::new(RefCell::new(Nothing));
+        let front_end = |pushes, work, done, verification, retired| front_end::Ports {
+            pushes,
+            work: vec![work],
+            done: vec![done],
+            verification,
+            retired,
+        };
+        let verification = Verification { landed, verdicts, entries };
+        Self {
+            host: HostPorts {
+                doorbells,
+                requests: [a.requests, b.requests, semaphores_in],
+                completions,
+                signals: net.signals("host"),
+            },
+            scheduler: scheduler::Ports {
+                doorbells: doorbells_in,
+                pushes: Rc::new(RefCell::new(shelf)),
+                copies: [up, down],
+                compute: kernels,
+                retired: [up_ended, down_ended, kernels_ended],
+                requests: semaphores,
+            },
+            front_ends: [
+                front_end(up_in, a.work, a.done, Some(verification), up_retired),
+                front_end(down_in, b.work, b.done, None, down_retired),
+            ],
+            compute: compute::Ports { pushes: kernels_in, retired: kernels_retired, memory: Rc::clone(&memory) },
+            tag_queue: tag_queue::Ports {
+                entries: entries_in,
+                reports: vec![reports_rx],
+                verdicts: verdicts_out,
+                settled: settled_out,
+                released: Vec::new(),
+            },
+            hbm: hbm::Ports {
+                writes: vec![a.writes, b.writes],
+                reads: vec![a.reads, b.reads],
+                data: vec![a.data, b.data],
+                verdicts: settled,
+                landed: landed_tx,
+                staged: None,
+                memory,
+            },
+            pces: [reading, writing],
         }
     }
+}
 
-    fn wakes(&self) -> &Wakes {
-        &self.wakes
+struct GpuSide {
+    netlist: Netlist,
+    host: Key<Host>,
+    front_ends: [Key<FrontEnd>; 2],
+    compute: Key<Compute>,
+}
+
+impl GpuSide {
+    fn new(machine: &MachineSpec, script: &[(u64, u32, Ask)], expected: usize) -> Self {
+        let numbered: Vec<_> =
+            script.iter().zip(1..).map(|(&(cycle, stream, ask), number)| (cycle, number, stream, ask)).collect();
+        let submission = |&(_, number, stream, ask): &(u64, u32, u32, Ask)| {
+            let (copy, work) = (Some(number as usize), methods(ask, number, stream));
+            (number, Submission { number, stream, copy, work, semaphore: semaphore(stream) })
+        };
+        let shelf = Shelf(numbered.iter().map(submission).collect());
+        let script = numbered.iter().map(|&(cycle, number, ..)| (cycle, number)).collect();
+        let host = Host { script, expected, seen: Vec::new(), answers: VecDeque::new(), free: [0; 3] };
+        let mut netlist = Netlist::new();
+        let ports = AllPorts::of(&mut netlist, shelf);
+        Self::wired(netlist, machine, host, ports)
     }
 
-    fn finished(&self) -> bool {
-        self.seen.len() >= self.expected
+    fn wired(mut net: Netlist, machine: &MachineSpec, host: Host, ports: AllPorts) -> Self {
+        let Clocks { host: host_clock, engine, compute: compute_clock, memory } = Clocks::of(machine);
+        let host = net.add("host", host_clock, host, ports.host);
+        net.add("scheduler", engine, Scheduler::new(machine.compute.schedule), ports.scheduler);
+        let [up, down] = ports.front_ends;
+        let front_ends = [
+            net.add("reading", engine, front_end(machine, false, engine), up),
+            net.add("writing", engine, front_end(machine, true, engine), down),
+        ];
+        let compute = Compute::new(&machine.compute, compute_clock);
+        let compute = net.add("compute", compute_clock, compute, ports.compute);
+        let tag_queue = TagQueue::new(&machine.tag_queue, machine.engine.compare, engine);
+        net.add("tag queue", engine, tag_queue, ports.tag_queue);
+        net.add("hbm", memory, Hbm::new(&machine.hbm, memory, false), ports.hbm);
+        for (path, ports) in ["pce0", "pce1"].into_iter().zip(ports.pces) {
+            net.add(path, engine, pce(machine, engine), ports);
+        }
+        Self { netlist: net, host, front_ends, compute }
     }
 
-    fn fault(&self) -> Option<String> {
-        None
-    }
-
-    fn channels(&self) -> Vec<&dyn Channel> {
-        let mut all: Vec<&dyn Channel> = vec![&self.doorbells, &self.pushes, &self.completions, &self.landed];
-        all.extend::<[&dyn Channel; 4]>([&self.verdicts, &self.settled, &self.entries, &self.reports[0]]);
-        all.extend(self.copies.iter().map(|c| c as &dyn Channel));
-        all.extend(self.retired.iter().map(|c| c as &dyn Channel));
-        all.extend(self.requests.iter().map(|c| c as &dyn Channel));
-        all.extend(self.work.iter().map(|c| c as &dyn Channel));
-        all.extend(self.done.iter().map(|c| c as &dyn Channel));
-        all.extend(self.writes.iter().map(|c| c as &dyn Channel));
-        all.extend(self.reads.iter().map(|c| c as &dyn Channel));
-        all.extend(self.data.iter().map(|c| c as &dyn Channel));
+    /// What copies have begun, verified and ended.
+    fn spans(&self) -> Spans {
+        let mut all = self.netlist.unit(&self.compute).spans().clone();
+        self.front_ends.iter().for_each(|front_end| all.join(self.netlist.unit(front_end).spans()));
         all
     }
 }
@@ -466,14 +473,14 @@ pub fn run_until(
     (kernel, order): (Kernel, Order),
 ) -> Result<Ran, SimulationError> {
     let mut side = GpuSide::new(machine, script, expected);
-    let run = sim::run(&mut side, kernel, order, &mut |_| Control::Continue)?;
-    let incidents = side.front_ends.iter().flat_map(FrontEnd::incidents).cloned().collect();
+    let run = sim::run(&mut side.netlist, kernel, order, &mut |_| Control::Continue)?;
+    let GpuSide { netlist, host, front_ends, .. } = &side;
     Ok(Ran {
-        incidents,
-        digests: side.channels().iter().map(|channel| (channel.name().to_owned(), channel.digest())).collect(),
+        seen: netlist.unit(host).seen.clone(),
+        spans: side.spans(),
+        incidents: front_ends.iter().flat_map(|front_end| netlist.unit(front_end).incidents()).collect(),
+        digests: netlist.channels().map(|channel| (channel.path().to_owned(), channel.digest())).collect(),
         accounts: run.accounts.iter().map(|account| (account.total(), account.busy(), account.idle())).collect(),
-        seen: side.seen,
-        marks: side.marks,
     })
 }
 

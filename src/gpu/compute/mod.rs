@@ -22,26 +22,30 @@
 
 use super::{
     hbm::DeviceMemory,
+    spans::Spans,
     spec::ComputeSpec,
     work::{Computation, ComputePush, Edge, Mark, Retired},
 };
 use crate::{
-    sim::{Activity, Clock, In, Now, Out, Wake},
+    ports,
+    sim::{Activity, Clock, In, Now, Out, Unit, Wake},
     units::Femtos,
 };
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 /// Bytes of a copy that are moved at once.
 const PIECE: u64 = 1 << 20;
 
-/// Ports of the compute side.
-pub struct Ports<'a> {
-    /// From the scheduler.
-    pub pushes: In<'a, ComputePush>,
-    /// To the scheduler.
-    pub retired: Out<'a, Retired>,
-    /// The bytes.
-    pub memory: &'a mut dyn DeviceMemory,
+ports! {
+    /// Ports of the compute side.
+    pub struct Ports {
+        /// From the scheduler.
+        pub pushes: In<ComputePush>,
+        /// To the scheduler.
+        pub retired: Out<Retired>,
+        /// The bytes.
+        pub memory: Rc<RefCell<dyn DeviceMemory>>,
+    }
 }
 
 /// Something that runs, or will.
@@ -62,7 +66,7 @@ pub struct Compute {
     memory_free: u64,
     /// By cycle of its end and number.
     running: BTreeMap<(u64, u32), Running>,
-    marks: Vec<Mark>,
+    spans: Spans,
 }
 
 impl Compute {
@@ -75,32 +79,32 @@ impl Compute {
             spec: spec.clone(),
             memory_free: 0,
             running: BTreeMap::new(),
-            marks: Vec::new(),
+            spans: Spans::default(),
         }
     }
 
-    /// What copies have begun and ended since this was last asked.
-    pub fn marks(&mut self) -> std::vec::Drain<'_, Mark> {
-        self.marks.drain(..)
+    /// What copies have begun and ended.
+    #[must_use]
+    pub const fn spans(&self) -> &Spans {
+        &self.spans
     }
 
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
-        while let Some(push) = ports.pushes.pop() {
+    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        while let Some(push) = ports.pushes.pop(now.time) {
             self.start(push, now.cycle);
         }
         while let Some(ended) = self.running.first_entry().filter(|entry| entry.key().0 <= now.cycle) {
-            if !ports.retired.has_room() {
+            if !ports.retired.has_room(now.time) {
                 return Wake::on_port(Activity::Busy);
             }
             let Running { start, push } = ended.remove();
             if let Computation::Copy { source, destination, bytes } = push.work {
-                carry(source, destination, bytes, ports.memory);
+                carry(source, destination, bytes, &mut *ports.memory.borrow_mut());
             }
-            ports.retired.push(Retired { push: push.number });
+            ports.retired.push(now.time, Retired { push: push.number });
             let span = [(Edge::Begin, self.clock.edge(start)), (Edge::End, now.time)];
             let marks = push.copy.map(|copy| span.map(|(edge, time)| Mark { copy, edge, time }));
-            self.marks.extend(marks.into_iter().flatten());
+            marks.into_iter().flatten().for_each(|mark| self.spans.note(mark));
         }
         match self.running.first_key_value() {
             Some((&(end, _), _)) => Wake::at_or_port(end, Activity::Busy),
@@ -138,6 +142,14 @@ fn carry(source: u64, destination: u64, bytes: u64, memory: &mut dyn DeviceMemor
         let length = PIECE.min(bytes - offset);
         let payload = memory.load(source + offset, length as u32);
         memory.store(destination + offset, length, &payload, 0);
+    }
+}
+
+impl Unit for Compute {
+    type Ports = Ports;
+
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        self.advance(now, ports)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     pcie::packet::Payload,
-    sim::{Now, Queue, UnitId, Wakes},
+    sim::{Netlist, Now},
     units::{Bytes, BytesPerCycle, Cycles, Frequency},
 };
 
@@ -37,51 +37,47 @@ impl DeviceMemory for Memory {
 
 struct Bench {
     compute: Compute,
+    ports: Ports,
     clock: Clock,
-    wakes: Wakes,
     cycle: u64,
-    pushes: Queue<ComputePush>,
-    retired: Queue<Retired>,
-    memory: Memory,
+    pushes: Out<ComputePush>,
+    retired: In<Retired>,
+    memory: Rc<RefCell<Memory>>,
     ended: Vec<(u64, u32)>,
-    marks: Vec<Mark>,
     wake: Wake,
 }
 
 impl Bench {
     fn new(spec: &ComputeSpec) -> Self {
         let clock = Clock::new(spec.clock).unwrap();
+        let mut netlist = Netlist::new();
+        let (pushes, pushes_in) = netlist.queue("pushes", 64);
+        let (retired_out, retired) = netlist.queue("retired", 1);
+        let memory = Rc::new(RefCell::new(Memory::default()));
         Self {
             compute: Compute::new(spec, clock),
+            ports: Ports { pushes: pushes_in, retired: retired_out, memory: memory.clone() },
             clock,
-            wakes: Wakes::default(),
             cycle: 0,
-            pushes: Queue::new("pushes", UnitId(1), UnitId(0), 64),
-            retired: Queue::new("retired", UnitId(0), UnitId(1), 1),
-            memory: Memory::default(),
+            pushes,
+            retired,
+            memory,
             ended: Vec::new(),
-            marks: Vec::new(),
             wake: Wake::on_port(Activity::Idle),
         }
     }
 
     fn give(&mut self, number: u32, work: Computation) {
         let push = ComputePush { number, copy: Some(number as usize), work };
-        self.pushes.output(self.clock.edge(self.cycle), &self.wakes).push(push);
+        self.pushes.push(self.clock.edge(self.cycle), push);
     }
 
     fn run(&mut self, cycles: u64) {
         for _ in 0..cycles {
             self.cycle += 1;
             let time = self.clock.edge(self.cycle);
-            let mut ports = Ports {
-                pushes: self.pushes.input(time, &self.wakes),
-                retired: self.retired.output(time, &self.wakes),
-                memory: &mut self.memory,
-            };
-            self.wake = self.compute.tick(Now { cycle: self.cycle, time }, &mut ports);
-            self.marks.extend(self.compute.marks());
-            while let Some(Retired { push }) = self.retired.input(self.clock.edge(self.cycle + 1), &self.wakes).pop() {
+            self.wake = self.compute.tick(Now { cycle: self.cycle, time }, &mut self.ports);
+            while let Some(Retired { push }) = self.retired.pop(self.clock.edge(self.cycle + 1)) {
                 self.ended.push((self.cycle, push));
             }
         }
@@ -127,8 +123,9 @@ fn a_copy_is_faster_within_the_cache_and_its_span_is_from_start_to_end() {
         let end = 1 + 10 + 20 + bytes / rate;
         bench.run(end);
         assert_eq!(bench.ended, [(end, 1)]);
-        let mark = |edge, cycle| Mark { copy: 1, edge, time: bench.clock.edge(cycle) };
-        assert_eq!(bench.marks, [mark(Edge::Begin, 11), mark(Edge::End, end)]);
+        let span = (bench.clock.edge(11), bench.clock.edge(end));
+        let spans = Spans { moved: BTreeMap::from([(1, span)]), ..Spans::default() };
+        assert_eq!(*bench.compute.spans(), spans);
     }
 }
 
@@ -146,10 +143,10 @@ fn the_bytes_of_a_copy_move_in_pieces_at_its_end() {
     let mut bench = Bench::new(&ComputeSpec { copy_rate_hbm: BytesPerCycle(1 << 30), ..spec() });
     bench.give(1, copy((2 << 20) + 1));
     bench.run(32);
-    assert_eq!(bench.memory.0, []);
+    assert_eq!(bench.memory.borrow().0, []);
     bench.run(1);
     let pieces = [(90 << 20, 1 << 20, Some(5)), (91 << 20, 1 << 20, Some(6)), (92 << 20, 1, Some(7))];
-    assert_eq!(bench.memory.0, pieces);
+    assert_eq!(bench.memory.borrow().0, pieces);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::{
 
 impl FrontEnd {
     /// Starts a transfer, or its first stripe.
-    pub(super) fn start(&mut self, transfer: &Transfer, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
+    pub(super) fn start(&mut self, transfer: &Transfer, now: Now, ports: &mut Ports) -> Option<Refusal> {
         let job = self.job(transfer)?;
         let secure = matches!(job.kind, JobKind::Open | JobKind::Seal);
         if !secure {
@@ -32,7 +32,7 @@ impl FrontEnd {
         let (first, parts) = (self.turn, job.bytes.div_ceil(part) as usize);
         let pces = self.spec.pces;
         let places = move || (first..first + parts).map(move |turn| turn % pces);
-        if !places().all(|place| ports.work[place].output(now.time, ports.wakes).has_room()) {
+        if !places().all(|place| ports.work[place].has_room(now.time)) {
             return stall(Stall::Order);
         }
         let Some(job) = self.with_iv(job, now.time) else {
@@ -41,14 +41,14 @@ impl FrontEnd {
         };
         if let (JobKind::Open, Some(verification)) = (job.kind, &mut ports.verification) {
             self.tag_credits -= 1;
-            verification.entries.output(now.time, ports.wakes).push(TagEntry { job: job.id, parts: parts as u32 });
+            verification.entries.push(now.time, TagEntry { job: job.id, parts: parts as u32 });
         }
         self.turn += parts;
         let mut flight = Flight::new(job.id, job.kind);
         for (number, place) in places().enumerate() {
             let part = job.part(number as u32, part);
             flight.add(part.id);
-            ports.work[place].output(now.time, ports.wakes).push(PceWork::Transfer(part));
+            ports.work[place].push(now.time, PceWork::Transfer(part));
         }
         flight.complete = true;
         if parts > 1 && job.kind == JobKind::Seal {

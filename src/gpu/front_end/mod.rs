@@ -36,12 +36,14 @@ use super::{
     launch::{Flush, Launch, Operation, Order, Protection, Semaphore, Side},
     pushbuffer::{Command, Stream},
     release::Release,
+    spans::Spans,
     spec::CopyEngineSpec,
     work::{CopyPush, Done, Edge, Job, JobId, Landed, Mark, PceWork, Retired, TagEntry, Verdict},
 };
 use crate::{
     gcm::iv::Stream as IvStream,
-    sim::{Activity, Armed, Clock, In, Now, Out, Queue, Stall, Wake, Wakes, Wire},
+    ports,
+    sim::{Activity, Armed, Clock, FaultKind, In, Now, Out, Rx, Stall, Unit, Wake},
     units::Femtos,
 };
 use first::Firsts;
@@ -54,30 +56,32 @@ pub const CHANNEL_ERROR: u64 = 1 << 31;
 /// Distance from a push's semaphore to the one that is written when all its messages are verified, under `eager`.
 pub const VERIFIED_OFFSET: u64 = 16;
 
-/// What tells a front end that messages to device memory are complete.
-pub struct Verification<'a> {
-    /// From device memory.
-    pub landed: &'a mut Wire<Landed>,
-    /// From the tag queue.
-    pub verdicts: &'a mut Queue<Verdict>,
-    /// To the tag queue.
-    pub entries: &'a mut Queue<TagEntry>,
+ports! {
+    /// What tells a front end that messages to device memory are complete.
+    pub struct Verification {
+        /// From device memory.
+        pub landed: Rx<Landed>,
+        /// From the tag queue.
+        pub verdicts: In<Verdict>,
+        /// To the tag queue.
+        pub entries: Out<TagEntry>,
+    }
 }
 
-/// Ports of a front end.
-pub struct Ports<'a> {
-    /// From the scheduler.
-    pub pushes: In<'a, CopyPush>,
-    /// To the PCEs.
-    pub work: &'a mut [Queue<PceWork>],
-    /// From the PCEs.
-    pub done: &'a mut [Queue<Done>],
-    /// Of the LCE that reads host memory.
-    pub verification: Option<Verification<'a>>,
-    /// To the scheduler.
-    pub retired: Out<'a, Retired>,
-    /// Where wakes are noted.
-    pub wakes: &'a Wakes,
+ports! {
+    /// Ports of a front end.
+    pub struct Ports {
+        /// From the scheduler.
+        pub pushes: In<CopyPush>,
+        /// To the PCEs.
+        pub work: Vec<Out<PceWork>>,
+        /// From the PCEs.
+        pub done: Vec<In<Done>>,
+        /// Of the LCE that reads host memory.
+        pub verification: Option<Verification>,
+        /// To the scheduler.
+        pub retired: Out<Retired>,
+    }
 }
 
 /// What a front end is built of.
@@ -159,7 +163,7 @@ pub struct FrontEnd {
     key_work: Work,
     /// Pushes whose end the scheduler is to be told.
     retired: VecDeque<u32>,
-    marks: Vec<Mark>,
+    spans: Spans,
     incidents: Vec<String>,
 }
 
@@ -200,15 +204,9 @@ impl FrontEnd {
             iv_faults: Vec::new(),
             key_work: Work::default(),
             retired: VecDeque::new(),
-            marks: Vec::new(),
+            spans: Spans::default(),
             incidents: Vec::new(),
         }
-    }
-
-    /// What went wrong here, in words.
-    #[must_use]
-    pub fn incidents(&self) -> &[String] {
-        &self.incidents
     }
 
     /// Messages whose tags differed.
@@ -223,28 +221,17 @@ impl FrontEnd {
         self.key_work
     }
 
-    /// Makes the engine's IV counter take a step too many at a launch.
-    pub fn arm_iv_skip(&mut self, armed: Armed) {
-        self.iv_faults.push(armed);
-    }
-
-    /// The faults that were armed here, and what became of them.
+    /// What copies have begun, verified and ended.
     #[must_use]
-    pub fn armed(&self) -> &[Armed] {
-        &self.iv_faults
+    pub const fn spans(&self) -> &Spans {
+        &self.spans
     }
 
-    /// What copies have begun, verified and ended since this was last asked.
-    pub fn marks(&mut self) -> std::vec::Drain<'_, Mark> {
-        self.marks.drain(..)
-    }
-
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.take_pushes(now, ports);
         self.take_results(now, ports);
-        while !self.retired.is_empty() && ports.retired.has_room() {
-            ports.retired.push(Retired { push: self.retired.pop_front().unwrap_or_default() });
+        while !self.retired.is_empty() && ports.retired.has_room(now.time) {
+            ports.retired.push(now.time, Retired { push: self.retired.pop_front().unwrap_or_default() });
         }
         let (activity, at) = self.dispatch(now, ports);
         let arrival = ports.verification.as_ref().and_then(|v| v.landed.next_arrival());
@@ -252,8 +239,8 @@ impl FrontEnd {
         Wake::at_or_port(at.min(arrival), activity)
     }
 
-    fn take_pushes(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(push) = ports.pushes.pop() {
+    fn take_pushes(&mut self, now: Now, ports: &mut Ports) {
+        while let Some(push) = ports.pushes.pop(now.time) {
             match &push.methods {
                 Some(_) if self.last_push == Some(push.number) => {
                     self.poison(format!("push {} has come twice", push.number));
@@ -307,14 +294,14 @@ impl FrontEnd {
         Failure { message, time: now.time, started, other_messages: self.flights.await_verdicts_before(end) }
     }
 
-    fn take_results(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn take_results(&mut self, now: Now, ports: &mut Ports) {
         if let Some(Verification { landed, verdicts, .. }) = &mut ports.verification {
-            while let Some(verdict) = verdicts.input(now.time, ports.wakes).pop() {
+            while let Some(verdict) = verdicts.pop(now.time) {
                 self.tag_credits += 1;
                 self.flights.verified(verdict.job);
                 if verdict.ok {
                     let first = self.firsts.verified(verdict.job);
-                    self.marks.extend(first.map(|copy| Mark { copy, edge: Edge::Verified, time: now.time }));
+                    self.mark(first, Edge::Verified, now);
                 } else {
                     self.failures.push(self.failure(verdict.job, now));
                     self.poison(format!("authentication of message {} failed: the tags differ", verdict.job));
@@ -323,11 +310,11 @@ impl FrontEnd {
             while let Some(Landed { job }) = landed.arrive(now.time) {
                 self.flights.moved(job);
                 let first = self.firsts.landed(job);
-                self.marks.extend(first.map(|copy| Mark { copy, edge: Edge::Verified, time: now.time }));
+                self.mark(first, Edge::Verified, now);
             }
         }
         for queue in &mut *ports.done {
-            while let Some(done) = queue.input(now.time, ports.wakes).pop() {
+            while let Some(done) = queue.pop(now.time) {
                 match done {
                     Done::Transfer { job, ok } => {
                         self.flights.moved(job);
@@ -344,7 +331,7 @@ impl FrontEnd {
     }
 
     /// Starts the next transfer or semaphore; gives what the front end is and when it can go on by itself.
-    fn dispatch(&mut self, now: Now, ports: &mut Ports<'_>) -> Refusal {
+    fn dispatch(&mut self, now: Now, ports: &mut Ports) -> Refusal {
         if self.error_due {
             let value = CHANNEL_ERROR | u64::from(self.spec.channel_error);
             let error = PceWork::Release { address: self.spec.error_semaphore, bytes: 4, value, push: None };
@@ -385,7 +372,7 @@ impl FrontEnd {
         })
     }
 
-    fn launch(&mut self, launch: &Launch, step: &Step, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
+    fn launch(&mut self, launch: &Launch, step: &Step, now: Now, ports: &mut Ports) -> Option<Refusal> {
         if let Some(transfer) = &launch.transfer {
             if transfer.order == Order::NonPipelined && !self.flights.is_empty() {
                 return stall(Stall::Order);
@@ -436,19 +423,21 @@ impl FrontEnd {
     }
 
     fn mark(&mut self, copy: Option<usize>, edge: Edge, now: Now) {
-        self.marks.extend(copy.map(|copy| Mark { copy, edge, time: now.time }));
+        if let Some(copy) = copy {
+            self.spans.note(Mark { copy, edge, time: now.time });
+        }
     }
 
     /// Gives the next stripe of a plain launch to the PCE whose turn it is.
-    fn cut(&mut self, now: Now, ports: &mut Ports<'_>) -> Refusal {
+    fn cut(&mut self, now: Now, ports: &mut Ports) -> Refusal {
         let Some((job, offset)) = &mut self.cutting else { return (Activity::Idle, Wake::NEVER) };
         let place = self.turn % self.spec.pces;
         let open = self.flights.open_jobs();
-        let mut output = ports.work[place].output(now.time, ports.wakes);
+        let output = &mut ports.work[place];
         if open >= self.spec.pces * self.spec.copy_engine.stripes_in_flight as usize {
             return (Activity::Stall(Stall::StripesInFlight), Wake::NEVER);
         }
-        if !output.has_room() {
+        if !output.has_room(now.time) {
             return (Activity::Stall(Stall::Order), Wake::NEVER);
         }
         let bytes = self.spec.copy_engine.stripe.0.min(job.bytes - *offset);
@@ -461,7 +450,7 @@ impl FrontEnd {
         };
         *offset += bytes;
         let last = *offset == job.bytes;
-        output.push(PceWork::Transfer(stripe));
+        output.push(now.time, PceWork::Transfer(stripe));
         self.flights.extend(self.next_job, last);
         self.next_job += 1;
         self.turn += 1;
@@ -472,29 +461,29 @@ impl FrontEnd {
     }
 
     /// Gives the tag of a message that was sealed in parts to the first PCE, before the semaphore that tells of the message.
-    fn write_tag(known: &mut Option<PartTag>, now: Now, ports: &mut Ports<'_>) -> Refusal {
-        let mut output = ports.work[0].output(now.time, ports.wakes);
-        if !output.has_room() {
+    fn write_tag(known: &mut Option<PartTag>, now: Now, ports: &mut Ports) -> Refusal {
+        let output = &mut ports.work[0];
+        if !output.has_room(now.time) {
             return (Activity::Stall(Stall::Order), Wake::NEVER);
         }
         if let Some(PartTag { message, sum, .. }) = known.take() {
-            output.push(PceWork::Tag { message, tag: sum });
+            output.push(now.time, PceWork::Tag { message, tag: sum });
         }
         (Activity::Busy, now.cycle + 1)
     }
 
     /// Gives a semaphore to the first PCE.
-    fn release(semaphore: PceWork, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
-        let mut output = ports.work[0].output(now.time, ports.wakes);
-        if !output.has_room() {
+    fn release(semaphore: PceWork, now: Now, ports: &mut Ports) -> Option<Refusal> {
+        let output = &mut ports.work[0];
+        if !output.has_room(now.time) {
             return stall(Stall::Order);
         }
-        output.push(semaphore);
+        output.push(now.time, semaphore);
         None
     }
 
     /// Under `eager`: tells of pushes whose messages are all verified.
-    fn release_verified(&mut self, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
+    fn release_verified(&mut self, now: Now, ports: &mut Ports) -> Option<Refusal> {
         while let Some(&(before, semaphore, _)) = self.unverified.front() {
             if self.flights.awaits_verdict_before(before) {
                 return None;
@@ -508,6 +497,31 @@ impl FrontEnd {
             self.unverified.pop_front();
         }
         None
+    }
+}
+
+impl Unit for FrontEnd {
+    type Ports = Ports;
+
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        self.advance(now, ports)
+    }
+
+    fn incidents(&self) -> Vec<String> {
+        self.incidents.clone()
+    }
+
+    /// The engine's IV counter takes a step too many at a launch.
+    fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
+        &[("iv", &[FaultKind::Skip])]
+    }
+
+    fn arm(&mut self, _point: &str, armed: Armed) {
+        self.iv_faults.push(armed);
+    }
+
+    fn armed(&self) -> Vec<Armed> {
+        self.iv_faults.clone()
     }
 }
 

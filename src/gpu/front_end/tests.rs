@@ -8,9 +8,11 @@ use crate::{
         pushbuffer::encode,
         spec::Sharing,
     },
-    sim::{Channel, UnitId},
+    sim::{Netlist, Tx},
     units::{Bytes, Cycles, Femtos, Frequency},
 };
+use std::collections::BTreeMap;
+
 const DEVICE: u64 = 1 << 55;
 const STAGING: u64 = 1 << 40;
 const DONE: u64 = 3 << 40;
@@ -54,16 +56,16 @@ fn spec(release: Release) -> FrontEndSpec {
 
 struct Bench {
     front_end: FrontEnd,
+    ports: Ports,
     clock: Clock,
-    wakes: Wakes,
     cycle: u64,
-    pushes: Queue<CopyPush>,
-    retired: Queue<Retired>,
-    work: Vec<Queue<PceWork>>,
-    done: Vec<Queue<Done>>,
-    landed: Wire<Landed>,
-    verdicts: Queue<Verdict>,
-    entries: Queue<TagEntry>,
+    pushes: Out<CopyPush>,
+    retired: In<Retired>,
+    work: Vec<In<PceWork>>,
+    done: Vec<Out<Done>>,
+    landed: Tx<Landed>,
+    verdicts: Out<Verdict>,
+    entries: In<TagEntry>,
     given: Vec<(u64, PceWork)>,
     entered: u64,
     activity: Activity,
@@ -71,21 +73,35 @@ struct Bench {
 
 impl Bench {
     fn new(spec: FrontEndSpec, used: u32) -> Self {
-        let (here, there) = (UnitId(0), UnitId(1));
         let (clock, pces) = (Clock::new(spec.copy_engine.clock).unwrap(), spec.pces);
         let ivs = IvStream::at(Iv { channel: 1, message: used }, IvMask::default());
+        let mut netlist = Netlist::new();
+        let (pushes, pushes_in) = netlist.queue("pushes", 8);
+        let (retired_out, retired) = netlist.queue("retired", 8);
+        let (work_out, work) = (0..pces).map(|pce| netlist.queue(format!("work{pce}"), 64)).unzip();
+        let (done, done_in) = (0..pces).map(|pce| netlist.queue(format!("done{pce}"), 64)).unzip();
+        let (landed, landed_in) = netlist.wire("landed", Femtos(1));
+        let (verdicts, verdicts_in) = netlist.queue("verdicts", 64);
+        let (entries_out, entries) = netlist.queue("entries", 64);
+        let verification = Verification { landed: landed_in, verdicts: verdicts_in, entries: entries_out };
         Self {
             front_end: FrontEnd::new(spec, ivs, clock),
+            ports: Ports {
+                pushes: pushes_in,
+                work: work_out,
+                done: done_in,
+                verification: Some(verification),
+                retired: retired_out,
+            },
             clock,
-            wakes: Wakes::default(),
             cycle: 0,
-            pushes: Queue::new("pushes", there, here, 8),
-            retired: Queue::new("retired", here, there, 8),
-            work: (0..pces).map(|_| Queue::new("work", here, there, 64)).collect(),
-            done: (0..pces).map(|_| Queue::new("done", there, here, 64)).collect(),
-            landed: Wire::new("landed", there, here),
-            verdicts: Queue::new("verdicts", there, here, 64),
-            entries: Queue::new("entries", here, there, 64),
+            pushes,
+            retired,
+            work,
+            done,
+            landed,
+            verdicts,
+            entries,
             given: Vec::new(),
             entered: 0,
             activity: Activity::Idle,
@@ -94,7 +110,7 @@ impl Bench {
 
     fn give(&mut self, number: u32, methods: Option<Vec<u8>>) {
         let push = CopyPush { number, copy: Some(3), rung: self.cycle + 1, methods };
-        self.pushes.output(self.clock.edge(self.cycle), &self.wakes).push(push);
+        self.pushes.push(self.clock.edge(self.cycle), push);
     }
 
     fn push(&mut self, number: u32, commands: &[Command]) {
@@ -102,41 +118,29 @@ impl Bench {
     }
 
     fn end(&mut self, done: Done) {
-        self.done[0].output(self.clock.edge(self.cycle), &self.wakes).push(done);
+        self.done[0].push(self.clock.edge(self.cycle), done);
     }
 
     fn land(&mut self, job: u64) {
-        self.landed.send(self.clock.edge(self.cycle), Landed { job }, &self.wakes);
+        self.landed.send(self.clock.edge(self.cycle), Landed { job });
     }
 
     fn judge(&mut self, job: u64, ok: bool) {
-        self.verdicts.output(self.clock.edge(self.cycle), &self.wakes).push(Verdict { job, ok });
+        self.verdicts.push(self.clock.edge(self.cycle), Verdict { job, ok });
     }
 
     fn run(&mut self, cycles: u64) {
         for _ in 0..cycles {
             self.cycle += 1;
             let time = self.clock.edge(self.cycle);
-            let mut ports = Ports {
-                pushes: self.pushes.input(time, &self.wakes),
-                work: &mut self.work,
-                done: &mut self.done,
-                verification: Some(Verification {
-                    landed: &mut self.landed,
-                    verdicts: &mut self.verdicts,
-                    entries: &mut self.entries,
-                }),
-                retired: self.retired.output(time, &self.wakes),
-                wakes: &self.wakes,
-            };
-            self.activity = self.front_end.tick(Now { cycle: self.cycle, time }, &mut ports).activity;
+            self.activity = self.front_end.tick(Now { cycle: self.cycle, time }, &mut self.ports).activity;
             let next = self.clock.edge(self.cycle + 1);
             for queue in &mut self.work {
-                while let Some(work) = queue.input(next, &self.wakes).pop() {
+                while let Some(work) = queue.pop(next) {
                     self.given.push((self.cycle, work));
                 }
             }
-            while self.entries.input(next, &self.wakes).pop().is_some() {
+            while self.entries.pop(next).is_some() {
                 self.entered += 1;
             }
         }
@@ -324,10 +328,10 @@ fn a_push_is_retired_when_the_link_has_taken_its_semaphore() {
         .filter_map(|(_, work)| if let PceWork::Release { push, .. } = work { Some(*push) } else { None })
         .collect();
     assert_eq!(ends, [Some(5)]);
-    assert_eq!(bench.retired.fill().0, 0);
+    assert!(bench.retired.is_vacant());
     bench.end(Done::Release { push: 5 });
     bench.run(2);
-    assert_eq!(bench.retired.input(bench.clock.edge(bench.cycle + 1), &bench.wakes).pop(), Some(Retired { push: 5 }));
+    assert_eq!(bench.retired.pop(bench.clock.edge(bench.cycle + 1)), Some(Retired { push: 5 }));
 }
 
 #[test]
@@ -340,9 +344,8 @@ fn a_copy_spans_from_its_first_launch_to_its_last_semaphore() {
     let cycle = |place: usize| bench.clock.edge(bench.given[place].0);
     // The launch is seen a cycle before its first stripe.
     let (begin, end) = (bench.clock.edge(bench.given[0].0 - 1), cycle(1));
-    let marks: Vec<_> = bench.front_end.marks().collect();
-    let mark = |edge, time| Mark { copy: 3, edge, time };
-    assert_eq!(marks, [mark(Edge::Begin, begin), mark(Edge::End, end)]);
+    let spans = Spans { moved: BTreeMap::from([(3, (begin, end))]), ..Spans::default() };
+    assert_eq!(*bench.front_end.spans(), spans);
 }
 
 #[test]

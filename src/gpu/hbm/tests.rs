@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    sim::UnitId,
+    sim::{Netlist, Out},
     units::{BytesPerCycle, Cycles, Frequency},
 };
 
@@ -20,15 +20,15 @@ impl DeviceMemory for Store {
 
 struct Bench {
     hbm: Hbm,
+    ports: Ports,
     clock: Clock,
-    wakes: Wakes,
     cycle: u64,
-    writes: Vec<Wire<MemoryWrite>>,
-    reads: Vec<Queue<MemoryRead>>,
-    data: Vec<Wire<MemoryData>>,
-    verdicts: Queue<Verdict>,
-    landed: Wire<Landed>,
-    store: Store,
+    writes: Tx<MemoryWrite>,
+    reads: Out<MemoryRead>,
+    data: Rx<MemoryData>,
+    verdicts: Out<Verdict>,
+    landed: Rx<Landed>,
+    store: Rc<RefCell<Store>>,
 }
 
 impl Bench {
@@ -43,46 +43,41 @@ impl Bench {
             read_rate: rate,
             read_latency: Cycles(20),
         };
-        let (here, there) = (UnitId(0), UnitId(1));
-        Self {
-            hbm: Hbm::new(&spec, clock),
-            clock,
-            wakes: Wakes::default(),
-            cycle: 0,
-            writes: vec![Wire::new("writes", there, here)],
-            reads: vec![Queue::new("reads", there, here, 8)],
-            data: vec![Wire::new("data", here, there)],
-            verdicts: Queue::new("verdicts", there, here, 8),
-            landed: Wire::new("landed", here, there),
-            store: Store::default(),
-        }
+        let mut netlist = Netlist::new();
+        let (writes, writes_in) = netlist.wire("writes", Femtos(1));
+        let (reads, reads_in) = netlist.queue("reads", 8);
+        let (data_out, data) = netlist.wire("data", Femtos(1));
+        let (verdicts, verdicts_in) = netlist.queue("verdicts", 8);
+        let (landed_out, landed) = netlist.wire("landed", Femtos(1));
+        let store = Rc::new(RefCell::new(Store::default()));
+        let ports = Ports {
+            writes: vec![writes_in],
+            reads: vec![reads_in],
+            data: vec![data_out],
+            verdicts: verdicts_in,
+            landed: landed_out,
+            staged: None,
+            memory: store.clone(),
+        };
+        let hbm = Hbm::new(&spec, clock, false);
+        Self { hbm, ports, clock, cycle: 0, writes, reads, data, verdicts, landed, store }
     }
 
     fn write(&mut self, cycle: u64, write: MemoryWrite) {
-        self.writes[0].send(self.clock.edge(cycle), write, &self.wakes);
+        self.writes.send(self.clock.edge(cycle), write);
     }
 
     /// Pushes a verdict in `cycle`, to be seen in the next.
     fn judge(&mut self, cycle: u64, job: JobId, ok: bool) {
         self.run_to(cycle);
-        self.verdicts.output(self.clock.edge(cycle), &self.wakes).push(Verdict { job, ok });
+        self.verdicts.push(self.clock.edge(cycle), Verdict { job, ok });
     }
 
     fn run_to(&mut self, cycle: u64) {
         while self.cycle < cycle {
             self.cycle += 1;
             let time = self.clock.edge(self.cycle);
-            let mut ports = Ports {
-                writes: &mut self.writes,
-                reads: &mut self.reads,
-                data: &mut self.data,
-                verdicts: &mut self.verdicts,
-                landed: &mut self.landed,
-                staged: None,
-                memory: &mut self.store,
-                wakes: &self.wakes,
-            };
-            self.hbm.tick(Now { cycle: self.cycle, time }, &mut ports);
+            self.hbm.tick(Now { cycle: self.cycle, time }, &mut self.ports);
         }
     }
 }
@@ -107,16 +102,16 @@ fn writes_are_served_one_after_the_other_and_visible_after_their_latency() {
         assert_eq!(bench.landed.next_arrival(), Some(bench.clock.edge(cycle)));
         assert_eq!(bench.landed.arrive(Femtos::MAX), Some(Landed { job }));
     }
-    assert_eq!(bench.store.0.len(), 2);
+    assert_eq!(bench.store.borrow().0.len(), 2);
     assert_eq!(bench.hbm.exposure(), Exposure::default());
 }
 
 #[test]
 fn a_read_is_there_after_service_and_latency() {
     let mut bench = Bench::new();
-    bench.reads[0].output(bench.clock.edge(0), &bench.wakes).push(MemoryRead { address: 64, bytes: 640 });
+    bench.reads.push(bench.clock.edge(0), MemoryRead { address: 64, bytes: 640 });
     bench.run_to(1);
-    assert_eq!(bench.data[0].next_arrival(), Some(bench.clock.edge(1 + 10 + 20)));
+    assert_eq!(bench.data.next_arrival(), Some(bench.clock.edge(1 + 10 + 20)));
 }
 
 #[test]
@@ -125,9 +120,9 @@ fn a_message_counts_once_it_is_verified_and_was_exposed_until_then() {
     bench.write(5, burst(1, true, false, None));
     bench.write(5, burst(1, true, true, whole()));
     bench.judge(99, 1, true);
-    assert!(bench.store.0.is_empty());
+    assert!(bench.store.borrow().0.is_empty());
     bench.run_to(100);
-    assert_eq!(bench.store.0, [(4096, 1280, vec![8; 1280], 1)]);
+    assert_eq!(bench.store.borrow().0, [(4096, 1280, vec![8; 1280], 1)]);
     // Visible from cycle 25 on, judged in cycle 100.
     let exposed = Femtos(75 * 1_000_000);
     assert_eq!(bench.hbm.exposure(), Exposure { longest: exposed, total: exposed, scrubbed: 0 });
@@ -141,7 +136,7 @@ fn a_message_that_fails_is_scrubbed_whether_its_verdict_comes_before_or_after_it
         bench.write(10, burst(1, true, true, whole()));
         bench.judge(verdict, 1, false);
         bench.run_to(100);
-        assert!(bench.store.0.is_empty());
+        assert!(bench.store.borrow().0.is_empty());
         assert_eq!(bench.hbm.exposure().scrubbed, 1);
         assert!(bench.hbm.unverified.is_empty(), "{:?}", bench.hbm.unverified);
     }
@@ -154,7 +149,7 @@ fn a_message_verified_before_its_bytes_came_is_never_exposed() {
     bench.write(5, burst(1, true, false, None));
     bench.write(6, burst(1, true, true, whole()));
     bench.run_to(100);
-    assert_eq!(bench.store.0.len(), 1);
+    assert_eq!(bench.store.borrow().0.len(), 1);
     assert_eq!(bench.hbm.exposure(), Exposure::default());
 }
 
@@ -169,6 +164,6 @@ fn of_a_message_those_bytes_are_stored_whose_burst_has_come() {
         }
         bench.judge(50, 1, true);
         bench.run_to(60);
-        assert_eq!(bench.store.0, [(4096 + 640, 640, vec![8; 640], 1)], "{twice}");
+        assert_eq!(bench.store.borrow().0, [(4096 + 640, 640, vec![8; 640], 1)], "{twice}");
     }
 }

@@ -19,7 +19,7 @@ use crate::{
 
 impl Pce {
     /// Sends the next read of device memory of a transfer, or says why not.
-    pub(super) fn ask_device(&mut self, number: u64, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
+    pub(super) fn ask_device(&mut self, number: u64, now: Now, ports: &mut Ports) -> Option<Refusal> {
         let (burst, mut room) = (self.spec.copy_engine.burst.0, self.spec.copy_engine.read_buffer.0);
         let transfer = &mut self.transfers[(number - self.first) as usize];
         if transfer.staging.is_some() && transfer.sealed.is_none() {
@@ -37,7 +37,7 @@ impl Pce {
             }
             return Some((Activity::Stall(self.outward_stall(now.cycle)), Wake::NEVER));
         }
-        if !ports.reads.has_room() {
+        if !ports.reads.has_room(now.time) {
             return Some((Activity::Stall(Stall::HbmBusy), Wake::NEVER));
         }
         let ready = transfer.ready.max(self.next_request);
@@ -47,12 +47,12 @@ impl Pce {
         transfer.asked += bytes;
         self.buffered += bytes;
         self.device_order.push_back((number, address, bytes as u32));
-        ports.reads.push(MemoryRead { address, bytes: bytes as u32 });
+        ports.reads.push(now.time, MemoryRead { address, bytes: bytes as u32 });
         None
     }
 
     /// Takes data from device memory.
-    pub(super) fn take_data(&mut self, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn take_data(&mut self, now: Now, ports: &mut Ports) {
         while let Some(data) = ports.data.arrive(now.time) {
             let Some((number, address, bytes)) = self.device_order.pop_front() else {
                 self.incidents
@@ -81,7 +81,7 @@ impl Pce {
     }
 
     /// Takes what the SMs have sealed: from now on it can be read.
-    pub(super) fn take_sealed(&mut self, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn take_sealed(&mut self, now: Now, ports: &mut Ports) {
         while let Some(sealed) = ports.sm.as_mut().and_then(|sm| sm.sealed.arrive(now.time)) {
             let place = self.transfers.iter().position(|t| t.job.id == sealed.job && t.sealed.is_none());
             let Some(place) = place else {

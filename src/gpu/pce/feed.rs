@@ -94,7 +94,7 @@ impl Pce {
 
     /// Passes a piece of a transfer to device memory on.
     #[inline(always)]
-    pub(super) fn feed(&mut self, number: u64, piece: Piece, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn feed(&mut self, number: u64, piece: Piece, now: Now, ports: &mut Ports) {
         let bytes = u64::from(piece.bytes);
         let place = number.checked_sub(self.first);
         let transfer = place.and_then(|place| self.transfers.get_mut(place as usize));
@@ -130,7 +130,7 @@ impl Pce {
 
     /// Passes on a piece that reaches beyond the message, into the tag behind it.
     #[cold]
-    fn feed_end(&mut self, number: u64, piece: Piece, now: Now, ports: &mut Ports<'_>) {
+    fn feed_end(&mut self, number: u64, piece: Piece, now: Now, ports: &mut Ports) {
         let Some(transfer) = self.transfer(number) else { return };
         let text = transfer.job.bytes - transfer.fed;
         let behind = u64::from(piece.bytes) - text;
@@ -148,7 +148,7 @@ impl Pce {
     }
 
     /// Keeps a piece of a message in device memory until all of it is there; then opens it, a burst after the other.
-    fn store(&mut self, number: u64, piece: Piece, latency: u64, now: Now, ports: &mut Ports<'_>) {
+    fn store(&mut self, number: u64, piece: Piece, latency: u64, now: Now, ports: &mut Ports) {
         let bytes = u64::from(piece.bytes);
         self.buffered -= bytes;
         let burst = self.spec.copy_engine.burst.0;
@@ -175,7 +175,7 @@ impl Pce {
     }
 
     #[inline]
-    pub(super) fn write_burst(&mut self, number: u64, out: u64, last: bool, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn write_burst(&mut self, number: u64, out: u64, last: bool, now: Now, ports: &mut Ports) {
         let deposit = if last { self.finish(number, now, ports) } else { None };
         let date = self.clock.edge(out + 1);
         let Some(transfer) = self.transfer(number) else { return };
@@ -188,7 +188,7 @@ impl Pce {
         let write = |deposit| MemoryWrite { job, message, unverified, staged, offset, bytes, last, deposit };
         if unverified && !last && !transfer.holds {
             // The bytes of a message that is opened become known at its end.
-            return ports.writes.send_deferrable(date, write(None), ports.wakes);
+            return ports.writes.send_deferrable(date, write(None));
         }
         let deposit = if unverified || staged.is_some() {
             deposit
@@ -200,14 +200,14 @@ impl Pce {
             let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
             self.peak_quarantine = self.peak_quarantine.max(held);
         } else if last {
-            ports.writes.send(date, write(deposit), ports.wakes);
+            ports.writes.send(date, write(deposit));
         } else {
-            ports.writes.send_deferrable(date, write(deposit), ports.wakes);
+            ports.writes.send_deferrable(date, write(deposit));
         }
     }
 
     /// Ends a transfer to device memory: the tag goes to the tag queue. Gives the plaintext of a message.
-    fn finish(&mut self, number: u64, now: Now, ports: &mut Ports<'_>) -> Option<(u64, Payload)> {
+    fn finish(&mut self, number: u64, now: Now, ports: &mut Ports) -> Option<(u64, Payload)> {
         let Job { kind, share, .. } = self.transfers[(number - self.first) as usize].job;
         let tag_cycle = match &mut self.engine {
             Some(engine) if kind == JobKind::Open => self.weight.applied(share.part, engine.finish().tag),
@@ -219,7 +219,7 @@ impl Pce {
         let mut deposit = None;
         if let Some(sm) = ports.sm.as_mut().filter(|_| transfer.staging.is_some()) {
             let text = transfer.assembly.take();
-            sm.jobs.send(date, transfer.for_sms(text), ports.wakes);
+            sm.jobs.send(date, transfer.for_sms(text));
         } else if transfer.job.kind == JobKind::Open {
             let tag = match keys {
                 Some(_) => transfer.close().map(|(text, tag)| {
@@ -233,7 +233,7 @@ impl Pce {
             };
             let report = TagReport { job: share.message, part: share.number, computed: true, tag };
             if let Some(reports) = &mut ports.reports {
-                reports.send(date, report, ports.wakes);
+                reports.send(date, report);
             }
         }
         self.pass_engine_on(number, now.cycle);
@@ -241,7 +241,7 @@ impl Pce {
     }
 
     /// Passes the expected tag on to the tag queue.
-    pub(super) fn take_expected_tag(&mut self, number: u64, piece: &Piece, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn take_expected_tag(&mut self, number: u64, piece: &Piece, now: Now, ports: &mut Ports) {
         let date = self.clock.edge(now.cycle + 1);
         let bytes = self.format.tag_bytes();
         let Some(transfer) = self.transfer(number) else { return };
@@ -261,13 +261,13 @@ impl Pce {
         let tag = Some(std::mem::take(&mut transfer.expected)).filter(|tag| tag.len() as u64 == bytes);
         let report = TagReport { job: transfer.job.share.message, part: 0, computed: false, tag };
         if let Some(reports) = &mut ports.reports {
-            reports.send(date, report, ports.wakes);
+            reports.send(date, report);
         }
     }
 
     /// Under `hold`: lets verified plaintext go to device memory, a burst per cycle, and forgets what failed.
-    pub(super) fn take_verdicts(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(verdict) = ports.released.as_mut().and_then(|queue| queue.input(now.time, ports.wakes).pop()) {
+    pub(super) fn take_verdicts(&mut self, now: Now, ports: &mut Ports) {
+        while let Some(verdict) = ports.released.as_mut().and_then(|queue| queue.pop(now.time)) {
             let Some(transfer) = self.transfers.iter_mut().find(|t| t.job.share.message == verdict.job && t.holds)
             else {
                 continue;
@@ -279,7 +279,7 @@ impl Pce {
             }
             if verdict.ok {
                 for (cycle, write) in (now.cycle + 1..).zip(writes) {
-                    ports.writes.send(self.clock.edge(cycle), write, ports.wakes);
+                    ports.writes.send(self.clock.edge(cycle), write);
                 }
             }
         }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     pcie::packet::{Kind, Tlp},
-    sim::{Activity, Now, Stall, Wake, Wakes},
+    sim::{Activity, Now, Signals, Stall, Wake},
 };
 
 /// A read that is outstanding.
@@ -109,7 +109,7 @@ impl Slots {
 impl Pce {
     /// Sends the next read request of the transfer in a place, or says why not.
     #[inline]
-    pub(super) fn ask_host(&mut self, place: usize, ask: Ask, now: Now, ports: &mut Ports<'_>) -> Option<Refusal> {
+    pub(super) fn ask_host(&mut self, place: usize, ask: Ask, now: Now, ports: &mut Ports) -> Option<Refusal> {
         let spec = &self.spec.copy_engine;
         let transfer = &mut self.transfers[place];
         if self.slots.full() {
@@ -126,7 +126,7 @@ impl Pce {
         if quarantines && self.quarantined + transfer.job.bytes > self.spec.quarantine {
             return Some((Activity::Stall(Stall::Quarantine), Wake::NEVER));
         }
-        if !ports.requests.has_room() {
+        if !ports.requests.has_room(now.time) {
             return Some((Activity::Stall(Stall::LinkBusy), Wake::NEVER));
         }
         let ready = transfer.ready.max(self.next_request);
@@ -142,7 +142,7 @@ impl Pce {
             issued: now.cycle,
         };
         let tag = self.slots.open(read);
-        ports.requests.push(Tlp::read(tag, address, bytes));
+        ports.requests.push(now.time, Tlp::read(tag, address, bytes));
         self.queued += 1;
         self.buffered += u64::from(reserve);
         transfer.asked(ask);
@@ -155,16 +155,16 @@ impl Pce {
 
     /// Takes completions as they come.
     #[inline(always)]
-    pub(super) fn take_completions(&mut self, now: Now, ports: &mut Ports<'_>) {
-        if ports.completions.as_ref().is_some_and(|completions| !completions.is_empty()) {
+    pub(super) fn take_completions(&mut self, now: Now, ports: &mut Ports) {
+        if ports.completions.as_ref().is_some_and(|completions| !completions.is_empty(now.time)) {
             self.take_what_came(now, ports);
         }
     }
 
-    fn take_what_came(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn take_what_came(&mut self, now: Now, ports: &mut Ports) {
         let Some(completions) = &mut ports.completions else { return };
         let mut failed = None::<Vec<_>>;
-        while let Some(tlp) = completions.pop() {
+        while let Some(tlp) = completions.pop(now.time) {
             if let Some(trouble) = self.take_completion(tlp) {
                 failed.get_or_insert_default().push(trouble);
             }
@@ -212,7 +212,7 @@ impl Pce {
 
     /// Passes on what has come whole, as far as it is that read's turn.
     #[inline(always)]
-    fn pass_in_order(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn pass_in_order(&mut self, now: Now, ports: &mut Ports) {
         while let Some(slot) = self.slots.front_mut() {
             if slot.read.left > 0 {
                 return;
@@ -232,9 +232,9 @@ impl Pce {
     }
 
     /// Fails the oldest reads that have waited too long. One that has waited for half that time is a sign that something is wrong.
-    pub(super) fn expire(&mut self, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn expire(&mut self, now: Now, ports: &mut Ports) {
         if self.deadline().saturating_sub(self.timeout / 2) <= now.cycle {
-            ports.wakes.defer_nothing();
+            ports.signals.defer_nothing();
         }
         while self.deadline() <= now.cycle {
             let Some(slot) = self.slots.front_mut() else { return };
@@ -248,8 +248,8 @@ impl Pce {
 
     /// Cycle in which to look at how long the oldest read has waited.
     #[inline]
-    pub(super) fn next_look(&self, wakes: &Wakes) -> u64 {
-        let early = if wakes.defers_nothing() { 0 } else { self.timeout / 2 };
+    pub(super) fn next_look(&self, signals: &Signals) -> u64 {
+        let early = if signals.defers_nothing() { 0 } else { self.timeout / 2 };
         match self.deadline() {
             Wake::NEVER => Wake::NEVER,
             deadline => deadline - early,

@@ -62,8 +62,9 @@ use crate::{
         packet::{Payload, Tlp},
         split::MaxSize,
     },
+    ports,
     sealing::{Clockwork, Format, Key, SealingSpec},
-    sim::{Activity, Clock, In, Meter, Now, Out, Queue, Ring, Stall, Wake, Wakes, Wire},
+    sim::{Activity, Clock, In, Meter, Now, Out, Ring, Rx, Signals, Stall, Tx, Unit, Wake},
 };
 use host_read::Slots;
 use shared::EngineSide;
@@ -113,40 +114,44 @@ pub struct PceSpec {
     pub stored: Option<u64>,
 }
 
-/// Ports to the SMs, where they seal and open.
-pub struct SmPorts<'a> {
-    /// Messages.
-    pub jobs: &'a mut Wire<SmJob>,
-    /// What has been sealed.
-    pub sealed: &'a mut Wire<Sealed>,
+ports! {
+    /// Ports to the SMs, where they seal and open.
+    pub struct SmPorts {
+        /// Messages.
+        pub jobs: Tx<SmJob>,
+        /// What has been sealed.
+        pub sealed: Rx<Sealed>,
+    }
 }
 
-/// Ports of a PCE.
-pub struct Ports<'a> {
-    /// Transfers and semaphores.
-    pub work: In<'a, PceWork>,
-    /// Completions of its reads; none for a PCE that only writes host memory.
-    pub completions: Option<In<'a, Tlp>>,
-    /// To the link.
-    pub requests: Out<'a, Tlp>,
-    /// Reads of device memory.
-    pub reads: Out<'a, MemoryRead>,
-    /// Data from device memory.
-    pub data: &'a mut Wire<MemoryData>,
-    /// Writes to device memory.
-    pub writes: &'a mut Wire<MemoryWrite>,
-    /// Tags to the tag queue; none for a PCE that does not open.
-    pub reports: Option<&'a mut Wire<TagReport>>,
-    /// Verdicts, under `hold`.
-    pub released: Option<&'a mut Queue<Verdict>>,
-    /// Where SMs seal and open.
-    pub sm: Option<SmPorts<'a>>,
-    /// Where PCEs share an engine.
-    pub engine: Option<EnginePorts<'a>>,
-    /// To the front end.
-    pub done: Out<'a, Done>,
-    /// Where wakes are noted.
-    pub wakes: &'a Wakes,
+ports! {
+    /// Ports of a PCE.
+    pub struct Ports {
+        /// Transfers and semaphores.
+        pub work: In<PceWork>,
+        /// Completions of its reads; none for a PCE that only writes host memory.
+        pub completions: Option<In<Tlp>>,
+        /// To the link.
+        pub requests: Out<Tlp>,
+        /// Reads of device memory.
+        pub reads: Out<MemoryRead>,
+        /// Data from device memory.
+        pub data: Rx<MemoryData>,
+        /// Writes to device memory.
+        pub writes: Tx<MemoryWrite>,
+        /// Tags to the tag queue; none for a PCE that does not open.
+        pub reports: Option<Tx<TagReport>>,
+        /// Verdicts, under `hold`.
+        pub released: Option<In<Verdict>>,
+        /// Where SMs seal and open.
+        pub sm: Option<SmPorts>,
+        /// Where PCEs share an engine.
+        pub engine: Option<EnginePorts>,
+        /// To the front end.
+        pub done: Out<Done>,
+        /// For what is a sign that something is wrong.
+        pub signals: Signals,
+    }
 }
 
 /// A physical copy engine.
@@ -161,7 +166,7 @@ pub struct Pce {
     shared: Option<EngineSide>,
     engine_limit: Limit,
     /// Of the engine, and the last stretch of its work that is in it.
-    meter: Meter,
+    meter: Option<Meter>,
     metered: (u64, u64),
     weight: Weight,
     timeout: u64,
@@ -202,7 +207,7 @@ impl Pce {
     pub fn new(spec: PceSpec, keys: Option<Arc<Keys>>, worker: Rc<Worker>, clock: Clock) -> Result<Self, SpecError> {
         let product = spec.engine.as_ref().map_or(1, SealingSpec::product);
         let own = spec.engine.as_ref().filter(|_| spec.shared.is_none());
-        let mut engine = own.map(Clockwork::new).transpose()?;
+        let (mut engine, meter) = (own.map(Clockwork::new).transpose()?, own.map(|_| Meter::new("engine")));
         if let Some(engine) = &mut engine {
             // From cycle 0 on; a message that came before the powers of H stand would wait for them.
             engine.load_key(0);
@@ -218,7 +223,7 @@ impl Pce {
             worker,
             engine,
             engine_limit: Limit::Data,
-            meter: Meter::NONE,
+            meter,
             metered: (0, 0),
             weight: Weight::new(product),
             transfers: VecDeque::new(),
@@ -240,22 +245,10 @@ impl Pce {
         })
     }
 
-    /// What went wrong here, in words.
-    #[must_use]
-    pub fn incidents(&self) -> &[String] {
-        &self.incidents
-    }
-
     /// Why it gave up a transfer for the first time, if it did.
     #[must_use]
     pub const fn failure(&self) -> Option<&String> {
         self.failure.as_ref()
-    }
-
-    /// The same, with an account of its engine.
-    #[must_use]
-    pub fn metered(self, meter: Meter) -> Self {
-        Self { meter, ..self }
     }
 
     /// Most bytes of plaintext that waited for a verdict at once.
@@ -264,8 +257,7 @@ impl Pce {
         self.peak_quarantine
     }
 
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.take_completions(now, ports);
         self.take_data(now, ports);
         self.take_sealed(now, ports);
@@ -276,7 +268,7 @@ impl Pce {
             self.expire(now, ports);
         }
         let send_at = self.send(now, ports);
-        let share_at = self.retire(now.cycle, ports);
+        let share_at = self.retire(now, ports);
         // Last, so that what the PCE is follows from all that has changed at this edge.
         let (activity, issue_at) = self.issue(now, ports);
         self.send_to_engine(ports);
@@ -288,20 +280,20 @@ impl Pce {
             arrival = arrival.into_iter().chain(engine.replies.next_arrival()).min();
         }
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
-        self.expires = self.next_look(ports.wakes);
-        self.charge_engine(now.cycle, ports.wakes);
+        self.expires = self.next_look(&ports.signals);
+        self.charge_engine(now.cycle);
         Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.expires), activity)
     }
 
     /// Takes work as it comes: the front end knows how much may be in flight.
-    fn take_work(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(work) = ports.work.pop() {
+    fn take_work(&mut self, now: Now, ports: &mut Ports) {
+        while let Some(work) = ports.work.pop(now.time) {
             match work {
                 PceWork::Transfer(job) => {
                     let ready = now.cycle + self.spec.copy_engine.launch.0.max(1);
                     let transfer = Transfer::new(job, ready, &self.spec, self.format.tag_bytes());
                     if let Some(sm) = ports.sm.as_mut().filter(|_| transfer.job.kind == JobKind::Seal) {
-                        sm.jobs.send(self.clock.edge(ready), transfer.for_sms(Payload::none()), ports.wakes);
+                        sm.jobs.send(self.clock.edge(ready), transfer.for_sms(Payload::none()));
                     }
                     self.transfers.push_back(transfer);
                     if self.feeding == self.first + self.transfers.len() as u64 - 1 {
@@ -324,7 +316,7 @@ impl Pce {
     }
 
     /// Asks for data, one request at a time; gives what the PCE is and when it can ask again by itself.
-    fn issue(&mut self, now: Now, ports: &mut Ports<'_>) -> (Activity, u64) {
+    fn issue(&mut self, now: Now, ports: &mut Ports) -> (Activity, u64) {
         self.reclaim(now.cycle);
         self.asking = self.asking.max(self.first);
         loop {
@@ -356,12 +348,12 @@ impl Pce {
 
     /// Tells of the engine's work that has become known.
     #[inline]
-    fn charge_engine(&mut self, cycle: u64, wakes: &Wakes) {
-        let Some(engine) = &self.engine else { return };
+    fn charge_engine(&mut self, cycle: u64) {
+        let (Some(engine), Some(meter)) = (&self.engine, &mut self.meter) else { return };
         for &(from, until) in engine.stretches() {
             if until > self.metered.1 {
                 self.metered = (from.max(self.metered.0), until);
-                wakes.meter(self.meter, (cycle, self.metered.0), until, Activity::Idle);
+                meter.book((cycle, self.metered.0), until, Activity::Idle);
             }
         }
     }
@@ -404,16 +396,16 @@ impl Pce {
     }
 
     /// Hands writes to the link; gives when the next one is ready.
-    fn send(&mut self, now: Now, ports: &mut Ports<'_>) -> u64 {
+    fn send(&mut self, now: Now, ports: &mut Ports) -> u64 {
         while let Some(&(ready, _, reserved)) = self.outbox.front() {
             if ready > now.cycle {
                 return ready;
             }
-            if !ports.requests.has_room() {
+            if !ports.requests.has_room(now.time) {
                 return Wake::NEVER;
             }
             if let Some((_, tlp, _)) = self.outbox.pop_front() {
-                ports.requests.push(tlp);
+                ports.requests.push(now.time, tlp);
                 self.buffered -= reserved;
             }
         }
@@ -421,13 +413,13 @@ impl Pce {
     }
 
     /// Tells of what the link has taken, and lets go of transfers that need nothing more; gives when the share that is waited for stands.
-    fn retire(&mut self, cycle: u64, ports: &mut Ports<'_>) -> u64 {
-        let taken = ports.requests.pops();
+    fn retire(&mut self, now: Now, ports: &mut Ports) -> u64 {
+        let taken = ports.requests.pops(now.time);
         while let Some(&(_, push)) = self.releases.front().filter(|release| release.0 <= taken) {
-            if !ports.done.has_room() {
+            if !ports.done.has_room(now.time) {
                 return Wake::NEVER;
             }
-            ports.done.push(Done::Release { push });
+            ports.done.push(now.time, Done::Release { push });
             self.releases.pop_front();
         }
         let mut share_at = Wake::NEVER;
@@ -438,22 +430,22 @@ impl Pce {
                     awaited = awaited.min(last);
                     break;
                 }
-                if !ports.done.has_room() {
+                if !ports.done.has_room(now.time) {
                     return Wake::NEVER;
                 }
                 let job = front.job.id;
                 if let Some((at, tag)) = front.share {
-                    if at > cycle {
+                    if at > now.cycle {
                         share_at = at;
                         break;
                     }
                     front.share = None;
-                    ports.done.push(Done::Share { job, tag });
-                    if !ports.done.has_room() {
+                    ports.done.push(now.time, Done::Share { job, tag });
+                    if !ports.done.has_room(now.time) {
                         return Wake::NEVER;
                     }
                 }
-                ports.done.push(Done::Transfer { job, ok: true });
+                ports.done.push(now.time, Done::Transfer { job, ok: true });
             } else if !front.finished() {
                 break;
             }
@@ -467,7 +459,7 @@ impl Pce {
     }
 
     /// Gives up a transfer.
-    fn fail(&mut self, number: u64, why: String, now: Now, ports: &mut Ports<'_>) {
+    fn fail(&mut self, number: u64, why: String, now: Now, ports: &mut Ports) {
         let computed_sent = self.transfer(number).is_none_or(|t| t.failed.is_some());
         if computed_sent {
             return;
@@ -482,12 +474,12 @@ impl Pce {
             (Some(reports), JobKind::Open) => {
                 for computed in [true, false].into_iter().filter(|&computed| computed || share.part.is_last()) {
                     let report = TagReport { job: share.message, part: share.number, computed, tag: None };
-                    reports.send(date, report, ports.wakes);
+                    reports.send(date, report);
                 }
             }
             _ => {
-                if ports.done.has_room() {
-                    ports.done.push(Done::Transfer { job, ok: false });
+                if ports.done.has_room(now.time) {
+                    ports.done.push(now.time, Done::Transfer { job, ok: false });
                 }
             }
         }
@@ -496,5 +488,21 @@ impl Pce {
             self.feeding += 1;
             self.start_engine(now.cycle);
         }
+    }
+}
+
+impl Unit for Pce {
+    type Ports = Ports;
+
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        self.advance(now, ports)
+    }
+
+    fn incidents(&self) -> Vec<String> {
+        self.incidents.clone()
+    }
+
+    fn meters(&self) -> Vec<&Meter> {
+        self.meter.iter().collect()
     }
 }

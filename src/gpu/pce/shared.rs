@@ -7,16 +7,19 @@ use crate::{
     gcm::message::Direction,
     gpu::work::{EngineReply, EngineRequest, JobId, JobKind},
     pcie::packet::Tlp,
-    sim::{Now, Wire},
+    ports,
+    sim::{Now, Rx, Tx},
 };
 use std::collections::VecDeque;
 
-/// Ports to the engine.
-pub struct EnginePorts<'a> {
-    /// To it.
-    pub requests: &'a mut Wire<EngineRequest>,
-    /// From it.
-    pub replies: &'a mut Wire<EngineReply>,
+ports! {
+    /// Ports to the engine.
+    pub struct EnginePorts {
+        /// To it.
+        pub requests: Tx<EngineRequest>,
+        /// From it.
+        pub replies: Rx<EngineReply>,
+    }
 }
 
 /// A beat at the engine.
@@ -88,15 +91,15 @@ impl Pce {
     }
 
     /// Hands over what goes to the engine.
-    pub(super) fn send_to_engine(&mut self, ports: &mut Ports<'_>) {
+    pub(super) fn send_to_engine(&mut self, ports: &mut Ports) {
         let (Some(side), Some(engine)) = (&mut self.shared, &mut ports.engine) else { return };
         for (cycle, request) in side.outgoing.drain(..) {
-            engine.requests.send(self.clock.edge(cycle + side.wire), request, ports.wakes);
+            engine.requests.send(self.clock.edge(cycle + side.wire), request);
         }
     }
 
     /// Takes what comes back from the engine.
-    pub(super) fn take_replies(&mut self, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn take_replies(&mut self, now: Now, ports: &mut Ports) {
         while let Some(reply) = ports.engine.as_mut().and_then(|engine| engine.replies.arrive(now.time)) {
             let Some(side) = &self.shared else { return };
             let is = |beat: &Beat| beat.job == reply.job && Some(beat.offset) == reply.offset;
@@ -114,7 +117,7 @@ impl Pce {
     }
 
     /// The oldest beat is back.
-    fn take_back(&mut self, reply: EngineReply, now: Now, ports: &mut Ports<'_>) {
+    fn take_back(&mut self, reply: EngineReply, now: Now, ports: &mut Ports) {
         let Some(side) = &mut self.shared else { return };
         let (Some(beat), wire) = (side.sent.pop_front(), side.wire) else { return };
         let burst = self.spec.copy_engine.burst.0;
@@ -144,14 +147,14 @@ impl Pce {
     }
 
     /// The oldest beat does not come back.
-    fn lose_beat(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn lose_beat(&mut self, now: Now, ports: &mut Ports) {
         let Some(beat) = self.shared.as_mut().and_then(|side| side.sent.pop_front()) else { return };
         self.buffered -= beat.reserved;
         self.fail(beat.number, format!("bytes of message {} do not come from the engine", beat.job), now, ports);
     }
 
     /// Bytes of a message have not come to the engine.
-    fn lose_message(&mut self, job: JobId, now: Now, ports: &mut Ports<'_>) {
+    fn lose_message(&mut self, job: JobId, now: Now, ports: &mut Ports) {
         let Some(side) = &mut self.shared else { return };
         side.give_up(job, now.cycle);
         let lost = side.sent.iter().filter(|beat| beat.job == job).map(|beat| beat.reserved).sum::<u64>();

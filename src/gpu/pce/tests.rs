@@ -7,7 +7,7 @@ use crate::{
     gcm::{iv::Nonce, spec::EngineSpec},
     gpu::work::{Job, JobKind, Share},
     pcie::packet::Kind,
-    sim::UnitId,
+    sim::Netlist,
     units::{Bytes, Cycles, Femtos, Frequency},
 };
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce as OracleNonce, UnboundKey};
@@ -81,18 +81,18 @@ fn job(kind: JobKind, bytes: u64) -> Job {
 /// A PCE with its queues and wires. What it sends is collected with the cycle in which it was sent.
 struct Bench {
     pce: Pce,
+    ports: Ports,
     clock: Clock,
-    wakes: Wakes,
     cycle: u64,
-    work: Queue<PceWork>,
-    completions: Queue<Tlp>,
-    requests: Queue<Tlp>,
-    reads: Queue<MemoryRead>,
-    data: Wire<MemoryData>,
-    writes: Wire<MemoryWrite>,
-    reports: Wire<TagReport>,
-    released: Queue<Verdict>,
-    done: Queue<Done>,
+    work: Out<PceWork>,
+    completions: Out<Tlp>,
+    requests: In<Tlp>,
+    reads: In<MemoryRead>,
+    data: Tx<MemoryData>,
+    writes: Rx<MemoryWrite>,
+    reports: Rx<TagReport>,
+    released: Out<Verdict>,
+    done: In<Done>,
     sent: Vec<(u64, Tlp)>,
     landed: Vec<MemoryWrite>,
     /// Cycles in which they come to device memory.
@@ -110,22 +110,45 @@ impl Bench {
         let format = spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format);
         let key = || Key::new(format, &KEY, TAIL).unwrap();
         let clock = Clock::new(spec.copy_engine.clock).unwrap();
-        let (here, there) = (UnitId(0), UnitId(1));
+        let mut netlist = Netlist::new();
+        let (work, work_in) = netlist.queue("work", 64);
+        let (completions, completions_in) = netlist.queue("completions", 1 << 16);
+        let (requests_out, requests) = netlist.queue("requests", 1 << 16);
+        let (reads_out, reads) = netlist.queue("reads", 16);
+        let (data, data_in) = netlist.wire("data", Femtos(1));
+        let (writes_out, writes) = netlist.wire("writes", Femtos(1));
+        let (reports_out, reports) = netlist.wire("reports", Femtos(1));
+        let (released, released_in) = netlist.queue("released", 16);
+        let (done_out, done) = netlist.queue("done", 16);
+        let ports = Ports {
+            work: work_in,
+            completions: Some(completions_in),
+            requests: requests_out,
+            reads: reads_out,
+            data: data_in,
+            writes: writes_out,
+            reports: Some(reports_out),
+            released: Some(released_in),
+            sm: None,
+            engine: None,
+            done: done_out,
+            signals: netlist.signals("pce"),
+        };
         Self {
             pce: Pce::new(spec, Some(Arc::new(Keys { h2d: key(), d2h: key() })), Rc::new(Worker::new()), clock)
                 .unwrap(),
+            ports,
             clock,
-            wakes: Wakes::default(),
             cycle: 0,
-            work: Queue::new("work", there, here, 64),
-            completions: Queue::new("completions", there, here, 1 << 16),
-            requests: Queue::new("requests", here, there, 1 << 16),
-            reads: Queue::new("reads", here, there, 16),
-            data: Wire::new("data", there, here),
-            writes: Wire::new("writes", here, there),
-            reports: Wire::new("reports", here, there),
-            released: Queue::new("released", there, here, 16),
-            done: Queue::new("done", here, there, 16),
+            work,
+            completions,
+            requests,
+            reads,
+            data,
+            writes,
+            reports,
+            released,
+            done,
             sent: Vec::new(),
             landed: Vec::new(),
             dates: Vec::new(),
@@ -135,34 +158,20 @@ impl Bench {
     }
 
     fn give(&mut self, work: PceWork) {
-        self.work.output(self.clock.edge(self.cycle), &self.wakes).push(work);
+        self.work.push(self.clock.edge(self.cycle), work);
         self.step();
     }
 
     fn complete(&mut self, tlp: Tlp) {
-        self.completions.output(self.clock.edge(self.cycle), &self.wakes).push(tlp);
+        self.completions.push(self.clock.edge(self.cycle), tlp);
     }
 
     /// One edge of the PCE, then one of its neighbours.
     fn step(&mut self) -> Wake {
         let time = self.clock.edge(self.cycle);
-        let mut ports = Ports {
-            work: self.work.input(time, &self.wakes),
-            completions: Some(self.completions.input(time, &self.wakes)),
-            requests: self.requests.output(time, &self.wakes),
-            reads: self.reads.output(time, &self.wakes),
-            data: &mut self.data,
-            writes: &mut self.writes,
-            reports: Some(&mut self.reports),
-            released: Some(&mut self.released),
-            sm: None,
-            engine: None,
-            done: self.done.output(time, &self.wakes),
-            wakes: &self.wakes,
-        };
-        let wake = self.pce.tick(Now { cycle: self.cycle, time }, &mut ports);
+        let wake = self.pce.tick(Now { cycle: self.cycle, time }, &mut self.ports);
         let next = self.clock.edge(self.cycle + 1);
-        while let Some(tlp) = self.requests.input(next, &self.wakes).pop() {
+        while let Some(tlp) = self.requests.pop(next) {
             self.sent.push((self.cycle, tlp));
         }
         while let Some((date, write)) = self.writes.arrive_dated(Femtos::MAX) {
@@ -172,7 +181,7 @@ impl Bench {
         while let Some(report) = self.reports.arrive(Femtos::MAX) {
             self.reported.push(report);
         }
-        while let Some(done) = self.done.input(next, &self.wakes).pop() {
+        while let Some(done) = self.done.pop(next) {
             self.ended.push((self.cycle, done));
         }
         self.cycle += 1;
@@ -433,7 +442,7 @@ fn an_engine_whose_message_was_given_up_goes_on_with_the_next() {
     for burst in bursts {
         let address = DEVICE + 512 * burst;
         let data = MemoryData { address, bytes: 512, payload: Payload::of(vec![0; 512]) };
-        bench.data.send(bench.clock.edge(bench.cycle + 1), data, &bench.wakes);
+        bench.data.send(bench.clock.edge(bench.cycle + 1), data);
         bench.step();
     }
     bench.run_to(500);
@@ -453,7 +462,7 @@ fn under_hold_nothing_leaves_before_the_verdict_and_all_of_it_after_a_good_one()
         serve_host(&mut bench, &[5; 2048], &[0; 16], |_| 0, 512);
         assert!(bench.landed.is_empty());
         assert_eq!(bench.pce.peak_quarantine(), 2048);
-        bench.released.output(bench.clock.edge(bench.cycle), &bench.wakes).push(Verdict { job: 1, ok });
+        bench.released.push(bench.clock.edge(bench.cycle), Verdict { job: 1, ok });
         bench.run_to(bench.cycle + 20);
         assert_eq!(bench.landed.iter().map(|w| w.bytes).sum::<u32>(), if ok { 2048 } else { 0 });
     }
@@ -476,12 +485,12 @@ fn under_hold_a_message_waits_for_room_in_quarantine() {
 fn serve_device(bench: &mut Bench, memory: &[u8]) {
     for _ in 0..2000 + memory.len() / 16 {
         let time = bench.clock.edge(bench.cycle);
-        while let Some(read) = bench.reads.input(time, &bench.wakes).pop() {
+        while let Some(read) = bench.reads.pop(time) {
             let start = (read.address - DEVICE) as usize;
             let payload = Payload::of(memory[start..start + read.bytes as usize].to_vec());
             let date = bench.clock.edge(bench.cycle + 3);
             let data = MemoryData { address: read.address, bytes: read.bytes, payload };
-            bench.data.send(date, data, &bench.wakes);
+            bench.data.send(date, data);
         }
         bench.step();
     }

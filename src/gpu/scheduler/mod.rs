@@ -26,10 +26,12 @@ mod streams;
 use super::work::{Computation, ComputePush, CopyPush, Retired};
 use crate::{
     pcie::packet::{Payload, Tlp},
-    sim::{Activity, In, Now, Out, Queue, Stall, Wake, Wakes},
+    ports,
+    sim::{Activity, In, Now, Out, Stall, Unit, Wake},
     units::Cycles,
 };
 use std::collections::{BTreeMap, VecDeque};
+use std::{cell::RefCell, rc::Rc};
 use streams::{Streams, Turn};
 
 /// What carries out a push.
@@ -99,22 +101,22 @@ pub trait PushMemory {
     fn take(&mut self, number: u32) -> Option<Submission>;
 }
 
-/// Ports of the scheduler.
-pub struct Ports<'a> {
-    /// Doorbells: writes that carry the number of a push.
-    pub doorbells: In<'a, Tlp>,
-    /// Pushes.
-    pub pushes: &'a mut dyn PushMemory,
-    /// To the front ends: of the reading and of the writing LCE.
-    pub copies: &'a mut [Queue<CopyPush>; 2],
-    /// To the compute side.
-    pub compute: Out<'a, ComputePush>,
-    /// From the front ends and from the compute side.
-    pub retired: &'a mut [Queue<Retired>; 3],
-    /// Semaphores, to the link.
-    pub requests: Out<'a, Tlp>,
-    /// Where wakes are noted.
-    pub wakes: &'a Wakes,
+ports! {
+    /// Ports of the scheduler.
+    pub struct Ports {
+        /// Doorbells: writes that carry the number of a push.
+        pub doorbells: In<Tlp>,
+        /// Pushes.
+        pub pushes: Rc<RefCell<dyn PushMemory>>,
+        /// To the front ends: of the reading and of the writing LCE.
+        pub copies: [Out<CopyPush>; 2],
+        /// To the compute side.
+        pub compute: Out<ComputePush>,
+        /// From the front ends and from the compute side.
+        pub retired: [In<Retired>; 3],
+        /// Semaphores, to the link.
+        pub requests: Out<Tlp>,
+    }
 }
 
 /// The scheduler.
@@ -149,58 +151,57 @@ impl Scheduler {
         }
     }
 
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.take_doorbells(now, ports);
         self.take_retired(now, ports);
         if self.streams.take_change() {
             self.due.extend(self.streams.settle_events());
             self.streams.mark_ready(now.cycle);
         }
-        self.send_semaphores(ports);
+        self.send_semaphores(now, ports);
         let turn = self.hand_over(now, ports);
         self.wake(turn, now)
     }
 
-    fn take_doorbells(&mut self, now: Now, ports: &mut Ports<'_>) {
-        while let Some(tlp) = ports.doorbells.pop() {
+    fn take_doorbells(&mut self, now: Now, ports: &mut Ports) {
+        while let Some(tlp) = ports.doorbells.pop(now.time) {
             let number = tlp.payload.bytes().and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
             let intact = tlp.intact_end_to_end();
-            match number.filter(|_| intact).and_then(|n| ports.pushes.take(n)) {
+            match number.filter(|_| intact).and_then(|n| ports.pushes.borrow_mut().take(n)) {
                 Some(submission) => self.streams.add(submission, now.cycle),
                 None => self.unknown += 1,
             }
         }
         while self.unknown > 0 {
-            let mut channel = ports.copies[0].output(now.time, ports.wakes);
-            if !channel.has_room() {
+            let channel = &mut ports.copies[0];
+            if !channel.has_room(now.time) {
                 break;
             }
-            channel.push(CopyPush { number: 0, copy: None, rung: now.cycle, methods: None });
+            channel.push(now.time, CopyPush { number: 0, copy: None, rung: now.cycle, methods: None });
             self.unknown -= 1;
         }
     }
 
-    fn take_retired(&mut self, now: Now, ports: &mut Ports<'_>) {
-        for queue in &mut *ports.retired {
-            while let Some(Retired { push }) = queue.input(now.time, ports.wakes).pop() {
+    fn take_retired(&mut self, now: Now, ports: &mut Ports) {
+        for queue in &mut ports.retired {
+            while let Some(Retired { push }) = queue.pop(now.time) {
                 match self.computing.remove(&push) {
                     Some(semaphore) => self.due.push_back((push, semaphore)),
                     None => self.streams.finish(push),
                 }
             }
         }
-        let taken = ports.requests.pops();
+        let taken = ports.requests.pops(now.time);
         while let Some(&(_, push)) = self.under_way.front().filter(|(sent, _)| *sent <= taken) {
             self.streams.finish(push);
             self.under_way.pop_front();
         }
     }
 
-    fn send_semaphores(&mut self, ports: &mut Ports<'_>) {
-        while !self.due.is_empty() && ports.requests.has_room() {
+    fn send_semaphores(&mut self, now: Now, ports: &mut Ports) {
+        while !self.due.is_empty() && ports.requests.has_room(now.time) {
             let Some((push, address)) = self.due.pop_front() else { break };
-            ports.requests.push(Tlp::write(address, 4, Payload::of(push.to_le_bytes().to_vec())));
+            ports.requests.push(now.time, Tlp::write(address, 4, Payload::of(push.to_le_bytes().to_vec())));
             self.sent += 1;
             self.under_way.push_back((self.sent, push));
         }
@@ -210,12 +211,12 @@ impl Scheduler {
     }
 
     /// Gives one push to its engine, if one may go.
-    fn hand_over(&mut self, now: Now, ports: &mut Ports<'_>) -> Turn {
-        let Ports { copies, compute, wakes, .. } = ports;
+    fn hand_over(&mut self, now: Now, ports: &mut Ports) -> Turn {
+        let Ports { copies, compute, .. } = ports;
         let mut room = |engine| match engine {
-            Engine::Reading => copies[0].output(now.time, wakes).has_room(),
-            Engine::Writing => copies[1].output(now.time, wakes).has_room(),
-            Engine::Compute => compute.has_room(),
+            Engine::Reading => copies[0].has_room(now.time),
+            Engine::Writing => copies[1].has_room(now.time),
+            Engine::Compute => compute.has_room(now.time),
         };
         let turn = self.streams.next(now.cycle, self.schedule, &mut room);
         let Turn::Go { stream } = turn else { return turn };
@@ -225,11 +226,11 @@ impl Scheduler {
         match work {
             Work::Copies { writes_host, methods } => {
                 let push = CopyPush { number, copy, rung, methods: Some(methods) };
-                copies[usize::from(writes_host)].output(now.time, wakes).push(push);
+                copies[usize::from(writes_host)].push(now.time, push);
             }
             Work::Compute(work) => {
                 self.computing.insert(number, semaphore);
-                compute.push(ComputePush { number, copy, work });
+                compute.push(now.time, ComputePush { number, copy, work });
             }
             Work::Record { .. } | Work::Wait { .. } => {}
         }
@@ -249,6 +250,14 @@ impl Scheduler {
                 Activity::Idle
             }),
         }
+    }
+}
+
+impl Unit for Scheduler {
+    type Ports = Ports;
+
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        self.advance(now, ports)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    sim::{Clock, UnitId},
+    sim::{Clock, Netlist},
     units::{Femtos, Frequency},
 };
 
@@ -28,15 +28,15 @@ enum Given {
 
 struct Bench {
     scheduler: Scheduler,
+    ports: Ports,
     clock: Clock,
-    wakes: Wakes,
     cycle: u64,
-    shelf: Shelf,
-    doorbells: Queue<Tlp>,
-    copies: [Queue<CopyPush>; 2],
-    compute: Queue<ComputePush>,
-    retired: [Queue<Retired>; 3],
-    requests: Queue<Tlp>,
+    shelf: Rc<RefCell<Shelf>>,
+    doorbells: Out<Tlp>,
+    copies: [In<CopyPush>; 2],
+    compute: In<ComputePush>,
+    retired: [Out<Retired>; 3],
+    requests: In<Tlp>,
     given: Vec<(u64, Given)>,
     /// Whether the link takes semaphores, and the front ends take pushes.
     link: bool,
@@ -46,18 +46,32 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let (here, there) = (UnitId(0), UnitId(1));
+        let mut netlist = Netlist::new();
+        let (doorbells, doorbells_in) = netlist.queue("doorbells", 64);
+        let [(reading_out, reading), (writing_out, writing)] = ["reading", "writing"].map(|to| netlist.queue(to, 2));
+        let (compute_out, compute) = netlist.queue("compute", 2);
+        let [(r, r_in), (w, w_in), (c, c_in)] = ["r", "w", "c"].map(|from| netlist.queue(from, 8));
+        let (requests_out, requests) = netlist.queue("requests", 4);
+        let shelf = Rc::new(RefCell::new(Shelf::default()));
+        let ports = Ports {
+            doorbells: doorbells_in,
+            pushes: shelf.clone(),
+            copies: [reading_out, writing_out],
+            compute: compute_out,
+            retired: [r_in, w_in, c_in],
+            requests: requests_out,
+        };
         Self {
             scheduler: Scheduler::new(Cycles(SCHEDULE)),
+            ports,
             clock: Clock::new(Frequency(1_000_000_000)).unwrap(),
-            wakes: Wakes::default(),
             cycle: 0,
-            shelf: Shelf::default(),
-            doorbells: Queue::new("doorbells", there, here, 64),
-            copies: [Queue::new("reading", here, there, 2), Queue::new("writing", here, there, 2)],
-            compute: Queue::new("compute", here, there, 2),
-            retired: ["r", "w", "c"].map(|name| Queue::new(name, there, here, 8)),
-            requests: Queue::new("requests", here, there, 4),
+            shelf,
+            doorbells,
+            copies: [reading, writing],
+            compute,
+            retired: [r, w, c],
+            requests,
             given: Vec::new(),
             link: true,
             engines: true,
@@ -67,33 +81,25 @@ impl Bench {
 
     fn ring(&mut self, number: u32) {
         let payload = Payload::of(number.to_le_bytes().to_vec());
-        self.doorbells.output(self.clock.edge(self.cycle), &self.wakes).push(Tlp::write(4 << 40, 4, payload));
+        self.doorbells.push(self.clock.edge(self.cycle), Tlp::write(4 << 40, 4, payload));
     }
 
     fn submit(&mut self, number: u32, stream: u32, work: Work) {
         let semaphore = 0x1000 * u64::from(stream);
-        self.shelf.0.insert(number, Submission { number, stream, copy: None, work, semaphore });
+        let submission = Submission { number, stream, copy: None, work, semaphore };
+        self.shelf.borrow_mut().0.insert(number, submission);
         self.ring(number);
     }
 
     fn retire(&mut self, engine: usize, push: u32) {
-        self.retired[engine].output(self.clock.edge(self.cycle), &self.wakes).push(Retired { push });
+        self.retired[engine].push(self.clock.edge(self.cycle), Retired { push });
     }
 
     fn run(&mut self, cycles: u64) {
         for _ in 0..cycles {
             self.cycle += 1;
             let time = self.clock.edge(self.cycle);
-            let mut ports = Ports {
-                doorbells: self.doorbells.input(time, &self.wakes),
-                pushes: &mut self.shelf,
-                copies: &mut self.copies,
-                compute: self.compute.output(time, &self.wakes),
-                retired: &mut self.retired,
-                requests: self.requests.output(time, &self.wakes),
-                wakes: &self.wakes,
-            };
-            self.wake = self.scheduler.tick(Now { cycle: self.cycle, time }, &mut ports);
+            self.wake = self.scheduler.tick(Now { cycle: self.cycle, time }, &mut self.ports);
             self.collect();
         }
     }
@@ -102,14 +108,14 @@ impl Bench {
         let next = self.clock.edge(self.cycle + 1);
         let mut given = Vec::new();
         for (place, queue) in self.copies.iter_mut().enumerate().filter(|_| self.engines) {
-            while let Some(push) = queue.input(next, &self.wakes).pop() {
+            while let Some(push) = queue.pop(next) {
                 given.push(Given::Copy(place == 1, push.number));
             }
         }
-        while let Some(push) = self.compute.input(next, &self.wakes).pop() {
+        while let Some(push) = self.compute.pop(next) {
             given.push(Given::Compute(push.number));
         }
-        while let Some(tlp) = self.link.then(|| self.requests.input(next, &self.wakes).pop()).flatten() {
+        while let Some(tlp) = self.link.then(|| self.requests.pop(next)).flatten() {
             let value = u32::from_le_bytes(tlp.payload.bytes().unwrap().try_into().unwrap());
             given.push(Given::Semaphore(tlp.address, value));
         }

@@ -32,7 +32,8 @@ use crate::{
         spec::{EngineSpec, SpecError},
         timing::Timing,
     },
-    sim::{Activity, Clock, Now, Stall, Wake, Wakes, Wire},
+    ports,
+    sim::{Activity, Clock, Now, Rx, Stall, Tx, Unit, Wake},
 };
 use place::{Place, Turn};
 use std::collections::VecDeque;
@@ -40,14 +41,14 @@ use std::collections::VecDeque;
 /// Bytes that the engine is given at once, at most.
 const MOST: u64 = 1 << 20;
 
-/// Ports of the engine.
-pub struct Ports<'a> {
-    /// By PCE.
-    pub requests: &'a mut [Wire<EngineRequest>],
-    /// To each.
-    pub replies: &'a mut [Wire<EngineReply>],
-    /// Where wakes are noted.
-    pub wakes: &'a Wakes,
+ports! {
+    /// Ports of the engine.
+    pub struct Ports {
+        /// By PCE.
+        pub requests: Vec<Rx<EngineRequest>>,
+        /// To each.
+        pub replies: Vec<Tx<EngineReply>>,
+    }
 }
 
 /// The engine.
@@ -100,17 +101,10 @@ impl SharedEngine {
         })
     }
 
-    /// What went wrong here, in words.
-    #[must_use]
-    pub fn incidents(&self) -> &[String] {
-        &self.incidents
-    }
-
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.take_requests(now, ports);
         let mut at = self.work(now, ports);
-        for wire in &*ports.requests {
+        for wire in &ports.requests {
             at = at.min(wire.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date)));
         }
         let waits = self.current.is_some() || self.places.iter().any(Place::announced);
@@ -118,19 +112,19 @@ impl SharedEngine {
         Wake::at_or_port(at, then).busy_until(self.busy_until)
     }
 
-    fn take_requests(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn take_requests(&mut self, now: Now, ports: &mut Ports) {
         let date = self.clock.edge(now.cycle + self.wire);
         for (pce, requests) in ports.requests.iter_mut().enumerate() {
             while let Some(request) = requests.arrive(now.time) {
                 let Some(refusal) = self.places[pce].take(request) else { continue };
                 self.incidents.push(format!("the shared engine does not take {request:?}: {}", refusal.why()));
-                ports.replies[pce].send(date, EngineReply { job: refusal.job, offset: None, tag: None }, ports.wakes);
+                ports.replies[pce].send(date, EngineReply { job: refusal.job, offset: None, tag: None });
             }
         }
     }
 
     /// Takes what has come of the turns that have begun, and begins others; gives when that goes on by itself.
-    fn work(&mut self, now: Now, ports: &mut Ports<'_>) -> u64 {
+    fn work(&mut self, now: Now, ports: &mut Ports) -> u64 {
         loop {
             if let Some((pce, turn)) = self.current.take() {
                 let left = self.feed(pce, turn, now, ports);
@@ -169,7 +163,7 @@ impl SharedEngine {
     }
 
     /// Gives the engine what has come of a turn; gives what is left of it, if anything.
-    fn feed(&mut self, pce: usize, mut turn: Turn, now: Now, ports: &mut Ports<'_>) -> Option<(usize, Turn)> {
+    fn feed(&mut self, pce: usize, mut turn: Turn, now: Now, ports: &mut Ports) -> Option<(usize, Turn)> {
         let date = |cycle: u64| self.clock.edge(cycle + self.wire);
         while turn.left > 0 {
             let Some((beat, bytes)) = self.places[pce].next_bytes(turn.left.min(MOST)) else {
@@ -187,12 +181,24 @@ impl SharedEngine {
             if let Some(offset) = beat {
                 let tag = finished.filter(|_| turn.closes).map(|finished| finished.tag);
                 let reply = EngineReply { job: turn.job, offset: Some(offset), tag };
-                ports.replies[pce].send(date(accepted.out), reply, ports.wakes);
+                ports.replies[pce].send(date(accepted.out), reply);
             }
         }
         if turn.closes {
             self.places[pce].end();
         }
         None
+    }
+}
+
+impl Unit for SharedEngine {
+    type Ports = Ports;
+
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        self.advance(now, ports)
+    }
+
+    fn incidents(&self) -> Vec<String> {
+        self.incidents.clone()
     }
 }

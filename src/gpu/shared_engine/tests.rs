@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     gcm::message::Direction,
-    sim::UnitId,
+    sim::Netlist,
     units::{Femtos, Frequency},
 };
 
@@ -10,31 +10,34 @@ const WIRE: u64 = 3;
 /// An engine with its wires, and what it has told by PCE, with the cycle in which the PCE hears it.
 struct Bench {
     engine: SharedEngine,
+    ports: Ports,
     clock: Clock,
-    wakes: Wakes,
     cycle: u64,
-    requests: Vec<Wire<EngineRequest>>,
-    replies: Vec<Wire<EngineReply>>,
+    requests: Vec<Tx<EngineRequest>>,
+    replies: Vec<Rx<EngineReply>>,
     heard: Vec<(usize, u64, EngineReply)>,
 }
 
 impl Bench {
     fn new(pces: usize, turn: Option<u64>) -> Self {
         let clock = Clock::new(Frequency(1_000_000_000)).unwrap();
+        let mut netlist = Netlist::new();
+        let (requests, requests_in) = (0..pces).map(|pce| netlist.wire(format!("to{pce}"), Femtos(1))).unzip();
+        let (replies_out, replies) = (0..pces).map(|pce| netlist.wire(format!("from{pce}"), Femtos(1))).unzip();
         Self {
             engine: SharedEngine::new(&EngineSpec::four_lanes(), pces, WIRE, turn, clock).unwrap(),
+            ports: Ports { requests: requests_in, replies: replies_out },
             clock,
-            wakes: Wakes::default(),
             cycle: 0,
-            requests: (0..pces).map(|_| Wire::new("to", UnitId(0), UnitId(1))).collect(),
-            replies: (0..pces).map(|_| Wire::new("from", UnitId(1), UnitId(0))).collect(),
+            requests,
+            replies,
             heard: Vec::new(),
         }
     }
 
     /// A request that stands at the engine in `cycle`.
     fn ask(&mut self, pce: usize, cycle: u64, request: EngineRequest) {
-        self.requests[pce].send(self.clock.edge(cycle), request, &self.wakes);
+        self.requests[pce].send(self.clock.edge(cycle), request);
     }
 
     fn announce(&mut self, pce: usize, cycle: u64, job: u64, bytes: u64) {
@@ -52,8 +55,7 @@ impl Bench {
 
     fn step(&mut self) -> Wake {
         let now = Now { cycle: self.cycle, time: self.clock.edge(self.cycle) };
-        let mut ports = Ports { requests: &mut self.requests, replies: &mut self.replies, wakes: &self.wakes };
-        let wake = self.engine.tick(now, &mut ports);
+        let wake = self.engine.tick(now, &mut self.ports);
         for (pce, wire) in self.replies.iter_mut().enumerate() {
             while let Some((date, reply)) = wire.arrive_dated(Femtos::MAX) {
                 self.heard.push((pce, self.clock.first_from(date), reply));

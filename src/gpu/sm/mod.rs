@@ -39,7 +39,8 @@ use super::{
 use crate::{
     gcm::worker::Worker,
     pcie::packet::Payload,
-    sim::{Activity, Clock, Now, Out, Stall, Wake, Wakes, Wire},
+    ports,
+    sim::{Activity, Clock, Now, Out, Rx, Stall, Tx, Unit, Wake},
 };
 use clockwork::{Clockwork, Span};
 use message::{Message, Text};
@@ -49,24 +50,24 @@ use std::{rc::Rc, sync::Arc};
 /// Bytes that a kernel asks device memory for, or hands to it, at once.
 const PIECE: u64 = 32 << 10;
 
-/// Ports of the SMs.
-pub struct Ports<'a> {
-    /// Messages, by PCE.
-    pub jobs: &'a mut [Wire<SmJob>],
-    /// From device memory: ciphertext has become visible there.
-    pub staged: &'a mut Wire<Staged>,
-    /// Reads of device memory.
-    pub reads: Out<'a, MemoryRead>,
-    /// Data from device memory.
-    pub data: &'a mut Wire<MemoryData>,
-    /// Writes to device memory.
-    pub writes: &'a mut Wire<MemoryWrite>,
-    /// Tags to the tag queue.
-    pub reports: &'a mut Wire<TagReport>,
-    /// What has been sealed, by PCE.
-    pub sealed: &'a mut [Wire<Sealed>],
-    /// Where wakes are noted.
-    pub wakes: &'a Wakes,
+ports! {
+    /// Ports of the SMs.
+    pub struct Ports {
+        /// Messages, by PCE.
+        pub jobs: Vec<Rx<SmJob>>,
+        /// From device memory: ciphertext has become visible there.
+        pub staged: Rx<Staged>,
+        /// Reads of device memory.
+        pub reads: Out<MemoryRead>,
+        /// Data from device memory.
+        pub data: Rx<MemoryData>,
+        /// Writes to device memory.
+        pub writes: Tx<MemoryWrite>,
+        /// Tags to the tag queue.
+        pub reports: Tx<TagReport>,
+        /// What has been sealed, by PCE.
+        pub sealed: Vec<Tx<Sealed>>,
+    }
 }
 
 /// A kernel at work.
@@ -122,14 +123,7 @@ impl Sm {
         })
     }
 
-    /// What went wrong here, in words.
-    #[must_use]
-    pub fn incidents(&self) -> &[String] {
-        &self.incidents
-    }
-
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.take_jobs(now, ports);
         self.take_staged(now, ports);
         self.take_data(now, ports);
@@ -137,12 +131,12 @@ impl Sm {
             self.running = None;
         }
         self.start(now.cycle);
-        self.ask(ports);
+        self.ask(now, ports);
         self.finish(now, ports);
         self.wake(now, ports)
     }
 
-    fn take_jobs(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn take_jobs(&mut self, now: Now, ports: &mut Ports) {
         for (place, wire) in ports.jobs.iter_mut().enumerate() {
             while let Some(job) = wire.arrive(now.time) {
                 if self.waiting.iter().any(|message| message.job.is(job.kind, job.id)) {
@@ -156,13 +150,13 @@ impl Sm {
         }
     }
 
-    fn take_staged(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn take_staged(&mut self, now: Now, ports: &mut Ports) {
         while let Some(staged) = ports.staged.arrive(now.time) {
             if staged.kind == JobKind::Seal {
                 let Some(place) = self.written.iter().position(|(job, ..)| job.id == staged.job) else { continue };
                 let (job, pce, text, tag) = self.written.remove(place);
                 let sealed = Sealed { job: job.id, whole: staged.bytes == job.bytes, text, tag };
-                ports.sealed[pce].send(self.clock.edge(now.cycle + 1), sealed, ports.wakes);
+                ports.sealed[pce].send(self.clock.edge(now.cycle + 1), sealed);
                 continue;
             }
             let message = self.waiting.iter_mut().find(|message| message.job.is(staged.kind, staged.job));
@@ -173,7 +167,7 @@ impl Sm {
         }
     }
 
-    fn take_data(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn take_data(&mut self, now: Now, ports: &mut Ports) {
         while let Some(data) = ports.data.arrive(now.time) {
             let awaited = self.running.as_mut().filter(|running| {
                 data.address == running.message.job.source + running.arrived && running.arrived < running.asked
@@ -203,18 +197,18 @@ impl Sm {
     }
 
     /// Asks device memory for the text.
-    fn ask(&mut self, ports: &mut Ports<'_>) {
+    fn ask(&mut self, now: Now, ports: &mut Ports) {
         let Some(running) = &mut self.running else { return };
         let job = &running.message.job;
-        while running.asked < job.bytes && ports.reads.has_room() {
+        while running.asked < job.bytes && ports.reads.has_room(now.time) {
             let bytes = PIECE.min(job.bytes - running.asked);
-            ports.reads.push(MemoryRead { address: job.source + running.asked, bytes: bytes as u32 });
+            ports.reads.push(now.time, MemoryRead { address: job.source + running.asked, bytes: bytes as u32 });
             running.asked += bytes;
         }
     }
 
     /// Once all data have come: text, tag, and when they stand.
-    fn finish(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn finish(&mut self, now: Now, ports: &mut Ports) {
         let Some(running) = self.running.as_mut() else { return };
         let bytes = running.message.job.bytes;
         if running.end.is_some() || running.arrived < bytes {
@@ -244,21 +238,21 @@ impl Sm {
             // What is sealed is complete with its tag.
             let date = self.clock.edge(if last && !open { end } else { produced });
             match last {
-                true => ports.writes.send(date, write, ports.wakes),
-                false => ports.writes.send_deferrable(date, write, ports.wakes),
+                true => ports.writes.send(date, write),
+                false => ports.writes.send_deferrable(date, write),
             }
         }
         if open {
             let tag = Some(tag).filter(|_| running.message.whole);
             let report = TagReport { job: job.id, part: 0, computed: true, tag };
-            ports.reports.send(self.clock.edge(end), report, ports.wakes);
+            ports.reports.send(self.clock.edge(end), report);
         } else {
             self.written.push((job, running.message.place, text, tag));
         }
     }
 
-    fn wake(&self, now: Now, ports: &Ports<'_>) -> Wake {
-        let arrivals = ports.jobs.iter().filter_map(Wire::next_arrival).chain(ports.staged.next_arrival());
+    fn wake(&self, now: Now, ports: &Ports) -> Wake {
+        let arrivals = ports.jobs.iter().filter_map(Rx::next_arrival).chain(ports.staged.next_arrival());
         let arrival = arrivals.chain(ports.data.next_arrival()).min();
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         let launched = self.waiting.iter().filter_map(|message| message.ready).min();
@@ -280,5 +274,17 @@ impl Sm {
             None if !self.waiting.is_empty() => Wake::at_or_port(arrival, Activity::Stall(Stall::HbmBusy)),
             None => Wake::at_or_port(arrival, Activity::Idle),
         }
+    }
+}
+
+impl Unit for Sm {
+    type Ports = Ports;
+
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        self.advance(now, ports)
+    }
+
+    fn incidents(&self) -> Vec<String> {
+        self.incidents.clone()
     }
 }

@@ -3,8 +3,8 @@
 use super::*;
 use crate::gpu::{release::Release, spec::TagFetch};
 use crate::{
-    sim::UnitId,
-    units::{Bytes, Frequency},
+    sim::Netlist,
+    units::{Bytes, Femtos, Frequency},
 };
 
 fn spec(comparators: u32, retirement: Retirement) -> TagQueueSpec {
@@ -32,35 +32,34 @@ fn good(at: u64) -> Message {
 /// Messages 0, 1, ... are entered in cycle 0. Gives the verdicts with the cycles in which they are pushed.
 fn verdicts(spec: &TagQueueSpec, compare: u64, messages: &[Message]) -> (Vec<(u64, JobId, bool)>, TagCounts) {
     let clock = Clock::new(Frequency(1_000_000_000)).unwrap();
-    let (here, there) = (UnitId(0), UnitId(1));
-    let wakes = Wakes::default();
+    let mut netlist = Netlist::new();
     let mut queue = TagQueue::new(spec, Cycles(compare), clock);
-    let mut entries = Queue::new("entries", there, here, 64);
-    let mut reports: Vec<_> = messages.iter().flat_map(|_| [0, 1]).map(|_| Wire::new("reports", there, here)).collect();
-    let mut verdicts = Queue::new("verdicts", here, there, 64);
-    let mut settled = Queue::new("settled", here, there, 64);
+    let (mut entries, entries_in) = netlist.queue("entries", 64);
+    let wires = messages.iter().flat_map(|_| [0, 1]).map(|_| netlist.wire("reports", Femtos(1)));
+    let (mut reports, reports_in): (Vec<_>, Vec<_>) = wires.unzip();
+    let (verdicts_out, mut verdicts) = netlist.queue("verdicts", 64);
+    let (settled_out, mut settled) = netlist.queue("settled", 64);
+    let mut ports = Ports {
+        entries: entries_in,
+        reports: reports_in,
+        verdicts: verdicts_out,
+        settled: settled_out,
+        released: vec![],
+    };
     for (job, message) in messages.iter().enumerate() {
-        entries.output(clock.edge(0), &wakes).push(TagEntry { job: job as u64, parts: 1 });
+        entries.push(clock.edge(0), TagEntry { job: job as u64, parts: 1 });
         for (computed, (at, tag)) in [(true, message.computed), (false, message.fetched)] {
             let report = TagReport { job: job as u64, part: 0, computed, tag: tag.map(|byte| vec![byte; 16]) };
-            reports[2 * job + usize::from(computed)].send(clock.edge(at), report, &wakes);
+            reports[2 * job + usize::from(computed)].send(clock.edge(at), report);
         }
     }
     let mut heard = Vec::new();
     for cycle in 1..200 {
         let time = clock.edge(cycle);
-        let mut ports = Ports {
-            entries: &mut entries,
-            reports: &mut reports,
-            verdicts: &mut verdicts,
-            settled: &mut settled,
-            released: &mut [],
-            wakes: &wakes,
-        };
         queue.tick(Now { cycle, time }, &mut ports);
         let next = clock.edge(cycle + 1);
-        while let Some(Verdict { job, ok }) = verdicts.input(next, &wakes).pop() {
-            assert_eq!(settled.input(next, &wakes).pop(), Some(Verdict { job, ok }));
+        while let Some(Verdict { job, ok }) = verdicts.pop(next) {
+            assert_eq!(settled.pop(next), Some(Verdict { job, ok }));
             heard.push((cycle, job, ok));
         }
     }

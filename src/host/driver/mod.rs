@@ -50,10 +50,12 @@ use crate::{
         packet::{Payload, Tlp},
         root_complex::Notice,
     },
-    sim::{Activity, Clock, In, Now, Out, Stall, Wake, Wire},
+    ports,
+    sim::{Activity, Clock, In, Now, Out, Rx, Signals, Stall, Unit, Wake},
     units::Femtos,
 };
 use plan::{Flow, PIECE};
+use std::{cell::RefCell, rc::Rc};
 pub use streams::CopyEdge;
 use streams::Streams;
 use transfer::{Cut, Transfer};
@@ -61,20 +63,24 @@ use transfer::{Cut, Transfer};
 /// Bit of a semaphore's value that makes it a channel error.
 pub const CHANNEL_ERROR: u64 = 1 << 31;
 
-/// Ports of the driver.
-pub struct DriverPorts<'a> {
-    /// Jobs for the cipher.
-    pub jobs: Out<'a, CipherJob>,
-    /// Jobs that have ended.
-    pub done: In<'a, CipherDone>,
-    /// Doorbell writes.
-    pub doorbells: Out<'a, Tlp>,
-    /// Semaphores that have changed.
-    pub notices: &'a mut Wire<Notice>,
-    /// Where pushes are put.
-    pub pushes: &'a mut dyn Pushes,
-    /// Memory.
-    pub memory: &'a mut HostState,
+ports! {
+    /// Ports of the driver.
+    pub struct DriverPorts {
+        /// Jobs for the cipher.
+        pub jobs: Out<CipherJob>,
+        /// Jobs that have ended.
+        pub done: In<CipherDone>,
+        /// Doorbell writes.
+        pub doorbells: Out<Tlp>,
+        /// Semaphores that have changed.
+        pub notices: Rx<Notice>,
+        /// Where pushes are put.
+        pub pushes: Rc<RefCell<dyn Pushes>>,
+        /// Memory.
+        pub memory: Rc<RefCell<HostState>>,
+        /// For what begins and ends.
+        pub signals: Signals,
+    }
 }
 
 /// What keeps the thread busy, and what it leads to.
@@ -190,39 +196,32 @@ impl Driver {
         &self.outcomes
     }
 
-    /// What went wrong here, in words.
-    #[must_use]
-    pub fn incidents(&self) -> &[String] {
-        &self.incidents
-    }
-
     /// Pushes submitted so far.
     #[must_use]
     pub const fn pushes(&self) -> u32 {
         self.rung
     }
 
-    /// Advances by one edge.
-    pub fn tick(&mut self, now: Now, mut ports: DriverPorts<'_>) -> Wake {
+    fn advance(&mut self, now: Now, ports: &mut DriverPorts) -> Wake {
         while !self.finished() {
             if let Some((task, end)) = self.task.take() {
                 if end > now.cycle {
                     self.task = Some((task, end));
                     return Wake::at(end, Activity::Busy);
                 }
-                if let Err(task) = self.conclude(task, now, &mut ports) {
+                if let Err(task) = self.conclude(task, now, ports) {
                     self.task = Some((task, end));
                     return Wake::on_port(Activity::Stall(Stall::Submission));
                 }
             }
-            if !self.step(now, &mut ports) {
+            if !self.step(now, ports) {
                 break;
             }
         }
         if self.finished() {
             return Wake::on_port(Activity::Idle);
         }
-        let waiting = self.waiting(&mut ports);
+        let waiting = self.waiting(now, ports);
         if self.works_on_a_job() {
             return Wake::on_port(waiting);
         }
@@ -236,9 +235,9 @@ impl Driver {
     }
 
     /// Whether jobs have been handed out that no thread of the cipher has begun: then it is the cipher that fills window and slots.
-    fn jobs_wait(transfer: &Transfer, jobs: &mut Out<'_, CipherJob>) -> bool {
+    fn jobs_wait(now: Now, transfer: &Transfer, jobs: &mut Out<CipherJob>) -> bool {
         let handed_out = transfer.next_job();
-        let waits = jobs.pops() < handed_out;
+        let waits = jobs.pops(now.time) < handed_out;
         if waits {
             jobs.watch_pops(handed_out);
         }
@@ -246,17 +245,17 @@ impl Driver {
     }
 
     /// What the thread waits for when it has no task.
-    fn waiting(&self, ports: &mut DriverPorts<'_>) -> Activity {
+    fn waiting(&self, now: Now, ports: &mut DriverPorts) -> Activity {
         let Some(Current { transfer, .. }) = &self.current else {
             return if self.syncing { Activity::Stall(Stall::Completion) } else { Activity::Idle };
         };
         Activity::Stall(if self.landed.is_some() {
             Stall::AuthDependency
-        } else if self.works_on_a_job() || Self::jobs_wait(transfer, &mut ports.jobs) {
+        } else if self.works_on_a_job() || Self::jobs_wait(now, transfer, &mut ports.jobs) {
             Stall::HostCipher
         } else if transfer.window_is_full() {
             Stall::PushesInFlight
-        } else if transfer.lacks_slots(ports.memory) {
+        } else if transfer.lacks_slots(&ports.memory.borrow()) {
             Stall::StagingFull
         } else if transfer.jobs_outstanding() {
             Stall::HostCipher
@@ -271,19 +270,24 @@ impl Driver {
     }
 
     /// Does what a task leads to; gives the task back if it cannot be done yet.
-    fn conclude(&mut self, task: Task, now: Now, ports: &mut DriverPorts<'_>) -> Result<(), Task> {
+    fn conclude(&mut self, task: Task, now: Now, ports: &mut DriverPorts) -> Result<(), Task> {
         match task {
-            Task::Call => match self.open_transfer(ports.memory) {
-                Ok(current) => self.current = current,
-                Err(reason) => self.fail(now, reason),
-            },
+            Task::Call => {
+                let opened = self.open_transfer(&mut ports.memory.borrow_mut());
+                match opened {
+                    Ok(current) => self.current = current,
+                    Err(reason) => self.fail(now, reason),
+                }
+            }
             Task::Push { push, upto } => {
-                if !ports.doorbells.has_room() {
+                if !ports.doorbells.has_room(now.time) {
                     return Err(Task::Push { push, upto });
                 }
                 let (number, stream) = (push.number, push.stream);
-                ports.pushes.put(push);
-                ports.doorbells.push(Tlp::write(map::DOORBELL, 4, Payload::of(number.to_le_bytes().to_vec())));
+                ports.pushes.borrow_mut().put(push);
+                ports
+                    .doorbells
+                    .push(now.time, Tlp::write(map::DOORBELL, 4, Payload::of(number.to_le_bytes().to_vec())));
                 self.rung = number;
                 self.streams.rang(stream, number);
                 match (upto, &mut self.current) {
@@ -294,7 +298,7 @@ impl Driver {
             Task::Completion { stream, number } => {
                 self.note_done(stream, number, now);
                 if let Some(current) = &mut self.current {
-                    current.transfer.push_done(number, ports.memory);
+                    current.transfer.push_done(number, &mut ports.memory.borrow_mut());
                 }
             }
             Task::Synced => {
@@ -329,13 +333,13 @@ impl Driver {
     }
 
     /// Does one thing that costs nothing or begins a task; false if there is nothing to do.
-    fn step(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
+    fn step(&mut self, now: Now, ports: &mut DriverPorts) -> bool {
         if self.current.is_none() {
             return self.heed_next(now, ports) || self.operate(now, ports);
         }
         let fed = self
-            .collect(ports)
-            .and_then(|()| if self.options.on_caller { Ok(()) } else { self.issue(ports, u64::MAX) });
+            .collect(now, ports)
+            .and_then(|()| if self.options.on_caller { Ok(()) } else { self.issue(now, ports, u64::MAX) });
         if let Err(reason) = fed {
             self.fail(now, reason);
             return true;
@@ -352,7 +356,7 @@ impl Driver {
         if self.build(now, ports) || self.heed_next(now, ports) {
             return true;
         }
-        if let Err(reason) = self.issue(ports, 1) {
+        if let Err(reason) = self.issue(now, ports, 1) {
             self.fail(now, reason);
             return true;
         }
@@ -366,11 +370,11 @@ impl Driver {
     }
 
     /// Takes ended jobs.
-    fn collect(&mut self, ports: &mut DriverPorts<'_>) -> Result<(), String> {
+    fn collect(&mut self, now: Now, ports: &mut DriverPorts) -> Result<(), String> {
         let Some(Current { transfer, .. }) = &mut self.current else { return Ok(()) };
         let outcome = &mut self.outcomes[transfer.copy];
         let checked = transfer.job.tags_checked();
-        while let Some(done) = ports.done.pop() {
+        while let Some(done) = ports.done.pop(now.time) {
             let message = transfer.message_of(&done);
             if done.ok {
                 outcome.tags_verified += checked;
@@ -384,15 +388,18 @@ impl Driver {
                 let whose = if transfer.job == JobKind::ResealIn { " from the user" } else { "" };
                 return Err(format!("the {who} found a wrong tag on message {}{whose}", message + 1));
             }
-            transfer.job_done(&done, ports.memory);
+            transfer.job_done(&done, &mut ports.memory.borrow_mut());
         }
         Ok(())
     }
 
     /// Hands out new jobs, so that at most `at_once` are under way.
-    fn issue(&mut self, ports: &mut DriverPorts<'_>, at_once: u64) -> Result<(), String> {
+    fn issue(&mut self, now: Now, ports: &mut DriverPorts, at_once: u64) -> Result<(), String> {
         match &mut self.current {
-            Some(current) => current.transfer.issue(&mut ports.jobs, at_once, self.nonces.seal.as_mut(), ports.memory),
+            Some(current) => {
+                let memory = &mut ports.memory.borrow_mut();
+                current.transfer.issue(now, &mut ports.jobs, at_once, self.nonces.seal.as_mut(), memory)
+            }
             None => Ok(()),
         }
     }
@@ -459,10 +466,16 @@ impl Driver {
     }
 
     /// Begins the next push of the copy under way if it is ready.
-    fn build(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
+    fn build(&mut self, now: Now, ports: &mut DriverPorts) -> bool {
         let Some(Current { transfer, stream, .. }) = &mut self.current else { return false };
         let (copy, stream) = (transfer.copy, *stream);
-        match transfer.next_push(self.options.pipelined_pushes, now.time, self.nonces.open.as_mut(), ports.memory) {
+        let next = transfer.next_push(
+            self.options.pipelined_pushes,
+            now.time,
+            self.nonces.open.as_mut(),
+            &mut ports.memory.borrow_mut(),
+        );
+        match next {
             Ok(None) => return false,
             Ok(Some(_)) if u64::from(self.rung) + 1 >= CHANNEL_ERROR => {
                 self.fail(now, "no push numbers are left".into());
@@ -480,5 +493,24 @@ impl Driver {
             Err(reason) => self.fail(now, reason),
         }
         true
+    }
+}
+
+impl Unit for Driver {
+    type Ports = DriverPorts;
+
+    fn tick(&mut self, now: Now, ports: &mut DriverPorts) -> Wake {
+        let wake = self.advance(now, ports);
+        if self.streams.has_edges() {
+            ports.signals.milestone();
+        }
+        if self.finished() {
+            ports.signals.stop();
+        }
+        wake
+    }
+
+    fn incidents(&self) -> Vec<String> {
+        self.incidents.clone()
     }
 }

@@ -5,7 +5,7 @@ use crate::{pcie::root_complex::Notice, sim::Now};
 
 impl Driver {
     /// Takes note of the next semaphore, if one has come.
-    pub(super) fn heed_next(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
+    pub(super) fn heed_next(&mut self, now: Now, ports: &mut DriverPorts) -> bool {
         let notice = ports.notices.arrive(now.time);
         if let Some(notice) = notice {
             self.heed(notice, now);

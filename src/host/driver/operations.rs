@@ -5,7 +5,7 @@ use crate::{host::work::Direction, sim::Now};
 
 impl Driver {
     /// Begins the next operation of the program.
-    pub(super) fn operate(&mut self, now: Now, ports: &mut DriverPorts<'_>) -> bool {
+    pub(super) fn operate(&mut self, now: Now, ports: &mut DriverPorts) -> bool {
         let Some(&Step { stream, operation }) = self.program.get(self.step) else { return false };
         let task = match operation {
             Operation::Copy { copy, .. } => {
@@ -16,7 +16,7 @@ impl Driver {
                 return true;
             }
             Operation::Flush { bytes } => {
-                ports.memory.flush(bytes);
+                ports.memory.borrow_mut().flush(bytes);
                 self.cold = true;
                 self.step += 1;
                 return true;

@@ -110,6 +110,11 @@ impl Streams {
         self.edges.push(CopyEdge::Begun(copy));
     }
 
+    /// Whether copies have begun or ended since they were last taken.
+    pub const fn has_edges(&self) -> bool {
+        !self.edges.is_empty()
+    }
+
     /// What has begun and ended since this was last asked, in order.
     pub fn take_edges(&mut self) -> Vec<CopyEdge> {
         std::mem::take(&mut self.edges)

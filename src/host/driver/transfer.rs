@@ -19,7 +19,7 @@ use crate::{
         staging::SlotId,
         work::{CipherDone, CipherJob, CopyPlan, Direction, JobKind},
     },
-    sim::Out,
+    sim::{Now, Out},
     units::{Bytes, Femtos},
 };
 use std::collections::VecDeque;
@@ -162,7 +162,8 @@ impl Transfer {
     /// Hands to the cipher what there is to do, as far as it takes it.
     pub fn issue(
         &mut self,
-        jobs: &mut Out<'_, CipherJob>,
+        now: Now,
+        jobs: &mut Out<CipherJob>,
         at_once: u64,
         nonces: &mut dyn Nonces,
         memory: &mut HostState,
@@ -170,20 +171,23 @@ impl Transfer {
         match self.flow {
             Flow::Inward => {
                 let end = self.total.min(self.retired.saturating_add(self.cut.window));
-                while self.issued < end && self.outstanding < at_once && memory.staging_fill().1 > 0 && jobs.has_room()
+                while self.issued < end
+                    && self.outstanding < at_once
+                    && memory.staging_fill().1 > 0
+                    && jobs.has_room(now.time)
                 {
-                    let nonce = next_nonce(self.secure, jobs.now(), nonces, memory)?;
+                    let nonce = next_nonce(self.secure, now.time, nonces, memory)?;
                     let Some(slot) = memory.take(self.bytes_of(self.issued), nonce) else { break };
-                    jobs.push(self.job_of(self.issued, slot, nonce));
+                    jobs.push(now.time, self.job_of(self.issued, slot, nonce));
                     self.window.push_back(Message { slot, nonce, done: false });
                     self.issued += 1;
                     self.outstanding += 1;
                 }
             }
             Flow::Outward => {
-                while self.issued < self.completed && self.outstanding < at_once && jobs.has_room() {
+                while self.issued < self.completed && self.outstanding < at_once && jobs.has_room(now.time) {
                     let Some(message) = self.window.get((self.issued - self.retired) as usize) else { break };
-                    jobs.push(self.job_of(self.issued, message.slot, message.nonce));
+                    jobs.push(now.time, self.job_of(self.issued, message.slot, message.nonce));
                     self.issued += 1;
                     self.outstanding += 1;
                 }

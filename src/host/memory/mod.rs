@@ -28,7 +28,7 @@ use crate::{
         packet::{Payload, Tlp},
         root_complex::{HostMemory, Notice, Written},
     },
-    sim::{Armed, Coverage, FaultKind, Flip, Injection},
+    sim::{Armed, Coverage, FaultKind, FaultSite, Flip, Injection, Signals},
     units::{Bytes, Femtos},
 };
 use buffers::Buffers;
@@ -69,6 +69,7 @@ pub struct HostState {
     /// What has arrived in private memory by copy, in a run that carries no bytes.
     arrived: BTreeMap<usize, Coverage>,
     fault: Option<String>,
+    signals: Option<Signals>,
 }
 
 impl HostState {
@@ -96,6 +97,7 @@ impl HostState {
             armed: Default::default(),
             arrived: BTreeMap::new(),
             fault: None,
+            signals: None,
         })
     }
 
@@ -163,22 +165,15 @@ impl HostState {
 
     /// Notes why the run cannot go on; the first reason stays.
     pub(super) fn fail(&mut self, what: String) {
-        self.fault.get_or_insert(what);
-    }
-
-    /// Arms a fault of [`FAULT_POINTS`], which is that of `injection`; false if there is no such point.
-    pub fn arm(&mut self, injection: &Injection, armed: Armed) -> bool {
-        let point =
-            FAULT_POINTS.iter().position(|(place, kinds)| *place == injection.place && kinds.contains(&injection.kind));
-        if let Some(point) = point {
-            self.armed[point].push(armed);
+        let what = self.fault.get_or_insert(what);
+        if let Some(signals) = &self.signals {
+            signals.fail(what);
         }
-        point.is_some()
     }
 
-    /// The faults that were armed here, and what became of them.
-    pub fn armed(&self) -> impl Iterator<Item = &Armed> {
-        self.armed.iter().flatten()
+    /// Tells of what ends the run from now on.
+    pub fn report_to(&mut self, signals: Signals) {
+        self.signals = Some(signals);
     }
 
     /// Counts a passage of `bytes` past a fault point at `time`, and lets the faults whose passage it is invert bits of them. The bytes lie
@@ -240,13 +235,11 @@ impl HostState {
     pub(super) fn fill(&mut self, id: SlotId, copy: usize, offset: u64) -> Option<&mut [u8]> {
         let slot = self.staging.get_mut(id)?;
         let bytes = slot.bytes_of_run(self.private.is_some())?;
-        match self.private.as_mut()?.load(copy, offset, bytes) {
-            Ok(()) => Some(bytes),
-            Err(error) => {
-                self.fault.get_or_insert(format!("copy {} at {offset:#x}: {error}", copy + 1));
-                None
-            }
-        }
+        let Err(error) = self.private.as_mut()?.load(copy, offset, bytes) else {
+            return self.staging.get_mut(id)?.bytes_of_run(true);
+        };
+        self.fail(format!("copy {} at {offset:#x}: {error}", copy + 1));
+        None
     }
 
     /// Loads a copy's bytes; none without data or if they cannot be had.
@@ -255,7 +248,7 @@ impl HostState {
         match self.private.as_mut()?.load(copy, offset, &mut text) {
             Ok(()) => Some(text),
             Err(error) => {
-                self.fault.get_or_insert(format!("copy {} at {offset:#x}: {error}", copy + 1));
+                self.fail(format!("copy {} at {offset:#x}: {error}", copy + 1));
                 None
             }
         }
@@ -411,6 +404,22 @@ impl HostState {
                 None
             }
         }
+    }
+}
+
+impl FaultSite for HostState {
+    fn fault_points(&self) -> Vec<(String, &'static [FaultKind])> {
+        FAULT_POINTS.iter().map(|&(place, kinds)| (place.to_owned(), kinds)).collect()
+    }
+
+    fn arm(&mut self, injection: &Injection, armed: Armed) {
+        let points = FAULT_POINTS.iter().zip(&mut self.armed);
+        let at_point = points.filter(|((place, _), _)| *place == injection.place);
+        at_point.for_each(|(_, faults)| faults.push(armed.clone()));
+    }
+
+    fn armed(&self) -> Vec<Armed> {
+        self.armed.iter().flatten().cloned().collect()
     }
 }
 

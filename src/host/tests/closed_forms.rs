@@ -44,7 +44,7 @@ fn a_push_of_pages_is_sealed_one_page_after_the_other_before_it_is_submitted() {
     let (mini, run) = setup.go();
     assert_eq!(mini.end(), 1_000 + 1 + 16 * seal(4096) + 1 + round(&setup, 16 * launch(4096)));
     assert_eq!(run.accounts[1].busy(), 16 * seal(4096));
-    assert_eq!(mini.cipher.thread_cycles(), 16 * seal(4096));
+    assert_eq!(mini.cipher().thread_cycles(), 16 * seal(4096));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_copy_within_the_gpu_pays_secure_submission_but_no_cipher() {
 fn a_copy_of_nothing_costs_its_call() {
     let setup = Setup::secure(&[(H2d, 0, Pinned), (D2h, 0, Pageable), (H2d, 0, Pageable)]);
     let (mini, run) = setup.go();
-    for (place, outcome) in (0..).zip(mini.driver.outcomes()) {
+    for (place, outcome) in (0..).zip(mini.driver().outcomes()) {
         assert_eq!((outcome.start.0, outcome.end.0), (place * 1_000_000_000, (place + 1) * 1_000_000_000));
         assert!(outcome.delivered);
         assert_eq!(outcome.messages, 0);
@@ -112,7 +112,7 @@ fn a_copy_of_nothing_costs_its_call() {
 fn a_copy_starts_when_the_one_before_is_done() {
     let setup = Setup::secure(&[(H2d, 4096, Pinned), (D2h, 100, Pageable)]);
     let (mini, _) = setup.go();
-    let outcomes = mini.driver.outcomes();
+    let outcomes = mini.driver().outcomes();
     assert_eq!(outcomes[1].start, outcomes[0].end);
     assert_eq!(outcomes[0].verified, outcomes[0].end);
 }
@@ -124,7 +124,7 @@ fn under_eager_release_the_next_copy_waits_for_the_verdict_and_the_consumer_does
     setup.options.waits_for_verified = true;
     setup.verdict = Some(5_000);
     let (mini, run) = setup.go();
-    let outcomes = mini.driver.outcomes();
+    let outcomes = mini.driver().outcomes();
     assert_eq!(mini.end(), end);
     // The verdict comes 5000 cycles after the notice, of which the completion has taken 100.
     assert_eq!(outcomes[0].verified.0, (end + 5_000 - 100) * 1_000_000);
@@ -152,7 +152,7 @@ fn a_doorbell_that_finds_no_room_stalls_the_driver() {
     setup.gpu[1] = 1 << 20;
     setup.driver.push = Cycles(10);
     let (mini, run) = setup.go();
-    assert_eq!(mini.driver.outcomes()[0].messages, 4);
+    assert_eq!(mini.driver().outcomes()[0].messages, 4);
     let stalled: u64 = run.accounts[0].stalls().filter(|(stall, _)| stall.name() == "submission").map(|s| s.1).sum();
     // The GPU takes push 1 at once; push 2 waits in the queue; push 3 waits for it until push 1 is done, push 4 until push 2 is.
     let (work, ring) = (launch_large(), 1_000 + 10);

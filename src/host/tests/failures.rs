@@ -7,7 +7,7 @@ use super::{
     machine::{Mini, Setup},
 };
 use crate::{
-    sim::{Clock, FaultKind, Injection, Kernel, Order as Ticks, SimulationError},
+    sim::{Clock, FaultKind, Injection, Kernel, Order as Ticks, SimulationError, Unit},
     units::{Bytes, BytesPerCycle, Cycles, Frequency},
 };
 use Direction::{D2d, D2h, H2d};
@@ -19,7 +19,7 @@ fn injection(place: &str, kind: FaultKind, passage: u64) -> Injection {
 
 /// The first copy has failed with a reason that has `part` in it, and the others were not attempted.
 fn fails(mini: &Mini, part: &str) {
-    let outcomes = mini.driver.outcomes();
+    let outcomes = mini.driver().outcomes();
     let reason = outcomes[0].reason.clone().unwrap_or_default();
     assert!(reason.contains(part) && !outcomes[0].delivered, "{reason}");
     for later in &outcomes[1..] {
@@ -52,7 +52,7 @@ fn a_message_that_was_damaged_cut_short_or_sealed_under_another_iv_is_found_by_t
         (setup.lie, setup.faults) = (lie, faults);
         let (mini, _) = setup.go();
         fails(&mini, "wrong tag on message 17");
-        let outcome = &mini.driver.outcomes()[0];
+        let outcome = &mini.driver().outcomes()[0];
         assert_eq!((outcome.tags_verified, outcome.tags_failed), (16, 1));
         assert_eq!(mini.stored.borrow()[0].len(), 16 * 4096);
     }
@@ -63,7 +63,7 @@ fn without_confidential_computing_damage_passes_unseen() {
     let mut setup = Setup::plain(&[(D2h, 1_000, Pinned)]);
     setup.lie = Some((1, Lie::Damage));
     let (mini, _) = setup.go();
-    assert!(mini.driver.outcomes()[0].delivered);
+    assert!(mini.driver().outcomes()[0].delivered);
     assert_eq!(mini.stored.borrow()[0][0], super::data::byte(0, 0) ^ 1);
 }
 
@@ -74,7 +74,7 @@ fn a_semaphore_that_no_push_waits_for_ends_the_copy() {
         setup.lie = Some((1, Lie::Value(value)));
         let (mini, _) = setup.go();
         fails(&mini, &format!("took the value {value}: no push waits for it"));
-        assert_eq!(mini.driver.incidents().len(), 1);
+        assert_eq!(mini.driver().incidents().len(), 1);
     }
 }
 
@@ -83,7 +83,7 @@ fn a_semaphore_that_falls_back_ends_the_copy() {
     let mut setup = Setup::secure(&[(D2d, 100, Pinned), (D2d, 100, Pinned), (D2d, 100, Pinned)]);
     setup.lie = Some((3, Lie::Value(1)));
     let (mini, _) = setup.go();
-    assert!(mini.driver.outcomes()[1].delivered && !mini.driver.outcomes()[2].delivered);
+    assert!(mini.driver().outcomes()[1].delivered && !mini.driver().outcomes()[2].delivered);
 }
 
 #[test]
@@ -91,20 +91,20 @@ fn a_semaphore_that_repeats_itself_is_noted_and_does_no_harm() {
     let mut setup = Setup::secure(&[(H2d, 2 << 16, Pageable)]);
     setup.lie = Some((1, Lie::Twice));
     let (mini, _) = setup.go();
-    assert!(mini.driver.outcomes()[0].delivered);
-    assert_eq!(mini.driver.incidents(), ["the semaphore at 0x30000100000 took the value 1 twice"]);
+    assert!(mini.driver().outcomes()[0].delivered);
+    assert_eq!(mini.driver().incidents(), ["the semaphore at 0x30000100000 took the value 1 twice"]);
 }
 
 #[test]
 fn a_later_semaphore_makes_up_for_a_lost_one_and_the_last_cannot_be_lost() {
     let mut setup = Setup::secure(&[(H2d, 2 << 16, Pageable)]);
     setup.lie = Some((1, Lie::Nothing));
-    assert!(setup.go().0.driver.outcomes()[0].delivered);
+    assert!(setup.go().0.driver().outcomes()[0].delivered);
     setup.lie = Some((2, Lie::Nothing));
     let mut mini = setup.build();
     let error = mini.run(Kernel::Skip, Ticks::Ascending).unwrap_err();
     assert!(matches!(error, SimulationError::Deadlock { .. }), "{error}");
-    assert!(!mini.driver.outcomes()[0].delivered);
+    assert!(!mini.driver().outcomes()[0].delivered);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_wrong_tag_under_eager_release_fails_a_copy_that_had_ended() {
     (setup.verdict, setup.lie) = (Some(500), Some((1, Lie::Verdict)));
     let (mini, _) = setup.go();
     fails(&mini, "robust-channel error 27");
-    let outcome = &mini.driver.outcomes()[0];
+    let outcome = &mini.driver().outcomes()[0];
     // Of the 500 cycles between the two notices the completion took 100.
     assert_eq!(outcome.verified.0 - outcome.end.0, 400_000_000);
 }
@@ -127,7 +127,7 @@ fn ivs_that_are_used_up_end_the_copy_that_needs_them() {
         let (mini, _) = setup.go();
         fails(&mini, "the IVs are used up");
         setup.ivs = 16;
-        assert!(setup.go().0.driver.outcomes().iter().all(|outcome| outcome.delivered));
+        assert!(setup.go().0.driver().outcomes().iter().all(|outcome| outcome.delivered));
     }
 }
 
@@ -141,10 +141,11 @@ fn private_memory_that_fails_ends_the_run() {
         setup.disk_fails_at = Some(1);
         // A GPU that is refused a read gives up, as the toy does; the fault is what the run reports.
         if direction == H2d && !secure && memory == Pinned {
-            let mut state = setup.build();
-            state.memory.map_pinned(0, Bytes(1 << 16));
-            assert!(crate::pcie::root_complex::HostMemory::read(&mut state.memory, map::PINNED, 64).is_none());
-            assert!(state.memory.fault().is_some_and(|what| what.contains("the disk is gone")));
+            let mini = setup.build();
+            let mut memory = mini.memory.borrow_mut();
+            memory.map_pinned(0, Bytes(1 << 16));
+            assert!(crate::pcie::root_complex::HostMemory::read(&mut *memory, map::PINNED, 64).is_none());
+            assert!(memory.fault().is_some_and(|what| what.contains("the disk is gone")));
             continue;
         }
         let error = setup.build().run(Kernel::Skip, Ticks::Ascending).unwrap_err();
@@ -155,11 +156,11 @@ fn private_memory_that_fails_ends_the_run() {
 #[test]
 fn a_driver_that_has_finished_stays_so() {
     let (mut mini, run) = Setup::secure(&[(H2d, 10, Pinned)]).go();
-    let outcomes = mini.driver.outcomes().to_vec();
+    let outcomes = mini.driver().outcomes().to_vec();
     let time = crate::units::Femtos(run.end.0 + 1_000_000_000);
     let wake = mini.tick_driver(crate::sim::Now { cycle: time.0 / 1_000_000, time });
     assert_eq!(wake, crate::sim::Wake::on_port(crate::sim::Activity::Idle));
-    assert_eq!(mini.driver.outcomes(), outcomes);
+    assert_eq!(mini.driver().outcomes(), outcomes);
 }
 
 fn build(change: impl FnOnce(&mut Setup)) -> Result<(), HostError> {

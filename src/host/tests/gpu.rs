@@ -7,9 +7,10 @@ use crate::{
         packet::{Payload, Tlp},
         root_complex::{HostMemory, Notice, Written},
     },
-    sim::{Activity, Clock, In, Now, Wake, Wakes, Wire},
+    ports,
+    sim::{Activity, Clock, In, Now, Tx, Unit, Wake},
 };
-use std::collections::BTreeMap;
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 /// Pushes by number.
 #[derive(Default)]
@@ -38,12 +39,14 @@ pub enum Lie {
     Lose,
 }
 
-pub struct Ports<'a> {
-    pub doorbells: In<'a, Tlp>,
-    pub mailbox: &'a Mailbox,
-    pub memory: &'a mut HostState,
-    pub notices: &'a mut Wire<Notice>,
-    pub wakes: &'a Wakes,
+ports! {
+    /// Of the toy GPU.
+    pub struct Ports {
+        pub doorbells: In<Tlp>,
+        pub mailbox: Rc<RefCell<Mailbox>>,
+        pub memory: Rc<RefCell<HostState>>,
+        pub notices: Tx<Notice>,
+    }
 }
 
 pub struct Gpu {
@@ -92,29 +95,8 @@ impl Gpu {
         (local + launches).max(1)
     }
 
-    pub fn tick(&mut self, now: Now, mut ports: Ports<'_>) -> Wake {
-        if let Some((end, number)) = self.work {
-            if end > now.cycle {
-                return Wake::at(end, Activity::Busy);
-            }
-            self.work = None;
-            self.finish(number, now, &mut ports);
-        }
-        match ports.doorbells.pop() {
-            Some(tlp) if !self.dead => {
-                let number = tlp.payload.bytes().unwrap().try_into().map(u32::from_le_bytes).unwrap();
-                let push = &ports.mailbox.0[&number];
-                self.seen.push(push.clone());
-                let end = now.cycle + self.cost(push);
-                self.work = Some((end, number));
-                Wake::at(end, Activity::Busy)
-            }
-            _ => Wake::on_port(Activity::Idle),
-        }
-    }
-
-    fn finish(&mut self, number: u32, now: Now, ports: &mut Ports<'_>) {
-        let push = &ports.mailbox.0[&number];
+    fn finish(&mut self, number: u32, now: Now, ports: &mut Ports) {
+        let push = ports.mailbox.borrow().0[&number].clone();
         let lie = self.lie.filter(|lie| lie.0 == number).map(|lie| lie.1);
         let local = push.task.and_then(|task| match task {
             StreamTask::Copy { source, destination, bytes } => {
@@ -123,11 +105,9 @@ impl Gpu {
             }
             _ => None,
         });
-        let right = local
-            .iter()
-            .chain(&push.orders)
-            .enumerate()
-            .all(|(place, order)| self.order(order, lie.filter(|_| place == 0), ports.memory).is_some());
+        let right = local.iter().chain(&push.orders).enumerate().all(|(place, order)| {
+            self.order(order, lie.filter(|_| place == 0), &mut ports.memory.borrow_mut()).is_some()
+        });
         self.dead = !right;
         let value = match lie {
             Some(Lie::Value(value)) => value,
@@ -148,10 +128,11 @@ impl Gpu {
         }
     }
 
-    fn release(&self, address: u64, value: u64, cycle: u64, ports: &mut Ports<'_>) {
+    fn release(&self, address: u64, value: u64, cycle: u64, ports: &mut Ports) {
         let bytes = if value >> 32 == 0 { value.to_le_bytes()[..4].to_vec() } else { value.to_le_bytes().to_vec() };
-        match ports.memory.write(&Tlp::write(address, bytes.len() as u32, Payload::of(bytes))) {
-            Written::Semaphore(notice) => ports.notices.send(self.clock.edge(cycle), notice, ports.wakes),
+        let written = ports.memory.borrow_mut().write(&Tlp::write(address, bytes.len() as u32, Payload::of(bytes)));
+        match written {
+            Written::Semaphore(notice) => ports.notices.send(self.clock.edge(cycle), notice),
             other => panic!("{other:?}"),
         }
     }
@@ -212,6 +193,31 @@ impl Gpu {
             OrderKind::Local => {}
         }
         Some(())
+    }
+}
+
+impl Unit for Gpu {
+    type Ports = Ports;
+
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        if let Some((end, number)) = self.work {
+            if end > now.cycle {
+                return Wake::at(end, Activity::Busy);
+            }
+            self.work = None;
+            self.finish(number, now, ports);
+        }
+        match ports.doorbells.pop(now.time) {
+            Some(tlp) if !self.dead => {
+                let number = tlp.payload.bytes().unwrap().try_into().map(u32::from_le_bytes).unwrap();
+                let push = ports.mailbox.borrow().0[&number].clone();
+                let end = now.cycle + self.cost(&push);
+                self.seen.push(push);
+                self.work = Some((end, number));
+                Wake::at(end, Activity::Busy)
+            }
+            _ => Wake::on_port(Activity::Idle),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{super::*, data, machine::Setup};
 use crate::{
-    sim::{Kernel, Machine, Order as Ticks},
+    sim::{Kernel, Order as Ticks},
     units::{Bytes, BytesPerCycle, Cycles},
 };
 use Direction::{D2d, D2h, H2d};
@@ -62,7 +62,7 @@ prop_compose! {
 fn arrived(setup: &Setup, mini: &super::machine::Mini) -> Result<(), TestCaseError> {
     for (copy, plan) in setup.plans.iter().enumerate().filter(|(_, plan)| plan.bytes.0 > 0) {
         let expected = data::bytes(copy, plan.bytes.0);
-        let window = |address: u64| mini.gpu.device.get(&(address >> 40));
+        let window = |address: u64| mini.gpu().device.get(&(address >> 40));
         match plan.direction {
             H2d => prop_assert_eq!(window(map::device(copy, 0)), Some(&expected)),
             D2d => prop_assert_eq!(window(map::device_copy(copy, 0)), Some(&expected)),
@@ -78,9 +78,9 @@ proptest! {
     #[test]
     fn every_run_of_one_setup_is_the_same_and_delivers_the_bytes(setup in setups(), seed in any::<u64>()) {
         let (reference, expected) = setup.go();
-        prop_assert!(reference.driver.outcomes().iter().all(|outcome| outcome.delivered));
+        prop_assert!(reference.driver().outcomes().iter().all(|outcome| outcome.delivered));
         arrived(&setup, &reference)?;
-        let (total, free) = reference.memory.staging_fill();
+        let (total, free) = reference.memory.borrow().staging_fill();
         prop_assert_eq!(total, free);
         for (kernel, order, exact) in [
             (Kernel::EveryCycle, Ticks::Ascending, true),
@@ -91,7 +91,7 @@ proptest! {
             let run = mini.run(kernel, order).unwrap();
             prop_assert_eq!(run.end, expected.end);
             prop_assert_eq!(mini.digests(), reference.digests());
-            prop_assert_eq!(mini.driver.outcomes(), reference.driver.outcomes());
+            prop_assert_eq!(mini.driver().outcomes(), reference.driver().outcomes());
             for (place, (mine, theirs)) in run.accounts.iter().zip(&expected.accounts).enumerate() {
                 prop_assert_eq!(mine, theirs, "{}", mini.units()[place].name);
             }

@@ -8,16 +8,12 @@ use super::{
 use crate::{
     pcie::{packet::Tlp, root_complex::Notice},
     sim::{
-        Armed, Channel, Clock, Control, Effect, Injection, Kernel, Machine, Now, Order as Ticks, Queue, Run,
-        SimulationError, UnitId, UnitInfo, Wake, Wakes, Wire, run,
+        Armed, Channel, Clock, Control, Effect, In, Injection, Kernel, Key, Netlist, Now, Order as Ticks, Out, Run, Rx,
+        SimulationError, Tx, Unit, UnitInfo, Wake, run,
     },
-    units::{Bytes, BytesPerCycle, Cycles, Frequency},
+    units::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency},
 };
 use std::{cell::RefCell, rc::Rc};
-
-const DRIVER: UnitId = UnitId(0);
-const CIPHER: UnitId = UnitId(1);
-const GPU: UnitId = UnitId(2);
 
 /// All that a run depends on.
 #[derive(Debug, Clone)]
@@ -126,40 +122,44 @@ impl Setup {
         Self { options: DriverOptions::default(), ..Self::secure(plans) }
     }
 
-    pub fn build(&self) -> Mini {
-        let clock = |hz| Clock::new(Frequency(hz)).unwrap();
-        let cpu = clock(1_000_000_000);
+    fn host_state(&self, netlist: &mut Netlist) -> (Rc<RefCell<HostState>>, Stored) {
         let private = Private { fails_at: self.disk_fails_at, ..Private::default() };
         let stored = Rc::clone(&private.stored);
         let private = self.exact.then(|| Box::new(private) as Box<dyn PrivateMemory>);
         let mut memory = HostState::new(&self.staging, &self.memory, private).unwrap();
         memory.describe(&self.plans);
-        for (number, fault) in self.faults.iter().enumerate() {
-            assert!(memory.arm(fault, Armed::new(fault, number, 4_321)));
-        }
+        memory.report_to(netlist.signals("memory"));
+        let memory = Rc::new(RefCell::new(memory));
+        netlist.add_fault_site(memory.clone());
+        (memory, stored)
+    }
+
+    fn new_driver(&self, clock: Clock) -> Driver {
         let counter = |direction| Box::new(Counter { direction, last: 0, limit: self.ivs });
         let nonces = NonceStreams { seal: counter(1), open: counter(2) };
         let (plans, program) = (self.plans.clone(), self.program.clone());
         let options = DriverOptions { work: self.cipher.work, ..self.options };
-        let driver = Driver::new(&self.driver, &self.staging, options, cpu, plans, program, nonces).unwrap();
-        let unit = |name: &str, clock| UnitInfo { name: name.into(), clock };
-        let gpu_clock = clock(self.gpu_clock);
+        Driver::new(&self.driver, &self.staging, options, clock, plans, program, nonces).unwrap()
+    }
+
+    pub fn build(&self) -> Mini {
+        let clock = |hz| Clock::new(Frequency(hz)).unwrap();
+        let (cpu, gpu_clock) = (clock(1_000_000_000), clock(self.gpu_clock));
+        let mut netlist = Netlist::new();
+        let (memory, stored) = self.host_state(&mut netlist);
+        let mailbox = Rc::new(RefCell::new(Mailbox::default()));
+        let channels = Channels::new(&mut netlist, self.depths);
+        let (driver_ports, cipher_ports, gpu_ports) = channels.ports(&netlist, &memory, &mailbox);
+        let cipher = Cipher::new(&self.cipher, &self.driver, Some(Box::new(Toy))).unwrap();
         let [launch, rate, flight] = self.gpu;
-        let [jobs, done, doorbells] = self.depths;
-        Mini {
-            units: vec![unit("driver", cpu), unit("cipher", cpu), unit("gpu", gpu_clock)],
-            driver,
-            cipher: Cipher::new(&self.cipher, &self.driver, Some(Box::new(Toy))).unwrap(),
-            gpu: Gpu { verdict: self.verdict, lie: self.lie, ..Gpu::new(gpu_clock, launch, rate, flight) },
-            memory,
-            mailbox: Mailbox::default(),
-            jobs: Queue::new("jobs", DRIVER, CIPHER, jobs),
-            done: Queue::new("done", CIPHER, DRIVER, done),
-            doorbells: Queue::new("doorbells", DRIVER, GPU, doorbells),
-            notices: Wire::new("notices", GPU, DRIVER),
-            wakes: Wakes::default(),
-            stored,
+        let gpu = Gpu { verdict: self.verdict, lie: self.lie, ..Gpu::new(gpu_clock, launch, rate, flight) };
+        let driver = netlist.add("driver", cpu, self.new_driver(cpu), driver_ports);
+        let cipher = netlist.add("cipher", cpu, cipher, cipher_ports);
+        let gpu = netlist.add("gpu", gpu_clock, gpu, gpu_ports);
+        for (number, fault) in self.faults.iter().enumerate() {
+            assert!(netlist.arm(fault, Armed::new(fault, number, 4_321)));
         }
+        Mini { netlist, driver, cipher, gpu, memory, mailbox, stored }
     }
 
     /// Builds it and runs it on the kernel that skips.
@@ -170,93 +170,98 @@ impl Setup {
     }
 }
 
+/// What has been stored in private memory, by copy.
+type Stored = Rc<RefCell<Vec<Vec<u8>>>>;
+
+/// Both ends of each channel.
+struct Channels {
+    jobs: (Out<CipherJob>, In<CipherJob>),
+    done: (Out<CipherDone>, In<CipherDone>),
+    doorbells: (Out<Tlp>, In<Tlp>),
+    notices: (Tx<Notice>, Rx<Notice>),
+}
+
+impl Channels {
+    fn new(netlist: &mut Netlist, [jobs, done, doorbells]: [usize; 3]) -> Self {
+        Self {
+            jobs: netlist.queue("jobs", jobs),
+            done: netlist.queue("done", done),
+            doorbells: netlist.queue("doorbells", doorbells),
+            notices: netlist.wire("notices", Femtos(1)),
+        }
+    }
+
+    fn ports(
+        self,
+        netlist: &Netlist,
+        memory: &Rc<RefCell<HostState>>,
+        mailbox: &Rc<RefCell<Mailbox>>,
+    ) -> (DriverPorts, CipherPorts, gpu::Ports) {
+        let driver = DriverPorts {
+            jobs: self.jobs.0,
+            done: self.done.1,
+            doorbells: self.doorbells.0,
+            notices: self.notices.1,
+            pushes: mailbox.clone(),
+            memory: memory.clone(),
+            signals: netlist.signals("driver"),
+        };
+        let cipher = CipherPorts { jobs: self.jobs.1, done: self.done.0, memory: memory.clone() };
+        let (doorbells, notices) = (self.doorbells.1, self.notices.0);
+        (driver, cipher, gpu::Ports { doorbells, mailbox: mailbox.clone(), memory: memory.clone(), notices })
+    }
+}
+
 pub struct Mini {
-    units: Vec<UnitInfo>,
-    pub driver: Driver,
-    pub cipher: Cipher,
-    pub gpu: Gpu,
-    pub memory: HostState,
-    mailbox: Mailbox,
-    jobs: Queue<CipherJob>,
-    done: Queue<CipherDone>,
-    pub doorbells: Queue<Tlp>,
-    pub notices: Wire<Notice>,
-    wakes: Wakes,
-    pub stored: Rc<RefCell<Vec<Vec<u8>>>>,
+    netlist: Netlist,
+    driver: Key<Driver>,
+    cipher: Key<Cipher>,
+    gpu: Key<Gpu>,
+    pub memory: Rc<RefCell<HostState>>,
+    mailbox: Rc<RefCell<Mailbox>>,
+    pub stored: Stored,
 }
 
 impl Mini {
+    pub fn driver(&self) -> &Driver {
+        self.netlist.unit(&self.driver)
+    }
+
+    pub fn cipher(&self) -> &Cipher {
+        self.netlist.unit(&self.cipher)
+    }
+
+    pub fn gpu(&self) -> &Gpu {
+        self.netlist.unit(&self.gpu)
+    }
+
+    pub fn units(&self) -> &[UnitInfo] {
+        self.netlist.units()
+    }
+
     /// Faults that have struck.
     pub fn struck(&self) -> usize {
-        self.memory.armed().filter(|armed| matches!(armed.effect(), Effect::Struck { .. })).count()
+        self.netlist.effects().iter().filter(|effect| matches!(effect, Effect::Struck { .. })).count()
     }
 
     pub fn run(&mut self, kernel: Kernel, order: Ticks) -> Result<Run, SimulationError> {
-        run(self, kernel, order, &mut |_| Control::Continue)
+        run(&mut self.netlist, kernel, order, &mut |_| Control::Continue)
     }
 
     pub fn digests(&self) -> Vec<u64> {
-        self.channels().iter().map(|channel| channel.digest()).collect()
+        self.netlist.channels().map(Channel::digest).collect()
     }
 
     /// Cycles of the CPU's clock at the end of the first copy.
     pub fn end(&self) -> u64 {
-        self.driver.outcomes()[0].end.0 / 1_000_000
+        self.driver().outcomes()[0].end.0 / 1_000_000
     }
 
+    /// Ticks the driver with nothing at its ports.
     pub fn tick_driver(&mut self, now: Now) -> Wake {
-        self.tick(DRIVER, now)
-    }
-}
-
-impl Machine for Mini {
-    fn units(&self) -> &[UnitInfo] {
-        &self.units
-    }
-    fn tick(&mut self, unit: UnitId, now: Now) -> Wake {
-        let (time, wakes) = (now.time, &self.wakes);
-        match unit {
-            DRIVER => self.driver.tick(
-                now,
-                DriverPorts {
-                    jobs: self.jobs.output(time, wakes),
-                    done: self.done.input(time, wakes),
-                    doorbells: self.doorbells.output(time, wakes),
-                    notices: &mut self.notices,
-                    pushes: &mut self.mailbox,
-                    memory: &mut self.memory,
-                },
-            ),
-            CIPHER => self.cipher.tick(
-                now,
-                CipherPorts {
-                    jobs: self.jobs.input(time, wakes),
-                    done: self.done.output(time, wakes),
-                    memory: &mut self.memory,
-                },
-            ),
-            _ => self.gpu.tick(
-                now,
-                gpu::Ports {
-                    doorbells: self.doorbells.input(time, wakes),
-                    mailbox: &self.mailbox,
-                    memory: &mut self.memory,
-                    notices: &mut self.notices,
-                    wakes,
-                },
-            ),
-        }
-    }
-    fn wakes(&self) -> &Wakes {
-        &self.wakes
-    }
-    fn finished(&self) -> bool {
-        self.driver.finished() || self.memory.fault().is_some()
-    }
-    fn fault(&self) -> Option<String> {
-        self.memory.fault().cloned()
-    }
-    fn channels(&self) -> Vec<&dyn Channel> {
-        vec![&self.jobs, &self.done, &self.doorbells, &self.notices]
+        let mut aside = Netlist::new();
+        let channels = Channels::new(&mut aside, [1; 3]);
+        let (mut ports, ..) = channels.ports(&aside, &self.memory, &self.mailbox);
+        self.netlist.unit_mut(&self.driver).tick(now, &mut ports)
     }
 }

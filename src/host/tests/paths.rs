@@ -6,7 +6,7 @@ use Direction::{D2d, D2h, H2d};
 use Memory::{Pageable, Pinned};
 
 fn delivered(mini: &super::machine::Mini) -> bool {
-    mini.driver.outcomes().iter().all(|outcome| outcome.delivered && outcome.reason.is_none())
+    mini.driver().outcomes().iter().all(|outcome| outcome.delivered && outcome.reason.is_none())
 }
 
 #[test]
@@ -14,9 +14,9 @@ fn the_by_page_path_submits_a_launch_per_page_with_its_own_slot_and_tag() {
     let setup = Setup::secure(&[(H2d, (1 << 17) + 100, Pinned)]);
     let (mini, _) = setup.go();
     assert!(delivered(&mini));
-    assert_eq!(mini.driver.outcomes()[0].messages, 33);
-    assert_eq!(mini.gpu.seen.iter().map(|push| push.orders.len()).collect::<Vec<_>>(), [16, 16, 1]);
-    let orders: Vec<_> = mini.gpu.seen.iter().flat_map(|push| &push.orders).collect();
+    assert_eq!(mini.driver().outcomes()[0].messages, 33);
+    assert_eq!(mini.gpu().seen.iter().map(|push| push.orders.len()).collect::<Vec<_>>(), [16, 16, 1]);
+    let orders: Vec<_> = mini.gpu().seen.iter().flat_map(|push| &push.orders).collect();
     for (place, order) in (0..).zip(&orders) {
         assert_eq!(order.kind, OrderKind::Open);
         assert_eq!(order.destination, map::DEVICE_BASE + place * 4096);
@@ -25,7 +25,7 @@ fn the_by_page_path_submits_a_launch_per_page_with_its_own_slot_and_tag() {
         assert_eq!(order.pipelined, place % 16 != 0);
         assert_eq!(order.iv, 0);
     }
-    assert_eq!(mini.gpu.device[&(map::DEVICE_BASE >> 40)], data::bytes(0, (1 << 17) + 100));
+    assert_eq!(mini.gpu().device[&(map::DEVICE_BASE >> 40)], data::bytes(0, (1 << 17) + 100));
 }
 
 #[test]
@@ -34,13 +34,13 @@ fn the_chunked_path_submits_a_push_per_chunk() {
     setup.options.pipelined_pushes = true;
     let (mini, _) = setup.go();
     assert!(delivered(&mini));
-    let orders: Vec<_> = mini.gpu.seen.iter().flat_map(|push| &push.orders).collect();
+    let orders: Vec<_> = mini.gpu().seen.iter().flat_map(|push| &push.orders).collect();
     assert_eq!(orders.len(), 3);
     for (place, order) in (0..).zip(&orders) {
         assert_eq!((order.kind, order.pipelined, order.iv), (OrderKind::Seal, true, map::IV_PAGE));
         assert_eq!(order.source, map::DEVICE_BASE + (place << 16));
     }
-    assert_eq!(mini.driver.outcomes()[0].tags_verified, 3);
+    assert_eq!(mini.driver().outcomes()[0].tags_verified, 3);
     assert_eq!(mini.stored.borrow()[0], data::bytes(0, 3 << 16));
 }
 
@@ -49,10 +49,10 @@ fn pushes_are_numbered_from_one_over_all_copies_and_release_their_numbers() {
     let setup = Setup::secure(&[(H2d, 100, Pinned), (D2d, 100, Pinned), (D2h, 100, Pageable)]);
     let (mini, _) = setup.go();
     assert!(delivered(&mini));
-    for (number, push) in (1..).zip(&mini.gpu.seen) {
+    for (number, push) in (1..).zip(&mini.gpu().seen) {
         assert_eq!((push.number, push.semaphore), (number, Semaphore { address: map::DONE, value: number }));
     }
-    assert_eq!(mini.driver.pushes(), 3);
+    assert_eq!(mini.driver().pushes(), 3);
 }
 
 #[test]
@@ -60,7 +60,8 @@ fn nothing_in_staging_is_ever_plaintext() {
     let setup = Setup::secure(&[(H2d, 1 << 16, Pageable), (D2h, 1 << 16, Pageable)]);
     let (mini, _) = setup.go();
     for number in [0, 1] {
-        let slot = mini.memory.slot(SlotId(number)).unwrap();
+        let memory = mini.memory.borrow();
+        let slot = memory.slot(SlotId(number)).unwrap();
         assert_eq!(slot.data.len(), 1 << 16);
         let same = slot.data.iter().zip(data::bytes(number as usize, 1 << 16)).filter(|(a, b)| **a == *b).count();
         assert!(same < 1 << 11, "{same}");
@@ -74,7 +75,7 @@ fn pinned_memory_without_confidential_computing_moves_in_pieces_of_a_gibibyte() 
     let (mini, _) = setup.go();
     assert!(delivered(&mini));
     let orders: Vec<_> =
-        mini.gpu.seen.iter().flat_map(|push| &push.orders).map(|o| (o.kind, o.source, o.bytes)).collect();
+        mini.gpu().seen.iter().flat_map(|push| &push.orders).map(|o| (o.kind, o.source, o.bytes)).collect();
     assert_eq!(
         orders,
         [
@@ -84,7 +85,7 @@ fn pinned_memory_without_confidential_computing_moves_in_pieces_of_a_gibibyte() 
             (OrderKind::Store, map::device(1, 0), 1 << 30),
         ]
     );
-    assert!(mini.gpu.seen.iter().all(|push| push.orders[0].tag == 0));
+    assert!(mini.gpu().seen.iter().all(|push| push.orders[0].tag == 0));
 }
 
 #[test]
@@ -95,8 +96,8 @@ fn a_pool_smaller_than_a_push_makes_smaller_pushes() {
         setup.staging.buffers = 1;
         let (mini, run) = setup.go();
         assert!(delivered(&mini));
-        assert_eq!(mini.gpu.seen.iter().map(|push| push.orders.len()).collect::<Vec<_>>(), [3, 3, 3, 1]);
-        assert_eq!(mini.memory.staging_fill(), (3, 3));
+        assert_eq!(mini.gpu().seen.iter().map(|push| push.orders.len()).collect::<Vec<_>>(), [3, 3, 3, 1]);
+        assert_eq!(mini.memory.borrow().staging_fill(), (3, 3));
         assert!(run.accounts[0].stalls().any(|(stall, _)| stall.name() == "staging_full"));
     }
 }
@@ -128,8 +129,8 @@ fn paths_of_different_messages_share_the_pool_one_after_the_other() {
     ]);
     let (mini, _) = setup.go();
     assert!(delivered(&mini));
-    assert_eq!(mini.gpu.device[&(map::device(0, 0) >> 40)], data::bytes(0, 5 << 16));
+    assert_eq!(mini.gpu().device[&(map::device(0, 0) >> 40)], data::bytes(0, 5 << 16));
     assert_eq!(mini.stored.borrow()[1], data::bytes(1, 100_000));
     assert_eq!(mini.stored.borrow()[2], data::bytes(2, 300_000));
-    assert_eq!(mini.gpu.device[&(map::device(3, 0) >> 40)], data::bytes(3, 12_345));
+    assert_eq!(mini.gpu().device[&(map::device(3, 0) >> 40)], data::bytes(3, 12_345));
 }

@@ -18,7 +18,7 @@ const fn copy(stream: u32, copy: usize) -> Step {
 
 /// Cycles from call to return of a copy.
 fn took(mini: &super::machine::Mini, copy: usize) -> u64 {
-    let outcome = &mini.driver.outcomes()[copy];
+    let outcome = &mini.driver().outcomes()[copy];
     assert!(outcome.delivered, "{:?}", outcome.reason);
     (outcome.returned.0 - outcome.start.0) / 1_000_000
 }
@@ -39,7 +39,7 @@ fn the_caller_hides_neither_pushes_nor_completions_behind_sealing() {
 fn messages_of_a_copy_are_as_long_as_may_be_but_the_last() {
     for (bytes, sizes) in [(70_000, vec![1 << 16, 4_464]), (1 << 16, vec![1 << 16]), (100, vec![100])] {
         let (mini, _) = Setup::secure(&[(H2d, bytes, Pageable)]).go();
-        let orders = mini.gpu.seen.iter().flat_map(|push| &push.orders);
+        let orders = mini.gpu().seen.iter().flat_map(|push| &push.orders);
         assert_eq!(orders.map(|order| order.bytes).collect::<Vec<_>>(), sizes);
     }
 }
@@ -116,10 +116,10 @@ fn a_pinned_copy_returns_at_once_and_a_sync_waits_for_it() {
     let (mini, _) = setup.go();
     for place in 0..2 {
         assert_eq!(took(&mini, place), 1_000 + 200, "call and push");
-        assert!(mini.driver.outcomes()[place].end > mini.driver.outcomes()[place].returned);
+        assert!(mini.driver().outcomes()[place].end > mini.driver().outcomes()[place].returned);
     }
-    assert_eq!(mini.gpu.seen.iter().map(|push| push.stream).collect::<Vec<_>>(), [3, 5]);
-    assert_eq!(mini.gpu.seen[1].semaphore, Semaphore { address: map::done(5), value: 2 });
+    assert_eq!(mini.gpu().seen.iter().map(|push| push.stream).collect::<Vec<_>>(), [3, 5]);
+    assert_eq!(mini.gpu().seen[1].semaphore, Semaphore { address: map::done(5), value: 2 });
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn kernels_and_events_go_to_their_streams_in_host_order() {
     let tasks = [Operation::Kernel { duration }, Operation::Record { event: 4 }, Operation::Wait { event: 4 }];
     setup.program = vec![copy(1, 0), step(1, tasks[0]), step(1, tasks[1]), step(2, tasks[2]), step(2, Operation::Sync)];
     let (mini, run) = setup.go();
-    let seen: Vec<_> = mini.gpu.seen.iter().map(|push| (push.stream, push.task)).collect();
+    let seen: Vec<_> = mini.gpu().seen.iter().map(|push| (push.stream, push.task)).collect();
     let expected = [StreamTask::Kernel { duration }, StreamTask::Record { event: 4 }, StreamTask::Wait { event: 4 }];
     assert_eq!(seen[1..], [(1, Some(expected[0])), (1, Some(expected[1])), (2, Some(expected[2]))]);
     // Call and push, a launch, two more pushes, and the completion that ends the wait.

@@ -34,7 +34,7 @@ fn to_seal_anew_costs_opening_and_sealing() {
     assert_eq!(more(Reseal, Seal, H2d, |_| {}), open);
     assert_eq!(more(Reseal, Seal, D2h, |_| {}), seal);
     let mini = run(Reseal, H2d, |_| {});
-    assert_eq!(mini.cipher.thread_cycles(), (open + seal) as u64);
+    assert_eq!(mini.cipher().thread_cycles(), (open + seal) as u64);
 }
 
 #[test]
@@ -79,10 +79,10 @@ fn every_work_delivers_the_bytes_of_the_source_and_checks_every_tag() {
         let mut setup = Setup::secure(&[(H2d, 100_000, Pinned), (D2h, 100_000, Pinned), (D2h, 70_000, Pageable)]);
         setup.cipher.work = work;
         let (mini, _) = setup.go();
-        let outcomes = mini.driver.outcomes();
+        let outcomes = mini.driver().outcomes();
         assert!(outcomes.iter().all(|outcome| outcome.delivered), "{work:?}");
         assert_eq!((outcomes[0].tags_verified, outcomes[1].tags_verified), (h2d, d2h), "{work:?}");
-        assert_eq!(mini.gpu.device[&(map::device(0, 0) >> 40)], data::bytes(0, 100_000));
+        assert_eq!(mini.gpu().device[&(map::device(0, 0) >> 40)], data::bytes(0, 100_000));
         assert_eq!(mini.stored.borrow()[1], data::bytes(1, 100_000));
         assert_eq!(mini.stored.borrow()[2], data::bytes(2, 70_000));
     }
@@ -102,7 +102,7 @@ fn a_message_that_the_user_did_not_seal_so_is_found_by_who_opens_it() {
             setup.cipher.work = work;
             setup.faults = vec![Injection { place: place.into(), kind: FaultKind::Flip, passage: 5 }];
             let (mini, _) = setup.go();
-            let outcome = &mini.driver.outcomes()[0];
+            let outcome = &mini.driver().outcomes()[0];
             assert_eq!(outcome.reason.as_deref(), Some(reason), "{work:?} {direction:?} {place}");
             assert_eq!((outcome.tags_verified, outcome.tags_failed), tags, "{work:?} {direction:?} {place}");
             assert!(!outcome.delivered && mini.struck() == 1);
@@ -120,7 +120,8 @@ fn what_the_user_sealed_for_the_gpu_stays_sealed_in_staging() {
         setup.cipher.work = work;
         let (mini, _) = setup.go();
         for number in [0, 1] {
-            let slot = mini.memory.slot(SlotId(number)).unwrap();
+            let memory = mini.memory.borrow();
+            let slot = memory.slot(SlotId(number)).unwrap();
             let same = slot.data.iter().zip(data::bytes(number as usize, 1 << 16)).filter(|(a, b)| **a == *b).count();
             assert!(slot.data.len() == 1 << 16 && same < 1 << 11, "{same}");
         }
@@ -133,7 +134,7 @@ fn without_confidential_computing_there_is_no_user_who_seals() {
         let mut setup = Setup::plain(&[(H2d, 4 << 16, Pageable), (D2h, 4 << 16, Pageable)]);
         setup.cipher.work = work;
         let (mini, _) = setup.go();
-        assert_eq!(mini.driver.outcomes()[1].tags_verified, 0);
+        assert_eq!(mini.driver().outcomes()[1].tags_verified, 0);
         (mini.end(), mini.digests())
     };
     assert_eq!(end(Seal), end(Reseal));
@@ -145,7 +146,7 @@ fn the_first_message_from_the_gpu_is_verified_when_its_job_ends() {
     for work in [Seal, Reseal, Forward, InPlace] {
         let first = |bytes| {
             let mini = run(work, D2h, |setup| setup.plans[0].bytes = Bytes(bytes));
-            (mini.cipher.first_verified(0).unwrap().0 / 1_000_000, mini.end())
+            (mini.cipher().first_verified(0).unwrap().0 / 1_000_000, mini.end())
         };
         let (alone, end) = first(4096);
         assert_eq!(alone + 1, end, "{work:?}");

@@ -102,12 +102,12 @@ impl Outgoing {
     }
 
     /// Whether a TLP that needs `need`, and has it, can go; `next` are the TLPs that would then stand at the head of their inputs.
-    pub fn admit<'t>(
+    pub fn admit(
         &mut self,
         cycle: u64,
         need: Credits,
         pool: &TransmitPool,
-        mut next: impl Iterator<Item = &'t Tlp>,
+        mut next: impl Iterator<Item = Credits>,
     ) -> Verdict {
         let (free, stall) = self.engine.free_in();
         if free > cycle {
@@ -117,8 +117,7 @@ impl Outgoing {
         let place = pool_of(need.class);
         let full = self.open[place].tlps + 1 >= self.aggregation;
         let company = !full
-            && next.any(|tlp| {
-                let more = tlp.credits();
+            && next.any(|more| {
                 let both = Credits { headers: need.headers + more.headers, data: need.data + more.data, ..need };
                 more.class == need.class && pool.allows(both)
             });

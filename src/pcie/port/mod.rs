@@ -45,7 +45,8 @@ use super::{
 };
 use crate::units::Fixed;
 use crate::{
-    sim::{Activity, Clock, Now, Queue, Sensitivity, Wake, Wakes, Wire},
+    ports,
+    sim::{Activity, Clock, In, Now, Out, Rx, Sensitivity, Signals, Tx, Unit, Wake},
     units::Femtos,
 };
 use ide::{Incoming, Outgoing};
@@ -122,45 +123,47 @@ pub const HOST_WRITES: usize = 0;
 /// Output of a host port for reads, where there is no root complex that takes them as they come.
 pub const HOST_READS: usize = 1;
 
-/// Wires to a root complex.
-#[derive(Debug)]
-pub struct RootPorts<'a> {
-    /// Read requests, to it.
-    pub reads: &'a mut Wire<Tlp>,
-    /// Completions, from it: one more input of the transmitter, behind all queues.
-    pub completions: &'a mut Wire<Tlp>,
+ports! {
+    /// Wires to a root complex.
+    pub struct RootPorts {
+        /// Read requests, to it.
+        pub reads: Tx<Tlp>,
+        /// Completions, from it: one more input of the transmitter, behind all queues.
+        pub completions: Rx<Tlp>,
+    }
 }
 
-/// Ports of a link port.
-#[derive(Debug)]
-pub struct Ports<'a> {
-    /// TLPs to send, a queue per source.
-    pub send: &'a mut [Queue<Tlp>],
-    /// TLPs received, a queue per destination.
-    pub receive: &'a mut [Queue<Tlp>],
-    /// At the host, to a root complex.
-    pub root: Option<RootPorts<'a>>,
-    /// To the partner.
-    pub wire_out: &'a mut Wire<Frame>,
-    /// From the partner.
-    pub wire_in: &'a mut Wire<Frame>,
-    /// Where wakes are noted.
-    pub wakes: &'a Wakes,
+ports! {
+    /// Ports of a link port.
+    pub struct Ports {
+        /// TLPs to send, a queue per source.
+        pub send: Vec<In<Tlp>>,
+        /// TLPs received, a queue per destination.
+        pub receive: Vec<Out<Tlp>>,
+        /// At the host, to a root complex.
+        pub root: Option<RootPorts>,
+        /// To the partner.
+        pub wire_out: Tx<Frame>,
+        /// From the partner.
+        pub wire_in: Rx<Frame>,
+        /// For what ends the run.
+        pub signals: Signals,
+    }
 }
 
-impl Ports<'_> {
+impl Ports {
     /// Sources of TLPs.
     #[inline]
-    const fn inputs(&self) -> usize {
+    fn inputs(&self) -> usize {
         self.send.len() + self.root.is_some() as usize
     }
 
     /// The TLP `place` behind the head of an input.
     #[inline]
-    fn visible(&self, input: usize, now: Femtos, place: usize) -> Option<&Tlp> {
-        match self.send.get(input) {
-            Some(queue) => queue.visible_at(now, place),
-            None => self.root.as_ref().and_then(|root| root.completions.visible_at(now, place)),
+    fn visible(&mut self, input: usize, now: Femtos, place: usize) -> Option<&Tlp> {
+        match self.send.get_mut(input) {
+            Some(queue) => queue.peek_at(now, place),
+            None => self.root.as_mut().and_then(|root| root.completions.peek_at(now, place)),
         }
     }
 }
@@ -196,6 +199,23 @@ pub struct Traffic {
     pub bad_macs: u64,
     /// TLPs discarded because their stream is insecure.
     pub discarded: u64,
+}
+
+impl Traffic {
+    /// What went wrong, and how often.
+    fn incidents(&self) -> impl Iterator<Item = (u64, &'static str)> {
+        let all = [
+            (self.bad_lcrc, "TLP refused for a wrong LCRC"),
+            (self.bad_tokens, "TLP refused for a broken framing token"),
+            (self.out_of_sequence, "TLP refused because one before was lost or refused"),
+            (self.duplicates, "TLP dropped because it had come before"),
+            (self.bad_dllps, "DLLP dropped for a wrong CRC"),
+            (self.replays, "TLP sent again from the replay buffer"),
+            (self.recoveries, "entry into Recovery"),
+            (self.discarded, "TLP discarded because its IDE stream is insecure"),
+        ];
+        all.into_iter().filter(|(count, _)| *count > 0)
+    }
 }
 
 /// One end of the link.
@@ -254,12 +274,12 @@ impl Port {
 
     /// Whether no source has a TLP, now or at the next edge.
     #[inline]
-    fn no_source_has_any(now: Femtos, ports: &Ports<'_>) -> bool {
+    fn no_source_has_any(now: Femtos, ports: &Ports) -> bool {
         let sent = match &ports.root {
             Some(root) => root.completions.front_date().is_some_and(|date| date <= now),
             None => false,
         };
-        !sent && ports.send.iter().all(Queue::is_vacant)
+        !sent && ports.send.iter().all(In::is_vacant)
     }
 
     /// What it has sent so far.
@@ -274,20 +294,9 @@ impl Port {
         self.receiver.ide.as_ref().is_some_and(|ide| !ide.secure)
     }
 
-    /// What cannot be, if it has happened.
-    #[must_use]
-    pub const fn fault(&self) -> Option<&String> {
-        self.fault.as_ref()
-    }
-
-    /// Takes what it has deferred.
-    pub fn catch_up(&mut self, now: Now, ports: &mut Ports<'_>) {
-        self.receive(now, ports);
-    }
-
     /// Advances by one edge.
     #[inline]
-    pub fn tick(&mut self, now: Now, ports: &mut Ports<'_>) -> Wake {
+    fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.receive(now, ports);
         if self.receiver.ide.is_some() {
             self.release(now, ports);
@@ -310,7 +319,7 @@ impl Port {
 
     /// The edge at which the transmitter runs again if nothing more comes and no credits are to be given back.
     #[inline]
-    fn transmit_due(&self, sending: &Sending, ports: &Ports<'_>) -> u64 {
+    fn transmit_due(&self, sending: &Sending, ports: &Ports) -> u64 {
         let deadline = self.transmitter.buffer.deadline();
         if sending.full {
             return deadline.min(sending.room_from);
@@ -324,16 +333,16 @@ impl Port {
 
     /// Says what wakes it from now on: Acks and credits only if it waits for them, completions only if there is room.
     #[inline]
-    fn sense(sending: &Sending, ports: &mut Ports<'_>) {
+    fn sense(sending: &Sending, ports: &mut Ports) {
         let waits = !sending.full && matches!(sending.activity, Activity::Stall(_));
-        let defers = !waits && !ports.wakes.defers_nothing();
+        let defers = !waits && !ports.signals.defers_nothing();
         ports.wire_in.sense(if defers { Sensitivity::Deferring } else { Sensitivity::Every });
         if let Some(root) = &mut ports.root {
             root.completions.sense(if sending.full { Sensitivity::None } else { Sensitivity::Every });
         }
     }
 
-    /// How long after its date a wire to a port may [defer](Wire::deferring) what can be: an Ack of it is due a little later.
+    /// How long after its date a wire to a port may defer what can be: an Ack of it is due a little later.
     #[must_use]
     pub fn window(spec: &LinkSpec, clock: Clock) -> Femtos {
         Femtos(clock.edge(spec.ack_latency.0).0.saturating_sub(1))
@@ -351,6 +360,31 @@ fn pools(spec: &CreditSpec) -> [(u32, u32); 3] {
         (spec.non_posted_headers, spec.non_posted_data),
         (spec.completion_headers, spec.completion_data),
     ]
+}
+
+impl Unit for Port {
+    type Ports = Ports;
+
+    #[inline]
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        let wake = self.advance(now, ports);
+        if let Some(fault) = &self.fault {
+            ports.signals.fail(fault);
+        }
+        if self.insecure() {
+            ports.signals.stop();
+        }
+        wake
+    }
+
+    fn catch_up(&mut self, now: Now, ports: &mut Ports) {
+        self.receive(now, ports);
+    }
+
+    fn incidents(&self) -> Vec<String> {
+        let port = if self.side == Side::Host { "host" } else { "GPU" };
+        self.traffic.incidents().map(|(count, what)| format!("{port} port: {count} {what}")).collect()
+    }
 }
 
 const CLASSES: [CreditClass; 3] = [CreditClass::Posted, CreditClass::NonPosted, CreditClass::Completion];

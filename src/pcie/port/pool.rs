@@ -8,7 +8,7 @@ use crate::{
         spec::{CreditSpec, LinkSpec},
         wire::dllp::{CreditPhase, DllpRepr},
     },
-    sim::{Now, Queue, Wake, Wakes},
+    sim::{Now, Out, Wake},
 };
 use std::collections::VecDeque;
 
@@ -237,26 +237,26 @@ impl Promises {
 
     /// The pool whose update is due, if one is. If none is, a pop that makes one due wakes the port.
     #[inline]
-    pub fn due(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> Option<usize> {
-        if self.settled(now, outputs, wakes) { None } else { self.look(now, outputs, wakes) }
+    pub fn due(&mut self, now: Now, outputs: &mut [Out<Tlp>]) -> Option<usize> {
+        if self.settled(now, outputs) { None } else { self.look(now, outputs) }
     }
 
     /// Whether it is plain that no update is due.
     #[inline(always)]
-    pub fn settled(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
-        now.cycle < self.timer && (self.holding == 0 || !self.drained(now, outputs, wakes))
+    pub fn settled(&self, now: Now, outputs: &[Out<Tlp>]) -> bool {
+        now.cycle < self.timer && (self.holding == 0 || !self.drained(now, outputs))
     }
 
     /// Whether as many TLPs have left as an update waits for.
     #[inline]
-    fn drained(&self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> bool {
+    fn drained(&self, now: Now, outputs: &[Out<Tlp>]) -> bool {
         let mut drains = self.drains.iter().zip(outputs).filter(|(drain, _)| !drain.held.is_empty());
-        drains.any(|(drain, queue)| queue.output(now.time, wakes).pops() >= drain.awaited)
+        drains.any(|(drain, queue)| queue.pops(now.time) >= drain.awaited)
     }
 
-    fn look(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) -> Option<usize> {
+    fn look(&mut self, now: Now, outputs: &mut [Out<Tlp>]) -> Option<usize> {
         for (drain, queue) in self.drains.iter_mut().zip(outputs.iter_mut()).filter(|(drain, _)| drain.counted) {
-            let pops = queue.output(now.time, wakes).pops();
+            let pops = queue.pops(now.time);
             while drain.pops < pops {
                 drain.pops += 1;
                 if let Some((class, data)) = drain.held.pop_front() {
@@ -268,7 +268,7 @@ impl Promises {
         }
         let due = self.pools.iter().position(|pool| pool.due(now.cycle, self.update));
         if due.is_none() {
-            self.listen(now, outputs, wakes);
+            self.listen(now, outputs);
             self.set_timer(now.cycle);
         } else {
             // It stays due until it is given back.
@@ -277,14 +277,14 @@ impl Promises {
         due
     }
 
-    fn listen(&mut self, now: Now, outputs: &mut [Queue<Tlp>], wakes: &Wakes) {
+    fn listen(&mut self, now: Now, outputs: &mut [Out<Tlp>]) {
         for (drain, queue) in self.drains.iter_mut().zip(outputs) {
             let waiting = self.pools.iter().filter(|pool| pool.holding > 0);
             let lacking = waiting.map(|pool| pool.lacking(now.cycle, self.update)).min();
             if let (Some(lacking), false) = (lacking, drain.held.is_empty()) {
                 let lacking = if self.scattered { 1 } else { lacking };
                 drain.awaited = drain.pops + lacking;
-                queue.output(now.time, wakes).watch_pops(drain.awaited);
+                queue.watch_pops(drain.awaited);
             }
         }
     }

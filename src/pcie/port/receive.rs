@@ -12,20 +12,19 @@ use crate::{
         packet::{Kind, Tlp},
         wire::dllp::{CreditPhase, DllpRepr},
     },
-    sim::{Now, Queue, Wake, Wakes},
+    sim::{Now, Out, Wake},
     units::Femtos,
 };
 
 /// Where checked TLPs go.
-struct Outlets<'p, 'a> {
-    receive: &'p mut [Queue<Tlp>],
-    root: &'p mut Option<RootPorts<'a>>,
-    wakes: &'a Wakes,
+struct Outlets<'p> {
+    receive: &'p mut [Out<Tlp>],
+    root: &'p mut Option<RootPorts>,
 }
 
-impl<'a> Ports<'a> {
-    const fn outlets(&mut self) -> Outlets<'_, 'a> {
-        Outlets { receive: self.receive, root: &mut self.root, wakes: self.wakes }
+impl Ports {
+    fn outlets(&mut self) -> Outlets<'_> {
+        Outlets { receive: &mut self.receive, root: &mut self.root }
     }
 }
 
@@ -67,7 +66,7 @@ impl Receiver {
 impl Port {
     /// Takes everything that has arrived, each as at its date.
     #[inline]
-    pub(super) fn receive(&mut self, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn receive(&mut self, now: Now, ports: &mut Ports) {
         while let Some((date, frame)) = ports.wire_in.arrive_dated(now.time) {
             self.take(frame, Now { cycle: self.clock.first_from(date), time: date }, ports);
         }
@@ -75,7 +74,7 @@ impl Port {
 
     /// Takes what has arrived `then`.
     #[inline]
-    fn take(&mut self, frame: Frame, then: Now, ports: &mut Ports<'_>) {
+    fn take(&mut self, frame: Frame, then: Now, ports: &mut Ports) {
         match frame {
             Frame::Training { until } => self.recover(until),
             // Whatever was under way when the link went down is lost.
@@ -129,7 +128,7 @@ impl Port {
     }
 
     #[inline]
-    fn accept(&mut self, tlp: Tlp, now: Now, outlets: Outlets<'_, '_>) {
+    fn accept(&mut self, tlp: Tlp, now: Now, outlets: Outlets<'_>) {
         let receiver = &mut self.receiver;
         receiver.expected = (receiver.expected + 1) % SEQUENCES;
         receiver.nak_scheduled = false;
@@ -152,7 +151,7 @@ impl Port {
 
     /// Lets go what IDE has verified by now.
     #[cold]
-    pub(super) fn release(&mut self, now: Now, ports: &mut Ports<'_>) {
+    pub(super) fn release(&mut self, now: Now, ports: &mut Ports) {
         while let Some(left) = self.receiver.ide.as_mut().and_then(|ide| ide.leave(now.cycle)) {
             match left {
                 Left::Tlp(tlp) => self.deliver(tlp, now, ports.outlets()),
@@ -170,25 +169,25 @@ impl Port {
     }
 
     #[inline(always)]
-    fn deliver(&mut self, tlp: Tlp, now: Now, outlets: Outlets<'_, '_>) {
-        let Outlets { receive, root, wakes } = outlets;
+    fn deliver(&mut self, tlp: Tlp, now: Now, outlets: Outlets<'_>) {
+        let Outlets { receive, root } = outlets;
         let receiver = &mut self.receiver;
         if let (Kind::Read, Some(root)) = (tlp.kind, root) {
             // Taken at the first edge after this one.
             receiver.promises.pass(tlp.credits(), now.cycle);
-            root.reads.send(Femtos(now.time.0 + 1), tlp, wakes);
+            root.reads.send(Femtos(now.time.0 + 1), tlp);
             return;
         }
         let place = self.side.route(&tlp);
         let deferrable = tlp.leaves_more() && tlp.ecrc.is_none() && !receiver.promises.counts(place);
         let promised = receiver.promises.receive(tlp.credits(), place);
-        let mut output = receive[place].output(now.time, wakes);
-        if !promised || !output.has_room() {
+        let output = &mut receive[place];
+        if !promised || !output.has_room(now.time) {
             self.overrun(place, tlp.kind);
         } else if deferrable {
-            output.push_deferrable(tlp);
+            output.push_deferrable(now.time, tlp);
         } else {
-            output.push(tlp);
+            output.push(now.time, tlp);
         }
     }
 

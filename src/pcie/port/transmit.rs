@@ -15,7 +15,7 @@ use crate::{
         spec::{CreditSpec, LinkSpec},
         wire::dllp::DllpRepr,
     },
-    sim::{Activity, Now, Stall, Wake, Wakes, Wire},
+    sim::{Activity, Now, Stall, Tx, Wake},
     units::Femtos,
 };
 
@@ -139,14 +139,14 @@ impl Sending {
 impl Port {
     /// Fills this cycle.
     #[inline]
-    pub(super) fn transmit(&mut self, now: Now, ports: &mut Ports<'_>) -> Sending {
+    pub(super) fn transmit(&mut self, now: Now, ports: &mut Ports) -> Sending {
         if now.cycle >= self.transmitter.buffer.deadline() && !self.recovering(now.cycle) {
             self.replay(now.cycle);
         }
         if self.training_due {
             self.training_due = false;
             let date = self.clock.edge(now.cycle + 1 + self.flight);
-            ports.wire_out.send(date, Frame::Training { until: self.recovery_until }, ports.wakes);
+            ports.wire_out.send(date, Frame::Training { until: self.recovery_until });
         }
         if self.recovering(now.cycle) {
             return Sending { activity: Activity::Stall(Stall::Recovery), ..Sending::full(self.recovery_until) };
@@ -162,21 +162,21 @@ impl Port {
 
     /// Whether there is no TLP to send, now or at the next edge.
     #[inline]
-    pub(super) fn nothing_waits(&self, now: Femtos, ports: &Ports<'_>) -> bool {
+    pub(super) fn nothing_waits(&self, now: Femtos, ports: &Ports) -> bool {
         let Transmitter { ide, buffer, .. } = &self.transmitter;
         Self::no_source_has_any(now, ports) && ide.is_none() && !buffer.replaying()
     }
 
     /// Whether it is plain that there is nothing to send.
     #[inline]
-    pub(super) fn finds_nothing(&self, now: Now, ports: &mut Ports<'_>) -> bool {
+    pub(super) fn finds_nothing(&self, now: Now, ports: &mut Ports) -> bool {
         self.receiver.ack_due > now.cycle
             && self.nothing_waits(now.time, ports)
-            && self.receiver.promises.settled(now, ports.receive, ports.wakes)
+            && self.receiver.promises.settled(now, &ports.receive)
     }
 
     #[inline]
-    pub(super) fn fill(&mut self, now: Now, ports: &mut Ports<'_>) -> Sending {
+    pub(super) fn fill(&mut self, now: Now, ports: &mut Ports) -> Sending {
         let mut next = match self.next(now, ports) {
             Ok(next) => next,
             Err(activity) => return Sending::waits(self.transmitter.busy_until, activity),
@@ -214,14 +214,14 @@ impl Port {
 
     /// What comes next, or what the transmitter is while nothing does.
     #[inline]
-    fn next(&mut self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
+    fn next(&mut self, now: Now, ports: &mut Ports) -> Result<Next, Activity> {
         if self.transmitter.joined && self.second_can_go(now, ports) {
             return Ok(Next::Second);
         }
         if self.receiver.ack_due <= now.cycle {
             return Ok(Next::Answer);
         }
-        if let Some(class) = self.receiver.promises.due(now, ports.receive, ports.wakes) {
+        if let Some(class) = self.receiver.promises.due(now, &mut ports.receive) {
             return Ok(Next::Credits(class));
         }
         if self.transmitter.buffer.replaying() {
@@ -237,14 +237,14 @@ impl Port {
     }
 
     /// Whether the second of two completions can go right behind the first.
-    fn second_can_go(&mut self, now: Now, ports: &Ports<'_>) -> bool {
+    fn second_can_go(&mut self, now: Now, ports: &mut Ports) -> bool {
         // What is not there has been lost in front of the port.
         self.transmitter.joined = ports.visible(ports.send.len(), now.time, 0).is_some();
         self.transmitter.joined && !self.transmitter.buffer.replaying() && !self.transmitter.buffer.is_full()
     }
 
     #[inline]
-    fn put(&mut self, next: Next, now: Now, ports: &mut Ports<'_>) {
+    fn put(&mut self, next: Next, now: Now, ports: &mut Ports) {
         match next {
             Next::Answer => {
                 let sequence = self.receiver.answer();
@@ -258,7 +258,7 @@ impl Port {
             Next::Replay => {
                 if let Some((sequence, tlp)) = self.transmitter.buffer.next_again() {
                     self.traffic.replays += 1;
-                    self.put_tlp(tlp, sequence, false, ports.wire_out, ports.wakes);
+                    self.put_tlp(tlp, sequence, false, &mut ports.wire_out);
                 }
             }
             Next::Input(place) => {
@@ -274,20 +274,20 @@ impl Port {
 
     /// Sends the head of an input.
     #[inline]
-    fn put_head(&mut self, place: usize, now: Now, ports: &mut Ports<'_>) {
+    fn put_head(&mut self, place: usize, now: Now, ports: &mut Ports) {
         let head = match (ports.send.get_mut(place), &mut ports.root) {
-            (Some(queue), _) => queue.input(now.time, ports.wakes).pop(),
+            (Some(queue), _) => queue.pop(now.time),
             (None, Some(root)) => root.completions.arrive(now.time),
             (None, None) => None,
         };
         if let Some(head) = head {
-            self.put_new(head, now, ports.wire_out, ports.wakes);
+            self.put_new(head, now, &mut ports.wire_out);
         }
     }
 
     /// Sends the second of two completions at once if nothing can be sent again before it has gone.
     #[inline]
-    fn put_second(&mut self, now: Now, ports: &mut Ports<'_>) {
+    fn put_second(&mut self, now: Now, ports: &mut Ports) {
         let place = ports.send.len();
         if !self.second_can_go(now, ports) {
             return;
@@ -302,7 +302,7 @@ impl Port {
 
     /// Sends a TLP for the first time.
     #[inline]
-    fn put_new(&mut self, mut tlp: Tlp, now: Now, wire: &mut Wire<Frame>, wakes: &Wakes) {
+    fn put_new(&mut self, mut tlp: Tlp, now: Now, wire: &mut Tx<Frame>) {
         if self.ecrc || self.transmitter.ide.is_some() {
             self.protect(&mut tlp, now.cycle);
         }
@@ -311,7 +311,7 @@ impl Port {
         let sequence = self.transmitter.buffer.push(&tlp, now.cycle);
         let deferrable = self.transmitter.plain_completions && tlp.leaves_more();
         self.transmitter.joined = deferrable && !self.transmitter.joined;
-        self.put_tlp(tlp, sequence, deferrable, wire, wakes);
+        self.put_tlp(tlp, sequence, deferrable, wire);
     }
 
     #[cold]
@@ -325,7 +325,7 @@ impl Port {
     }
 
     #[inline]
-    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, deferrable: bool, wire: &mut Wire<Frame>, wakes: &Wakes) {
+    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, deferrable: bool, wire: &mut Tx<Frame>) {
         let length = u64::from(tlp.wire_dw());
         self.traffic.tlps += 1;
         self.traffic.wire_bytes += length * 4;
@@ -335,20 +335,20 @@ impl Port {
         }
         let date = self.clock.edge(self.transmitter.take(length) + self.flight);
         let frame = Frame::tlp(tlp, Frame::token(length, sequence));
-        if deferrable { wire.send_deferrable(date, frame, wakes) } else { wire.send(date, frame, wakes) }
+        if deferrable { wire.send_deferrable(date, frame) } else { wire.send(date, frame) }
     }
 
     #[inline(always)]
-    fn put_dllp(&mut self, repr: DllpRepr, ports: &mut Ports<'_>) {
+    fn put_dllp(&mut self, repr: DllpRepr, ports: &mut Ports) {
         self.transmitter.align_dllp();
         self.traffic.dllps += 1;
         self.traffic.wire_bytes += DLLP_DW * 4;
         let date = self.clock.edge(self.transmitter.take(DLLP_DW) + self.flight);
-        let Ports { wire_out, wakes, .. } = ports;
+        let wire_out = &mut ports.wire_out;
         match repr {
-            DllpRepr::Nak { .. } => wire_out.send(date, Frame::dllp(repr), wakes),
+            DllpRepr::Nak { .. } => wire_out.send(date, Frame::dllp(repr)),
             // What only gives more room wakes a partner that waits for it.
-            _ => wire_out.send_deferrable(date, Frame::dllp(repr), wakes),
+            _ => wire_out.send_deferrable(date, Frame::dllp(repr)),
         }
     }
 }
@@ -356,7 +356,7 @@ impl Port {
 impl Transmitter {
     /// The input whose turn it is among those whose head can go.
     #[inline]
-    fn choose(&mut self, now: Now, ports: &mut Ports<'_>) -> Result<Next, Activity> {
+    fn choose(&mut self, now: Now, ports: &mut Ports) -> Result<Next, Activity> {
         if let Some(ide) = &mut self.ide {
             ide.deadline = Wake::NEVER;
         }
@@ -391,11 +391,12 @@ impl Transmitter {
 
     /// Whether IDE lets the head of input `place` go.
     #[cold]
-    fn admit(&mut self, place: usize, need: Credits, now: Now, ports: &mut Ports<'_>) -> Verdict {
+    fn admit(&mut self, place: usize, need: Credits, now: Now, ports: &mut Ports) -> Verdict {
         let Some(ide) = &mut self.ide else { return Verdict::Go };
         let pool = &self.partner[pool_of(need.class)];
         let inputs = 0..ports.inputs();
-        let next = inputs.filter_map(|input| ports.visible(input, now.time, usize::from(input == place)));
+        let next =
+            inputs.filter_map(|input| Some(ports.visible(input, now.time, usize::from(input == place))?.credits()));
         ide.admit(now.cycle, need, pool, next)
     }
 }

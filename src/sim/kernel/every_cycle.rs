@@ -1,7 +1,7 @@
 //! The reference kernel: every unit at every edge of its clock. Nobody's [`Wake`](super::Wake) has a say in when it runs; it only tells whether work is
 //! left, so that a deadlock ends.
 
-use super::{Control, Driver, Femtos, Machine, Now, SimulationError, UnitId};
+use super::{Driver, Femtos, Now, Observer, SimulationError};
 use crate::sim::Clock;
 
 /// The units of one clock.
@@ -10,8 +10,7 @@ struct Domain {
     /// Its next edge, and the date of that.
     cycle: u64,
     date: Femtos,
-    /// As a bit mask by number.
-    units: u64,
+    units: Vec<usize>,
 }
 
 /// The clocks of a machine.
@@ -21,10 +20,9 @@ impl Domains {
     fn of(clocks: impl Iterator<Item = Clock>) -> Self {
         let mut domains: Vec<Domain> = Vec::new();
         for (unit, clock) in clocks.enumerate() {
-            let units = 1 << unit;
             match domains.iter_mut().find(|domain| domain.clock == clock) {
-                Some(domain) => domain.units |= units,
-                None => domains.push(Domain { clock, cycle: 0, date: clock.edge(0), units }),
+                Some(domain) => domain.units.push(unit),
+                None => domains.push(Domain { clock, cycle: 0, date: clock.edge(0), units: vec![unit] }),
             }
         }
         Self(domains)
@@ -35,44 +33,25 @@ impl Domains {
     fn earliest(&self) -> Femtos {
         self.0.iter().map(|domain| domain.date).fold(Femtos::MAX, Femtos::min)
     }
-
-    /// Notes at the units that have an edge `at` this date which it is; gives them, as a bit mask. The next edges are those behind it.
-    #[inline]
-    fn pass(&mut self, at: Femtos, cycles: &mut [u64]) -> u64 {
-        let mut due = 0;
-        for domain in self.0.iter_mut().filter(|domain| domain.date == at) {
-            due |= domain.units;
-            let mut units = domain.units;
-            while units != 0 {
-                cycles[units.trailing_zeros() as usize] = domain.cycle;
-                units &= units - 1;
-            }
-            domain.cycle += 1;
-            domain.date = domain.clock.edge(domain.cycle);
-        }
-        due
-    }
 }
 
-impl<M: Machine> Driver<'_, M> {
-    pub(super) fn every_cycle(
-        &mut self,
-        observer: &mut dyn FnMut(Femtos) -> Control,
-    ) -> Result<Femtos, SimulationError> {
+impl Driver<'_> {
+    pub(super) fn every_cycle(&mut self, observer: &mut dyn Observer) -> Result<Femtos, SimulationError> {
         let mut domains = Domains::of(self.units.iter().map(|unit| unit.clock));
-        let mut cycles = vec![0; self.units.len()];
         loop {
             let at = domains.earliest();
             if at == Femtos::MAX {
                 return Err(SimulationError::TimeOverflow);
             }
-            let due = domains.pass(at, &mut cycles);
-            self.tick_all(due, at, &cycles);
-            if self.machine.milestone() {
-                let accounts = self.accounts_at(at);
-                self.machine.keep(accounts);
+            match self.random {
+                None => self.tick_in_order(&mut domains, at),
+                Some(_) => self.tick_shuffled(&mut domains, at),
             }
-            if self.machine.finished() {
+            self.wake_all();
+            if self.board.take_milestone() {
+                observer.milestone(self.netlist, self.accounts_at(at));
+            }
+            if self.board.stopped() {
                 return self.ended(at);
             }
             if self.foreground == 0 {
@@ -82,24 +61,52 @@ impl<M: Machine> Driver<'_, M> {
         }
     }
 
-    /// Ticks the units that are due at an instant.
     #[inline]
-    fn tick_all(&mut self, mut due: u64, at: Femtos, cycles: &[u64]) {
-        let mut woken = 0;
-        while due != 0 {
-            let unit = if self.random.is_some() { self.any_of(due) } else { due.trailing_zeros() as usize };
-            due &= !(1 << unit);
-            let now = Now { cycle: cycles[unit], time: at };
-            let wake = self.machine.tick(UnitId(unit as u8), now);
-            self.note(unit, now.cycle, &wake);
-            let wakes = self.machine.wakes();
-            woken |= wakes.take_next_edge();
-            if wakes.any_dated() {
-                // One that is still to run at this instant sees the wire itself.
-                let foreground = &mut self.foreground;
-                wakes.take_dated(|UnitId(unit), _| *foreground |= (1 << unit) & !due);
+    fn tick_at(&mut self, unit: usize, cycle: u64, at: Femtos) {
+        let wake = self.netlist.tick(unit, Now { cycle, time: at });
+        self.note(unit, cycle, &wake);
+        // One that is still to run at this instant says itself what it will do.
+        while let Some((unit, _)) = self.board.pop_dated() {
+            self.in_foreground(unit);
+        }
+    }
+
+    /// Ticks all units that have an edge at an instant. The next edges are those behind it.
+    #[inline]
+    fn tick_in_order(&mut self, domains: &mut Domains, at: Femtos) {
+        for domain in domains.0.iter_mut().filter(|domain| domain.date == at) {
+            for &unit in &domain.units {
+                self.tick_at(unit, domain.cycle, at);
+            }
+            domain.cycle += 1;
+            domain.date = domain.clock.edge(domain.cycle);
+        }
+    }
+
+    /// The same in any order.
+    fn tick_shuffled(&mut self, domains: &mut Domains, at: Femtos) {
+        let (mut due, mut cycles) = (Vec::new(), Vec::new());
+        for domain in domains.0.iter_mut().filter(|domain| domain.date == at) {
+            due.extend_from_slice(&domain.units);
+            cycles.resize(due.len(), domain.cycle);
+            domain.cycle += 1;
+            domain.date = domain.clock.edge(domain.cycle);
+        }
+        let mut left: Vec<_> = (0..due.len()).collect();
+        while !left.is_empty() {
+            let place = self.any_of(&left);
+            left.retain(|&other| other != place);
+            self.tick_at(due[place], cycles[place], at);
+        }
+    }
+
+    /// Notes whose ports have changed at an instant, and who listens.
+    #[inline]
+    fn wake_all(&mut self) {
+        while let Some(unit) = self.board.pop_next_edge() {
+            if self.units[unit].listens {
+                self.in_foreground(unit);
             }
         }
-        self.foreground |= woken & self.listens;
     }
 }

@@ -1,19 +1,19 @@
 //! Collects candidates from the accounts of a copy's time.
 
-use super::{Subject, System};
+use super::Subject;
 use crate::{
     config::MachineSpec,
     host::spec::CipherWork,
     sim::{Activity, Stall},
     system::{
-        ids::{ENGINE, FIRST_PCE, METERS},
+        machine::System,
         outcome::{Candidate, Sort},
         request::Direction,
         shares::Shares,
     },
     units::{Cycles, Femtos, Frequency},
 };
-use std::{cmp::Ordering, ops::Range};
+use std::cmp::Ordering;
 
 /// The parameters of those tables of a machine whose fields depend on a choice: paths of all numbers, alphabetically.
 #[derive(Debug)]
@@ -62,11 +62,29 @@ struct Weight {
     used: f64,
 }
 
+/// The names of units and of their parts, in the order of the accounts.
+#[derive(Debug)]
+pub(in crate::system) struct Names {
+    all: Vec<String>,
+    /// The places of PCEs that read host memory, and of those that write it.
+    readers: Vec<usize>,
+    writers: Vec<usize>,
+}
+
+impl Names {
+    pub fn of(system: &System) -> Self {
+        let all: Vec<_> = system.netlist.accounts().into_iter().map(|unit| unit.name).collect();
+        let mut readers: Vec<_> = system.gpu.pces.iter().map(|pce| usize::from(pce.id().0)).collect();
+        let writers = readers.split_off(system.pces.readers);
+        Self { all, readers, writers }
+    }
+}
+
 /// Finds candidates.
 pub(super) struct Finder<'r> {
     pub machine: &'r MachineSpec,
     pub subject: Subject,
-    system: &'r System,
+    names: &'r Names,
     parameters: &'r Parameters,
     shares: &'r Shares,
     found: Vec<(f64, Candidate)>,
@@ -75,17 +93,17 @@ pub(super) struct Finder<'r> {
 impl<'r> Finder<'r> {
     pub const fn new(
         machine: &'r MachineSpec,
-        system: &'r System,
+        names: &'r Names,
         parameters: &'r Parameters,
         subject: Subject,
         shares: &'r Shares,
     ) -> Self {
-        Self { machine, subject, system, parameters, shares, found: Vec::new() }
+        Self { machine, subject, names, parameters, shares, found: Vec::new() }
     }
 
     /// The names of units and meters, by place.
     fn names(&self) -> impl Iterator<Item = &'r str> {
-        self.system.units.iter().chain(&self.system.meters).map(|unit| unit.name.as_str())
+        self.names.all.iter().map(String::as_str)
     }
 
     /// For how long any of these units and meters was something: the one that was so longest.
@@ -111,12 +129,12 @@ impl<'r> Finder<'r> {
     }
 
     /// The copy engines of the copy's direction.
-    fn pces(&self) -> Range<usize> {
-        let (first, readers) = (usize::from(FIRST_PCE), self.system.readers);
-        match self.subject.direction {
-            Direction::D2h => first + readers..first + self.system.pces.len(),
-            Direction::H2d | Direction::D2d => first..first + readers,
-        }
+    fn pces(&self) -> impl Iterator<Item = usize> {
+        let pces = match self.subject.direction {
+            Direction::D2h => &self.names.writers,
+            Direction::H2d | Direction::D2d => &self.names.readers,
+        };
+        pces.iter().copied()
     }
 
     /// For how long one of these copy engines stalled for something.
@@ -126,11 +144,10 @@ impl<'r> Finder<'r> {
 
     /// For how long the engine of one of them was busy, or the one that they share.
     pub fn engines(&self) -> Evidence {
-        let first = self.system.units.len() + METERS.len();
-        let own = self.pces().map(|pce| first + pce - usize::from(FIRST_PCE));
-        let own = own.filter(|meter| meter - self.system.units.len() < self.system.meters.len());
-        let shared = self.names().position(|name| name == ENGINE);
-        self.longest(own.chain(shared), Activity::Busy)
+        let own = self.pces().map(|pce| format!("{}.engine", self.names.all[pce]));
+        let any: Vec<_> = own.chain(["gpu.engine".to_owned()]).collect();
+        let places = any.iter().filter_map(|engine| self.names().position(|name| name == engine));
+        self.longest(places, Activity::Busy)
     }
 
     /// For how long one of them did nothing but send requests.

@@ -17,14 +17,13 @@ mod link;
 mod queued;
 
 use super::{
-    machine::System,
     outcome::{Candidate, Limiter},
     request::{Direction, Memory, Pages},
     shares::Shares,
 };
 use crate::{config::MachineSpec, units::Femtos};
 use finder::Finder;
-pub(super) use finder::Parameters;
+pub(super) use finder::{Names, Parameters};
 pub(super) use queued::{Place, name_queues};
 
 /// A copy whose limit is asked for.
@@ -49,12 +48,12 @@ const LEAST: f64 = 0.039;
 /// The parameters that may limit a copy, the likeliest first.
 pub(super) fn candidates(
     machine: &MachineSpec,
-    system: &System,
+    names: &Names,
     parameters: &Parameters,
     subject: Subject,
     shares: &Shares,
 ) -> Vec<Candidate> {
-    let mut finder = Finder::new(machine, system, parameters, subject, shares);
+    let mut finder = Finder::new(machine, names, parameters, subject, shares);
     host::find(&mut finder);
     link::find(&mut finder);
     gpu::find(&mut finder);

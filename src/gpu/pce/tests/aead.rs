@@ -120,13 +120,13 @@ fn sealing(bytes: u64, kept: u64, rate: u64) -> (u64, u64, u64) {
     let (memory, mut read, mut free) = (text(bytes), 0, 0);
     while bench.ended.is_empty() {
         let time = bench.clock.edge(bench.cycle);
-        while let Some(asked) = bench.reads.input(time, &bench.wakes).pop() {
+        while let Some(asked) = bench.reads.pop(time) {
             let start = (asked.address - DEVICE) as usize;
             read += u64::from(asked.bytes);
             free = bench.cycle.max(free) + u64::from(asked.bytes) / rate;
             let payload = Payload::of(memory[start..start + asked.bytes as usize].to_vec());
             let data = MemoryData { address: asked.address, bytes: asked.bytes, payload };
-            bench.data.send(bench.clock.edge(free + 3), data, &bench.wakes);
+            bench.data.send(bench.clock.edge(free + 3), data);
         }
         bench.step();
         assert!(bench.cycle < 100_000);
@@ -176,12 +176,12 @@ fn what_was_given_up_in_either_pass_leaves_engine_and_buffers_to_the_next() {
             let mut answers = 0;
             for _ in 0..3000 {
                 let time = bench.clock.edge(bench.cycle);
-                while let Some(asked) = bench.reads.input(time, &bench.wakes).pop() {
+                while let Some(asked) = bench.reads.pop(time) {
                     answers += 1;
                     let address = if answers == wrong { asked.address ^ 512 } else { asked.address };
                     let payload = Payload::of(vec![answers as u8; 512]);
                     let data = MemoryData { address, bytes: 512, payload };
-                    bench.data.send(bench.clock.edge(bench.cycle + 3), data, &bench.wakes);
+                    bench.data.send(bench.clock.edge(bench.cycle + 3), data);
                 }
                 bench.step();
             }

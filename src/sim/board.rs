@@ -1,0 +1,185 @@
+//! What units, channels and the kernel tell each other beside the channels: who is to run, and the lines that concern the whole machine.
+
+use super::{bits::Bits, wake::UnitId};
+use crate::units::Femtos;
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
+
+/// A fault after which going on makes no sense: where, and what.
+type Fatal = (String, String);
+
+/// The units whose ports have changed since the kernel last looked, and the machine's lines.
+#[derive(Debug)]
+pub(super) struct Board {
+    next_edge: Bits,
+    dated: Bits,
+    /// By unit: the earliest date that was asked for.
+    dates: Box<[Cell<Femtos>]>,
+    defers_nothing: Cell<bool>,
+    look: Cell<bool>,
+    stop: Cell<bool>,
+    milestone: Cell<bool>,
+    fatal: RefCell<Option<Fatal>>,
+}
+
+impl Default for Board {
+    fn default() -> Self {
+        Self {
+            next_edge: Bits::below(Bits::MOST),
+            dated: Bits::below(Bits::MOST),
+            dates: vec![Cell::new(Femtos::MAX); Bits::MOST].into(),
+            defers_nothing: Cell::default(),
+            look: Cell::default(),
+            stop: Cell::default(),
+            milestone: Cell::default(),
+            fatal: RefCell::default(),
+        }
+    }
+}
+
+impl Board {
+    /// Asks that `unit` run at its first edge after now.
+    #[inline(always)]
+    pub fn touch(&self, UnitId(unit): UnitId) {
+        self.next_edge.add(unit.into());
+    }
+
+    /// Asks that `unit` run at its first edge at or after `date`.
+    #[inline(always)]
+    pub fn touch_at(&self, UnitId(unit): UnitId, date: Femtos) {
+        let asked = &self.dates[usize::from(unit)];
+        if date < asked.get() {
+            asked.set(date);
+            self.dated.add(unit.into());
+        }
+    }
+
+    /// Something is wrong: nothing is deferred any more, and all units look at what has come to them.
+    pub fn defer_nothing(&self) {
+        if !self.defers_nothing.replace(true) {
+            self.look.set(true);
+        }
+    }
+
+    /// Whether nothing is deferred any more.
+    #[inline]
+    pub const fn defers_nothing(&self) -> bool {
+        self.defers_nothing.get()
+    }
+
+    /// Whether all units are to look at what has come to them, asked once.
+    pub fn take_look(&self) -> bool {
+        self.look.take()
+    }
+
+    /// Takes a unit that is to run at its next edge.
+    #[inline(always)]
+    pub fn pop_next_edge(&self) -> Option<usize> {
+        self.next_edge.pop()
+    }
+
+    /// Whether there are dated requests, or all units are to look.
+    #[inline(always)]
+    pub const fn any_dated(&self) -> bool {
+        !self.dated.is_empty() || self.look.get()
+    }
+
+    /// Takes a unit with dated requests, and the earliest of their dates.
+    #[inline(always)]
+    pub fn pop_dated(&self) -> Option<(usize, Femtos)> {
+        let unit = self.dated.pop()?;
+        Some((unit, self.dates[unit].replace(Femtos::MAX)))
+    }
+
+    /// Whether the run is over.
+    #[inline]
+    pub const fn stopped(&self) -> bool {
+        self.stop.get()
+    }
+
+    /// Whether a milestone has been reached, asked once.
+    #[inline]
+    pub fn take_milestone(&self) -> bool {
+        self.milestone.get() && self.milestone.take()
+    }
+
+    /// The fault that ended the run, in words.
+    pub fn fatal(&self) -> Option<String> {
+        self.fatal.borrow().as_ref().map(|(_, what)| what.clone())
+    }
+}
+
+/// The lines that concern the whole machine, as a unit holds them.
+#[derive(Debug, Clone)]
+pub struct Signals {
+    pub(super) board: Rc<Board>,
+    /// Whose they are.
+    place: Rc<str>,
+}
+
+impl Signals {
+    pub(super) fn of(place: &str, board: Rc<Board>) -> Self {
+        Self { board, place: place.into() }
+    }
+
+    /// All work is done: the run ends when all units have run that are due at this instant.
+    pub fn stop(&self) {
+        self.board.stop.set(true);
+    }
+
+    /// Something has begun or come to its end that reports tell apart.
+    pub fn milestone(&self) {
+        self.board.milestone.set(true);
+    }
+
+    /// Something has been found after which going on makes no sense. Of several at one instant that of the first place in the alphabet is told, so that
+    /// it does not matter which unit runs first.
+    pub fn fail(&self, what: &str) {
+        let mut fatal = self.board.fatal.borrow_mut();
+        if fatal.as_ref().is_none_or(|(other, _)| *self.place < **other) {
+            *fatal = Some((self.place.to_string(), what.to_owned()));
+        }
+        self.stop();
+    }
+
+    /// Something is wrong, so that what changes nothing in a sound machine may change something: nothing is deferred any more, and all units look
+    /// at what has come to them.
+    pub fn defer_nothing(&self) {
+        self.board.defer_nothing();
+    }
+
+    /// Whether nothing is deferred any more.
+    #[inline]
+    #[must_use]
+    pub fn defers_nothing(&self) -> bool {
+        self.board.defers_nothing()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_failures_the_first_place_is_told_whichever_comes_first() {
+        for places in [["a", "b"], ["b", "a"]] {
+            let board = Rc::new(Board::default());
+            for place in places {
+                Signals::of(place, Rc::clone(&board)).fail(&format!("{place} broke"));
+            }
+            assert_eq!((board.fatal().as_deref(), board.stopped()), (Some("a broke"), true));
+        }
+    }
+
+    #[test]
+    fn the_earliest_date_of_a_unit_is_kept() {
+        let board = Board::default();
+        for date in [7, 3, 9] {
+            board.touch_at(UnitId(70), Femtos(date));
+        }
+        assert_eq!((board.pop_dated(), board.pop_dated()), (Some((70, Femtos(3))), None));
+        assert!(!board.any_dated());
+    }
+}

@@ -1,0 +1,280 @@
+//! A machine as data: units, the channels between their ports, and clocks.
+//!
+//! Whoever builds a machine makes its channels, gives their ends to units, and adds these. Kernels, fault points, probes, digests, accounts and reports
+//! find everything here.
+
+use super::{
+    activity::Account,
+    board::{Board, Signals},
+    channel::{Channel, Side},
+    clock::{Clock, Now},
+    fault::{Armed, Effect, FaultKind, Injection},
+    item::Item,
+    queue::{In, Out, Queue},
+    unit::{Ends, Key, Place, Placed, TiedOff, Unit},
+    wake::{UnitId, Wake},
+    wire::{Rx, Tx, Wire},
+};
+use crate::units::Femtos;
+use std::{cell::RefCell, collections::BTreeSet, marker::PhantomData, rc::Rc};
+use thiserror::Error;
+
+/// A unit as the kernel knows it, or a part of one that has an account of its own.
+#[derive(Debug, Clone)]
+pub struct UnitInfo {
+    /// Its path.
+    pub name: String,
+    /// Its clock.
+    pub clock: Clock,
+}
+
+/// A netlist that is no machine.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NetlistError {
+    /// No unit holds one end of a channel.
+    #[error("nothing holds the {side} end of channel `{path}`: give it to a unit's ports")]
+    OpenEnd {
+        /// The channel.
+        path: String,
+        /// Which end.
+        side: Side,
+    },
+    /// Two things have one path.
+    #[error("`{path}` is there twice: paths tell units and channels apart")]
+    SamePath {
+        /// The path.
+        path: String,
+    },
+    /// There is no unit, or there are more than the kernel can tell apart.
+    #[error("a machine has 1 to {} units, not {count}", UnitId::MOST)]
+    Units {
+        /// Units.
+        count: usize,
+    },
+}
+
+/// Something with fault points that is neither a unit nor a channel, such as a memory.
+pub trait FaultSite {
+    /// Its fault points: path, and what can go wrong there.
+    fn fault_points(&self) -> Vec<(String, &'static [FaultKind])>;
+    /// Arms a fault at one of its points.
+    fn arm(&mut self, injection: &Injection, armed: Armed);
+    /// The faults that were armed here, and what became of them.
+    fn armed(&self) -> Vec<Armed>;
+}
+
+/// Units, channels and clocks.
+#[derive(Default)]
+pub struct Netlist {
+    infos: Vec<UnitInfo>,
+    units: Vec<Box<dyn Placed>>,
+    channels: Vec<Rc<dyn Channel>>,
+    sites: Vec<Rc<RefCell<dyn FaultSite>>>,
+    board: Rc<Board>,
+}
+
+impl Netlist {
+    /// An empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn board(&self) -> Rc<Board> {
+        Rc::clone(&self.board)
+    }
+
+    /// A queue of `depth` places.
+    pub fn queue<T: Item>(&mut self, path: impl Into<String>, depth: usize) -> (Out<T>, In<T>) {
+        self.queue_of(Queue::new(path.into(), depth, false, self.board()))
+    }
+
+    /// A queue of `depth` places, for [deferrable](Out::push_deferrable) items too.
+    pub fn deferring_queue<T: Item>(&mut self, path: impl Into<String>, depth: usize) -> (Out<T>, In<T>) {
+        self.queue_of(Queue::new(path.into(), depth, true, self.board()))
+    }
+
+    fn queue_of<T: Item>(&mut self, queue: Rc<Queue<T>>) -> (Out<T>, In<T>) {
+        let ends = Queue::ends(&queue);
+        self.channels.push(queue);
+        ends
+    }
+
+    /// A wire on which nothing arrives sooner than `flight` after what caused it.
+    pub fn wire<T: Item>(&mut self, path: impl Into<String>, flight: Femtos) -> (Tx<T>, Rx<T>) {
+        self.deferring_wire(path, flight, Femtos(0))
+    }
+
+    /// The same, on which what [can be deferred](Tx::send_deferrable) wakes the receiver `window` after its date.
+    pub fn deferring_wire<T: Item>(
+        &mut self,
+        path: impl Into<String>,
+        flight: Femtos,
+        window: Femtos,
+    ) -> (Tx<T>, Rx<T>) {
+        let wire = Wire::new(path.into(), flight, window, self.board());
+        let ends = Wire::ends(&wire);
+        self.channels.push(wire);
+        ends
+    }
+
+    /// The lines that concern the whole machine, for what lies at `path`.
+    #[must_use]
+    pub fn signals(&self, path: &str) -> Signals {
+        Signals::of(path, self.board())
+    }
+
+    /// Adds a unit with its ports.
+    pub fn add<U: Unit>(&mut self, path: impl Into<String>, clock: Clock, unit: U, ports: U::Ports) -> Key<U> {
+        let id = UnitId(self.units.len().min(UnitId::MOST) as u16);
+        ports.each_end(&mut |end| end.attach(id));
+        self.infos.push(UnitInfo { name: path.into(), clock });
+        self.units.push(Box::new(Place { unit, ports }));
+        Key::new(id)
+    }
+
+    /// Ties off ends of channels that the machine has no use for. What is sent to them stays where it is.
+    pub fn tie_off<E: Ends + 'static>(&mut self, path: impl Into<String>, clock: Clock, ends: E) {
+        self.add(path, clock, TiedOff(PhantomData), ends);
+    }
+
+    /// Adds fault points that belong to no unit and no channel.
+    pub fn add_fault_site(&mut self, site: Rc<RefCell<dyn FaultSite>>) {
+        self.sites.push(site);
+    }
+
+    /// Whether it is a machine.
+    ///
+    /// # Errors
+    /// [`NetlistError`]: an end of a channel that no unit holds, a path that is there twice, too many units.
+    pub fn check(&self) -> Result<(), NetlistError> {
+        let count = self.units.len();
+        if !(1..=UnitId::MOST).contains(&count) {
+            return Err(NetlistError::Units { count });
+        }
+        let mut seen = BTreeSet::new();
+        let paths = self.infos.iter().map(|unit| unit.name.as_str()).chain(self.channels.iter().map(|c| c.path()));
+        if let Some(path) = paths.into_iter().find(|path| !seen.insert(*path)) {
+            return Err(NetlistError::SamePath { path: path.to_owned() });
+        }
+        for channel in &self.channels {
+            let (sender, receiver) = channel.ends();
+            for (end, side) in [(sender, Side::Sending), (receiver, Side::Receiving)] {
+                if end.is_none() {
+                    return Err(NetlistError::OpenEnd { path: channel.path().to_owned(), side });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The units, in the order of their numbers.
+    #[must_use]
+    pub fn units(&self) -> &[UnitInfo] {
+        &self.infos
+    }
+
+    /// The channels, in the order in which they were made.
+    pub fn channels(&self) -> impl Iterator<Item = &dyn Channel> {
+        self.channels.iter().map(|channel| &**channel)
+    }
+
+    /// A unit.
+    ///
+    /// # Panics
+    /// If the key is of another netlist.
+    #[must_use]
+    pub fn unit<U: Unit>(&self, key: &Key<U>) -> &U {
+        let unit = self.units.get(usize::from(key.unit.0)).and_then(|placed| placed.unit().downcast_ref());
+        unit.expect("the key is of another netlist")
+    }
+
+    /// A unit, to change it.
+    ///
+    /// # Panics
+    /// If the key is of another netlist.
+    #[must_use]
+    pub fn unit_mut<U: Unit>(&mut self, key: &Key<U>) -> &mut U {
+        let unit = self.units.get_mut(usize::from(key.unit.0)).and_then(|placed| placed.unit_mut().downcast_mut());
+        unit.expect("the key is of another netlist")
+    }
+
+    /// Whose accounts a run gives, in their order: the units, then the parts of units.
+    #[must_use]
+    pub fn accounts(&self) -> Vec<UnitInfo> {
+        let part = |(info, meter): (&UnitInfo, _)| UnitInfo { name: format!("{}.{meter}", info.name), ..info.clone() };
+        let placed = self.infos.iter().zip(&self.units);
+        let parts = placed.flat_map(|(info, unit)| unit.meters().into_iter().map(move |meter| (info, meter.name())));
+        self.infos.iter().cloned().chain(parts.map(part)).collect()
+    }
+
+    /// The places among the [accounts](Self::accounts) of units that have none beside those of their parts.
+    #[must_use]
+    pub fn only_parts(&self) -> BTreeSet<usize> {
+        self.units.iter().enumerate().filter(|(_, unit)| unit.is_only_parts()).map(|(place, _)| place).collect()
+    }
+
+    /// What went wrong, unit by unit, in words.
+    #[must_use]
+    pub fn incidents(&self) -> Vec<String> {
+        self.units.iter().flat_map(|unit| unit.incidents()).collect()
+    }
+
+    /// Every fault point: its path, and what can go wrong there.
+    #[must_use]
+    pub fn fault_points(&self) -> Vec<(String, &'static [FaultKind])> {
+        let channels = self.channels.iter().map(|channel| (channel.path().to_owned(), channel.fault_kinds()));
+        let units = self.infos.iter().zip(&self.units).flat_map(|(info, unit)| {
+            unit.fault_points().iter().map(|&(name, kinds)| (format!("{}.{name}", info.name), kinds))
+        });
+        let sites = self.sites.iter().flat_map(|site| site.borrow().fault_points());
+        channels.chain(units).chain(sites).collect()
+    }
+
+    /// Arms a fault at the point that `injection` names; false if there is none, or this cannot go wrong there.
+    pub fn arm(&mut self, injection: &Injection, armed: Armed) -> bool {
+        let place = injection.place.as_str();
+        let points = self.fault_points();
+        if !points.iter().any(|(path, kinds)| path == place && kinds.contains(&injection.kind)) {
+            return false;
+        }
+        if let Some(channel) = self.channels.iter().find(|channel| channel.path() == place) {
+            channel.arm(armed);
+            return true;
+        }
+        for (info, unit) in self.infos.iter().zip(&mut self.units) {
+            let point = place.strip_prefix(&info.name).and_then(|rest| rest.strip_prefix('.'));
+            if let Some(point) = point.filter(|point| unit.fault_points().iter().any(|(name, _)| name == point)) {
+                unit.arm(point, armed);
+                return true;
+            }
+        }
+        let site = self.sites.iter().find(|site| site.borrow().fault_points().iter().any(|(path, _)| path == place));
+        site.map(|site| site.borrow_mut().arm(injection, armed)).is_some()
+    }
+
+    /// What became of the faults that were armed, in the order of their numbers.
+    #[must_use]
+    pub fn effects(&self) -> Vec<Effect> {
+        let channels = self.channels.iter().flat_map(|channel| channel.armed());
+        let units = self.units.iter().flat_map(|unit| unit.armed());
+        let sites = self.sites.iter().flat_map(|site| site.borrow().armed());
+        let mut armed: Vec<_> = channels.chain(units).chain(sites).collect();
+        armed.sort_by_key(Armed::number);
+        armed.iter().map(Armed::effect).collect()
+    }
+
+    #[inline(always)]
+    pub(super) fn tick(&mut self, unit: usize, now: Now) -> Wake {
+        self.units[unit].tick(now)
+    }
+
+    pub(super) fn catch_up(&mut self, unit: usize, now: Now) {
+        self.units[unit].catch_up(now);
+    }
+
+    /// The accounts of parts of units, as they stand.
+    pub(super) fn metered(&self) -> impl Iterator<Item = Account> {
+        self.units.iter().flat_map(|unit| unit.meters().into_iter().map(|meter| meter.account().clone()))
+    }
+}

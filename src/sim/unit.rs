@@ -1,0 +1,226 @@
+//! What a unit is to the kernel, and the ends of channels that it holds.
+
+use super::{
+    activity::Activity,
+    clock::Now,
+    fault::{Armed, FaultKind},
+    meter::Meter,
+    wake::{UnitId, Wake},
+};
+use std::{any::Any, cell::RefCell, marker::PhantomData, rc::Rc};
+
+/// A part of the machine that has a clock: a state that changes at the edges of the clock, and the ends of channels by which it is known to others.
+///
+/// Rules that it keeps so that both kernels agree:
+///
+/// * what it does at an edge depends only on its state, the edge's number and what its ports show at that edge;
+/// * a tick at which nothing has changed does nothing and answers the same activity;
+/// * its [`Wake`] names the first edge at which it would do something or change its activity, if no port changes before.
+pub trait Unit: 'static {
+    /// Its ends of channels. Declared with [`ports!`](crate::ports).
+    type Ports: Ends + 'static;
+
+    /// Advances by one edge.
+    fn tick(&mut self, now: Now, ports: &mut Self::Ports) -> Wake;
+
+    /// Takes what had come by an edge that may have passed and that it has deferred, and does nothing else.
+    fn catch_up(&mut self, _now: Now, _ports: &mut Self::Ports) {}
+
+    /// Its parts with accounts of their own.
+    fn meters(&self) -> Vec<&Meter> {
+        Vec::new()
+    }
+
+    /// Whether its account as a whole says nothing beside those of its [meters](Self::meters).
+    fn is_only_parts(&self) -> bool {
+        false
+    }
+
+    /// What went wrong here, in words.
+    fn incidents(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Its own fault points, beside those of its channels: the name behind its path, and what can go wrong there.
+    fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
+        &[]
+    }
+
+    /// Arms a fault at one of its fault points.
+    fn arm(&mut self, _point: &str, _armed: Armed) {}
+
+    /// The faults that were armed here, and what became of them.
+    fn armed(&self) -> Vec<Armed> {
+        Vec::new()
+    }
+}
+
+/// One end of a channel.
+pub trait End {
+    /// The unit that holds it is this one.
+    fn attach(&self, unit: UnitId);
+}
+
+/// A number of ends of channels.
+pub trait Ends {
+    /// Shows each of them.
+    fn each_end(&self, visit: &mut dyn FnMut(&dyn End));
+}
+
+impl Ends for () {
+    fn each_end(&self, _visit: &mut dyn FnMut(&dyn End)) {}
+}
+
+/// What units share beside channels, such as the bytes of a memory, has no ends.
+impl<T: ?Sized> Ends for Rc<RefCell<T>> {
+    fn each_end(&self, _visit: &mut dyn FnMut(&dyn End)) {}
+}
+
+impl Ends for super::Signals {
+    fn each_end(&self, _visit: &mut dyn FnMut(&dyn End)) {}
+}
+
+impl<E: Ends> Ends for Option<E> {
+    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
+        self.iter().for_each(|end| end.each_end(visit));
+    }
+}
+
+impl<E: Ends> Ends for Vec<E> {
+    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
+        self.iter().for_each(|end| end.each_end(visit));
+    }
+}
+
+impl<A: Ends, B: Ends> Ends for (A, B) {
+    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
+        self.0.each_end(visit);
+        self.1.each_end(visit);
+    }
+}
+
+impl<E: Ends, const N: usize> Ends for [E; N] {
+    fn each_end(&self, visit: &mut dyn FnMut(&dyn End)) {
+        self.iter().for_each(|end| end.each_end(visit));
+    }
+}
+
+/// Declares the ports of a unit: a struct of ends of channels, all of which the netlist finds.
+///
+/// ```
+/// use sealsim::{ports, sim::{In, Out}};
+///
+/// ports! {
+///     /// Of a repeater.
+///     pub struct Ports {
+///         /// What comes.
+///         pub input: In<u64>,
+///         /// What goes.
+///         pub output: Out<u64>,
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! ports {
+    (
+        $(#[$about:meta])*
+        $seen:vis struct $name:ident {
+            $($(#[$says:meta])* $field_seen:vis $field:ident: $end:ty,)*
+        }
+    ) => {
+        $(#[$about])*
+        $seen struct $name {
+            $($(#[$says])* $field_seen $field: $end,)*
+        }
+
+        impl $crate::sim::Ends for $name {
+            fn each_end(&self, visit: &mut dyn FnMut(&dyn $crate::sim::End)) {
+                $($crate::sim::Ends::each_end(&self.$field, visit);)*
+            }
+        }
+    };
+}
+
+/// A unit of a netlist, by its type.
+#[derive(Debug)]
+pub struct Key<U> {
+    pub(super) unit: UnitId,
+    of: PhantomData<fn() -> U>,
+}
+
+impl<U> Key<U> {
+    pub(super) const fn new(unit: UnitId) -> Self {
+        Self { unit, of: PhantomData }
+    }
+
+    /// Its number in the netlist.
+    #[must_use]
+    pub const fn id(&self) -> UnitId {
+        self.unit
+    }
+}
+
+/// Holds ends of channels that a machine has no use for, and never does anything.
+pub(super) struct TiedOff<E>(pub PhantomData<E>);
+
+impl<E: Ends + 'static> Unit for TiedOff<E> {
+    type Ports = E;
+
+    fn tick(&mut self, _now: Now, _ports: &mut E) -> Wake {
+        Wake::on_port(Activity::Idle)
+    }
+}
+
+/// A unit with its ports, whatever its type.
+pub(super) trait Placed {
+    fn tick(&mut self, now: Now) -> Wake;
+    fn catch_up(&mut self, now: Now);
+    fn meters(&self) -> Vec<&Meter>;
+    fn is_only_parts(&self) -> bool;
+    fn incidents(&self) -> Vec<String>;
+    fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])];
+    fn arm(&mut self, point: &str, armed: Armed);
+    fn armed(&self) -> Vec<Armed>;
+    fn unit(&self) -> &dyn Any;
+    fn unit_mut(&mut self) -> &mut dyn Any;
+}
+
+/// A unit beside its ports.
+pub(super) struct Place<U: Unit> {
+    pub unit: U,
+    pub ports: U::Ports,
+}
+
+impl<U: Unit> Placed for Place<U> {
+    #[inline]
+    fn tick(&mut self, now: Now) -> Wake {
+        self.unit.tick(now, &mut self.ports)
+    }
+    fn catch_up(&mut self, now: Now) {
+        self.unit.catch_up(now, &mut self.ports);
+    }
+    fn meters(&self) -> Vec<&Meter> {
+        self.unit.meters()
+    }
+    fn is_only_parts(&self) -> bool {
+        self.unit.is_only_parts()
+    }
+    fn incidents(&self) -> Vec<String> {
+        self.unit.incidents()
+    }
+    fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
+        self.unit.fault_points()
+    }
+    fn arm(&mut self, point: &str, armed: Armed) {
+        self.unit.arm(point, armed);
+    }
+    fn armed(&self) -> Vec<Armed> {
+        self.unit.armed()
+    }
+    fn unit(&self) -> &dyn Any {
+        &self.unit
+    }
+    fn unit_mut(&mut self) -> &mut dyn Any {
+        &mut self.unit
+    }
+}

@@ -1,0 +1,120 @@
+//! Keys, IVs and who seals and opens with them on this side of the link.
+
+use super::{clocks::build, outcome::RunError};
+use crate::{
+    gcm::{
+        iv::{KeySlot, Stream as IvStream},
+        worker::Worker,
+    },
+    gpu::{
+        mapping::{
+            self, KeyName, Owner, SYSMEM_READ, SYSMEM_WRITE, simulation_key, simulation_mask, simulation_nonce_tail,
+        },
+        pce::Keys,
+    },
+    host::{Cryptor, KeyOf, Nonces, Sealing, spec::CipherWork},
+    sealing::{Format, Key, SealingSpec},
+};
+use std::{rc::Rc, sync::Arc};
+
+/// What seals and opens on this side of the link: the CPU, and the user beyond it.
+pub(super) struct Software {
+    /// Of the engine.
+    pub keys: Arc<Keys>,
+    /// Between user and CPU.
+    pub user: Keys,
+    pub worker: Rc<Worker>,
+    pub format: Format,
+}
+
+impl Software {
+    fn key(&self, key: KeyOf) -> &Key {
+        match key {
+            KeyOf::ToGpu => &self.keys.h2d,
+            KeyOf::FromGpu => &self.keys.d2h,
+            KeyOf::FromUser => &self.user.h2d,
+            KeyOf::ToUser => &self.user.d2h,
+        }
+    }
+}
+
+impl Software {
+    /// User and CPU have one tag between them: GCM's own format, or that of the other AEAD.
+    const fn format_of(&self, key: KeyOf) -> Format {
+        match (key, self.format) {
+            (KeyOf::ToGpu | KeyOf::FromGpu, format) | (_, format @ Format::Aead(_)) => format,
+            (KeyOf::FromUser | KeyOf::ToUser, Format::Gcm(_)) => Format::GCM,
+        }
+    }
+}
+
+impl Cryptor for Software {
+    fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
+        self.key(key).seal(self.format_of(key), nonce, text)
+    }
+
+    fn begin_seal(&mut self, key: KeyOf, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
+        if key != KeyOf::ToGpu {
+            let tag = self.seal(key, nonce, &mut text);
+            return Sealing(Box::new(move || (text, tag)));
+        }
+        let (keys, format) = (Arc::clone(&self.keys), self.format);
+        let sealed = self.worker.ask(move || {
+            let tag = keys.h2d.seal(format, nonce, &mut text);
+            (text, tag)
+        });
+        Sealing(Box::new(move || sealed.wait()))
+    }
+
+    fn open(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8], tag: &[u8]) -> bool {
+        self.key(key).open(self.format_of(key), nonce, text, tag)
+    }
+}
+
+/// The CPU's mirror of an engine's IV stream.
+pub(super) struct Mirror(pub IvStream);
+
+impl Nonces for Mirror {
+    fn next(&mut self) -> Result<[u8; 12], String> {
+        self.0.next_nonce().map(|nonce| nonce.0).map_err(|error| error.to_string())
+    }
+}
+
+/// Version of the keys that a user brings; those of the channel have version 0.
+const USERS: u32 = u32::MAX;
+
+/// Keys and IVs, drawn from the seed.
+pub(super) struct Secrets {
+    /// Of the engine, and between user and CPU, in a run with bytes.
+    pub keys: Option<(Arc<Keys>, Keys)>,
+    /// The engine's, once those of the CPU have been given out.
+    pub engine: Option<Arc<Keys>>,
+    pub h2d: IvStream,
+    pub d2h: IvStream,
+}
+
+impl Secrets {
+    /// Where data are forwarded, the engine's keys and IVs are those that user and GPU have agreed on, and the CPU has none.
+    pub fn new(seed: u64, sealing: &SealingSpec, work: CipherWork, exact: bool) -> Result<Self, RunError> {
+        let mut master = [0; 32];
+        master[..8].copy_from_slice(&seed.to_le_bytes());
+        let name =
+            |lce, way| KeyName::new(lce, Owner::User, way).ok_or_else(|| RunError::Build("the LCE has no keys".into()));
+        let h2d = name(SYSMEM_READ, mapping::Direction::H2d)?;
+        let d2h = name(SYSMEM_WRITE, mapping::Direction::D2h)?;
+        let (bytes, format) = ((sealing.key_bits() / 8).min(32) as usize, sealing.format());
+        let key = |version, name| {
+            let tail = simulation_nonce_tail(&master, version, name);
+            build(Key::new(format, &simulation_key(&master, version, name)[..bytes], tail))
+        };
+        let keys = |version| Ok::<_, RunError>(Keys { h2d: key(version, h2d)?, d2h: key(version, d2h)? });
+        let forwards = matches!(work, CipherWork::Forward | CipherWork::InPlace);
+        let version = if forwards { USERS } else { 0 };
+        let ivs = |name| {
+            let mut slot = KeySlot { channel_counter: 0, mask: simulation_mask(&master, version, name) };
+            build(slot.open())
+        };
+        let keys = if exact { Some((Arc::new(keys(version)?), keys(USERS)?)) } else { None };
+        Ok(Self { keys, engine: None, h2d: ivs(h2d)?, d2h: ivs(d2h)? })
+    }
+}
