@@ -97,8 +97,10 @@ impl<T> Ring<T> {
     #[inline(always)]
     const fn advance(&mut self, there: bool) {
         let there = there as usize;
-        self.first = (self.first + there) & (self.places.len() - 1);
         self.count -= there;
+        // One that has become empty begins anew, so that what passes one by one always lies in the same place, which the host's caches hold.
+        let next = (self.first + there) & (self.places.len() - 1);
+        self.first = if self.count == 0 { 0 } else { next };
     }
 }
 
