@@ -202,7 +202,7 @@ impl Pce {
     /// Puts a message's tag and IV into the outbox. Where the message's last write `joins` an inline tag, it is the last in the outbox.
     pub(super) fn queue_tag(&mut self, message: &Job, tag: &[u8], cycle: u64, joins: bool) {
         let end = message.destination + message.bytes;
-        match self.spec.tag_placement {
+        match self.spec.tag_queue.placement.unwrap_or_default() {
             TagPlacement::Separate => {
                 self.queue(cycle, Tlp::write(message.tag, tag.len() as u32, Payload::of(tag.to_vec())), 0)
             }

@@ -123,7 +123,7 @@ impl Pce {
             return Some(self.buffer_full());
         }
         let quarantines = transfer.holds && !transfer.reserved_quarantine;
-        if quarantines && self.quarantined + transfer.job.bytes > self.spec.quarantine {
+        if quarantines && self.quarantined + transfer.job.bytes > self.spec.tag_queue.quarantine.0 {
             return Some((Activity::Stall(Stall::Quarantine), Wake::NEVER));
         }
         if !ports.requests.has_room(now.time) {

@@ -52,8 +52,7 @@ mod work;
 mod tests;
 
 use super::{
-    release::Release,
-    spec::{CopyEngineSpec, TagFetch, TagPlacement},
+    spec::{CopyEngineSpec, TagQueueSpec},
     work::{Done, JobKind, MemoryData, MemoryRead, MemoryWrite, PceWork, Sealed, SmJob, TagReport, Verdict},
 };
 use crate::{
@@ -100,14 +99,8 @@ pub struct PceSpec {
     pub first_tag: u16,
     /// Number of its tags.
     pub tags: u16,
-    /// When the expected tag is fetched.
-    pub tag_fetch: TagFetch,
-    /// Where tags lie in host memory.
-    pub tag_placement: TagPlacement,
-    /// When consumers may see plaintext.
-    pub release: Release,
-    /// Room for plaintext that waits for its verdict, under `hold`.
-    pub quarantine: u64,
+    /// Where tags come from, and what becomes of plaintext until its verdict.
+    pub tag_queue: TagQueueSpec,
     /// Where SMs seal and open: first byte of the buffer for ciphertext in device memory.
     pub staging: Option<u64>,
     /// Where messages are opened when they have arrived: cycles in which the last bytes go to device memory and come back.

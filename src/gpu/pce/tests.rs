@@ -5,7 +5,11 @@ mod aead;
 use super::*;
 use crate::{
     gcm::{iv::Nonce, spec::EngineSpec},
-    gpu::work::{Job, JobKind, Share},
+    gpu::{
+        release::Release,
+        spec::{Retirement, TagFetch, TagPlacement},
+        work::{Job, JobKind, Share},
+    },
     pcie::packet::Kind,
     sim::Netlist,
     units::{Bytes, Cycles, Femtos, Frequency},
@@ -53,10 +57,15 @@ fn spec() -> PceSpec {
         max_payload: MaxSize::new(256).unwrap(),
         first_tag: 0x100,
         tags: 16,
-        tag_fetch: TagFetch::AfterData,
-        tag_placement: TagPlacement::Separate,
-        release: Release::WithholdCompletion,
-        quarantine: 0,
+        tag_queue: TagQueueSpec {
+            depth: 8,
+            comparators: 1,
+            retirement: Retirement::InOrder,
+            release: Release::WithholdCompletion,
+            quarantine: Bytes(0),
+            fetch: TagFetch::AfterData,
+            placement: None,
+        },
         staging: None,
         stored: None,
     }
@@ -456,7 +465,7 @@ fn an_engine_whose_message_was_given_up_goes_on_with_the_next() {
 fn under_hold_nothing_leaves_before_the_verdict_and_all_of_it_after_a_good_one() {
     for ok in [true, false] {
         let mut spec = spec();
-        (spec.release, spec.quarantine) = (Release::Hold, 2048);
+        (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(2048));
         let mut bench = Bench::new(spec);
         bench.give(PceWork::Transfer(job(JobKind::Open, 2048)));
         serve_host(&mut bench, &[5; 2048], &[0; 16], |_| 0, 512);
@@ -471,7 +480,7 @@ fn under_hold_nothing_leaves_before_the_verdict_and_all_of_it_after_a_good_one()
 #[test]
 fn under_hold_a_message_waits_for_room_in_quarantine() {
     let mut spec = spec();
-    (spec.release, spec.quarantine) = (Release::Hold, 1024 + 511);
+    (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Hold, Bytes(1024 + 511));
     let mut bench = Bench::new(spec);
     bench.give(PceWork::Transfer(job(JobKind::Open, 1024)));
     bench.give(PceWork::Transfer(Job { id: 2, ..job(JobKind::Open, 512) }));
@@ -609,7 +618,9 @@ proptest! {
 }
 
 fn inline() -> PceSpec {
-    PceSpec { tag_placement: TagPlacement::Inline, ..spec() }
+    let mut spec = spec();
+    spec.tag_queue.placement = Some(TagPlacement::Inline);
+    spec
 }
 
 proptest! {

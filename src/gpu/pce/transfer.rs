@@ -99,7 +99,7 @@ impl Transfer {
         let secure = matches!(job.kind, JobKind::Open | JobKind::Seal);
         let plain = if open { job.destination } else { job.source };
         let tagged = open && job.share.part.is_last();
-        let inline = tagged && spec.tag_placement == TagPlacement::Inline;
+        let inline = tagged && spec.tag_queue.placement == Some(TagPlacement::Inline);
         let stream = job.bytes + if inline { tag_bytes } else { 0 };
         let mut requests = RequestSplit::new(job.source, stream, spec.max_read_request, RequestPolicy::Aligned);
         let next = if job.kind.reads_host() { requests.next() } else { None };
@@ -110,7 +110,7 @@ impl Transfer {
             first_pass: kept.map(|kept| Box::new(FirstPass::of(job.bytes, kept))),
             requests,
             next,
-            tag_first: spec.tag_fetch == TagFetch::BeforeData,
+            tag_first: spec.tag_queue.fetch == TagFetch::BeforeData,
             tag_asked: !tagged || inline,
             tag_known: !tagged,
             expected: Vec::new(),
@@ -123,7 +123,7 @@ impl Transfer {
             stream: None,
             opening: None,
             held: Vec::new(),
-            holds: open && spec.release.quarantines(),
+            holds: open && spec.tag_queue.release.quarantines(),
             reserved_quarantine: false,
             last_push: None,
             share: None,

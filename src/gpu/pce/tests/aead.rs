@@ -42,8 +42,9 @@ fn schemes() -> Vec<AeadSpec> {
 
 fn with(aead: &AeadSpec) -> PceSpec {
     let sealing = SealingSpec::Aead(aead.clone());
-    let tag_fetch = if sealing.opens_by_tag() { TagFetch::BeforeData } else { TagFetch::AfterData };
-    PceSpec { engine: Some(sealing), tag_fetch, ..spec() }
+    let mut spec = spec();
+    spec.tag_queue.fetch = if sealing.opens_by_tag() { TagFetch::BeforeData } else { TagFetch::AfterData };
+    PceSpec { engine: Some(sealing), ..spec }
 }
 
 /// Ciphertext and tag by the crates.

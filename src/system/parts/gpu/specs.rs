@@ -48,10 +48,7 @@ pub fn pce(machine: &MachineSpec, clocks: &Clocks, place: usize, readers: usize)
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,
         first_tag: first_tag(machine.link.read_tags) + (place % readers) as u16 * tags,
         tags,
-        tag_fetch: machine.tag_queue.fetch,
-        tag_placement: machine.tag_queue.placement.unwrap_or_default(),
-        release: machine.tag_queue.release,
-        quarantine: machine.tag_queue.quarantine.0,
+        tag_queue: machine.tag_queue.clone(),
         staging: machine.sealing_sms().map(|_| map::DEVICE_STAGING),
         stored: stored(machine, clocks),
     })
