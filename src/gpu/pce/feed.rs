@@ -186,7 +186,7 @@ impl Pce {
         let (message, offset) = ((transfer.job.share.message, transfer.job.share.of), transfer.written);
         transfer.written += u64::from(bytes);
         let write = |deposit| MemoryWrite { job, message, unverified, staged, offset, bytes, last, deposit };
-        if unverified && !last && !transfer.holds {
+        if unverified && !last && !transfer.held.waits {
             // The bytes of a message that is opened become known at its end.
             return ports.writes.send_deferrable(date, write(None));
         }
@@ -195,10 +195,8 @@ impl Pce {
         } else {
             Some((transfer.job.destination + offset, transfer.assembly.take()))
         };
-        if transfer.holds {
-            transfer.held.push(write(deposit));
-            let held = self.transfers.iter().flat_map(|t| &t.held).map(|w| u64::from(w.bytes)).sum();
-            self.peak_quarantine = self.peak_quarantine.max(held);
+        if transfer.held.waits {
+            self.hold(number, write(deposit));
         } else if last {
             ports.writes.send(date, write(deposit));
         } else {
@@ -262,26 +260,6 @@ impl Pce {
         let report = TagReport { job: transfer.job.share.message, part: 0, computed: false, tag };
         if let Some(reports) = &mut ports.reports {
             reports.send(date, report);
-        }
-    }
-
-    /// Under `hold`: lets verified plaintext go to device memory, a burst per cycle, and forgets what failed.
-    pub(super) fn take_verdicts(&mut self, now: Now, ports: &mut Ports) {
-        while let Some(verdict) = ports.released.as_mut().and_then(|queue| queue.pop(now.time)) {
-            let Some(transfer) = self.transfers.iter_mut().find(|t| t.job.share.message == verdict.job && t.holds)
-            else {
-                continue;
-            };
-            transfer.holds = false;
-            let writes = std::mem::take(&mut transfer.held);
-            if transfer.reserved_quarantine {
-                self.quarantined -= transfer.job.bytes;
-            }
-            if verdict.ok {
-                for (cycle, write) in (now.cycle + 1..).zip(writes) {
-                    ports.writes.send(self.clock.edge(cycle), write);
-                }
-            }
         }
     }
 }

@@ -122,8 +122,7 @@ impl Pce {
         if self.buffered + u64::from(reserve) > spec.read_buffer.0 {
             return Some(self.buffer_full());
         }
-        let quarantines = transfer.holds && !transfer.reserved_quarantine;
-        if quarantines && self.quarantined + transfer.job.bytes > self.spec.tag_queue.quarantine.0 {
+        if self.quarantine.lacks_room(&transfer.held, transfer.job.bytes) {
             return Some((Activity::Stall(Stall::Quarantine), Wake::NEVER));
         }
         if !ports.requests.has_room(now.time) {
@@ -146,10 +145,7 @@ impl Pce {
         self.queued += 1;
         self.buffered += u64::from(reserve);
         transfer.asked(ask);
-        if quarantines {
-            transfer.reserved_quarantine = true;
-            self.quarantined += transfer.job.bytes;
-        }
+        self.quarantine.reserve(&mut transfer.held, transfer.job.bytes);
         None
     }
 

@@ -42,6 +42,7 @@ mod device;
 mod feed;
 mod host_read;
 pub(in crate::gpu) mod opening;
+mod quarantine;
 mod shared;
 mod text;
 mod transfer;
@@ -66,6 +67,7 @@ use crate::{
     sim::{Activity, Clock, In, Meter, Now, Out, Ring, Rx, Signals, Stall, Tx, Unit, Wake},
 };
 use host_read::Slots;
+use quarantine::Quarantine;
 use shared::EngineSide;
 use std::{collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
@@ -185,8 +187,7 @@ pub struct Pce {
     releases: VecDeque<(u64, u32)>,
     /// Reads of device memory under way: transfer, address and bytes.
     device_order: VecDeque<(u64, u64, u32)>,
-    quarantined: u64,
-    peak_quarantine: u64,
+    quarantine: Quarantine,
     incidents: Vec<String>,
     /// Why it gave up a transfer for the first time.
     failure: Option<String>,
@@ -210,6 +211,7 @@ impl Pce {
             format: spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
             shared: spec.shared.map(EngineSide::new),
+            quarantine: Quarantine::new(&spec.tag_queue),
             spec,
             clock,
             keys,
@@ -231,8 +233,6 @@ impl Pce {
             queued: 0,
             releases: VecDeque::new(),
             device_order: VecDeque::new(),
-            quarantined: 0,
-            peak_quarantine: 0,
             incidents: Vec::new(),
             failure: None,
         })
@@ -242,12 +242,6 @@ impl Pce {
     #[must_use]
     pub const fn failure(&self) -> Option<&String> {
         self.failure.as_ref()
-    }
-
-    /// Most bytes of plaintext that waited for a verdict at once.
-    #[must_use]
-    pub const fn peak_quarantine(&self) -> u64 {
-        self.peak_quarantine
     }
 
     fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {

@@ -4,13 +4,14 @@ use super::{
     PceSpec,
     assembly::Assembly,
     opening::Opening,
+    quarantine::Held,
     text::Text,
     work::{Ask, Piece},
 };
 use crate::{
     gpu::{
         spec::{TagFetch, TagPlacement},
-        work::{Job, JobKind, MemoryWrite, Sealed, SmJob},
+        work::{Job, JobKind, Sealed, SmJob},
     },
     pcie::packet::Payload,
     pcie::split::{Request, RequestPolicy, RequestSplit},
@@ -74,9 +75,7 @@ pub(super) struct Transfer {
     /// Of an opening transfer: the bytes opened so far.
     pub opening: Option<Opening>,
     /// Under `hold`: writes that wait for the verdict.
-    pub held: Vec<MemoryWrite>,
-    pub holds: bool,
-    pub reserved_quarantine: bool,
+    pub held: Held,
     /// Of a transfer to host memory: how many TLPs this PCE has sent when its last one is sent.
     pub last_push: Option<u64>,
     /// Of a part of a message that is sealed: its share of the tag, and the cycle in which it stands.
@@ -122,9 +121,7 @@ impl Transfer {
             assembly: Assembly::default(),
             stream: None,
             opening: None,
-            held: Vec::new(),
-            holds: open && spec.tag_queue.release.quarantines(),
-            reserved_quarantine: false,
+            held: Held::new(open && spec.tag_queue.release.quarantines()),
             last_push: None,
             share: None,
             to_engine: 0,
@@ -221,6 +218,6 @@ impl Transfer {
     /// Whether a transfer to device memory needs nothing more from its PCE.
     pub fn finished(&self) -> bool {
         let passed = self.fed_all() && self.through == self.to_engine;
-        self.failed.is_some() || (passed && self.tag_known && !self.holds && !self.job.kind.writes_host())
+        self.failed.is_some() || (passed && self.tag_known && !self.held.waits && !self.job.kind.writes_host())
     }
 }
