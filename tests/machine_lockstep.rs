@@ -123,7 +123,11 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["tag_queue.depth=1"], &["tag_queue.depth=2"], &["tag_queue.depth=64"]],
     &[&["tag_queue.comparators=3"]],
     &[&["tag_queue.retirement=out_of_order"]],
-    &[&["tag_queue.release=hold", "tag_queue.quarantine=1 MiB"], &["tag_queue.release=eager"]],
+    &[
+        &["tag_queue.release=hold", "tag_queue.quarantine=1 MiB"],
+        &["tag_queue.release=skid", "tag_queue.quarantine=1 MiB", "tag_queue.skid=3 KiB"],
+        &["tag_queue.release=eager"],
+    ],
     &[&["tag_queue.fetch=before_data"], &["tag_queue.placement=inline"], &["tag_queue.placement=inline"]],
     &[&["hbm.write_rate=5 B/cycle"], &["hbm.write_rate=64 B/cycle"]],
     &[&["hbm.read_rate=5 B/cycle"], &["hbm.read_rate=64 B/cycle"]],

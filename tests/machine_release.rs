@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Delivered, Pattern, QUICK, copy, machine, request};
+use proptest::prelude::*;
 use sealsim::{
     config::Layers,
     sim::{Control, FaultKind, Injection, Kernel, Order},
@@ -67,6 +68,53 @@ fn plaintext_is_exposed_under_every_policy_but_hold() {
         let open = h2d(&[&format!("tag_queue.release={release}")]).tag_queue;
         assert!(open.longest_exposure > Femtos(0) && open.total_exposure >= open.longest_exposure, "{release}");
         assert_eq!(open.peak_quarantine_bytes, 0);
+    }
+}
+
+/// `skid` with so many bytes, on machines as `hold` has them.
+fn skid(bytes: u64) -> Vec<String> {
+    let hold = HOLD.iter().skip(1).map(|set| (*set).to_owned());
+    hold.chain(["tag_queue.release=skid".into(), format!("tag_queue.skid={bytes} B")]).collect()
+}
+
+#[test]
+fn a_skid_of_no_bytes_is_hold_and_a_longer_one_exposes_more_and_keeps_less() {
+    let of = |bytes| {
+        let sets = skid(bytes);
+        h2d(&sets.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let (hold, none) = (h2d(HOLD), of(0));
+    assert_eq!((&none.event_digest, none.end), (&hold.event_digest, hold.end));
+    assert_eq!(none.tag_queue.peak_quarantine_bytes, hold.tag_queue.peak_quarantine_bytes);
+    let mut last = none.tag_queue;
+    for bytes in [4 << 10, 16 << 10, 64 << 10] {
+        let queue = of(bytes).tag_queue;
+        assert!(queue.total_exposure > Femtos(0) && queue.total_exposure >= last.total_exposure, "{bytes}: {queue:?}");
+        assert!(queue.peak_quarantine_bytes <= last.peak_quarantine_bytes, "{bytes}: {queue:?}");
+        last = queue;
+    }
+    // All that can be under way at once goes ahead.
+    assert_eq!(last.peak_quarantine_bytes, 0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// One PCE reads host memory here, so that its bound is the machine's.
+    #[test]
+    fn no_more_than_the_skid_is_visible_without_a_verdict(
+        bytes in 0u64..80_000, message in 1u64..19, compare in 1u64..20_000, kernel in prop::sample::select(vec![Kernel::Skip, Kernel::EveryCycle]),
+    ) {
+        let compare = format!("engine.compare={compare} cycles");
+        let sets = [skid(bytes), vec![compare, "tag_queue.quarantine=2 MiB".into()]].concat();
+        let sets = QUICK.iter().chain(MESSAGES).copied().chain(sets.iter().map(String::as_str));
+        let machine = machine("h100-nvl-tdx", &sets.collect::<Vec<_>>());
+        let mut request = request(vec![copy(Direction::H2d, BYTES, Memory::Pinned)], DataMode::None, kernel, Order::Ascending);
+        request.injections = vec![Injection { place: "staging.tag".into(), kind: FaultKind::Flip, passage: message }];
+        let outcome = system::run(&machine, request, &mut |_| Control::Continue).unwrap();
+        let [failed] = outcome.failed_messages[..] else { panic!("{:?}", outcome.failed_messages) };
+        prop_assert!(failed.visible_bytes + failed.other_visible_bytes <= bytes, "{failed:?}");
+        prop_assert_eq!((failed.consumers_started, outcome.copies[0].delivered), (None, false));
     }
 }
 
@@ -137,8 +185,12 @@ const SLOW: &[&str] = &[
 
 fn failing(release: &str, data: DataMode, kernel: Kernel, order: Order) -> Outcome {
     let release = format!("tag_queue.release={release}");
-    let sets: Vec<_> =
-        QUICK.iter().chain(SLOW).copied().chain([release.as_str(), "tag_queue.quarantine=2 MiB"]).collect();
+    let sets: Vec<_> = QUICK
+        .iter()
+        .chain(SLOW)
+        .copied()
+        .chain([release.as_str(), "tag_queue.quarantine=2 MiB", "tag_queue.skid=5 KiB"])
+        .collect();
     let mut request = request(vec![copy(Direction::H2d, BYTES, Memory::Pinned)], data, kernel, order);
     request.injections = vec![Injection { place: "staging.tag".into(), kind: FaultKind::Flip, passage: 3 }];
     system::run(&machine("h100-nvl-tdx", &sets), request, &mut |_| Control::Continue).unwrap()
@@ -169,11 +221,13 @@ fn under_eager_all_messages_that_wait_for_a_verdict_are_squashed_with_the_failed
     assert_eq!((withheld.consumers_started, withheld.other_started_messages), (None, 0));
     let held = squashed("hold");
     assert_eq!((held.first_visible, held.visible_bytes, held.consumers_started), (None, 0, None));
+    let skid = squashed("skid");
+    assert_eq!((skid.visible_bytes + skid.other_visible_bytes, skid.consumers_started), (5 << 10, None));
 }
 
 #[test]
 fn what_a_failed_message_leaves_is_the_same_for_both_kernels_any_order_and_any_data_mode() {
-    for release in ["hold", "withhold_completion", "eager"] {
+    for release in ["hold", "skid", "withhold_completion", "eager"] {
         let reference = failing(release, DataMode::Exact, Kernel::EveryCycle, Order::Ascending);
         assert_eq!(reference.failed_messages.len(), 1, "{release}");
         for data in [DataMode::Exact, DataMode::None] {

@@ -32,12 +32,13 @@ const MOST_SMS: u32 = 1024;
 const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
 
 /// Fields, or tables of them, whose zero has a meaning.
-const MAY_BE_ZERO: [&str; 5] = [
+const MAY_BE_ZERO: [&str; 6] = [
     "engine.aes.registers_per_round",
     "engine.control",
     "link.gpu_credits",
     "link.host_credits",
     "tag_queue.quarantine",
+    "tag_queue.skid",
 ];
 
 /// Durations that cannot be nothing.

@@ -63,6 +63,7 @@ shipped![
     Design "designs/segmented-ghash.toml",
     Design "designs/serial-ghash.toml",
     Design "designs/shared-engine.toml",
+    Design "designs/skid.toml",
     Design "designs/sm.toml",
     Design "designs/sm-tensor.toml",
     Design "designs/split-message.toml",

@@ -329,7 +329,7 @@ mod tests {
         failures(question, threads, &|| Control::Continue).unwrap()
     }
 
-    const POLICIES: [Release; 3] = Release::ALL;
+    const POLICIES: [Release; Release::ALL.len()] = Release::ALL;
 
     #[test]
     fn every_position_fails_once_and_the_answer_does_not_depend_on_the_threads() {

@@ -3,6 +3,7 @@
 //! | policy | plaintext until its verdict | semaphore of its push | room that it needs |
 //! | --- | --- | --- | --- |
 //! | `hold` | waits in the copy engine | waits for the verdict | quarantine for one message at least |
+//! | `skid` | as `hold`, but for the first `tag_queue.skid` bytes of each copy engine that have no verdict: they land in device memory | waits for the verdict | quarantine for one message at least |
 //! | `withhold_completion` | lands in device memory | waits for the verdict | none |
 //! | `eager` | lands in device memory | goes out; a second one says verified | none |
 //!
@@ -17,6 +18,8 @@ use serde::{Deserialize, Serialize};
 pub enum Release {
     /// Plaintext waits in a quarantine buffer.
     Hold,
+    /// Plaintext waits in a quarantine buffer, but for the first bytes, which go ahead of their verdict.
+    Skid,
     /// Plaintext lands in memory; the semaphore waits.
     WithholdCompletion,
     /// Consumers start before the verdict and are squashed on failure.
@@ -25,13 +28,14 @@ pub enum Release {
 
 impl Release {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Hold, Self::WithholdCompletion, Self::Eager];
+    pub const ALL: [Self; 4] = [Self::Hold, Self::Skid, Self::WithholdCompletion, Self::Eager];
 
     /// Its name in a configuration.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hold => "hold",
+            Self::Skid => "skid",
             Self::WithholdCompletion => "withhold_completion",
             Self::Eager => "eager",
         }
@@ -42,6 +46,7 @@ impl Release {
     pub const fn summary(self) -> &'static str {
         match self {
             Self::Hold => "Plaintext waits in quarantine",
+            Self::Skid => "Plaintext waits in quarantine, but for the first bytes",
             Self::WithholdCompletion => "Plaintext lands, its semaphore waits",
             Self::Eager => "Consumers start when plaintext has landed",
         }
@@ -51,8 +56,18 @@ impl Release {
     #[must_use]
     pub const fn quarantines(self) -> bool {
         match self {
-            Self::Hold => true,
+            Self::Hold | Self::Skid => true,
             Self::WithholdCompletion | Self::Eager => false,
+        }
+    }
+
+    /// Bytes of a copy engine that may go on to device memory while they have no verdict, where `skid` of them may under `skid`.
+    #[must_use]
+    pub const fn ahead(self, skid: u64) -> u64 {
+        match self {
+            Self::Hold => 0,
+            Self::Skid => skid,
+            Self::WithholdCompletion | Self::Eager => u64::MAX,
         }
     }
 
@@ -60,7 +75,7 @@ impl Release {
     #[must_use]
     pub const fn completion_waits(self) -> bool {
         match self {
-            Self::Hold | Self::WithholdCompletion => true,
+            Self::Hold | Self::Skid | Self::WithholdCompletion => true,
             Self::Eager => false,
         }
     }
@@ -69,7 +84,7 @@ impl Release {
     #[must_use]
     pub const fn tells_verified(self) -> bool {
         match self {
-            Self::Hold | Self::WithholdCompletion => false,
+            Self::Hold | Self::Skid | Self::WithholdCompletion => false,
             Self::Eager => true,
         }
     }
@@ -91,6 +106,7 @@ mod tests {
         for release in Release::ALL {
             assert_ne!(release.completion_waits(), release.tells_verified(), "{release:?}");
             assert!(!release.quarantines() || release.completion_waits(), "{release:?}");
+            assert_eq!(release.quarantines(), release.ahead(1) < u64::MAX, "{release:?}");
         }
     }
 }

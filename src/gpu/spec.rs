@@ -80,6 +80,9 @@ pub enum Opens {
     Arrived,
 }
 
+/// Bytes that go ahead under `skid` where nothing is said: a quarter of the longest message of the shipped machines. Assumed.
+pub const SKID: Bytes = Bytes(256 << 10);
+
 /// The queue of messages whose tags are not yet verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -92,8 +95,11 @@ pub struct TagQueueSpec {
     pub retirement: Retirement,
     /// When consumers may see plaintext.
     pub release: Release,
-    /// Room for plaintext that waits for its verdict, under `hold`.
+    /// Room for plaintext that waits for its verdict, under `hold` and `skid`.
     pub quarantine: Bytes,
+    /// Bytes of each PCE that go on to device memory ahead of their verdict, under `skid`; [`SKID`] if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skid: Option<Bytes>,
     /// When the expected tag is fetched.
     pub fetch: TagFetch,
     /// Where tags lie in host memory; `separate` if absent.

@@ -196,7 +196,7 @@ impl Pce {
             Some((transfer.job.destination + offset, transfer.assembly.take()))
         };
         if transfer.held.waits {
-            self.hold(number, write(deposit));
+            self.hold(number, write(deposit), out + 1, ports);
         } else if last {
             ports.writes.send(date, write(deposit));
         } else {

@@ -2,7 +2,10 @@
 
 use super::{Pce, Ports};
 use crate::{
-    gpu::{spec::TagQueueSpec, work::MemoryWrite},
+    gpu::{
+        spec::{SKID, TagQueueSpec},
+        work::MemoryWrite,
+    },
     sim::Now,
 };
 use std::collections::VecDeque;
@@ -15,6 +18,8 @@ pub(super) struct Held {
     /// Whether there is room for it.
     reserved: bool,
     writes: VecDeque<MemoryWrite>,
+    /// Bytes that have gone on ahead of the verdict.
+    ahead: u64,
 }
 
 impl Held {
@@ -33,14 +38,18 @@ impl Held {
 pub(super) struct Quarantine {
     room: u64,
     reserved: u64,
+    /// Bytes that may go on ahead of their verdicts, and those that have.
+    may_go_ahead: u64,
+    ahead: u64,
     /// Most bytes that waited at once.
     peak: u64,
 }
 
 impl Quarantine {
     /// Empty.
-    pub const fn new(spec: &TagQueueSpec) -> Self {
-        Self { room: spec.quarantine.0, reserved: 0, peak: 0 }
+    pub fn new(spec: &TagQueueSpec) -> Self {
+        let may_go_ahead = spec.release.ahead(spec.skid.unwrap_or(SKID).0);
+        Self { room: spec.quarantine.0, reserved: 0, may_go_ahead, ahead: 0, peak: 0 }
     }
 
     /// Whether so many bytes of a transfer must have room and there is none.
@@ -66,13 +75,35 @@ impl Pce {
         self.quarantine.peak
     }
 
-    /// Keeps a burst of a transfer until its verdict.
-    pub(super) fn hold(&mut self, number: u64, write: MemoryWrite) {
+    /// Keeps a burst of a transfer, which could go on in `cycle`, until its verdict, or until it may go ahead of that.
+    pub(super) fn hold(&mut self, number: u64, write: MemoryWrite, cycle: u64, ports: &mut Ports) {
         if let Some(transfer) = self.transfer(number) {
             transfer.held.writes.push_back(write);
         }
+        self.go_ahead(cycle, ports);
         let waiting = self.transfers.iter().map(|transfer| transfer.held.bytes()).sum();
         self.quarantine.peak = self.quarantine.peak.max(waiting);
+    }
+
+    /// Lets plaintext go on ahead of its verdict as far as it may, in order and a burst per cycle from `cycle` on.
+    fn go_ahead(&mut self, cycle: u64, ports: &mut Ports) {
+        let quarantine = &mut self.quarantine;
+        let mut cycles = cycle..;
+        for transfer in self.transfers.iter_mut().filter(|transfer| transfer.failed.is_none()) {
+            let held = &mut transfer.held;
+            while let Some(bytes) = held.writes.front().map(|write| u64::from(write.bytes)) {
+                if quarantine.ahead + bytes > quarantine.may_go_ahead {
+                    return;
+                }
+                quarantine.ahead += bytes;
+                held.ahead += bytes;
+                // It needs no room here any more.
+                quarantine.reserved -= bytes;
+                if let Some((write, cycle)) = held.writes.pop_front().zip(cycles.next()) {
+                    ports.writes.send(self.clock.edge(cycle), write);
+                }
+            }
+        }
     }
 
     /// Lets verified plaintext go to device memory, a burst per cycle, and forgets what failed.
@@ -82,13 +113,15 @@ impl Pce {
             let Some(transfer) = of_message else { continue };
             let held = std::mem::take(&mut transfer.held);
             if held.reserved {
-                self.quarantine.reserved -= transfer.job.bytes;
+                self.quarantine.reserved -= transfer.job.bytes - held.ahead;
             }
-            if verdict.ok {
-                for (cycle, write) in (now.cycle + 1..).zip(held.writes) {
-                    ports.writes.send(self.clock.edge(cycle), write);
-                }
+            self.quarantine.ahead -= held.ahead;
+            let mut free = now.cycle + 1;
+            for write in held.writes.into_iter().filter(|_| verdict.ok) {
+                ports.writes.send(self.clock.edge(free), write);
+                free += 1;
             }
+            self.go_ahead(free, ports);
         }
     }
 }

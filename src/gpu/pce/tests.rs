@@ -63,6 +63,7 @@ fn spec() -> PceSpec {
             retirement: Retirement::InOrder,
             release: Release::WithholdCompletion,
             quarantine: Bytes(0),
+            skid: None,
             fetch: TagFetch::AfterData,
             placement: None,
         },
