@@ -3,10 +3,10 @@
 use sealsim::{
     config::{Layers, MachineSpec, Role, Shipped},
     report::netlist,
-    sim::Outline,
-    system::{self, fault_points},
+    sim::{Control, Kernel, Outline},
+    system::{self, Direction, Request, fault_points},
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn machine(name: &str, design: &str) -> Option<MachineSpec> {
     let layers = Layers::new(name);
@@ -72,4 +72,36 @@ fn the_drawing_in_the_documentation_is_that_of_the_machine() {
     let drawn = include_str!("../docs/netlist.svg");
     let svg = netlist::svg(&outline(&machine("h100-nvl-tdx", "").unwrap()));
     assert!(drawn == svg, "make it anew: sealsim describe h100-nvl-tdx --netlist svg > docs/netlist.svg");
+}
+
+/// What a copy of 300,000 bytes took: its end, and by channel what passed.
+fn passed(sets: &[&str], direction: Direction, kernel: Kernel) -> (u64, BTreeMap<String, u64>) {
+    let layers = sets.iter().fold(Layers::new("h100-nvl-tdx"), |layers, set| layers.set(*set));
+    let machine = layers.resolve().unwrap().machine;
+    let request = match direction {
+        Direction::D2h => Request::d2h(300_000),
+        Direction::H2d | Direction::D2d => Request::h2d(300_000),
+    };
+    let request = Request { kernel, ..request.without_data() };
+    let outcome = system::run(&machine, request, &mut |_| Control::Continue).unwrap();
+    assert!(outcome.copies[0].delivered);
+    (outcome.end.0, outcome.channels.into_iter().map(|channel| (channel.name, channel.digest)).collect())
+}
+
+#[test]
+fn a_retimer_is_as_much_more_flight_time() {
+    for direction in [Direction::H2d, Direction::D2h] {
+        let longer = passed(&["link.flight=213 cycles"], direction, Kernel::Skip);
+        let plain = passed(&[], direction, Kernel::Skip);
+        assert!(plain.0 < longer.0, "{direction:?}");
+        for kernel in [Kernel::Skip, Kernel::EveryCycle] {
+            let (end, mut channels) = passed(&["link.retimer=63 cycles"], direction, kernel);
+            // What arrives is the same; what is sent arrives at the retimer first.
+            for way in ["h2d", "d2h"] {
+                let arrives = channels.remove(&format!("link.retimer.{way}"));
+                channels.insert(format!("link.{way}"), arrives.unwrap());
+            }
+            assert_eq!((end, &channels), (longer.0, &longer.1), "{direction:?} {kernel:?}");
+        }
+    }
 }

@@ -108,7 +108,8 @@ const RULES: &[Rule] = &[
         path: "link.replay_timer",
         broken: |m| {
             let link = &m.link;
-            let round_trip = 2 * link.flight.0 + link.ack_latency.0;
+            let one_way = link.flight.0 + link.retimer.map_or(0, |latency| latency.0);
+            let round_trip = 2 * one_way + link.ack_latency.0;
             (link.replay_timer.0 <= round_trip).then(|| {
                 let timer = link.replay_timer;
                 format!("{timer} end before an Ack can be back ({round_trip} cycles: two flights and the Ack latency)")

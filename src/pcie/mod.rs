@@ -22,6 +22,7 @@ pub mod ide;
 pub mod mark;
 pub mod packet;
 pub mod port;
+pub mod retimer;
 pub mod root_complex;
 pub mod spec;
 pub mod split;

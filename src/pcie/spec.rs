@@ -24,6 +24,9 @@ pub struct LinkSpec {
     pub read_tags: u32,
     /// From the last symbol leaving one MAC to the TLP standing checked in the other: PHY, wire, de-skew.
     pub flight: Cycles,
+    /// Latency of a retimer between the ports, each way; there is none if absent. Of two, the sum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retimer: Option<Cycles>,
     /// Longest time that a received TLP waits for its Ack.
     pub ack_latency: Cycles,
     /// TLPs that the replay buffer holds.

@@ -5,11 +5,12 @@ use crate::{
     config::MachineSpec,
     pcie::{
         packet::Tlp,
-        port::{Port, Ports, RootPorts, Side},
+        port::{Frame, Port, Ports, RootPorts, Side},
+        retimer::{self, Retimer},
     },
     sim::{In, Key, Netlist, Out, Rx, Tx},
     system::clocks::Clocks,
-    units::Femtos,
+    units::{Cycles, Femtos},
 };
 
 /// What a link connects.
@@ -72,6 +73,10 @@ pub fn ends(
     let (flight, window) = (clocks.mac.edge(spec.flight.0.max(1)), Port::window(spec, clocks.mac));
     let (h2d_tx, h2d_rx) = netlist.deferring_wire(format!("{}.h2d", paths.link), flight, window);
     let (d2h_tx, d2h_rx) = netlist.deferring_wire(format!("{}.d2h", paths.link), flight, window);
+    let ((h2d_tx, h2d_rx), (d2h_tx, d2h_rx)) = match spec.retimer {
+        Some(latency) => add_retimer(netlist, clocks, paths.link, latency, [(h2d_tx, h2d_rx), (d2h_tx, d2h_rx)]),
+        None => ((h2d_tx, h2d_rx), (d2h_tx, d2h_rx)),
+    };
     let (host_ports, host_ends) = host_side(netlist, machine, clocks, paths, (h2d_tx, d2h_rx));
     let (gpu_ports, gpu_ends) = gpu_side(netlist, machine, paths, (d2h_tx, h2d_rx));
     ([host_ports, gpu_ports], host_ends, gpu_ends)
@@ -98,12 +103,29 @@ pub fn add(
 
 type Wires<T> = (Tx<T>, Rx<T>);
 
+/// Puts a retimer behind the wires to the GPU and to the host; gives the ends that are left for the ports.
+fn add_retimer(
+    netlist: &mut Netlist,
+    clocks: &Clocks,
+    link: &str,
+    latency: Cycles,
+    [h2d, d2h]: [Wires<Frame>; 2],
+) -> (Wires<Frame>, Wires<Frame>) {
+    let path = format!("{link}.retimer");
+    let flight = clocks.mac.edge(latency.0);
+    let (h2d_out, h2d_in) = netlist.wire(format!("{path}.h2d"), flight);
+    let (d2h_out, d2h_in) = netlist.wire(format!("{path}.d2h"), flight);
+    let ports = retimer::Ports { h2d: (h2d.1, h2d_out), d2h: (d2h.1, d2h_out) };
+    netlist.add(path, clocks.mac, Retimer::new(latency, clocks.mac), ports);
+    ((h2d.0, h2d_in), (d2h.0, d2h_in))
+}
+
 fn host_side(
     netlist: &mut Netlist,
     machine: &MachineSpec,
     clocks: &Clocks,
     paths: &Paths<'_>,
-    (wire_out, wire_in): Wires<crate::pcie::port::Frame>,
+    (wire_out, wire_in): Wires<Frame>,
 ) -> (Ports, HostEnds) {
     let host = paths.host;
     // A read is taken at the first edge after it has come.
@@ -128,7 +150,7 @@ fn gpu_side(
     netlist: &mut Netlist,
     machine: &MachineSpec,
     paths: &Paths<'_>,
-    (wire_out, wire_in): Wires<crate::pcie::port::Frame>,
+    (wire_out, wire_in): Wires<Frame>,
 ) -> (Ports, GpuEnds) {
     let gpu = paths.gpu;
     let requests = paths.pces.iter().map(|pce| netlist.queue(format!("{pce}.requests"), PORT_DEPTH));
