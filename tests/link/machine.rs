@@ -103,6 +103,7 @@ pub fn link() -> LinkSpec {
         max_read_request: Bytes(512),
         read_completion_boundary: Bytes(64),
         read_tags: 768,
+        retimer: None,
         flight: Cycles(100),
         ack_latency: Cycles(42),
         replay_tlps: 256,
