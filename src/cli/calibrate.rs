@@ -73,15 +73,15 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Text for people, or one JSON object
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = CalibrateFormat::Text)]
+    format: CalibrateFormat,
 }
 
 /// The longest stage file.
 const LONGEST_STAGES: Bytes = Bytes(1 << 20);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum CalibrateFormat {
     /// Tables of parameters and points
     Text,
     /// stages[] with parameters[] and points[]
@@ -146,12 +146,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         if let Some(path) = &arguments.write {
             write(path, &calibration.config, &calibration.entries).map_err(unwritten)?;
         }
-        if arguments.format == Format::Text {
+        if arguments.format == CalibrateFormat::Text {
             output::print(&text::text(&outcome));
         }
         outcomes.push(outcome);
     }
-    if arguments.format == Format::Json {
+    if arguments.format == CalibrateFormat::Json {
         let outcome =
             Outcome { schema_version: SCHEMA_VERSION, machine: calibration.machine()?.name(), stages: outcomes };
         let json = serde_json::to_string_pretty(&outcome).map_err(|error| Failure::output(&error.into()))?;

@@ -55,12 +55,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=20))]
     what_if: u8,
     /// Tables for people, one JSON object, or a table for spreadsheets
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    format: CompareFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum CompareFormat {
     /// Tables by direction
     Text,
     /// designs[] with name, baseline and copies[]; described in docs/results.md
@@ -107,11 +107,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     print(arguments.format, comparison)
 }
 
-fn print(format: Format, comparison: Comparison) -> Result<(), Failure> {
+fn print(format: CompareFormat, comparison: Comparison) -> Result<(), Failure> {
     let printed = match format {
-        Format::Text => Ok(comparison::text(&comparison)),
-        Format::Csv => Ok(comparison::csv(&comparison)),
-        Format::Json => {
+        CompareFormat::Text => Ok(comparison::text(&comparison)),
+        CompareFormat::Csv => Ok(comparison::csv(&comparison)),
+        CompareFormat::Json => {
             let document = Document { schema_version: SCHEMA_VERSION, comparison };
             serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from)
         }

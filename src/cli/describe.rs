@@ -28,8 +28,8 @@ pub struct Describe {
     #[command(flatten)]
     machine: MachineArguments,
     /// How to print it.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = DescribeFormat::Text)]
+    format: DescribeFormat,
     /// Shows the machine's units and channels instead: unit by unit with its clock, channel by channel with its ends, its depth or least flight time, and its
     /// items.
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "format")]
@@ -47,7 +47,7 @@ enum NetlistFormat {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
+enum DescribeFormat {
     /// A table by unit of the machine.
     Text,
     /// Fields name, summary, digest, layers, designs, counts, switches, parameters, fixed; cost and `message_risk` as compare has them.
@@ -64,9 +64,9 @@ impl Describe {
             return Ok(());
         }
         let text = match self.format {
-            Format::Text => text(&resolved),
-            Format::Json => format!("{:#}\n", to_json(&resolved)),
-            Format::Toml => resolved.to_toml()?,
+            DescribeFormat::Text => text(&resolved),
+            DescribeFormat::Json => format!("{:#}\n", to_json(&resolved)),
+            DescribeFormat::Toml => resolved.to_toml()?,
         };
         output::print(&text);
         Ok(())

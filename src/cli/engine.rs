@@ -54,15 +54,15 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=4096))]
     trace_blocks: u64,
     /// How to print it.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = EngineFormat::Text)]
+    format: EngineFormat,
 }
 
 /// A message of 1 GiB; GCM itself ends at 2^32 - 2 blocks.
 const MOST_BLOCKS: u64 = 1 << 26;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum EngineFormat {
     /// For people.
     Text,
     /// For programs.
@@ -109,8 +109,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some(first) = outcome.messages.first() else { return Ok(()) };
     let mut out = Standard;
     let written = match arguments.format {
-        Format::Text => text(&mut out, arguments, &spec, &outcome),
-        Format::Json => {
+        EngineFormat::Text => text(&mut out, arguments, &spec, &outcome),
+        EngineFormat::Json => {
             let document = Document {
                 config: &arguments.config,
                 key_bits: spec.key_bits,

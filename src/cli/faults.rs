@@ -57,12 +57,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Tables for people, one JSON object, or a table for spreadsheets with a row for each set
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = FaultsFormat::Text)]
+    format: FaultsFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum FaultsFormat {
     /// Who caught how many sets, and the findings
     Text,
     /// sets[]; described in docs/results.md
@@ -118,13 +118,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-fn print(format: Format, document: Document) -> Result<(), Failure> {
+fn print(format: FaultsFormat, document: Document) -> Result<(), Failure> {
     let printed = match format {
-        Format::Text => {
+        FaultsFormat::Text => {
             Ok(format!("{}: {}", document.machine, fault_sets::text(&document.campaign, &document.command)))
         }
-        Format::Csv => fault_sets::csv(&document.campaign).map_err(io::Error::other),
-        Format::Json => serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from),
+        FaultsFormat::Csv => fault_sets::csv(&document.campaign).map_err(io::Error::other),
+        FaultsFormat::Json => serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from),
     };
     printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
 }

@@ -25,12 +25,12 @@ pub struct List {
     #[arg(long, value_name = "DESIGN", requires = "faults")]
     design: Vec<String>,
     /// How to print it.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+    format: ListFormat,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
+enum ListFormat {
     /// A line each: name, kind, summary.
     Text,
     /// An array of objects with fields name, kind, summary.
@@ -51,8 +51,8 @@ impl List {
             None => configurations(),
         };
         let text = match self.format {
-            Format::Text => text(&rows),
-            Format::Json => format!("{:#}\n", to_json(&rows)),
+            ListFormat::Text => text(&rows),
+            ListFormat::Json => format!("{:#}\n", to_json(&rows)),
         };
         output::print(&text);
         Ok(())

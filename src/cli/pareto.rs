@@ -29,12 +29,12 @@ pub struct Arguments {
     #[arg(long, value_name = "COLUMN")]
     max: Vec<String>,
     /// How to print it.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ParetoFormat::Text)]
+    format: ParetoFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ParetoFormat {
     /// Axes and objectives, for people.
     Text,
     /// All columns, an object per point.
@@ -61,19 +61,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         error => Failure::Usage(miette!("{error}")),
     })?;
     let shown: Vec<usize> = match arguments.format {
-        Format::Text => {
+        ParetoFormat::Text => {
             let wanted = record.axes.iter().chain(&min).chain(&max);
             let mut columns: Vec<usize> = wanted.filter_map(|name| table.column(name)).collect();
             let mut seen = std::collections::HashSet::new();
             columns.retain(|column| seen.insert(*column));
             columns
         }
-        Format::Json | Format::Csv => (0..table.columns.len()).collect(),
+        ParetoFormat::Json | ParetoFormat::Csv => (0..table.columns.len()).collect(),
     };
     let text = match arguments.format {
-        Format::Text => text(&table, &front, &shown),
-        Format::Json => format!("{:#}\n", json(&table, &front, &min, &max)),
-        Format::Csv => {
+        ParetoFormat::Text => text(&table, &front, &shown),
+        ParetoFormat::Json => format!("{:#}\n", json(&table, &front, &min, &max)),
+        ParetoFormat::Csv => {
             let rows = front.rows.iter().map(|row| table.rows[*row].clone()).collect();
             String::from_utf8_lossy(&Table { columns: table.columns.clone(), rows }.csv()?).into_owned()
         }

@@ -2,7 +2,7 @@
 
 use super::{
     Failure,
-    run::{Expected, Format, Interruption, Job},
+    run::{Expected, RunFormat, Interruption, Job},
 };
 use crate::{
     files::read_text,
@@ -34,8 +34,8 @@ pub struct Arguments {
     #[arg(value_name = "MANIFEST")]
     manifest: PathBuf,
     /// Text for people, or one JSON object
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    format: RunFormat,
 }
 
 /// Runs the verb.

@@ -62,8 +62,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Tables for people, one JSON object, or a table for spreadsheets
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = RiskFormat::Text)]
+    format: RiskFormat,
 }
 
 /// Reads the name of a policy.
@@ -76,7 +76,7 @@ fn policy() -> impl TypedValueParser<Value = Release> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum RiskFormat {
     /// A row for each policy
     Text,
     /// policies[] with failures[]; described in docs/results.md
@@ -103,9 +103,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let answer = failures(&question, threads, &observer).map_err(failed)?;
     let printed = match arguments.format {
-        Format::Text => Ok(failed_tags::text(&answer)),
-        Format::Csv => Ok(failed_tags::csv(&answer)),
-        Format::Json => serde_json::to_string_pretty(&Document { schema_version: SCHEMA_VERSION, answer })
+        RiskFormat::Text => Ok(failed_tags::text(&answer)),
+        RiskFormat::Csv => Ok(failed_tags::csv(&answer)),
+        RiskFormat::Json => serde_json::to_string_pretty(&Document { schema_version: SCHEMA_VERSION, answer })
             .map(|json| json + "\n")
             .map_err(io::Error::from),
     };

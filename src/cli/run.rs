@@ -100,8 +100,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=20))]
     what_if: Option<u8>,
     /// Text for people, or one JSON object
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    format: RunFormat,
     /// Write what `sealsim rerun` needs to repeat this run to this file
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
@@ -129,7 +129,7 @@ enum KernelArgument {
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+pub(super) enum RunFormat {
     Text,
     Json,
 }

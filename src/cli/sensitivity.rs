@@ -51,12 +51,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// How to print it.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = SensitivityFormat::Text)]
+    format: SensitivityFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum SensitivityFormat {
     /// A tornado, for people.
     Text,
     /// Everything.
@@ -97,8 +97,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     let mut out = Output;
     let written = match arguments.format {
-        Format::Text => out.write_all(text(&answer, arguments.top).as_bytes()),
-        Format::Json => {
+        SensitivityFormat::Text => out.write_all(text(&answer, arguments.top).as_bytes()),
+        SensitivityFormat::Json => {
             serde_json::to_writer_pretty(&mut out, &answer).map_err(io::Error::from).and_then(|()| writeln!(out))
         }
     };

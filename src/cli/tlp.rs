@@ -94,8 +94,8 @@ struct Decode {
     #[arg(long, conflicts_with_all = ["wire", "dllp"])]
     header_log: bool,
     /// Text for people, or one JSON object per frame and line
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = TlpFormat::Text)]
+    format: TlpFormat,
 }
 
 /// Print the bytes of TLPs and DLLPs given as JSON on standard input.
@@ -136,7 +136,7 @@ enum Generation {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum TlpFormat {
     Text,
     Json,
 }
@@ -179,15 +179,15 @@ fn run_decode(arguments: &Decode) -> Result<(), Failure> {
     }
 }
 
-fn print_items(items: &[Item], format: Format) -> io::Result<()> {
+fn print_items(items: &[Item], format: TlpFormat) -> io::Result<()> {
     let mut out = io::BufWriter::new(super::output::Output);
     for (index, item) in items.iter().enumerate() {
         match format {
-            Format::Json => {
+            TlpFormat::Json => {
                 serde_json::to_writer(&mut out, &document::Document::from(item))?;
                 writeln!(out)?;
             }
-            Format::Text => {
+            TlpFormat::Text => {
                 if index > 0 {
                     writeln!(out)?;
                 }

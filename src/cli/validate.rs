@@ -82,12 +82,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Text for people, or one JSON object
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ValidateFormat::Text)]
+    format: ValidateFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ValidateFormat {
     /// Errors and curves
     Text,
     /// datasets[] with name, kind, points, errors and values[]; described in docs/validation.md
@@ -133,11 +133,11 @@ impl Arguments {
             plot(folder, &panels.concat())?;
         }
         let printed = match self.format {
-            Format::Json => {
+            ValidateFormat::Json => {
                 let outcome = Outcome { schema_version: SCHEMA_VERSION, datasets: scores, predicted_by: origins };
                 serde_json::to_string_pretty(&outcome).map(|json| json + "\n").map_err(io::Error::from)
             }
-            Format::Text => Ok(text::origins(&origins) + &text::text(&scores, &panels)),
+            ValidateFormat::Text => Ok(text::origins(&origins) + &text::text(&scores, &panels)),
         };
         printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
     }

@@ -51,12 +51,12 @@ struct Vectors {
     #[arg(long, value_name = "CONFIG")]
     engine: Option<PathBuf>,
     /// How the counts are printed.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
+    format: VerifyFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum VerifyFormat {
     /// For people.
     Text,
     /// For programs.
@@ -211,9 +211,9 @@ fn pass(path: &Path, cases: &[Case], subject: &mut dyn Subject, progress: &Progr
     FileOutcome { path: path.display().to_string(), passed, failed, skipped, failures, skips }
 }
 
-fn print(outcome: &Outcome, format: Format) -> io::Result<()> {
+fn print(outcome: &Outcome, format: VerifyFormat) -> io::Result<()> {
     let mut out = Output;
-    if format == Format::Json {
+    if format == VerifyFormat::Json {
         serde_json::to_writer_pretty(&mut out, outcome)?;
         return writeln!(out);
     }

@@ -1,6 +1,6 @@
 //! `sealsim engine` with an engine of another AEAD than AES-GCM.
 
-use super::{Arguments, Failure, Format, Standard, metrics};
+use super::{Arguments, Failure, EngineFormat, Standard, metrics};
 use crate::aead::alone::{AloneError, MessageOutcome, Outcome, run as run_alone};
 use crate::aead::spec::AeadSpec;
 use crate::config::{Role, Shipped};
@@ -42,8 +42,8 @@ pub(super) fn run(arguments: &Arguments, mut spec: AeadSpec, bench: &Bench) -> R
     let Some(first) = outcome.messages.first() else { return Ok(()) };
     let mut out = Standard;
     let written = match arguments.format {
-        Format::Text => text(&mut out, arguments, &outcome),
-        Format::Json => {
+        EngineFormat::Text => text(&mut out, arguments, &outcome),
+        EngineFormat::Json => {
             let document = Document {
                 config: &arguments.config,
                 scheme: outcome.scheme,

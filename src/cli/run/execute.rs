@@ -1,6 +1,6 @@
 //! A run from its inputs to what is printed and written.
 
-use super::{Format, Interruption, progress::Progress};
+use super::{RunFormat, Interruption, progress::Progress};
 use crate::{
     cli::{Failure, output},
     config::Resolved,
@@ -28,7 +28,7 @@ pub(in crate::cli) struct Job {
     pub digest: bool,
     /// Where the manifest goes.
     pub manifest: Option<PathBuf>,
-    pub format: Format,
+    pub format: RunFormat,
     /// What a repeated run is held against.
     pub expected: Option<Expected>,
     /// Whether a fault that does not strike is a failure.
@@ -130,8 +130,8 @@ impl Job {
 
     fn print(&self, json: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
         let printed = match self.format {
-            Format::Json => serde_json::to_string_pretty(json).map(|json| json + "\n").map_err(io::Error::from),
-            Format::Text => Ok(text()),
+            RunFormat::Json => serde_json::to_string_pretty(json).map(|json| json + "\n").map_err(io::Error::from),
+            RunFormat::Text => Ok(text()),
         };
         printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
     }
@@ -147,7 +147,7 @@ impl Job {
             RunError::Payload(_) => return Failure::InputOutput(miette!("{error}")),
             RunError::Simulation(error) => error,
         };
-        if self.format == Format::Json {
+        if self.format == RunFormat::Json {
             let report = FailureReport::simulation(&self.resolved.digest, &simulation);
             if let Err(failure) = self.print(&report, String::new) {
                 return failure;
