@@ -1,4 +1,4 @@
-//! The bytes and the clockwork of the AES-GCM engine, against another implementation in the same run.
+//! The bytes and the timing of the AES-GCM engine, against another implementation in the same run.
 
 use aes_gcm::{AeadInOut, Aes256Gcm, KeyInit};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -32,7 +32,7 @@ fn bytes(c: &mut Criterion) {
     }
 }
 
-fn clockwork(c: &mut Criterion) {
+fn timing(c: &mut Criterion) {
     const BURSTS: u64 = 4096;
     let mut group = c.benchmark_group("accept 256 B");
     group.throughput(Throughput::Elements(BURSTS));
@@ -61,5 +61,5 @@ fn clockwork(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, bytes, clockwork);
+criterion_group!(benches, bytes, timing);
 criterion_main!(benches);

@@ -6,7 +6,7 @@ use common::{Delivered, Pattern, QUICK, copy, request, run};
 use sealsim::{
     config::{Layers, MachineSpec},
     gcm::message::Direction as Way,
-    gpu::sm::clockwork::Clockwork,
+    gpu::sm::timing::KernelTiming,
     sim::{Control, FaultKind, Injection, Kernel, Order},
     system::{self, DataMode, Direction, Memory, Outcome},
 };
@@ -97,13 +97,13 @@ fn a_wrong_tag_or_text_is_not_delivered() {
 }
 
 #[test]
-fn each_message_takes_the_sms_for_the_time_that_the_clockwork_shows() {
+fn each_message_takes_the_sms_for_the_time_that_the_timing_model_shows() {
     for (direction, way) in [(Direction::H2d, Way::Open), (Direction::D2h, Way::Seal)] {
         for bytes in [4096, 100_000, 1 << 20] {
             let machine = machine(&["sm"], &[]);
-            let mut clockwork = Clockwork::new(machine.sm.as_ref().unwrap(), 256).unwrap();
+            let mut timing = KernelTiming::new(machine.sm.as_ref().unwrap(), 256).unwrap();
             let outcome = moved(&machine, direction, bytes);
-            assert_eq!(busy(&outcome), clockwork.span(bytes, way).total, "{direction:?} {bytes}");
+            assert_eq!(busy(&outcome), timing.span(bytes, way).total, "{direction:?} {bytes}");
         }
     }
 }

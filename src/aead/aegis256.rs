@@ -85,7 +85,7 @@ impl Aegis256Spec {
     }
 }
 
-/// The clockwork.
+/// The timing.
 #[derive(Debug, Clone)]
 pub struct Timing {
     width: u64,

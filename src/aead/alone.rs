@@ -9,15 +9,15 @@
 //! The metrics are those of [an AES-GCM engine](crate::gcm::alone). Where the tag stands before the last output, as that of AES-GCM-SIV to seal, the
 //! tail is none. Messages follow each other: the next starts when text and tag of the one before are out.
 //!
-//! Cycles come from the scheme's clockwork, bytes from [`bytes`](super::bytes). The engine of AEGIS-256 is clocked register by register as well, and the run
+//! Cycles come from the scheme's timing, bytes from [`bytes`](super::bytes). The engine of AEGIS-256 is clocked register by register as well, and the run
 //! fails if its bytes or its cycles differ from either.
 
 use super::aegis256::{self, datapath};
 use super::bytes::{BytesError, Key, Scheme};
-use super::clockwork::Engine;
 use super::flow::Dates;
 use super::scheme::Scheme as _;
 use super::spec::AeadSpec;
+use super::timing::Engine;
 use crate::gcm::bench::{Bench, Drawn, MessageOutcome as Common, Stages, Wrong};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::SpecError;
@@ -42,7 +42,7 @@ pub enum AloneError {
         /// The room.
         buffer: Bytes,
     },
-    /// The engine's registers gave another output, tag or timing than crate or clockwork.
+    /// The engine's registers gave another output, tag or timing than crate or timing.
     #[error(transparent)]
     Wrong(#[from] Wrong),
 }
@@ -129,7 +129,7 @@ struct Inputs<'a> {
     text: &'a [u8],
 }
 
-/// Clocks the registers of AEGIS-256 through a message and holds them against crate and clockwork. Says what is wrong.
+/// Clocks the registers of AEGIS-256 through a message and holds them against crate and timing. Says what is wrong.
 fn clocked(
     spec: &aegis256::Aegis256Spec,
     inputs: &Inputs<'_>,

@@ -23,7 +23,7 @@
 
 use super::flow::{Dates, Flow, Hashing, Lanes, Passage, Passing, absorb};
 use super::scheme::{Burst, Scheme};
-use crate::gcm::ghash::{Cadence, Recurrence};
+use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::{AesSpec, Closing, GhashSpec, LONGEST, MultiplierSpec, SpecError, within};
 use crate::gcm::structure::Structure;
@@ -131,7 +131,7 @@ impl ChaCha20Poly1305Spec {
     }
 }
 
-/// The clockwork.
+/// The timing.
 #[derive(Debug, Clone)]
 pub struct Timing {
     compare: u64,
@@ -139,7 +139,7 @@ pub struct Timing {
     ports: u64,
     depth: u64,
     lanes: Lanes,
-    poly1305: Recurrence,
+    poly1305: TimingModel,
     /// When the message started.
     start: u64,
     text: Passing,
@@ -161,7 +161,7 @@ impl Timing {
             ports,
             depth,
             lanes: Lanes::new(&spec.chacha.lanes(), ROUNDS),
-            poly1305: Recurrence::of_family(&spec.poly1305.unit()),
+            poly1305: TimingModel::of_family(&spec.poly1305.unit()),
             start: 0,
             text: Passing::new(flow, 0),
             aad: Passage::default(),

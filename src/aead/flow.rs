@@ -15,9 +15,9 @@
 //! | output | one cycle after a block is taken |
 //! | authenticator | sees the text at its ports in the cycle in which it is taken, or from the output register a cycle later or when it can; the register holds `ports` blocks, and text waits while it is full |
 //!
-//! The rules are those of [the clockwork of AES-GCM](crate::gcm::timing), for keystream blocks of any length.
+//! The rules are those of [the timing of AES-GCM](crate::gcm::timing), for keystream blocks of any length.
 
-use crate::gcm::ghash::{Cadence, Recurrence};
+use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::spec::AesSpec;
 use crate::gcm::timing::{Limit, keystream::Looped};
 use std::collections::VecDeque;
@@ -130,7 +130,7 @@ impl Passing {
     }
 
     /// Takes the next block, which is there from cycle `visible` on, with keystream that may be begun in cycle `keyed`, or with none.
-    pub fn take(&mut self, visible: u64, keystream: Option<(&mut Lanes, u64)>, hash: &mut Recurrence) -> Taken {
+    pub fn take(&mut self, visible: u64, keystream: Option<(&mut Lanes, u64)>, hash: &mut TimingModel) -> Taken {
         let Flow { ports, unit, depth, hashing } = self.flow;
         let block = self.blocks;
         self.blocks += 1;
@@ -168,7 +168,7 @@ impl Passing {
 }
 
 /// Enters blocks that are all there. Gives the cycles of the first and the last one.
-pub fn absorb(hash: &mut Recurrence, blocks: u64) -> Passage {
+pub fn absorb(hash: &mut TimingModel, blocks: u64) -> Passage {
     let mut passage = Passage::default();
     let mut left = blocks;
     while left > 0 {

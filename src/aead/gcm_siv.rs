@@ -27,7 +27,7 @@
 
 use super::flow::{Dates, Flow, Hashing, Lanes, Passage, Passing, absorb};
 use super::scheme::{Burst, Scheme};
-use crate::gcm::ghash::{Cadence, Recurrence};
+use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::{AesSpec, GhashSpec, LONGEST, SpecError, within};
 use crate::units::{Bytes, Cycles};
@@ -79,7 +79,7 @@ impl GcmSivSpec {
     }
 }
 
-/// The clockwork.
+/// The timing.
 #[derive(Debug, Clone)]
 pub struct Timing {
     key_setup: u64,
@@ -88,7 +88,7 @@ pub struct Timing {
     /// How text passes where nothing sees it.
     flow: Flow,
     lanes: Lanes,
-    polyval: Recurrence,
+    polyval: TimingModel,
     /// When the message's key is expanded and, to open, its tag is there as well.
     keyed: u64,
     direction: Direction,
@@ -118,7 +118,7 @@ impl Timing {
             derivation: spec.derivation_blocks(),
             flow,
             lanes: Lanes::new(&spec.aes, rounds),
-            polyval: Recurrence::of_family(&spec.polyval),
+            polyval: TimingModel::of_family(&spec.polyval),
             keyed: 0,
             direction: Direction::Open,
             aad: Passage::default(),

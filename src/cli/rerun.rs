@@ -2,7 +2,7 @@
 
 use super::{
     Failure,
-    run::{Expected, RunFormat, Interruption, Job},
+    run::{Expected, Interruption, Job, RunFormat},
 };
 use crate::{
     files::read_text,

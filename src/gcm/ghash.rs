@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Every family has two forms in its file: `Unit`, the registers with their values, clocked cycle by cycle, and
-//! `Recurrence`, the cycles alone. Conventions that all share:
+//! `TimingModel`, the cycles alone. Conventions that all share:
 //!
 //! - A value *stands* in cycle t when its register shows it in t; it may be used in t. What is issued to a multiplier in
 //!   t stands in t + L, where L is the multiplier's latency.
@@ -58,7 +58,7 @@ pub trait Datapath {
     fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128));
 }
 
-/// What [`Cadence::pass`] takes.
+/// What [`GhashTiming::pass`] takes.
 #[derive(Debug, Clone, Copy)]
 pub enum Taken<'a> {
     /// So many blocks in one cycle.
@@ -106,7 +106,7 @@ impl Taken<'_> {
 /// The cycles of a unit without its values.
 ///
 /// Times never go back: each call's cycle is at least that of the call before.
-pub trait Cadence {
+pub trait GhashTiming {
     /// Cycles from H to all powers.
     fn power_setup(&self) -> u64;
     /// A message of `blocks` blocks begins in cycle `at`, in which the message before it is known.
@@ -117,7 +117,7 @@ pub trait Cadence {
     fn next(&self, at: u64) -> u64 {
         at.max(self.earliest())
     }
-    /// Blocks, of the next `want`, that may enter in cycle `at`, which [`Cadence::next`] gave: one at least.
+    /// Blocks, of the next `want`, that may enter in cycle `at`, which [`GhashTiming::next`] gave: one at least.
     fn room(&self, at: u64, want: u64) -> u64;
     /// The next `count` blocks enter in cycle `at`; no more than there is room for.
     fn enter(&mut self, at: u64, count: u64);
@@ -145,7 +145,7 @@ pub trait Cadence {
         (row, waited)
     }
 
-    /// The next row of [`Cadence::pass`]: what one cycle takes of `left` blocks.
+    /// The next row of [`GhashTiming::pass`]: what one cycle takes of `left` blocks.
     #[inline]
     fn pass_row(
         &mut self,
@@ -171,7 +171,7 @@ pub trait Cadence {
     }
 }
 
-/// The families: each is a file with a `Unit` and a `Recurrence`, and is named here once.
+/// The families: each is a file with a `Unit` and a `TimingModel`, and is named here once.
 macro_rules! families {
     ($($family:ident: $module:ident),* $(,)?) => {
         /// The datapath of any family.
@@ -192,12 +192,12 @@ macro_rules! families {
             }
         }
 
-        /// The recurrence of any family, or of a unit of any that never makes a block wait.
+        /// The timing of any family, or of a unit of any that never makes a block wait.
         #[derive(Debug, Clone)]
         #[allow(missing_docs)]
-        pub enum Recurrence { $($family($module::Recurrence)),*, Unhindered(unhindered::Recurrence) }
+        pub enum TimingModel { $($family($module::TimingModel)),*, Unhindered(unhindered::TimingModel) }
 
-        impl Cadence for Recurrence {
+        impl GhashTiming for TimingModel {
             #[inline]
             fn power_setup(&self) -> u64 { match self { $(Self::$family(unit) => unit.power_setup()),*, Self::Unhindered(unit) => unit.power_setup() } }
             #[inline]
@@ -274,38 +274,38 @@ impl Unit {
     }
 }
 
-impl Recurrence {
-    /// The recurrence of a specification, at rest; of one that hashes several messages at a time, one of its units'. The specification has been checked.
+impl TimingModel {
+    /// The timing of a specification, at rest; of one that hashes several messages at a time, one of its units'. The specification has been checked.
     #[must_use]
     pub fn new(spec: &GhashSpec) -> Self {
         let own = Self::of_family(spec);
-        unhindered::Recurrence::new(spec, own.power_setup()).map_or(own, Self::Unhindered)
+        unhindered::TimingModel::new(spec, own.power_setup()).map_or(own, Self::Unhindered)
     }
 
-    /// The family's own recurrence, whether or not it ever makes a block wait.
+    /// The family's own timing, whether or not it ever makes a block wait.
     #[must_use]
     pub fn of_family(spec: &GhashSpec) -> Self {
         match spec {
             GhashSpec::Serial { multiplier, first_block } => {
-                Self::Serial(serial::Recurrence::new(multiplier, first_block.unwrap_or_default().0))
+                Self::Serial(serial::TimingModel::new(multiplier, first_block.unwrap_or_default().0))
             }
             GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
-                Self::Interleaved(interleaved::Recurrence::new(*ways, *multipliers, *closing, multiplier))
+                Self::Interleaved(interleaved::TimingModel::new(*ways, *multipliers, *closing, multiplier))
             }
             GhashSpec::Aggregated { width, groups, multiplier } => {
-                Self::Aggregated(aggregated::Recurrence::new(*width, *groups, multiplier))
+                Self::Aggregated(aggregated::TimingModel::new(*width, *groups, multiplier))
             }
             GhashSpec::Folded { powers, fold, multiplier } => {
-                Self::Folded(folded::Recurrence::new(*powers, fold.0, multiplier))
+                Self::Folded(folded::TimingModel::new(*powers, fold.0, multiplier))
             }
             GhashSpec::Segmented { units, segment, ports, buffer, unit } => {
-                Self::Segmented(segmented::Recurrence::new(*units, *segment, *ports, *buffer, unit))
+                Self::Segmented(segmented::TimingModel::new(*units, *segment, *ports, *buffer, unit))
             }
             GhashSpec::MessageParallel { ports, buffer, unit, .. } => {
-                Self::SubChains(message_parallel::recurrence(*ports, *buffer, unit))
+                Self::SubChains(message_parallel::timing(*ports, *buffer, unit))
             }
             GhashSpec::SubChains { chains, chunk, ports, buffer, unit } => {
-                Self::SubChains(sub_chains::Recurrence::new(*chains, chunk.0 / 16, *ports, *buffer, unit))
+                Self::SubChains(sub_chains::TimingModel::new(*chains, chunk.0 / 16, *ports, *buffer, unit))
             }
         }
     }

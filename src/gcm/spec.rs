@@ -245,7 +245,7 @@ pub enum SpecError {
         /// The other, and why.
         excludes: &'static str,
     },
-    /// A clockwork exists for free-running engines only.
+    /// A timing exists for free-running engines only.
     #[error("an engine with a `control` of its own stands alone: a machine's engine makes its keystream ahead")]
     Controlled,
 }

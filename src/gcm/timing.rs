@@ -29,7 +29,7 @@ pub(crate) mod keystream;
 #[cfg(test)]
 mod tests;
 
-use super::ghash::{Cadence, Recurrence, Taken};
+use super::ghash::{GhashTiming, Taken, TimingModel};
 use super::message::{Direction, Shape};
 use super::spec::{EngineSpec, SpecError};
 use keystream::Keystream;
@@ -75,7 +75,7 @@ pub struct Waits {
     pub ghash: u64,
 }
 
-/// An engine's clockwork. Its state is plain data; nothing is allocated after [`Timing::new`].
+/// An engine's timing. Its state is plain data; nothing is allocated after [`Timing::new`].
 #[derive(Debug, Clone)]
 pub struct Timing {
     ports: u64,
@@ -83,9 +83,9 @@ pub struct Timing {
     compare: u64,
     keystream: Keystream,
     /// The unit that works on the message.
-    ghash: Recurrence,
+    ghash: TimingModel,
     /// The others, and when each is free.
-    others: Box<[(u64, Recurrence)]>,
+    others: Box<[(u64, TimingModel)]>,
     /// By text block that was sealed, modulo the ring's length: the cycle in which it entered GHASH.
     hashed: Box<[u64]>,
     /// Text blocks sealed since the engine was built.
@@ -129,8 +129,8 @@ impl Timing {
             key_setup: spec.key_setup.0,
             compare: spec.compare.0,
             keystream: Keystream::new(&spec.aes, rounds, spec.ghash.tags()),
-            ghash: Recurrence::new(&spec.ghash),
-            others: vec![(0, Recurrence::new(&spec.ghash)); spec.ghash.messages() as usize - 1].into(),
+            ghash: TimingModel::new(&spec.ghash),
+            others: vec![(0, TimingModel::new(&spec.ghash)); spec.ghash.messages() as usize - 1].into(),
             hashed: vec![0; ports.next_power_of_two() as usize].into(),
             sealed: 0,
             taken: 0,
@@ -265,7 +265,7 @@ impl Timing {
     #[inline]
     fn take_burst(&mut self, blocks: u64) -> bool {
         let free = self.ports_free();
-        let Recurrence::Unhindered(hash) = &mut self.ghash else { return false };
+        let TimingModel::Unhindered(hash) = &mut self.ghash else { return false };
         let used = if self.row.0 == free { self.row.1 } else { 0 };
         // The cycle in which the first row goes to GHASH, where nothing but this row may have entered.
         let hashed = free + u64::from(self.direction == Direction::Seal);

@@ -21,7 +21,7 @@ pub struct CopyPush {
 }
 
 impl Item for CopyPush {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         u64::from(self.number) << 1 | u64::from(self.methods.is_some())
     }
 }
@@ -57,7 +57,7 @@ pub struct ComputePush {
 }
 
 impl Item for ComputePush {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         let what = match self.work {
             Computation::Kernel { duration } => duration.0.rotate_left(20),
             Computation::Copy { source, bytes, .. } => source ^ bytes.rotate_left(20) ^ 1 << 63,
@@ -74,7 +74,7 @@ pub struct Retired {
 }
 
 impl Item for Retired {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         u64::from(self.push)
     }
 }
@@ -222,7 +222,7 @@ pub enum PceWork {
 }
 
 impl Item for PceWork {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         match self {
             Self::Transfer(job) => job.id ^ job.source.rotate_left(24) ^ job.bytes << 1,
             Self::Release { address, value, .. } => address.rotate_left(9) ^ *value | 1 << 63,
@@ -258,7 +258,7 @@ pub enum Done {
 }
 
 impl Item for Done {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         match *self {
             Self::Transfer { job, ok } => job << 1 | u64::from(ok),
             Self::Share { job, .. } => 1 << 62 | job << 1,
@@ -283,7 +283,7 @@ pub struct TagReport {
 impl Item for TagReport {
     const FAULTS: &'static [FaultKind] = &[FaultKind::Flip, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         u64::from(self.part) << 56 ^ self.job << 2 | u64::from(self.computed) << 1 | u64::from(self.tag.is_some())
     }
 
@@ -302,7 +302,7 @@ pub struct TagEntry {
 }
 
 impl Item for TagEntry {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.job ^ u64::from(self.parts - 1) << 56
     }
 }
@@ -317,7 +317,7 @@ pub struct Verdict {
 }
 
 impl Item for Verdict {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.job << 1 | u64::from(self.ok)
     }
 }
@@ -344,7 +344,7 @@ pub struct MemoryWrite {
 }
 
 impl Item for MemoryWrite {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.job << 20 ^ u64::from(self.bytes) ^ u64::from(self.last) << 63
     }
 }
@@ -377,7 +377,7 @@ impl SmJob {
 }
 
 impl Item for SmJob {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.id ^ self.source.rotate_left(24) ^ self.bytes << 1 ^ u64::from(self.kind == JobKind::Seal) << 63
     }
 }
@@ -394,7 +394,7 @@ pub struct Staged {
 }
 
 impl Item for Staged {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.job << 1 ^ u64::from(self.kind == JobKind::Seal) ^ self.bytes.rotate_left(24)
     }
 }
@@ -413,7 +413,7 @@ pub struct Sealed {
 }
 
 impl Item for Sealed {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.job << 1 | u64::from(self.whole)
     }
 }
@@ -447,7 +447,7 @@ pub enum EngineRequest {
 }
 
 impl Item for EngineRequest {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         match *self {
             Self::Message { job, bytes, direction } => {
                 1 << 63 | u64::from(direction == Direction::Seal) << 62 | job ^ bytes.rotate_left(20)
@@ -470,7 +470,7 @@ pub struct EngineReply {
 }
 
 impl Item for EngineReply {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.job ^ self.offset.map_or(1 << 63, |offset| offset.rotate_left(20)) ^ u64::from(self.tag.is_some()) << 62
     }
 }
@@ -485,7 +485,7 @@ pub struct MemoryRead {
 }
 
 impl Item for MemoryRead {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.address ^ u64::from(self.bytes) << 44
     }
 }
@@ -502,7 +502,7 @@ pub struct MemoryData {
 }
 
 impl Item for MemoryData {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.address ^ u64::from(self.bytes) << 44
     }
 }
@@ -515,7 +515,7 @@ pub struct Landed {
 }
 
 impl Item for Landed {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.job
     }
 }

@@ -138,7 +138,7 @@ pub struct CipherDone {
 impl Item for CipherJob {
     const FAULTS: &'static [FaultKind] = &[];
 
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         let kind = self.kind as u64;
         self.id ^ self.bytes << 24 ^ u64::from(self.slot.0) << 40 ^ kind << 62 ^ (kind >> 2) << 60
     }
@@ -147,7 +147,7 @@ impl Item for CipherJob {
 impl Item for CipherDone {
     const FAULTS: &'static [FaultKind] = &[];
 
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.id << 1 | u64::from(self.ok)
     }
 }

@@ -325,7 +325,7 @@ impl Item for Tlp {
     const FAULTS: &'static [FaultKind] = &[FaultKind::Flip, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
     #[inline(always)]
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         let Self { kind, tag, address, bytes, .. } = *self;
         address ^ u64::from(bytes) << 40 ^ u64::from(tag) << 52 ^ (kind as u64) << 62
     }
@@ -335,9 +335,9 @@ impl Item for Tlp {
         if self.payload_dw() > 0 {
             return self.payload.flip(seed, self.address);
         }
-        let before = self.word();
+        let before = self.event_key();
         self.address ^= 1 << (6 + seed % 6);
-        Some(Flip::of_header(before, self.word()))
+        Some(Flip::of_header(before, self.event_key()))
     }
 }
 

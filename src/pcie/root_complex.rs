@@ -53,7 +53,7 @@ pub struct Notice {
 }
 
 impl Item for Notice {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         self.address.rotate_left(20) ^ self.value
     }
 }

@@ -1,7 +1,7 @@
 //! What seals and opens on a path: AES-GCM, or another AEAD. The units of a machine know it by this face alone.
 //!
 //! ```text
-//!    SealingSpec --> Clockwork   cycles of the copy engine's engine
+//!    SealingSpec --> EngineTiming   cycles of the copy engine's engine
 //!                --> Format      what a message carries: tags, nonce
 //!    Format, key --> Key         a whole message at once, as software does it
 //!                --> Message     a message in pieces, as an engine does it
@@ -9,7 +9,7 @@
 //!
 //! | | AES-GCM | another AEAD |
 //! | --- | --- | --- |
-//! | cycles | [`gcm::timing`](crate::gcm::timing) | [`aead::clockwork`](crate::aead::clockwork) |
+//! | cycles | [`gcm::timing`](crate::gcm::timing) | [`aead::timing`](crate::aead::timing) |
 //! | bytes on the CPU | [`gcm::bulk`](crate::gcm::bulk) | [`aead::bytes`](crate::aead::bytes) |
 //! | bytes in the engine | the same | [`aead::stream`](crate::aead::stream) |
 //! | tags | 16 bytes, or as many for each chain | 16 bytes; AEGIS also 32 |
@@ -18,13 +18,13 @@
 //! | to open | text | the same; AES-GCM-SIV needs the tag before it |
 //! | messages in parts | yes | no: neither state nor tag is a sum of parts' |
 
-pub mod clockwork;
 pub mod key;
 pub mod message;
+pub mod timing;
 
-pub use clockwork::Clockwork;
 pub use key::Key;
 pub use message::Message;
+pub use timing::EngineTiming;
 
 use crate::aead::{bytes, spec::AeadSpec};
 use crate::gcm::bulk::chains;

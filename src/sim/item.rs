@@ -8,7 +8,7 @@ pub trait Item: Clone + 'static {
     const FAULTS: &'static [FaultKind] = &[FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
     /// A word that tells it apart from others, for the event digest. It must not depend on payload bytes.
-    fn word(&self) -> u64;
+    fn event_key(&self) -> u64;
 
     /// Inverts a bit that `seed` picks; none if there is none.
     fn flip(&mut self, _seed: u64) -> Option<Flip> {
@@ -28,7 +28,7 @@ pub trait Item: Clone + 'static {
 
 /// A plain word, for tests and simple handshakes.
 impl Item for u64 {
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         *self
     }
     fn flip(&mut self, seed: u64) -> Option<Flip> {

@@ -48,7 +48,7 @@ impl<T: Item> Watch<T> {
     #[inline(always)]
     pub fn digest(&self, date: Femtos, item: &T) {
         let mut digest = self.digest.get();
-        digest.add(date.0, item.word());
+        digest.add(date.0, item.event_key());
         self.digest.set(digest);
     }
 
@@ -66,7 +66,7 @@ impl<T: Item> Watch<T> {
             }
         };
         if let Some(probe) = &lookers.probe {
-            passed.iter().for_each(|item| probe.event(date, item.word()));
+            passed.iter().for_each(|item| probe.event(date, item.event_key()));
         }
         self.look(&lookers);
         passed

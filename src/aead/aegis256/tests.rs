@@ -41,7 +41,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_registers_give_the_bytes_of_the_crate_and_the_cycles_of_the_clockwork(
+    fn the_registers_give_the_bytes_of_the_crate_and_the_cycles_of_the_timing_model(
         (lanes, scheme) in prop::sample::select(vec![(1, Scheme::Aegis256), (2, Scheme::Aegis256X2), (4, Scheme::Aegis256X4)]),
         round in 1..6_u64, seed in any::<u64>(), long in any::<bool>(),
         messages in prop::collection::vec((0..200_usize, 0..700_usize, any::<bool>()), 1..4),

@@ -15,7 +15,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
     #[test]
-    fn aes_gcm_in_these_terms_has_the_cycles_of_its_own_clockwork(
+    fn aes_gcm_in_these_terms_has_the_cycles_of_its_own_timing_model(
         spec in any_plain_engine(), aad in 0..12_u64, blocks in 0..90_u64, seal in any::<bool>(),
     ) {
         let direction = if seal { Direction::Seal } else { Direction::Open };
@@ -26,7 +26,7 @@ proptest! {
         let expected = timing.finish().tag;
 
         let rounds = spec.rounds().unwrap();
-        let (mut lanes, mut hash) = (Lanes::new(&spec.aes, rounds), Recurrence::of_family(&spec.ghash));
+        let (mut lanes, mut hash) = (Lanes::new(&spec.aes, rounds), TimingModel::of_family(&spec.ghash));
         let h = lanes.result(spec.key_setup.0);
         prop_assert_eq!(h + hash.power_setup(), start);
         lanes.restart();

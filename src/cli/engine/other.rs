@@ -1,6 +1,6 @@
 //! `sealsim engine` with an engine of another AEAD than AES-GCM.
 
-use super::{Arguments, Failure, EngineFormat, Standard, metrics};
+use super::{Arguments, EngineFormat, Failure, Standard, metrics};
 use crate::aead::alone::{AloneError, MessageOutcome, Outcome, run as run_alone};
 use crate::aead::spec::AeadSpec;
 use crate::config::{Role, Shipped};

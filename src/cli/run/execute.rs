@@ -1,6 +1,6 @@
 //! A run from its inputs to what is printed and written.
 
-use super::{RunFormat, Interruption, progress::Progress};
+use super::{Interruption, RunFormat, progress::Progress};
 use crate::{
     cli::{Failure, output},
     config::Resolved,

@@ -25,7 +25,7 @@ mod patterns;
 
 use self::patterns::{LONGEST, Meeting, Pattern, Patterns, Start};
 use super::powers::{Powers, setup};
-use super::{Cadence, Datapath, Taken};
+use super::{Datapath, GhashTiming, Taken};
 use crate::gcm::field::{Element, Product};
 use crate::gcm::multiplier::{ProductUnit, Reducer};
 use crate::gcm::spec::MultiplierSpec;
@@ -212,7 +212,7 @@ impl Datapath for Unit {
 
 /// The cycles.
 #[derive(Debug, Clone)]
-pub struct Recurrence {
+pub struct TimingModel {
     spec: MultiplierSpec,
     latency: u64,
     interval: u64,
@@ -234,7 +234,7 @@ pub struct Recurrence {
     patterns: Patterns,
 }
 
-impl Recurrence {
+impl TimingModel {
     /// A unit at rest.
     #[must_use]
     pub fn new(width: u32, groups: u32, spec: &MultiplierSpec) -> Self {
@@ -314,7 +314,7 @@ impl Recurrence {
         }
     }
 
-    /// [`Cadence::pass`] of any burst.
+    /// [`GhashTiming::pass`] of any burst.
     fn pass_anew(
         &mut self,
         mut row: (u64, u64),
@@ -340,7 +340,7 @@ impl Recurrence {
         (self.entered, self.size, row.1) == (row, self.width, self.width) && self.width <= ports
     }
 
-    /// Of [`Cadence::pass`], the rows that take as many blocks as a group has, as long as they come.
+    /// Of [`GhashTiming::pass`], the rows that take as many blocks as a group has, as long as they come.
     fn pass_whole_rows(
         &mut self,
         row: &mut u64,
@@ -415,7 +415,7 @@ impl Recurrence {
     }
 }
 
-impl Cadence for Recurrence {
+impl GhashTiming for TimingModel {
     fn power_setup(&self) -> u64 {
         setup(self.width as usize * self.stands.len(), 1, &self.spec)
     }

@@ -9,7 +9,7 @@
 //! | accepts | a block while fewer than b wait; a block that finds the buffer empty and the unit free passes through in its cycle |
 //! | next value | its blocks may wait in the buffer; they go on once the value of the one before has been taken |
 
-use super::{Cadence, Datapath, Recurrence, Unit};
+use super::{Datapath, GhashTiming, TimingModel, Unit};
 use crate::gcm::field::Element;
 use std::collections::VecDeque;
 
@@ -93,7 +93,7 @@ impl Buffered {
 /// The cycles.
 #[derive(Debug, Clone)]
 pub(super) struct Passage {
-    unit: Recurrence,
+    unit: TimingModel,
     /// By block, modulo the buffer's length: the cycle in which it left the buffer.
     left: Box<[u64]>,
     next: usize,
@@ -102,7 +102,7 @@ pub(super) struct Passage {
 }
 
 impl Passage {
-    pub fn new(unit: Recurrence, room: u32) -> Self {
+    pub fn new(unit: TimingModel, room: u32) -> Self {
         Self { unit, left: vec![0; room as usize].into(), next: 0, free: 0 }
     }
 

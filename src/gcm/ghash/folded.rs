@@ -22,7 +22,7 @@
 //! | alignment | none: groups are counted over AAD, text and length block together |
 //! | powers | H^1 to H^n, each the one before times H: (n - 1) L cycles |
 
-use super::{Cadence, Datapath};
+use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
 use crate::gcm::multiplier::Multiplier;
 use crate::gcm::spec::MultiplierSpec;
@@ -199,7 +199,7 @@ impl Datapath for Unit {
 
 /// The cycles.
 #[derive(Debug, Clone)]
-pub struct Recurrence {
+pub struct TimingModel {
     latency: u64,
     interval: u64,
     around: u64,
@@ -215,7 +215,7 @@ pub struct Recurrence {
     last: u64,
 }
 
-impl Recurrence {
+impl TimingModel {
     /// A unit at rest.
     #[must_use]
     pub const fn new(powers: u32, fold: u64, spec: &MultiplierSpec) -> Self {
@@ -252,7 +252,7 @@ impl Recurrence {
     }
 }
 
-impl Cadence for Recurrence {
+impl GhashTiming for TimingModel {
     fn power_setup(&self) -> u64 {
         (self.size - 1) * self.latency
     }

@@ -20,7 +20,7 @@
 //! | powers | H^1 to H^k, made on all m multipliers |
 
 use super::powers::{Powers, setup};
-use super::{Cadence, Datapath};
+use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
 use crate::gcm::multiplier::Multiplier;
 use crate::gcm::spec::{Closing, MultiplierSpec};
@@ -190,7 +190,7 @@ impl Datapath for Unit {
 
 /// The cycles.
 #[derive(Debug, Clone)]
-pub struct Recurrence {
+pub struct TimingModel {
     spec: MultiplierSpec,
     closing: Closing,
     latency: u64,
@@ -205,7 +205,7 @@ pub struct Recurrence {
     blocks: u64,
 }
 
-impl Recurrence {
+impl TimingModel {
     /// A unit at rest.
     #[must_use]
     pub fn new(ways: u32, multipliers: u32, closing: Closing, spec: &MultiplierSpec) -> Self {
@@ -231,7 +231,7 @@ const fn around(ring: &[u64], index: usize, step: usize) -> usize {
     if sum >= ring.len() { sum - ring.len() } else { sum }
 }
 
-impl Cadence for Recurrence {
+impl GhashTiming for TimingModel {
     fn power_setup(&self) -> u64 {
         setup(self.stands.len(), self.free.len(), &self.spec)
     }

@@ -27,6 +27,6 @@ pub(super) fn unit(ports: u32, buffer: u32, unit: &GhashSpec) -> sub_chains::Uni
 }
 
 /// One unit's cycles.
-pub(super) fn recurrence(ports: u32, buffer: u32, unit: &GhashSpec) -> sub_chains::Recurrence {
-    sub_chains::Recurrence::new(1, 1, ports, buffer, unit)
+pub(super) fn timing(ports: u32, buffer: u32, unit: &GhashSpec) -> sub_chains::TimingModel {
+    sub_chains::TimingModel::new(1, 1, ports, buffer, unit)
 }

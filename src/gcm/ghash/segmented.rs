@@ -25,7 +25,7 @@
 
 use super::buffered::{Buffered, Passage};
 use super::weights::{self, Table, Weighting};
-use super::{Cadence, Datapath};
+use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
 use crate::gcm::spec::GhashSpec;
 
@@ -194,7 +194,7 @@ impl Datapath for Unit {
 
 /// The cycles.
 #[derive(Debug, Clone)]
-pub struct Recurrence {
+pub struct TimingModel {
     ports: u64,
     segment: u64,
     latency: u64,
@@ -210,12 +210,12 @@ pub struct Recurrence {
     known: u64,
 }
 
-impl Recurrence {
+impl TimingModel {
     /// Units at rest.
     #[must_use]
     pub fn new(units: u32, segment: u32, ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
         let multiplier = unit.multiplier();
-        let passage = Passage::new(super::Recurrence::new(unit), buffer);
+        let passage = Passage::new(super::TimingModel::new(unit), buffer);
         Self {
             ports: ports.into(),
             segment: segment.into(),
@@ -254,7 +254,7 @@ impl Recurrence {
     }
 }
 
-impl Cadence for Recurrence {
+impl GhashTiming for TimingModel {
     fn power_setup(&self) -> u64 {
         self.power_setup
     }

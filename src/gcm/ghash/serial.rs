@@ -14,7 +14,7 @@
 //! | partial groups, alignment | none: every block is a group |
 //! | powers | H alone: no set-up |
 
-use super::{Cadence, Datapath};
+use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
 use crate::gcm::multiplier::Multiplier;
 use crate::gcm::spec::MultiplierSpec;
@@ -88,14 +88,14 @@ impl Datapath for Unit {
 
 /// The cycles.
 #[derive(Debug, Clone)]
-pub struct Recurrence {
+pub struct TimingModel {
     latency: u64,
     next: u64,
     first_block: u64,
     extra: u64,
 }
 
-impl Recurrence {
+impl TimingModel {
     /// A unit at rest.
     #[must_use]
     pub const fn new(spec: &MultiplierSpec, first_block: u64) -> Self {
@@ -103,7 +103,7 @@ impl Recurrence {
     }
 }
 
-impl Cadence for Recurrence {
+impl GhashTiming for TimingModel {
     fn power_setup(&self) -> u64 {
         0
     }

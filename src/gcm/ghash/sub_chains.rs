@@ -23,7 +23,7 @@
 //! | powers | the units', made at the same time |
 
 use super::buffered::{Buffered, Passage};
-use super::{Cadence, Datapath};
+use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
 use crate::gcm::spec::GhashSpec;
 
@@ -164,7 +164,7 @@ impl Datapath for Unit {
 
 /// The cycles.
 #[derive(Debug, Clone)]
-pub struct Recurrence {
+pub struct TimingModel {
     ports: u64,
     deal: Deal,
     units: Box<[Passage]>,
@@ -173,11 +173,11 @@ pub struct Recurrence {
     known: u64,
 }
 
-impl Recurrence {
+impl TimingModel {
     /// Units at rest.
     #[must_use]
     pub fn new(chains: u32, chunk: u64, ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
-        let passage = Passage::new(super::Recurrence::new(unit), buffer);
+        let passage = Passage::new(super::TimingModel::new(unit), buffer);
         let (gate, entered, known) = (0, (0, 0), 0);
         let (deal, units) = (Deal::new(chains.into(), chunk), vec![passage; chains as usize].into());
         Self { ports: ports.into(), deal, units, gate, entered, known }
@@ -211,7 +211,7 @@ impl Recurrence {
     }
 }
 
-impl Cadence for Recurrence {
+impl GhashTiming for TimingModel {
     fn power_setup(&self) -> u64 {
         self.units[0].power_setup()
     }

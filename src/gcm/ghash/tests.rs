@@ -140,13 +140,13 @@ fn whole(unit: &GhashSpec, blocks: u64) -> u64 {
 
 /// The same, of a message of which `there` blocks are there; the others come, `rate` per cycle.
 fn fed(unit: &GhashSpec, blocks: u64, there: u64, rate: u64) -> u64 {
-    let mut recurrence = Recurrence::of_family(unit);
-    recurrence.begin(0, blocks);
+    let mut timing = TimingModel::of_family(unit);
+    timing.begin(0, blocks);
     for block in 0..blocks {
-        let at = recurrence.next(block.saturating_sub(there) / rate);
-        recurrence.enter(at, 1);
+        let at = timing.next(block.saturating_sub(there) / rate);
+        timing.enter(at, 1);
     }
-    recurrence.known()
+    timing.known()
 }
 
 struct Bench {
@@ -199,7 +199,7 @@ fn blocks(seed: u128, count: usize) -> Vec<Element> {
         .collect()
 }
 
-/// The standard's recurrence.
+/// The standard's timing.
 fn horner(h: Element, blocks: &[Element]) -> Element {
     blocks.iter().fold(Element::ZERO, |y, &x| (y ^ x).times(h))
 }
@@ -215,16 +215,16 @@ fn expected(spec: &GhashSpec, h: Element, blocks: &[Element]) -> Vec<Element> {
     (0..*chains as usize).map(chain).collect()
 }
 
-/// The entries and the end of a message by a recurrence.
-fn predicted(recurrence: &mut Recurrence, from: u64, dates: &[u64]) -> (Vec<u64>, u64) {
-    recurrence.begin(from, dates.len() as u64);
+/// The entries and the end of a message by a timing.
+fn predicted(timing: &mut TimingModel, from: u64, dates: &[u64]) -> (Vec<u64>, u64) {
+    timing.begin(from, dates.len() as u64);
     let entries = dates.iter().map(|date| {
-        let at = recurrence.next(from + date);
-        assert!(recurrence.room(at, 1) == 1);
-        recurrence.enter(at, 1);
+        let at = timing.next(from + date);
+        assert!(timing.room(at, 1) == 1);
+        timing.enter(at, 1);
         at
     });
-    (entries.collect(), recurrence.known())
+    (entries.collect(), timing.known())
 }
 
 proptest! {
@@ -236,8 +236,8 @@ proptest! {
         messages in prop::collection::vec(prop::collection::vec(prop_oneof![3 => Just(0_u64), 1 => 0..12_u64], 1..70), 1..4),
     ) {
         let mut bench = Bench::new(&spec, Element(h));
-        let mut own = Recurrence::of_family(&spec);
-        let mut chosen = Recurrence::new(&spec);
+        let mut own = TimingModel::of_family(&spec);
+        let mut chosen = TimingModel::new(&spec);
         prop_assert_eq!(bench.cycle, own.power_setup());
         prop_assert_eq!(bench.cycle, chosen.power_setup());
         for gaps in messages {
@@ -260,7 +260,7 @@ proptest! {
         // Bursts come again, as those of a transfer do.
         let bursts = bursts.repeat(times);
         let spec = GhashSpec::Aggregated { width, groups, multiplier };
-        let mut at_once = Recurrence::new(&spec);
+        let mut at_once = TimingModel::new(&spec);
         let mut by_rows = at_once.clone();
         let blocks = bursts.iter().map(|burst| burst.0).sum::<u64>() + spare + 1;
         at_once.begin(5, blocks);
@@ -344,7 +344,7 @@ proptest! {
             GhashSpec::MessageParallel { unit, .. } | GhashSpec::SubChains { unit, .. } => own(unit),
             simple => own(simple),
         };
-        prop_assert_eq!(Recurrence::new(&spec).power_setup(), stated);
+        prop_assert_eq!(TimingModel::new(&spec).power_setup(), stated);
         prop_assert_eq!(Bench::new(&spec, Element(9)).cycle, stated);
     }
 
@@ -399,13 +399,13 @@ proptest! {
 
 /// The cycle in which the last of `count` blocks enters that are all there.
 fn saturated(spec: &GhashSpec, count: u64) -> u64 {
-    let mut recurrence = Recurrence::of_family(spec);
-    recurrence.begin(0, count);
+    let mut timing = TimingModel::of_family(spec);
+    timing.begin(0, count);
     let (mut last, mut left) = (0, count);
     while left > 0 {
-        last = recurrence.next(last);
-        let count = recurrence.room(last, left);
-        recurrence.enter(last, count);
+        last = timing.next(last);
+        let count = timing.room(last, left);
+        timing.enter(last, count);
         left -= count;
     }
     last

@@ -7,10 +7,10 @@
 //! | `interleaved`, look-ahead | k >= m L: a chain's turn comes after L cycles at the earliest | m |
 //! | `aggregated` | g >= L: at most one group is complete per cycle | w |
 //!
-//! The value is known L cycles after the last block has entered. This is the families' own recurrence with everything
+//! The value is known L cycles after the last block has entered. This is the families' own timing with everything
 //! gone that cannot bind; tests hold both to the same cycles.
 
-use super::{Cadence, Taken};
+use super::{GhashTiming, Taken};
 use crate::gcm::spec::{Closing, GhashSpec, MultiplierSpec};
 
 /// Rows that are told of at once.
@@ -18,7 +18,7 @@ const ROWS: u64 = 32;
 
 /// The cycles.
 #[derive(Debug, Clone)]
-pub struct Recurrence {
+pub struct TimingModel {
     pub(in crate::gcm) width: u64,
     latency: u64,
     power_setup: u64,
@@ -30,7 +30,7 @@ pub struct Recurrence {
     rows: (u64, Box<[u64]>),
 }
 
-impl Recurrence {
+impl TimingModel {
     /// A unit at rest, if the specification's meets the condition.
     #[must_use]
     pub fn new(spec: &GhashSpec, power_setup: u64) -> Option<Self> {
@@ -58,7 +58,7 @@ impl Recurrence {
     }
 }
 
-impl Cadence for Recurrence {
+impl GhashTiming for TimingModel {
     fn power_setup(&self) -> u64 {
         self.power_setup
     }

@@ -15,7 +15,7 @@
 
 use crate::gcm::spec::AesSpec;
 
-/// The lanes' clockwork and the FIFO's credits.
+/// The lanes' timing and the FIFO's credits.
 #[derive(Debug, Clone)]
 pub(super) struct Keystream {
     lanes: u64,

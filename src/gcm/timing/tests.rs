@@ -151,8 +151,8 @@ fn contents(number: usize, message: &Planned) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     (part(1, message.shape.iv_bytes), part(2, message.shape.aad_bytes), part(3, message.shape.text_bytes))
 }
 
-/// The same plan through the clockwork; checks each burst against the blocks that the structural engine took.
-fn clockwork(spec: &EngineSpec, messages: &[Planned], truth: &Seen) -> (u64, Seen) {
+/// The same plan through the timing; checks each burst against the blocks that the structural engine took.
+fn timing(spec: &EngineSpec, messages: &[Planned], truth: &Seen) -> (u64, Seen) {
     let mut timing = Timing::new(spec).unwrap();
     let ready = timing.load_key(0);
     let plan = arrivals(messages, ready + 1);
@@ -180,7 +180,7 @@ fn clockwork(spec: &EngineSpec, messages: &[Planned], truth: &Seen) -> (u64, See
 
 fn lockstep(spec: &EngineSpec, messages: &[Planned]) {
     let (ready, truth) = structural(spec, messages);
-    let (predicted, seen) = clockwork(spec, messages, &truth);
+    let (predicted, seen) = timing(spec, messages, &truth);
     assert_eq!(predicted, ready, "key ready");
     assert_eq!(seen.tags, truth.tags);
 }
@@ -188,7 +188,7 @@ fn lockstep(spec: &EngineSpec, messages: &[Planned]) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
     #[test]
-    fn the_clockwork_shows_the_cycles_of_the_structural_engine(
+    fn the_timing_model_shows_the_cycles_of_the_structural_engine(
         spec in any_engine(), messages in prop::collection::vec(any_message(), 1..6),
     ) {
         lockstep(&spec, &messages);

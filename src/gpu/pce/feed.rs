@@ -10,7 +10,7 @@ use crate::{
     gcm::{message::Direction, timing::Limit},
     gpu::work::{Job, JobKind, MemoryWrite, TagReport},
     pcie::packet::Payload,
-    sealing::Clockwork,
+    sealing::EngineTiming,
     sim::Now,
 };
 
@@ -267,7 +267,7 @@ impl Pce {
 /// Passes bytes through an engine, where there is one and they are secure.
 #[inline]
 fn pass_engine(
-    engine: &mut Option<Clockwork>,
+    engine: &mut Option<EngineTiming>,
     limited: &mut Limit,
     secure: bool,
     bytes: u32,

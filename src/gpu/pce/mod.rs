@@ -63,7 +63,7 @@ use crate::{
         split::MaxSize,
     },
     ports,
-    sealing::{Clockwork, Format, Key, SealingSpec},
+    sealing::{EngineTiming, Format, Key, SealingSpec},
     sim::{Activity, Clock, In, Meter, Now, Out, Ring, Rx, Signals, Stall, Tx, Unit, Wake},
 };
 use host_read::Slots;
@@ -157,7 +157,7 @@ pub struct Pce {
     keys: Option<Arc<Keys>>,
     worker: Rc<Worker>,
     format: Format,
-    engine: Option<Clockwork>,
+    engine: Option<EngineTiming>,
     shared: Option<EngineSide>,
     engine_limit: Limit,
     /// Of the engine, and the last stretch of its work that is in it.
@@ -201,7 +201,7 @@ impl Pce {
     pub fn new(spec: PceSpec, keys: Option<Arc<Keys>>, worker: Rc<Worker>, clock: Clock) -> Result<Self, SpecError> {
         let product = spec.engine.as_ref().map_or(1, SealingSpec::product);
         let own = spec.engine.as_ref().filter(|_| spec.shared.is_none());
-        let (mut engine, meter) = (own.map(Clockwork::new).transpose()?, own.map(|_| Meter::new("engine")));
+        let (mut engine, meter) = (own.map(EngineTiming::new).transpose()?, own.map(|_| Meter::new("engine")));
         if let Some(engine) = &mut engine {
             // From cycle 0 on; a message that came before the powers of H stand would wait for them.
             engine.load_key(0);

@@ -12,17 +12,16 @@
 //! | contract | |
 //! | --- | --- |
 //! | accepts | messages as they come: to be opened once their ciphertext is visible in device memory, to be sealed at once |
-//! | latency | ready to start: the launch of a kernel, during which the kernel before may run; then the kernel's, by [`clockwork`] |
+//! | latency | ready to start: the launch of a kernel, during which the kernel before may run; then the kernel's, by [`timing`] |
 //! | order | one kernel at a time, on all SMs that are used; of several that may start, the one that is ready for longest |
 //! | reads | the whole message from the start on, in pieces; a kernel ends no sooner than the cycle after its last piece has come |
 //! | writes | text, in pieces spread evenly over the kernel's steps; tag and verdict at its end |
 //! | stalls | `submission` while a launch is under way, `hbm_busy`, `read_data` |
 //!
 //! Three forms of one kernel, tied together by tests: [`kernel`] with every instruction and byte, [`processor`] the cycles of an SM that runs
-//! such instructions, [`clockwork`] the cycles by length, which a machine uses together with the bytes of [`bulk`](crate::gcm::bulk).
+//! such instructions, [`timing`] the cycles by length, which a machine uses together with the bytes of [`bulk`](crate::gcm::bulk).
 
 pub mod aes;
-pub mod clockwork;
 pub mod ghash;
 pub mod kernel;
 mod message;
@@ -30,6 +29,7 @@ pub mod processor;
 pub mod spec;
 #[cfg(test)]
 mod tests;
+pub mod timing;
 pub mod warp;
 
 use super::{
@@ -42,10 +42,10 @@ use crate::{
     ports,
     sim::{Activity, Clock, Now, Out, Rx, Stall, Tx, Unit, Wake},
 };
-use clockwork::{Clockwork, Span};
 use message::{Message, Text};
 use spec::SmSpec;
 use std::{rc::Rc, sync::Arc};
+use timing::{KernelTiming, Span};
 
 /// Bytes that a kernel asks device memory for, or hands to it, at once.
 const PIECE: u64 = 32 << 10;
@@ -88,7 +88,7 @@ pub struct Sm {
     clock: Clock,
     /// Cycles from a message that is ready to the start of its kernel.
     launch: u64,
-    clockwork: Clockwork,
+    timing: KernelTiming,
     keys: Option<Arc<Keys>>,
     worker: Rc<Worker>,
     waiting: Vec<Message>,
@@ -113,7 +113,7 @@ impl Sm {
         Some(Self {
             clock,
             launch,
-            clockwork: Clockwork::new(spec, key_bits)?,
+            timing: KernelTiming::new(spec, key_bits)?,
             keys,
             worker,
             waiting: Vec::new(),
@@ -191,7 +191,7 @@ impl Sm {
         let first = self.waiting.iter().enumerate().filter_map(|(place, message)| Some((ready(message)?, place))).min();
         if let Some((_, place)) = first {
             let message = self.waiting.remove(place);
-            let span = self.clockwork.span(message.job.bytes, message.direction());
+            let span = self.timing.span(message.job.bytes, message.direction());
             self.running = Some(Running { message, start: cycle, span, asked: 0, arrived: 0, end: None });
         }
     }

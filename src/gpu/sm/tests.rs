@@ -1,10 +1,10 @@
-//! The kernel against AES-GCM of another code base, its rates against hand-counted bounds, and its clockwork against the structure.
+//! The kernel against AES-GCM of another code base, its rates against hand-counted bounds, and its timing against the structure.
 
 use super::{
-    clockwork::Clockwork,
     kernel::{Kernel, Message, Parts, Worked},
     processor::Processor,
     spec::{AesKernel, GhashKernel, SmSpec},
+    timing::KernelTiming,
     warp::Instruction,
 };
 use crate::{
@@ -168,8 +168,8 @@ fn the_kernel_takes_the_shared_memory_that_the_configuration_is_held_against() {
 #[test]
 fn forty_two_sms_carry_the_link_in_long_messages_but_not_in_short_ones() {
     let spec = SmSpec { used: 42, ..h100() };
-    let mut clockwork = Clockwork::new(&spec, 256).unwrap();
-    let mut rate = |bytes: u64| bytes as f64 * 1.755 / clockwork.span(bytes, Direction::Open).total as f64;
+    let mut timing = KernelTiming::new(&spec, 256).unwrap();
+    let mut rate = |bytes: u64| bytes as f64 * 1.755 / timing.span(bytes, Direction::Open).total as f64;
     let (long, short) = (rate(64 << 20), rate(1 << 20));
     println!("42 SMs: {long:.2} GB/s at 64 MiB, {short:.2} GB/s at 1 MiB");
     assert!((long - 65.3).abs() < 0.1 && (short - 42.0).abs() < 0.1, "{long} {short}");
@@ -184,19 +184,19 @@ fn few_warps_do_not_hide_latencies() {
 }
 
 #[test]
-fn the_clockwork_shows_the_cycles_of_the_structure_within_two_percent() {
+fn the_timing_model_shows_the_cycles_of_the_structure_within_two_percent() {
     for (ghash, warps) in
         [(GhashKernel::FourBitTables, 16), (GhashKernel::FourBitTables, 4), (GhashKernel::TensorCore, 8)]
     {
         let spec = SmSpec { ghash, warps, used: 2, ..h100() };
-        let mut clockwork = Clockwork::new(&spec, 256).unwrap();
-        let nothing = clockwork.span(0, Direction::Open);
+        let mut timing = KernelTiming::new(&spec, 256).unwrap();
+        let nothing = timing.span(0, Direction::Open);
         let one = run(&spec, Message { nonce: [7; 12], text: &[], direction: Direction::Open }).2;
         for length in [0, 496, 5_000, 65_536, 200_000, 512 * 1024] {
             for direction in [Direction::Open, Direction::Seal] {
                 let text = message(length);
                 let structure = run(&spec, Message { nonce: [7; 12], text: &text, direction }).2;
-                let span = clockwork.span(length as u64, direction);
+                let span = timing.span(length as u64, direction);
                 let shown = span.text - (nothing.text - one);
                 let error = shown as f64 / structure as f64 - 1.0;
                 println!("{ghash:?} {warps} warps {length} {direction:?}: {shown} shown, {structure}");

@@ -100,7 +100,7 @@ impl DllpFrame {
     }
 
     #[inline]
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         match &self.bytes {
             Some([a, b, c, d, ..]) => u64::from(u32::from_le_bytes([*a, *b, *c, *d])) | 1 << 63,
             None => word_of_dllp(self.repr),
@@ -171,10 +171,10 @@ impl Item for Frame {
     ];
 
     #[inline(always)]
-    fn word(&self) -> u64 {
+    fn event_key(&self) -> u64 {
         match self {
-            Self::Tlp(frame) => word(frame.tlp.word(), frame.token),
-            Self::Dllp(frame) => frame.word(),
+            Self::Tlp(frame) => word(frame.tlp.event_key(), frame.token),
+            Self::Dllp(frame) => frame.event_key(),
             Self::Training { until } => *until | 3 << 62,
         }
     }

@@ -10,9 +10,9 @@
 use super::super::measured::SmKernel;
 use crate::config::MachineSpec;
 use crate::gpu::sm::{
-    clockwork::Clockwork,
     kernel::Parts,
     spec::{AesKernel, GhashKernel, SmSpec},
+    timing::KernelTiming,
 };
 use thiserror::Error;
 
@@ -64,7 +64,7 @@ pub(super) fn rate(machine: &MachineSpec, kernel: &SmKernel) -> Result<f64, SmEr
         ..sm.clone()
     };
     let chunks = kernel.bytes.div_ceil(STEP).div_ceil(kernel.sms.into());
-    let cycles = Clockwork::of_parts(&one, KEY_BITS, parts).map_or(1, |mut clockwork| clockwork.of_steps(chunks));
+    let cycles = KernelTiming::of_parts(&one, KEY_BITS, parts).map_or(1, |mut timing| timing.of_steps(chunks));
     Ok(kernel.bytes as f64 / f64::from(kernel.sms) / cycles.max(1) as f64)
 }
 

@@ -7,17 +7,17 @@ use crate::gcm::part::Part;
 use crate::gcm::spec::SpecError;
 use crate::gcm::timing::{Accepted, Finished, Timing, Waits};
 
-/// An engine's clockwork. Messages follow each other: start, text in order, finish.
+/// An engine's timing. Messages follow each other: start, text in order, finish.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "one for each PCE, and AES-GCM's is looked at for every piece of text")]
-pub enum Clockwork {
+pub enum EngineTiming {
     /// AES-GCM.
     Gcm(Timing),
     /// Another AEAD.
-    Aead(Box<aead::clockwork::Timing>),
+    Aead(Box<aead::timing::Timing>),
 }
 
-impl Clockwork {
+impl EngineTiming {
     /// An engine at rest in cycle 0, without a key.
     ///
     /// # Errors
@@ -25,7 +25,7 @@ impl Clockwork {
     pub fn new(spec: &SealingSpec) -> Result<Self, SpecError> {
         Ok(match spec {
             SealingSpec::Gcm(spec) => Self::Gcm(Timing::new(spec)?),
-            SealingSpec::Aead(spec) => Self::Aead(Box::new(aead::clockwork::Timing::new(spec)?)),
+            SealingSpec::Aead(spec) => Self::Aead(Box::new(aead::timing::Timing::new(spec)?)),
         })
     }
 

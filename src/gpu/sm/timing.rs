@@ -30,7 +30,7 @@ pub struct Span {
 
 /// A kernel's cycles by length of message.
 #[derive(Debug, Clone)]
-pub struct Clockwork {
+pub struct KernelTiming {
     spec: SmSpec,
     processor: Processor,
     kernel: Kernel,
@@ -45,8 +45,8 @@ pub struct Clockwork {
     known: BTreeMap<(bool, u64), u64>,
 }
 
-impl Clockwork {
-    /// The clockwork of a kernel with keys of `key_bits`; none if there are no such keys.
+impl KernelTiming {
+    /// The timing of a kernel with keys of `key_bits`; none if there are no such keys.
     #[must_use]
     pub fn new(spec: &SmSpec, key_bits: u32) -> Option<Self> {
         Self::of_parts(spec, key_bits, Parts::BOTH)

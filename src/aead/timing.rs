@@ -17,7 +17,7 @@
 //! | next message | when text and tag of the one before are out |
 //! | stalls | [`Limit`]: its cipher or its authenticator |
 //!
-//! As in [`the clockwork of AES-GCM`](crate::gcm::timing), a call gives the cycles that the engine will need, whenever these lie.
+//! As in [`the timing of AES-GCM`](crate::gcm::timing), a call gives the cycles that the engine will need, whenever these lie.
 
 use super::flow::Dates;
 use super::scheme::{Burst, Scheme};
@@ -27,7 +27,7 @@ use crate::gcm::message::{Direction, Shape};
 use crate::gcm::spec::SpecError;
 use crate::gcm::timing::{Accepted, Finished, Limit, Waits, Work};
 
-/// The clockwork of any scheme.
+/// The timing of any scheme.
 #[derive(Debug, Clone)]
 pub enum Engine {
     /// AES-GCM-SIV.
