@@ -3,9 +3,9 @@
 //! docs/engine.md.
 
 use sealsim::config::Layers;
-use sealsim::gcm::alone::run;
 use sealsim::gcm::bench::{Bench, Metrics};
 use sealsim::gcm::message::Direction;
+use sealsim::gcm::standalone::run;
 use std::collections::HashMap;
 
 type Row = HashMap<String, String>;

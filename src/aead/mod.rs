@@ -16,10 +16,9 @@
 //! | [`chacha20_poly1305`] | Poly1305 over the ciphertext | 1, 1 | yes | that of a GHASH unit of the same form | a keystream block, the powers of r |
 //!
 //! None of them gives AES-GCM's bytes: both ends of a path must change. [`bytes`] has the bytes of whole messages, by crates; [`stream`] those of an
-//! engine, in pieces; [`alone`] puts an engine on a bench; [`timing`] is one in a machine. What an engine is built of is in [`spec`].
+//! engine, in pieces; [`standalone`] puts an engine on a bench; [`timing`] is one in a machine. What an engine is built of is in [`spec`].
 
 pub mod aegis256;
-pub mod alone;
 #[cfg(test)]
 pub(crate) mod arbitrary;
 pub mod bytes;
@@ -28,5 +27,6 @@ pub mod flow;
 pub mod gcm_siv;
 pub mod scheme;
 pub mod spec;
+pub mod standalone;
 pub mod stream;
 pub mod timing;

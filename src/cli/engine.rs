@@ -3,11 +3,11 @@
 mod other;
 
 use super::{Failure, output::Output as Standard};
-use crate::config::{Alone, Layers, Role, Shipped};
-use crate::gcm::alone::{AloneError, Outcome, Trace, run as run_alone};
+use crate::config::{Layers, Role, Shipped, StandaloneEngine};
 use crate::gcm::bench::{Bench, MessageOutcome, Metrics};
 use crate::gcm::message::Direction;
 use crate::gcm::spec::EngineSpec;
+use crate::gcm::standalone::{Outcome, StandaloneError, Trace, run as run_standalone};
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
@@ -102,10 +102,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         trace_blocks: arguments.trace_blocks,
     };
     let spec = match engine(arguments)? {
-        Alone::Gcm(spec) => with_key_bits(arguments, spec)?,
-        Alone::Other(spec) => return other::run(arguments, spec, &bench),
+        StandaloneEngine::Gcm(spec) => with_key_bits(arguments, spec)?,
+        StandaloneEngine::Other(spec) => return other::run(arguments, spec, &bench),
     };
-    let outcome = run_alone(&spec, &bench).map_err(failure)?;
+    let outcome = run_standalone(&spec, &bench).map_err(failure)?;
     let Some(first) = outcome.messages.first() else { return Ok(()) };
     let mut out = Standard;
     let written = match arguments.format {
@@ -130,21 +130,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
-fn engine(arguments: &Arguments) -> Result<Alone, Failure> {
+fn engine(arguments: &Arguments) -> Result<StandaloneEngine, Failure> {
     let layers = Layers::new(&arguments.config);
     if arguments.set.is_empty() {
-        return Ok(layers.resolve_alone()?);
+        return Ok(layers.resolve_standalone()?);
     }
     // What a path without a table belongs to depends on the engine. One that cannot be read without its settings has AES-GCM, or says why not.
-    let table = match layers.resolve_alone() {
-        Ok(Alone::Other(_)) => "aead",
+    let table = match layers.resolve_standalone() {
+        Ok(StandaloneEngine::Other(_)) => "aead",
         _ => "engine",
     };
     let path = |setting: &String| match setting.starts_with("engine.") || setting.starts_with("aead.") {
         true => setting.clone(),
         false => format!("{table}.{setting}"),
     };
-    Ok(arguments.set.iter().map(path).fold(layers, Layers::set).resolve_alone()?)
+    Ok(arguments.set.iter().map(path).fold(layers, Layers::set).resolve_standalone()?)
 }
 
 fn with_key_bits(arguments: &Arguments, mut spec: EngineSpec) -> Result<EngineSpec, Failure> {
@@ -155,10 +155,10 @@ fn with_key_bits(arguments: &Arguments, mut spec: EngineSpec) -> Result<EngineSp
     Ok(spec)
 }
 
-fn failure(error: AloneError) -> Failure {
+fn failure(error: StandaloneError) -> Failure {
     match &error {
-        AloneError::Spec(_) => Failure::Config(miette!("{error}")),
-        AloneError::Wrong(_) => Failure::Verification(miette!("{error}")),
+        StandaloneError::Spec(_) => Failure::Config(miette!("{error}")),
+        StandaloneError::Wrong(_) => Failure::Verification(miette!("{error}")),
         _ => match Err::<(), _>(error).into_diagnostic() {
             Err(report) => Failure::Simulation(report),
             Ok(()) => Failure::Simulation(miette!("no result")),

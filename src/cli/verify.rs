@@ -2,7 +2,7 @@
 
 use super::{Failure, output::Output};
 use crate::aead::bytes::Scheme;
-use crate::config::{Alone, Layers};
+use crate::config::{Layers, StandaloneEngine};
 use crate::files::read_text;
 use crate::gcm::spec::EngineSpec;
 use crate::units::Bytes;
@@ -65,7 +65,7 @@ enum VerifyFormat {
 
 #[derive(Debug, Serialize)]
 struct Outcome {
-    engine: Alone,
+    engine: StandaloneEngine,
     files: Vec<FileOutcome>,
 }
 
@@ -104,7 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(path) => engine_of(path)?,
         None => engine_of(Path::new("h100-nvl-tdx"))?,
     };
-    if let Alone::Gcm(engine) = &engine
+    if let StandaloneEngine::Gcm(engine) = &engine
         && !engine.ghash.wire_compatible()
     {
         let tags = engine.ghash.tags();
@@ -114,8 +114,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let files: Vec<(&PathBuf, Vec<Case>)> = vectors.files.iter().zip(cases_of(&vectors.files)?).collect();
     let mut subject: Box<dyn Subject> = match engine.clone() {
-        Alone::Gcm(spec) => Box::new(Structural::new(spec)),
-        Alone::Other(spec) => Box::new(Other::new(spec)),
+        StandaloneEngine::Gcm(spec) => Box::new(Structural::new(spec)),
+        StandaloneEngine::Other(spec) => Box::new(Other::new(spec)),
     };
     files.iter().try_for_each(|(path, cases)| check_algorithm(path, cases, &engine, &*subject))?;
     let progress = progress(files.iter().map(|(_, cases)| cases.len() as u64).sum());
@@ -150,12 +150,17 @@ fn cases_of(paths: &[PathBuf]) -> Result<Vec<Vec<Case>>, Failure> {
 }
 
 /// Refuses a file of another algorithm, or one that is mixed: all of its invalid cases would pass.
-fn check_algorithm(path: &Path, cases: &[Case], engine: &Alone, subject: &dyn Subject) -> Result<(), Failure> {
+fn check_algorithm(
+    path: &Path,
+    cases: &[Case],
+    engine: &StandaloneEngine,
+    subject: &dyn Subject,
+) -> Result<(), Failure> {
     let other = cases.iter().map(|case| case.algorithm).find(|algorithm| !subject.algorithms().contains(algorithm));
     let Some(other) = other else { return Ok(()) };
     let name = match engine {
-        Alone::Gcm(_) => "AES-GCM",
-        Alone::Other(spec) => spec.scheme().map_or("no AEAD", Scheme::name),
+        StandaloneEngine::Gcm(_) => "AES-GCM",
+        StandaloneEngine::Other(spec) => spec.scheme().map_or("no AEAD", Scheme::name),
     };
     let (path, remedy) = (path.display(), other.engine());
     if let Some(own) =
@@ -169,8 +174,8 @@ fn check_algorithm(path: &Path, cases: &[Case], engine: &Alone, subject: &dyn Su
 }
 
 /// The engine of a machine or a shipped engine, by path or built-in name, or one at the top level of a file.
-fn engine_of(path: &Path) -> Result<Alone, Failure> {
-    let layered = || Layers::new(path.to_string_lossy()).resolve_alone().map_err(Failure::from);
+fn engine_of(path: &Path) -> Result<StandaloneEngine, Failure> {
+    let layered = || Layers::new(path.to_string_lossy()).resolve_standalone().map_err(Failure::from);
     if !path.exists() {
         return layered();
     }
@@ -185,7 +190,7 @@ fn engine_of(path: &Path) -> Result<Alone, Failure> {
     }
     let spec: EngineSpec = table.try_into().map_err(|error| refusal(&error))?;
     spec.check().map_err(|error| refusal(&error))?;
-    Ok(Alone::Gcm(spec))
+    Ok(StandaloneEngine::Gcm(spec))
 }
 
 fn progress(cases: u64) -> ProgressBar {

@@ -73,9 +73,9 @@ impl Layers {
     ///
     /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
     pub fn resolve_engine(&self) -> Result<EngineSpec, ConfigError> {
-        match self.resolve_alone()? {
-            Alone::Gcm(spec) => Ok(spec),
-            Alone::Other(_) => {
+        match self.resolve_standalone()? {
+            StandaloneEngine::Gcm(spec) => Ok(spec),
+            StandaloneEngine::Other(_) => {
                 let reason = "this engine is one of another AEAD than AES-GCM".to_owned();
                 let error = ConfigError::new(Wrong::Senseless { path: "aead".into(), reason });
                 Err(error
@@ -89,7 +89,7 @@ impl Layers {
     /// # Errors
     ///
     /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
-    pub fn resolve_alone(&self) -> Result<Alone, ConfigError> {
+    pub fn resolve_standalone(&self) -> Result<StandaloneEngine, ConfigError> {
         let shipped = |role: &Role| Shipped::find(*role, &self.machine).is_some();
         let role = [Role::Machine, Role::Aead].into_iter().find(shipped).unwrap_or(Role::Engine);
         let (stack, _) = self.stack(source::find(role, &self.machine)?)?;
@@ -98,7 +98,7 @@ impl Layers {
             (Some(engine), None) => {
                 let spec: EngineSpec = fill(engine, "engine", &chain)?;
                 spec.check().map_err(|error| senseless("engine", error.to_string()))?;
-                Ok(Alone::Gcm(spec))
+                Ok(StandaloneEngine::Gcm(spec))
             }
             // A machine has both, and the other AEAD stands in the engine's place.
             (Some(_), Some(aead)) if stack.values.at("copy_engine").is_none() => {
@@ -109,7 +109,7 @@ impl Layers {
             (_, Some(aead)) => {
                 let spec: AeadSpec = fill(aead, "aead", &chain)?;
                 spec.check().map_err(|error| senseless("aead", error.to_string()))?;
-                Ok(Alone::Other(spec))
+                Ok(StandaloneEngine::Other(spec))
             }
             (None, None) => {
                 let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });
@@ -142,7 +142,7 @@ impl Layers {
 /// An engine that stands alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Alone {
+pub enum StandaloneEngine {
     /// AES-GCM.
     Gcm(EngineSpec),
     /// Another AEAD.
@@ -396,10 +396,11 @@ mod tests {
 
     #[test]
     fn the_engine_of_a_machine_with_another_aead_is_that_aeads() {
-        let engine = Layers::new("h100-nvl-tdx").overlay("aegis-256x2").set("aead.tag=32 B").resolve_alone().unwrap();
-        let Alone::Other(AeadSpec::Aegis256(spec)) = engine else { panic!("{engine:?}") };
+        let engine =
+            Layers::new("h100-nvl-tdx").overlay("aegis-256x2").set("aead.tag=32 B").resolve_standalone().unwrap();
+        let StandaloneEngine::Other(AeadSpec::Aegis256(spec)) = engine else { panic!("{engine:?}") };
         assert_eq!((spec.lanes, spec.tag_bytes()), (2, 32));
-        assert!(matches!(Layers::new("h100-nvl-tdx").resolve_alone(), Ok(Alone::Gcm(_))));
+        assert!(matches!(Layers::new("h100-nvl-tdx").resolve_standalone(), Ok(StandaloneEngine::Gcm(_))));
     }
 
     #[test]

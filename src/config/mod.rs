@@ -33,7 +33,7 @@ mod tree;
 
 pub use base::{Base, Varied};
 pub use error::{ConfigError, Wrong};
-pub use layers::{Alone, Layers};
+pub use layers::{Layers, StandaloneEngine};
 pub use machine::MachineSpec;
 pub(crate) use nearest::nearest;
 pub use parameter::Parameter;

@@ -303,7 +303,7 @@ const fn levels(spec: &MultiplierSpec) -> u32 {
 mod tests {
     use super::super::technology::GATE_EQUIVALENT_UM2;
     use super::*;
-    use crate::config::{Alone, Layers};
+    use crate::config::{Layers, StandaloneEngine};
     use crate::gcm::spec::Closing;
     use crate::units::Cycles;
 
@@ -438,9 +438,9 @@ mod tests {
 
     #[test]
     fn other_aeads_cost_the_parts_that_they_share_with_gcm_or_say_why_not() {
-        let cost = |name: &str| match Layers::new(name).resolve_alone().unwrap() {
-            Alone::Other(spec) => aead(&spec, GIGAHERTZ),
-            Alone::Gcm(_) => panic!("{name} is AES-GCM"),
+        let cost = |name: &str| match Layers::new(name).resolve_standalone().unwrap() {
+            StandaloneEngine::Other(spec) => aead(&spec, GIGAHERTZ),
+            StandaloneEngine::Gcm(_) => panic!("{name} is AES-GCM"),
         };
         let gcm = Layers::new("h100-nvl-tdx").resolve().unwrap().machine.engine;
         let gcm = engine(&gcm, GIGAHERTZ);

@@ -117,7 +117,7 @@ pub fn key_budget(message_bytes: u64) -> Option<KeyBudget> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Alone, Layers};
+    use crate::config::{Layers, StandaloneEngine};
 
     #[test]
     fn the_bound_grows_with_blocks_and_tags_and_ends_at_certainty() {
@@ -129,9 +129,9 @@ mod tests {
 
     #[test]
     fn other_aeads_have_their_own_bounds() {
-        let spec = |name: &str| match Layers::new(name).resolve_alone().unwrap() {
-            Alone::Other(spec) => spec,
-            Alone::Gcm(_) => panic!("{name} is AES-GCM"),
+        let spec = |name: &str| match Layers::new(name).resolve_standalone().unwrap() {
+            StandaloneEngine::Other(spec) => spec,
+            StandaloneEngine::Gcm(_) => panic!("{name} is AES-GCM"),
         };
         let bound = |name, tags| aead_forgery_log2(&spec(name), 1 << 20, tags);
         assert_eq!(bound("gcm-siv", 1), forgery_log2(128, 65_537, 1));
@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn one_success_opens_all_nonces_where_they_share_the_hash_key_and_no_other_where_not() {
-        let after = |name: &str| match Layers::new(name).resolve_alone().unwrap() {
-            Alone::Other(spec) => AfterSuccess::of(Some(&spec)),
-            Alone::Gcm(_) => AfterSuccess::of(None),
+        let after = |name: &str| match Layers::new(name).resolve_standalone().unwrap() {
+            StandaloneEngine::Other(spec) => AfterSuccess::of(Some(&spec)),
+            StandaloneEngine::Gcm(_) => AfterSuccess::of(None),
         };
         let expected = [AfterSuccess::Certain, AfterSuccess::AsBefore, AfterSuccess::AsBefore, AfterSuccess::AsClaimed];
         assert_eq!(["folded-8", "gcm-siv", "chacha20-poly1305", "aegis-256"].map(after), expected);

@@ -16,11 +16,10 @@
 //! - [`engine`]: the structural datapath, register by register and cycle by cycle;
 //! - [`timing`]: the cycles alone.
 //!
-//! [`alone`] puts an engine on a bench of its own; [`bench`](mod@bench) is what any engine on one is given and asked. A machine runs on [`timing`] and [`bulk`]; `sealsim verify vectors` drives [`engine`]. [`part`] cuts a message into parts that are hashed apart. [`iv`] counts the IVs of the copy
+//! [`standalone`] puts an engine on a bench of its own; [`bench`](mod@bench) is what any engine on one is given and asked. A machine runs on [`timing`] and [`bulk`]; `sealsim verify vectors` drives [`engine`]. [`part`] cuts a message into parts that are hashed apart. [`iv`] counts the IVs of the copy
 //! path, and [`pseudo`] stands in for tags in runs without data. What an engine is built of is in [`spec`].
 
 pub mod aes;
-pub mod alone;
 #[cfg(test)]
 pub(crate) mod arbitrary;
 pub mod bench;
@@ -36,6 +35,7 @@ pub mod multiplier;
 pub mod part;
 pub mod pseudo;
 pub mod spec;
+pub mod standalone;
 pub mod structure;
 pub mod timing;
 pub mod worker;

@@ -1,8 +1,8 @@
 //! `sealsim engine` with an engine of another AEAD than AES-GCM.
 
 use super::{Arguments, EngineFormat, Failure, Standard, metrics};
-use crate::aead::alone::{AloneError, MessageOutcome, Outcome, run as run_alone};
 use crate::aead::spec::AeadSpec;
+use crate::aead::standalone::{MessageOutcome, Outcome, StandaloneError, run as run_standalone};
 use crate::config::{Role, Shipped};
 use crate::gcm::bench::Bench;
 use crate::gcm::message::Direction;
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments, mut spec: AeadSpec, bench: &Bench) -> R
         let reason = "--trace-blocks shows the stages of AES-GCM, and this engine has another AEAD: leave it out";
         return Err(Failure::Usage(miette!("{reason}")));
     }
-    let outcome = run_alone(&spec, bench).map_err(failure)?;
+    let outcome = run_standalone(&spec, bench).map_err(failure)?;
     let Some(first) = outcome.messages.first() else { return Ok(()) };
     let mut out = Standard;
     let written = match arguments.format {
@@ -76,13 +76,13 @@ fn set_key_bits(spec: &mut AeadSpec, bits: u32) -> Result<(), Failure> {
     Err(Failure::Config(miette!("--key-bits {bits}: this AEAD has keys of {} bits only", spec.key_bits())))
 }
 
-fn failure(error: AloneError) -> Failure {
+fn failure(error: StandaloneError) -> Failure {
     match &error {
-        AloneError::Wrong(_) => Failure::Verification(miette!("{error}")),
-        AloneError::Buffer { message, .. } => {
+        StandaloneError::Wrong(_) => Failure::Verification(miette!("{error}")),
+        StandaloneError::Buffer { message, .. } => {
             Failure::Config(miette!("{error}; write `--set buffer=\"{message}\"`, or fewer --blocks"))
         }
-        AloneError::Spec(_) | AloneError::Bytes(_) => Failure::Config(miette!("{error}")),
+        StandaloneError::Spec(_) | StandaloneError::Bytes(_) => Failure::Config(miette!("{error}")),
     }
 }
 

@@ -28,7 +28,7 @@ pub use trace::{BlockTrace, RegisterTrace, Trace};
 
 /// Why there is no result.
 #[derive(Debug, Error)]
-pub enum AloneError {
+pub enum StandaloneError {
     /// No such engine can be built.
     #[error(transparent)]
     Spec(#[from] SpecError),
@@ -69,7 +69,7 @@ const PATIENCE: u64 = if cfg!(test) { 1 << 16 } else { 1 << 26 };
 ///
 /// # Errors
 /// An engine that cannot be built or never ends, or one whose bytes are not AES-GCM's.
-pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, AloneError> {
+pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
     let key = bench.key(spec.key_bits);
     let mut engine = Engine::new(spec)?;
     let reference = Key::new(&key)?;
@@ -150,7 +150,7 @@ impl Dates {
 }
 
 impl Bed {
-    fn message(&mut self, reference: &Key, bench: &Bench, number: u32) -> Result<MessageOutcome, AloneError> {
+    fn message(&mut self, reference: &Key, bench: &Bench, number: u32) -> Result<MessageOutcome, StandaloneError> {
         let Drawn { iv, aad, text: plain } = bench.message(number, 12);
         let mut cipher = plain.clone();
         let mut chains = Chains::new(self.format, reference, &iv, &aad, Direction::Seal)?;
@@ -175,7 +175,7 @@ impl Bed {
     }
 
     /// Steps until the tag stands.
-    fn drive(&mut self, number: u32) -> Result<(Dates, Vec<u8>, Vec<u8>), AloneError> {
+    fn drive(&mut self, number: u32) -> Result<(Dates, Vec<u8>, Vec<u8>), StandaloneError> {
         let (mut dates, mut text, mut further, mut quiet) = (Dates::default(), Vec::new(), Vec::new(), 0);
         loop {
             self.engine.step(&mut self.events);
@@ -184,7 +184,7 @@ impl Bed {
             }
             quiet = if self.read < self.events.len() { 0 } else { quiet + 1 };
             if quiet == PATIENCE {
-                return Err(AloneError::Stuck { message: number + 1, cycles: quiet });
+                return Err(StandaloneError::Stuck { message: number + 1, cycles: quiet });
             }
             for (at, event) in self.events.drain(..) {
                 dates.note(at, &event);

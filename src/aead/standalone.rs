@@ -6,7 +6,7 @@
 //!        0                                                                        total
 //! ```
 //!
-//! The metrics are those of [an AES-GCM engine](crate::gcm::alone). Where the tag stands before the last output, as that of AES-GCM-SIV to seal, the
+//! The metrics are those of [an AES-GCM engine](crate::gcm::standalone). Where the tag stands before the last output, as that of AES-GCM-SIV to seal, the
 //! tail is none. Messages follow each other: the next starts when text and tag of the one before are out.
 //!
 //! Cycles come from the scheme's timing, bytes from [`bytes`](super::bytes). The engine of AEGIS-256 is clocked register by register as well, and the run
@@ -27,7 +27,7 @@ use thiserror::Error;
 
 /// Why there is no result.
 #[derive(Debug, Error)]
-pub enum AloneError {
+pub enum StandaloneError {
     /// No such engine can be built.
     #[error(transparent)]
     Spec(#[from] SpecError),
@@ -76,7 +76,7 @@ pub struct Outcome {
 ///
 /// # Errors
 /// An engine that cannot be built, or a message that it cannot take.
-pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, AloneError> {
+pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
     let (mut timing, format) = (Engine::new(spec)?, spec.format().unwrap_or(Scheme::Aegis256.into()));
     let scheme = format.scheme;
     let raw = bench.key(spec.key_bits());
@@ -111,11 +111,11 @@ pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, AloneError> {
 }
 
 /// How often text passes, and what of it is held in between.
-fn passes(spec: &AeadSpec, bench: &Bench) -> Result<(u32, u64), AloneError> {
+fn passes(spec: &AeadSpec, bench: &Bench) -> Result<(u32, u64), StandaloneError> {
     match (spec, bench.direction) {
         (AeadSpec::GcmSiv(spec), Direction::Seal) => {
             let (message, buffer) = (Bytes(16 * bench.blocks), spec.buffer);
-            if message <= buffer { Ok((2, message.0)) } else { Err(AloneError::Buffer { message, buffer }) }
+            if message <= buffer { Ok((2, message.0)) } else { Err(StandaloneError::Buffer { message, buffer }) }
         }
         _ => Ok((1, 0)),
     }

@@ -38,7 +38,7 @@ fn a_message_beyond_the_buffer_is_opened_and_not_sealed() {
     let sealed = run(&siv(160), &bench(0, 10, Direction::Seal, 1)).unwrap();
     assert_eq!((sealed.passes, sealed.messages[0].buffer_bytes), (2, 160));
     let error = run(&siv(160), &bench(0, 11, Direction::Seal, 1)).unwrap_err();
-    assert!(matches!(error, AloneError::Buffer { message: Bytes(176), buffer: Bytes(160) }), "{error}");
+    assert!(matches!(error, StandaloneError::Buffer { message: Bytes(176), buffer: Bytes(160) }), "{error}");
     let opened = run(&siv(160), &bench(0, 11, Direction::Open, 1)).unwrap();
     assert_eq!((opened.passes, opened.messages[0].buffer_bytes), (1, 0));
 }
