@@ -319,6 +319,7 @@ fn figures(machine: &MachineSpec, position: u64, outcome: &Outcome) -> Option<Fa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::spec::SKID;
 
     fn question(policies: &[Release], bytes: u64, settings: &[&str]) -> Question {
         let layers = settings.iter().fold(Layers::new("h100-nvl-tdx"), |layers, setting| layers.set(*setting));
@@ -344,12 +345,13 @@ mod tests {
     }
 
     #[test]
-    fn hold_shows_nothing_the_machines_policy_shows_bytes_and_eager_lets_consumers_start() {
+    fn hold_shows_nothing_skid_its_bytes_the_machines_policy_all_and_eager_lets_consumers_start() {
         // A slow comparator, so that the verdict comes well after the bytes.
         let answer = ask(&question(&POLICIES, 300_000, &["engine.compare=5000 cycles"]), 2);
-        let [hold, withhold, eager] = [0, 1, 2].map(|place| &answer.policies[place].failures[0]);
+        let [hold, skid, withhold, eager] = [0, 1, 2, 3].map(|place| &answer.policies[place].failures[0]);
         assert_eq!((hold.visible_ps, hold.visible_bytes, hold.squashed_messages), (None, 0, 0));
         assert!(withhold.visible_ps > Some(0) && withhold.visible_bytes == 300_000);
+        assert!(skid.visible_ps > Some(0) && skid.visible_bytes == SKID.0 && skid.squashed_messages == 0);
         assert_eq!((withhold.squashed_work_ps, withhold.squashed_messages), (None, 0));
         // 5000 cycles of 1.755 GHz: the comparison alone, of which release takes a few.
         let compare = 5000.0 / 1.755e9 * 1e12;
@@ -357,7 +359,7 @@ mod tests {
         assert!(work > 0.9 * compare && work < 2.0 * compare, "{work} {compare}");
         assert_eq!((eager.squashed_messages, eager.consumed_bytes_at_most), (1, 300_000));
         assert!(eager.visible_ps.unwrap() as f64 > work);
-        for failure in [hold, withhold, eager] {
+        for failure in [hold, skid, withhold, eager] {
             // Each is rounded down by itself.
             assert!((failure.lost_ps - failure.verdict_ps).abs_diff(failure.host_knows_ps) <= 1, "{failure:?}");
         }
@@ -378,7 +380,7 @@ mod tests {
         let asked = |policies: &[Release]| Question { layers: layers.clone(), ..question(policies, 65_536, &[]) };
         let answer = ask(&asked(&POLICIES), 2);
         let skipped: Vec<_> = answer.skipped.iter().map(|one| one.name.as_str()).collect();
-        assert_eq!((answer.policies.len(), skipped), (2, vec!["hold"]));
+        assert_eq!((answer.policies.len(), skipped), (2, vec!["hold", "skid"]));
         assert!(answer.skipped[0].reason.contains("nothing holds it"), "{:?}", answer.skipped);
         let alone = failures(&asked(&[Release::Hold]), 1, &|| Control::Continue);
         assert!(matches!(alone, Err(FailuresError::Config(_))), "{alone:?}");
