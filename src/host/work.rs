@@ -152,23 +152,25 @@ impl Item for CipherDone {
     }
 }
 
-/// Where a copy goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which way a copy goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// From the host to the GPU.
+    /// Host to device.
     H2d,
-    /// From the GPU to the host.
+    /// Device to host.
     D2h,
-    /// Within the GPU.
+    /// Within the device.
     D2d,
 }
 
-/// The host's end of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The kind of host memory of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Memory {
-    /// The GPU could reach it by itself.
+    /// Page-locked memory, which the GPU can reach by itself.
     Pinned,
-    /// It must pass through staging.
+    /// Ordinary memory, which passes through staging.
     Pageable,
 }
 

@@ -10,17 +10,14 @@ use super::{
         link::{self, Link},
     },
     pushes::PushStore,
-    request::{CopyRequest, Direction, Memory, Request},
+    request::{CopyRequest, Request},
     secrets::{Mirror, Secrets, Software},
 };
 use crate::{
     config::MachineSpec,
     gcm::worker::Worker,
     gpu::spec::TagPlacement,
-    host::{
-        Cipher, CopyPlan, Cryptor, Direction as HostDirection, Driver, DriverOptions, HostState,
-        Memory as HostMemoryKind, NonceStreams, PrivateMemory,
-    },
+    host::{Cipher, CopyPlan, Cryptor, Driver, DriverOptions, HostState, NonceStreams, PrivateMemory},
     sim::Netlist,
     units::Bytes,
 };
@@ -46,16 +43,9 @@ pub(super) struct System {
 
 fn plan(copy: &CopyRequest) -> CopyPlan {
     CopyPlan {
-        direction: match copy.direction {
-            Direction::H2d => HostDirection::H2d,
-            Direction::D2h => HostDirection::D2h,
-            Direction::D2d => HostDirection::D2d,
-        },
+        direction: copy.direction,
         bytes: Bytes(copy.bytes),
-        memory: match copy.memory {
-            Memory::Pinned => HostMemoryKind::Pinned,
-            Memory::Pageable => HostMemoryKind::Pageable,
-        },
+        memory: copy.memory,
         buffer: copy.buffer,
         pages: copy.pages,
     }

@@ -1,32 +1,10 @@
 //! What is asked of a machine.
 
 use super::generator::Generator;
-pub use crate::host::{Operation, Pages, Step};
+pub use crate::host::{Direction, Memory, Operation, Pages, Step};
 use crate::sim::{Injection, Kernel, Order};
 use serde::{Deserialize, Serialize};
 use std::{fmt, io};
-
-/// Which way a copy goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// Host to device.
-    H2d,
-    /// Device to host.
-    D2h,
-    /// Within the device.
-    D2d,
-}
-
-/// The kind of host memory of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Memory {
-    /// Page-locked memory.
-    Pinned,
-    /// Ordinary memory.
-    Pageable,
-}
 
 /// Whether a run carries bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

@@ -100,8 +100,8 @@ impl Secrets {
         master[..8].copy_from_slice(&seed.to_le_bytes());
         let name =
             |lce, way| KeyName::new(lce, Owner::User, way).ok_or_else(|| RunError::Build("the LCE has no keys".into()));
-        let h2d = name(SYSMEM_READ, mapping::Direction::H2d)?;
-        let d2h = name(SYSMEM_WRITE, mapping::Direction::D2h)?;
+        let h2d = name(SYSMEM_READ, mapping::KeyDirection::H2d)?;
+        let d2h = name(SYSMEM_WRITE, mapping::KeyDirection::D2h)?;
         let (bytes, format) = ((sealing.key_bits() / 8).min(32) as usize, sealing.format());
         let key = |version, name| {
             let tail = simulation_nonce_tail(&master, version, name);

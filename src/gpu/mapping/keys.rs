@@ -22,9 +22,9 @@ const SLOTS_PER_LCE: u16 = 6;
 /// Key space of the first LCE: GSP is 0, SEC2 is 1.
 const FIRST_LCE_KEY_SPACE: u32 = 2;
 
-/// Direction of the messages that a key seals.
+/// KeyDirection of the messages that a key seals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
+pub enum KeyDirection {
     /// CPU to GPU.
     H2d,
     /// GPU to CPU.
@@ -50,13 +50,13 @@ pub struct KeySlotIndexError(pub u16);
 pub struct KeyName {
     index: u8,
     owner: Owner,
-    direction: Direction,
+    direction: KeyDirection,
 }
 
 impl KeyName {
     /// The key of a secure LCE; GRCEs have none.
     #[must_use]
-    pub fn new(lce: Lce, owner: Owner, direction: Direction) -> Option<Self> {
+    pub fn new(lce: Lce, owner: Owner, direction: KeyDirection) -> Option<Self> {
         lce.key_index().map(|index| Self { index, owner, direction })
     }
 
@@ -74,20 +74,20 @@ impl KeyName {
 
     /// What it seals.
     #[must_use]
-    pub fn direction(self) -> Direction {
+    pub fn direction(self) -> KeyDirection {
         self.direction
     }
 
     /// The other key of the pair; both rotate together.
     #[must_use]
     pub fn partner(self) -> Self {
-        let direction = if self.direction == Direction::H2d { Direction::D2h } else { Direction::H2d };
+        let direction = if self.direction == KeyDirection::H2d { KeyDirection::D2h } else { KeyDirection::H2d };
         Self { direction, ..self }
     }
 
     /// Local id in the LCE's key space, 0 to 3.
     fn local_id(self) -> u16 {
-        2 * u16::from(self.owner == Owner::Kernel) + u16::from(self.direction == Direction::D2h)
+        2 * u16::from(self.owner == Owner::Kernel) + u16::from(self.direction == KeyDirection::D2h)
     }
 
     /// Slot in the key store.
@@ -113,7 +113,7 @@ impl KeyName {
 
 impl fmt::Display for KeyName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let direction = if self.direction == Direction::H2d { "h2d" } else { "d2h" };
+        let direction = if self.direction == KeyDirection::H2d { "h2d" } else { "d2h" };
         let owner = if self.owner == Owner::User { "user" } else { "kernel" };
         write!(f, "Lce{:02}_{direction}_{owner}", self.index)
     }
@@ -123,7 +123,7 @@ impl fmt::Display for KeyName {
 pub fn key_names() -> impl Iterator<Item = KeyName> {
     Lce::all().filter_map(Lce::key_index).flat_map(|index| {
         [Owner::User, Owner::Kernel].into_iter().flat_map(move |owner| {
-            [Direction::H2d, Direction::D2h].into_iter().map(move |direction| KeyName { index, owner, direction })
+            [KeyDirection::H2d, KeyDirection::D2h].into_iter().map(move |direction| KeyName { index, owner, direction })
         })
     })
 }

@@ -15,7 +15,7 @@ mod keys;
 mod map;
 
 pub use keys::{
-    Direction, KeyName, KeySlotIndexError, LCE_KEYS, Owner, key_names, simulation_key, simulation_mask,
+    KeyDirection, KeyName, KeySlotIndexError, LCE_KEYS, Owner, key_names, simulation_key, simulation_mask,
     simulation_nonce_tail,
 };
 pub use map::{MapError, PceMap, Peer, pces};

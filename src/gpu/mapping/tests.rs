@@ -100,7 +100,7 @@ fn grces_are_not_secure_and_have_no_keys() {
     for number in 0..LCES {
         let secure = lce(number).is_secure();
         assert_eq!(secure, number >= 2);
-        assert_eq!(KeyName::new(lce(number), Owner::User, Direction::H2d).is_some(), secure);
+        assert_eq!(KeyName::new(lce(number), Owner::User, KeyDirection::H2d).is_some(), secure);
     }
     assert_eq!((Lce::new(10), Pce::new(16)), (None, None));
 }
@@ -108,9 +108,9 @@ fn grces_are_not_secure_and_have_no_keys() {
 #[test]
 fn copy2_has_the_first_key() {
     let name = |number, owner, direction| KeyName::new(lce(number), owner, direction).unwrap();
-    let first = name(2, Owner::User, Direction::H2d);
+    let first = name(2, Owner::User, KeyDirection::H2d);
     assert_eq!((first.to_string().as_str(), first.slot(), first.global_id()), ("Lce00_h2d_user", 18, 2 << 16));
-    let last = name(9, Owner::Kernel, Direction::D2h);
+    let last = name(9, Owner::Kernel, KeyDirection::D2h);
     assert_eq!((last.to_string().as_str(), last.slot(), last.global_id()), ("Lce07_d2h_kernel", 63, 9 << 16 | 3));
     assert_eq!(first.partner().to_string(), "Lce00_d2h_user");
 }
@@ -121,7 +121,7 @@ fn the_32_keys_come_in_slot_order_even_slots_to_the_gpu() {
     assert_eq!(all.len(), LCE_KEYS);
     assert!(all.windows(2).all(|pair| pair[0].slot() < pair[1].slot()));
     for key in all {
-        assert_eq!(key.slot() % 2 == 0, key.direction() == Direction::H2d);
+        assert_eq!(key.slot() % 2 == 0, key.direction() == KeyDirection::H2d);
         assert_eq!(KeyName::from_slot(key.slot()), Ok(key));
         assert_eq!(key.partner().slot(), key.slot() ^ 1);
         assert_eq!(KeyName::new(key.lce(), key.owner(), key.direction()), Some(key));
