@@ -3,7 +3,7 @@
 use aes_gcm::{AeadInOut, Aes256Gcm, KeyInit};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use sealsim::gcm::bulk::{Key, Stream};
-use sealsim::gcm::message::Direction;
+use sealsim::gcm::message::SealOpen;
 use sealsim::gcm::spec::EngineSpec;
 use sealsim::gcm::timing::Timing;
 use std::hint::black_box;
@@ -22,7 +22,7 @@ fn bytes(c: &mut Criterion) {
         });
         group.bench_function("sealsim, bursts of 256 B", |b| {
             b.iter(|| {
-                let mut stream = Stream::new(&key, &iv, &[2; 16], Direction::Seal).unwrap();
+                let mut stream = Stream::new(&key, &iv, &[2; 16], SealOpen::Seal).unwrap();
                 for burst in text.chunks_mut(256) {
                     stream.update(&key, burst);
                 }
@@ -37,10 +37,10 @@ fn timing(c: &mut Criterion) {
     let mut group = c.benchmark_group("accept 256 B");
     group.throughput(Throughput::Elements(BURSTS));
     for (name, direction, interval) in [
-        ("open, keeps up", Direction::Open, 5),
-        ("seal, keeps up", Direction::Seal, 5),
-        ("open, saturated", Direction::Open, 1),
-        ("seal, saturated", Direction::Seal, 1),
+        ("open, keeps up", SealOpen::Open, 5),
+        ("seal, keeps up", SealOpen::Seal, 5),
+        ("open, saturated", SealOpen::Open, 1),
+        ("seal, saturated", SealOpen::Seal, 1),
     ] {
         let mut timing = Timing::new(&EngineSpec::four_lanes()).unwrap();
         let ready = timing.load_key(0);

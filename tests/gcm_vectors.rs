@@ -169,7 +169,7 @@ fn a_wrong_implementation_is_found() {
             Bulk.algorithms()
         }
 
-        fn process(&mut self, case: &Case, text: &[u8], direction: sealsim::gcm::message::Direction) -> Processed {
+        fn process(&mut self, case: &Case, text: &[u8], direction: sealsim::gcm::message::SealOpen) -> Processed {
             let (text, mut tag) = Bulk.process(case, text, direction)?;
             tag[3] ^= 1;
             Ok((text, tag))

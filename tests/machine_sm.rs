@@ -5,7 +5,7 @@ mod common;
 use common::{Delivered, Pattern, QUICK, copy, request, run};
 use sealsim::{
     config::{Layers, MachineSpec},
-    gcm::message::Direction as Way,
+    gcm::message::SealOpen as Way,
     gpu::sm::timing::KernelTiming,
     sim::{Control, FaultKind, Injection, Kernel, Order},
     system::{self, DataMode, Direction, Memory, Outcome},

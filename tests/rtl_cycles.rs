@@ -4,7 +4,7 @@
 
 use sealsim::config::Layers;
 use sealsim::gcm::bench::{Bench, Metrics};
-use sealsim::gcm::message::Direction;
+use sealsim::gcm::message::SealOpen;
 use sealsim::gcm::standalone::run;
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ fn number(row: &Row, name: &str) -> Option<u64> {
     (!text.is_empty()).then(|| text.parse().unwrap())
 }
 
-fn alone(engine: &str, key_bits: u64, aad_blocks: u64, blocks: u64, direction: Direction) -> Metrics {
+fn alone(engine: &str, key_bits: u64, aad_blocks: u64, blocks: u64, direction: SealOpen) -> Metrics {
     let spec = Layers::new(engine).set(format!("engine.key_bits={key_bits}")).resolve_engine().unwrap();
     let bench = Bench { aad_blocks, blocks, direction, messages: 1, seed: 7, trace_blocks: 0 };
     run(&spec, &bench).unwrap().messages[0].metrics
@@ -37,7 +37,7 @@ fn every_row(file: &str, count: usize, engine: impl Fn(&Row) -> String) {
     let mut wrong = Vec::new();
     for row in &rows {
         let of = |name| number(row, name).unwrap();
-        let metrics = alone(&engine(row), of("key_bits"), of("aad_blocks"), of("text_blocks"), Direction::Seal);
+        let metrics = alone(&engine(row), of("key_bits"), of("aad_blocks"), of("text_blocks"), SealOpen::Seal);
         let metrics = serde_json::to_value(metrics).unwrap();
         for name in row.keys().filter(|name| name.ends_with("_cycles")) {
             if metrics[name].as_u64() != number(row, name) {
@@ -85,14 +85,14 @@ const TOTALS: [(&str, u64, u64, i64); 11] = [
 #[test]
 fn unrolled_engines_reach_the_tag_when_core_a_did_in_longer_runs() {
     for (engine, key_bits, blocks, total) in TOTALS {
-        let metrics = alone(engine, key_bits, 1, blocks, Direction::Seal);
+        let metrics = alone(engine, key_bits, 1, blocks, SealOpen::Seal);
         assert_eq!(metrics.total_cycles, Some(total), "{engine}, AES-{key_bits}, {blocks} blocks");
     }
 }
 
 #[test]
 fn the_serial_engine_shows_the_cycles_of_core_d() {
-    let with = |aad_blocks| alone("serial-aes128", 128, aad_blocks, 64, Direction::Seal);
+    let with = |aad_blocks| alone("serial-aes128", 128, aad_blocks, 64, SealOpen::Seal);
     let (none, four) = (with(0), with(4));
     assert_eq!(four.setup_cycles, Some(26));
     assert_eq!(four.first_output_cycles.unwrap() - none.first_output_cycles.unwrap(), 36);
@@ -106,7 +106,7 @@ fn every_shipped_engine_opens_what_it_seals_at_any_shape_and_key_size() {
     for engine in Shipped::names(Role::Engine) {
         for key_bits in [128, 192, 256] {
             for (aad_blocks, blocks) in [(0, 0), (1, 0), (40, 0), (0, 1), (40, 1), (3, 2), (17, 33), (0, 70)] {
-                for direction in [Direction::Seal, Direction::Open] {
+                for direction in [SealOpen::Seal, SealOpen::Open] {
                     alone(engine, key_bits, aad_blocks, blocks, direction);
                 }
             }

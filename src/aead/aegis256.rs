@@ -29,7 +29,7 @@ pub mod datapath;
 
 use super::flow::Dates;
 use super::scheme::{Burst, Scheme};
-use crate::gcm::message::{Direction, Shape};
+use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::{LONGEST, SpecError, within};
 use crate::gcm::timing::{Limit, Waits};
 use crate::units::{Bytes, Cycles};
@@ -119,7 +119,7 @@ impl Scheme for Timing {
         self.width
     }
 
-    fn passes_twice(&self, _: Direction) -> bool {
+    fn passes_twice(&self, _: SealOpen) -> bool {
         false
     }
 

@@ -24,7 +24,7 @@
 use super::flow::{Dates, Flow, Hashing, Lanes, Passage, Passing, absorb};
 use super::scheme::{Burst, Scheme};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
-use crate::gcm::message::{Direction, Shape};
+use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::{AesSpec, Closing, GhashSpec, LONGEST, MultiplierSpec, SpecError, within};
 use crate::gcm::structure::Structure;
 use crate::units::Cycles;
@@ -179,7 +179,7 @@ impl Scheme for Timing {
         16
     }
 
-    fn passes_twice(&self, _: Direction) -> bool {
+    fn passes_twice(&self, _: SealOpen) -> bool {
         false
     }
 
@@ -189,7 +189,7 @@ impl Scheme for Timing {
         let powers = one_time_key + self.poly1305.power_setup();
         self.poly1305.begin(powers, shape.ghash_blocks());
         self.aad = absorb(&mut self.poly1305, shape.aad_blocks());
-        let hashing = if shape.direction == Direction::Seal { Hashing::Output } else { Hashing::Input };
+        let hashing = if shape.direction == SealOpen::Seal { Hashing::Output } else { Hashing::Input };
         self.text = Passing::new(Flow { ports: self.ports, unit: UNIT, depth: self.depth, hashing }, at);
         self.start = at;
         powers

@@ -28,7 +28,7 @@
 use super::flow::{Dates, Flow, Hashing, Lanes, Passage, Passing, absorb};
 use super::scheme::{Burst, Scheme};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
-use crate::gcm::message::{Direction, Shape};
+use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::{AesSpec, GhashSpec, LONGEST, SpecError, within};
 use crate::units::{Bytes, Cycles};
 use schemars::JsonSchema;
@@ -91,7 +91,7 @@ pub struct Timing {
     polyval: TimingModel,
     /// When the message's key is expanded and, to open, its tag is there as well.
     keyed: u64,
-    direction: Direction,
+    direction: SealOpen,
     aad: Passage,
     /// Of a message to be sealed: the passage before the tag, and the tag.
     sealed: Option<(Passage, u64)>,
@@ -120,7 +120,7 @@ impl Timing {
             lanes: Lanes::new(&spec.aes, rounds),
             polyval: TimingModel::of_family(&spec.polyval),
             keyed: 0,
-            direction: Direction::Open,
+            direction: SealOpen::Open,
             aad: Passage::default(),
             sealed: None,
             text: Passing::new(flow, 0),
@@ -144,8 +144,8 @@ impl Scheme for Timing {
         16
     }
 
-    fn passes_twice(&self, direction: Direction) -> bool {
-        direction == Direction::Seal
+    fn passes_twice(&self, direction: SealOpen) -> bool {
+        direction == SealOpen::Seal
     }
 
     fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
@@ -157,13 +157,13 @@ impl Scheme for Timing {
         self.aad = absorb(&mut self.polyval, shape.aad_blocks());
         self.lanes.restart();
         (self.direction, self.sealed) = (shape.direction, None);
-        let hashing = if shape.direction == Direction::Seal { Hashing::Input } else { Hashing::Output };
+        let hashing = if shape.direction == SealOpen::Seal { Hashing::Input } else { Hashing::Output };
         self.text = Passing::new(Flow { hashing, ..self.flow }, at);
         self.keyed
     }
 
     fn seed(&mut self, at: u64) {
-        if self.direction == Direction::Open {
+        if self.direction == SealOpen::Open {
             self.keyed = self.keyed.max(at);
         }
     }
@@ -172,8 +172,8 @@ impl Scheme for Timing {
         let Self { lanes, polyval, keyed, direction, sealed, text, .. } = self;
         let from = match (sealed, *direction) {
             (Some((_, tag)), _) => Some(*tag),
-            (None, Direction::Open) => Some(*keyed),
-            (None, Direction::Seal) => None,
+            (None, SealOpen::Open) => Some(*keyed),
+            (None, SealOpen::Seal) => None,
         };
         Burst::of(blocks, || text.take(visible, from.map(|from| (&mut *lanes, from)), polyval))
     }

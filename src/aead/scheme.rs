@@ -2,7 +2,7 @@
 
 use super::flow::{Dates, Taken};
 use crate::gcm::{
-    message::{Direction, Shape},
+    message::{SealOpen, Shape},
     timing::{Limit, Waits},
 };
 
@@ -43,7 +43,7 @@ pub trait Scheme {
     /// Bytes of text that are taken together.
     fn block_bytes(&self) -> u64;
     /// Whether text passes twice.
-    fn passes_twice(&self, direction: Direction) -> bool;
+    fn passes_twice(&self, direction: SealOpen) -> bool;
     /// A message starts in cycle `at`, when the one before is done. Gives the cycle from which it can take text.
     fn begin(&mut self, at: u64, shape: &Shape) -> u64;
     /// The tag that came with a message to be opened is there in cycle `at`, before the first of its text.

@@ -19,7 +19,7 @@ use super::scheme::Scheme as _;
 use super::spec::AeadSpec;
 use super::timing::Engine;
 use crate::gcm::bench::{Bench, Drawn, MessageOutcome as Common, Stages, Wrong};
-use crate::gcm::message::{Direction, Shape};
+use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::SpecError;
 use crate::units::Bytes;
 use serde::Serialize;
@@ -113,7 +113,7 @@ pub fn run(spec: &AeadSpec, bench: &Bench) -> Result<Outcome, StandaloneError> {
 /// How often text passes, and what of it is held in between.
 fn passes(spec: &AeadSpec, bench: &Bench) -> Result<(u32, u64), StandaloneError> {
     match (spec, bench.direction) {
-        (AeadSpec::GcmSiv(spec), Direction::Seal) => {
+        (AeadSpec::GcmSiv(spec), SealOpen::Seal) => {
             let (message, buffer) = (Bytes(16 * bench.blocks), spec.buffer);
             if message <= buffer { Ok((2, message.0)) } else { Err(StandaloneError::Buffer { message, buffer }) }
         }
@@ -133,7 +133,7 @@ struct Inputs<'a> {
 fn clocked(
     spec: &aegis256::Aegis256Spec,
     inputs: &Inputs<'_>,
-    direction: Direction,
+    direction: SealOpen,
     start: u64,
     (output, tag, dates): (&[u8], &[u8], Dates),
 ) -> Result<(), &'static str> {

@@ -23,7 +23,7 @@ mod chacha20_poly1305;
 mod gcm_siv;
 
 use super::bytes::{BytesError, Format, Scheme};
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 
 /// A message in flight, without AAD.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`BytesError::KeyBytes`], [`BytesError::NonceBytes`].
-    pub fn new(format: Format, key: &[u8], nonce: &[u8], direction: Direction) -> Result<Self, BytesError> {
+    pub fn new(format: Format, key: &[u8], nonce: &[u8], direction: SealOpen) -> Result<Self, BytesError> {
         let Format { scheme, tag_bytes } = format;
         scheme.check_nonce(nonce)?;
         let wrong = || scheme.wrong_key(key);

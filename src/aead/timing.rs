@@ -23,7 +23,7 @@ use super::flow::Dates;
 use super::scheme::{Burst, Scheme};
 use super::spec::AeadSpec;
 use super::{aegis256, chacha20_poly1305, gcm_siv};
-use crate::gcm::message::{Direction, Shape};
+use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::SpecError;
 use crate::gcm::timing::{Accepted, Finished, Limit, Waits, Work};
 
@@ -75,7 +75,7 @@ impl Scheme for Engine {
     fn block_bytes(&self) -> u64 {
         self.scheme().block_bytes()
     }
-    fn passes_twice(&self, direction: Direction) -> bool {
+    fn passes_twice(&self, direction: SealOpen) -> bool {
         self.scheme().passes_twice(direction)
     }
     fn begin(&mut self, at: u64, shape: &Shape) -> u64 {
@@ -147,7 +147,7 @@ impl Timing {
     }
 
     /// Starts a message without AAD in cycle `at`; the message before has been [finished](Self::finish).
-    pub fn start(&mut self, at: u64, text_bytes: u64, direction: Direction) {
+    pub fn start(&mut self, at: u64, text_bytes: u64, direction: SealOpen) {
         let at = at.max(self.done);
         let ready = self.engine.begin(at, &Shape::new(0, text_bytes, direction));
         self.work.add(at, ready);

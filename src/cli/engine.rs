@@ -5,7 +5,7 @@ mod other;
 use super::{Failure, output::Output as Standard};
 use crate::config::{Layers, Role, Shipped, StandaloneEngine};
 use crate::gcm::bench::{Bench, MessageOutcome, Metrics};
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use crate::gcm::spec::EngineSpec;
 use crate::gcm::standalone::{Outcome, StandaloneError, Trace, run as run_standalone};
 use clap::{Args, ValueEnum};
@@ -76,7 +76,7 @@ struct Document<'a> {
     key_bits: u32,
     aad_blocks: u64,
     blocks: u64,
-    direction: Direction,
+    direction: SealOpen,
     seed: u64,
     key: &'a str,
     #[serde(flatten)]
@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let bench = Bench {
         aad_blocks: arguments.aad_blocks,
         blocks: arguments.blocks,
-        direction: if arguments.open { Direction::Open } else { Direction::Seal },
+        direction: if arguments.open { SealOpen::Open } else { SealOpen::Seal },
         messages: arguments.messages,
         seed: arguments.seed,
         trace_blocks: arguments.trace_blocks,

@@ -7,7 +7,7 @@
 //! | span | first text at the output | last text at the output |
 //! | tail | last text at the output | the end: tag, and all text out |
 
-use super::message::Direction;
+use super::message::SealOpen;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -20,7 +20,7 @@ pub struct Bench {
     /// Blocks of text.
     pub blocks: u64,
     /// Which way.
-    pub direction: Direction,
+    pub direction: SealOpen,
     /// Messages, one after the other.
     pub messages: u32,
     /// Where key, IVs, AAD and text come from.
@@ -68,8 +68,8 @@ impl Bench {
     #[must_use]
     pub fn ways<T>(&self, plain: T, cipher: T) -> (T, T) {
         match self.direction {
-            Direction::Seal => (plain, cipher),
-            Direction::Open => (cipher, plain),
+            SealOpen::Seal => (plain, cipher),
+            SealOpen::Open => (cipher, plain),
         }
     }
 }

@@ -10,7 +10,7 @@ pub mod scattered;
 
 use super::counter;
 use super::field::Element;
-use super::message::Direction;
+use super::message::SealOpen;
 use aes::cipher::{Block, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
 use polyval::{Polyval, hazmat::FieldElement, universal_hash::UniversalHash};
@@ -138,7 +138,7 @@ impl Key {
     /// # Errors
     /// [`BulkError::EmptyIv`].
     pub fn seal(&self, iv: &[u8], aad: &[u8], text: &mut [u8]) -> Result<[u8; 16], BulkError> {
-        let mut stream = Stream::new(self, iv, aad, Direction::Seal)?;
+        let mut stream = Stream::new(self, iv, aad, SealOpen::Seal)?;
         stream.update(self, text);
         Ok(stream.tag(self))
     }
@@ -152,7 +152,7 @@ impl Key {
         if !(4..=16).contains(&tag.len()) {
             return Err(BulkError::TagBytes(tag.len()));
         }
-        let mut stream = Stream::new(self, iv, aad, Direction::Open)?;
+        let mut stream = Stream::new(self, iv, aad, SealOpen::Open)?;
         stream.update(self, text);
         if stream.tag(self).starts_with(tag) { Ok(()) } else { Err(BulkError::Forged) }
     }
@@ -161,7 +161,7 @@ impl Key {
 /// A message in flight. Give it the same [`Key`] at every call.
 #[derive(Clone)]
 pub struct Stream {
-    direction: Direction,
+    direction: SealOpen,
     hash: Polyval,
     j0: [u8; 16],
     aad_bytes: u64,
@@ -183,13 +183,13 @@ impl Stream {
     ///
     /// # Errors
     /// [`BulkError::EmptyIv`].
-    pub fn new(key: &Key, iv: &[u8], aad: &[u8], direction: Direction) -> Result<Self, BulkError> {
+    pub fn new(key: &Key, iv: &[u8], aad: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         Ok(Self::from_j0(key, key.j0(iv)?, aad, direction))
     }
 
     /// Starts a message whose first counter block is known.
     #[must_use]
-    pub fn from_j0(key: &Key, j0: [u8; 16], aad: &[u8], direction: Direction) -> Self {
+    pub fn from_j0(key: &Key, j0: [u8; 16], aad: &[u8], direction: SealOpen) -> Self {
         let mut hash = key.empty.clone();
         hash_padded(&mut hash, aad);
         let (aad_bytes, keystream, partial) = (aad.len() as u64, [Bytes16::default(); WIDE], [0; 16]);
@@ -238,7 +238,7 @@ impl Stream {
         for ((byte, key), cipher) in text.iter_mut().zip(keystream).zip(self.partial.iter_mut().skip(used)) {
             let before = *byte;
             *byte ^= key;
-            *cipher = if self.direction == Direction::Seal { *byte } else { before };
+            *cipher = if self.direction == SealOpen::Seal { *byte } else { before };
         }
         self.text_bytes += text.len() as u64;
         if self.text_bytes.is_multiple_of(16) {
@@ -248,7 +248,7 @@ impl Stream {
 
     /// Whole blocks, whose keystream has been made. POLYVAL takes them while they are in the first-level cache.
     fn blockwise(&mut self, text: &mut [Bytes16]) {
-        let sealing = self.direction == Direction::Seal;
+        let sealing = self.direction == SealOpen::Seal;
         let mut mirror = [Bytes16::default(); 16];
         let first = self.text_bytes as usize / 16 % WIDE;
         self.text_bytes += 16 * text.len() as u64;

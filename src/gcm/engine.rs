@@ -13,8 +13,8 @@ use super::aes::{Lane, RoundKeys};
 use super::control::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Start};
 use super::counter;
 use super::field::Element;
-use super::ghash::{Datapath, Unit};
-use super::message::{Direction, Shape};
+use super::ghash::{Datapath, GhashUnit};
+use super::message::{SealOpen, Shape};
 use super::spec::{EngineSpec, SpecError};
 use hashing::Hasher;
 pub use sequence::Phase;
@@ -187,7 +187,7 @@ impl Engine {
             keystream: VecDeque::new(),
             text: VecDeque::new(),
             output: VecDeque::new(),
-            hashers: (0..spec.ghash.messages()).map(|_| Hasher::new(Unit::new(&spec.ghash))).collect(),
+            hashers: (0..spec.ghash.messages()).map(|_| Hasher::new(GhashUnit::new(&spec.ghash))).collect(),
             open: VecDeque::new(),
             waiting: VecDeque::new(),
         })
@@ -226,7 +226,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`EngineError::EmptyIv`], [`EngineError::NoKey`].
-    pub fn start(&mut self, iv: &[u8], aad: &[u8], text_bytes: u64, direction: Direction) -> Result<(), EngineError> {
+    pub fn start(&mut self, iv: &[u8], aad: &[u8], text_bytes: u64, direction: SealOpen) -> Result<(), EngineError> {
         if iv.is_empty() {
             return Err(EngineError::EmptyIv);
         }
@@ -381,7 +381,7 @@ impl Engine {
         }
         let message = &self.open[index];
         let length = message.next_block();
-        let by_register = message.shape.direction == Direction::Seal || self.control.open_register;
+        let by_register = message.shape.direction == SealOpen::Seal || self.control.open_register;
         let way_free = match by_register {
             true => self.output.len() < self.lanes.len(),
             false => self.powers_stand() && self.text_unit(index).is_some(),
@@ -393,7 +393,7 @@ impl Engine {
         let input: Vec<u8> = self.text.drain(..length).collect();
         let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
         self.reserved -= 1;
-        let seal = self.open[index].shape.direction == Direction::Seal;
+        let seal = self.open[index].shape.direction == SealOpen::Seal;
         if by_register {
             self.output.push_back(Element::from_partial(if seal { &output } else { &input }));
         } else if let Some(unit) = self.text_unit(index) {

@@ -9,7 +9,7 @@
 //!              +--------------------------------------+
 //! ```
 //!
-//! Every family has two forms in its file: `Unit`, the registers with their values, clocked cycle by cycle, and
+//! Every family has two forms in its file: `GhashUnit`, the registers with their values, clocked cycle by cycle, and
 //! `TimingModel`, the cycles alone. Conventions that all share:
 //!
 //! - A value *stands* in cycle t when its register shows it in t; it may be used in t. What is issued to a multiplier in
@@ -171,15 +171,15 @@ pub trait GhashTiming {
     }
 }
 
-/// The families: each is a file with a `Unit` and a `TimingModel`, and is named here once.
+/// The families: each is a file with a `GhashUnit` and a `TimingModel`, and is named here once.
 macro_rules! families {
     ($($family:ident: $module:ident),* $(,)?) => {
         /// The datapath of any family.
         #[derive(Debug, Clone)]
         #[allow(missing_docs)]
-        pub enum Unit { $($family($module::Unit)),* }
+        pub enum GhashUnit { $($family($module::GhashUnit)),* }
 
-        impl Datapath for Unit {
+        impl Datapath for GhashUnit {
             fn clock(&mut self) { match self { $(Self::$family(unit) => unit.clock()),* } }
             fn load(&mut self, h: Element) { match self { $(Self::$family(unit) => unit.load(h)),* } }
             fn ready(&self) -> bool { match self { $(Self::$family(unit) => unit.ready()),* } }
@@ -227,31 +227,31 @@ families! {
     SubChains: sub_chains,
 }
 
-impl Unit {
+impl GhashUnit {
     /// The unit of a specification, at rest; of one that hashes several messages at a time, one of its units. The specification has been checked.
     #[must_use]
     pub fn new(spec: &GhashSpec) -> Self {
         match spec {
             GhashSpec::Serial { multiplier, first_block } => {
-                Self::Serial(serial::Unit::new(multiplier, first_block.unwrap_or_default().0))
+                Self::Serial(serial::GhashUnit::new(multiplier, first_block.unwrap_or_default().0))
             }
             GhashSpec::Interleaved { ways, multipliers, closing, multiplier } => {
-                Self::Interleaved(interleaved::Unit::new(*ways, *multipliers, *closing, multiplier))
+                Self::Interleaved(interleaved::GhashUnit::new(*ways, *multipliers, *closing, multiplier))
             }
             GhashSpec::Aggregated { width, groups, multiplier } => {
-                Self::Aggregated(aggregated::Unit::new(*width, *groups, multiplier))
+                Self::Aggregated(aggregated::GhashUnit::new(*width, *groups, multiplier))
             }
             GhashSpec::Folded { powers, fold, multiplier } => {
-                Self::Folded(folded::Unit::new(*powers, fold.0, multiplier))
+                Self::Folded(folded::GhashUnit::new(*powers, fold.0, multiplier))
             }
             GhashSpec::Segmented { units, segment, ports, buffer, unit } => {
-                Self::Segmented(segmented::Unit::new(*units, *segment, *ports, *buffer, unit))
+                Self::Segmented(segmented::GhashUnit::new(*units, *segment, *ports, *buffer, unit))
             }
             GhashSpec::MessageParallel { ports, buffer, unit, .. } => {
                 Self::SubChains(message_parallel::unit(*ports, *buffer, unit))
             }
             GhashSpec::SubChains { chains, chunk, ports, buffer, unit } => {
-                Self::SubChains(sub_chains::Unit::new(*chains, chunk.0 / 16, *ports, *buffer, unit))
+                Self::SubChains(sub_chains::GhashUnit::new(*chains, chunk.0 / 16, *ports, *buffer, unit))
             }
         }
     }

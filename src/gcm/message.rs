@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Encrypt and make a tag, or decrypt and verify one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Direction {
+pub enum SealOpen {
     /// Plaintext in, ciphertext and tag out.
     Seal,
     /// Ciphertext and tag in, plaintext and verdict out.
@@ -23,13 +23,13 @@ pub struct Shape {
     /// Bytes of text.
     pub text_bytes: u64,
     /// Which way.
-    pub direction: Direction,
+    pub direction: SealOpen,
 }
 
 impl Shape {
     /// A message with a 96-bit IV.
     #[must_use]
-    pub const fn new(aad_bytes: u64, text_bytes: u64, direction: Direction) -> Self {
+    pub const fn new(aad_bytes: u64, text_bytes: u64, direction: SealOpen) -> Self {
         Self { iv_bytes: 12, aad_bytes, text_bytes, direction }
     }
 

@@ -19,7 +19,7 @@ use super::{
     bulk::{Key, Stream},
     counter,
     field::Element,
-    message::Direction,
+    message::SealOpen,
 };
 
 /// A part of a message without AAD.
@@ -61,7 +61,7 @@ impl Part {
 
     /// Its bytes' stream: keystream from its own counter on, GHASH from zero.
     #[must_use]
-    pub fn stream(&self, key: &Key, nonce: [u8; 12], direction: Direction) -> Stream {
+    pub fn stream(&self, key: &Key, nonce: [u8; 12], direction: SealOpen) -> Stream {
         let j0 = counter::advanced(counter::j0_of_96_bits(&nonce), (self.start / 16) as u32);
         Stream::from_j0(key, j0, &[], direction)
     }
@@ -112,7 +112,7 @@ mod tests {
             key: [u8; 32], nonce: [u8; 12], seal: bool,
         ) {
             let key = Key::new(&key).unwrap();
-            let direction = if seal { Direction::Seal } else { Direction::Open };
+            let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
             let mut whole = text.clone();
             let mut stream = Stream::new(&key, &nonce, &[], direction).unwrap();
             stream.update(&key, &mut whole);

@@ -20,7 +20,7 @@ use super::bulk::chains::{Chains, Format};
 use super::bulk::{BulkError, Key};
 use super::control::{ControlSpec, Origin};
 use super::engine::{Engine, EngineError, Event, Phase};
-use super::message::Direction;
+use super::message::SealOpen;
 use super::spec::{EngineSpec, SpecError};
 use serde::Serialize;
 use thiserror::Error;
@@ -153,7 +153,7 @@ impl Bed {
     fn message(&mut self, reference: &Key, bench: &Bench, number: u32) -> Result<MessageOutcome, StandaloneError> {
         let Drawn { iv, aad, text: plain } = bench.message(number, 12);
         let mut cipher = plain.clone();
-        let mut chains = Chains::new(self.format, reference, &iv, &aad, Direction::Seal)?;
+        let mut chains = Chains::new(self.format, reference, &iv, &aad, SealOpen::Seal)?;
         chains.update(reference, &mut cipher);
         let expected: Vec<u8> = chains.tags(reference).flatten().collect();
         let (input, output) = bench.ways(plain, cipher);
@@ -205,12 +205,12 @@ mod tests {
     use crate::gcm::arbitrary::{any_controlled_engine, any_engine};
     use proptest::prelude::*;
 
-    fn bench(aad_blocks: u64, blocks: u64, direction: Direction, messages: u32) -> Bench {
+    fn bench(aad_blocks: u64, blocks: u64, direction: SealOpen, messages: u32) -> Bench {
         Bench { aad_blocks, blocks, direction, messages, seed: 3, trace_blocks: 2 }
     }
 
     fn any_bench() -> impl Strategy<Value = Bench> {
-        let direction = prop::sample::select(vec![Direction::Seal, Direction::Open]);
+        let direction = prop::sample::select(vec![SealOpen::Seal, SealOpen::Open]);
         (0..20_u64, 0..60_u64, direction, 1..4_u32)
             .prop_map(|(aad, text, way, messages)| bench(aad, text, way, messages))
     }
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_second_message_finds_key_and_powers() {
-        let messages = run(&EngineSpec::four_lanes(), &bench(1, 8, Direction::Seal, 3)).unwrap().messages;
+        let messages = run(&EngineSpec::four_lanes(), &bench(1, 8, SealOpen::Seal, 3)).unwrap().messages;
         assert!(messages[0].metrics.total_cycles > messages[1].metrics.total_cycles);
         assert_eq!(messages[1].metrics, messages[2].metrics);
         assert_ne!(messages[1].iv, messages[2].iv);
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn without_text_what_belongs_to_text_does_not_apply() {
-        let metrics = run(&EngineSpec::four_lanes(), &bench(1, 0, Direction::Seal, 1)).unwrap().messages[0].metrics;
+        let metrics = run(&EngineSpec::four_lanes(), &bench(1, 0, SealOpen::Seal, 1)).unwrap().messages[0].metrics;
         assert!(metrics.setup_cycles.is_some() && metrics.total_cycles.is_some());
         assert_eq!((metrics.first_output_cycles, metrics.output_span_cycles, metrics.tail_cycles), (None, None, None));
         assert_eq!(metrics.cycles_per_block, None);
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn the_trace_ends_each_block_in_the_keystream_that_it_is_sealed_with() {
-        let outcome = run(&EngineSpec::four_lanes(), &bench(2, 5, Direction::Seal, 1)).unwrap();
+        let outcome = run(&EngineSpec::four_lanes(), &bench(2, 5, SealOpen::Seal, 1)).unwrap();
         let trace = outcome.trace.unwrap();
         assert_eq!(trace.blocks.len(), 2);
         for block in &trace.blocks {

@@ -30,7 +30,7 @@ pub(crate) mod keystream;
 mod tests;
 
 use super::ghash::{GhashTiming, Taken, TimingModel};
-use super::message::{Direction, Shape};
+use super::message::{SealOpen, Shape};
 use super::spec::{EngineSpec, SpecError};
 use keystream::Keystream;
 
@@ -96,7 +96,7 @@ pub struct Timing {
     row: (u64, u64),
     /// Cycle in which the data seen so far is visible.
     visible: u64,
-    direction: Direction,
+    direction: SealOpen,
     text_bytes_left: u64,
     /// Whether a length block ends the message: not that of a part with more behind it.
     closes: bool,
@@ -136,7 +136,7 @@ impl Timing {
             taken: 0,
             row: (0, 0),
             visible: 0,
-            direction: Direction::Seal,
+            direction: SealOpen::Seal,
             text_bytes_left: 0,
             closes: true,
             held: 0,
@@ -161,13 +161,13 @@ impl Timing {
     }
 
     /// Starts a message with a 96-bit IV in cycle `at`; the message before has been [finished](Self::finish).
-    pub fn start(&mut self, at: u64, aad_bytes: u64, text_bytes: u64, direction: Direction) {
+    pub fn start(&mut self, at: u64, aad_bytes: u64, text_bytes: u64, direction: SealOpen) {
         self.start_shape(at, &Shape::new(aad_bytes, text_bytes, direction));
     }
 
     /// Starts a part of a message that has more behind it: it ends without length block and mask, and its value, not yet a tag, stands
     /// when GHASH over its own blocks is known.
-    pub fn start_part(&mut self, at: u64, text_bytes: u64, direction: Direction) {
+    pub fn start_part(&mut self, at: u64, text_bytes: u64, direction: SealOpen) {
         self.start_blocks(at, &Shape::new(0, text_bytes, direction), false);
     }
 
@@ -268,7 +268,7 @@ impl Timing {
         let TimingModel::Unhindered(hash) = &mut self.ghash else { return false };
         let used = if self.row.0 == free { self.row.1 } else { 0 };
         // The cycle in which the first row goes to GHASH, where nothing but this row may have entered.
-        let hashed = free + u64::from(self.direction == Direction::Seal);
+        let hashed = free + u64::from(self.direction == SealOpen::Seal);
         let clear = hash.gate <= hashed && (hash.entered.0 < hashed || hash.entered == (hashed, used));
         if blocks == 0 || hash.width < self.ports || !clear || !self.keystream.stands(self.taken, blocks, free) {
             return false;
@@ -288,7 +288,7 @@ impl Timing {
             self.keystream.take(block, row, at);
             (block, at, room) = (block + row, at + 1, self.ports);
         }
-        if self.direction == Direction::Seal {
+        if self.direction == SealOpen::Seal {
             // Only the last blocks, as many as the output register holds, are ever asked for.
             let mask = self.hashed.len() - 1;
             for back in 0..blocks.min(self.ports) {
@@ -304,7 +304,7 @@ impl Timing {
     /// Takes a whole burst that is opened, if it is plain at its start that all its keystream stands, so that only GHASH can make it wait.
     fn take_keyed(&mut self, blocks: u64, limit: &mut Limit) -> bool {
         let free = self.ports_free();
-        if self.direction != Direction::Open || blocks == 0 || !self.keystream.stands(self.taken, blocks, free) {
+        if self.direction != SealOpen::Open || blocks == 0 || !self.keystream.stands(self.taken, blocks, free) {
             return false;
         }
         let Self { ghash, keystream, taken, .. } = self;
@@ -354,8 +354,8 @@ impl Timing {
             self.charge(free, at, stands == at, short, limit);
         }
         match self.direction {
-            Direction::Open => self.ghash.enter(at, room),
-            Direction::Seal => self.send(at + 1, room),
+            SealOpen::Open => self.ghash.enter(at, room),
+            SealOpen::Seal => self.send(at + 1, room),
         }
         self.keystream.take(self.taken, room, at);
         self.taken += room;
@@ -367,15 +367,15 @@ impl Timing {
     #[inline]
     fn hash_free(&self, at: u64) -> u64 {
         match self.direction {
-            Direction::Open => self.ghash.next(at),
-            Direction::Seal => at.max(self.drained(0)),
+            SealOpen::Open => self.ghash.next(at),
+            SealOpen::Seal => at.max(self.drained(0)),
         }
     }
 
     /// How many of the next `want` text blocks the way to GHASH takes in cycle `at`.
     #[inline]
     fn hash_room(&self, at: u64, want: u64) -> u64 {
-        if self.direction == Direction::Open {
+        if self.direction == SealOpen::Open {
             return self.ghash.room(at, want);
         }
         let mut room = want;

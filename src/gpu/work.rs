@@ -1,7 +1,7 @@
 //! What passes between the units of the copy engine.
 
 use crate::{
-    gcm::{message::Direction, part::Part},
+    gcm::{message::SealOpen, part::Part},
     pcie::packet::Payload,
     sim::{FaultKind, Flip, Item},
     units::Femtos,
@@ -428,7 +428,7 @@ pub enum EngineRequest {
         /// Length.
         bytes: u64,
         /// Which way it goes through the engine.
-        direction: Direction,
+        direction: SealOpen,
     },
     /// Bytes of a message stand at the engine.
     Beat {
@@ -450,7 +450,7 @@ impl Item for EngineRequest {
     fn event_key(&self) -> u64 {
         match *self {
             Self::Message { job, bytes, direction } => {
-                1 << 63 | u64::from(direction == Direction::Seal) << 62 | job ^ bytes.rotate_left(20)
+                1 << 63 | u64::from(direction == SealOpen::Seal) << 62 | job ^ bytes.rotate_left(20)
             }
             Self::Beat { job, offset, bytes } => job ^ offset.rotate_left(20) ^ u64::from(bytes) << 44,
             Self::GivenUp { job } => 1 << 61 | job,

@@ -24,7 +24,7 @@ mod text;
 pub use failure::{ErrorRecord, FailureReport, WaitRecord};
 pub use manifest::{KernelName, MANIFEST_VERSION, Manifest, ManifestError, PayloadRecord};
 pub use named::Named;
-pub use record::{Context, CopyRecord, Faults, Host, Link, LinkDirection, Report, Rerun, TagQueue, Unit};
+pub use record::{Context, CopyRecord, Faults, Host, Link, LinkDirection, Report, Rerun, TagQueue, UnitRecord};
 
 /// Version of the results: it changes when a field is renamed or removed, or its meaning changes.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -30,7 +30,7 @@ pub struct Report {
     /// The copies in order.
     pub copies: Vec<CopyRecord>,
     /// The units by name.
-    pub units: Named<Unit>,
+    pub units: Named<UnitRecord>,
     /// The link.
     pub link: Link,
     /// The tag queue.
@@ -96,7 +96,7 @@ pub struct CopyRecord {
 
 /// One unit's cycles: busy, idle and stalls add up to all of them.
 #[derive(Debug, Clone, Serialize)]
-pub struct Unit {
+pub struct UnitRecord {
     /// Its clock in Hz.
     pub clock_hz: u64,
     /// All cycles.
@@ -305,7 +305,7 @@ impl Report {
             event_digest: outcome.event_digest.clone(),
             simulated_ps: outcome.end.picos(),
             copies,
-            units: Named(outcome.units.iter().map(|unit| (unit.name.clone(), Unit::new(unit))).collect()),
+            units: Named(outcome.units.iter().map(|unit| (unit.name.clone(), UnitRecord::new(unit))).collect()),
             link: Link { h2d: LinkDirection::new(&outcome.link.h2d), d2h: LinkDirection::new(&outcome.link.d2h) },
             tag_queue: TagQueue {
                 peak_entries: outcome.tag_queue.peak_entries,
@@ -375,7 +375,7 @@ impl CopyRecord {
     }
 }
 
-impl Unit {
+impl UnitRecord {
     fn new(unit: &UnitOutcome) -> Self {
         Self {
             clock_hz: unit.clock.0,

@@ -1,7 +1,7 @@
 //! The record as text for people.
 
 use super::{
-    record::{CopyRecord, LinkDirection, Report, Unit},
+    record::{CopyRecord, LinkDirection, Report, UnitRecord},
     table::Table,
 };
 use crate::{
@@ -192,7 +192,7 @@ fn delivered(copy: &CopyRecord) -> String {
 }
 
 /// The stalls, the longest first.
-fn stalls(unit: &Unit) -> String {
+fn stalls(unit: &UnitRecord) -> String {
     let mut stalls: Vec<_> = unit.stalls.iter().map(|(name, &cycles)| (name, cycles)).collect();
     stalls.sort_by_key(|&(_, cycles)| std::cmp::Reverse(cycles));
     let stalls = stalls.into_iter().map(|(name, cycles)| format!("{name} {}", percent(cycles, unit.cycles)));

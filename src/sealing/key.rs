@@ -3,7 +3,7 @@
 use super::Format;
 use crate::aead::bytes::{self, BytesError};
 use crate::gcm::bulk::{self, BulkError, chains};
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use thiserror::Error;
 
 /// Bytes that the longest nonce has beyond the 12 of a counter.
@@ -86,7 +86,7 @@ impl Key {
     /// Seals a message without AAD in place and gives its tags; none if the format is not the key's.
     pub fn seal(&self, format: Format, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8> {
         match (self, format) {
-            (Self::Gcm(key), Format::Gcm(format)) => through(key, format, nonce, text, Direction::Seal),
+            (Self::Gcm(key), Format::Gcm(format)) => through(key, format, nonce, text, SealOpen::Seal),
             (Self::Aead(key), Format::Aead(format)) => {
                 key.whole.seal(&key.nonce(format, nonce), &[], text).unwrap_or_default()
             }
@@ -97,7 +97,7 @@ impl Key {
     /// Opens a message without AAD in place. Gives whether its tags are right; if not, what `text` holds is not to be used.
     pub fn open(&self, format: Format, nonce: [u8; 12], text: &mut [u8], tags: &[u8]) -> bool {
         match (self, format) {
-            (Self::Gcm(key), Format::Gcm(format)) => through(key, format, nonce, text, Direction::Open) == tags,
+            (Self::Gcm(key), Format::Gcm(format)) => through(key, format, nonce, text, SealOpen::Open) == tags,
             (Self::Aead(key), Format::Aead(format)) => {
                 key.whole.open(&key.nonce(format, nonce), &[], text, tags).is_ok()
             }
@@ -106,7 +106,7 @@ impl Key {
     }
 }
 
-fn through(key: &bulk::Key, format: chains::Format, nonce: [u8; 12], text: &mut [u8], way: Direction) -> Vec<u8> {
+fn through(key: &bulk::Key, format: chains::Format, nonce: [u8; 12], text: &mut [u8], way: SealOpen) -> Vec<u8> {
     // An IV of 12 bytes is never refused.
     let Ok(mut message) = chains::Message::new(format, key, &nonce, way) else { return Vec::new() };
     message.update(key, text);

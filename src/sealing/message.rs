@@ -3,7 +3,7 @@
 use super::{Format, Key};
 use crate::aead::stream::Stream;
 use crate::gcm::bulk::chains;
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 
 /// A message without AAD in flight. Give it the same [`Key`] at every call.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub enum Message {
 impl Message {
     /// Starts a message; none if the format is not the key's.
     #[must_use]
-    pub fn new(format: Format, key: &Key, nonce: [u8; 12], direction: Direction) -> Option<Self> {
+    pub fn new(format: Format, key: &Key, nonce: [u8; 12], direction: SealOpen) -> Option<Self> {
         match (format, key) {
             (Format::Gcm(format), Key::Gcm(key)) => {
                 chains::Message::new(format, key, &nonce, direction).ok().map(Self::Gcm)

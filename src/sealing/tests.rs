@@ -1,7 +1,7 @@
 use super::*;
 use crate::aead::arbitrary::any_aead;
 use crate::gcm::arbitrary::{any_engine, pattern};
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use crate::gcm::spec::GhashSpec;
 use crate::units::Bytes;
 use proptest::prelude::*;
@@ -24,12 +24,12 @@ proptest! {
         let mut text = plain.clone();
         let tags = key.seal(format, nonce, &mut text);
         prop_assert_eq!(tags.len() as u64, format.tag_bytes());
-        let mut message = Message::new(format, &key, nonce, Direction::Open).unwrap();
+        let mut message = Message::new(format, &key, nonce, SealOpen::Open).unwrap();
         message.seed(&tags);
         text.chunks_mut(piece).for_each(|piece| message.update(&key, piece));
         prop_assert_eq!((&text, &message.tags(&key)), (&plain, &tags));
 
-        let mut message = Message::new(format, &key, nonce, Direction::Seal).unwrap();
+        let mut message = Message::new(format, &key, nonce, SealOpen::Seal).unwrap();
         if spec.kept_between_passes().is_some() {
             text.chunks(piece).for_each(|piece| message.absorb(piece));
             message.turn();
@@ -64,7 +64,7 @@ fn a_key_of_one_scheme_makes_nothing_of_anothers_messages() {
     let other = SealingSpec::Aead(AeadSpec::Aegis256(aegis)).format();
     let key = Key::new(Format::GCM, &[7; 32], [0; TAIL_BYTES]).unwrap();
     assert!(key.seal(other, [0; 12], &mut [1]).is_empty() && !key.open(other, [0; 12], &mut [1], &[]));
-    assert!(Message::new(other, &key, [0; 12], Direction::Seal).is_none());
+    assert!(Message::new(other, &key, [0; 12], SealOpen::Seal).is_none());
     assert!(Key::new(other, &[7; 16], [0; TAIL_BYTES]).is_err());
 }
 

@@ -2,7 +2,7 @@
 
 use super::SealingSpec;
 use crate::aead;
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use crate::gcm::part::Part;
 use crate::gcm::spec::SpecError;
 use crate::gcm::timing::{Accepted, Finished, Timing, Waits};
@@ -38,7 +38,7 @@ impl EngineTiming {
     }
 
     /// Starts a message, or of AES-GCM a part of one, in cycle `at`.
-    pub fn start(&mut self, at: u64, part: Part, direction: Direction) {
+    pub fn start(&mut self, at: u64, part: Part, direction: SealOpen) {
         match self {
             Self::Gcm(timing) if part.is_last() => timing.start(at, 0, part.bytes, direction),
             Self::Gcm(timing) => timing.start_part(at, part.bytes, direction),

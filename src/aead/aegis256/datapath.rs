@@ -1,7 +1,7 @@
 //! The registers of an AEGIS-256 engine, cycle by cycle, from single AES rounds.
 
 use super::{Aegis256Spec, FIRST_UPDATES, LAST_UPDATES};
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use crate::gcm::spec::SpecError;
 use aes::{Block, hazmat};
 
@@ -155,7 +155,7 @@ struct Message {
     nonce: [Block; 2],
     aad: Vec<u8>,
     text: Vec<u8>,
-    direction: Direction,
+    direction: SealOpen,
     /// Updates begun.
     updates: u64,
     /// What the last updates take, of each lane.
@@ -200,7 +200,7 @@ impl Datapath {
     }
 
     /// Loads key and nonce in this cycle; AAD and text are there from now on.
-    pub fn start(&mut self, key: &[u8; 32], nonce: &[u8; 32], aad: &[u8], text: &[u8], direction: Direction) {
+    pub fn start(&mut self, key: &[u8; 32], nonce: &[u8; 32], aad: &[u8], text: &[u8], direction: SealOpen) {
         let (key, nonce) = (halves(key), halves(nonce));
         self.pending = Some((State(vec![Lane::loaded(&key, &nonce); self.state.0.len()]), 1));
         let (aad, text) = (aad.to_vec(), text.to_vec());
@@ -250,7 +250,7 @@ impl Datapath {
             let at = (number - FIRST_UPDATES - aad) as usize * width;
             let input = &message.text[at..message.text.len().min(at + width)];
             let output: Vec<u8> = input.iter().zip(self.state.keystream()).map(|(byte, key)| byte ^ key).collect();
-            let plain = if message.direction == Direction::Seal { input } else { &output };
+            let plain = if message.direction == SealOpen::Seal { input } else { &output };
             self.update(plain);
             self.output = Some(output);
         } else if number < FIRST_UPDATES + aad + text + LAST_UPDATES {

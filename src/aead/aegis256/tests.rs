@@ -3,7 +3,7 @@ use super::*;
 use crate::aead::bytes::{Format, Key, Scheme};
 use crate::aead::scheme::Scheme as _;
 use crate::gcm::arbitrary::pattern;
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use proptest::prelude::*;
 
 fn spec(lanes: u32, round: u64) -> Aegis256Spec {
@@ -11,7 +11,7 @@ fn spec(lanes: u32, round: u64) -> Aegis256Spec {
 }
 
 /// What one message of the datapath shows: dates, text, tag, and the cycle of each block taken.
-fn run(engine: &mut Datapath, input: &[Vec<u8>; 4], direction: Direction) -> (Dates, Vec<u8>, Vec<u8>, Vec<u64>) {
+fn run(engine: &mut Datapath, input: &[Vec<u8>; 4], direction: SealOpen) -> (Dates, Vec<u8>, Vec<u8>, Vec<u64>) {
     let [key, nonce, aad, text] = input;
     engine.start(&key[..].try_into().unwrap(), &nonce[..].try_into().unwrap(), aad, text, direction);
     let (mut dates, mut output, mut taken, mut tag) = (Dates::default(), Vec::new(), Vec::new(), None);
@@ -55,7 +55,7 @@ proptest! {
             let (key, nonce, aad, plain) = (of(0, 32), of(1, 32), of(2, aad), of(3, length));
             let mut cipher = plain.clone();
             let expected = Key::new(format, &key).unwrap().seal(&nonce, &aad, &mut cipher).unwrap();
-            let direction = if seal { Direction::Seal } else { Direction::Open };
+            let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
             let (input, output) = if seal { (plain, cipher) } else { (cipher, plain) };
             let start = engine.cycle();
             let shape = Shape::new(aad.len() as u64, input.len() as u64, direction);
@@ -72,7 +72,7 @@ proptest! {
         lanes in prop::sample::select(vec![1_u32, 2, 4]), round in 1..30_u64, at in 0..1000_u64, aad in 0..50_u64, text in 2..900_u64,
     ) {
         let width = 16 * u64::from(lanes);
-        let dates = Timing::new(&spec(lanes, round)).unwrap().message(at, &Shape::new(aad * width, text * width, Direction::Seal));
+        let dates = Timing::new(&spec(lanes, round)).unwrap().message(at, &Shape::new(aad * width, text * width, SealOpen::Seal));
         let (first, last) = (dates.first_text.unwrap(), dates.last_text.unwrap());
         prop_assert_eq!(dates.first_input.unwrap() - at, 1 + 16 * round);
         prop_assert_eq!(first - dates.first_input.unwrap(), 1 + aad * round);
@@ -84,7 +84,7 @@ proptest! {
 #[test]
 fn a_bit_of_a_block_reaches_the_keystream_two_blocks_later_and_not_before() {
     let mut engine = Datapath::new(&spec(1, 1)).unwrap();
-    let mut sealed = |text: Vec<u8>| run(&mut engine, &[vec![7; 32], vec![9; 32], Vec::new(), text], Direction::Seal).1;
+    let mut sealed = |text: Vec<u8>| run(&mut engine, &[vec![7; 32], vec![9; 32], Vec::new(), text], SealOpen::Seal).1;
     let (plain, mut other) = (vec![0; 64], vec![0; 64]);
     other[16] ^= 1;
     let (one, two) = (sealed(plain), sealed(other));

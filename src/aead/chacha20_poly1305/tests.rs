@@ -22,7 +22,7 @@ fn spec(lanes: u32, registers: u32, ways: u32, multipliers: u32, latency: u64) -
     }
 }
 
-fn message(spec: &ChaCha20Poly1305Spec, aad: u64, blocks: u64, direction: Direction) -> Dates {
+fn message(spec: &ChaCha20Poly1305Spec, aad: u64, blocks: u64, direction: SealOpen) -> Dates {
     Timing::new(spec).unwrap().message(0, &Shape::new(16 * aad, 16 * blocks, direction))
 }
 
@@ -33,7 +33,7 @@ proptest! {
     fn with_one_accumulator_a_message_has_its_closed_form(
         lanes in 1..4_u32, registers in 1..4_u32, latency in 1..9_u64, aad in 0..20_u64, blocks in 1..200_u64, seal in any::<bool>(),
     ) {
-        let direction = if seal { Direction::Seal } else { Direction::Open };
+        let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
         let dates = message(&spec(lanes, registers, 1, 1, latency), aad, blocks, direction);
         // r stands when block 0 leaves its lane; block 1 is beside it, or behind it in a lone lane.
         let r = 20 * u64::from(registers);
@@ -53,7 +53,7 @@ proptest! {
     fn ways_and_multipliers_bound_the_throughput_and_reach_the_bound(
         lanes in 1..4_u32, ways in 1..20_u32, multipliers in 1..6_u32, latency in 1..9_u64, seal in any::<bool>(),
     ) {
-        let direction = if seal { Direction::Seal } else { Direction::Open };
+        let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
         let spec = spec(lanes, 1, ways, multipliers, latency);
         let span = |blocks| message(&spec, 0, blocks, direction).last_text.unwrap();
         // Over whole turns of the accumulators, after the start.
@@ -70,7 +70,7 @@ proptest! {
 
 #[test]
 fn powers_of_r_cost_every_message_what_those_of_h_cost_a_key() {
-    let first_input = |ways| message(&spec(1, 1, ways, 1, 4), 1, 1, Direction::Open).first_input.unwrap();
+    let first_input = |ways| message(&spec(1, 1, ways, 1, 4), 1, 1, SealOpen::Open).first_input.unwrap();
     // r stands when block 0 has left its lane; r^2 is a product behind it, r^3 and r^4 another, one cycle apart.
     assert_eq!((first_input(1), first_input(2), first_input(4)), (20, 24, 29));
 }
@@ -78,9 +78,9 @@ fn powers_of_r_cost_every_message_what_those_of_h_cost_a_key() {
 #[test]
 fn a_shallow_fifo_slows_the_keystream() {
     let mut shallow = spec(1, 1, 16, 4, 4);
-    let deep = message(&shallow, 0, 4000, Direction::Open);
+    let deep = message(&shallow, 0, 4000, SealOpen::Open);
     shallow.chacha.keystream_blocks = 7;
-    let slow = message(&shallow, 0, 4000, Direction::Open);
+    let slow = message(&shallow, 0, 4000, SealOpen::Open);
     // A block of 64 B is under way from its lane's entrance to its last text, 20 + 1 cycles, and seven may be.
     assert_eq!(slow.last_text.unwrap() / 1000, 3);
     assert!(deep.last_text.unwrap() < 1100);

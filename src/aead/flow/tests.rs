@@ -1,6 +1,6 @@
 use super::*;
 use crate::gcm::arbitrary::any_engine;
-use crate::gcm::message::{Direction, Shape};
+use crate::gcm::message::{SealOpen, Shape};
 use crate::gcm::spec::{EngineSpec, GhashSpec};
 use crate::gcm::timing::Timing;
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ proptest! {
     fn aes_gcm_in_these_terms_has_the_cycles_of_its_own_timing_model(
         spec in any_plain_engine(), aad in 0..12_u64, blocks in 0..90_u64, seal in any::<bool>(),
     ) {
-        let direction = if seal { Direction::Seal } else { Direction::Open };
+        let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
         let mut timing = Timing::new(&spec).unwrap();
         let start = timing.load_key(0);
         timing.start(start, 16 * aad, 16 * blocks, direction);

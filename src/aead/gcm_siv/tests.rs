@@ -4,7 +4,7 @@ use crate::aead::scheme::Scheme as _;
 use crate::gcm::arbitrary::{any_engine, any_ghash, multiplier, pattern};
 use crate::gcm::bulk;
 use crate::gcm::field::Element;
-use crate::gcm::ghash::{Datapath, Unit};
+use crate::gcm::ghash::{Datapath, GhashUnit};
 use proptest::prelude::*;
 
 /// Any GHASH unit that hashes one message at a time to one value.
@@ -54,7 +54,7 @@ proptest! {
             tag,
             verdict: tag + 1,
         };
-        let dates = Timing::new(&spec).unwrap().message(at, &Shape::new(16 * aad, 16 * blocks, Direction::Seal));
+        let dates = Timing::new(&spec).unwrap().message(at, &Shape::new(16 * aad, 16 * blocks, SealOpen::Seal));
         prop_assert_eq!(dates, expected);
     }
 
@@ -72,7 +72,7 @@ proptest! {
         // With one multiplier POLYVAL never outruns the lanes: once it has the first block it takes one per L cycles.
         let entered = (h + aad * latency).max(first + 1);
         let tag = entered + (blocks + 1) * latency + 1 + depth;
-        let dates = Timing::new(&spec).unwrap().message(at, &Shape::new(16 * aad, 16 * blocks, Direction::Open));
+        let dates = Timing::new(&spec).unwrap().message(at, &Shape::new(16 * aad, 16 * blocks, SealOpen::Open));
         prop_assert_eq!(dates.first_text, Some(first + 1));
         prop_assert_eq!(dates.tag, tag);
     }
@@ -93,12 +93,12 @@ proptest! {
         let mut timing = Timing::new(&spec).unwrap();
         let mut start = timing.load_key(0);
         let mut lasts = Vec::new();
-        for direction in [Direction::Seal, Direction::Open, Direction::Seal, Direction::Open] {
+        for direction in [SealOpen::Seal, SealOpen::Open, SealOpen::Seal, SealOpen::Open] {
             let dates = timing.message(start, &Shape::new(16 * aad, 16 * blocks, direction));
             let (first, last) = (dates.first_text.unwrap(), dates.last_text.unwrap());
             match direction {
-                Direction::Seal => prop_assert!(dates.tag < first),
-                Direction::Open => prop_assert!(last < dates.tag),
+                SealOpen::Seal => prop_assert!(dates.tag < first),
+                SealOpen::Open => prop_assert!(last < dates.tag),
             }
             prop_assert!(start <= dates.first_input.unwrap());
             lasts.push(dates.done() - start);
@@ -135,7 +135,7 @@ fn polyval(unit: &GhashSpec, h: [u8; 16], blocks: &[[u8; 16]]) -> [u8; 16] {
         block.reverse();
         Element::from_bytes(block)
     };
-    let mut unit = Unit::new(unit);
+    let mut unit = GhashUnit::new(unit);
     unit.clock();
     unit.load(mirrored(h).times(X));
     while !unit.ready() {

@@ -2,7 +2,7 @@ use super::*;
 use crate::aead::arbitrary::{any_aead, siv};
 use proptest::prelude::*;
 
-fn bench(aad_blocks: u64, blocks: u64, direction: Direction, messages: u32) -> Bench {
+fn bench(aad_blocks: u64, blocks: u64, direction: SealOpen, messages: u32) -> Bench {
     Bench { aad_blocks, blocks, direction, messages, seed: 3, trace_blocks: 0 }
 }
 
@@ -14,7 +14,7 @@ proptest! {
         spec in any_aead(), aad in 0..20_u64, blocks in 0..60_u64, messages in 1..4_u32,
     ) {
         let way = |direction| run(&spec, &bench(aad, blocks, direction, messages)).unwrap();
-        let (sealed, opened) = (way(Direction::Seal), way(Direction::Open));
+        let (sealed, opened) = (way(SealOpen::Seal), way(SealOpen::Open));
         let key = Key::new(spec.scheme().unwrap(), &hex::decode(&sealed.key).unwrap()).unwrap();
         for (one, other) in sealed.messages.iter().zip(&opened.messages) {
             prop_assert_eq!((&one.common.tag, &one.common.output), (&other.common.tag, &other.common.input));
@@ -35,11 +35,11 @@ proptest! {
 
 #[test]
 fn a_message_beyond_the_buffer_is_opened_and_not_sealed() {
-    let sealed = run(&siv(160), &bench(0, 10, Direction::Seal, 1)).unwrap();
+    let sealed = run(&siv(160), &bench(0, 10, SealOpen::Seal, 1)).unwrap();
     assert_eq!((sealed.passes, sealed.messages[0].buffer_bytes), (2, 160));
-    let error = run(&siv(160), &bench(0, 11, Direction::Seal, 1)).unwrap_err();
+    let error = run(&siv(160), &bench(0, 11, SealOpen::Seal, 1)).unwrap_err();
     assert!(matches!(error, StandaloneError::Buffer { message: Bytes(176), buffer: Bytes(160) }), "{error}");
-    let opened = run(&siv(160), &bench(0, 11, Direction::Open, 1)).unwrap();
+    let opened = run(&siv(160), &bench(0, 11, SealOpen::Open, 1)).unwrap();
     assert_eq!((opened.passes, opened.messages[0].buffer_bytes), (1, 0));
 }
 
@@ -49,13 +49,13 @@ fn gcm_siv_seals_in_twice_the_cycles_that_it_opens_in() {
         run(&siv(1 << 20), &bench(0, blocks, direction, 1)).unwrap().messages[0].common.metrics.total_cycles.unwrap()
     };
     // Over 4,000 blocks on four lanes each pass takes 1,000 cycles more.
-    assert_eq!(total(8000, Direction::Seal) - total(4000, Direction::Seal), 2000);
-    assert_eq!(total(8000, Direction::Open) - total(4000, Direction::Open), 1000);
+    assert_eq!(total(8000, SealOpen::Seal) - total(4000, SealOpen::Seal), 2000);
+    assert_eq!(total(8000, SealOpen::Open) - total(4000, SealOpen::Open), 1000);
 }
 
 #[test]
 fn without_text_what_belongs_to_text_does_not_apply() {
-    for direction in [Direction::Seal, Direction::Open] {
+    for direction in [SealOpen::Seal, SealOpen::Open] {
         let metrics = run(&siv(16), &bench(1, 0, direction, 1)).unwrap().messages[0].common.metrics;
         assert!(metrics.setup_cycles.is_some() && metrics.total_cycles.is_some());
         assert_eq!((metrics.first_output_cycles, metrics.tail_cycles, metrics.cycles_per_block), (None, None, None));

@@ -1,12 +1,12 @@
 //! AEGIS-256 and AEGIS-256X: draft-irtf-cfrg-aegis-aead, sections 2.4 and 2.6, on the state of the [registers](crate::aead::aegis256::datapath).
 
 use crate::aead::aegis256::datapath::State;
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 
 /// A message in flight.
 #[derive(Debug)]
 pub struct Message {
-    direction: Direction,
+    direction: SealOpen,
     state: State,
     tag_bytes: usize,
     width: usize,
@@ -18,7 +18,7 @@ pub struct Message {
 
 impl Message {
     /// Mixes key and nonce into the state.
-    pub fn new(lanes: u32, tag_bytes: usize, key: &[u8], nonce: &[u8], direction: Direction) -> Option<Self> {
+    pub fn new(lanes: u32, tag_bytes: usize, key: &[u8], nonce: &[u8], direction: SealOpen) -> Option<Self> {
         let (key, nonce) = (key.try_into().ok()?, nonce.try_into().ok()?);
         let (row, keystream, width) = (Vec::new(), Vec::new(), 16 * lanes as usize);
         Some(Self { direction, state: State::mixed(lanes, key, nonce), tag_bytes, width, row, keystream, bytes: 0 })
@@ -34,11 +34,11 @@ impl Message {
             }
             let start = self.row.len();
             let (piece, rest) = left.split_at_mut(left.len().min(self.width - start));
-            if self.direction == Direction::Seal {
+            if self.direction == SealOpen::Seal {
                 self.row.extend_from_slice(piece);
             }
             piece.iter_mut().zip(&self.keystream[start..]).for_each(|(byte, key)| *byte ^= key);
-            if self.direction == Direction::Open {
+            if self.direction == SealOpen::Open {
                 self.row.extend_from_slice(piece);
             }
             if self.row.len() == self.width {

@@ -1,7 +1,7 @@
 //! ChaCha20-Poly1305: RFC 8439, section 2.8.
 
 use super::Blocks;
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use chacha20::ChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
 use poly1305::Poly1305;
@@ -9,7 +9,7 @@ use poly1305::universal_hash::{KeyInit, UniversalHash};
 
 /// A message in flight.
 pub struct Message {
-    direction: Direction,
+    direction: SealOpen,
     cipher: ChaCha20,
     hash: Poly1305,
     blocks: Blocks,
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Message {
 
 impl Message {
     /// Makes the one-time key of the message.
-    pub fn new(key: &[u8], nonce: &[u8], direction: Direction) -> Option<Self> {
+    pub fn new(key: &[u8], nonce: &[u8], direction: SealOpen) -> Option<Self> {
         let mut cipher = ChaCha20::new_from_slices(key, nonce).ok()?;
         let mut one_time = [0; 32];
         cipher.apply_keystream(&mut one_time);
@@ -40,12 +40,12 @@ impl Message {
     }
 
     pub fn update(&mut self, text: &mut [u8]) {
-        if self.direction == Direction::Open {
+        if self.direction == SealOpen::Open {
             self.hash(text);
         }
         self.cipher.apply_keystream(text);
         self.bytes += text.len() as u64;
-        if self.direction == Direction::Seal {
+        if self.direction == SealOpen::Seal {
             self.hash(text);
         }
     }

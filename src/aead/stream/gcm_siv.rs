@@ -2,13 +2,13 @@
 
 use super::Blocks;
 use crate::gcm::bulk::Key;
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use polyval::Polyval;
 use polyval::universal_hash::{KeyInit, UniversalHash};
 
 /// A message in flight.
 pub struct Message {
-    direction: Direction,
+    direction: SealOpen,
     key: Key,
     nonce: [u8; 12],
     hash: Polyval,
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Message {
 
 impl Message {
     /// Derives the message's keys.
-    pub fn new(key: &[u8], nonce: &[u8], direction: Direction) -> Option<Self> {
+    pub fn new(key: &[u8], nonce: &[u8], direction: SealOpen) -> Option<Self> {
         if ![16, 32].contains(&key.len()) {
             return None;
         }
@@ -83,15 +83,15 @@ impl Message {
             *byte ^= self.keystream[place];
             self.passed += 1;
         }
-        if self.direction == Direction::Open {
+        if self.direction == SealOpen::Open {
             self.absorb(text);
         }
     }
 
     pub fn tag(&self) -> Vec<u8> {
         match self.direction {
-            Direction::Seal => self.seed.to_vec(),
-            Direction::Open => self.computed().to_vec(),
+            SealOpen::Seal => self.seed.to_vec(),
+            SealOpen::Open => self.computed().to_vec(),
         }
     }
 

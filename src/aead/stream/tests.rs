@@ -33,11 +33,11 @@ proptest! {
         prop_assert_eq!(tag.len(), tag_bytes);
 
         let mut sealed = plain.clone();
-        let mut stream = Stream::new(format, &key, &nonce, Direction::Seal).unwrap();
+        let mut stream = Stream::new(format, &key, &nonce, SealOpen::Seal).unwrap();
         through(&mut stream, siv, &mut sealed, piece);
         prop_assert_eq!((&sealed, stream.tag()), (&cipher, tag.clone()));
 
-        let mut stream = Stream::new(format, &key, &nonce, Direction::Open).unwrap();
+        let mut stream = Stream::new(format, &key, &nonce, SealOpen::Open).unwrap();
         stream.seed(&tag);
         through(&mut stream, false, &mut sealed, piece);
         prop_assert_eq!((sealed, stream.tag()), (plain, tag));
@@ -52,7 +52,7 @@ proptest! {
         let mut text = pattern(seed ^ 2, length);
         let tag = Key::new(scheme, &key).unwrap().seal(&nonce, &[], &mut text).unwrap();
         text[place.index(length)] ^= 1;
-        let mut stream = Stream::new(scheme.into(), &key, &nonce, Direction::Open).unwrap();
+        let mut stream = Stream::new(scheme.into(), &key, &nonce, SealOpen::Open).unwrap();
         stream.seed(&tag);
         stream.update(&mut text);
         prop_assert_ne!(stream.tag(), tag);
@@ -63,7 +63,7 @@ proptest! {
 fn a_key_or_nonce_of_another_length_is_refused() {
     for scheme in SCHEMES {
         let start = |key: usize, nonce: usize| {
-            Stream::new(scheme.into(), &vec![0; key], &vec![0; nonce], Direction::Seal).map(|_| ())
+            Stream::new(scheme.into(), &vec![0; key], &vec![0; nonce], SealOpen::Seal).map(|_| ())
         };
         let right = scheme.nonce_bytes();
         assert_eq!(start(32, right), Ok(()));

@@ -4,7 +4,7 @@ use crate::units::Cycles;
 use proptest::prelude::*;
 
 /// What an engine alone says of a message, and the same engine fed in bursts that are all there.
-fn both(spec: &AeadSpec, blocks: u64, direction: Direction, burst: u64) -> (Dates, Timing, Accepted, Finished) {
+fn both(spec: &AeadSpec, blocks: u64, direction: SealOpen, burst: u64) -> (Dates, Timing, Accepted, Finished) {
     let mut alone = Engine::new(spec).unwrap();
     let start = alone.load_key(0);
     let dates = alone.message(start, &Shape::new(0, 16 * blocks, direction));
@@ -31,7 +31,7 @@ proptest! {
     fn fed_in_bursts_that_are_there_an_engine_takes_the_cycles_that_it_takes_alone(
         spec in any_aead(), blocks in 1..200_u64, seal in any::<bool>(), burst in 1..500_u64,
     ) {
-        let direction = if seal { Direction::Seal } else { Direction::Open };
+        let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
         let (dates, timing, accepted, finished) = both(&spec, blocks, direction, burst);
         prop_assert_eq!(finished, Finished { tag: dates.tag, verdict: dates.verdict });
         prop_assert_eq!(Some(accepted.out), dates.last_text);
@@ -42,7 +42,7 @@ proptest! {
     fn text_that_comes_later_is_taken_later_and_never_before_it_is_there(
         spec in any_aead(), gaps in prop::collection::vec(0..90_u64, 1..12), seal in any::<bool>(),
     ) {
-        let direction = if seal { Direction::Seal } else { Direction::Open };
+        let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
         let mut timing = Timing::new(&spec).unwrap();
         timing.load_key(0);
         timing.start(0, 64 * gaps.len() as u64, direction);
@@ -63,7 +63,7 @@ proptest! {
 fn a_slow_state_makes_text_wait_and_says_so() {
     let aegis = aegis256::Aegis256Spec { lanes: 2, round: Cycles(3), tag: None, compare: Cycles(0) };
     let mut timing = Timing::new(&AeadSpec::Aegis256(aegis)).unwrap();
-    timing.start(0, 128, Direction::Seal);
+    timing.start(0, 128, SealOpen::Seal);
     // 1 + 16 x 3 cycles, then a block of 32 bytes every third cycle.
     let accepted = timing.accept(100, 128);
     assert_eq!(accepted, Accepted { consumed: 109, out: 110, limit: Limit::Aes });
@@ -77,7 +77,7 @@ fn gcm_siv_opens_only_once_the_tag_is_there() {
     let spec = crate::aead::arbitrary::siv(1 << 20);
     let first = |seed| {
         let mut timing = Timing::new(&spec).unwrap();
-        timing.start(0, 64, Direction::Open);
+        timing.start(0, 64, SealOpen::Open);
         timing.seed(seed);
         timing.accept(0, 64).out
     };

@@ -5,7 +5,7 @@ use crate::aead::spec::AeadSpec;
 use crate::aead::standalone::{MessageOutcome, Outcome, StandaloneError, run as run_standalone};
 use crate::config::{Role, Shipped};
 use crate::gcm::bench::Bench;
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use miette::miette;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ struct Document<'a> {
     key_bits: u32,
     aad_blocks: u64,
     blocks: u64,
-    direction: Direction,
+    direction: SealOpen,
     seed: u64,
     key: &'a str,
     #[serde(flatten)]

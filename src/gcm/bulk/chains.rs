@@ -15,7 +15,7 @@
 //! text, and so to what its part of them is; number of chains and size of chunks are the key's, not the message's. A
 //! message is good if all of its tags are. In exchange, its text ends `chains` - 1 blocks before GCM's limit.
 
-use super::{BulkError, Direction, Key, Polyval, Stream, counter, hash_padded, mirrored};
+use super::{BulkError, Key, Polyval, SealOpen, Stream, counter, hash_padded, mirrored};
 use crate::gcm::field::Element;
 use crate::gcm::spec::GhashSpec;
 use polyval::universal_hash::UniversalHash;
@@ -78,7 +78,7 @@ impl Chains {
     ///
     /// # Errors
     /// [`BulkError::EmptyIv`].
-    pub fn new(format: Format, key: &Key, iv: &[u8], aad: &[u8], direction: Direction) -> Result<Self, BulkError> {
+    pub fn new(format: Format, key: &Key, iv: &[u8], aad: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         let mut stream = Stream::new(key, iv, &[], direction)?;
         stream.aad_bytes = aad.len() as u64;
         let mut hashes = vec![Hash(key.empty.clone()); format.chains as usize];
@@ -132,7 +132,7 @@ impl Message {
     ///
     /// # Errors
     /// [`BulkError::EmptyIv`].
-    pub fn new(format: Format, key: &Key, iv: &[u8], direction: Direction) -> Result<Self, BulkError> {
+    pub fn new(format: Format, key: &Key, iv: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         if format.chains == 1 {
             return Stream::new(key, iv, &[], direction).map(Self::Gcm);
         }
@@ -164,7 +164,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn sealed(format: Format, key: &Key, aad: &[u8], text: &[u8], pieces: usize) -> (Vec<u8>, Vec<[u8; 16]>) {
-        let mut chains = Chains::new(format, key, &[3; 12], aad, Direction::Seal).unwrap();
+        let mut chains = Chains::new(format, key, &[3; 12], aad, SealOpen::Seal).unwrap();
         let mut text = text.to_vec();
         text.chunks_mut(pieces).for_each(|piece| chains.update(key, piece));
         let tags = chains.tags(key).collect();
@@ -210,7 +210,7 @@ mod tests {
         let (mut cipher, tags) = sealed(format, &key, &[], &[0; 32], 32);
         let (left, right) = cipher.split_at_mut(16);
         left.swap_with_slice(right);
-        let mut chains = Chains::new(format, &key, &[3; 12], &[], Direction::Open).unwrap();
+        let mut chains = Chains::new(format, &key, &[3; 12], &[], SealOpen::Open).unwrap();
         chains.update(&key, &mut cipher);
         let got: Vec<_> = chains.tags(&key).collect();
         assert!(got[0] != tags[1] && got[1] != tags[0] && got[0] != tags[0] && got[1] != tags[1]);

@@ -4,7 +4,7 @@
 //! hashed where and when they come, and weighted by their position: H^b from a table of H, H^2, H^4 ... with as many
 //! products as b has ones. The counters of a piece follow from its position alone.
 
-use super::{Bytes16, Direction, Key, counter, hash_padded, mirrored};
+use super::{Bytes16, Key, SealOpen, counter, hash_padded, mirrored};
 use crate::gcm::field::Element;
 use polyval::universal_hash::UniversalHash;
 use thiserror::Error;
@@ -40,7 +40,7 @@ pub enum PieceError {
 /// A message whose pieces come in any order. Every byte must come once: that is the caller's to see to.
 #[derive(Debug, Clone)]
 pub struct Scattered {
-    direction: Direction,
+    direction: SealOpen,
     j0: [u8; 16],
     text_bytes: u64,
     /// H^(2^t) at index t.
@@ -51,7 +51,7 @@ pub struct Scattered {
 impl Scattered {
     /// Starts a message of `text_bytes` bytes whose first counter block is known.
     #[must_use]
-    pub fn new(key: &Key, j0: [u8; 16], aad: &[u8], text_bytes: u64, direction: Direction) -> Self {
+    pub fn new(key: &Key, j0: [u8; 16], aad: &[u8], text_bytes: u64, direction: SealOpen) -> Self {
         let powers = std::iter::successors(Some(key.h()), |&power| Some(power.times(power))).take(64).collect();
         let mut message = Self { direction, j0, text_bytes, powers, sum: Element::ZERO };
         message.add(key, aad, text_bytes.div_ceil(16) + 1);
@@ -75,11 +75,11 @@ impl Scattered {
             return Err(PieceError::Ends { offset, bytes, text: self.text_bytes });
         }
         let after = self.text_bytes.div_ceil(16) - end.div_ceil(16) + 1;
-        if self.direction == Direction::Open {
+        if self.direction == SealOpen::Open {
             self.add(key, text, after);
         }
         self.encipher(key, offset / 16, text);
-        if self.direction == Direction::Seal {
+        if self.direction == SealOpen::Seal {
             self.add(key, text, after);
         }
         Ok(())
@@ -150,7 +150,7 @@ mod tests {
         let (sealed, tag) = by_other_code(&raw, &aad, &plain);
         let key = Key::new(&raw).unwrap();
         let j0 = key.j0(&[9; 12]).unwrap();
-        for (direction, from, to) in [(Direction::Seal, &plain, &sealed), (Direction::Open, &sealed, &plain)] {
+        for (direction, from, to) in [(SealOpen::Seal, &plain, &sealed), (SealOpen::Open, &sealed, &plain)] {
             let (mut text, mut message) = (from.clone(), Scattered::new(&key, j0, &aad, length as u64, direction));
             for (from, to) in pieces(length, blocks, seed) {
                 message.update(&key, from as u64, &mut text[from..to]).unwrap();
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn pieces_that_do_not_fit_the_message_are_refused() {
         let key = Key::new(&[1; 32]).unwrap();
-        let mut message = Scattered::new(&key, [0; 16], &[], 100, Direction::Open);
+        let mut message = Scattered::new(&key, [0; 16], &[], 100, SealOpen::Open);
         let mut refused = |offset, bytes| message.update(&key, offset, &mut vec![0; bytes]).unwrap_err();
         assert_eq!(refused(8, 16), PieceError::Offset(8));
         assert_eq!(refused(16, 17), PieceError::Ends { offset: 16, bytes: 17, text: 100 });

@@ -1,7 +1,7 @@
 //! What the GHASH units are fed with: the IV where it has not 96 bits, then AAD, ciphertext and the length block.
 
-use super::{Datapath, Element, Engine, Event, Inputs, Keystream, Message, Sequence, Unit, counter};
-use crate::gcm::message::Direction;
+use super::{Datapath, Element, Engine, Event, GhashUnit, Inputs, Keystream, Message, Sequence, counter};
+use crate::gcm::message::SealOpen;
 use std::collections::VecDeque;
 
 /// What a GHASH unit works on.
@@ -40,8 +40,8 @@ struct Sources<'a> {
 
 impl Sources<'_> {
     /// Whether a message's ciphertext passes through a register on its way to GHASH.
-    fn by_register(&self, direction: Direction) -> bool {
-        self.with_text || self.open_register || direction == Direction::Seal
+    fn by_register(&self, direction: SealOpen) -> bool {
+        self.with_text || self.open_register || direction == SealOpen::Seal
     }
 
     /// AAD block `index` of a message, which enters GHASH in this cycle.
@@ -55,14 +55,14 @@ impl Sources<'_> {
     }
 
     /// The next block of a message's ciphertext.
-    fn ciphertext(&mut self, direction: Direction) -> Option<Element> {
+    fn ciphertext(&mut self, direction: SealOpen) -> Option<Element> {
         if !self.with_text {
             return self.output.as_mut()?.pop_front();
         }
         let key = self.keystream.pop_front()?;
         let input = self.sequence.travelling.pop_front().unwrap_or_default();
         let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
-        let cipher = if direction == Direction::Seal { &output } else { &input };
+        let cipher = if direction == SealOpen::Seal { &output } else { &input };
         let block = Element::from_partial(cipher);
         self.events.push((self.cycle + u64::from(!self.leave_with_hash), Event::Text(output)));
         Some(block)
@@ -72,12 +72,12 @@ impl Sources<'_> {
 /// A GHASH unit and what it works on. It is an open message's from the first block to the value.
 #[derive(Debug, Clone)]
 pub(super) struct Hasher {
-    pub unit: Unit,
+    pub unit: GhashUnit,
     work: Work,
 }
 
 impl Hasher {
-    pub fn new(unit: Unit) -> Self {
+    pub fn new(unit: GhashUnit) -> Self {
         Self { unit, work: Work::Idle }
     }
 
@@ -239,7 +239,7 @@ impl Engine {
     }
 
     /// The unit that takes a block of this message's ciphertext in this cycle, if there is one.
-    pub(super) fn text_unit(&mut self, index: usize) -> Option<&mut Unit> {
+    pub(super) fn text_unit(&mut self, index: usize) -> Option<&mut GhashUnit> {
         let message = self.open.get(index)?;
         let hasher = self.hashers.get_mut(message.hasher?)?;
         (hasher.takes_text(message) && hasher.unit.can_enter()).then_some(&mut hasher.unit)

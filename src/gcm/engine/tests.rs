@@ -42,7 +42,7 @@ fn long_messages_equal_another_code_base() {
     for ghash in designs {
         let spec = EngineSpec { ghash, ..EngineSpec::four_lanes() };
         let mut engine = ready(&spec, &key);
-        for (text, direction, other) in [(&plain, Direction::Seal, &expected), (&expected, Direction::Open, &plain)] {
+        for (text, direction, other) in [(&plain, SealOpen::Seal, &expected), (&expected, SealOpen::Open, &plain)] {
             engine.start(&iv, &aad, text.len() as u64, direction).unwrap();
             for piece in text.chunks(777) {
                 engine.offer(piece);
@@ -59,10 +59,10 @@ fn what_the_engine_cannot_take_is_refused() {
     let spec = EngineSpec::four_lanes();
     let mut engine = Engine::new(&spec).unwrap();
     assert_eq!(engine.load_key(&[0; 16]), Err(EngineError::KeyBits { expected: 256, got: 128 }));
-    assert_eq!(engine.start(&[0; 12], &[], 0, Direction::Seal), Err(EngineError::NoKey));
+    assert_eq!(engine.start(&[0; 12], &[], 0, SealOpen::Seal), Err(EngineError::NoKey));
     engine.load_key(&[0; 32]).unwrap();
-    assert_eq!(engine.start(&[], &[], 0, Direction::Seal), Err(EngineError::EmptyIv));
-    engine.start(&[0; 12], &[], 0, Direction::Seal).unwrap();
+    assert_eq!(engine.start(&[], &[], 0, SealOpen::Seal), Err(EngineError::EmptyIv));
+    engine.start(&[0; 12], &[], 0, SealOpen::Seal).unwrap();
     assert_eq!(engine.load_key(&[1; 32]), Err(EngineError::InUse));
     engine.run(&mut Vec::new()).unwrap();
     assert_eq!(engine.load_key(&[1; 32]), Ok(()));
@@ -79,7 +79,7 @@ fn the_registers_hold_the_powers_of_h_the_mask_and_the_states_of_aes() {
         engine.step(&mut events);
     }
     let at = engine.cycle();
-    engine.start(&[5; 12], &[], 64, Direction::Seal).unwrap();
+    engine.start(&[5; 12], &[], 64, SealOpen::Seal).unwrap();
     let mut powers = Vec::new();
     engine.registers(&mut |unit, name, _, value| {
         if (unit, name) == ("ghash", "power") {
@@ -108,7 +108,7 @@ fn two_runs_show_the_same_events() {
     let run = || {
         let mut engine = ready(&EngineSpec::four_lanes(), &pattern(6, 32));
         let mut events = Vec::new();
-        engine.start(&[1; 12], &[2; 5], 300, Direction::Open).unwrap();
+        engine.start(&[1; 12], &[2; 5], 300, SealOpen::Open).unwrap();
         engine.offer(&pattern(7, 300));
         engine.run(&mut events).unwrap();
         events

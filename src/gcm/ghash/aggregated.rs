@@ -38,7 +38,7 @@ enum Destination {
 
 /// The registers.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub struct GhashUnit {
     lanes: Vec<ProductUnit<Destination>>,
     reducer: Reducer<Destination>,
     powers: Powers,
@@ -56,7 +56,7 @@ pub struct Unit {
     next_accumulator: usize,
 }
 
-impl Unit {
+impl GhashUnit {
     /// A unit at rest.
     #[must_use]
     pub fn new(width: u32, groups: u32, spec: &MultiplierSpec) -> Self {
@@ -135,7 +135,7 @@ impl Unit {
     }
 }
 
-impl Datapath for Unit {
+impl Datapath for GhashUnit {
     fn clock(&mut self) {
         self.entered_in_cycle = 0;
         if let Some((value, destination)) = self.reducer.clock() {

@@ -9,14 +9,14 @@
 //! | accepts | a block while fewer than b wait; a block that finds the buffer empty and the unit free passes through in its cycle |
 //! | next value | its blocks may wait in the buffer; they go on once the value of the one before has been taken |
 
-use super::{Datapath, GhashTiming, TimingModel, Unit};
+use super::{Datapath, GhashTiming, GhashUnit, TimingModel};
 use crate::gcm::field::Element;
 use std::collections::VecDeque;
 
 /// The registers.
 #[derive(Debug, Clone)]
 pub(super) struct Buffered {
-    unit: Unit,
+    unit: GhashUnit,
     room: usize,
     waiting: VecDeque<Element>,
     /// What comes: a name and a number of blocks.
@@ -25,7 +25,7 @@ pub(super) struct Buffered {
 }
 
 impl Buffered {
-    pub fn new(unit: Unit, room: u32) -> Self {
+    pub fn new(unit: GhashUnit, room: u32) -> Self {
         Self { unit, room: room as usize, waiting: VecDeque::new(), expected: VecDeque::new(), at_work: None }
     }
 

@@ -39,7 +39,7 @@ enum Destination {
 
 /// The registers.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub struct GhashUnit {
     multiplier: Multiplier<Destination>,
     fold: u64,
     powers: Vec<Element>,
@@ -61,7 +61,7 @@ pub struct Unit {
     entered_in_cycle: bool,
 }
 
-impl Unit {
+impl GhashUnit {
     /// A unit at rest.
     #[must_use]
     pub fn new(powers: u32, fold: u64, spec: &MultiplierSpec) -> Self {
@@ -129,7 +129,7 @@ impl Unit {
     }
 }
 
-impl Datapath for Unit {
+impl Datapath for GhashUnit {
     fn clock(&mut self) {
         self.entered_in_cycle = false;
         for (cycles, _) in &mut self.folding {

@@ -34,7 +34,7 @@ enum Operation {
 
 /// The registers.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub struct GhashUnit {
     closing: Closing,
     multipliers: Vec<Multiplier<Operation>>,
     /// The multiplier that the next operation goes to.
@@ -49,7 +49,7 @@ pub struct Unit {
     sum: Element,
 }
 
-impl Unit {
+impl GhashUnit {
     /// A unit at rest.
     #[must_use]
     pub fn new(ways: u32, multipliers: u32, closing: Closing, spec: &MultiplierSpec) -> Self {
@@ -109,7 +109,7 @@ impl Unit {
     }
 }
 
-impl Datapath for Unit {
+impl Datapath for GhashUnit {
     fn clock(&mut self) {
         for index in 0..self.multipliers.len() {
             match self.multipliers[index].clock() {

@@ -22,8 +22,8 @@ use super::sub_chains;
 use crate::gcm::spec::GhashSpec;
 
 /// One unit's registers: those of a single chain.
-pub(super) fn unit(ports: u32, buffer: u32, unit: &GhashSpec) -> sub_chains::Unit {
-    sub_chains::Unit::new(1, 1, ports, buffer, unit)
+pub(super) fn unit(ports: u32, buffer: u32, unit: &GhashSpec) -> sub_chains::GhashUnit {
+    sub_chains::GhashUnit::new(1, 1, ports, buffer, unit)
 }
 
 /// One unit's cycles.

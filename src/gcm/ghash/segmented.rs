@@ -10,7 +10,7 @@
 //!
 //! Segments are counted from the end: the first one of a message is the short one. With d segments after it, a segment's
 //! value weighs H^(s d), so that powers of H^s are all that is stored, wherever a message ends. Segments may come in any
-//! order ([`Unit::enter_at`]); each comes whole to its unit, its blocks in order.
+//! order ([`GhashUnit::enter_at`]); each comes whole to its unit, its blocks in order.
 //!
 //! | | |
 //! | --- | --- |
@@ -51,7 +51,7 @@ impl Cut {
 
 /// The registers.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub struct GhashUnit {
     ports: u32,
     segment: u32,
     table: Table,
@@ -68,7 +68,7 @@ pub struct Unit {
     sum: Element,
 }
 
-impl Unit {
+impl GhashUnit {
     /// Units at rest.
     #[must_use]
     pub fn new(units: u32, segment: u32, ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
@@ -77,7 +77,7 @@ impl Unit {
             ports,
             segment,
             table: Table::new(segment, multiplier),
-            units: (0..units).map(|_| Buffered::new(super::Unit::new(unit), buffer)).collect(),
+            units: (0..units).map(|_| Buffered::new(super::GhashUnit::new(unit), buffer)).collect(),
             weightings: (0..units).map(|_| Weighting::new(multiplier)).collect(),
             entering: vec![None; units as usize],
             entered_in_cycle: 0,
@@ -134,7 +134,7 @@ impl Unit {
     }
 }
 
-impl Datapath for Unit {
+impl Datapath for GhashUnit {
     fn clock(&mut self) {
         self.entered_in_cycle = 0;
         self.table.clock();

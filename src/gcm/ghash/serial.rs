@@ -21,7 +21,7 @@ use crate::gcm::spec::MultiplierSpec;
 
 /// The registers.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub struct GhashUnit {
     multiplier: Multiplier<()>,
     h: Option<Element>,
     accumulator: Element,
@@ -32,7 +32,7 @@ pub struct Unit {
     extra: u64,
 }
 
-impl Unit {
+impl GhashUnit {
     /// A unit at rest.
     #[must_use]
     pub fn new(spec: &MultiplierSpec, first_block: u64) -> Self {
@@ -41,7 +41,7 @@ impl Unit {
     }
 }
 
-impl Datapath for Unit {
+impl Datapath for GhashUnit {
     fn clock(&mut self) {
         if self.busy && self.extra > 0 {
             self.extra -= 1;

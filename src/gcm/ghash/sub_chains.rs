@@ -74,18 +74,18 @@ impl Deal {
 
 /// The registers.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub struct GhashUnit {
     ports: u32,
     deal: Deal,
     units: Vec<Buffered>,
     entered_in_cycle: u32,
 }
 
-impl Unit {
+impl GhashUnit {
     /// Units at rest.
     #[must_use]
     pub fn new(chains: u32, chunk: u64, ports: u32, buffer: u32, unit: &GhashSpec) -> Self {
-        let units = (0..chains).map(|_| Buffered::new(super::Unit::new(unit), buffer)).collect();
+        let units = (0..chains).map(|_| Buffered::new(super::GhashUnit::new(unit), buffer)).collect();
         Self { ports, deal: Deal::new(chains.into(), chunk), units, entered_in_cycle: 0 }
     }
 
@@ -112,7 +112,7 @@ impl Unit {
     }
 }
 
-impl Datapath for Unit {
+impl Datapath for GhashUnit {
     fn clock(&mut self) {
         self.entered_in_cycle = 0;
         for unit in &mut self.units {

@@ -150,14 +150,14 @@ fn fed(unit: &GhashSpec, blocks: u64, there: u64, rate: u64) -> u64 {
 }
 
 struct Bench {
-    unit: Unit,
+    unit: GhashUnit,
     cycle: u64,
 }
 
 impl Bench {
     /// A unit with its powers, in some cycle.
     fn new(spec: &GhashSpec, h: Element) -> Self {
-        let mut bench = Self { unit: Unit::new(spec), cycle: 0 };
+        let mut bench = Self { unit: GhashUnit::new(spec), cycle: 0 };
         bench.unit.load(h);
         while !bench.unit.ready() {
             bench.clock();
@@ -354,7 +354,7 @@ proptest! {
         h: u128, count in 1..120_usize, order in any::<prop::sample::Index>(), seed: u64,
     ) {
         let (units, segment, ports, beyond) = sizes;
-        let mut unit = segmented::Unit::new(units, segment, ports, ports + beyond, &unit);
+        let mut unit = segmented::GhashUnit::new(units, segment, ports, ports + beyond, &unit);
         let (h, blocks) = (Element(h), blocks(seed.into(), count));
         unit.load(h);
         while !unit.ready() {
@@ -439,7 +439,7 @@ fn a_message_of_16_mib_in_any_order_of_segments_has_the_tag_of_another_code_base
     let length = crate::gcm::counter::length_block(0, 16 << 20);
     let block = |index: usize| text.chunks(16).nth(index).map_or(length, Element::from_partial);
     let inner = GhashSpec::Aggregated { width: 2, groups: 2, multiplier: crate::gcm::arbitrary::multiplier(1, 1, 128) };
-    let mut unit = segmented::Unit::new(4, 1000, 8, 64, &inner);
+    let mut unit = segmented::GhashUnit::new(4, 1000, 8, 64, &inner);
     unit.load(key.h());
     while !unit.ready() {
         unit.clock();

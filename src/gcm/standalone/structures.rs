@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 const LENGTHS: [i64; 6] = [1, 2, 3, 9, 11, 40];
 
-fn bench(a: i64, n: i64, direction: Direction, messages: u32) -> Bench {
+fn bench(a: i64, n: i64, direction: SealOpen, messages: u32) -> Bench {
     Bench { aad_blocks: a as u64, blocks: n as u64, direction, messages, seed: 5, trace_blocks: 0 }
 }
 
@@ -45,7 +45,7 @@ fn small_control(control: ControlSpec) -> ControlSpec {
 }
 
 fn metrics(spec: &EngineSpec, a: i64, n: i64) -> Metrics {
-    run(spec, &bench(a, n, Direction::Seal, 1)).unwrap().messages[0].metrics
+    run(spec, &bench(a, n, SealOpen::Seal, 1)).unwrap().messages[0].metrics
 }
 
 fn total(spec: &EngineSpec, a: i64, n: i64) -> i64 {
@@ -96,7 +96,7 @@ fn phase_by_phase_the_first_phase_ends_with_h_if_the_mask_is_last() {
 fn a_later_message_of_phases_counts_its_own_mask() {
     let phases = Some(PhaseSpec { aad: Cycles(5), text: Cycles(2), length: Cycles(5) });
     let spec = small(9, ControlSpec { phases, ..ControlSpec::default() });
-    let messages = run(&spec, &bench(1, 2, Direction::Seal, 2)).unwrap().messages;
+    let messages = run(&spec, &bench(1, 2, SealOpen::Seal, 2)).unwrap().messages;
     let made = [0, 1].map(|message: usize| messages[message].metrics.h_and_mask_cycles);
     assert_eq!(made, [Some(20), Some(10)]);
 }
@@ -243,7 +243,7 @@ fn a_streaming_core_with_two_ports_takes_text_with_the_last_aad_and_ghash_one_af
 fn cycle_0_lies_where_the_origin_says_and_counts_as_the_offset() {
     let run = |origin, offset, a, n| {
         let control = ControlSpec { key_load: Cycles(4), origin, offset, ..ControlSpec::default() };
-        run(&small(9, control), &bench(a, n, Direction::Seal, 2)).unwrap().messages
+        run(&small(9, control), &bench(a, n, SealOpen::Seal, 2)).unwrap().messages
     };
     // Key loaded at 0, expansion from 4, H until 14, inputs from then on; the tag of two AAD blocks and no text.
     let tag = 14 + 3 * 9;
@@ -267,8 +267,8 @@ fn what_is_opened_by_way_of_the_register_takes_a_cycle_more_and_those_of_sealing
         let spec = pipelined(1, ControlSpec { open_register, ..ControlSpec::default() });
         run(&spec, &bench(1, 9, direction, 1)).unwrap().messages[0].metrics.total_cycles.unwrap()
     };
-    assert_eq!(cycles(false, Direction::Open) + 1, cycles(false, Direction::Seal));
-    assert_eq!(cycles(true, Direction::Open), cycles(true, Direction::Seal));
+    assert_eq!(cycles(false, SealOpen::Open) + 1, cycles(false, SealOpen::Seal));
+    assert_eq!(cycles(true, SealOpen::Open), cycles(true, SealOpen::Seal));
 }
 
 proptest! {
@@ -286,7 +286,7 @@ proptest! {
             let messages = run(&spec, &bench(a, n, direction, 3)).unwrap().messages;
             messages.into_iter().map(|message| message.metrics).collect::<Vec<_>>()
         };
-        prop_assert_eq!(cycles(Direction::Open), cycles(Direction::Seal));
+        prop_assert_eq!(cycles(SealOpen::Open), cycles(SealOpen::Seal));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::gcm::bulk::{BulkError, Key};
 use crate::gcm::counter;
 use crate::gcm::engine::Engine;
 use crate::gcm::field::Element;
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use crate::gcm::spec::EngineSpec;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ impl Recorder {
         iv: &[u8],
         aad: &[u8],
         input: &[u8],
-        direction: Direction,
+        direction: SealOpen,
     ) -> Result<(), BulkError> {
         let Some(keys) = &self.keys else { return Ok(()) };
         let (h, j0) = (reference.h(), reference.j0(iv)?);
@@ -95,7 +95,7 @@ impl Recorder {
             let rounds = keys.states(counter);
             let (input, keystream) = (Element::from_partial(input), rounds.last().copied().unwrap_or_default());
             let output = input ^ keystream;
-            y = (y ^ if direction == Direction::Seal { output } else { input }).times(h);
+            y = (y ^ if direction == SealOpen::Seal { output } else { input }).times(h);
             BlockTrace {
                 block,
                 counter: hex::encode(counter),

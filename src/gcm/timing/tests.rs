@@ -20,7 +20,7 @@ fn any_message() -> impl Strategy<Value = Planned> {
     let iv = prop_oneof![4 => Just(12_u64), 1 => 1..60_u64];
     let text = prop_oneof![1 => Just(0_u64), 3 => 1..100_u64, 3 => 1..3000_u64];
     let burst = (prop_oneof![3 => Just(256_u32), 1 => 1..40_u32, 1 => 1..700_u32], prop_oneof![0..8_u64, 0..80_u64]);
-    let direction = prop::sample::select(vec![Direction::Seal, Direction::Open]);
+    let direction = prop::sample::select(vec![SealOpen::Seal, SealOpen::Open]);
     let start_after = prop_oneof![0..10_u64, 0..400_u64];
     (iv, 0..90_u64, text, direction, start_after, prop::collection::vec(burst, 1..12)).prop_map(
         |(iv_bytes, aad_bytes, text_bytes, direction, start_after, bursts)| Planned {
@@ -198,7 +198,7 @@ proptest! {
 fn opened(spec: &EngineSpec, bytes: u64) -> (Timing, u64) {
     let mut timing = Timing::new(spec).unwrap();
     let ready = timing.load_key(0);
-    timing.start(ready, 0, bytes, Direction::Open);
+    timing.start(ready, 0, bytes, SealOpen::Open);
     (timing, ready)
 }
 
@@ -226,7 +226,7 @@ fn keystream_stands_one_latency_after_the_start_and_not_before() {
 #[test]
 fn four_lanes_carry_64_bytes_per_cycle() {
     let bytes = 1 << 20;
-    for direction in [Direction::Open, Direction::Seal] {
+    for direction in [SealOpen::Open, SealOpen::Seal] {
         let mut timing = Timing::new(&EngineSpec::four_lanes()).unwrap();
         let ready = timing.load_key(0);
         timing.start(ready, 0, bytes, direction);
@@ -256,7 +256,7 @@ fn keystream_made_ahead_is_bounded_by_its_fifo() {
 }
 
 /// Cycles from one tag to the next, of sealed or opened messages of 64 blocks that are all there.
-fn period(ghash: GhashSpec, direction: Direction) -> u64 {
+fn period(ghash: GhashSpec, direction: SealOpen) -> u64 {
     let mut timing = Timing::new(&EngineSpec { ghash, ..EngineSpec::four_lanes() }).unwrap();
     let ready = timing.load_key(0);
     let tags: Vec<u64> = (0..80)
@@ -277,7 +277,7 @@ fn messages_on_different_units_go_side_by_side_as_far_as_the_buffers_hold_them()
         let unit = Box::new(serial.clone());
         GhashSpec::MessageParallel { units, ports: 4, buffer, unit }
     };
-    for direction in [Direction::Seal, Direction::Open] {
+    for direction in [SealOpen::Seal, SealOpen::Open] {
         // 64 blocks and the length block, of four cycles each.
         assert_eq!(period(serial.clone(), direction), 4 * 65);
         assert_eq!(period(parallel(1, 64), direction), 4 * 65);
@@ -329,11 +329,11 @@ fn a_part_ends_when_its_own_blocks_are_hashed_and_the_message_after_it_is_whole_
     let ghash = crate::gcm::spec::GhashSpec::Serial { multiplier, first_block: None };
     let mut timing = Timing::new(&EngineSpec { ghash, ..EngineSpec::four_lanes() }).unwrap();
     let ready = timing.load_key(0);
-    timing.start_part(ready, 160, Direction::Open);
+    timing.start_part(ready, 160, SealOpen::Open);
     let last = timing.accept(ready + 100, 160).consumed;
     assert_eq!(last, ready + 100 + 9 * 4);
     assert_eq!(timing.finish().tag, last + 4);
-    timing.start(last + 4, 0, 160, Direction::Open);
+    timing.start(last + 4, 0, 160, SealOpen::Open);
     let last = timing.accept(last + 100, 160).consumed;
     // The length block, and the mask.
     assert_eq!(timing.finish().tag, last + 8 + 1);

@@ -7,7 +7,7 @@ use super::{
     work::Piece,
 };
 use crate::{
-    gcm::{message::Direction, timing::Limit},
+    gcm::{message::SealOpen, timing::Limit},
     gpu::work::{Job, JobKind, MemoryWrite, TagReport},
     pcie::packet::Payload,
     sealing::EngineTiming,
@@ -24,8 +24,8 @@ impl Pce {
                 continue;
             }
             let direction = match transfer.job.kind {
-                JobKind::Open => Direction::Open,
-                JobKind::Seal => Direction::Seal,
+                JobKind::Open => SealOpen::Open,
+                JobKind::Seal => SealOpen::Seal,
                 _ => return,
             };
             let (nonce, part) = (transfer.job.nonce, transfer.job.share.part);
@@ -39,10 +39,10 @@ impl Pce {
                 side.announce(transfer.job.id, transfer.job.bytes, direction, cycle);
             }
             match (&self.keys, direction) {
-                (Some(keys), Direction::Seal) => {
+                (Some(keys), SealOpen::Seal) => {
                     transfer.stream = Text::new(self.format, &keys.d2h, nonce, part, direction);
                 }
-                (Some(keys), Direction::Open) => {
+                (Some(keys), SealOpen::Open) => {
                     transfer.opening = Opening::new(&self.worker, keys, self.format, nonce, part);
                 }
                 (None, _) => {}

@@ -2,7 +2,7 @@
 
 use super::{Keys, text::Text};
 use crate::{
-    gcm::{message::Direction, part::Part, worker::Worker},
+    gcm::{message::SealOpen, part::Part, worker::Worker},
     pcie::packet::Payload,
     sealing::Format,
 };
@@ -29,7 +29,7 @@ pub(in crate::gpu) struct Opening {
 impl Opening {
     /// Begins a part of a message, which may be all of it.
     pub fn new(worker: &Rc<Worker>, keys: &Arc<Keys>, format: Format, nonce: [u8; 12], part: Part) -> Option<Self> {
-        let message = Text::new(format, &keys.h2d, nonce, part, Direction::Open)?;
+        let message = Text::new(format, &keys.h2d, nonce, part, SealOpen::Open)?;
         let state = State { message, text: Vec::with_capacity(part.bytes as usize) };
         Some(Self { worker: Rc::clone(worker), keys: Arc::clone(keys), state: Arc::new(Mutex::new(state)) })
     }

@@ -4,7 +4,7 @@
 
 use super::{Pce, Ports, work::Piece};
 use crate::{
-    gcm::message::Direction,
+    gcm::message::SealOpen,
     gpu::work::{EngineReply, EngineRequest, JobId, JobKind},
     pcie::packet::Tlp,
     ports,
@@ -56,7 +56,7 @@ impl EngineSide {
         !self.sent.is_empty()
     }
 
-    pub fn announce(&mut self, job: JobId, bytes: u64, direction: Direction, cycle: u64) {
+    pub fn announce(&mut self, job: JobId, bytes: u64, direction: SealOpen, cycle: u64) {
         self.outgoing.push_back((cycle, EngineRequest::Message { job, bytes, direction }));
     }
 

@@ -3,7 +3,7 @@
 use crate::{
     gcm::{
         bulk::Stream,
-        message::Direction,
+        message::SealOpen,
         part::Part,
         pseudo::{pseudo_share, pseudo_tags},
     },
@@ -22,7 +22,7 @@ pub(super) enum Text {
 
 impl Text {
     /// Begins it; none if there is no such message.
-    pub fn new(format: Format, key: &Key, nonce: [u8; 12], part: Part, direction: Direction) -> Option<Self> {
+    pub fn new(format: Format, key: &Key, nonce: [u8; 12], part: Part, direction: SealOpen) -> Option<Self> {
         match part.bytes == part.total {
             true => Message::new(format, key, nonce, direction).map(Self::Whole),
             false => key.gcm().map(|key| Self::Part(part, nonce, part.stream(key, nonce, direction))),

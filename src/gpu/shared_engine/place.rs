@@ -1,7 +1,7 @@
 //! A PCE's place in the engine that it shares: the messages that it has announced, and what has come of them.
 
 use crate::{
-    gcm::message::Direction,
+    gcm::message::SealOpen,
     gpu::work::{EngineRequest, JobId},
 };
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ struct Beat {
 struct Message {
     job: JobId,
     bytes: u64,
-    direction: Direction,
+    direction: SealOpen,
     /// Bytes that have come, or that will not.
     come: u64,
     /// Bytes that the engine has been given.
@@ -41,7 +41,7 @@ impl Message {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Turn {
     pub job: JobId,
-    pub direction: Direction,
+    pub direction: SealOpen,
     /// Bytes to go.
     pub left: u64,
     /// Whether the message ends with it.

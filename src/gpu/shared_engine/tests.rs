@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    gcm::message::Direction,
+    gcm::message::SealOpen,
     sim::Netlist,
     units::{Femtos, Frequency},
 };
@@ -41,7 +41,7 @@ impl Bench {
     }
 
     fn announce(&mut self, pce: usize, cycle: u64, job: u64, bytes: u64) {
-        self.ask(pce, cycle, EngineRequest::Message { job, bytes, direction: Direction::Open });
+        self.ask(pce, cycle, EngineRequest::Message { job, bytes, direction: SealOpen::Open });
     }
 
     /// Announces a message of which a beat of 256 bytes comes every `interval` cycles.
@@ -84,7 +84,7 @@ fn alone(announced: u64, beats: &[(u64, u32)]) -> (Vec<u64>, u64) {
     let mut timing = Timing::new(&EngineSpec::four_lanes()).unwrap();
     timing.load_key(0);
     timing.load_key(0);
-    timing.start(announced, 0, beats.iter().map(|beat| u64::from(beat.1)).sum(), Direction::Open);
+    timing.start(announced, 0, beats.iter().map(|beat| u64::from(beat.1)).sum(), SealOpen::Open);
     let outs = beats.iter().map(|&(at, bytes)| timing.accept(at, bytes).out).collect();
     (outs, timing.finish().tag)
 }

@@ -143,7 +143,7 @@ impl Aes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::warp::Unit;
+    use super::super::warp::ExecutionUnit;
     use super::*;
     use crate::gcm::bulk::Key;
 
@@ -175,9 +175,9 @@ mod tests {
         let mut warp = Warp::new(&memory);
         aes.crypt(&mut warp, [0; 3], given(std::array::from_fn(|n| n as u32)), [uniform(0); 4]);
         let done = warp.into_instructions();
-        let integer = done.iter().filter(|one| one.unit == Unit::Integer).count();
+        let integer = done.iter().filter(|one| one.unit == ExecutionUnit::Integer).count();
         assert_eq!(integer, 1 + 13 * 4 * (4 + 4 + 3 + 2) + 4 * (4 + 4 + 3 + 1));
-        let loads: Vec<_> = done.iter().filter(|one| one.unit == Unit::Shared).map(|one| one.amount).collect();
+        let loads: Vec<_> = done.iter().filter(|one| one.unit == ExecutionUnit::Shared).map(|one| one.amount).collect();
         assert_eq!(loads.len(), 14 * 16);
         // A bank for each thread: no load from the T-table takes a second pass.
         assert!(loads[..13 * 16].iter().all(|&passes| passes == 1));

@@ -9,7 +9,7 @@
 //! What a shift moves out is kept in words of its own and reduced once. Words of an element stand most significant first, as in
 //! [`Element`].
 
-use super::warp::{Quad, Register, SharedMemory, Unit, Values, Warp, given, uniform};
+use super::warp::{ExecutionUnit, Quad, Register, SharedMemory, Values, Warp, given, uniform};
 use crate::gcm::field::Element;
 use crate::units::Fixed;
 use std::collections::VecDeque;
@@ -181,7 +181,7 @@ impl BitMatrix {
     /// `x` times the power, added to `counters` of which only the lowest bits count.
     pub fn multiply_add(&self, warp: &mut Warp<'_>, counters: Quad, x: Quad) -> Quad {
         // The tensor core reads the blocks from shared memory.
-        warp.store(Unit::Shared, x);
+        warp.store(ExecutionUnit::Shared, x);
         let of = |thread| words(self.apply(element(&x, thread)) ^ element(&counters, thread));
         let sums: Vec<_> = (0..super::warp::THREADS).map(of).collect();
         let values = std::array::from_fn(|n| std::array::from_fn(|thread| sums[thread][n]));
@@ -229,8 +229,8 @@ mod tests {
             let mut warp = Warp::new(&memory);
             work(&mut warp);
             let done = warp.into_instructions();
-            let integer = done.iter().filter(|one| one.unit == Unit::Integer).count();
-            let passes: u32 = done.iter().filter(|one| one.unit == Unit::Shared).map(|one| one.amount).sum();
+            let integer = done.iter().filter(|one| one.unit == ExecutionUnit::Integer).count();
+            let passes: u32 = done.iter().filter(|one| one.unit == ExecutionUnit::Shared).map(|one| one.amount).sum();
             (integer, passes)
         };
         let tables = |warp: &mut Warp<'_>| {

@@ -17,9 +17,9 @@ use super::{
     aes::Aes,
     ghash::{BitMatrix, FourBitTable, element, shift_and_xor, sum, words},
     spec::{GhashKernel, SmSpec},
-    warp::{Instruction, Quad, SharedMemory, THREADS, Unit, Values, Warp, given, uniform},
+    warp::{ExecutionUnit, Instruction, Quad, SharedMemory, THREADS, Values, Warp, given, uniform},
 };
-use crate::gcm::{aes::RoundKeys, field::Element, message::Direction};
+use crate::gcm::{aes::RoundKeys, field::Element, message::SealOpen};
 use crate::units::Fixed;
 
 /// Steps whose blocks the tensor cores sum before a multiplication.
@@ -92,7 +92,7 @@ pub struct Message<'t> {
     /// Its text; without, what a thread reads is made up.
     pub text: &'t [u8],
     /// Which way.
-    pub direction: Direction,
+    pub direction: SealOpen,
 }
 
 /// What a warp has done with its blocks.
@@ -154,7 +154,7 @@ impl Kernel {
         let mut warp = Warp::new(&self.memory);
         let rows = self.memory.bytes().div_ceil(16 * THREADS as u64 * u64::from(self.warps));
         let rows: Vec<_> = (0..rows).map(|_| warp.fetch([[0; THREADS]; 4], uniform(0))).collect();
-        rows.into_iter().for_each(|row| warp.store(Unit::Shared, row));
+        rows.into_iter().for_each(|row| warp.store(ExecutionUnit::Shared, row));
         warp.into_instructions()
     }
 
@@ -194,14 +194,14 @@ impl Kernel {
                 done = self.aes.crypt(&mut warp, iv, counter, text);
             }
             if parts.hash {
-                let sealed = if message.direction == Direction::Open || !parts.cipher { text } else { done };
+                let sealed = if message.direction == SealOpen::Open || !parts.cipher { text } else { done };
                 let mut x = sealed.map(|word| warp.mirror(word));
                 hashed(&mut x, message.text.len() as u64, block);
                 hash = self.hash(&mut warp, hash, x, (begun, (steps - 1 - step) as usize));
                 begun = true;
             }
             if parts.cipher {
-                warp.store(Unit::Global, done);
+                warp.store(ExecutionUnit::Global, done);
                 output.extend((0..32).filter(|&thread| block(thread) >= 0).map(|n| (block(n) as u64, bytes(&done, n))));
             }
             warp.branch();
@@ -251,7 +251,7 @@ impl Kernel {
                 let old = values[number].map(|word| given(word.values));
                 let product = table.multiply(&mut warp, old);
                 values[number] = sum(&mut warp, product, other);
-                warp.store(Unit::Shared, values[number]);
+                warp.store(ExecutionUnit::Shared, values[number]);
                 last = warp.into_instructions();
             }
             levels.push(last);

@@ -1,7 +1,7 @@
 //! A message on its way through the SMs: what is known of it, and its bytes.
 
 use crate::{
-    gcm::{bulk::Stream, message::Direction, part::Part, pseudo::pseudo_tag, worker::Worker},
+    gcm::{bulk::Stream, message::SealOpen, part::Part, pseudo::pseudo_tag, worker::Worker},
     gpu::{
         pce::{Keys, opening::Opening},
         work::{JobKind, SmJob},
@@ -45,7 +45,7 @@ impl Text {
             opening.take(job.text.clone());
             return Self::Open(opening);
         }
-        let stream = keys.d2h.gcm().and_then(|key| Stream::new(key, &job.nonce, &[], Direction::Seal).ok());
+        let stream = keys.d2h.gcm().and_then(|key| Stream::new(key, &job.nonce, &[], SealOpen::Seal).ok());
         stream.map_or(Self::None, |stream| Self::Seal(Box::new(stream), Vec::with_capacity(job.bytes as usize)))
     }
 
@@ -60,8 +60,8 @@ impl Text {
 }
 
 impl Message {
-    pub fn direction(&self) -> Direction {
-        if self.job.kind == JobKind::Open { Direction::Open } else { Direction::Seal }
+    pub fn direction(&self) -> SealOpen {
+        if self.job.kind == JobKind::Open { SealOpen::Open } else { SealOpen::Seal }
     }
 
     /// Its text and its tag.

@@ -20,7 +20,7 @@
 
 use super::{
     spec::SmSpec,
-    warp::{Instruction, THREADS, Unit},
+    warp::{ExecutionUnit, Instruction, THREADS},
 };
 
 /// An SM's structure.
@@ -126,8 +126,8 @@ impl Processor {
         for place in (1..=core.warps.len()).map(|n| (core.last + n) % core.warps.len()) {
             let Some((instruction, fed)) = core.warps.get(place).and_then(|&warp| warps[warp].fed()) else { continue };
             let free = match instruction.unit {
-                Unit::Integer => core.integer,
-                Unit::Tensor => core.tensor,
+                ExecutionUnit::Integer => core.integer,
+                ExecutionUnit::Tensor => core.tensor,
                 _ => 0,
             };
             let at = fed.max(free);
@@ -143,22 +143,23 @@ impl Processor {
         let instruction = warp.program[warp.next];
         let amount = u64::from(instruction.amount);
         let stands = match instruction.unit {
-            Unit::Control => now + 1,
-            Unit::Integer => {
+            ExecutionUnit::Control => now + 1,
+            ExecutionUnit::Integer => {
                 core.integer = now + self.integer_slots;
                 usage.integer += self.integer_slots;
                 now + self.integer_latency
             }
-            Unit::Tensor => {
+            ExecutionUnit::Tensor => {
                 let cycles = amount.div_ceil(self.products);
                 core.tensor = now + cycles;
                 usage.tensor += cycles;
                 now + cycles + self.integer_latency
             }
-            Unit::Shared | Unit::Global => {
+            ExecutionUnit::Shared | ExecutionUnit::Global => {
                 *shared = (*shared).max(now) + amount;
                 usage.passes += amount;
-                *shared + if instruction.unit == Unit::Shared { self.shared_latency } else { self.load_latency }
+                *shared
+                    + if instruction.unit == ExecutionUnit::Shared { self.shared_latency } else { self.load_latency }
             }
         };
         usage.issued += 1;
@@ -173,16 +174,16 @@ mod tests {
     use super::super::tests::h100;
     use super::*;
 
-    const fn of(unit: Unit, amount: u32, need: u32) -> Instruction {
+    const fn of(unit: ExecutionUnit, amount: u32, need: u32) -> Instruction {
         Instruction { unit, amount, needs: [need, 0, 0, 0] }
     }
 
     #[test]
     fn instructions_that_need_each_other_go_a_latency_apart_and_others_as_the_lanes_allow() {
         let processor = Processor::new(&h100());
-        let chain: Vec<_> = (0..100).map(|n| of(Unit::Integer, 1, n)).collect();
+        let chain: Vec<_> = (0..100).map(|n| of(ExecutionUnit::Integer, 1, n)).collect();
         assert_eq!(processor.run(&[&chain]).cycles, 100 * 4);
-        let free = vec![of(Unit::Integer, 1, 0); 100];
+        let free = vec![of(ExecutionUnit::Integer, 1, 0); 100];
         assert_eq!(processor.run(&[&free]).cycles, 99 * 2 + 4);
         // Four sub-cores work side by side, the fifth warp shares the first.
         assert_eq!(processor.run(&[&free[..]; 4]).cycles, 99 * 2 + 4);
@@ -192,7 +193,7 @@ mod tests {
     #[test]
     fn shared_memory_serves_a_pass_per_cycle_for_all_sub_cores() {
         let processor = Processor::new(&h100());
-        let loads = vec![of(Unit::Shared, 4, 0); 50];
+        let loads = vec![of(ExecutionUnit::Shared, 4, 0); 50];
         assert_eq!(processor.run(&[&loads]).cycles, 50 * 4 + 30);
         assert_eq!(processor.run(&[&loads[..]; 4]).cycles, 4 * 50 * 4 + 30);
     }
@@ -200,7 +201,8 @@ mod tests {
     #[test]
     fn integer_work_and_loads_of_one_warp_overlap() {
         let processor = Processor::new(&h100());
-        let mixed: Vec<_> = (0..100).flat_map(|_| [of(Unit::Integer, 1, 0), of(Unit::Shared, 1, 0)]).collect();
+        let mixed: Vec<_> =
+            (0..100).flat_map(|_| [of(ExecutionUnit::Integer, 1, 0), of(ExecutionUnit::Shared, 1, 0)]).collect();
         let usage = processor.run(&[&mixed]);
         assert!(usage.cycles <= 100 * 2 + 31, "{usage:?}");
         assert_eq!((usage.issued, usage.integer, usage.passes), (200, 200, 100));

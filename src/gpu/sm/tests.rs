@@ -8,7 +8,7 @@ use super::{
     warp::Instruction,
 };
 use crate::{
-    gcm::{aes::RoundKeys, bulk::Key, field::Element, message::Direction},
+    gcm::{aes::RoundKeys, bulk::Key, field::Element, message::SealOpen},
     units::{Bytes, Cycles, Frequency},
 };
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
@@ -92,10 +92,10 @@ fn sms_seal_and_open_as_another_code_base_does() {
         for length in [0, 1, 15, 16, 17, 511, 512, 513, 2033, 20_000, 300_000] {
             let (text, nonce) = (message(length), *b"twelve bytes");
             let (cipher, tag) = sealed(nonce, &text);
-            let seal = run(&spec, Message { nonce, text: &text, direction: Direction::Seal });
+            let seal = run(&spec, Message { nonce, text: &text, direction: SealOpen::Seal });
             assert_eq!((&seal.0, seal.1), (&cipher, tag), "{ghash:?} {length}");
             if length < 30_000 {
-                let open = run(&spec, Message { nonce, text: &cipher, direction: Direction::Open });
+                let open = run(&spec, Message { nonce, text: &cipher, direction: SealOpen::Open });
                 assert_eq!((&open.0, open.1), (&text, tag), "{ghash:?} {length}");
             }
         }
@@ -109,7 +109,7 @@ fn rate(spec: &SmSpec, parts: Parts) -> f64 {
         let text = message((steps * u64::from(spec.warps) * 512) as usize - 16);
         let kernel = &kernels(&spec)[0];
         let of = |warp| {
-            let message = Message { nonce: *b"twelve bytes", text: &text, direction: Direction::Open };
+            let message = Message { nonce: *b"twelve bytes", text: &text, direction: SealOpen::Open };
             kernel.steps(warp, steps, message, parts).program
         };
         let programs: Vec<Vec<Instruction>> = (0..spec.warps).map(of).collect();
@@ -169,7 +169,7 @@ fn the_kernel_takes_the_shared_memory_that_the_configuration_is_held_against() {
 fn forty_two_sms_carry_the_link_in_long_messages_but_not_in_short_ones() {
     let spec = SmSpec { used: 42, ..h100() };
     let mut timing = KernelTiming::new(&spec, 256).unwrap();
-    let mut rate = |bytes: u64| bytes as f64 * 1.755 / timing.span(bytes, Direction::Open).total as f64;
+    let mut rate = |bytes: u64| bytes as f64 * 1.755 / timing.span(bytes, SealOpen::Open).total as f64;
     let (long, short) = (rate(64 << 20), rate(1 << 20));
     println!("42 SMs: {long:.2} GB/s at 64 MiB, {short:.2} GB/s at 1 MiB");
     assert!((long - 65.3).abs() < 0.1 && (short - 42.0).abs() < 0.1, "{long} {short}");
@@ -190,10 +190,10 @@ fn the_timing_model_shows_the_cycles_of_the_structure_within_two_percent() {
     {
         let spec = SmSpec { ghash, warps, used: 2, ..h100() };
         let mut timing = KernelTiming::new(&spec, 256).unwrap();
-        let nothing = timing.span(0, Direction::Open);
-        let one = run(&spec, Message { nonce: [7; 12], text: &[], direction: Direction::Open }).2;
+        let nothing = timing.span(0, SealOpen::Open);
+        let one = run(&spec, Message { nonce: [7; 12], text: &[], direction: SealOpen::Open }).2;
         for length in [0, 496, 5_000, 65_536, 200_000, 512 * 1024] {
-            for direction in [Direction::Open, Direction::Seal] {
+            for direction in [SealOpen::Open, SealOpen::Seal] {
                 let text = message(length);
                 let structure = run(&spec, Message { nonce: [7; 12], text: &text, direction }).2;
                 let span = timing.span(length as u64, direction);

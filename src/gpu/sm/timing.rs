@@ -16,7 +16,7 @@ use super::{
     spec::{GhashKernel, SmSpec},
     warp::{Instruction, uniform},
 };
-use crate::gcm::{aes::RoundKeys, bulk::Key, message::Direction};
+use crate::gcm::{aes::RoundKeys, bulk::Key, message::SealOpen};
 use std::collections::BTreeMap;
 
 /// The time of one message on the SMs.
@@ -75,7 +75,7 @@ impl KernelTiming {
     }
 
     /// The time of a message of `bytes` bytes.
-    pub fn span(&mut self, bytes: u64, direction: Direction) -> Span {
+    pub fn span(&mut self, bytes: u64, direction: SealOpen) -> Span {
         let (used, warps) = (u64::from(self.spec.used), u64::from(self.spec.warps));
         let groups = (bytes.div_ceil(16) + 1).div_ceil(32);
         let (rows, rest) = (groups / (used * warps), groups % (used * warps));
@@ -86,11 +86,11 @@ impl KernelTiming {
 
     /// Cycles of `chunks` steps of warps on one SM, sealing, with all tables in place and nothing behind them.
     pub fn of_steps(&mut self, chunks: u64) -> u64 {
-        self.steps(chunks, Direction::Seal)
+        self.steps(chunks, SealOpen::Seal)
     }
 
     /// The time of `groups` steps of warps on one SM.
-    fn steps(&mut self, groups: u64, direction: Direction) -> u64 {
+    fn steps(&mut self, groups: u64, direction: SealOpen) -> u64 {
         let warps = u64::from(self.spec.warps);
         let (rows, rest) = (groups / warps, groups % warps);
         let (most, last) = self.rows;
@@ -104,8 +104,8 @@ impl KernelTiming {
     }
 
     /// The same on the structure.
-    fn run(&mut self, groups: u64, direction: Direction) -> u64 {
-        let seal = direction == Direction::Seal;
+    fn run(&mut self, groups: u64, direction: SealOpen) -> u64 {
+        let seal = direction == SealOpen::Seal;
         if let Some(&known) = self.known.get(&(seal, groups)) {
             return known;
         }
@@ -124,7 +124,7 @@ impl KernelTiming {
 }
 
 /// The instructions of a warp with so many steps.
-fn sample(spec: &SmSpec, kernel: &Kernel, (steps, direction): (u64, Direction), parts: Parts) -> Vec<Instruction> {
+fn sample(spec: &SmSpec, kernel: &Kernel, (steps, direction): (u64, SealOpen), parts: Parts) -> Vec<Instruction> {
     let all = 512 * u64::from(spec.used) * u64::from(spec.warps);
     let text = vec![0; (steps * all).saturating_sub(16) as usize];
     let message = Message { nonce: *b"made-up text", text: &text, direction };

@@ -39,7 +39,7 @@ pub fn uniform(value: u32) -> Register {
 
 /// Who carries out an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum ExecutionUnit {
     /// The integer lanes of the warp's sub-core.
     Integer,
     /// Shared memory and the exchange of registers between threads.
@@ -56,7 +56,7 @@ pub enum Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
     /// Who carries it out.
-    pub unit: Unit,
+    pub unit: ExecutionUnit,
     /// Of shared memory and device memory: passes of 128 bytes. Of tensor cores: products of bits. Of others 1.
     pub amount: u32,
     /// The instructions whose results it needs, as [`Register`] counts them.
@@ -142,7 +142,7 @@ impl<'m> Warp<'m> {
         self.instructions
     }
 
-    fn note(&mut self, unit: Unit, amount: u32, needs: &[Register]) -> u32 {
+    fn note(&mut self, unit: ExecutionUnit, amount: u32, needs: &[Register]) -> u32 {
         let mut all = [0; 4];
         for (need, register) in all.iter_mut().zip(needs) {
             *need = register.made;
@@ -153,7 +153,7 @@ impl<'m> Warp<'m> {
 
     fn integer<const N: usize>(&mut self, inputs: [Register; N], f: impl Fn([u32; N]) -> u32) -> Register {
         let values = std::array::from_fn(|thread| f(inputs.map(|input| input.values[thread])));
-        Register { values, made: self.note(Unit::Integer, 1, &inputs) }
+        Register { values, made: self.note(ExecutionUnit::Integer, 1, &inputs) }
     }
 
     /// IADD3 of two.
@@ -225,13 +225,13 @@ impl<'m> Warp<'m> {
 
     /// A branch at the end of a loop.
     pub fn branch(&mut self) {
-        self.note(Unit::Control, 1, &[]);
+        self.note(ExecutionUnit::Control, 1, &[]);
     }
 
     /// LDS.32.
     pub fn load(&mut self, address: Register) -> Register {
         let memory = self.memory;
-        let made = self.note(Unit::Shared, memory.passes(&address.values, 1), &[address]);
+        let made = self.note(ExecutionUnit::Shared, memory.passes(&address.values, 1), &[address]);
         Register { values: address.values.map(|address| memory.word(address)), made }
     }
 
@@ -239,45 +239,45 @@ impl<'m> Warp<'m> {
     pub fn load_quad(&mut self, address: Register, offset: u32) -> Quad {
         let memory = self.memory;
         let places = address.values.map(|address| address + offset);
-        let made = self.note(Unit::Shared, memory.passes(&places, 4), &[address]);
+        let made = self.note(ExecutionUnit::Shared, memory.passes(&places, 4), &[address]);
         [0, 1, 2, 3].map(|n| Register { values: places.map(|place| memory.word(place + 4 * n)), made })
     }
 
     /// SHFL.DOWN: each thread takes the value of the one `distance` further, or keeps its own.
     pub fn from_thread_above(&mut self, a: Register, distance: usize) -> Register {
-        let made = self.note(Unit::Shared, 1, &[a]);
+        let made = self.note(ExecutionUnit::Shared, 1, &[a]);
         let above = |thread: usize| if thread + distance < THREADS { thread + distance } else { thread };
         Register { values: std::array::from_fn(|thread| a.values[above(thread)]), made }
     }
 
     /// LDG.128: 16 bytes per thread, side by side; `after` is the address.
     pub fn fetch(&mut self, words: [Values; 4], after: Register) -> Quad {
-        let made = self.note(Unit::Global, 4, &[after]);
+        let made = self.note(ExecutionUnit::Global, 4, &[after]);
         words.map(|values| Register { values, made })
     }
 
     /// STG.128, STS.128: 16 bytes per thread, side by side.
-    pub fn store(&mut self, unit: Unit, quad: Quad) {
+    pub fn store(&mut self, unit: ExecutionUnit, quad: Quad) {
         self.note(unit, 4, &quad);
     }
 
     /// One thread's access to device memory that waits for `after`: an atomic operation, a fence, a load. Gives what can be waited for.
     pub fn round_trip(&mut self, after: Register) -> Register {
-        Register { values: after.values, made: self.note(Unit::Global, 1, &[after]) }
+        Register { values: after.values, made: self.note(ExecutionUnit::Global, 1, &[after]) }
     }
 
     /// A product of bit matrices on the tensor core: `products` products of bits, with the values that it gives.
     pub fn tensor(&mut self, products: u32, inputs: &[Register], values: [Values; 4]) -> Quad {
-        let made = self.note(Unit::Tensor, products, inputs);
+        let made = self.note(ExecutionUnit::Tensor, products, inputs);
         words_of(values, made)
     }
 
     /// Instructions of integer lanes that need `input` and whose values are of no interest one by one; the last makes the result.
     pub fn integers(&mut self, count: u32, input: Quad) -> Quad {
         for _ in 0..count.saturating_sub(1) {
-            self.note(Unit::Integer, 1, &input);
+            self.note(ExecutionUnit::Integer, 1, &input);
         }
-        let made = self.note(Unit::Integer, 1, &input);
+        let made = self.note(ExecutionUnit::Integer, 1, &input);
         words_of(input.map(|register| register.values), made)
     }
 }

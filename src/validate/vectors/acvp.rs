@@ -35,7 +35,7 @@ struct File {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Group {
-    direction: Option<Direction>,
+    direction: Option<AcvpDirection>,
     key_len: Option<u64>,
     iv_len: Option<u64>,
     payload_len: Option<u64>,
@@ -46,7 +46,7 @@ struct Group {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Direction {
+enum AcvpDirection {
     Encrypt,
     Decrypt,
 }
@@ -128,8 +128,8 @@ impl Set {
     /// Whether another set has the answers to some of its tests.
     pub(super) fn asks(&self) -> bool {
         let asked = |group: &Group, test: &Test| match (group.direction, self.algorithm) {
-            (Some(Direction::Decrypt), Algorithm::AesGmac) => test.test_passed.is_none(),
-            (Some(Direction::Decrypt), _) => test.test_passed.is_none() && test.pt.is_none(),
+            (Some(AcvpDirection::Decrypt), Algorithm::AesGmac) => test.test_passed.is_none(),
+            (Some(AcvpDirection::Decrypt), _) => test.test_passed.is_none() && test.pt.is_none(),
             (_, Algorithm::AesGcmSiv) => test.ct.is_none(),
             _ => test.tag.is_none(),
         };
@@ -190,7 +190,7 @@ impl Group {
     fn case(&self, algorithm: Algorithm, test: &Test) -> Result<Case, VectorError> {
         let direction = self.direction.ok_or_else(|| test.error(Problem::Missing("direction")))?;
         let valid = test.test_passed != Some(false);
-        if !valid && direction == Direction::Encrypt {
+        if !valid && direction == AcvpDirection::Encrypt {
             return Err(test.error(Problem::Contradiction));
         }
         let (siv, gmac) = (algorithm == Algorithm::AesGcmSiv, algorithm == Algorithm::AesGmac);

@@ -10,7 +10,7 @@ pub use algorithm::Algorithm;
 pub use subject::{Bulk, Other, Processed, Refusal, Structural, Subject};
 
 use crate::files::excerpt;
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use std::fmt;
 use thiserror::Error;
 
@@ -250,7 +250,7 @@ impl Case {
             let (bytes, algorithm) = (self.tag.len(), self.algorithm);
             return Err(Mismatch::Malformed(format!("a tag of {bytes} B, which {algorithm} does not have")));
         }
-        let opened = subject.process(self, &self.ciphertext, Direction::Open);
+        let opened = subject.process(self, &self.ciphertext, SealOpen::Open);
         if !self.valid {
             return match opened {
                 Ok((_, tag)) if tag.starts_with(&self.tag) => Err(Mismatch::Accepted(hex::encode(tag))),
@@ -264,7 +264,7 @@ impl Case {
         same("the tag on open", &self.tag, &tag[..self.tag.len()])?;
         let Some(plaintext) = &self.plaintext else { return Ok(()) };
         same("the plaintext", plaintext, &text)?;
-        let (text, tag) = subject.process(self, plaintext, Direction::Seal).map_err(Mismatch::Refused)?;
+        let (text, tag) = subject.process(self, plaintext, SealOpen::Seal).map_err(Mismatch::Refused)?;
         same("the ciphertext", &self.ciphertext, &text)?;
         same("the tag on seal", &self.tag, &tag[..self.tag.len()])
     }

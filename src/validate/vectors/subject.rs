@@ -7,7 +7,7 @@ use crate::aead::bytes::{self, BytesError, Scheme};
 use crate::aead::spec::AeadSpec;
 use crate::gcm::bulk::{BulkError, Key, Stream};
 use crate::gcm::engine::{Engine, EngineError};
-use crate::gcm::message::Direction;
+use crate::gcm::message::SealOpen;
 use crate::gcm::spec::EngineSpec;
 use thiserror::Error;
 
@@ -71,7 +71,7 @@ pub trait Subject {
     ///
     /// # Errors
     /// [`Refusal`].
-    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Processed;
+    fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed;
 }
 
 /// The bulk bytes.
@@ -85,7 +85,7 @@ impl Subject for Bulk {
         &GCM
     }
 
-    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Processed {
+    fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
         let key = Key::new(&case.key)?;
         let mut stream = Stream::new(&key, &case.iv, &case.aad, direction)?;
         let mut text = text.to_vec();
@@ -128,7 +128,7 @@ impl Subject for Structural {
         &GCM
     }
 
-    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Processed {
+    fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
         if ![16, 24, 32].contains(&case.key.len()) {
             return Err(BulkError::KeyBytes(case.key.len()).into());
         }
@@ -164,7 +164,7 @@ impl Subject for Other {
         }
     }
 
-    fn process(&mut self, case: &Case, text: &[u8], direction: Direction) -> Processed {
+    fn process(&mut self, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
         let engine = |reason: &str| Refusal::Engine(reason.to_owned());
         let scheme = self.spec.scheme().ok_or_else(|| engine("no AEAD has so many lanes"))?;
         let key = bytes::Key::new(scheme, &case.key)?;
@@ -173,8 +173,8 @@ impl Subject for Other {
         }
         let mut text = text.to_vec();
         let tag = match direction {
-            Direction::Seal => key.seal(&case.iv, &case.aad, &mut text)?,
-            Direction::Open => {
+            SealOpen::Seal => key.seal(&case.iv, &case.aad, &mut text)?,
+            SealOpen::Open => {
                 let tag =
                     <[u8; 16]>::try_from(&case.tag[..]).map_err(|_| engine("a tag of another length than 16 bytes"))?;
                 key.open(&case.iv, &case.aad, &mut text, &tag)?;
@@ -191,7 +191,7 @@ fn of_16(tag: Vec<u8>) -> Result<[u8; 16], Refusal> {
     tag.try_into().map_err(|tag| Refusal::Engine(other(tag)))
 }
 
-fn registers(spec: &Aegis256Spec, case: &Case, text: &[u8], direction: Direction) -> Processed {
+fn registers(spec: &Aegis256Spec, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
     let fixed = |bytes: &[u8]| <[u8; 32]>::try_from(bytes).ok();
     let wrong = |what: &str, bytes: &[u8]| format!("a {what} of {} bytes: AEGIS-256 takes 32", bytes.len());
     let key = fixed(&case.key).ok_or_else(|| Refusal::Key(wrong("key", &case.key)))?;

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     gcm::{
         bulk::{Key, Stream},
-        message::Direction,
+        message::SealOpen,
     },
     pcie::wire::tlp::{TlpError, TlpView},
 };
@@ -106,7 +106,7 @@ struct Open {
 impl Open {
     fn new(protection: Protection, counter: u64) -> Self {
         let j0 = j0(&protection, counter);
-        let cipher = Stream::from_j0(&protection.key, j0, &[], Direction::Seal);
+        let cipher = Stream::from_j0(&protection.key, j0, &[], SealOpen::Seal);
         Self { protection, counter, cipher, aad: Vec::new(), plaintext: Vec::new(), ciphertext: Vec::new(), tlps: 0 }
     }
 
@@ -122,7 +122,7 @@ impl Open {
     /// The MAC over all that has come.
     fn mac(&self) -> [u8; MAC_BYTES] {
         let key = &self.protection.key;
-        let mut hash = Stream::from_j0(key, j0(&self.protection, self.counter), &self.aad, Direction::Open);
+        let mut hash = Stream::from_j0(key, j0(&self.protection, self.counter), &self.aad, SealOpen::Open);
         hash.update(key, &mut self.ciphertext.clone());
         let mut mac = [0; MAC_BYTES];
         mac.copy_from_slice(&hash.tag(key)[..MAC_BYTES]);
