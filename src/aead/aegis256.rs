@@ -87,7 +87,7 @@ impl Aegis256Spec {
 
 /// The timing.
 #[derive(Debug, Clone)]
-pub struct Timing {
+pub struct Aegis256Timing {
     width: u64,
     round: u64,
     compare: u64,
@@ -98,7 +98,7 @@ pub struct Timing {
     dates: Dates,
 }
 
-impl Timing {
+impl Aegis256Timing {
     /// An engine at rest in cycle 0.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl Timing {
     }
 }
 
-impl Scheme for Timing {
+impl Scheme for Aegis256Timing {
     fn load_key(&self, at: u64) -> u64 {
         at
     }

@@ -49,14 +49,14 @@ pub enum Scheme {
 
 /// What messages look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Format {
+pub struct WireFormat {
     /// The scheme.
     pub scheme: Scheme,
     /// Bytes of a tag: 16, or of AEGIS 32 as well.
     pub tag_bytes: usize,
 }
 
-impl From<Scheme> for Format {
+impl From<Scheme> for WireFormat {
     /// With tags of 16 bytes.
     fn from(scheme: Scheme) -> Self {
         Self { scheme, tag_bytes: 16 }
@@ -124,9 +124,9 @@ impl AeadSpec {
 
     /// What its messages look like.
     #[must_use]
-    pub fn format(&self) -> Option<Format> {
+    pub fn format(&self) -> Option<WireFormat> {
         let tag_bytes = if let Self::Aegis256(spec) = self { spec.tag_bytes() as usize } else { 16 };
-        self.scheme().map(|scheme| Format { scheme, tag_bytes })
+        self.scheme().map(|scheme| WireFormat { scheme, tag_bytes })
     }
 }
 
@@ -142,7 +142,7 @@ enum Cipher {
 /// A key, ready for any number of messages.
 #[derive(Clone)]
 pub struct Key {
-    format: Format,
+    format: WireFormat,
     cipher: Cipher,
 }
 
@@ -169,7 +169,7 @@ impl Key {
     ///
     /// # Errors
     /// [`BytesError::KeyBytes`].
-    pub fn new(format: impl Into<Format>, key: &[u8]) -> Result<Self, BytesError> {
+    pub fn new(format: impl Into<WireFormat>, key: &[u8]) -> Result<Self, BytesError> {
         let format = format.into();
         let scheme = format.scheme;
         let wrong = scheme.wrong_key(key);

@@ -133,7 +133,7 @@ impl ChaCha20Poly1305Spec {
 
 /// The timing.
 #[derive(Debug, Clone)]
-pub struct Timing {
+pub struct ChaChaTiming {
     compare: u64,
     finish: u64,
     ports: u64,
@@ -146,7 +146,7 @@ pub struct Timing {
     aad: Passage,
 }
 
-impl Timing {
+impl ChaChaTiming {
     /// An engine at rest in cycle 0.
     ///
     /// # Errors
@@ -169,7 +169,7 @@ impl Timing {
     }
 }
 
-impl Scheme for Timing {
+impl Scheme for ChaChaTiming {
     /// The key needs no set-up.
     fn load_key(&self, at: u64) -> u64 {
         at

@@ -81,7 +81,7 @@ impl GcmSivSpec {
 
 /// The timing.
 #[derive(Debug, Clone)]
-pub struct Timing {
+pub struct GcmSivTiming {
     key_setup: u64,
     compare: u64,
     derivation: u64,
@@ -98,7 +98,7 @@ pub struct Timing {
     text: Passing,
 }
 
-impl Timing {
+impl GcmSivTiming {
     /// An engine at rest in cycle 0.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Timing {
     }
 }
 
-impl Scheme for Timing {
+impl Scheme for GcmSivTiming {
     fn load_key(&self, at: u64) -> u64 {
         at + self.key_setup
     }

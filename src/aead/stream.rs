@@ -22,7 +22,7 @@ mod aegis256;
 mod chacha20_poly1305;
 mod gcm_siv;
 
-use super::bytes::{BytesError, Format, Scheme};
+use super::bytes::{BytesError, WireFormat, Scheme};
 use crate::gcm::message::SealOpen;
 
 /// A message in flight, without AAD.
@@ -41,8 +41,8 @@ impl Stream {
     ///
     /// # Errors
     /// [`BytesError::KeyBytes`], [`BytesError::NonceBytes`].
-    pub fn new(format: Format, key: &[u8], nonce: &[u8], direction: SealOpen) -> Result<Self, BytesError> {
-        let Format { scheme, tag_bytes } = format;
+    pub fn new(format: WireFormat, key: &[u8], nonce: &[u8], direction: SealOpen) -> Result<Self, BytesError> {
+        let WireFormat { scheme, tag_bytes } = format;
         scheme.check_nonce(nonce)?;
         let wrong = || scheme.wrong_key(key);
         Ok(Self(match scheme {

@@ -31,11 +31,11 @@ use crate::gcm::timing::{Accepted, Finished, Limit, Waits, Work};
 #[derive(Debug, Clone)]
 pub enum Engine {
     /// AES-GCM-SIV.
-    GcmSiv(gcm_siv::Timing),
+    GcmSiv(gcm_siv::GcmSivTiming),
     /// AEGIS-256.
-    Aegis256(aegis256::Timing),
+    Aegis256(aegis256::Aegis256Timing),
     /// ChaCha20-Poly1305.
-    ChaCha20Poly1305(chacha20_poly1305::Timing),
+    ChaCha20Poly1305(chacha20_poly1305::ChaChaTiming),
 }
 
 impl Engine {
@@ -45,9 +45,9 @@ impl Engine {
     /// What [`AeadSpec::check`] says.
     pub fn new(spec: &AeadSpec) -> Result<Self, SpecError> {
         Ok(match spec {
-            AeadSpec::GcmSiv(spec) => Self::GcmSiv(gcm_siv::Timing::new(spec)?),
-            AeadSpec::Aegis256(spec) => Self::Aegis256(aegis256::Timing::new(spec)?),
-            AeadSpec::ChaCha20Poly1305(spec) => Self::ChaCha20Poly1305(chacha20_poly1305::Timing::new(spec)?),
+            AeadSpec::GcmSiv(spec) => Self::GcmSiv(gcm_siv::GcmSivTiming::new(spec)?),
+            AeadSpec::Aegis256(spec) => Self::Aegis256(aegis256::Aegis256Timing::new(spec)?),
+            AeadSpec::ChaCha20Poly1305(spec) => Self::ChaCha20Poly1305(chacha20_poly1305::ChaChaTiming::new(spec)?),
         })
     }
 
@@ -97,7 +97,7 @@ impl Scheme for Engine {
 
 /// An engine that is fed in bursts of bytes.
 #[derive(Debug, Clone)]
-pub struct Timing {
+pub struct AeadTiming {
     engine: Engine,
     block: u64,
     text_bytes: u64,
@@ -117,7 +117,7 @@ pub struct Timing {
     work: Work,
 }
 
-impl Timing {
+impl AeadTiming {
     /// An engine at rest in cycle 0.
     ///
     /// # Errors

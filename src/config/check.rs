@@ -4,7 +4,7 @@ use super::error::{ConfigError, Wrong};
 use super::machine::MachineSpec;
 use super::parameter::Parameter;
 use super::tree::Node;
-use crate::gcm::bulk::chains::Format;
+use crate::gcm::bulk::chains::ChainFormat;
 use crate::gpu::sm::spec::{CryptoPlace, REGISTERS_PER_THREAD, SmSpec};
 use crate::gpu::spec::{Sharing, TagFetch, TagPlacement};
 use crate::host::map;
@@ -171,7 +171,7 @@ const RULES: &[Rule] = &[
         path: "engine.ghash.chains",
         broken: |m| {
             let (tags, room) =
-                (Format::of(&m.engine.ghash).tag_bytes(), m.link.max_payload.min(m.link.max_read_request));
+                (ChainFormat::of(&m.engine.ghash).tag_bytes(), m.link.max_payload.min(m.link.max_read_request));
             (tags > room.0).then(|| format!("the {tags} B of a message's tags do not fit one TLP of {room}"))
         },
         remedy: "write fewer chains, or larger link.max_payload and link.max_read_request",
@@ -181,7 +181,7 @@ const RULES: &[Rule] = &[
         broken: |m| {
             let open = m.copy_engine.open_ghash.as_ref()?;
             let other = || {
-                let differs = Format::of(open) != Format::of(&m.engine.ghash);
+                let differs = ChainFormat::of(open) != ChainFormat::of(&m.engine.ghash);
                 differs.then(|| "it expects other tags than engine.ghash, whose format the CPU seals in".to_owned())
             };
             open.check().err().map(|error| error.to_string()).or_else(other)
@@ -255,7 +255,7 @@ const RULES: &[Rule] = &[
         broken: |m| {
             let (split, sms) = (m.copy_engine.sharing == Some(Sharing::Split), m.sealing_sms().is_some());
             let shared = m.copy_engine.sharing == Some(Sharing::Shared);
-            let many = split && Format::of(&m.engine.ghash) != Format::GCM;
+            let many = split && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
             let other = shared && m.copy_engine.open_ghash.as_ref().is_some_and(|open| *open != m.engine.ghash);
             [
                 (many, "parts of a message have shares of one tag, and sub-chains have several"),
@@ -283,7 +283,7 @@ const RULES: &[Rule] = &[
             let beyond = m.link.max_read_request.max(m.copy_engine.burst);
             let odd = !turn.0.is_multiple_of(16);
             let large = turn.0 + beyond.0 > room.0;
-            let many = m.copy_engine.sharing == Some(Sharing::Shared) && Format::of(&m.engine.ghash) != Format::GCM;
+            let many = m.copy_engine.sharing == Some(Sharing::Shared) && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
             let blocks = || format!("{turn} is no number of whole AES blocks");
             let full = || {
                 format!(
@@ -356,7 +356,7 @@ const RULES: &[Rule] = &[
             let without = || m.sm.is_none().then(|| "no SMs are described".to_owned());
             let holds = m.tag_queue.release.quarantines();
             let held = || holds.then(|| "SMs write plaintext to device memory, where nothing holds it".to_owned());
-            let tags = Format::of(&m.engine.ghash).chains > 1;
+            let tags = ChainFormat::of(&m.engine.ghash).chains > 1;
             let several =
                 || tags.then(|| "the kernels make one tag per message, and engine.ghash asks for several".to_owned());
             on_sms.then(|| without().or_else(held).or_else(several)).flatten()

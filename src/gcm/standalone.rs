@@ -16,7 +16,7 @@ mod structures;
 mod trace;
 
 use super::bench::{Bench, Drawn, MessageOutcome, Metrics, Stages, Wrong};
-use super::bulk::chains::{Chains, Format};
+use super::bulk::chains::{Chains, ChainFormat};
 use super::bulk::{BulkError, Key};
 use super::control::{ControlSpec, Origin};
 use super::engine::{Engine, EngineError, Event, Phase};
@@ -75,14 +75,14 @@ pub fn run(spec: &EngineSpec, bench: &Bench) -> Result<Outcome, StandaloneError>
     let reference = Key::new(&key)?;
     engine.load_key(&key)?;
     let trace = (bench.trace_blocks > 0).then(|| trace::Recorder::new(&key, bench.trace_blocks, spec));
-    let mut bed = Bed { format: Format::of(&spec.ghash), engine, trace, events: Vec::new(), read: 0 };
+    let mut bed = Bed { format: ChainFormat::of(&spec.ghash), engine, trace, events: Vec::new(), read: 0 };
     let messages =
         (0..bench.messages).map(|number| bed.message(&reference, bench, number)).collect::<Result<_, _>>()?;
     Ok(Outcome { key: hex::encode(&key), messages, trace: bed.trace.and_then(trace::Recorder::finish) })
 }
 
 struct Bed {
-    format: Format,
+    format: ChainFormat,
     engine: Engine,
     trace: Option<trace::Recorder>,
     events: Vec<(u64, Event)>,

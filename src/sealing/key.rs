@@ -48,7 +48,7 @@ impl std::fmt::Debug for Other {
 
 impl Other {
     /// A nonce of the scheme's length.
-    pub(super) fn nonce(&self, format: bytes::Format, nonce: [u8; 12]) -> Vec<u8> {
+    pub(super) fn nonce(&self, format: bytes::WireFormat, nonce: [u8; 12]) -> Vec<u8> {
         let rest = format.scheme.nonce_bytes().saturating_sub(nonce.len());
         [&nonce[..], &self.tail[..rest.min(TAIL)]].concat()
     }
@@ -106,7 +106,7 @@ impl Key {
     }
 }
 
-fn through(key: &bulk::Key, format: chains::Format, nonce: [u8; 12], text: &mut [u8], way: SealOpen) -> Vec<u8> {
+fn through(key: &bulk::Key, format: chains::ChainFormat, nonce: [u8; 12], text: &mut [u8], way: SealOpen) -> Vec<u8> {
     // An IV of 12 bytes is never refused.
     let Ok(mut message) = chains::Message::new(format, key, &nonce, way) else { return Vec::new() };
     message.update(key, text);

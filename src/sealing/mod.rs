@@ -74,7 +74,7 @@ impl SealingSpec {
     #[must_use]
     pub fn format(&self) -> Format {
         match self {
-            Self::Gcm(spec) => Format::Gcm(chains::Format::of(&spec.ghash)),
+            Self::Gcm(spec) => Format::Gcm(chains::ChainFormat::of(&spec.ghash)),
             Self::Aead(spec) => spec.format().map_or(Format::GCM, Format::Aead),
         }
     }
@@ -108,9 +108,9 @@ impl SealingSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// AES-GCM, of one tag or of several.
-    Gcm(chains::Format),
+    Gcm(chains::ChainFormat),
     /// Another AEAD.
-    Aead(bytes::Format),
+    Aead(bytes::WireFormat),
 }
 
 /// Bytes of the blocks that tags are counted in.
@@ -118,7 +118,7 @@ const TAG_BLOCK: u64 = chains::TAG_BYTES as u64;
 
 impl Format {
     /// AES-GCM's own.
-    pub const GCM: Self = Self::Gcm(chains::Format::GCM);
+    pub const GCM: Self = Self::Gcm(chains::ChainFormat::GCM);
 
     /// Bytes of all tags of a message.
     #[must_use]

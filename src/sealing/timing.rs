@@ -14,7 +14,7 @@ pub enum EngineTiming {
     /// AES-GCM.
     Gcm(Timing),
     /// Another AEAD.
-    Aead(Box<aead::timing::Timing>),
+    Aead(Box<aead::timing::AeadTiming>),
 }
 
 impl EngineTiming {
@@ -25,7 +25,7 @@ impl EngineTiming {
     pub fn new(spec: &SealingSpec) -> Result<Self, SpecError> {
         Ok(match spec {
             SealingSpec::Gcm(spec) => Self::Gcm(Timing::new(spec)?),
-            SealingSpec::Aead(spec) => Self::Aead(Box::new(aead::timing::Timing::new(spec)?)),
+            SealingSpec::Aead(spec) => Self::Aead(Box::new(aead::timing::AeadTiming::new(spec)?)),
         })
     }
 

@@ -1,6 +1,6 @@
 use super::datapath::{Datapath, Event};
 use super::*;
-use crate::aead::bytes::{Format, Key, Scheme};
+use crate::aead::bytes::{WireFormat, Key, Scheme};
 use crate::aead::scheme::Scheme as _;
 use crate::gcm::arbitrary::pattern;
 use crate::gcm::message::SealOpen;
@@ -48,8 +48,8 @@ proptest! {
     ) {
         let tag_bytes = if long { 32 } else { 16 };
         let spec = Aegis256Spec { tag: Some(Bytes(tag_bytes)), ..spec(lanes, round) };
-        let format = Format { scheme, tag_bytes: tag_bytes as usize };
-        let (mut timing, mut engine) = (Timing::new(&spec).unwrap(), Datapath::new(&spec).unwrap());
+        let format = WireFormat { scheme, tag_bytes: tag_bytes as usize };
+        let (mut timing, mut engine) = (Aegis256Timing::new(&spec).unwrap(), Datapath::new(&spec).unwrap());
         for (number, (aad, length, seal)) in messages.into_iter().enumerate() {
             let of = |part: u64, length| pattern(seed ^ (8 * number as u64 + part), length);
             let (key, nonce, aad, plain) = (of(0, 32), of(1, 32), of(2, aad), of(3, length));
@@ -72,7 +72,7 @@ proptest! {
         lanes in prop::sample::select(vec![1_u32, 2, 4]), round in 1..30_u64, at in 0..1000_u64, aad in 0..50_u64, text in 2..900_u64,
     ) {
         let width = 16 * u64::from(lanes);
-        let dates = Timing::new(&spec(lanes, round)).unwrap().message(at, &Shape::new(aad * width, text * width, SealOpen::Seal));
+        let dates = Aegis256Timing::new(&spec(lanes, round)).unwrap().message(at, &Shape::new(aad * width, text * width, SealOpen::Seal));
         let (first, last) = (dates.first_text.unwrap(), dates.last_text.unwrap());
         prop_assert_eq!(dates.first_input.unwrap() - at, 1 + 16 * round);
         prop_assert_eq!(first - dates.first_input.unwrap(), 1 + aad * round);

@@ -51,7 +51,7 @@ proptest! {
         seed in any::<u64>(), length in 0..300_usize, scheme in prop::sample::select(SCHEMES.to_vec()), bit in any::<prop::sample::Index>(), long in any::<bool>(),
     ) {
         let tag_bytes = if long && scheme.nonce_bytes() == 32 { 32 } else { 16 };
-        let key = Key::new(Format { scheme, tag_bytes }, &pattern(seed, 32)).unwrap();
+        let key = Key::new(WireFormat { scheme, tag_bytes }, &pattern(seed, 32)).unwrap();
         let (nonce, aad, plain) = (pattern(seed ^ 1, scheme.nonce_bytes()), pattern(seed ^ 2, 33), pattern(seed ^ 3, length));
         let mut text = plain.clone();
         let tag = key.seal(&nonce, &aad, &mut text).unwrap();

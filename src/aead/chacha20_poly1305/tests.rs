@@ -23,7 +23,7 @@ fn spec(lanes: u32, registers: u32, ways: u32, multipliers: u32, latency: u64) -
 }
 
 fn message(spec: &ChaCha20Poly1305Spec, aad: u64, blocks: u64, direction: SealOpen) -> Dates {
-    Timing::new(spec).unwrap().message(0, &Shape::new(16 * aad, 16 * blocks, direction))
+    ChaChaTiming::new(spec).unwrap().message(0, &Shape::new(16 * aad, 16 * blocks, direction))
 }
 
 proptest! {

@@ -25,7 +25,7 @@ proptest! {
     ) {
         let siv = scheme == Scheme::GcmSiv;
         let tag_bytes = if long_tag && scheme.nonce_bytes() == 32 { 32 } else { 16 };
-        let format = Format { scheme, tag_bytes };
+        let format = WireFormat { scheme, tag_bytes };
         let key = pattern(seed, if siv && short { 16 } else { 32 });
         let (nonce, plain) = (pattern(seed ^ 1, scheme.nonce_bytes()), pattern(seed ^ 2, length));
         let mut cipher = plain.clone();

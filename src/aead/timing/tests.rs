@@ -4,11 +4,11 @@ use crate::units::Cycles;
 use proptest::prelude::*;
 
 /// What an engine alone says of a message, and the same engine fed in bursts that are all there.
-fn both(spec: &AeadSpec, blocks: u64, direction: SealOpen, burst: u64) -> (Dates, Timing, Accepted, Finished) {
+fn both(spec: &AeadSpec, blocks: u64, direction: SealOpen, burst: u64) -> (Dates, AeadTiming, Accepted, Finished) {
     let mut alone = Engine::new(spec).unwrap();
     let start = alone.load_key(0);
     let dates = alone.message(start, &Shape::new(0, 16 * blocks, direction));
-    let mut timing = Timing::new(spec).unwrap();
+    let mut timing = AeadTiming::new(spec).unwrap();
     timing.load_key(0);
     timing.start(0, 16 * blocks, direction);
     let passes = if alone.passes_twice(direction) { 2 } else { 1 };
@@ -43,7 +43,7 @@ proptest! {
         spec in any_aead(), gaps in prop::collection::vec(0..90_u64, 1..12), seal in any::<bool>(),
     ) {
         let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
-        let mut timing = Timing::new(&spec).unwrap();
+        let mut timing = AeadTiming::new(&spec).unwrap();
         timing.load_key(0);
         timing.start(0, 64 * gaps.len() as u64, direction);
         let passes = if timing.again { 2 } else { 1 };
@@ -62,7 +62,7 @@ proptest! {
 #[test]
 fn a_slow_state_makes_text_wait_and_says_so() {
     let aegis = aegis256::Aegis256Spec { lanes: 2, round: Cycles(3), tag: None, compare: Cycles(0) };
-    let mut timing = Timing::new(&AeadSpec::Aegis256(aegis)).unwrap();
+    let mut timing = AeadTiming::new(&AeadSpec::Aegis256(aegis)).unwrap();
     timing.start(0, 128, SealOpen::Seal);
     // 1 + 16 x 3 cycles, then a block of 32 bytes every third cycle.
     let accepted = timing.accept(100, 128);
@@ -76,7 +76,7 @@ fn a_slow_state_makes_text_wait_and_says_so() {
 fn gcm_siv_opens_only_once_the_tag_is_there() {
     let spec = crate::aead::arbitrary::siv(1 << 20);
     let first = |seed| {
-        let mut timing = Timing::new(&spec).unwrap();
+        let mut timing = AeadTiming::new(&spec).unwrap();
         timing.start(0, 64, SealOpen::Open);
         timing.seed(seed);
         timing.accept(0, 64).out

@@ -25,14 +25,14 @@ pub const TAG_BYTES: usize = 16;
 
 /// How a message is cut for its tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Format {
+pub struct ChainFormat {
     /// Chains, and so tags.
     pub chains: u32,
     /// Bytes of a chunk, a multiple of 16.
     pub chunk: u64,
 }
 
-impl Format {
+impl ChainFormat {
     /// GCM's own: one chain.
     pub const GCM: Self = Self { chains: 1, chunk: 16 };
 
@@ -57,7 +57,7 @@ impl Format {
 /// A message in flight, with the tags of its format. Give it the same [`Key`] at every call.
 #[derive(Debug, Clone)]
 pub struct Chains {
-    format: Format,
+    format: ChainFormat,
     stream: Stream,
     /// By chain; the one whose bytes are coming is in the stream meanwhile.
     hashes: Vec<Hash>,
@@ -78,7 +78,7 @@ impl Chains {
     ///
     /// # Errors
     /// [`BulkError::EmptyIv`].
-    pub fn new(format: Format, key: &Key, iv: &[u8], aad: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
+    pub fn new(format: ChainFormat, key: &Key, iv: &[u8], aad: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         let mut stream = Stream::new(key, iv, &[], direction)?;
         stream.aad_bytes = aad.len() as u64;
         let mut hashes = vec![Hash(key.empty.clone()); format.chains as usize];
@@ -132,7 +132,7 @@ impl Message {
     ///
     /// # Errors
     /// [`BulkError::EmptyIv`].
-    pub fn new(format: Format, key: &Key, iv: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
+    pub fn new(format: ChainFormat, key: &Key, iv: &[u8], direction: SealOpen) -> Result<Self, BulkError> {
         if format.chains == 1 {
             return Stream::new(key, iv, &[], direction).map(Self::Gcm);
         }
@@ -163,7 +163,7 @@ mod tests {
     use crate::gcm::arbitrary::pattern;
     use proptest::prelude::*;
 
-    fn sealed(format: Format, key: &Key, aad: &[u8], text: &[u8], pieces: usize) -> (Vec<u8>, Vec<[u8; 16]>) {
+    fn sealed(format: ChainFormat, key: &Key, aad: &[u8], text: &[u8], pieces: usize) -> (Vec<u8>, Vec<[u8; 16]>) {
         let mut chains = Chains::new(format, key, &[3; 12], aad, SealOpen::Seal).unwrap();
         let mut text = text.to_vec();
         text.chunks_mut(pieces).for_each(|piece| chains.update(key, piece));
@@ -172,7 +172,7 @@ mod tests {
     }
 
     /// The head's formulas, block by block in the field.
-    fn by_formula(format: Format, key: &Key, aad: &[u8], cipher: &[u8]) -> Vec<[u8; 16]> {
+    fn by_formula(format: ChainFormat, key: &Key, aad: &[u8], cipher: &[u8]) -> Vec<[u8; 16]> {
         let blocks: Vec<Element> = aad.chunks(16).chain(cipher.chunks(16)).map(Element::from_partial).collect();
         let length = counter::length_block(aad.len() as u64, cipher.len() as u64);
         let tag = |chain: usize| {
@@ -191,7 +191,7 @@ mod tests {
         fn tags_are_those_of_the_formulas_whatever_the_pieces(
             chains in 1..6_u32, chunk in 1..9_u64, aad in 0..200_usize, text in 0..2000_usize, pieces in 1..300_usize,
         ) {
-            let (format, key) = (Format { chains, chunk: 16 * chunk }, Key::new(&pattern(1, 32)).unwrap());
+            let (format, key) = (ChainFormat { chains, chunk: 16 * chunk }, Key::new(&pattern(1, 32)).unwrap());
             let (aad, text) = (pattern(2, aad), pattern(3, text));
             let (cipher, tags) = sealed(format, &key, &aad, &text, pieces);
             prop_assert_eq!(&tags, &by_formula(format, &key, &aad, &cipher));
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn parts_and_their_tags_may_not_change_places() {
-        let (format, key) = (Format { chains: 2, chunk: 16 }, Key::new(&pattern(1, 32)).unwrap());
+        let (format, key) = (ChainFormat { chains: 2, chunk: 16 }, Key::new(&pattern(1, 32)).unwrap());
         let (mut cipher, tags) = sealed(format, &key, &[], &[0; 32], 32);
         let (left, right) = cipher.split_at_mut(16);
         left.swap_with_slice(right);
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_change_anywhere_is_seen_by_the_chain_it_falls_to_and_a_change_of_length_by_all() {
-        let (format, key) = (Format { chains: 3, chunk: 32 }, Key::new(&pattern(1, 32)).unwrap());
+        let (format, key) = (ChainFormat { chains: 3, chunk: 32 }, Key::new(&pattern(1, 32)).unwrap());
         let text = pattern(5, 300);
         let (_, tags) = sealed(format, &key, &[], &text, 300);
         for place in 0..300 {

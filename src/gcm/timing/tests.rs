@@ -1,7 +1,7 @@
 use super::*;
 use crate::gcm::arbitrary::{any_engine, pattern};
 use crate::gcm::bulk;
-use crate::gcm::bulk::chains::{Chains, Format};
+use crate::gcm::bulk::chains::{Chains, ChainFormat};
 use crate::gcm::engine::{Engine, Event};
 use crate::gcm::spec::GhashSpec;
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn tags_of(
     message: &Planned,
     (iv, aad, mut text): (Vec<u8>, Vec<u8>, Vec<u8>),
 ) -> Vec<[u8; 16]> {
-    let format = Format::of(&spec.ghash);
+    let format = ChainFormat::of(&spec.ghash);
     let mut chains = Chains::new(format, key, &iv, &aad, message.shape.direction).unwrap();
     chains.update(key, &mut text);
     chains.tags(key).collect()

@@ -56,7 +56,7 @@ pub enum Kind {
 /// What reading a table gives: points, and rows that the model does not cover.
 pub type Read = Result<(Vec<Point>, Vec<LeftOut>), MeasuredError>;
 
-struct Format {
+struct TableFormat {
     kind: Kind,
     name: &'static str,
     columns: &'static [&'static str],
@@ -64,51 +64,56 @@ struct Format {
 }
 
 /// The first format whose columns are all there is the table's. Further columns are not read.
-const FORMATS: [Format; 9] = [
-    Format {
+const FORMATS: [TableFormat; 9] = [
+    TableFormat {
         kind: Kind::Programs,
         name: "programs",
         columns: &["platform", "program", "mode", "place", "direction", "host_memory", "bytes", "device_ns"],
         read: programs::read,
     },
-    Format {
+    TableFormat {
         kind: Kind::CeFits,
         name: "ce_fits",
         columns: &["platform", "mode", "host_memory", "direction", "offset_us", "gb_per_s"],
         read: copies::ce_fits,
     },
-    Format {
+    TableFormat {
         kind: Kind::Bandwidth,
         name: "bandwidth",
         columns: &["platform", "mode", "host_memory", "direction", "bytes", "gb_per_s"],
         read: copies::bandwidth,
     },
-    Format {
+    TableFormat {
         kind: Kind::Api,
         name: "api",
         columns: &["platform", "mode", "host_memory", "direction", "bytes", "api_us"],
         read: copies::api,
     },
-    Format {
+    TableFormat {
         kind: Kind::Spans,
         name: "spans",
         columns: &["platform", "mode", "host_memory", "direction", "bytes", "span_us"],
         read: copies::spans,
     },
-    Format {
+    TableFormat {
         kind: Kind::Overlap,
         name: "overlap",
         columns: &["platform", "mode", "mebibytes_each_way", "kernel_ms", "streams", "sequential_s", "pipelined_s"],
         read: overlap::read,
     },
-    Format { kind: Kind::Applications, name: "applications", columns: applications::COLUMNS, read: applications::read },
-    Format {
+    TableFormat {
+        kind: Kind::Applications,
+        name: "applications",
+        columns: applications::COLUMNS,
+        read: applications::read,
+    },
+    TableFormat {
         kind: Kind::Cipher,
         name: "cipher",
         columns: &["platform", "cipher", "clock_ghz", "gb_per_s"],
         read: copies::cipher,
     },
-    Format { kind: Kind::SmKernels, name: "sm_kernels", columns: sm_kernels::COLUMNS, read: sm_kernels::read },
+    TableFormat { kind: Kind::SmKernels, name: "sm_kernels", columns: sm_kernels::COLUMNS, read: sm_kernels::read },
 ];
 
 impl Kind {
@@ -145,7 +150,7 @@ impl Measured {
 
 fn unknown(table: &Table) -> MeasuredError {
     let there = table.columns();
-    let lacking = |format: &&Format| format.columns.iter().filter(|column| !there.contains(column)).count();
+    let lacking = |format: &&TableFormat| format.columns.iter().filter(|column| !there.contains(column)).count();
     let nearest = FORMATS.iter().min_by_key(lacking);
     let remedy = nearest.map_or_else(String::new, |format| {
         let lack: Vec<_> = format.columns.iter().filter(|column| !there.contains(column)).copied().collect();
