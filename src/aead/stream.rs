@@ -22,18 +22,18 @@ mod aegis256;
 mod chacha20_poly1305;
 mod gcm_siv;
 
-use super::bytes::{BytesError, WireFormat, Scheme};
+use super::bytes::{BytesError, Scheme, WireFormat};
 use crate::gcm::message::SealOpen;
 
 /// A message in flight, without AAD.
 #[derive(Debug)]
-pub struct Stream(Message);
+pub struct Stream(AeadMessage);
 
 #[derive(Debug)]
-enum Message {
-    GcmSiv(Box<gcm_siv::Message>),
-    Aegis256(Box<aegis256::Message>),
-    ChaCha(Box<chacha20_poly1305::Message>),
+enum AeadMessage {
+    GcmSiv(Box<gcm_siv::GcmSivMessage>),
+    Aegis256(Box<aegis256::Aegis256Message>),
+    ChaCha(Box<chacha20_poly1305::ChaChaMessage>),
 }
 
 impl Stream {
@@ -47,35 +47,35 @@ impl Stream {
         let wrong = || scheme.wrong_key(key);
         Ok(Self(match scheme {
             Scheme::GcmSiv => {
-                Message::GcmSiv(Box::new(gcm_siv::Message::new(key, nonce, direction).ok_or_else(wrong)?))
+                AeadMessage::GcmSiv(Box::new(gcm_siv::GcmSivMessage::new(key, nonce, direction).ok_or_else(wrong)?))
             }
-            Scheme::ChaCha20Poly1305 => {
-                Message::ChaCha(Box::new(chacha20_poly1305::Message::new(key, nonce, direction).ok_or_else(wrong)?))
-            }
+            Scheme::ChaCha20Poly1305 => AeadMessage::ChaCha(Box::new(
+                chacha20_poly1305::ChaChaMessage::new(key, nonce, direction).ok_or_else(wrong)?,
+            )),
             Scheme::Aegis256 | Scheme::Aegis256X2 | Scheme::Aegis256X4 => {
-                let message = aegis256::Message::new(scheme.lanes(), tag_bytes, key, nonce, direction);
-                Message::Aegis256(Box::new(message.ok_or_else(wrong)?))
+                let message = aegis256::Aegis256Message::new(scheme.lanes(), tag_bytes, key, nonce, direction);
+                AeadMessage::Aegis256(Box::new(message.ok_or_else(wrong)?))
             }
         }))
     }
 
     /// Takes the tag that came with a message to be opened. Only AES-GCM-SIV needs it.
     pub fn seed(&mut self, tag: &[u8]) {
-        if let Message::GcmSiv(message) = &mut self.0 {
+        if let AeadMessage::GcmSiv(message) = &mut self.0 {
             message.seed(tag);
         }
     }
 
     /// Takes the next text of a message to be sealed that passes twice, for the first time.
     pub fn absorb(&mut self, text: &[u8]) {
-        if let Message::GcmSiv(message) = &mut self.0 {
+        if let AeadMessage::GcmSiv(message) = &mut self.0 {
             message.absorb(text);
         }
     }
 
     /// All text has passed for the first time.
     pub fn turn(&mut self) {
-        if let Message::GcmSiv(message) = &mut self.0 {
+        if let AeadMessage::GcmSiv(message) = &mut self.0 {
             message.turn();
         }
     }
@@ -83,9 +83,9 @@ impl Stream {
     /// Enciphers or deciphers the next bytes in place.
     pub fn update(&mut self, text: &mut [u8]) {
         match &mut self.0 {
-            Message::GcmSiv(message) => message.update(text),
-            Message::Aegis256(message) => message.update(text),
-            Message::ChaCha(message) => message.update(text),
+            AeadMessage::GcmSiv(message) => message.update(text),
+            AeadMessage::Aegis256(message) => message.update(text),
+            AeadMessage::ChaCha(message) => message.update(text),
         }
     }
 
@@ -93,9 +93,9 @@ impl Stream {
     #[must_use]
     pub fn tag(&self) -> Vec<u8> {
         match &self.0 {
-            Message::GcmSiv(message) => message.tag(),
-            Message::Aegis256(message) => message.tag(),
-            Message::ChaCha(message) => message.tag(),
+            AeadMessage::GcmSiv(message) => message.tag(),
+            AeadMessage::Aegis256(message) => message.tag(),
+            AeadMessage::ChaCha(message) => message.tag(),
         }
     }
 }

@@ -283,7 +283,8 @@ const RULES: &[Rule] = &[
             let beyond = m.link.max_read_request.max(m.copy_engine.burst);
             let odd = !turn.0.is_multiple_of(16);
             let large = turn.0 + beyond.0 > room.0;
-            let many = m.copy_engine.sharing == Some(Sharing::Shared) && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
+            let many =
+                m.copy_engine.sharing == Some(Sharing::Shared) && ChainFormat::of(&m.engine.ghash) != ChainFormat::GCM;
             let blocks = || format!("{turn} is no number of whole AES blocks");
             let full = || {
                 format!(

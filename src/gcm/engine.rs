@@ -81,7 +81,7 @@ enum KeyState {
 }
 
 #[derive(Debug, Clone)]
-struct Message {
+struct EngineMessage {
     shape: Shape,
     iv: Vec<u8>,
     aad: Vec<u8>,
@@ -104,7 +104,7 @@ struct Message {
     tags: Option<(u64, Vec<[u8; 16]>)>,
 }
 
-impl Message {
+impl EngineMessage {
     const fn all_started(&self) -> bool {
         self.blocks_started == self.aes_blocks()
     }
@@ -160,8 +160,8 @@ pub struct Engine {
     /// Ciphertext on its way to GHASH, on seal.
     output: VecDeque<Element>,
     hashers: Vec<Hasher>,
-    open: VecDeque<Message>,
-    waiting: VecDeque<Message>,
+    open: VecDeque<EngineMessage>,
+    waiting: VecDeque<EngineMessage>,
 }
 
 impl Engine {
@@ -234,7 +234,7 @@ impl Engine {
             return Err(EngineError::NoKey);
         }
         let shape = Shape { iv_bytes: iv.len() as u64, aad_bytes: aad.len() as u64, text_bytes, direction };
-        self.waiting.push_back(Message {
+        self.waiting.push_back(EngineMessage {
             shape,
             iv: iv.to_vec(),
             aad: aad.to_vec(),

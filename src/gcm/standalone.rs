@@ -16,7 +16,7 @@ mod structures;
 mod trace;
 
 use super::bench::{Bench, Drawn, MessageOutcome, Metrics, Stages, Wrong};
-use super::bulk::chains::{Chains, ChainFormat};
+use super::bulk::chains::{ChainFormat, Chains};
 use super::bulk::{BulkError, Key};
 use super::control::{ControlSpec, Origin};
 use super::engine::{Engine, EngineError, Event, Phase};

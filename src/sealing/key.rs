@@ -108,7 +108,7 @@ impl Key {
 
 fn through(key: &bulk::Key, format: chains::ChainFormat, nonce: [u8; 12], text: &mut [u8], way: SealOpen) -> Vec<u8> {
     // An IV of 12 bytes is never refused.
-    let Ok(mut message) = chains::Message::new(format, key, &nonce, way) else { return Vec::new() };
+    let Ok(mut message) = chains::ChainedMessage::new(format, key, &nonce, way) else { return Vec::new() };
     message.update(key, text);
     message.tags(key)
 }

@@ -10,7 +10,7 @@ use crate::gcm::message::SealOpen;
 #[allow(clippy::large_enum_variant, reason = "a few messages are in flight")]
 pub enum Message {
     /// AES-GCM.
-    Gcm(chains::Message),
+    Gcm(chains::ChainedMessage),
     /// Another AEAD.
     Aead(Stream),
 }
@@ -21,7 +21,7 @@ impl Message {
     pub fn new(format: Format, key: &Key, nonce: [u8; 12], direction: SealOpen) -> Option<Self> {
         match (format, key) {
             (Format::Gcm(format), Key::Gcm(key)) => {
-                chains::Message::new(format, key, &nonce, direction).ok().map(Self::Gcm)
+                chains::ChainedMessage::new(format, key, &nonce, direction).ok().map(Self::Gcm)
             }
             (Format::Aead(format), Key::Aead(key)) => {
                 Stream::new(format, &key.raw, &key.nonce(format, nonce), direction).ok().map(Self::Aead)

@@ -150,7 +150,7 @@ pub enum Event {
 
 /// A message at work.
 #[derive(Debug, Clone)]
-struct Message {
+struct DatapathMessage {
     key: [Block; 2],
     nonce: [Block; 2],
     aad: Vec<u8>,
@@ -170,7 +170,7 @@ pub struct Datapath {
     state: State,
     /// The state after the update under way, and the cycles until it stands.
     pending: Option<(State, u64)>,
-    message: Option<Message>,
+    message: Option<DatapathMessage>,
     output: Option<Vec<u8>>,
     tag: Option<Vec<u8>>,
     cycle: u64,
@@ -204,7 +204,7 @@ impl Datapath {
         let (key, nonce) = (halves(key), halves(nonce));
         self.pending = Some((State(vec![Lane::loaded(&key, &nonce); self.state.0.len()]), 1));
         let (aad, text) = (aad.to_vec(), text.to_vec());
-        self.message = Some(Message { key, nonce, aad, text, direction, updates: 0, lengths: Vec::new() });
+        self.message = Some(DatapathMessage { key, nonce, aad, text, direction, updates: 0, lengths: Vec::new() });
     }
 
     /// Works one cycle.
@@ -233,7 +233,7 @@ impl Datapath {
     }
 
     /// Begins the next update, or makes the tag if all are done.
-    fn work(&mut self, mut message: Message, see: &mut dyn FnMut(u64, Event)) {
+    fn work(&mut self, mut message: DatapathMessage, see: &mut dyn FnMut(u64, Event)) {
         let width = 16 * self.state.0.len();
         let (aad, text) = (message.aad.len().div_ceil(width) as u64, message.text.len().div_ceil(width) as u64);
         let number = message.updates;

@@ -1,6 +1,6 @@
 use super::datapath::{Datapath, Event};
 use super::*;
-use crate::aead::bytes::{WireFormat, Key, Scheme};
+use crate::aead::bytes::{Key, Scheme, WireFormat};
 use crate::aead::scheme::Scheme as _;
 use crate::gcm::arbitrary::pattern;
 use crate::gcm::message::SealOpen;

@@ -5,7 +5,7 @@ use crate::gcm::message::SealOpen;
 
 /// A message in flight.
 #[derive(Debug)]
-pub struct Message {
+pub struct Aegis256Message {
     direction: SealOpen,
     state: State,
     tag_bytes: usize,
@@ -16,7 +16,7 @@ pub struct Message {
     bytes: u64,
 }
 
-impl Message {
+impl Aegis256Message {
     /// Mixes key and nonce into the state.
     pub fn new(lanes: u32, tag_bytes: usize, key: &[u8], nonce: &[u8], direction: SealOpen) -> Option<Self> {
         let (key, nonce) = (key.try_into().ok()?, nonce.try_into().ok()?);

@@ -8,7 +8,7 @@ use poly1305::Poly1305;
 use poly1305::universal_hash::{KeyInit, UniversalHash};
 
 /// A message in flight.
-pub struct Message {
+pub struct ChaChaMessage {
     direction: SealOpen,
     cipher: ChaCha20,
     hash: Poly1305,
@@ -16,13 +16,13 @@ pub struct Message {
     bytes: u64,
 }
 
-impl std::fmt::Debug for Message {
+impl std::fmt::Debug for ChaChaMessage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Message").field("bytes", &self.bytes).finish_non_exhaustive()
+        f.debug_struct("ChaChaMessage").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
-impl Message {
+impl ChaChaMessage {
     /// Makes the one-time key of the message.
     pub fn new(key: &[u8], nonce: &[u8], direction: SealOpen) -> Option<Self> {
         let mut cipher = ChaCha20::new_from_slices(key, nonce).ok()?;

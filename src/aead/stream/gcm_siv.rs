@@ -7,7 +7,7 @@ use polyval::Polyval;
 use polyval::universal_hash::{KeyInit, UniversalHash};
 
 /// A message in flight.
-pub struct Message {
+pub struct GcmSivMessage {
     direction: SealOpen,
     key: Key,
     nonce: [u8; 12],
@@ -21,13 +21,13 @@ pub struct Message {
     keystream: [u8; 16],
 }
 
-impl std::fmt::Debug for Message {
+impl std::fmt::Debug for GcmSivMessage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Message").field("passed", &self.passed).finish_non_exhaustive()
+        f.debug_struct("GcmSivMessage").field("passed", &self.passed).finish_non_exhaustive()
     }
 }
 
-impl Message {
+impl GcmSivMessage {
     /// Derives the message's keys.
     pub fn new(key: &[u8], nonce: &[u8], direction: SealOpen) -> Option<Self> {
         if ![16, 32].contains(&key.len()) {

@@ -120,14 +120,14 @@ impl Chains {
 
 /// A message in flight in a machine, of one chain or of several. Give it the same [`Key`] at every call.
 #[derive(Debug, Clone)]
-pub enum Message {
+pub enum ChainedMessage {
     /// GCM's own.
     Gcm(Stream),
     /// One with several tags.
     Chains(Chains),
 }
 
-impl Message {
+impl ChainedMessage {
     /// Starts a message without AAD.
     ///
     /// # Errors

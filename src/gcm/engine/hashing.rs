@@ -1,6 +1,6 @@
 //! What the GHASH units are fed with: the IV where it has not 96 bits, then AAD, ciphertext and the length block.
 
-use super::{Datapath, Element, Engine, Event, GhashUnit, Inputs, Keystream, Message, Sequence, counter};
+use super::{Datapath, Element, Engine, EngineMessage, Event, GhashUnit, Inputs, Keystream, Sequence, counter};
 use crate::gcm::message::SealOpen;
 use std::collections::VecDeque;
 
@@ -45,7 +45,7 @@ impl Sources<'_> {
     }
 
     /// AAD block `index` of a message, which enters GHASH in this cycle.
-    fn aad(&mut self, message: &Message, index: u64) -> Option<Element> {
+    fn aad(&mut self, message: &EngineMessage, index: u64) -> Option<Element> {
         if self.aad_delayed {
             return self.sequence.aad_out.pop_front();
         }
@@ -82,17 +82,17 @@ impl Hasher {
     }
 
     /// Whether ciphertext of this message is what comes next.
-    pub fn takes_text(&self, message: &Message) -> bool {
+    pub fn takes_text(&self, message: &EngineMessage) -> bool {
         self.work == Work::Message(message.shape.aad_blocks())
     }
 
     /// Whether all AAD of this message has entered.
-    pub fn has_aad(&self, message: &Message) -> bool {
+    pub fn has_aad(&self, message: &EngineMessage) -> bool {
         self.takes_text(message) || self.work == Work::Ended
     }
 
     /// Takes a value that stands and begins what is next. Gives the message's values, once these stand.
-    fn sequence(&mut self, message: &mut Message) -> Option<Vec<Element>> {
+    fn sequence(&mut self, message: &mut EngineMessage) -> Option<Vec<Element>> {
         let shape = message.shape;
         let begins = match (self.work, self.unit.result()) {
             (Work::Idle, _) if message.j0.is_none() => {
@@ -119,7 +119,7 @@ impl Hasher {
     }
 
     /// Feeds IV and AAD as far as they go in this cycle; then ciphertext that does not come through the text ports.
-    fn feed(&mut self, message: &mut Message, sources: &mut Sources<'_>) {
+    fn feed(&mut self, message: &mut EngineMessage, sources: &mut Sources<'_>) {
         let shape = message.shape;
         while self.unit.can_enter() {
             match &mut self.work {
@@ -151,7 +151,7 @@ impl Hasher {
     }
 
     /// Feeds the length block once all ciphertext has entered.
-    fn feed_length(&mut self, message: &Message) {
+    fn feed_length(&mut self, message: &EngineMessage) {
         let shape = message.shape;
         if self.takes_text(message) && message.hashed == shape.text_blocks() && self.unit.can_enter() {
             self.unit.enter(counter::length_block(shape.aad_bytes, shape.text_bytes));

@@ -2,7 +2,9 @@
 //! travels with its counter, and the phases. In the free-running engine each rule says yes. An engine with a control has one GHASH
 //! unit and one tag per message.
 
-use super::{ControlSpec, Element, Engine, Event, FirstCounter, Inputs, KeyState, Keystream, Message, Purpose, Start};
+use super::{
+    ControlSpec, Element, Engine, EngineMessage, Event, FirstCounter, Inputs, KeyState, Keystream, Purpose, Start,
+};
 use crate::gcm::ghash::Datapath;
 use std::collections::VecDeque;
 
@@ -183,7 +185,7 @@ impl Engine {
     /// Whether the length block may enter GHASH.
     pub(super) fn length_may_enter(&self) -> bool {
         let mut hashed = self.open.iter().filter(|message| message.values.is_none());
-        let mask_misses = |message: &Message| message.mask_last && message.masks[0].is_none();
+        let mask_misses = |message: &EngineMessage| message.mask_last && message.masks[0].is_none();
         if self.control.take_turns && hashed.next().is_some_and(mask_misses) {
             return false;
         }

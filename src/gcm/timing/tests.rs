@@ -1,7 +1,7 @@
 use super::*;
 use crate::gcm::arbitrary::{any_engine, pattern};
 use crate::gcm::bulk;
-use crate::gcm::bulk::chains::{Chains, ChainFormat};
+use crate::gcm::bulk::chains::{ChainFormat, Chains};
 use crate::gcm::engine::{Engine, Event};
 use crate::gcm::spec::GhashSpec;
 use proptest::prelude::*;

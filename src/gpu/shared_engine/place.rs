@@ -15,7 +15,7 @@ struct Beat {
 }
 
 #[derive(Debug)]
-struct Message {
+struct Announced {
     job: JobId,
     bytes: u64,
     direction: SealOpen,
@@ -26,7 +26,7 @@ struct Message {
     beats: VecDeque<Beat>,
 }
 
-impl Message {
+impl Announced {
     /// Nothing more comes: the engine counts out what is missing.
     fn void(&mut self) {
         let missing = self.bytes - self.come;
@@ -64,7 +64,7 @@ impl Refusal {
 /// A PCE's place.
 #[derive(Debug, Default)]
 pub(super) struct Place {
-    messages: VecDeque<Message>,
+    messages: VecDeque<Announced>,
     /// Jobs up to this one have come to their end.
     ended: JobId,
     /// Cycle in which the value of its last turn stands.
@@ -83,13 +83,13 @@ impl Place {
             EngineRequest::Message { job, bytes, direction } => {
                 if self.messages.back().map_or(self.ended, |last| last.job) < job {
                     let beats = VecDeque::new();
-                    self.messages.push_back(Message { job, bytes, direction, come: 0, given: 0, beats });
+                    self.messages.push_back(Announced { job, bytes, direction, come: 0, given: 0, beats });
                 }
                 None
             }
             EngineRequest::Beat { job, offset, bytes } => self.take_beat(job, offset, u64::from(bytes)),
             EngineRequest::GivenUp { job } => {
-                self.messages.iter_mut().filter(|message| message.job == job).for_each(Message::void);
+                self.messages.iter_mut().filter(|message| message.job == job).for_each(Announced::void);
                 None
             }
         }
@@ -121,7 +121,7 @@ impl Place {
             Some(_) => there >= bytes,
             None => there > 0 || !begun,
         };
-        let Message { job, direction, .. } = *message;
+        let Announced { job, direction, .. } = *message;
         can.then_some(Turn { job, direction, left: bytes, closes: bytes == left })
     }
 

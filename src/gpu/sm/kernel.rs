@@ -86,7 +86,7 @@ pub struct Kernel {
 
 /// A message for a kernel.
 #[derive(Debug, Clone, Copy)]
-pub struct Message<'t> {
+pub struct KernelMessage<'t> {
     /// Its nonce.
     pub nonce: [u8; 12],
     /// Its text; without, what a thread reads is made up.
@@ -160,7 +160,7 @@ impl Kernel {
 
     /// All steps of warp `number` of this SM, of `steps` in all.
     #[must_use]
-    pub fn steps(&self, number: u32, steps: u64, message: Message<'_>, parts: Parts) -> Worked {
+    pub fn steps(&self, number: u32, steps: u64, message: KernelMessage<'_>, parts: Parts) -> Worked {
         let mut warp = Warp::new(&self.memory);
         let global = u64::from(number) * u64::from(self.used) + u64::from(self.place);
         let all = u64::from(self.warps) * u64::from(self.used);

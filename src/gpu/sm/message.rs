@@ -13,7 +13,7 @@ use std::{rc::Rc, sync::Arc};
 
 /// A message that waits for its kernel, or has it.
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct SmMessage {
     pub job: SmJob,
     /// Place of the PCE that it came from.
     pub place: usize,
@@ -59,7 +59,7 @@ impl Text {
     }
 }
 
-impl Message {
+impl SmMessage {
     pub fn direction(&self) -> SealOpen {
         if self.job.kind == JobKind::Open { SealOpen::Open } else { SealOpen::Seal }
     }

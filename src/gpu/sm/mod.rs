@@ -42,7 +42,7 @@ use crate::{
     ports,
     sim::{Activity, Clock, Now, Out, Rx, Stall, Tx, Unit, Wake},
 };
-use message::{Message, Text};
+use message::{SmMessage, Text};
 use spec::SmSpec;
 use std::{rc::Rc, sync::Arc};
 use timing::{KernelTiming, Span};
@@ -73,7 +73,7 @@ ports! {
 /// A kernel at work.
 #[derive(Debug)]
 struct Running {
-    message: Message,
+    message: SmMessage,
     start: u64,
     span: Span,
     asked: u64,
@@ -91,7 +91,7 @@ pub struct Sm {
     timing: KernelTiming,
     keys: Option<Arc<Keys>>,
     worker: Rc<Worker>,
-    waiting: Vec<Message>,
+    waiting: Vec<SmMessage>,
     running: Option<Running>,
     /// What has been sealed and is not yet visible in device memory.
     written: Vec<(SmJob, usize, Payload, Vec<u8>)>,
@@ -145,7 +145,7 @@ impl Sm {
                 }
                 let ready = (job.kind == JobKind::Seal).then_some(now.cycle + self.launch);
                 let text = Text::begin(self.keys.as_ref(), &self.worker, &job);
-                self.waiting.push(Message { job, place, ready, whole: true, text });
+                self.waiting.push(SmMessage { job, place, ready, whole: true, text });
             }
         }
     }
@@ -187,7 +187,7 @@ impl Sm {
         if self.running.is_some() {
             return;
         }
-        let ready = |message: &Message| message.ready.filter(|&ready| ready <= cycle);
+        let ready = |message: &SmMessage| message.ready.filter(|&ready| ready <= cycle);
         let first = self.waiting.iter().enumerate().filter_map(|(place, message)| Some((ready(message)?, place))).min();
         if let Some((_, place)) = first {
             let message = self.waiting.remove(place);

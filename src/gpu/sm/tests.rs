@@ -1,7 +1,7 @@
 //! The kernel against AES-GCM of another code base, its rates against hand-counted bounds, and its timing against the structure.
 
 use super::{
-    kernel::{Kernel, Message, Parts, Worked},
+    kernel::{Kernel, KernelMessage, Parts, Worked},
     processor::Processor,
     spec::{AesKernel, GhashKernel, SmSpec},
     timing::KernelTiming,
@@ -42,7 +42,7 @@ fn kernels(spec: &SmSpec) -> Vec<Kernel> {
 }
 
 /// What the SMs give for a message, and the cycles of the structure from the first step to the last text.
-fn run(spec: &SmSpec, message: Message<'_>) -> (Vec<u8>, [u8; 16], u64) {
+fn run(spec: &SmSpec, message: KernelMessage<'_>) -> (Vec<u8>, [u8; 16], u64) {
     let steps = Kernel::steps_of(spec, message.text.len() as u64);
     let mut text = vec![0; message.text.len().div_ceil(16) * 16];
     let (mut hash, mut mask, mut cycles) = (Element::ZERO, [0; 16], 0);
@@ -92,10 +92,10 @@ fn sms_seal_and_open_as_another_code_base_does() {
         for length in [0, 1, 15, 16, 17, 511, 512, 513, 2033, 20_000, 300_000] {
             let (text, nonce) = (message(length), *b"twelve bytes");
             let (cipher, tag) = sealed(nonce, &text);
-            let seal = run(&spec, Message { nonce, text: &text, direction: SealOpen::Seal });
+            let seal = run(&spec, KernelMessage { nonce, text: &text, direction: SealOpen::Seal });
             assert_eq!((&seal.0, seal.1), (&cipher, tag), "{ghash:?} {length}");
             if length < 30_000 {
-                let open = run(&spec, Message { nonce, text: &cipher, direction: SealOpen::Open });
+                let open = run(&spec, KernelMessage { nonce, text: &cipher, direction: SealOpen::Open });
                 assert_eq!((&open.0, open.1), (&text, tag), "{ghash:?} {length}");
             }
         }
@@ -109,7 +109,7 @@ fn rate(spec: &SmSpec, parts: Parts) -> f64 {
         let text = message((steps * u64::from(spec.warps) * 512) as usize - 16);
         let kernel = &kernels(&spec)[0];
         let of = |warp| {
-            let message = Message { nonce: *b"twelve bytes", text: &text, direction: SealOpen::Open };
+            let message = KernelMessage { nonce: *b"twelve bytes", text: &text, direction: SealOpen::Open };
             kernel.steps(warp, steps, message, parts).program
         };
         let programs: Vec<Vec<Instruction>> = (0..spec.warps).map(of).collect();
@@ -191,11 +191,11 @@ fn the_timing_model_shows_the_cycles_of_the_structure_within_two_percent() {
         let spec = SmSpec { ghash, warps, used: 2, ..h100() };
         let mut timing = KernelTiming::new(&spec, 256).unwrap();
         let nothing = timing.span(0, SealOpen::Open);
-        let one = run(&spec, Message { nonce: [7; 12], text: &[], direction: SealOpen::Open }).2;
+        let one = run(&spec, KernelMessage { nonce: [7; 12], text: &[], direction: SealOpen::Open }).2;
         for length in [0, 496, 5_000, 65_536, 200_000, 512 * 1024] {
             for direction in [SealOpen::Open, SealOpen::Seal] {
                 let text = message(length);
-                let structure = run(&spec, Message { nonce: [7; 12], text: &text, direction }).2;
+                let structure = run(&spec, KernelMessage { nonce: [7; 12], text: &text, direction }).2;
                 let span = timing.span(length as u64, direction);
                 let shown = span.text - (nothing.text - one);
                 let error = shown as f64 / structure as f64 - 1.0;

@@ -11,7 +11,7 @@
 //! average. So the time of a message follows from its length alone.
 
 use super::{
-    kernel::{GROUP, Kernel, Message, Parts},
+    kernel::{GROUP, Kernel, KernelMessage, Parts},
     processor::Processor,
     spec::{GhashKernel, SmSpec},
     warp::{Instruction, uniform},
@@ -127,6 +127,6 @@ impl KernelTiming {
 fn sample(spec: &SmSpec, kernel: &Kernel, (steps, direction): (u64, SealOpen), parts: Parts) -> Vec<Instruction> {
     let all = 512 * u64::from(spec.used) * u64::from(spec.warps);
     let text = vec![0; (steps * all).saturating_sub(16) as usize];
-    let message = Message { nonce: *b"made-up text", text: &text, direction };
+    let message = KernelMessage { nonce: *b"made-up text", text: &text, direction };
     kernel.steps(0, steps, message, parts).program
 }

@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 
 /// A message that holds a slot.
 #[derive(Debug)]
-struct Message {
+struct StagedMessage {
     slot: SlotId,
     nonce: [u8; 12],
     /// Its job has ended.
@@ -65,7 +65,7 @@ pub(super) struct Transfer {
     submitted: u64,
     completed: u64,
     retired: u64,
-    window: VecDeque<Message>,
+    window: VecDeque<StagedMessage>,
     /// Pushes in flight: number, and the message behind their last.
     pending: VecDeque<(u32, u64)>,
 }
@@ -179,7 +179,7 @@ impl Transfer {
                     let nonce = next_nonce(self.secure, now.time, nonces, memory)?;
                     let Some(slot) = memory.take(self.bytes_of(self.issued), nonce) else { break };
                     jobs.push(now.time, self.job_of(self.issued, slot, nonce));
-                    self.window.push_back(Message { slot, nonce, done: false });
+                    self.window.push_back(StagedMessage { slot, nonce, done: false });
                     self.issued += 1;
                     self.outstanding += 1;
                 }
@@ -251,7 +251,7 @@ impl Transfer {
             for message in self.submitted..upto {
                 let nonce = next_nonce(self.secure, time, nonces, memory)?;
                 let Some(slot) = memory.take(self.bytes_of(message), nonce) else { return Ok(None) };
-                self.window.push_back(Message { slot, nonce, done: false });
+                self.window.push_back(StagedMessage { slot, nonce, done: false });
             }
         }
         let mut orders: Vec<_> = (self.submitted..upto).filter_map(|message| self.order(message, memory)).collect();
