@@ -23,22 +23,32 @@ use crate::{
 };
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
-/// Paths of the parts of a machine that has one of each.
-const HOST: &str = "host";
-const LINK: &str = "link";
-const GPU: &str = "gpu";
+/// Paths of a host, a GPU and the link between them.
+struct Names {
+    host: &'static str,
+    link: &'static str,
+    gpu: &'static str,
+}
+
+/// Of a machine that has one of each.
+const ONE: Names = Names { host: "host", link: "link", gpu: "gpu" };
 
 /// A machine.
 pub(super) struct System {
     pub netlist: Netlist,
+    pub parts: Parts,
+    /// Whether the link has IDE.
+    pub ide: bool,
+}
+
+/// A host, a GPU and the link between them, as reports ask them.
+pub(super) struct Parts {
     pub host: Host,
     pub link: Link,
     pub gpu: Gpu,
     /// The GPU's PCEs.
     pub pces: Pces,
     pub ledger: SharedLedger,
-    /// Whether the link has IDE.
-    pub ide: bool,
 }
 
 fn plan(copy: &CopyRequest) -> CopyPlan {
@@ -109,23 +119,28 @@ fn host_units(
     Ok(host::Units { driver: build(driver)?, cipher: build(cipher)?, memory })
 }
 
-impl System {
-    /// Builds the machine for a request, whose copies' bytes move into it.
-    pub(super) fn new(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
+impl Parts {
+    /// Adds them to a netlist, for a request whose copies' bytes move into them.
+    fn add(
+        netlist: &mut Netlist,
+        machine: &MachineSpec,
+        request: &mut Request,
+        names: &Names,
+    ) -> Result<Self, RunError> {
+        let Names { host, link, gpu } = *names;
         let clocks = Clocks::new(machine)?;
-        let pces = Pces::of(machine, GPU)?;
+        let pces = Pces::of(machine, gpu)?;
         let mut data = Data::of(machine, request)?;
         let program = std::mem::take(&mut request.program);
         let units = host_units(machine, &clocks, &mut data, program)?;
         let Data { ledger, secrets, worker, .. } = data;
-        let mut netlist = Netlist::new();
-        ledger.borrow_mut().report_to(netlist.signals("bytes"));
-        let pushes = Rc::new(RefCell::new(PushStore::new(netlist.signals("pushes"))));
-        let paths = link::Paths { link: LINK, host: HOST, gpu: GPU, pces: &pces.paths, readers: pces.readers };
-        let (ports, host_ends, gpu_ends) = link::ends(&mut netlist, machine, &clocks, &paths);
+        ledger.borrow_mut().report_to(netlist.signals(&format!("{gpu}.bytes")));
+        let pushes = Rc::new(RefCell::new(PushStore::new(netlist.signals(&format!("{host}.pushes")))));
+        let paths = link::Paths { link, host, gpu, pces: &pces.paths, readers: pces.readers };
+        let (ports, host_ends, gpu_ends) = link::ends(netlist, machine, &clocks, &paths);
         let submitted = Rc::<RefCell<PushStore>>::clone(&pushes);
-        let host = host::add(&mut netlist, machine, &clocks, HOST, units, submitted, host_ends)?;
-        let link = link::add(&mut netlist, machine, &clocks, &paths, ports);
+        let host = host::add(netlist, machine, &clocks, host, units, submitted, host_ends)?;
+        let link = link::add(netlist, machine, &clocks, &paths, ports);
         let shared = gpu::Shared {
             keys: secrets.engine,
             worker,
@@ -134,8 +149,60 @@ impl System {
             memory: Rc::new(RefCell::new(DeviceBytes(Rc::clone(&ledger)))),
             watched: !request.injections.is_empty(),
         };
-        let gpu = gpu::add(&mut netlist, machine, &clocks, (GPU, &pces), shared, gpu_ends)?;
+        let gpu = gpu::add(netlist, machine, &clocks, (gpu, &pces), shared, gpu_ends)?;
+        Ok(Self { host, link, gpu, pces, ledger })
+    }
+}
+
+impl System {
+    /// Builds the machine for a request, whose copies' bytes move into it.
+    pub(super) fn new(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
+        let mut netlist = Netlist::new();
+        let parts = Parts::add(&mut netlist, machine, request, &ONE)?;
         build(netlist.check())?;
-        Ok(Self { netlist, host, link, gpu, pces, ledger, ide: machine.link.ide.is_some() })
+        Ok(Self { netlist, parts, ide: machine.link.ide.is_some() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::Layers,
+        sim::{Control, Kernel, Order, run},
+        units::Femtos,
+    };
+    use std::collections::BTreeMap;
+
+    /// When a netlist's work is done, and what passed its channels.
+    fn passed(netlist: &mut Netlist, kernel: Kernel) -> (Femtos, BTreeMap<String, u64>) {
+        let end = run(netlist, kernel, Order::Ascending, &mut |_| Control::Continue).unwrap().end;
+        (end, netlist.channels().map(|channel| (channel.path().to_owned(), channel.digest())).collect())
+    }
+
+    #[test]
+    fn two_machines_in_one_netlist_do_what_one_does_alone() {
+        let machine = Layers::new("h100-nvl-tdx").resolve().unwrap().machine;
+        let names =
+            [Names { host: "host0", link: "link0", gpu: "gpu0" }, Names { host: "host1", link: "link1", gpu: "gpu1" }];
+        for kernel in [Kernel::Skip, Kernel::EveryCycle] {
+            let request = || Request::h2d(70_000);
+            let mut one = System::new(&machine, &mut request()).unwrap();
+            let (end, alone) = passed(&mut one.netlist, kernel);
+            let mut both = Netlist::new();
+            let parts = names.each_ref().map(|names| Parts::add(&mut both, &machine, &mut request(), names).unwrap());
+            let (both_end, digests) = passed(&mut both, kernel);
+            assert_eq!((both_end, digests.len()), (end, 2 * alone.len()));
+            for (path, digest) in &alone {
+                let (part, rest) = path.split_once('.').unwrap();
+                for number in [0, 1] {
+                    assert_eq!(digests.get(&format!("{part}{number}.{rest}")), Some(digest), "{path} {kernel:?}");
+                }
+            }
+            for parts in &parts {
+                assert!(both.unit(&parts.host.driver).outcomes()[0].delivered);
+                assert!(parts.ledger.borrow().complaint(0, None).is_none());
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::{
     faults,
     kept::{Keeper, Kept},
     limits,
-    machine::System,
+    machine::{Parts, System},
     outcome::{
         Catch, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, Outcome, RunError, TagQueueOutcome,
         UnitOutcome,
@@ -45,21 +45,21 @@ pub fn run(
     let asked = asked(&request);
     let mut system = System::new(machine, &mut request)?;
     faults::arm(&mut system, &request.injections, request.seed)?;
-    let System { netlist, host, gpu, .. } = &mut system;
+    let System { netlist, parts: Parts { host, gpu, .. }, .. } = &mut system;
     let kept = Kept { accounts: CopyAccounts::new(asked.len()), tag_counts: Vec::new() };
     let mut keeper = Keeper { observer, driver: &host.driver, tag_queue: &gpu.tag_queue, kept };
     let ended = sim::run(netlist, request.kernel, request.order, &mut keeper);
     let kept = keeper.kept;
     let run = match ended {
         Ok(run) => run,
-        Err(SimulationError::Fault { what, .. }) if system.ledger.borrow().fault() == Some(&what) => {
+        Err(SimulationError::Fault { what, .. }) if system.parts.ledger.borrow().fault() == Some(&what) => {
             return Err(RunError::Payload(what));
         }
         Err(error) => return Err(error.into()),
     };
     if let Some(port) = insecure(&system) {
         let why = format!("a MAC was wrong at the {port} port: the IDE stream is insecure");
-        system.netlist.unit_mut(&system.host.driver).give_up(run.end, why);
+        system.netlist.unit_mut(&system.parts.host.driver).give_up(run.end, why);
     }
     Ok(report(machine, &request, &system, (&run, &kept), &asked))
 }
@@ -118,7 +118,7 @@ fn report(
     (run, kept): (&Run, &Kept),
     asked: &[Asked],
 ) -> Outcome {
-    let System { netlist, link, gpu, .. } = system;
+    let System { netlist, parts: Parts { link, gpu, .. }, .. } = system;
     let exposure = netlist.unit(&gpu.hbm).exposure();
     let counts = netlist.unit(&gpu.tag_queue).counts();
     let (effects, channels) = (netlist.effects(), channels(system));
@@ -150,7 +150,7 @@ fn report(
 
 /// What device memory and the front end know of messages that failed.
 fn failed_messages(system: &System) -> Vec<FailedMessage> {
-    let System { netlist, gpu, .. } = system;
+    let System { netlist, parts: Parts { gpu, .. }, .. } = system;
     let exposed = netlist.unit(&gpu.hbm).failures().iter();
     let failures = netlist.unit(&gpu.front_ends[0]).failures();
     exposed
@@ -172,7 +172,7 @@ fn failed_messages(system: &System) -> Vec<FailedMessage> {
 
 /// The port that has found a wrong MAC, if one has.
 fn insecure(system: &System) -> Option<&'static str> {
-    let ports = [("host", &system.link.host_port), ("GPU", &system.link.gpu_port)];
+    let ports = [("host", &system.parts.link.host_port), ("GPU", &system.parts.link.gpu_port)];
     ports.into_iter().find(|(_, port)| system.netlist.unit(port).insecure()).map(|(name, _)| name)
 }
 
@@ -197,12 +197,12 @@ fn event_digest(channels: &[ChannelOutcome]) -> String {
 
 /// The PCEs.
 fn pces(system: &System) -> impl Iterator<Item = &Pce> {
-    system.gpu.pces.iter().map(|pce| system.netlist.unit(pce))
+    system.parts.gpu.pces.iter().map(|pce| system.netlist.unit(pce))
 }
 
 fn incidents(system: &System) -> Vec<String> {
     let mut all = system.netlist.incidents();
-    let ledger = system.ledger.borrow();
+    let ledger = system.parts.ledger.borrow();
     let again = ledger.arrivals().map(ToString::to_string).zip(1..).filter(|(again, _)| !again.is_empty());
     all.extend(again.map(|(again, copy)| format!("of copy {copy} {again}")));
     all
@@ -215,8 +215,8 @@ fn copies(
     (run, kept): (&Run, &Kept),
     asked: &[Asked],
 ) -> Vec<CopyOutcome> {
-    let (driver, spans) = (system.netlist.unit(&system.host.driver), spans(system));
-    let ledger = system.ledger.borrow();
+    let (driver, spans) = (system.netlist.unit(&system.parts.host.driver), spans(system));
+    let ledger = system.parts.ledger.borrow();
     let (mut before, mut ended) = (TagCounts::default(), false);
     let rows = asked.iter().zip(driver.outcomes()).enumerate();
     let mut copies: Vec<_> = rows
@@ -225,7 +225,7 @@ fn copies(
             let (gpu_verified, gpu_failed) = (counts.verified - before.verified, counts.failed - before.failed);
             before = counts;
             let blind = !request.carries_bytes() && asked.direction == Direction::D2h;
-            let arrived = blind.then(|| system.host.memory.borrow().arrived(place));
+            let arrived = blind.then(|| system.parts.host.memory.borrow().arrived(place));
             let complaint = ledger.complaint(place, arrived.as_ref());
             let delivered = outcome.delivered && complaint.is_none();
             let secure = machine.sealed_path() && asked.direction != Direction::D2d;
@@ -268,7 +268,7 @@ fn limit(
     asked: &[Asked],
     copies: &mut [CopyOutcome],
 ) {
-    let (names, driver) = (limits::Names::of(system), system.netlist.unit(&system.host.driver));
+    let (names, driver) = (limits::Names::of(system), system.netlist.unit(&system.parts.host.driver));
     let parameters = limits::Parameters::of(machine);
     for (place, (copy, outcome)) in copies.iter_mut().zip(driver.outcomes()).enumerate() {
         let subject = limits::Subject {
@@ -303,12 +303,12 @@ fn catch(system: &System, gpu_failed: u64, host_failed: u64) -> Catch {
 
 /// What went wrong at the front ends, in words.
 fn front_end_incidents(system: &System) -> impl Iterator<Item = String> {
-    system.gpu.front_ends.iter().flat_map(|front_end| system.netlist.unit(front_end).incidents())
+    system.parts.gpu.front_ends.iter().flat_map(|front_end| system.netlist.unit(front_end).incidents())
 }
 
 /// When copies were under way on the device.
 fn spans(system: &System) -> Spans {
-    let System { netlist, gpu, .. } = system;
+    let System { netlist, parts: Parts { gpu, .. }, .. } = system;
     let mut spans = netlist.unit(&gpu.compute).spans().clone();
     gpu.front_ends.iter().for_each(|front_end| spans.join(netlist.unit(front_end).spans()));
     spans
@@ -317,7 +317,7 @@ fn spans(system: &System) -> Spans {
 fn first_verified(system: &System, spans: &Spans, direction: Direction, place: usize) -> Option<Femtos> {
     match direction {
         Direction::H2d => spans.first_verified.get(&place).copied(),
-        Direction::D2h => system.netlist.unit(&system.host.cipher).first_verified(place),
+        Direction::D2h => system.netlist.unit(&system.parts.host.cipher).first_verified(place),
         Direction::D2d => None,
     }
 }

@@ -74,8 +74,8 @@ pub(in crate::system) struct Names {
 impl Names {
     pub fn of(system: &System) -> Self {
         let all: Vec<_> = system.netlist.accounts().into_iter().map(|unit| unit.name).collect();
-        let mut readers: Vec<_> = system.gpu.pces.iter().map(|pce| usize::from(pce.id().0)).collect();
-        let writers = readers.split_off(system.pces.readers);
+        let mut readers: Vec<_> = system.parts.gpu.pces.iter().map(|pce| usize::from(pce.id().0)).collect();
+        let writers = readers.split_off(system.parts.pces.readers);
         Self { all, readers, writers }
     }
 }
