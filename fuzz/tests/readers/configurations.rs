@@ -36,7 +36,7 @@ fn held(layers: &Layers) {
 pub fn machine(input: &[u8]) {
     let layers = Layers::new(file("in.toml", input));
     held(&layers);
-    if let Err(error) = layers.resolve_alone() {
+    if let Err(error) = layers.resolve_standalone() {
         draw(error);
     }
 }
