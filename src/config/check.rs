@@ -192,7 +192,7 @@ const RULES: &[Rule] = &[
         path: "engine.control",
         broken: |m| {
             let alone =
-                || "an engine with a control of its own stands alone, in `sealsim engine` and `verify`".to_owned();
+                || "an engine with a control of its own runs standalone, in `sealsim engine` and `verify`".to_owned();
             m.engine.control.is_some().then(alone)
         },
         remedy: "remove it: a machine's engine makes its keystream ahead, with `engine.aes.keystream_blocks`",

@@ -113,7 +113,7 @@ impl Layers {
             }
             (None, None) => {
                 let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });
-                Err(error.remedy("an engine stands in a table `[engine]`, as in hw-configs/engines/folded-8.toml"))
+                Err(error.remedy("an engine is a table `[engine]`, as in hw-configs/engines/folded-8.toml"))
             }
         }
     }
@@ -139,7 +139,7 @@ impl Layers {
     }
 }
 
-/// An engine that stands alone.
+/// A standalone engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum StandaloneEngine {

@@ -185,7 +185,7 @@ impl<T> Lane<T> {
         self.since_start >= self.interval && room
     }
 
-    /// What travels with the block that stands at the output in the next cycle.
+    /// What travels with the block that is valid at the output in the next cycle.
     #[must_use]
     pub fn leaves(&self) -> Option<&T> {
         self.flights.front().filter(|oldest| oldest.age + 1 == self.latency).map(|oldest| &oldest.tag)
@@ -200,7 +200,7 @@ impl<T> Lane<T> {
         self.flights.push_back(Flight { age: 0, rounds_done: 0, state, tag });
     }
 
-    /// To the next cycle. Gives the block that stands at the output in it.
+    /// To the next cycle. Gives the block that is valid at the output in it.
     pub fn clock(&mut self, keys: &RoundKeys) -> Option<(Element, T)> {
         self.since_start = self.since_start.saturating_add(1);
         for flight in &mut self.flights {

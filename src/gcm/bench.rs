@@ -161,7 +161,7 @@ pub struct MessageOutcome {
     /// Its cycles.
     #[serde(flatten)]
     pub metrics: Metrics,
-    /// The cycle in which its tag stands, counted from the start of the first message.
+    /// The cycle in which its tag is valid, counted from the start of the first message.
     pub tag_cycle: u64,
     /// The IV, in hexadecimal like all bytes here.
     pub iv: String,

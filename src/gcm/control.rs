@@ -78,7 +78,7 @@ pub struct ControlSpec {
     pub take_turns: bool,
     /// Cycles until the end of the text is seen, before the length block may enter GHASH.
     pub end_of_text: Cycles,
-    /// The tag stands in the cycle in which GHASH's value does, and not one later.
+    /// The tag is valid in the cycle in which GHASH's value is, and not one later.
     pub tag_at_once: bool,
     /// The engine is driven phase by phase.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,7 +123,7 @@ pub enum FirstCounter {
     Free,
     /// In the cycle in which the last AAD block comes in; without AAD, when inputs open.
     WithLastAad,
-    /// In the cycle in which the first text block is offered and could come in if its keystream stood.
+    /// In the cycle in which the first text block is offered and could come in if its keystream were valid.
     WithFirstText,
 }
 
@@ -162,7 +162,7 @@ pub enum Inputs {
     Mask,
     /// Its first keystream block.
     FirstKeystream,
-    /// The round keys alone: what comes in is held in registers as many as the lane's, until H stands.
+    /// The round keys alone: what comes in is held in registers as many as the lane's, until H is valid.
     Key,
 }
 

@@ -47,7 +47,7 @@ pub enum EngineError {
 /// What happened in a cycle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// All that depends on the key stands: messages may start.
+    /// All that depends on the key is valid: messages may start.
     KeyReady,
     /// A phase of a message begins, in an engine that is driven phase by phase.
     Phase(Phase),
@@ -55,11 +55,11 @@ pub enum Event {
     Aad,
     /// Text blocks were taken.
     Taken(u32),
-    /// Text stands at the output: one block, the last of a message maybe short.
+    /// Text is valid at the output: one block, the last of a message maybe short.
     Text(Vec<u8>),
-    /// A further tag of the oldest message stands, that of a chain after the first. Comes before [`Event::Tag`], in its cycle.
+    /// A further tag of the oldest message is valid, that of a chain after the first. Comes before [`Event::Tag`], in its cycle.
     ChainTag(u32, [u8; 16]),
-    /// The tag of the oldest message stands; of several, that of the first chain.
+    /// The tag of the oldest message is valid; of several, that of the first chain.
     Tag([u8; 16]),
 }
 
@@ -100,7 +100,7 @@ struct EngineMessage {
     /// By chain.
     masks: Vec<Option<Element>>,
     values: Option<Vec<Element>>,
-    /// The tags, and the cycle from which they stand.
+    /// The tags, and the cycle from which they are valid.
     tags: Option<(u64, Vec<[u8; 16]>)>,
 }
 
@@ -311,7 +311,7 @@ impl Engine {
         }
     }
 
-    /// Lets go of messages whose tag stands, and opens others in their place.
+    /// Lets go of messages whose tag is valid, and opens others in their place.
     fn retire(&mut self, events: &mut Vec<(u64, Event)>) {
         let cycle = self.cycle;
         if let Some((_, tags)) =
@@ -445,7 +445,7 @@ impl Engine {
         self.keystream.extend(keystream.into_iter().map(|(_, block)| block));
     }
 
-    /// Runs until the oldest message's tag stands; gives the text that came out and the tag, of several the first.
+    /// Runs until the oldest message's tag is valid; gives the text that came out and the tag, of several the first.
     ///
     /// # Errors
     /// [`EngineError::NoKey`] if there is no message to wait for.

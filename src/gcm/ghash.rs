@@ -12,8 +12,8 @@
 //! Every family has two forms in its file: `GhashUnit`, the registers with their values, clocked cycle by cycle, and
 //! `TimingModel`, the cycles alone. Conventions that all share:
 //!
-//! - A value *stands* in cycle t when its register shows it in t; it may be used in t. What is issued to a multiplier in
-//!   t stands in t + L, where L is the multiplier's latency.
+//! - A value *is valid* in cycle t when its register shows it in t; it may be used in t. What is issued to a multiplier in
+//!   t is valid in t + L, where L is the multiplier's latency.
 //! - A unit knows the number of blocks N of a message when the message begins, and hashes one message at a time: the
 //!   next may begin in the cycle in which the value of the one before is known.
 //! - Blocks enter in order and without regard to what they are: AAD, text and length block follow each other with no
@@ -44,7 +44,7 @@ pub trait Datapath {
     fn clock(&mut self);
     /// H comes in this cycle; the unit starts making its powers.
     fn load(&mut self, h: Element);
-    /// Whether all powers stand in this cycle.
+    /// Whether all powers are valid in this cycle.
     fn ready(&self) -> bool;
     /// A message of `blocks` blocks, the length block included, begins in this cycle.
     fn begin(&mut self, blocks: u64);
@@ -52,7 +52,7 @@ pub trait Datapath {
     fn can_enter(&self) -> bool;
     /// The next block enters in this cycle.
     fn enter(&mut self, block: Element);
-    /// The value, if it stands in this cycle.
+    /// The value, if it is valid in this cycle.
     fn result(&self) -> Option<Element>;
     /// Shows every register: its name, its index among those of that name, its value.
     fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128));
@@ -264,7 +264,7 @@ impl GhashUnit {
         }
     }
 
-    /// The value of one chain of the message, if all stand in this cycle.
+    /// The value of one chain of the message, if all are valid in this cycle.
     #[must_use]
     pub fn value(&self, chain: usize) -> Option<Element> {
         match self {

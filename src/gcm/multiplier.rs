@@ -10,7 +10,7 @@
 //! | | |
 //! | --- | --- |
 //! | accepts | one pair per `interval` = ceil(128 / digit bits) cycles |
-//! | latency | L = product + reduction cycles: issued in cycle t, the result stands in cycle t + L |
+//! | latency | L = product + reduction cycles: issued in cycle t, the result is valid in cycle t + L |
 //! | stalls | never: what is issued comes out |
 //!
 //! A unit is clocked once per cycle, before anything is issued in that cycle. `T` is what travels with an operation.
@@ -68,7 +68,7 @@ impl<T> ProductUnit<T> {
         self.since_issue >= self.interval
     }
 
-    /// To the next cycle. Gives the product that stands at the output in it.
+    /// To the next cycle. Gives the product that is valid at the output in it.
     pub fn clock(&mut self) -> Option<(Product, T)> {
         self.since_issue = self.since_issue.saturating_add(1);
         for multiplication in &mut self.in_flight {
@@ -110,7 +110,7 @@ impl<T> Reducer<T> {
         Self { latency: spec.reduction.0, in_flight: VecDeque::new() }
     }
 
-    /// To the next cycle. Gives the element that stands at the output in it.
+    /// To the next cycle. Gives the element that is valid at the output in it.
     pub fn clock(&mut self) -> Option<(Element, T)> {
         for (age, ..) in &mut self.in_flight {
             *age += 1;
@@ -154,7 +154,7 @@ impl<T> Multiplier<T> {
         self.product.free()
     }
 
-    /// To the next cycle. Gives the result that stands at the output in it.
+    /// To the next cycle. Gives the result that is valid at the output in it.
     pub fn clock(&mut self) -> Option<(Element, T)> {
         let reduced = self.reducer.clock();
         let passed = self.product.clock().and_then(|(product, tag)| self.reducer.issue(product, tag));

@@ -24,7 +24,7 @@ pub struct EngineSpec {
     pub key_setup: Cycles,
     /// From the tag to the verdict.
     pub compare: Cycles,
-    /// How the engine is sequenced, where it does not run freely. An engine that says so stands alone: a machine's copy engine has
+    /// How the engine is sequenced, where it does not run freely. An engine that says so runs standalone: a machine's copy engine has
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<ControlSpec>,
@@ -246,7 +246,7 @@ pub enum SpecError {
         excludes: &'static str,
     },
     /// A timing exists for free-running engines only.
-    #[error("an engine with a `control` of its own stands alone: a machine's engine makes its keystream ahead")]
+    #[error("an engine with a `control` of its own runs standalone: a machine's engine makes its keystream ahead")]
     Controlled,
 }
 

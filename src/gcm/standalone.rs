@@ -9,7 +9,7 @@
 //! A [control](super::control::ControlSpec) may say where 0 is.
 //!
 //! Bytes are real: every output and tag is compared with [`bulk`](super::bulk). Messages follow each other: the next starts in the
-//! cycle after the one in which the tag of the one before stands, under the same key, with its powers kept.
+//! cycle after the one in which the tag of the one before is valid, under the same key, with its powers kept.
 
 #[cfg(test)]
 mod structures;
@@ -174,7 +174,7 @@ impl Bed {
         Ok(MessageOutcome::new(dates.metrics(start, origin, bench.blocks), dates.tag, bytes))
     }
 
-    /// Steps until the tag stands.
+    /// Steps until the tag is valid.
     fn drive(&mut self, number: u32) -> Result<(Dates, Vec<u8>, Vec<u8>), StandaloneError> {
         let (mut dates, mut text, mut further, mut quiet) = (Dates::default(), Vec::new(), Vec::new(), 0);
         loop {

@@ -13,12 +13,12 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | accepts | up to `lanes` text blocks per cycle, as far as their keystream stands and GHASH takes them |
+//! | accepts | up to `lanes` text blocks per cycle, as far as their keystream is valid and GHASH takes them |
 //! | keystream | block 0 of a message is the mask E(K, J0), block i > 0 the keystream of text block i; block i enters lane i mod lanes in order, at the earliest in the cycle after text block i - `keystream_blocks` was taken |
 //! | output | one cycle after a block is taken |
 //! | GHASH on open | takes a ciphertext block in the cycle in which the block is taken |
 //! | GHASH on seal | takes a ciphertext block from the output register, a cycle after the block was taken or later; the register holds `lanes` blocks, and text waits while it is full |
-//! | tag | one cycle after both the GHASH value and the mask stand; the verdict `compare` cycles later |
+//! | tag | one cycle after both the GHASH value and the mask are valid; the verdict `compare` cycles later |
 //! | next message | its keystream starts in the cycle after the last keystream block of the message before has entered its lane; its AAD enters GHASH once the value of the message before is known; there are mask registers for two messages, so it also waits for the tag of the message before the last. With u units for different messages: once one of them is free, and registers for u + 1 |
 //! | tags | one, or one per chain: a mask each, the chain's number of blocks before J0, and all masks before the keystream |
 //! | stalls | [`Limit`] |
@@ -51,7 +51,7 @@ pub struct Accepted {
     /// Cycle by which the last complete block among these bytes has been taken in. Bytes of a block that is not
     /// complete wait in the block register for the next burst and do not count.
     pub consumed: u64,
-    /// Cycle in which the last output bytes of these blocks stand at the output.
+    /// Cycle in which the last output bytes of these blocks are valid at the output.
     pub out: u64,
     /// What the burst waited for last.
     pub limit: Limit,
@@ -60,9 +60,9 @@ pub struct Accepted {
 /// The end of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finished {
-    /// Cycle in which the tag stands.
+    /// Cycle in which the tag is valid.
     pub tag: u64,
-    /// Cycle in which the verdict stands.
+    /// Cycle in which the verdict is valid.
     pub verdict: u64,
 }
 
@@ -148,7 +148,7 @@ impl Timing {
         })
     }
 
-    /// Loads a key from cycle `at` on, or once the tags of all messages so far stand. Gives the cycle from which
+    /// Loads a key from cycle `at` on, or once the tags of all messages so far are valid. Gives the cycle from which
     /// messages may start: key expansion, then H through a lane, then the powers of H.
     pub fn load_key(&mut self, at: u64) -> u64 {
         let from = at.max(self.last_tag());
@@ -165,7 +165,7 @@ impl Timing {
         self.start_shape(at, &Shape::new(aad_bytes, text_bytes, direction));
     }
 
-    /// Starts a part of a message that has more behind it: it ends without length block and mask, and its value, not yet a tag, stands
+    /// Starts a part of a message that has more behind it: it ends without length block and mask, and its value, not yet a tag, is valid
     /// when GHASH over its own blocks is known.
     pub fn start_part(&mut self, at: u64, text_bytes: u64, direction: SealOpen) {
         self.start_blocks(at, &Shape::new(0, text_bytes, direction), false);
@@ -261,7 +261,7 @@ impl Timing {
     }
 
     /// Takes a whole burst at the ports' rate, if it is plain at its start that nothing can make it wait: its keystream
-    /// stands, and GHASH takes whatever comes.
+    /// is valid, and GHASH takes whatever comes.
     #[inline]
     fn take_burst(&mut self, blocks: u64) -> bool {
         let free = self.ports_free();
@@ -270,7 +270,7 @@ impl Timing {
         // The cycle in which the first row goes to GHASH, where nothing but this row may have entered.
         let hashed = free + u64::from(self.direction == SealOpen::Seal);
         let clear = hash.gate <= hashed && (hash.entered.0 < hashed || hash.entered == (hashed, used));
-        if blocks == 0 || hash.width < self.ports || !clear || !self.keystream.stands(self.taken, blocks, free) {
+        if blocks == 0 || hash.width < self.ports || !clear || !self.keystream.valid(self.taken, blocks, free) {
             return false;
         }
         let last = used + blocks - 1;
@@ -301,10 +301,10 @@ impl Timing {
         true
     }
 
-    /// Takes a whole burst that is opened, if it is plain at its start that all its keystream stands, so that only GHASH can make it wait.
+    /// Takes a whole burst that is opened, if it is plain at its start that all its keystream is valid, so that only GHASH can make it wait.
     fn take_keyed(&mut self, blocks: u64, limit: &mut Limit) -> bool {
         let free = self.ports_free();
-        if self.direction != SealOpen::Open || blocks == 0 || !self.keystream.stands(self.taken, blocks, free) {
+        if self.direction != SealOpen::Open || blocks == 0 || !self.keystream.valid(self.taken, blocks, free) {
             return false;
         }
         let Self { ghash, keystream, taken, .. } = self;
@@ -336,11 +336,11 @@ impl Timing {
     #[inline]
     fn take_row(&mut self, left: u64, limit: &mut Limit) -> u64 {
         let free = self.ports_free();
-        let (mut at, mut stands) = (self.hash_free(free), 0);
+        let (mut at, mut valid_at) = (self.hash_free(free), 0);
         let mut want = left.min(self.ports_in(at));
         let (mut keyed, first) = self.keystream.ready(self.taken, want, at);
         if keyed == 0 {
-            (at, stands) = (self.hash_free(first), first);
+            (at, valid_at) = (self.hash_free(first), first);
             want = left.min(self.ports_in(at));
             keyed = self.keystream.ready(self.taken, want, at).0;
         }
@@ -351,7 +351,7 @@ impl Timing {
             _ => None,
         };
         if at > free || short.is_some() {
-            self.charge(free, at, stands == at, short, limit);
+            self.charge(free, at, valid_at == at, short, limit);
         }
         match self.direction {
             SealOpen::Open => self.ghash.enter(at, room),
@@ -385,7 +385,7 @@ impl Timing {
         room
     }
 
-    /// `count` ciphertext blocks stand in the output register from cycle `at` on and go to GHASH.
+    /// `count` ciphertext blocks are valid in the output register from cycle `at` on and go to GHASH.
     #[inline]
     fn send(&mut self, at: u64, count: u64) {
         let mask = self.hashed.len() - 1;
@@ -435,7 +435,7 @@ impl Timing {
         debug_assert_eq!(self.text_bytes_left, 0, "the message is not complete");
         let length = if self.closes { self.hash(1) } else { self.row.0 };
         self.known = self.ghash.known();
-        // Tags leave in the order of their messages, one per cycle. The value of a part is none yet, and goes on as it stands.
+        // Tags leave in the order of their messages, one per cycle. The value of a part is none yet, and goes on as it is.
         let mask = if self.closes { self.keystream.mask() + 1 } else { 0 };
         let tag = (self.known + u64::from(self.closes)).max(mask).max(self.last_tag() + 1);
         self.keystream.end();

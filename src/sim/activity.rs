@@ -235,7 +235,7 @@ impl Account {
             return self.charge(from, busy_until, next);
         }
         match self.ahead.back_mut() {
-            // One spell of work that grows.
+            // One busy interval that grows.
             Some((_, until, then)) if *then == Activity::Idle && next == Activity::Idle && from <= *until => {
                 *until = busy_until.max(*until);
             }

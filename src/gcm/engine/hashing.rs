@@ -91,7 +91,7 @@ impl Hasher {
         self.takes_text(message) || self.work == Work::Ended
     }
 
-    /// Takes a value that stands and begins what is next. Gives the message's values, once these stand.
+    /// Takes a value that is valid and begins what is next. Gives the message's values, once these are valid.
     fn sequence(&mut self, message: &mut EngineMessage) -> Option<Vec<Element>> {
         let shape = message.shape;
         let begins = match (self.work, self.unit.result()) {
@@ -166,7 +166,7 @@ fn block_of(bytes: &[u8], index: u64) -> Element {
 }
 
 impl Engine {
-    /// Takes values that stand, gives free units to the oldest messages without one, and begins what is next.
+    /// Takes values that are valid, gives free units to the oldest messages without one, and begins what is next.
     pub(super) fn sequence_hashing(&mut self) {
         for message in self.open.iter_mut().filter(|message| message.values.is_none()) {
             let free = || self.hashers.iter().position(|hasher| hasher.work == Work::Idle);

@@ -44,7 +44,7 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    /// Whether a block may come into the registers before GHASH: none stands at their entrance.
+    /// Whether a block may come into the registers before GHASH: none waits at their entrance.
     pub(super) fn delay_free(&self) -> bool {
         self.delayed.back().is_none_or(|(age, _)| *age > 0)
     }

@@ -14,7 +14,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | accepts | up to w blocks per cycle into a collecting register of w blocks; a group is issued in the cycle in which its last block enters, if its accumulator stands and the lanes are free, else the register holds it: min(w, w g / L), and w per digit-serial interval |
+//! | accepts | up to w blocks per cycle into a collecting register of w blocks; a group is issued in the cycle in which its last block enters, if its accumulator is valid and the lanes are free, else the register holds it: min(w, w g / L), and w per digit-serial interval |
 //! | tail | with all groups before it back and the last ciphertext block alone in its cycle: L for w > 1 (the length block shares its group and enters beside it); for w = 1, L + interval with g > 1, 2 L with g = 1 |
 //! | closing | none: the length is known ahead |
 //! | partial groups | the first group of a message, N mod w blocks |
@@ -224,8 +224,8 @@ pub struct TimingModel {
     gate: u64,
     /// Cycle in which the lanes take the next group.
     lanes_free: u64,
-    /// By accumulator: the cycle in which its value stands.
-    stands: Box<[u64]>,
+    /// By accumulator: the cycle in which its value is valid.
+    valid_at: Box<[u64]>,
     /// The same some groups before, to be compared.
     before: Box<[u64]>,
     accumulator: usize,
@@ -247,7 +247,7 @@ impl TimingModel {
             collected: 0,
             gate: 0,
             lanes_free: 0,
-            stands: vec![0; groups as usize].into(),
+            valid_at: vec![0; groups as usize].into(),
             before: vec![0; groups as usize].into(),
             accumulator: 0,
             entered: (0, 0),
@@ -259,7 +259,7 @@ impl TimingModel {
     #[inline]
     fn meet(&self, row: (u64, u64), visible: u64, ports: u64, blocks: u64) -> Option<Meeting<'_>> {
         let from = visible.max(row.0);
-        let (before, next) = self.stands.split_at(self.accumulator);
+        let (before, next) = self.valid_at.split_at(self.accumulator);
         let meeting = Meeting {
             from,
             blocks,
@@ -270,7 +270,7 @@ impl TimingModel {
             collected: self.collected,
             gate: self.gate,
             lanes_free: self.lanes_free,
-            stands: [next, before],
+            valid_at: [next, before],
         };
         (self.entered.0 <= from && blocks > 0 && blocks <= LONGEST).then_some(meeting)
     }
@@ -282,20 +282,20 @@ impl TimingModel {
         (self.size, self.collected) = (pattern.size, pattern.collected);
         if pattern.issued > 0 {
             (self.gate, self.lanes_free) = (from + pattern.gate, from + pattern.lanes_free);
-            let (before, next) = self.stands.split_at_mut(self.accumulator);
-            let (first, rest) = pattern.stands.split_at(next.len().min(pattern.stands.len()));
-            for (stands, after) in [(next, first), (before, rest)] {
-                stands.iter_mut().zip(after).for_each(|(stands, after)| *stands = from + after);
+            let (before, next) = self.valid_at.split_at_mut(self.accumulator);
+            let (first, rest) = pattern.valid_at.split_at(next.len().min(pattern.valid_at.len()));
+            for (valid_at, after) in [(next, first), (before, rest)] {
+                valid_at.iter_mut().zip(after).for_each(|(valid_at, after)| *valid_at = from + after);
             }
             self.accumulator += pattern.turn;
-            self.accumulator -= if self.accumulator < self.stands.len() { 0 } else { self.stands.len() };
+            self.accumulator -= if self.accumulator < self.valid_at.len() { 0 } else { self.valid_at.len() };
         }
     }
 
     /// The pattern of a burst that came in cycle `from`.
     fn pattern(&self, start: Start, from: u64, cycles: Vec<u64>, row: (u64, u64), waited: u64) -> Pattern {
         let issued = start.issues(self.width);
-        let count = self.stands.len();
+        let count = self.valid_at.len();
         let first = self.accumulator + count * issued as usize - issued as usize;
         let used = first..first + count.min(issued as usize);
         Pattern {
@@ -310,7 +310,7 @@ impl TimingModel {
             turn: issued as usize % count,
             gate: self.gate.saturating_sub(from),
             lanes_free: self.lanes_free.saturating_sub(from),
-            stands: used.map(|place| self.stands[place % count] - from).collect(),
+            valid_at: used.map(|place| self.valid_at[place % count] - from).collect(),
         }
     }
 
@@ -349,23 +349,23 @@ impl TimingModel {
         left: &mut u64,
         each: &mut impl FnMut(Taken<'_>),
     ) -> u64 {
-        let (period, narrow) = (self.stands.len() as u64 * self.width, u64::from(self.width < ports));
+        let (period, narrow) = (self.valid_at.len() as u64 * self.width, u64::from(self.width < ports));
         let mut waited = 0;
         loop {
             let (before, gate, lanes_free) = (*row, self.gate, self.lanes_free);
-            self.before.copy_from_slice(&self.stands);
+            self.before.copy_from_slice(&self.valid_at);
             let (more, rows) = self.pass_period(row, visible, narrow, left, each);
             waited += more;
-            if rows < self.stands.len() {
+            if rows < self.valid_at.len() {
                 break;
             }
             // If all is as it was a while before, it goes on so.
             let later = *row - before;
             let again = visible <= before && (self.gate - gate, self.lanes_free - lanes_free) == (later, later);
             let times = (*left - u64::from(*left > 0)) / period;
-            if again && times > 0 && self.stands.iter().zip(&self.before).all(|(now, before)| now - before == later) {
+            if again && times > 0 && self.valid_at.iter().zip(&self.before).all(|(now, before)| now - before == later) {
                 let later_in_all = times * later;
-                self.stands.iter_mut().for_each(|stands| *stands += later_in_all);
+                self.valid_at.iter_mut().for_each(|valid_at| *valid_at += later_in_all);
                 self.gate += later_in_all;
                 self.lanes_free += later_in_all;
                 *row += later_in_all;
@@ -389,18 +389,18 @@ impl TimingModel {
     ) -> (u64, usize) {
         let Self { latency, interval, width, .. } = *self;
         let (mut waited, mut rows) = (0, 0);
-        while *left >= width && rows < self.stands.len() {
+        while *left >= width && rows < self.valid_at.len() {
             let free = visible.max(*row + 1 - narrow);
             let at = free.max(self.gate).max(*row + 1);
-            let issue = at.max(self.lanes_free).max(self.stands[self.accumulator]);
+            let issue = at.max(self.lanes_free).max(self.valid_at[self.accumulator]);
             if self.collected > 0 && issue > at {
                 // It takes only what the group lacks.
                 break;
             }
             waited += at - free + if *left > width { narrow } else { 0 };
             (self.gate, self.lanes_free) = (issue, issue + interval);
-            self.stands[self.accumulator] = issue + latency;
-            self.accumulator = if self.accumulator + 1 == self.stands.len() { 0 } else { self.accumulator + 1 };
+            self.valid_at[self.accumulator] = issue + latency;
+            self.accumulator = if self.accumulator + 1 == self.valid_at.len() { 0 } else { self.accumulator + 1 };
             each(Taken::Row { at, blocks: width });
             (*row, rows) = (at, rows + 1);
             *left -= width;
@@ -411,13 +411,13 @@ impl TimingModel {
     /// Cycle in which the group at hand is issued if its last block enters in cycle `at`.
     #[inline]
     fn issue(&self, at: u64) -> u64 {
-        at.max(self.lanes_free).max(self.stands[self.accumulator])
+        at.max(self.lanes_free).max(self.valid_at[self.accumulator])
     }
 }
 
 impl GhashTiming for TimingModel {
     fn power_setup(&self) -> u64 {
-        setup(self.width as usize * self.stands.len(), 1, &self.spec)
+        setup(self.width as usize * self.valid_at.len(), 1, &self.spec)
     }
 
     fn begin(&mut self, at: u64, blocks: u64) {
@@ -448,9 +448,9 @@ impl GhashTiming for TimingModel {
         if self.collected >= self.size {
             let issue = self.issue(at);
             self.lanes_free = issue + self.interval;
-            self.stands[self.accumulator] = issue + self.latency;
+            self.valid_at[self.accumulator] = issue + self.latency;
             self.accumulator += 1;
-            if self.accumulator == self.stands.len() {
+            if self.accumulator == self.valid_at.len() {
                 self.accumulator = 0;
             }
             self.gate = issue;

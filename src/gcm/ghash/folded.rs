@@ -103,7 +103,7 @@ impl GhashUnit {
         self.state_due = !first && self.group > 0;
     }
 
-    /// The state product goes before any block, in the first cycle in which the state stands.
+    /// The state product goes before any block, in the first cycle in which the state is valid.
     fn fold_state(&mut self) {
         if self.state_due && self.ahead == 0 && self.multiplier.free() {
             self.state_due = false;
@@ -248,7 +248,7 @@ impl TimingModel {
 
     /// When the state product of the group at hand is issued, if no block enters before.
     fn state_at(&self) -> Option<u64> {
-        self.state.map(|stands| stands.max(self.free))
+        self.state.map(|valid_at| valid_at.max(self.free))
     }
 }
 

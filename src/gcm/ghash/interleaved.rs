@@ -198,8 +198,8 @@ pub struct TimingModel {
     /// By multiplier: the cycle in which it takes the next pair.
     free: Box<[u64]>,
     slot: usize,
-    /// By accumulator: the cycle in which its value stands.
-    stands: Box<[u64]>,
+    /// By accumulator: the cycle in which its value is valid.
+    valid_at: Box<[u64]>,
     way: usize,
     last: u64,
     blocks: u64,
@@ -216,7 +216,7 @@ impl TimingModel {
             interval: spec.interval(),
             free: vec![0; multipliers as usize].into(),
             slot: 0,
-            stands: vec![0; ways as usize].into(),
+            valid_at: vec![0; ways as usize].into(),
             way: 0,
             last: 0,
             blocks: 0,
@@ -233,7 +233,7 @@ const fn around(ring: &[u64], index: usize, step: usize) -> usize {
 
 impl GhashTiming for TimingModel {
     fn power_setup(&self) -> u64 {
-        setup(self.stands.len(), self.free.len(), &self.spec)
+        setup(self.valid_at.len(), self.free.len(), &self.spec)
     }
 
     fn begin(&mut self, at: u64, blocks: u64) {
@@ -243,16 +243,16 @@ impl GhashTiming for TimingModel {
 
     #[inline]
     fn earliest(&self) -> u64 {
-        self.last.max(self.free[self.slot]).max(self.stands[self.way])
+        self.last.max(self.free[self.slot]).max(self.valid_at[self.way])
     }
 
     #[inline]
     fn room(&self, at: u64, want: u64) -> u64 {
         // Times along both rings do not decrease: the last block that fits speaks for those before it.
-        let mut room = (want as usize).min(self.free.len()).min(self.stands.len());
+        let mut room = (want as usize).min(self.free.len()).min(self.valid_at.len());
         while room > 1 {
             let free = self.free[around(&self.free, self.slot, room - 1)];
-            if free.max(self.stands[around(&self.stands, self.way, room - 1)]) <= at {
+            if free.max(self.valid_at[around(&self.valid_at, self.way, room - 1)]) <= at {
                 break;
             }
             room -= 1;
@@ -265,18 +265,18 @@ impl GhashTiming for TimingModel {
         for _ in 0..count {
             self.free[self.slot] = at + self.interval;
             self.slot = around(&self.free, self.slot, 1);
-            self.stands[self.way] = at + self.latency;
-            self.way = around(&self.stands, self.way, 1);
+            self.valid_at[self.way] = at + self.latency;
+            self.way = around(&self.valid_at, self.way, 1);
         }
         self.last = at;
     }
 
     fn known(&mut self) -> u64 {
         if self.closing == Closing::Afterwards {
-            let closings = (self.stands.len() as u64).min(self.blocks) as usize;
+            let closings = (self.valid_at.len() as u64).min(self.blocks) as usize;
             for from_the_end in (1..=closings).rev() {
-                let way = around(&self.stands, self.way, self.stands.len() - from_the_end);
-                self.last = self.last.max(self.free[self.slot]).max(self.stands[way]);
+                let way = around(&self.valid_at, self.way, self.valid_at.len() - from_the_end);
+                self.last = self.last.max(self.free[self.slot]).max(self.valid_at[way]);
                 self.free[self.slot] = self.last + self.interval;
                 self.slot = around(&self.free, self.slot, 1);
             }

@@ -1,7 +1,7 @@
 //! The powers of H that a unit holds, made when a key is loaded.
 //!
 //! H^j is the product of H^ceil(j/2) and H^floor(j/2). Powers are issued in order, round robin over the multipliers that
-//! the unit lends, each as soon as its operands stand. With one multiplier of latency L that takes a pair in every cycle:
+//! the unit lends, each as soon as its operands are valid. With one multiplier of latency L that takes a pair in every cycle:
 //!
 //! | powers | cycles from H |
 //! | --- | --- |
@@ -35,13 +35,13 @@ impl Powers {
         self.issued = 1;
     }
 
-    /// Whether all powers stand.
+    /// Whether all powers are valid.
     #[must_use]
     pub fn ready(&self) -> bool {
         self.values.iter().all(Option::is_some)
     }
 
-    /// The next power to be issued and its operands, once these stand.
+    /// The next power to be issued and its operands, once these are valid.
     #[must_use]
     pub fn next(&self) -> Option<(usize, Element, Element)> {
         let power = self.issued + 1;
@@ -57,14 +57,14 @@ impl Powers {
         self.issued += 1;
     }
 
-    /// H^`power` stands.
+    /// H^`power` is valid.
     pub fn put(&mut self, power: usize, value: Element) {
         if let Some(place) = self.values.get_mut(power - 1) {
             *place = Some(value);
         }
     }
 
-    /// H^`power`, zero where it does not stand.
+    /// H^`power`, zero where it is not valid.
     #[must_use]
     pub fn get(&self, power: usize) -> Element {
         self.values.get(power.wrapping_sub(1)).copied().flatten().unwrap_or_default()
@@ -81,15 +81,15 @@ impl Powers {
 /// Cycles from H to the last of `count` powers, on `multipliers` multipliers.
 #[must_use]
 pub fn setup(count: usize, multipliers: usize, spec: &MultiplierSpec) -> u64 {
-    let (mut stands, mut free, mut issue) = (vec![0; count + 1], vec![0; multipliers.max(1)], 0);
+    let (mut valid_at, mut free, mut issue) = (vec![0; count + 1], vec![0; multipliers.max(1)], 0);
     let slots = free.len();
     for power in 2..=count {
         let slot: &mut u64 = &mut free[(power - 2) % slots];
-        issue = issue.max(*slot).max(stands[power.div_ceil(2)]);
+        issue = issue.max(*slot).max(valid_at[power.div_ceil(2)]);
         *slot = issue + spec.interval();
-        stands[power] = issue + spec.latency();
+        valid_at[power] = issue + spec.latency();
     }
-    stands[count]
+    valid_at[count]
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Chunks of k blocks are counted over AAD and text together; the length block, which holds the lengths of the whole message,
-//! ends every chain. What becomes of the values, and why that is safe, stands in [`chains`](crate::gcm::bulk::chains).
+//! ends every chain. What becomes of the values, and why that is safe, is told in [`chains`](crate::gcm::bulk::chains).
 //! A J0 from an IV that has not 96 bits is one value: the first chain makes it alone.
 //!
 //! | | |
@@ -104,11 +104,11 @@ impl GhashUnit {
         }
     }
 
-    /// The value of a chain, if those of all chains stand.
+    /// The value of a chain, if those of all chains are valid.
     #[must_use]
     pub fn value(&self, chain: usize) -> Option<Element> {
-        let stand = self.deal.done() && self.units[..self.deal.active() as usize].iter().all(|u| u.value().is_some());
-        if stand { self.units[chain].value().map(|(_, value)| value) } else { None }
+        let valid = self.deal.done() && self.units[..self.deal.active() as usize].iter().all(|u| u.value().is_some());
+        if valid { self.units[chain].value().map(|(_, value)| value) } else { None }
     }
 }
 

@@ -114,14 +114,14 @@ impl Weighting {
         self.left.is_none()
     }
 
-    /// To the next cycle. Gives the weighted value that stands in it.
+    /// To the next cycle. Gives the weighted value that is valid in it.
     pub fn clock(&mut self, table: &Table) -> Option<Element> {
         let (value, ()) = self.multiplier.clock()?;
         let position = self.left?;
         self.go_on(value, position, table)
     }
 
-    /// Takes the value of a segment that `position` others follow. Gives the weighted value if it stands at once.
+    /// Takes the value of a segment that `position` others follow. Gives the weighted value if it is valid at once.
     pub fn take(&mut self, value: Element, position: u64, table: &Table) -> Option<Element> {
         self.go_on(value, position, table)
     }

@@ -64,7 +64,7 @@ fn a_mask_behind_the_text_lets_text_enter_with_h_and_the_tag_waits_for_it() {
         assert_eq!(total(&small(9, ControlSpec::default()), 0, n), hashed + 10 + 18);
         assert_eq!(total(&small(1, ControlSpec::default()), 0, n), hashed + 10 + 2);
     }
-    // Without text J0 follows H: the length block enters GHASH at 10, J0 stands at 20.
+    // Without text J0 follows H: the length block enters GHASH at 10, J0 is valid at 20.
     assert_eq!(total(&small(9, last()), 0, 0), 20);
 }
 
@@ -226,7 +226,7 @@ fn a_streaming_core_takes_blocks_while_h_is_made_and_each_meets_h_at_the_end_of_
 fn the_registers_of_a_streaming_core_stand_still_while_ghash_takes_nothing() {
     let spec = streaming(4, ControlSpec::default());
     for (a, n) in LENGTHS.into_iter().flat_map(|n| [(2, n), (5, n), (30, n)]) {
-        // Every block takes GHASH four cycles, from the cycle in which H stands.
+        // Every block takes GHASH four cycles, from the cycle in which H is valid.
         assert_eq!(total(&spec, a, n), 13 + 4 * (a + n + 1));
     }
 }

@@ -1,4 +1,4 @@
-//! When keystream blocks stand.
+//! When keystream blocks are valid.
 //!
 //! Block i of a message enters its lane in cycle s(i) = max of: s(i - 1); the cycle after text block i -
 //! `keystream_blocks` was taken; and what the lane allows. Lanes that take a block in every cycle need no state: with
@@ -74,7 +74,7 @@ impl Keystream {
         self.blocks = text_blocks;
     }
 
-    /// When all masks stand.
+    /// When all masks are valid.
     pub(super) const fn mask(&self) -> u64 {
         self.last_mask + self.latency
     }
@@ -94,10 +94,10 @@ impl Keystream {
         }
     }
 
-    /// Whether the keystream of the next `want` text blocks, at least one, is known to stand in cycle `at`. Says no where
+    /// Whether the keystream of the next `want` text blocks, at least one, is known to be valid in cycle `at`. Says no where
     /// a closer look is needed.
     #[inline]
-    pub(super) fn stands(&self, text_block: u64, want: u64, at: u64) -> bool {
+    pub(super) fn valid(&self, text_block: u64, want: u64, at: u64) -> bool {
         let Some(since) = at.checked_sub(self.latency + self.first) else { return false };
         self.looped.is_none()
             && want <= self.depth
@@ -109,7 +109,7 @@ impl Keystream {
     #[inline]
     pub(super) fn ready(&mut self, text_block: u64, want: u64, at: u64) -> (u64, u64) {
         let want = want.min(self.depth);
-        if self.stands(text_block, want, at) { (want, 0) } else { self.count(text_block, want, at) }
+        if self.valid(text_block, want, at) { (want, 0) } else { self.count(text_block, want, at) }
     }
 
     fn count(&mut self, text_block: u64, want: u64, at: u64) -> (u64, u64) {

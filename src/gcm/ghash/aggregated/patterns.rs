@@ -23,8 +23,8 @@ pub(super) struct Meeting<'a> {
     pub collected: u64,
     pub gate: u64,
     pub lanes_free: u64,
-    /// When accumulators stand: those from the next one on, and those before it.
-    pub stands: [&'a [u64]; 2],
+    /// When accumulators are valid: those from the next one on, and those before it.
+    pub valid_at: [&'a [u64]; 2],
 }
 
 /// The same by cycles from the first on; what lies before is 0.
@@ -38,16 +38,16 @@ pub(super) struct Start {
     collected: u64,
     gate: u64,
     lanes_free: u64,
-    stands: Vec<u64>,
+    valid_at: Vec<u64>,
 }
 
 impl Meeting<'_> {
     /// Whether it is so, but for its date.
     #[inline]
     fn is(&self, start: &Start) -> bool {
-        let (next, before) = start.stands.split_at(self.stands[0].len());
+        let (next, before) = start.valid_at.split_at(self.valid_at[0].len());
         let same =
-            |stands: &[u64], after: &[u64]| stands.iter().zip(after).all(|(&at, &after)| self.after(at) == after);
+            |valid_at: &[u64], after: &[u64]| valid_at.iter().zip(after).all(|(&at, &after)| self.after(at) == after);
         start.collected == self.collected
             && start.blocks == self.blocks
             && start.size == self.size
@@ -56,8 +56,8 @@ impl Meeting<'_> {
             && start.ports == self.ports
             && start.gate == self.after(self.gate)
             && start.lanes_free == self.after(self.lanes_free)
-            && same(self.stands[0], next)
-            && same(self.stands[1], before)
+            && same(self.valid_at[0], next)
+            && same(self.valid_at[1], before)
     }
 
     #[inline]
@@ -76,7 +76,7 @@ impl Meeting<'_> {
             collected: self.collected,
             gate: self.after(self.gate),
             lanes_free: self.after(self.lanes_free),
-            stands: self.stands.concat().into_iter().map(|at| self.after(at)).collect(),
+            valid_at: self.valid_at.concat().into_iter().map(|at| self.after(at)).collect(),
         }
     }
 }
@@ -103,10 +103,10 @@ pub(super) struct Pattern {
     /// Groups that are issued, and by how many the next accumulator lies behind the one that was next.
     pub issued: u64,
     pub turn: usize,
-    /// Where any is: when the gate opens, when the lanes are free, and when the accumulators stand that were used.
+    /// Where any is: when the gate opens, when the lanes are free, and when the accumulators are valid that were used.
     pub gate: u64,
     pub lanes_free: u64,
-    pub stands: Vec<u64>,
+    pub valid_at: Vec<u64>,
 }
 
 /// The patterns that have been seen.
