@@ -89,6 +89,13 @@ const CHOICES: &[&[&[&str]]] = &[
         &["link.ide_capable=true", "link.ide={aggregation=8,pcrc=false,flush=\"8 cycles\",ENGINES}"],
     ],
     &[&["link.skp_interval_blocks=37"]],
+    &[
+        &["link.generation=3"],
+        &["link.generation=4", "link.lanes=8"],
+        &["link.generation=3", "link.lanes=2"],
+        &["link.lanes=1"],
+        &["link.lanes=4"],
+    ],
     &[&["link.credit_update=50 cycles"], &["link.credit_update=1000 cycles"]],
     &[
         &["link.host_credits.posted_headers=2"],

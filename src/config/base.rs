@@ -16,6 +16,7 @@
 use super::check;
 use super::error::ConfigError;
 use super::examine::examine_at;
+use super::follow::complete;
 use super::layer::Layer;
 use super::layers::Layers;
 use super::machine::MachineSpec;
@@ -189,6 +190,7 @@ impl Base {
         for layer in layers {
             merge(&mut values, layer.values, Some(Shape::machine()));
         }
+        complete(&mut values);
         Some(values)
     }
 }

@@ -9,6 +9,7 @@ use crate::gpu::sm::spec::{CryptoPlace, REGISTERS_PER_THREAD, SmSpec};
 use crate::gpu::spec::{Sharing, TagFetch, TagPlacement};
 use crate::host::map;
 use crate::host::spec::PathSpec;
+use crate::pcie::rate::{GENERATIONS, WIDTHS};
 use crate::pcie::spec::CreditSpec;
 use crate::units::Bytes;
 
@@ -65,13 +66,16 @@ struct Rule {
 const RULES: &[Rule] = &[
     Rule {
         path: "link.generation",
-        broken: |m| (m.link.generation != 5).then(|| format!("PCIe generation {} is not modelled", m.link.generation)),
-        remedy: "write generation = 5",
+        broken: |m| {
+            let unknown = !GENERATIONS.contains(&m.link.generation);
+            unknown.then(|| format!("PCIe generation {} is not modelled", m.link.generation))
+        },
+        remedy: "write 3, 4 or 5",
     },
     Rule {
         path: "link.lanes",
-        broken: |m| (m.link.lanes != 16).then(|| format!("a link of {} lanes is not modelled", m.link.lanes)),
-        remedy: "write lanes = 16",
+        broken: |m| (!WIDTHS.contains(&m.link.lanes)).then(|| format!("no link has {} lanes", m.link.lanes)),
+        remedy: "write 1, 2, 4, 8 or 16",
     },
     Rule {
         path: "link.max_payload",
@@ -553,8 +557,8 @@ mod tests {
 
     /// Settings that break a rule at `path`, and nothing else.
     const BROKEN: &[(&str, &[&str])] = &[
-        ("link.generation", &["link.generation=4"]),
-        ("link.lanes", &["link.lanes=8"]),
+        ("link.generation", &["link.generation=6"]),
+        ("link.lanes", &["link.lanes=12"]),
         ("link.max_payload", &["link.max_payload=64 B", "root_complex.completion_payload=64 B"]),
         ("link.max_payload", &["link.max_payload=8 KiB"]),
         ("link.max_read_request", &["link.max_read_request=384 B"]),
@@ -708,6 +712,7 @@ mod tests {
             &["link.max_payload=4 KiB", "link.max_read_request=4 KiB", "copy_engine.read_buffer=4 KiB"],
             &["link.read_completion_boundary=128 B", "link.read_tags=32", "link.replay_tlps=2048"],
             &["link.replay_timer=343 cycles", "link.host_credits.posted_data=16"],
+            &["link.generation=3", "link.lanes=1"],
             &["engine.key_bits=128", "engine.aes.rounds_in_hardware=1", "engine.ghash.multiplier.product=1 cycle"],
             &["engine.ghash.multiplier.digit_bits=1", "engine.ghash.multiplier.product=128 cycles"],
             &["engine.ghash.groups=8", "copy_engine.burst=32 B"],

@@ -2,6 +2,7 @@
 
 use super::error::{ConfigError, Wrong};
 use super::examine::examine_at;
+use super::follow::complete;
 use super::layer::{Layer, Stated};
 use super::merge::merge;
 use super::place::{Place, Source};
@@ -60,10 +61,12 @@ impl Layers {
         self.filled().map(|(_, resolved)| resolved)
     }
 
-    /// The same, with the values of all layers.
+    /// The same, with the values that the layers state.
     pub(super) fn filled(&self) -> Result<(Node, Resolved), ConfigError> {
         let (stack, designs) = self.stack(source::find(Role::Machine, &self.machine)?)?;
-        let resolved = Resolved::fill(&stack.values, designs, stack.names)?;
+        let mut values = stack.values.clone();
+        complete(&mut values);
+        let resolved = Resolved::fill(&values, designs, stack.names)?;
         Ok((stack.values, resolved))
     }
 

@@ -16,6 +16,7 @@ mod base;
 mod check;
 mod error;
 mod examine;
+mod follow;
 mod layer;
 mod layers;
 mod machine;

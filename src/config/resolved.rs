@@ -3,6 +3,7 @@
 use super::check;
 use super::error::{ConfigError, Wrong};
 use super::examine::examine;
+use super::follow;
 use super::layer::Layer;
 use super::machine::MachineSpec;
 use super::merge::{merge, unstated};
@@ -74,12 +75,14 @@ impl Resolved {
                 node.provenance = Some(provenance.clone());
             }
         }
+        follow::release(&mut values);
         let mut layers = self.layers.clone();
         for setting in settings {
             let layer = Layer::set(setting)?;
             merge(&mut values, layer.values, Some(Shape::machine()));
             layers.push(format!("--set {setting}"));
         }
+        follow::complete(&mut values);
         Self::fill(&values, self.designs.clone(), layers)
     }
 

@@ -14,14 +14,15 @@
 //!
 //! [`wire`] has every format bit by bit, without cycles, and is what `sealsim tlp` speaks. [`port`] and [`root_complex`] are
 //! the units; they carry a TLP as plain values and a slice of memory ([`packet`]) and write the wire form where a CRC looks at
-//! it. [`split`] cuts transfers, [`credit`] counts, [`ide`] says what protected TLPs weigh on wire and engine. The modelled link is gen5 x16 in non-flit mode; other widths and
-//! generations are wire formats only.
+//! it. [`split`] cuts transfers, [`credit`] counts, [`ide`] says what protected TLPs weigh on wire and engine. Links are of generations 3
+//! to 5 in non-flit mode, one to sixteen lanes wide ([`rate`]); other generations are wire formats only.
 
 pub mod credit;
 pub mod ide;
 pub mod mark;
 pub mod packet;
 pub mod port;
+pub mod rate;
 pub mod retimer;
 pub mod root_complex;
 pub mod spec;

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// PCIe generation: 5 in this version.
+    /// PCIe generation: 3, 4 or 5.
     pub generation: u32,
-    /// Lanes: 16 in this version.
+    /// Lanes: 1, 2, 4, 8 or 16.
     pub lanes: u32,
-    /// Clock of the MACs of both ports, which move 64 bytes in a cycle: 1 GHz for generation 5 and 16 lanes.
+    /// Clock of the MACs of both ports, which move 4 bytes of each lane in a cycle. Follows from the generation unless stated.
     pub mac_clock: Frequency,
     /// Maximum payload size of a TLP.
     pub max_payload: Bytes,
@@ -22,12 +22,13 @@ pub struct LinkSpec {
     pub read_completion_boundary: Bytes,
     /// Tags that a requester may have in flight: 32, 256 or 768 (10-bit).
     pub read_tags: u32,
-    /// From the last symbol leaving one MAC to the TLP standing checked in the other: PHY, wire, de-skew.
+    /// From the last symbol leaving one MAC to the TLP being checked in the other: PHY, wire, de-skew. Follows from the clock of the MACs unless
+    /// stated: 150 ns.
     pub flight: Cycles,
     /// Latency of a retimer between the ports, each way; there is none if absent. Of two, the sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retimer: Option<Cycles>,
-    /// Longest time that a received TLP waits for its Ack.
+    /// Longest time that a received TLP waits for its Ack. Follows from lanes and maximum payload unless stated.
     pub ack_latency: Cycles,
     /// TLPs that the replay buffer holds.
     pub replay_tlps: u32,
@@ -37,7 +38,7 @@ pub struct LinkSpec {
     pub skp_interval_blocks: u32,
     /// Time that a Recovery takes until TLPs flow again.
     pub recovery: Femtos,
-    /// Longest time between two credit updates for a pool that has changed.
+    /// Longest time between two credit updates for a pool that has changed. Follows from the clock of the MACs unless stated: 30 us.
     pub credit_update: Cycles,
     /// Credits that the root complex advertises.
     pub host_credits: CreditSpec,

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use sealsim::{
     pcie::{
         packet::Tlp,
+        rate::WIDTHS,
         spec::{CreditSpec, IdeEngineSpec, IdeSpec, LinkSpec, RootComplexSpec},
     },
     sim::{FaultKind, Injection, Kernel, Order},
@@ -54,6 +55,7 @@ prop_compose! {
         ack_latency in 0u64..60,
         replay_tlps in prop::sample::select(vec![1u32, 2, 5, 64, 256]),
         replay_timer in prop::sample::select(vec![400u64, 700, 1500]),
+        lanes in prop::sample::select(&WIDTHS[..]),
         skp_interval_blocks in prop::sample::select(vec![1u32, 2, 7, 37, 373]),
         recovery in prop::sample::select(vec![0u64, 1, 3_000_000, 40_500_000, 300_000_000]),
         credit_update in prop::sample::select(vec![1u64, 10, 100, 30_000]),
@@ -67,6 +69,7 @@ prop_compose! {
             ack_latency: Cycles(ack_latency),
             replay_tlps,
             replay_timer: Cycles(replay_timer),
+            lanes,
             skp_interval_blocks,
             recovery: Femtos(recovery),
             credit_update: Cycles(credit_update),

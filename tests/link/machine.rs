@@ -179,8 +179,8 @@ pub fn at(address: u64, bytes: u32, exact: bool) -> Payload {
 /// Room of a receive queue: more than any credits in these tests.
 const RECEIVE: usize = 1 << 16;
 
-fn mac() -> Clock {
-    Clock::new(Frequency(1_000_000_000)).unwrap()
+fn mac(link: &LinkSpec) -> Clock {
+    Clock::new(link.mac_clock).unwrap()
 }
 
 /// The machine.
@@ -202,7 +202,7 @@ impl Link {
     pub fn new(plan: Plan) -> Self {
         let memory = ToyMemory { exact: plan.exact, record: plan.record, ..ToyMemory::default() };
         let mut aside = Netlist::new();
-        aside.add("bystander", mac(), Bystander, ());
+        aside.add("bystander", mac(&plan.link), Bystander, ());
         Builder {
             netlist: Netlist::new(),
             aside,
@@ -305,7 +305,7 @@ struct Builder<'p> {
 impl Builder<'_> {
     /// The ports come first: so they are the first two units.
     fn build(mut self) -> Link {
-        let (spec, mac) = (&self.plan.link, mac());
+        let (spec, mac) = (&self.plan.link, mac(&self.plan.link));
         let (flight, window) = (mac.edge(spec.flight.0.max(1)), Port::window(spec, mac));
         let (down_tx, down_rx) = self.netlist.deferring_wire("down", flight, window);
         let (up_tx, up_rx) = self.netlist.deferring_wire("up", flight, window);
@@ -381,8 +381,9 @@ impl Builder<'_> {
         let inner = root_complex::Ports { reads, writes, completions, notices, memory };
         let ports = RootPorts { root: inner, signals: self.netlist.signals("root complex") };
         let root = self.netlist.add("root complex", clock, root, ports);
-        let cpu = Cpu { clock: mac(), noticed: Vec::new() };
-        (root, self.netlist.add("cpu", mac(), cpu, notices_rx))
+        let mac = mac(&self.plan.link);
+        let cpu = Cpu { clock: mac, noticed: Vec::new() };
+        (root, self.netlist.add("cpu", mac, cpu, notices_rx))
     }
 
     fn add_gpu(&mut self, far: Far) -> (Option<Key<Requester>>, Vec<Key<Sink>>) {
@@ -391,7 +392,7 @@ impl Builder<'_> {
             let inputs = sinks.drain(..usize::from(plan.pces)).collect();
             let signals = self.netlist.signals("requester");
             let ports = RequesterPorts { inputs, output: sources.remove(0), signals };
-            self.netlist.add("requester", mac(), Requester::new(plan, &self.tally), ports)
+            self.netlist.add("requester", mac(&plan.link), Requester::new(plan, &self.tally), ports)
         });
         let sinks = self.add_sinks("gpu sink", Place::Gpu, sinks);
         self.add_sources("gpu source", &plan.up, sources);
@@ -402,14 +403,14 @@ impl Builder<'_> {
         let add = |(number, input)| {
             let path = format!("{name} {number}");
             let ports = SinkPorts { input, signals: self.netlist.signals(&path) };
-            self.netlist.add(path, mac(), Sink::new(self.plan, place, &self.tally), ports)
+            self.netlist.add(path, mac(&self.plan.link), Sink::new(self.plan, place, &self.tally), ports)
         };
         inputs.into_iter().enumerate().map(add).collect()
     }
 
     fn add_sources(&mut self, name: &str, feeds: &[Feed], outputs: Vec<Out<Tlp>>) {
         for (number, (feed, output)) in feeds.iter().zip(outputs).enumerate() {
-            self.netlist.add(format!("{name} {number}"), mac(), Source::of(feed.clone()), output);
+            self.netlist.add(format!("{name} {number}"), mac(&self.plan.link), Source::of(feed.clone()), output);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The link, its ports and the root complex, through the public interface.
 
+mod ceilings;
 mod faults;
 mod ide;
 mod lockstep;

@@ -124,6 +124,7 @@ pub struct Sink {
     pub bytes: u64,
     pub first: u64,
     pub last: u64,
+    hertz: f64,
     next: u64,
     pace: u64,
     record: bool,
@@ -133,7 +134,8 @@ pub struct Sink {
 
 impl Sink {
     pub fn new(plan: &Plan, place: Place, tally: &Rc<Tally>) -> Self {
-        Self { pace: plan.pace, record: plan.record, place, tally: Rc::clone(tally), ..Self::default() }
+        let hertz = plan.link.mac_clock.0 as f64;
+        Self { hertz, pace: plan.pace, record: plan.record, place, tally: Rc::clone(tally), ..Self::default() }
     }
 
     fn take(&mut self, tlp: &Tlp, cycle: u64) {
@@ -149,10 +151,10 @@ impl Sink {
         }
     }
 
-    /// Payload bytes per second between the first and the last arrival, at 1 GHz.
+    /// Payload bytes per second between the first and the last arrival.
     pub fn rate(&self) -> f64 {
         let mean = self.bytes as f64 / self.count as f64;
-        (self.bytes as f64 - mean) / (self.last - self.first) as f64 * 1e9
+        (self.bytes as f64 - mean) / (self.last - self.first) as f64 * self.hertz
     }
 }
 

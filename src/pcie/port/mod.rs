@@ -12,8 +12,8 @@
 //!
 //! | contract | |
 //! | --- | --- |
-//! | accepts per cycle | as many TLPs as begin in the cycle's 64 bytes; one STP and one SDP at most per symbol time |
-//! | latency | last DW sent to TLP standing checked at the partner: `flight` cycles |
+//! | accepts per cycle | as many TLPs as begin in the cycle's bytes, 4 of each lane; one STP and one SDP at most per symbol time |
+//! | latency | last DW sent to TLP checked at the partner: `flight` cycles |
 //! | order | Nak and Ack, credit updates, replays, then new TLPs, round robin over the inputs; each input stays in order |
 //! | stalls | `credit`, `replay_full`, `recovery`; with IDE `aggregate`, `aes_busy`, `ghash_busy` |
 //! | Ack | at most `ack_latency` cycles after the first TLP that waits for one |
@@ -25,8 +25,8 @@
 //! replayed; a lost TLP by a Nak when the next one comes, a lost Ack by the replay timer, a lost UpdateFC by its repetition. Four replays
 //! in a row without progress also lead to Recovery. Credits are initialised before time zero.
 //!
-//! With IDE ([`IdeSpec`](super::spec::IdeSpec)) each TLP carries a prefix and some a MAC, and what arrives stands checked only when its
-//! MAC does.
+//! With IDE ([`IdeSpec`](super::spec::IdeSpec)) each TLP carries a prefix and some a MAC, and what arrives is checked only when its
+//! MAC has come.
 //!
 //! A transmitter that is full sleeps until there is room again and does not sense its inputs; one that has sent all there is senses them at once.
 
@@ -41,6 +41,7 @@ mod transmit;
 use super::{
     credit::CreditClass,
     packet::{Kind, Tlp},
+    rate::SYMBOLS_PER_CYCLE,
     spec::{CreditSpec, LinkSpec},
 };
 use crate::units::Fixed;
@@ -64,10 +65,10 @@ const LONGEST_UPDATE_INTERVAL: Femtos = Femtos(30_000_000_000);
 /// What of a port no configuration changes.
 pub const FIXED: &[Fixed] = &[
     Fixed {
-        name: "link.bytes_per_cycle",
-        value: 4 * stream::DW_PER_CYCLE,
-        unit: "B",
-        why: "a MAC of 16 DW: four symbol times of 16 lanes",
+        name: "link.symbols_per_cycle",
+        value: SYMBOLS_PER_CYCLE,
+        unit: "symbol times",
+        why: "a MAC takes 32 bits from each lane, at 250 MHz, 500 MHz or 1 GHz by generation",
     },
     Fixed {
         name: "link.cycles_per_bubble",
@@ -77,9 +78,9 @@ pub const FIXED: &[Fixed] = &[
     },
     Fixed {
         name: "link.block",
-        value: 4 * stream::DW_PER_BLOCK,
-        unit: "B",
-        why: "a block on 16 lanes, as ordered sets replace",
+        value: stream::SYMBOLS_PER_BLOCK,
+        unit: "symbol times",
+        why: "a block of 128b/130b, as ordered sets replace",
     },
     Fixed { name: "link.sequences", value: SEQUENCES as u64, unit: "TLPs", why: "12-bit sequence numbers" },
     Fixed {

@@ -1,15 +1,14 @@
 //! Where each DW of a 128b/130b stream lies in time.
 //!
-//! A x16 gen5 MAC handles 16 DW (four symbol times of 16 bytes) per cycle of 1 GHz. 128b/130b leaves one cycle in 65 empty; every
-//! `skp_interval` data blocks of 64 DW an ordered-set block takes a block's place, and the last DW before it is the EDS token. Positions
-//! count only the DW that tokens, TLPs and idle may use.
+//! A MAC handles a DW of each lane in a cycle: four symbol times. 128b/130b leaves one cycle in 65 empty; every `skp_interval` data blocks
+//! of 16 symbol times an ordered-set block takes a block's place, and the last DW before it is the EDS token. Positions count only the DW that
+//! tokens, TLPs and idle may use. A token may start at any DW, as it may on a link of one to four lanes at any symbol time that is a
+//! multiple of 4, 2 or 1, and on a wider one on every fourth lane.
 
-/// DW per cycle of the MAC.
-pub(super) const DW_PER_CYCLE: u64 = 16;
-/// DW per symbol time: one byte on each of 16 lanes.
-const DW_PER_SYMBOL: u64 = 4;
-/// DW per block.
-pub(super) const DW_PER_BLOCK: u64 = 64;
+use crate::pcie::rate::SYMBOLS_PER_CYCLE;
+
+/// Symbol times of a block.
+pub(super) const SYMBOLS_PER_BLOCK: u64 = 16;
 /// Cycles with data between two gearbox bubbles.
 pub(super) const DATA_CYCLES: u64 = 64;
 
@@ -18,6 +17,8 @@ pub(super) const DATA_CYCLES: u64 = 64;
 /// It holds the start of the interval between ordered sets that the transmitter is in, so that positions near it cost no division.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stream {
+    /// DW per cycle are two to the power of this: one of each lane.
+    shift: u32,
     /// Usable DW between two ordered sets.
     usable: u64,
     /// All DW from one ordered set to the next.
@@ -28,15 +29,17 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub fn new(skp_interval_blocks: u32) -> Self {
-        let blocks = u64::from(skp_interval_blocks.max(1));
-        Self { usable: blocks * DW_PER_BLOCK - 1, period: (blocks + 1) * DW_PER_BLOCK, base: 0, base_raw: 0 }
+    /// A stream over so many lanes, a power of two.
+    pub fn new(skp_interval_blocks: u32, lanes: u32) -> Self {
+        let (blocks, shift) = (u64::from(skp_interval_blocks.max(1)), lanes.max(1).ilog2());
+        let dw_per_block = (SYMBOLS_PER_BLOCK / SYMBOLS_PER_CYCLE) << shift;
+        Self { shift, usable: blocks * dw_per_block - 1, period: (blocks + 1) * dw_per_block, base: 0, base_raw: 0 }
     }
 
     /// Moves on to the interval that `cycle` lies in. From now on only that cycle and later ones may be asked for.
     #[inline]
     pub fn advance(&mut self, cycle: u64) {
-        let passed = raw_of(cycle) - self.base_raw;
+        let passed = (data_cycles(cycle) << self.shift) - self.base_raw;
         if passed >= self.period {
             let intervals = passed / self.period;
             self.base += intervals * self.usable;
@@ -67,14 +70,14 @@ impl Stream {
     /// The cycle in which a position is sent.
     #[inline]
     pub fn cycle(&self, position: u64) -> u64 {
-        let data_cycle = self.raw(position) / DW_PER_CYCLE;
+        let data_cycle = self.raw(position) >> self.shift;
         data_cycle + data_cycle / DATA_CYCLES
     }
 
     /// The first position that is sent in `cycle` or later.
     #[inline]
     pub fn first(&self, cycle: u64) -> u64 {
-        let (mut offset, mut first) = (raw_of(cycle) - self.base_raw, self.base);
+        let (mut offset, mut first) = ((data_cycles(cycle) << self.shift) - self.base_raw, self.base);
         while offset >= self.period {
             offset -= self.period;
             first += self.usable;
@@ -85,7 +88,7 @@ impl Stream {
     /// The symbol time in which a position is sent.
     #[inline]
     pub fn symbol(&self, position: u64) -> u64 {
-        self.raw(position) / DW_PER_SYMBOL
+        self.raw(position) * SYMBOLS_PER_CYCLE >> self.shift
     }
 
     /// The first position of the next symbol time.
@@ -95,28 +98,29 @@ impl Stream {
     }
 }
 
-/// DW sent before `cycle`, ordered sets included.
+/// Cycles with data before `cycle`, ordered sets included.
 #[inline]
-const fn raw_of(cycle: u64) -> u64 {
+const fn data_cycles(cycle: u64) -> u64 {
     let (turns, rest) = (cycle / (DATA_CYCLES + 1), cycle % (DATA_CYCLES + 1));
     let rest = if rest < DATA_CYCLES { rest } else { DATA_CYCLES };
-    (turns * DATA_CYCLES + rest) * DW_PER_CYCLE
+    turns * DATA_CYCLES + rest
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pcie::rate::WIDTHS;
     use proptest::prelude::*;
 
     /// The definition, DW by DW: the kind of every DW from the first cycle on, and the cycle that it lies in.
-    fn by_definition(interval: u32, cycles: u64) -> Vec<u64> {
-        let blocks = u64::from(interval) + 1;
+    fn by_definition(interval: u32, lanes: u64, cycles: u64) -> Vec<u64> {
+        let (blocks, per_block) = (u64::from(interval) + 1, 4 * lanes);
         let mut usable = Vec::new();
         let mut raw = 0;
         for cycle in (0..cycles).filter(|cycle| cycle % 65 != 64) {
-            for _ in 0..16 {
-                let (block, dw) = (raw / 64 % blocks, raw % 64);
-                let eds = block == blocks - 2 && dw == 63;
+            for _ in 0..lanes {
+                let (block, dw) = (raw / per_block % blocks, raw % per_block);
+                let eds = block == blocks - 2 && dw == per_block - 1;
                 if block < blocks - 1 && !eds {
                     usable.push(cycle);
                 }
@@ -128,9 +132,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bubbles_eds_and_skp_lie_where_the_definition_has_them(interval in 1u32..40, steps in prop::collection::vec(0u64..90, 1..60)) {
-            let mut stream = Stream::new(interval);
-            let places = by_definition(interval, 6000);
+        fn bubbles_eds_and_skp_lie_where_the_definition_has_them(
+            interval in 1u32..40,
+            lanes in prop::sample::select(&WIDTHS[..]),
+            steps in prop::collection::vec(0u64..90, 1..60),
+        ) {
+            let mut stream = Stream::new(interval, lanes);
+            let places = by_definition(interval, lanes.into(), 6000);
             let mut now = 0;
             for step in steps {
                 now += step;
@@ -145,18 +153,31 @@ mod tests {
     }
 
     #[test]
-    fn the_usable_rate_is_that_of_gen5_x16_less_skip_ordered_sets() {
-        let mut stream = Stream::new(373);
-        let cycles = 10_000_000;
-        stream.advance(cycles);
-        let rate = stream.first(cycles) as f64 * 4.0 / cycles as f64;
-        let expected = 64.0 * 128.0 / 130.0 * (373.0 * 64.0 - 1.0) / (374.0 * 64.0);
-        assert!((rate / expected - 1.0).abs() < 1e-4, "{rate} against {expected} bytes per ns");
+    fn the_usable_rate_is_that_of_128b_130b_less_skip_ordered_sets() {
+        for lanes in WIDTHS {
+            let mut stream = Stream::new(373, lanes);
+            let cycles = 10_000_000;
+            stream.advance(cycles);
+            let (rate, lanes) = (stream.first(cycles) as f64 * 4.0 / cycles as f64, f64::from(lanes));
+            let expected = 4.0 * lanes * 128.0 / 130.0 * (373.0 * 4.0 * lanes - 1.0) / (374.0 * 4.0 * lanes);
+            assert!(
+                (rate / expected - 1.0).abs() < 1e-4,
+                "{rate} against {expected} bytes in a cycle of {lanes} lanes"
+            );
+        }
     }
 
     #[test]
-    fn a_symbol_time_holds_four_dw_and_starts_anew_after_an_ordered_set() {
-        let stream = Stream::new(1);
+    fn a_symbol_time_of_a_narrow_link_is_a_part_of_a_dw() {
+        for (lanes, symbols) in [(8, [0, 0, 1, 1]), (4, [0, 1, 2, 3]), (2, [0, 2, 4, 6]), (1, [0, 4, 8, 12])] {
+            let stream = Stream::new(373, lanes);
+            assert_eq!([0, 1, 2, 3].map(|position| stream.symbol(position)), symbols, "{lanes} lanes");
+        }
+    }
+
+    #[test]
+    fn a_symbol_time_of_16_lanes_holds_four_dw_and_starts_anew_after_an_ordered_set() {
+        let stream = Stream::new(1, 16);
         assert_eq!((stream.symbol(3), stream.next_symbol(3)), (0, 4));
         assert_eq!((stream.symbol(62), stream.next_symbol(62)), (15, 63));
         // The block of the ordered set is 16 symbol times long.

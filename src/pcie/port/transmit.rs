@@ -49,7 +49,7 @@ pub(super) struct Transmitter {
 impl Transmitter {
     pub fn new(spec: &LinkSpec, partner: &CreditSpec, ide: Option<Box<Outgoing>>) -> Self {
         Self {
-            stream: Stream::new(spec.skp_interval_blocks),
+            stream: Stream::new(spec.skp_interval_blocks, spec.lanes),
             position: 0,
             room_from: 0,
             busy_until: 0,
@@ -404,15 +404,17 @@ impl Transmitter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pcie::rate::WIDTHS;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn at_most_one_sdp_and_one_stp_start_in_a_symbol_time(
             interval in 1u32..40,
+            lanes in prop::sample::select(&WIDTHS[..]),
             tokens in prop::collection::vec((any::<bool>(), 5u64..80, 0u64..3), 1..300),
         ) {
-            let mut transmitter = Transmitter { stream: Stream::new(interval), ..Transmitter::bare() };
+            let mut transmitter = Transmitter { stream: Stream::new(interval, lanes), ..Transmitter::bare() };
             let (mut symbols, mut cycle) = ([Vec::new(), Vec::new()], 0);
             for (is_dllp, length, idle) in tokens {
                 if idle == 0 {
@@ -437,7 +439,7 @@ mod tests {
     impl Transmitter {
         fn bare() -> Self {
             Self {
-                stream: Stream::new(373),
+                stream: Stream::new(373, 16),
                 position: 0,
                 room_from: 0,
                 busy_until: 0,
