@@ -30,6 +30,7 @@ fn machine() -> MachineSpec {
 
 fn simulate(machine: &MachineSpec, bytes: u64, data: DataMode, kernel: Kernel) -> Outcome {
     let copy = CopyRequest {
+        gpu: 0,
         direction: Direction::H2d,
         bytes,
         memory: Memory::Pinned,

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let request = Request::h2d(16 << 20).without_data();
         let outcome = system::run(&machine, request, &mut |_| Control::Continue)?;
 
-        let (copy, tags) = (&outcome.copies[0], &outcome.tag_queue);
+        let (copy, tags) = (&outcome.copies[0], &outcome.gpus[0].tag_queue);
         println!(
             "{design:10} {:7.1} us {:8.3} {:9.3} us {:14} B",
             copy.time().seconds() * 1e6,

@@ -281,9 +281,9 @@ const REFUSED: &[Refused] = &[
     },
     Refused {
         name: "a provenance whose range leaves the value out",
-        file: "extends = \"h100-nvl-tdx\"\n[provenance.link.flight]\nkind = \"assumed\"\nsource = \"x\"\nlow = \"1 us\"\n",
+        file: "extends = \"h100-nvl-tdx\"\nlink.replay_timer = \"7000 cycles\"\n[provenance.link.replay_timer]\nkind = \"assumed\"\nsource = \"x\"\nlow = \"1 us\"\n",
         arguments: &[],
-        says: &["machine.toml:2:1", "`low`: `us` is not a unit of a number of cycles", "as the value is"],
+        says: &["machine.toml:3:1", "`low`: `us` is not a unit of a number of cycles", "as the value is"],
     },
     Refused {
         name: "a provenance above its own range",

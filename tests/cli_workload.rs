@@ -417,7 +417,7 @@ fn a_bad_file_is_refused_with_place_text_and_remedy() {
             "{ op = \"sync\", event = \"a\" }",
             "w.toml:3:20",
             "a sync has no field `event`",
-            "its fields are `op`, `stream`",
+            "its fields are `op`, `gpu`, `stream`",
         ),
         (
             "{ op = \"repeat\", count = 0, operations = [{ op = \"sync\" }] }",

@@ -172,6 +172,7 @@ fn copies_on_the_machine_without_confidential_computing() {
 fn workload(name: &str, kernel: Kernel) -> Request {
     let file = WorkloadFile::read(&folder().join("workloads").join(name)).unwrap();
     let copies = file.copies.iter().map(|copy| Copy {
+        gpu: copy.gpu,
         direction: copy.direction,
         bytes: copy.bytes.expect("a size"),
         memory: copy.memory,

@@ -62,7 +62,7 @@ fn a_wrong_bit_in_any_tag_of_several_is_one_message_that_is_not_verified() {
 /// Payload that crosses the link in the copy's direction, and back.
 fn payload(machine: &MachineSpec, direction: Direction) -> (u64, u64) {
     let (outcome, _) = through(machine, direction, DataMode::None, None);
-    (outcome.link.h2d.payload_bytes, outcome.link.d2h.payload_bytes)
+    (outcome.gpus[0].link.h2d.payload_bytes, outcome.gpus[0].link.d2h.payload_bytes)
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn verdict(ran: &Ran) -> String {
                 .iter()
                 .map(|c| format!("delivered {} verified {} failed {}; ", c.delivered, c.tags_verified, c.tags_failed));
             let copies: String = copies.collect();
-            let ways = [&outcome.link.h2d, &outcome.link.d2h];
+            let ways = [&outcome.gpus[0].link.h2d, &outcome.gpus[0].link.d2h];
             let link: Vec<_> =
                 ways.iter().map(|t| (t.bad_lcrc, t.bad_tokens, t.replays, t.recoveries, t.duplicates)).collect();
             format!(
@@ -238,10 +238,10 @@ fn what_is_damaged_on_the_wire_is_sent_again_and_delivered() {
             let flipped = one(name, &[], "link.h2d", FaultKind::Flip, passage);
             let token = one(name, &[], "link.h2d", FaultKind::FlipToken, passage);
             assert!(flipped.copies[0].delivered && token.copies[0].delivered, "{name} {passage}");
-            assert_eq!(flipped.link.d2h.bad_lcrc, flipped.link.h2d.replays.min(1));
-            assert_eq!(token.link.d2h.bad_tokens, token.link.d2h.recoveries.min(1));
-            lcrc += flipped.link.d2h.bad_lcrc;
-            tokens += token.link.d2h.bad_tokens;
+            assert_eq!(flipped.gpus[0].link.d2h.bad_lcrc, flipped.gpus[0].link.h2d.replays.min(1));
+            assert_eq!(token.gpus[0].link.d2h.bad_tokens, token.gpus[0].link.d2h.recoveries.min(1));
+            lcrc += flipped.gpus[0].link.d2h.bad_lcrc;
+            tokens += token.gpus[0].link.d2h.bad_tokens;
         }
         assert!(lcrc > 0 && tokens > 0, "{name}");
     }

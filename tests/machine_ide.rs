@@ -91,12 +91,12 @@ fn the_protected_link_limits_a_copy_to_its_payload_share() {
 #[test]
 fn every_tlp_of_a_copy_has_its_prefix_and_its_mac() {
     let outcome = one(&quick("ide", &[]), Direction::D2h, 1 << 20, Memory::Pinned);
-    for way in [outcome.link.h2d, outcome.link.d2h] {
+    for way in [outcome.gpus[0].link.h2d, outcome.gpus[0].link.d2h] {
         assert!(way.tlps > 0);
         assert_eq!(way.ide_bytes, way.tlps * 16);
     }
     assert_eq!(
-        one(&design("h100-nvl-tdx", "by-page", QUICK), Direction::D2h, 4096, Memory::Pinned).link.d2h.ide_bytes,
+        one(&design("h100-nvl-tdx", "by-page", QUICK), Direction::D2h, 4096, Memory::Pinned).gpus[0].link.d2h.ide_bytes,
         0
     );
 }
@@ -133,7 +133,7 @@ fn a_bit_flipped_above_the_lcrc_ends_the_channel_and_nothing_wrong_is_delivered(
             }
             // A DLLP that passes has no MAC: there is nothing to strike.
             let outcome = &ends[0];
-            let seen = if direction == Direction::H2d { outcome.link.d2h } else { outcome.link.h2d };
+            let seen = if direction == Direction::H2d { outcome.gpus[0].link.d2h } else { outcome.gpus[0].link.h2d };
             assert_eq!((outcome.faults_struck(), seen.bad_lcrc), ((usize::from(seen.bad_macs > 0), 1), 0));
             assert_eq!(outcome.copies.iter().all(|copy| copy.delivered), seen.bad_macs == 0);
             if seen.bad_macs > 0 {

@@ -303,7 +303,13 @@ fn figures(outcome: &Outcome) -> String {
         .units
         .iter()
         .map(|u| format!("{} {}: busy {} idle {} {:?}\n", u.name, u.cycles, u.busy, u.idle, u.stalls));
-    let rest = (&outcome.link.h2d, &outcome.link.d2h, &outcome.tag_queue, &outcome.incidents, outcome.faults_struck());
+    let rest = (
+        &outcome.gpus[0].link.h2d,
+        &outcome.gpus[0].link.d2h,
+        &outcome.gpus[0].tag_queue,
+        &outcome.incidents,
+        outcome.faults_struck(),
+    );
     let head = format!("end {:?}\n", outcome.end);
     let tail = format!("{rest:?}\ndigest {}", outcome.event_digest);
     [head].into_iter().chain(copies).chain(units).chain([tail]).collect()
@@ -530,13 +536,16 @@ fn completions_that_come_close_to_a_time_out_count_before_it() {
 fn credits_go_back_between_completions_that_go_together() {
     // Writes to the host use up its credits while reads are answered.
     let machine = machine("h100-sxm5-off", &[]);
-    let steps =
-        [(0, 0), (1, 1)].map(|(copy, stream)| Step { stream, operation: Operation::Copy { copy, blocking: false } });
+    let steps = [(0, 0), (1, 1)].map(|(copy, stream)| Step {
+        gpu: 0,
+        stream,
+        operation: Operation::Copy { copy, blocking: false },
+    });
     let [every, skip] = [Kernel::EveryCycle, Kernel::Skip].map(|kernel| {
         let copies = [Direction::H2d, Direction::D2h].map(|direction| copy(direction, 512 << 10, Memory::Pinned));
         let mut request = request(copies.into(), DataMode::None, kernel, Order::Ascending);
-        request.program = steps.into_iter().chain([Step { stream: 0, operation: Operation::Sync }]).collect();
-        request.program.push(Step { stream: 1, operation: Operation::Sync });
+        request.program = steps.into_iter().chain([Step { gpu: 0, stream: 0, operation: Operation::Sync }]).collect();
+        request.program.push(Step { gpu: 0, stream: 1, operation: Operation::Sync });
         figures(&run(&machine, request).unwrap())
     });
     assert_eq!(every, skip);

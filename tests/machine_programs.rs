@@ -86,7 +86,7 @@ fn program(case: &Case) -> (Vec<Step>, Vec<u32>) {
             Act::Sync => Operation::Sync,
             Act::Flush(bytes) => Operation::Flush { bytes },
         };
-        steps.push(Step { stream, operation });
+        steps.push(Step { gpu: 0, stream, operation });
     }
     (steps, streams)
 }
@@ -98,7 +98,7 @@ fn copies(case: &Case, sinks: &[Delivered]) -> Vec<CopyRequest> {
     });
     let copies = asked.zip(sinks).zip(1..).map(|(((direction, memory, bytes, buffer, pages), sink), number)| {
         let (source, sink) = (Box::new(Pattern(number)), Some(Box::new(sink.clone()) as _));
-        CopyRequest { direction, bytes, memory, buffer, pages, source, sink }
+        CopyRequest { gpu: 0, direction, bytes, memory, buffer, pages, source, sink }
     });
     copies.collect()
 }
@@ -132,7 +132,13 @@ fn figures(outcome: &Outcome) -> String {
         .units
         .iter()
         .map(|u| format!("{} {}: busy {} idle {} {:?}\n", u.name, u.cycles, u.busy, u.idle, u.stalls));
-    let rest = (&outcome.link.h2d, &outcome.link.d2h, &outcome.tag_queue, &outcome.incidents, &outcome.key_work);
+    let rest = (
+        &outcome.gpus[0].link.h2d,
+        &outcome.gpus[0].link.d2h,
+        &outcome.gpus[0].tag_queue,
+        &outcome.incidents,
+        &outcome.gpus[0].key_work,
+    );
     let tail = format!("{rest:?} {:?}\ndigest {}", outcome.end, outcome.event_digest);
     copies.chain(units).chain([tail]).collect()
 }

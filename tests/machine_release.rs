@@ -43,8 +43,8 @@ fn no_more_messages_wait_for_a_verdict_than_the_queue_has_entries_and_more_entri
     for depth in [1, 2, 8] {
         let depth_set = format!("tag_queue.depth={depth}");
         let outcome = h2d(&[&depth_set, "engine.compare=2000 cycles", "driver.pinned.push=1 MiB"]);
-        assert!(outcome.tag_queue.peak_entries <= depth, "{depth}: {:?}", outcome.tag_queue);
-        assert!(outcome.tag_queue.peak_entries >= depth.min(2));
+        assert!(outcome.gpus[0].tag_queue.peak_entries <= depth, "{depth}: {:?}", outcome.gpus[0].tag_queue);
+        assert!(outcome.gpus[0].tag_queue.peak_entries >= depth.min(2));
         assert!(outcome.end <= last, "{depth}");
         last = outcome.end;
     }
@@ -60,12 +60,12 @@ fn more_comparators_end_a_copy_earlier_where_comparing_is_slow() {
 
 #[test]
 fn plaintext_is_exposed_under_every_policy_but_hold() {
-    let hold = h2d(HOLD).tag_queue;
+    let hold = h2d(HOLD).gpus[0].tag_queue;
     assert_eq!((hold.longest_exposure, hold.total_exposure), (Femtos(0), Femtos(0)));
     assert!(hold.peak_quarantine_bytes >= 16 << 10, "{hold:?}");
     assert!(hold.peak_quarantine_bytes <= 48 << 10, "{hold:?}");
     for release in ["withhold_completion", "eager"] {
-        let open = h2d(&[&format!("tag_queue.release={release}")]).tag_queue;
+        let open = h2d(&[&format!("tag_queue.release={release}")]).gpus[0].tag_queue;
         assert!(open.longest_exposure > Femtos(0) && open.total_exposure >= open.longest_exposure, "{release}");
         assert_eq!(open.peak_quarantine_bytes, 0);
     }
@@ -85,10 +85,10 @@ fn a_skid_of_no_bytes_is_hold_and_a_longer_one_exposes_and_keeps_less() {
     };
     let (hold, none) = (h2d(HOLD), of(0));
     assert_eq!((&none.event_digest, none.end), (&hold.event_digest, hold.end));
-    assert_eq!(none.tag_queue.peak_quarantine_bytes, hold.tag_queue.peak_quarantine_bytes);
-    let mut last = none.tag_queue;
+    assert_eq!(none.gpus[0].tag_queue.peak_quarantine_bytes, hold.gpus[0].tag_queue.peak_quarantine_bytes);
+    let mut last = none.gpus[0].tag_queue;
     for bytes in [4 << 10, 16 << 10, 64 << 10] {
-        let queue = of(bytes).tag_queue;
+        let queue = of(bytes).gpus[0].tag_queue;
         assert!(queue.total_exposure > Femtos(0), "{bytes}: {queue:?}");
         assert!(queue.peak_quarantine_bytes <= last.peak_quarantine_bytes, "{bytes}: {queue:?}");
         last = queue;
@@ -112,7 +112,7 @@ proptest! {
         let mut request = request(vec![copy(Direction::H2d, BYTES, Memory::Pinned)], DataMode::None, kernel, Order::Ascending);
         request.injections = vec![Injection { place: "staging.tag".into(), kind: FaultKind::Flip, passage: message }];
         let outcome = system::run(&machine, request, &mut |_| Control::Continue).unwrap();
-        let [failed] = outcome.failed_messages[..] else { panic!("{:?}", outcome.failed_messages) };
+        let [failed] = outcome.gpus[0].failed_messages[..] else { panic!("{:?}", outcome.gpus[0].failed_messages) };
         prop_assert!(failed.visible_bytes + failed.other_visible_bytes <= bytes, "{failed:?}");
         prop_assert_eq!((failed.consumers_started, outcome.copies[0].delivered), (None, false));
     }
@@ -127,7 +127,7 @@ fn eager_release_goes_on_before_the_verdict() {
     let verdict = 5000.0 / 1.755e9;
     let gain = (withheld.end.0 - eager.end.0) as f64 / 1e15;
     assert!(gain > 4.0 * verdict, "{gain}");
-    assert!(eager.tag_queue.longest_exposure >= Femtos((0.99 * verdict * 1e15) as u64));
+    assert!(eager.gpus[0].tag_queue.longest_exposure >= Femtos((0.99 * verdict * 1e15) as u64));
 }
 
 #[test]
@@ -164,12 +164,12 @@ fn after_a_failure_nothing_unverified_has_reached_the_sink_under_any_policy() {
             for passage in [1, 4] {
                 let (outcome, sink) = run(policy, Direction::H2d, &[(place, kind, passage)]);
                 let copy = &outcome.copies[0];
-                let what = format!("{policy:?} {place} {passage}: {copy:?} {:?}", outcome.tag_queue);
+                let what = format!("{policy:?} {place} {passage}: {copy:?} {:?}", outcome.gpus[0].tag_queue);
                 assert!(!copy.delivered && copy.tags_failed == 1, "{what}");
                 assert!(copy.reason.as_ref().is_some_and(|reason| reason.contains("the tags differ")), "{what}");
                 assert_eq!(outcome.faults_struck(), (1, 1));
                 assert!(sink.agrees(&mut Pattern(BYTES)) && sink.bytes() < BYTES, "{what}");
-                assert!(outcome.tag_queue.scrubbed == scrubbed, "{what}");
+                assert!(outcome.gpus[0].tag_queue.scrubbed == scrubbed, "{what}");
             }
         }
     }
@@ -200,7 +200,9 @@ fn failing(release: &str, data: DataMode, kernel: Kernel, order: Order) -> Outco
 fn under_eager_all_messages_that_wait_for_a_verdict_are_squashed_with_the_failed_one() {
     let squashed = |release| {
         let outcome = failing(release, DataMode::None, Kernel::Skip, Order::Ascending);
-        let [failed] = outcome.failed_messages[..] else { panic!("{release}: {:?}", outcome.failed_messages) };
+        let [failed] = outcome.gpus[0].failed_messages[..] else {
+            panic!("{release}: {:?}", outcome.gpus[0].failed_messages)
+        };
         failed
     };
     let eager = squashed("eager");
@@ -229,11 +231,14 @@ fn under_eager_all_messages_that_wait_for_a_verdict_are_squashed_with_the_failed
 fn what_a_failed_message_leaves_is_the_same_for_both_kernels_any_order_and_any_data_mode() {
     for release in ["hold", "skid", "withhold_completion", "eager"] {
         let reference = failing(release, DataMode::Exact, Kernel::EveryCycle, Order::Ascending);
-        assert_eq!(reference.failed_messages.len(), 1, "{release}");
+        assert_eq!(reference.gpus[0].failed_messages.len(), 1, "{release}");
         for data in [DataMode::Exact, DataMode::None] {
             for order in [Order::Ascending, Order::Shuffled(5)] {
                 let outcome = failing(release, data, Kernel::Skip, order);
-                assert_eq!(outcome.failed_messages, reference.failed_messages, "{release} {data:?} {order:?}");
+                assert_eq!(
+                    outcome.gpus[0].failed_messages, reference.gpus[0].failed_messages,
+                    "{release} {data:?} {order:?}"
+                );
                 assert_eq!(outcome.event_digest, reference.event_digest, "{release} {data:?} {order:?}");
             }
         }

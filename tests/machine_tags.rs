@@ -72,8 +72,8 @@ fn the_traffic_of_tags_is_what_their_size_and_placement_say() {
             for direction in [Direction::H2d, Direction::D2h] {
                 for data in [DataMode::Exact, DataMode::None] {
                     let outcome = one(&machine, direction, messages * size, data, &[]);
-                    let found =
-                        [&outcome.link.h2d, &outcome.link.d2h].map(|traffic| (traffic.tlps, traffic.payload_bytes));
+                    let found = [&outcome.gpus[0].link.h2d, &outcome.gpus[0].link.d2h]
+                        .map(|traffic| (traffic.tlps, traffic.payload_bytes));
                     assert_eq!(
                         found,
                         expected(direction, messages, size, inline),

@@ -116,11 +116,15 @@ impl Base {
     /// Whether there is a machine with settings on top.
     #[must_use]
     pub fn possible(&self, settings: &[String]) -> bool {
-        self.only_touched(settings).is_some()
+        self.varied(settings).is_ok()
     }
 
     /// Fills the touched tables alone; `None` if anything is wrong.
     fn only_touched(&self, settings: &[String]) -> Option<Varied> {
+        // What GPUs do not say is as in the machine's own tables, so no table stands for itself.
+        if !self.resolved.machine.gpu.is_empty() || settings.iter().any(|setting| table_of(setting) == "gpu") {
+            return None;
+        }
         let mut machine = self.resolved.machine.clone();
         let mut assumed: usize = self.assumed.iter().map(|(_, count)| count).sum();
         for (place, setting) in settings.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! What makes no sense although its type allows it: limits by unit, and rules between fields.
 
 use super::error::{ConfigError, Wrong};
+use super::gpu::MOST_GPUS;
 use super::machine::MachineSpec;
 use super::parameter::Parameter;
 use super::tree::Node;
@@ -64,6 +65,11 @@ struct Rule {
 }
 
 const RULES: &[Rule] = &[
+    Rule {
+        path: "gpu",
+        broken: |m| (m.gpus() > MOST_GPUS).then(|| format!("{} GPUs are more than any machine has", m.gpus())),
+        remedy: "write at most 64",
+    },
     Rule {
         path: "link.generation",
         broken: |m| {
@@ -475,8 +481,25 @@ pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &No
     });
     // The rules compute with the values, so they come second.
     ConfigError::all(limits.collect())?;
-    let rules = RULES.iter().filter_map(|rule| Some(fault(rule.path, (rule.broken)(machine)?, rule.remedy.to_owned())));
-    ConfigError::all(rules.collect())
+    let broken = broken(machine).into_iter();
+    ConfigError::all(broken.map(|(path, reason, remedy)| fault(&path, reason, remedy.to_owned())).collect())
+}
+
+/// The rules that a machine breaks: where, why, and what to do. Those that each GPU breaks are told once.
+fn broken(machine: &MachineSpec) -> Vec<(String, String, &'static str)> {
+    let of = |machine: &MachineSpec, prefix: &str| -> Vec<_> {
+        let broken = RULES.iter().filter_map(|rule| Some((rule, (rule.broken)(machine)?)));
+        broken.map(|(rule, reason)| (format!("{prefix}{}", rule.path), reason, rule.remedy)).collect()
+    };
+    let mut all = of(machine, "");
+    if all.is_empty() {
+        let mut first = 0;
+        for (place, alike) in machine.gpu.iter().enumerate() {
+            all.extend(of(&machine.of_gpu(first), &format!("gpu[{place}].")));
+            first += alike.count as usize;
+        }
+    }
+    all
 }
 
 /// Whether every value by itself is one that a machine may have.
@@ -486,7 +509,7 @@ pub(super) fn within_limits(parameters: &[Parameter]) -> bool {
 
 /// Whether a machine, each of whose values is within its limits, can be.
 pub(super) fn can_be(machine: &MachineSpec) -> bool {
-    RULES.iter().all(|rule| (rule.broken)(machine).is_none())
+    broken(machine).is_empty()
 }
 
 fn beyond_limits(parameter: &Parameter) -> Option<(String, String)> {
@@ -494,9 +517,11 @@ fn beyond_limits(parameter: &Parameter) -> Option<(String, String)> {
     if let Some((.., text)) = GREATEST.iter().find(|(known, greatest, _)| known == unit && amount > greatest) {
         return Some((format!("{value} is more than any machine has"), format!("write at most {text}")));
     }
-    let within = |known: &&str| path == known || path.starts_with(&format!("{known}."));
+    // Of one GPU's table the same holds as of the machine's.
+    let path = path.strip_prefix("gpu[").and_then(|path| path.split_once("].")).map_or(path.as_str(), |(_, path)| path);
+    let within = |known: &&str| path == *known || path.starts_with(&format!("{known}."));
     let refused = || NEVER_ZERO.contains(unit) && !MAY_BE_ZERO.iter().any(within);
-    if *amount == 0 && (TAKES_TIME.contains(&path.as_str()) || refused()) {
+    if *amount == 0 && (TAKES_TIME.contains(&path) || refused()) {
         return Some((format!("{value} makes no sense here"), "write more than zero".to_owned()));
     }
     None
@@ -557,6 +582,7 @@ mod tests {
 
     /// Settings that break a rule at `path`, and nothing else.
     const BROKEN: &[(&str, &[&str])] = &[
+        ("gpu", &["gpu=[{count=64},{}]"]),
         ("link.generation", &["link.generation=6"]),
         ("link.lanes", &["link.lanes=12"]),
         ("link.max_payload", &["link.max_payload=64 B", "root_complex.completion_payload=64 B"]),

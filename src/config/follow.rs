@@ -3,13 +3,17 @@
 //! A link is set by its generation and its lanes: clock of the MACs, Ack latency limit and all that is known in time rather than cycles
 //! follow. A layer that states one of them has its way.
 
+use super::gpu::TABLES;
+use super::merge::merge;
 use super::provenance::{Kind, Provenance};
+use super::shape::Shape;
 use super::tree::{Entry, Node, Table, Value};
 use crate::{
     pcie::rate::{ack_limit, mac_clock},
     sim::Clock,
     units::{Bytes, Cycles, Femtos, Frequency},
 };
+use std::collections::BTreeMap;
 
 /// Flight from MAC to MAC: best value and range.
 const FLIGHT_NS: [u64; 3] = [150, 50, 300];
@@ -28,6 +32,28 @@ struct Following {
 
 /// Completes the values of a machine with those that follow from them.
 pub(super) fn complete(values: &mut Node) {
+    complete_gpus(values);
+    complete_link(values);
+}
+
+/// Gives the tables of each GPU what they do not say: it is as in the machine's own.
+fn complete_gpus(values: &mut Node) {
+    let own = |name: &str| values.at(name).cloned().map(|node| (name.to_owned(), node));
+    let own: BTreeMap<_, _> = TABLES.into_iter().filter_map(own).collect();
+    let Some(Value::Array(gpus)) = values.at_mut("gpu").map(|node| &mut node.value) else { return };
+    for gpu in gpus {
+        let Value::Table(tables) = &mut gpu.value else { continue };
+        for (name, entry) in tables.iter_mut().filter(|(_, entry)| entry.node.table().is_some()) {
+            let Some(mut whole) = own.get(name).cloned() else { continue };
+            let said = std::mem::replace(&mut entry.node, Node::empty());
+            merge(&mut whole, said, Shape::machine().field(name, None));
+            entry.node = whole;
+        }
+        complete_link(gpu);
+    }
+}
+
+fn complete_link(values: &mut Node) {
     let Some(table) = link_of(values) else { return };
     for Following { name, value, provenance } in following(table) {
         let node = Node { value: Value::Text(value), place: None, provenance: Some(provenance) };

@@ -1,5 +1,6 @@
 //! A whole machine: the specs of its units, as one table.
 
+use super::gpu::GpuSpec;
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
@@ -9,9 +10,9 @@ use crate::pcie::spec::{LinkSpec, RootComplexSpec};
 use crate::sealing::SealingSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
-/// One host and one GPU with the sealed copy path between them.
+/// One host and its GPUs, with the sealed copy path between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MachineSpec {
@@ -54,6 +55,9 @@ pub struct MachineSpec {
     /// SMs that seal and open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm: Option<SmSpec>,
+    /// The GPUs, where there are several, in the order of their numbers. What they do not say is as above.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gpu: Vec<GpuSpec>,
 }
 
 /// Reads and writes a machine's fields one by one.
@@ -65,7 +69,7 @@ macro_rules! fields {
                 // Names every field, so that none is forgotten below.
                 let Self { $($field),* } = self;
                 match name {
-                    $(stringify!($field) => serde_json::to_value($field).ok().filter(|json| !json.is_null()),)*
+                    $(stringify!($field) => serde_json::to_value($field).ok().filter(|json| !json.is_null() && *json != json!([])),)*
                     _ => None,
                 }
             }
@@ -109,7 +113,8 @@ fields!(
     hbm,
     compute,
     gpu_crypto,
-    sm
+    sm,
+    gpu
 );
 
 impl MachineSpec {

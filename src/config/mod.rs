@@ -17,6 +17,7 @@ mod check;
 mod error;
 mod examine;
 mod follow;
+mod gpu;
 mod layer;
 mod layers;
 mod machine;

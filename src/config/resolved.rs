@@ -185,11 +185,17 @@ fn refused(error: &serde_json::Error) -> ConfigError {
     ConfigError::new(Wrong::Senseless { path: "the machine".into(), reason: error.to_string() })
 }
 
+/// Whether one GPU's value is that of the machine's own table, where it is told.
+fn is_as_of_all(canonical: &Json, path: &str, json: &Json) -> bool {
+    let own = path.strip_prefix("gpu[").and_then(|path| path.split_once("]."));
+    own.is_some_and(|(_, path)| canonical.pointer(&format!("/{}", path.replace('.', "/"))) == Some(json))
+}
+
 /// All parameters and switches, with their values as the machine holds them.
 pub(super) fn take_stock(values: &Node, canonical: &Json) -> (Vec<Parameter>, Vec<(String, bool)>) {
     let (mut parameters, mut switches) = (Vec::new(), Vec::new());
     each_leaf(canonical, Some(Shape::machine()), "", &mut |path, shape, json| {
-        if LABELS.contains(&path) {
+        if LABELS.contains(&path) || is_as_of_all(canonical, path, json) {
             return;
         }
         if let Json::Bool(truth) = json {
@@ -197,7 +203,8 @@ pub(super) fn take_stock(values: &Node, canonical: &Json) -> (Vec<Parameter>, Ve
         }
         let value = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
         let node = values.at(path);
-        let stated = node.and_then(|node| node.provenance.clone());
+        let whole = || Some(values.at(path.split_once('[')?.0)?.provenance.clone()?);
+        let stated = node.and_then(|node| node.provenance.clone()).or_else(whole);
         let provenance = stated.unwrap_or_else(|| unstated(node.and_then(|node| node.place.as_ref())));
         let (unit, amount) = measure(shape, json);
         parameters.push(Parameter { path: path.to_owned(), value, unit, amount, provenance });
@@ -233,6 +240,13 @@ fn each_leaf(json: &Json, shape: Option<&Shape>, path: &str, visit: &mut impl Fn
                 let below = shape.and_then(|shape| shape.field(key, tag));
                 each_leaf(&map[key], below, &super::tree::join(path, key), visit);
             }
+        }
+        Json::Array(items) if items.iter().any(Json::is_object) => {
+            let below = match shape {
+                Some(Shape::Array(items)) => Some(&**items),
+                _ => None,
+            };
+            items.iter().enumerate().for_each(|(item, json)| each_leaf(json, below, &format!("{path}[{item}]"), visit));
         }
         _ => visit(path, shape, json),
     }

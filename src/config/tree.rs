@@ -52,6 +52,15 @@ impl Value {
     }
 }
 
+/// The name of a key, and which item it is of an array by that name.
+fn item_of(key: &str) -> (&str, Option<usize>) {
+    let split = key.strip_suffix(']').and_then(|key| key.split_once('['));
+    match split.and_then(|(name, item)| Some((name, item.parse().ok()?))) {
+        Some((name, item)) => (name, Some(item)),
+        None => (key, None),
+    }
+}
+
 impl Node {
     fn new(value: Value, place: Option<Place>) -> Self {
         Self { value, place, provenance: None }
@@ -78,16 +87,30 @@ impl Node {
         }
     }
 
-    /// The node at `path` below this one.
+    /// The node at `path` below this one; items of an array are counted from 0, as in `gpu[1].link`.
     pub fn at(&self, path: &str) -> Option<&Self> {
-        path.split('.').try_fold(self, |node, key| Some(&node.table()?.get(key)?.node))
+        path.split('.').try_fold(self, |node, key| {
+            let (key, item) = item_of(key);
+            let node = &node.table()?.get(key)?.node;
+            match (item, &node.value) {
+                (None, _) => Some(node),
+                (Some(item), Value::Array(items)) => items.get(item),
+                _ => None,
+            }
+        })
     }
 
     /// The same, to change it.
     pub fn at_mut(&mut self, path: &str) -> Option<&mut Self> {
-        path.split('.').try_fold(self, |node, key| match &mut node.value {
-            Value::Table(table) => table.get_mut(key).map(|entry| &mut entry.node),
-            _ => None,
+        path.split('.').try_fold(self, |node, key| {
+            let (key, item) = item_of(key);
+            let Value::Table(table) = &mut node.value else { return None };
+            let node = &mut table.get_mut(key)?.node;
+            let Some(item) = item else { return Some(node) };
+            match &mut node.value {
+                Value::Array(items) => items.get_mut(item),
+                _ => None,
+            }
         })
     }
 

@@ -146,7 +146,16 @@ fn request(memory: Memory) -> Request {
 
 /// A copy as `sealsim run --copy` makes it, without bytes.
 pub(super) fn copy(direction: Direction, bytes: u64, memory: Memory) -> CopyRequest {
-    CopyRequest { direction, bytes, memory, buffer: 0, pages: Pages::Warm, source: Box::new(Nothing), sink: None }
+    CopyRequest {
+        gpu: 0,
+        direction,
+        bytes,
+        memory,
+        buffer: 0,
+        pages: Pages::Warm,
+        source: Box::new(Nothing),
+        sink: None,
+    }
 }
 
 /// Bytes of a run that carries none.

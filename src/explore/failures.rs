@@ -189,7 +189,7 @@ pub fn failures(
             quarantine_capacity_bytes: super::price(machine).quarantine_capacity_bytes,
             time_ps: outcome.copies.first().map_or(0, |copy| copy.time().picos()),
             messages: messages(outcome),
-            exposure_ps: outcome.tag_queue.longest_exposure.picos(),
+            exposure_ps: outcome.gpus[0].tag_queue.longest_exposure.picos(),
             failures: own_failures.map(|(_, failure)| failure.clone()).collect(),
         }
     });
@@ -292,7 +292,7 @@ fn simulate(
 
 /// What came of a run in which a message failed; none if none did.
 fn figures(machine: &MachineSpec, position: u64, outcome: &Outcome) -> Option<FailureFigures> {
-    let (copy, failed) = (outcome.copies.first()?, outcome.failed_messages.first()?);
+    let (copy, failed) = (outcome.copies.first()?, outcome.gpus[0].failed_messages.first()?);
     let between = |from: Femtos, to: Femtos| to.saturating_sub(from).picos();
     let FailedMessage { verdict, visible_bytes, other_visible_messages, other_visible_bytes, .. } = *failed;
     let squashed_work_ps = failed.consumers_started.map(|start| between(start, verdict));

@@ -278,7 +278,7 @@ impl Runner<'_> {
             Ok(varied) => varied,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        let Copy { direction, bytes, memory } = self.question.copy;
+        let Copy { direction, bytes, memory, .. } = self.question.copy;
         let request = Request {
             copies: vec![copy(direction, bytes, memory)],
             program: Vec::new(),
@@ -418,7 +418,7 @@ mod tests {
             machine: "h100-nvl-tdx".into(),
             set: Vec::new(),
             designs: designs.iter().map(|&name| name.into()).collect(),
-            copy: Copy { direction: Direction::H2d, bytes: 4096, memory: Memory::Pinned },
+            copy: Copy { gpu: 0, direction: Direction::H2d, bytes: 4096, memory: Memory::Pinned },
             samples,
             seed: 5,
             margin: 0.0,

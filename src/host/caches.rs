@@ -214,6 +214,7 @@ mod tests {
             llc: Bytes(128 << 20),
             llc_rate: BytesPerCycle(1),
             dram_rate: BytesPerCycle(1),
+            socket_rate: None,
             first_touch: Cycles(0),
             first_touch_huge: Cycles(0),
             first_touch_pinned: Cycles(0),

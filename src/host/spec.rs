@@ -60,6 +60,9 @@ pub struct MemorySpec {
     pub llc_rate: BytesPerCycle,
     /// What is not in the last-level cache either costs bytes / this rate on top.
     pub dram_rate: BytesPerCycle,
+    /// What all cores of a socket together get from its memory; sessions of several GPUs share it. No limit if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket_rate: Option<BytesPerCycle>,
     /// First touch of a 4 KiB page of pageable memory, in a buffer of less than 2 MiB.
     pub first_touch: Cycles,
     /// First touch of a huge page of 2 MiB, in which longer pageable buffers lie.

@@ -271,15 +271,21 @@ mod tests {
         let stream = || "a".to_owned();
         let event = || "b".to_owned();
         let steps = vec![
-            WorkloadStep::Kernel { stream: stream(), duration: Femtos(1_234_567) },
-            WorkloadStep::Record { stream: stream(), event: event() },
-            WorkloadStep::Wait { stream: "c".into(), event: event() },
-            WorkloadStep::Copy { stream: "c".into(), buffer: Some("x".into()), pages: Pages::Fresh, blocking: true },
-            WorkloadStep::Sync { stream: Some(stream()) },
-            WorkloadStep::Sync { stream: None },
+            WorkloadStep::Kernel { gpu: 0, stream: stream(), duration: Femtos(1_234_567) },
+            WorkloadStep::Record { gpu: 0, stream: stream(), event: event() },
+            WorkloadStep::Wait { gpu: 0, stream: "c".into(), event: event() },
+            WorkloadStep::Copy {
+                gpu: 0,
+                stream: "c".into(),
+                buffer: Some("x".into()),
+                pages: Pages::Fresh,
+                blocking: true,
+            },
+            WorkloadStep::Sync { gpu: 0, stream: Some(stream()) },
+            WorkloadStep::Sync { gpu: 0, stream: None },
         ];
         let workload = Workload {
-            copies: vec![Copy { direction: Direction::D2h, bytes: 4097, memory: Memory::Pageable }],
+            copies: vec![Copy { gpu: 0, direction: Direction::D2h, bytes: 4097, memory: Memory::Pageable }],
             steps: Some(steps),
             payload: Some(Payload { path: "weights.bin".into(), size: 5000 }),
             data: DataMode::Exact,

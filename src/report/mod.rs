@@ -13,6 +13,7 @@ pub mod comparison;
 pub mod failed_tags;
 mod failure;
 pub mod fault_sets;
+mod gpus;
 mod manifest;
 mod named;
 pub mod netlist;
@@ -22,9 +23,10 @@ mod table;
 mod text;
 
 pub use failure::{ErrorRecord, FailureReport, WaitRecord};
+pub use gpus::{Failed, GpuRecord, KeyUse, Keys, Link, LinkDirection, TagQueue, Transfers};
 pub use manifest::{KernelName, MANIFEST_VERSION, Manifest, ManifestError, PayloadRecord};
 pub use named::Named;
-pub use record::{Context, CopyRecord, Faults, Host, Link, LinkDirection, Report, Rerun, TagQueue, UnitRecord};
+pub use record::{Context, CopyRecord, Faults, Host, Report, Rerun, UnitRecord};
 
 /// Version of the results: it changes when a field is renamed or removed, or its meaning changes.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -1,12 +1,10 @@
 //! The record itself. Every field is described in `docs/results.md`.
 
-use super::{SCHEMA_VERSION, named::Named};
+use super::{SCHEMA_VERSION, gpus::GpuRecord, named::Named};
 use crate::{
     explore::what_if::LimitedBy,
-    gpu::key_rotation::{Thresholds, Work},
-    pcie::port::Traffic,
     sim::Effect,
-    system::{CopyOutcome, Direction, FailedMessage, Memory, Outcome, UnitOutcome},
+    system::{CopyOutcome, Direction, Memory, Outcome, UnitOutcome},
     units::Femtos,
 };
 use serde::Serialize;
@@ -31,12 +29,12 @@ pub struct Report {
     pub copies: Vec<CopyRecord>,
     /// The units by name.
     pub units: Named<UnitRecord>,
-    /// The link.
-    pub link: Link,
-    /// The tag queue.
-    pub tag_queue: TagQueue,
-    /// What the keys have done, counted as key rotation counts it.
-    pub keys: Keys,
+    /// Copies, link, tag queue and keys; of several GPUs in total.
+    #[serde(flatten)]
+    pub total: GpuRecord,
+    /// The same of each GPU, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<GpuRecord>,
     /// What went wrong on the way, in words.
     pub incidents: Vec<String>,
     /// Injected faults.
@@ -53,6 +51,8 @@ pub struct Report {
 /// One copy.
 #[derive(Debug, Clone, Serialize)]
 pub struct CopyRecord {
+    /// Number of the GPU, from 0.
+    pub gpu: usize,
     /// Which way.
     pub direction: Direction,
     /// Bytes.
@@ -107,114 +107,6 @@ pub struct UnitRecord {
     pub idle: u64,
     /// Cycles of waiting, by what for; those that occurred.
     pub stalls: Named<u64>,
-}
-
-/// Traffic by direction.
-#[derive(Debug, Clone, Serialize)]
-pub struct Link {
-    /// Host to device.
-    pub h2d: LinkDirection,
-    /// Device to host.
-    pub d2h: LinkDirection,
-}
-
-/// One direction of the link.
-#[derive(Debug, Clone, Serialize)]
-pub struct LinkDirection {
-    /// TLPs, replays included.
-    pub tlps: u64,
-    /// DLLPs.
-    pub dllps: u64,
-    /// Payload bytes of TLPs, replays included.
-    pub payload_bytes: u64,
-    /// Bytes of tokens, headers, payloads and CRCs.
-    pub wire_bytes: u64,
-    /// TLPs sent again.
-    pub replays: u64,
-    /// Recoveries of the port that sends this way.
-    pub recoveries: u64,
-}
-
-/// The keys of the channel.
-#[derive(Debug, Clone, Serialize)]
-pub struct Keys {
-    /// Host to device.
-    pub h2d: KeyUse,
-    /// Device to host.
-    pub d2h: KeyUse,
-}
-
-/// What one key has done.
-#[derive(Debug, Clone, Serialize)]
-pub struct KeyUse {
-    /// Messages sealed or opened.
-    pub messages: u64,
-    /// Bytes of them.
-    pub bytes: u64,
-    /// floor(bytes / 16) + messages.
-    pub work_units: u64,
-    /// Part of the work after which the driver asks for a rotation, at its default attacker advantage.
-    pub rotation_fraction: f64,
-}
-
-impl KeyUse {
-    fn new(work: Work) -> Self {
-        let rotation_fraction = work.units() as f64 / Thresholds::default().lower as f64;
-        Self { messages: work.messages, bytes: work.bytes, work_units: work.units(), rotation_fraction }
-    }
-}
-
-/// The tag queue.
-#[derive(Debug, Clone, Serialize)]
-pub struct TagQueue {
-    /// Most entries at once.
-    pub peak_entries: u64,
-    /// Most bytes in quarantine at once.
-    pub peak_quarantine_bytes: u64,
-    /// Messages whose unverified plaintext was scrubbed.
-    pub scrubbed_messages: u64,
-    /// Longest time that unverified plaintext was visible, in ps.
-    pub longest_exposure_ps: u64,
-    /// The same summed over all messages, in ps.
-    pub total_exposure_ps: u64,
-    /// Messages to the GPU that failed, in a run with faults.
-    pub failed: Vec<Failed>,
-}
-
-/// A message that failed.
-#[derive(Debug, Clone, Serialize)]
-pub struct Failed {
-    /// Its number among the launches of its LCE.
-    pub message: u64,
-    /// When its verdict came, in ps.
-    pub verdict_ps: u64,
-    /// When its first byte was visible, in ps.
-    pub first_visible_ps: Option<u64>,
-    /// Bytes of it that were visible by its verdict.
-    pub visible_bytes: u64,
-    /// Other messages that were visible and had no verdict.
-    pub other_visible_messages: u64,
-    /// Their visible bytes.
-    pub other_visible_bytes: u64,
-    /// When its consumers had started without the verdict, in ps.
-    pub consumers_started_ps: Option<u64>,
-    /// Other messages without a verdict whose consumers had started.
-    pub other_started_messages: u64,
-}
-
-impl From<&FailedMessage> for Failed {
-    fn from(failed: &FailedMessage) -> Self {
-        Self {
-            message: failed.message,
-            verdict_ps: failed.verdict.picos(),
-            first_visible_ps: failed.first_visible.map(Femtos::picos),
-            visible_bytes: failed.visible_bytes,
-            other_visible_messages: failed.other_visible_messages,
-            other_visible_bytes: failed.other_visible_bytes,
-            consumers_started_ps: failed.consumers_started.map(Femtos::picos),
-            other_started_messages: failed.other_started_messages,
-        }
-    }
 }
 
 /// Injected faults.
@@ -282,6 +174,13 @@ pub struct Context {
     pub wall: Duration,
 }
 
+/// What each of several GPUs reports.
+fn by_gpu(outcome: &Outcome) -> Vec<GpuRecord> {
+    let several = outcome.gpus.iter().enumerate().filter(|_| outcome.gpus.len() > 1);
+    let copies = |gpu| outcome.copies.iter().filter(move |copy| copy.gpu == gpu);
+    several.map(|(gpu, own)| GpuRecord::of(std::slice::from_ref(own), copies(gpu))).collect()
+}
+
 impl Report {
     /// Makes the record.
     #[must_use]
@@ -306,16 +205,8 @@ impl Report {
             simulated_ps: outcome.end.picos(),
             copies,
             units: Named(outcome.units.iter().map(|unit| (unit.name.clone(), UnitRecord::new(unit))).collect()),
-            link: Link { h2d: LinkDirection::new(&outcome.link.h2d), d2h: LinkDirection::new(&outcome.link.d2h) },
-            tag_queue: TagQueue {
-                peak_entries: outcome.tag_queue.peak_entries,
-                peak_quarantine_bytes: outcome.tag_queue.peak_quarantine_bytes,
-                scrubbed_messages: outcome.tag_queue.scrubbed,
-                longest_exposure_ps: outcome.tag_queue.longest_exposure.picos(),
-                total_exposure_ps: outcome.tag_queue.total_exposure.picos(),
-                failed: outcome.failed_messages.iter().map(Failed::from).collect(),
-            },
-            keys: Keys { h2d: KeyUse::new(outcome.key_work[0]), d2h: KeyUse::new(outcome.key_work[1]) },
+            total: GpuRecord::of(&outcome.gpus, outcome.copies.iter()),
+            gpus: by_gpu(outcome),
             incidents: outcome.incidents.clone(),
             faults: Faults::new(outcome),
             assumed_parameters: context.assumed_parameters,
@@ -352,6 +243,7 @@ impl Report {
 impl CopyRecord {
     fn new(copy: &CopyOutcome, limit: LimitedBy) -> Self {
         Self {
+            gpu: copy.gpu,
             direction: copy.direction,
             bytes: copy.bytes,
             host_memory: (copy.direction != Direction::D2d).then_some(copy.memory),
@@ -387,32 +279,21 @@ impl UnitRecord {
     }
 }
 
-impl LinkDirection {
-    const fn new(traffic: &Traffic) -> Self {
-        Self {
-            tlps: traffic.tlps,
-            dllps: traffic.dllps,
-            payload_bytes: traffic.payload_bytes,
-            wire_bytes: traffic.wire_bytes,
-            replays: traffic.replays,
-            recoveries: traffic.recoveries,
-        }
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
     use crate::{config::Layers, system::Limiter};
     use crate::{
+        gpu::key_rotation::Work,
         sim::Stall,
-        system::{DirectionTraffic, TagQueueOutcome},
+        system::{DirectionTraffic, GpuOutcome, TagQueueOutcome},
         units::Frequency,
     };
 
     /// A run of two copies, the second of which failed.
     pub fn outcome() -> Outcome {
         let copy = |direction, start, end, delivered: bool| CopyOutcome {
+            gpu: 0,
             direction,
             bytes: 64 << 20,
             memory: Memory::Pinned,
@@ -452,11 +333,13 @@ pub(super) mod tests {
                 idle: 10,
                 stalls: vec![(Stall::StagingFull, 30)],
             }],
-            link: DirectionTraffic::default(),
-            key_work: [Work { bytes: 64 << 20, messages: 64 }, Work::default()],
-            tag_queue: TagQueueOutcome { longest_exposure: Femtos(1_500_000), ..TagQueueOutcome::default() },
+            gpus: vec![GpuOutcome {
+                link: DirectionTraffic::default(),
+                key_work: [Work { bytes: 64 << 20, messages: 64 }, Work::default()],
+                tag_queue: TagQueueOutcome { longest_exposure: Femtos(1_500_000), ..TagQueueOutcome::default() },
+                failed_messages: Vec::new(),
+            }],
             incidents: vec!["link.h2d: a frame with a bad LCRC".into()],
-            failed_messages: Vec::new(),
             faults: vec![Effect::Struck { time: Femtos(0), flip: None }, Effect::Missed],
             cancelled: vec![(0, 1)],
             ticks: 5,
@@ -514,8 +397,8 @@ pub(super) mod tests {
         assert_eq!(copy.host_memory, Some(Memory::Pinned));
         assert_eq!(report.copies[1].host_memory, None);
         assert_eq!(report.simulated_ps, 40_000_000_000);
-        assert_eq!(report.tag_queue.longest_exposure_ps, 1500);
-        assert_eq!(report.keys.h2d.work_units, (4 << 20) + 64);
+        assert_eq!(report.total.tag_queue.longest_exposure_ps, 1500);
+        assert_eq!(report.total.keys.h2d.work_units, (4 << 20) + 64);
         assert!((report.host.cycles_per_s - 200.0).abs() < 1e-9);
         assert_eq!((report.faults.struck, report.faults.injected), (1, 2));
     }

@@ -5,12 +5,12 @@
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
     /// Columns that align to the left; the others hold numbers and align to the right.
-    left: &'static [usize],
+    left: Vec<usize>,
 }
 
 impl Table {
-    pub fn new(head: &[&str], left: &'static [usize]) -> Self {
-        Self { rows: vec![head.iter().map(|cell| (*cell).to_owned()).collect()], left }
+    pub fn new(head: &[&str], left: &[usize]) -> Self {
+        Self { rows: vec![head.iter().map(|cell| (*cell).to_owned()).collect()], left: left.to_vec() }
     }
 
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {

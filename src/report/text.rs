@@ -1,7 +1,8 @@
 //! The record as text for people.
 
 use super::{
-    record::{CopyRecord, LinkDirection, Report, UnitRecord},
+    gpus::{GpuRecord, LinkDirection, Transfers},
+    record::{CopyRecord, Report, UnitRecord},
     table::Table,
 };
 use crate::{
@@ -16,7 +17,7 @@ impl Report {
     /// The whole record in a few tables. The last lines say what limited each copy.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut parts = vec![self.head(), self.copies(), self.link(), self.units()];
+        let mut parts = vec![self.head(), self.copies(), self.gpus(), self.link(), self.units()];
         parts.extend([self.tag_queue(), self.incidents(), self.foot(), self.limits()]);
         let parts: Vec<_> = parts.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
         parts.join("\n\n") + "\n"
@@ -30,16 +31,30 @@ impl Report {
 
     fn copies(&self) -> Vec<String> {
         // Without names there is one stream.
-        let named = self.copies.iter().any(|copy| copy.stream.is_some());
-        let head =
-            ["copy", "stream", "dir", "memory", "size", "start", "time", "GB/s", "messages", "tags", "delivered"];
-        let kept = |column: &usize| named || *column != 1;
+        let (named, several) = (self.copies.iter().any(|copy| copy.stream.is_some()), !self.gpus.is_empty());
+        let head = [
+            "copy",
+            "GPU",
+            "stream",
+            "dir",
+            "memory",
+            "size",
+            "start",
+            "time",
+            "GB/s",
+            "messages",
+            "tags",
+            "delivered",
+        ];
+        let kept = |column: &usize| (several || *column != 1) && (named || *column != 2);
         let head: Vec<_> =
             head.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell).collect();
-        let mut table = Table::new(&head, if named { &[1, 2, 3, 9, 10] } else { &[1, 2, 8, 9] });
+        let left = [2, 3, 4, 10, 11].into_iter().filter(kept).map(|column| (0..column).filter(kept).count());
+        let mut table = Table::new(&head, &left.collect::<Vec<_>>());
         for (copy, number) in self.copies.iter().zip(1..).take(COPIES_SHOWN) {
             let cells = [
                 format!("{number}"),
+                copy.gpu.to_string(),
                 copy.stream.clone().unwrap_or_default(),
                 direction_name(copy.direction).to_owned(),
                 copy.host_memory.map_or("-", memory_name).to_owned(),
@@ -66,21 +81,47 @@ impl Report {
         lines
     }
 
+    /// Those of several GPUs that had copies, by number.
+    fn at_work(&self) -> impl Iterator<Item = (usize, &GpuRecord)> {
+        self.gpus.iter().enumerate().filter(|(_, gpu)| gpu.transfers.copies > 0)
+    }
+
+    /// What each of several GPUs has done, and all of them.
+    fn gpus(&self) -> Vec<String> {
+        if self.gpus.is_empty() {
+            return Vec::new();
+        }
+        let mut table = Table::new(&["GPU", "copies", "delivered", "time", "GB/s"], &[0]);
+        let numbered = self.at_work().map(|(number, gpu)| (number.to_string(), gpu));
+        for (name, gpu) in numbered.chain([("all".to_owned(), &self.total)]) {
+            let Transfers { copies, bytes, time_ps, gb_per_s } = gpu.transfers;
+            let rate = gb_per_s.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
+            table.row([name, grouped(copies as u64), Bytes(bytes).to_string(), time(time_ps), rate]);
+        }
+        table.lines()
+    }
+
     fn link(&self) -> Vec<String> {
         let head = ["link", "TLPs", "DLLPs", "payload B", "wire B", "payload/wire", "replays", "recoveries"];
         let mut table = Table::new(&head, &[0]);
-        for (name, way) in [("h2d", &self.link.h2d), ("d2h", &self.link.d2h)] {
-            let LinkDirection { tlps, dllps, payload_bytes, wire_bytes, replays, recoveries } = *way;
-            let [tlps, dllps, payload, wire] = [tlps, dllps, payload_bytes, wire_bytes].map(grouped);
-            let share = percent(payload_bytes, wire_bytes);
-            table.row([name.to_owned(), tlps, dllps, payload, wire, share, grouped(replays), grouped(recoveries)]);
+        let numbered = self.at_work().map(|(number, gpu)| (format!("{number} "), &gpu.link));
+        let links: Vec<_> =
+            if self.gpus.is_empty() { vec![(String::new(), &self.total.link)] } else { numbered.collect() };
+        for (number, link) in links {
+            for (name, way) in [("h2d", &link.h2d), ("d2h", &link.d2h)] {
+                let LinkDirection { tlps, dllps, payload_bytes, wire_bytes, replays, recoveries } = *way;
+                let [tlps, dllps, payload, wire] = [tlps, dllps, payload_bytes, wire_bytes].map(grouped);
+                let share = percent(payload_bytes, wire_bytes);
+                let name = format!("{number}{name}");
+                table.row([name, tlps, dllps, payload, wire, share, grouped(replays), grouped(recoveries)]);
+            }
         }
         table.lines()
     }
 
     fn units(&self) -> Vec<String> {
         let mut table = Table::new(&["unit", "clock", "cycles", "busy", "idle", "waits for"], &[0, 5]);
-        for (name, unit) in self.units.iter() {
+        for (name, unit) in self.units.iter().filter(|(name, _)| self.shows(name)) {
             table.row([
                 name.to_owned(),
                 Frequency(unit.clock_hz).to_string(),
@@ -93,8 +134,16 @@ impl Report {
         table.lines()
     }
 
+    /// Whether a unit has a line: those of several GPUs of which one had no copies have none.
+    fn shows(&self, unit: &str) -> bool {
+        let part = unit.split('.').next().unwrap_or(unit);
+        let number = part.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '_').parse().ok();
+        let gpu = number.and_then(|number: usize| self.gpus.get(number));
+        gpu.is_none_or(|gpu| gpu.transfers.copies > 0)
+    }
+
     fn tag_queue(&self) -> Vec<String> {
-        let queue = &self.tag_queue;
+        let GpuRecord { tag_queue: queue, keys, .. } = &self.total;
         let mut lines = vec![format!(
             "tag queue: peak occupancy {}, peak quarantine {}",
             queue.peak_entries,
@@ -105,9 +154,7 @@ impl Report {
             time(queue.longest_exposure_ps),
             time(queue.total_exposure_ps)
         ));
-        for (direction, key) in
-            [("h2d", &self.keys.h2d), ("d2h", &self.keys.d2h)].iter().filter(|(_, key)| key.messages > 0)
-        {
+        for (direction, key) in [("h2d", &keys.h2d), ("d2h", &keys.d2h)].iter().filter(|(_, key)| key.messages > 0) {
             lines.push(format!(
                 "key {direction}: {} messages, {} work units, {:.4} % of what makes the driver rotate it",
                 grouped(key.messages),

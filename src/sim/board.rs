@@ -20,6 +20,8 @@ pub(super) struct Board {
     defers_nothing: Cell<bool>,
     look: Cell<bool>,
     stop: Cell<bool>,
+    /// Those whose work the run is, as far as they still work.
+    workers: Cell<usize>,
     milestone: Cell<bool>,
     fatal: RefCell<Option<Fatal>>,
 }
@@ -33,6 +35,7 @@ impl Default for Board {
             defers_nothing: Cell::default(),
             look: Cell::default(),
             stop: Cell::default(),
+            workers: Cell::default(),
             milestone: Cell::default(),
             fatal: RefCell::default(),
         }
@@ -117,16 +120,32 @@ pub struct Signals {
     pub(super) board: Rc<Board>,
     /// Whose they are.
     place: Rc<str>,
+    /// Whether it still works, where it is one of those whose work the run is.
+    working: Option<Rc<Cell<bool>>>,
 }
 
 impl Signals {
     pub(super) fn of(place: &str, board: Rc<Board>) -> Self {
-        Self { board, place: place.into() }
+        Self { board, place: place.into(), working: None }
     }
 
-    /// All work is done: the run ends when all units have run that are due at this instant.
+    /// Of one of those whose work the run is.
+    pub(super) fn of_worker(place: &str, board: Rc<Board>) -> Self {
+        board.workers.set(board.workers.get() + 1);
+        Self { board, place: place.into(), working: Some(Rc::new(Cell::new(true))) }
+    }
+
+    /// All work is done: the run ends when all units have run that are due at this instant. If it is the work of [one of several](super::Netlist::worker),
+    /// it ends when all of them have said so.
     pub fn stop(&self) {
-        self.board.stop.set(true);
+        match &self.working {
+            None => self.board.stop.set(true),
+            Some(working) => {
+                if working.replace(false) && self.board.workers.replace(self.board.workers.get() - 1) == 1 {
+                    self.board.stop.set(true);
+                }
+            }
+        }
     }
 
     /// Something has begun or come to its end that reports tell apart.
@@ -141,7 +160,7 @@ impl Signals {
         if fatal.as_ref().is_none_or(|(other, _)| *self.place < **other) {
             *fatal = Some((self.place.to_string(), what.to_owned()));
         }
-        self.stop();
+        self.board.stop.set(true);
     }
 
     /// Something is wrong, so that what changes nothing in a sound machine may change something: nothing is deferred any more, and all units look
@@ -171,6 +190,22 @@ mod tests {
             }
             assert_eq!((board.fatal().as_deref(), board.stopped()), (Some("a broke"), true));
         }
+    }
+
+    #[test]
+    fn the_run_ends_when_each_worker_has_stopped_or_somebody_else_does() {
+        let board = Rc::new(Board::default());
+        let workers = ["a", "b"].map(|place| Signals::of_worker(place, Rc::clone(&board)));
+        for _ in 0..3 {
+            workers[0].stop();
+        }
+        assert!(!board.stopped());
+        workers[1].clone().stop();
+        assert!(board.stopped());
+        let board = Rc::new(Board::default());
+        let _worker = Signals::of_worker("a", Rc::clone(&board));
+        Signals::of("b", Rc::clone(&board)).stop();
+        assert!(board.stopped());
     }
 
     #[test]

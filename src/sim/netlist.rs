@@ -124,6 +124,12 @@ impl Netlist {
         Signals::of(path, self.board())
     }
 
+    /// The same for one of those whose work the run is: it ends when all of them have [stopped](Signals::stop).
+    #[must_use]
+    pub fn worker(&self, path: &str) -> Signals {
+        Signals::of_worker(path, self.board())
+    }
+
     /// Adds a unit with its ports.
     pub fn add<U: Unit>(&mut self, path: impl Into<String>, clock: Clock, unit: U, ports: U::Ports) -> Key<U> {
         let id = UnitId(self.units.len().min(UnitId::MOST) as u16);

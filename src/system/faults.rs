@@ -26,7 +26,7 @@ pub fn fault_points(machine: &MachineSpec) -> Result<Vec<FaultPoint>, RunError> 
 fn points(system: &System) -> Vec<FaultPoint> {
     let all = system.netlist.fault_points().into_iter();
     let mut points: Vec<_> = all.map(|(place, kinds)| FaultPoint { place, kinds: kinds.to_vec() }).collect();
-    if !system.ide {
+    if system.parts.iter().all(|parts| parts.machine.link.ide.is_none()) {
         points.iter_mut().for_each(|point| point.kinds.retain(|&kind| kind != FaultKind::IdeFlip));
     }
     points.retain(|point| !point.kinds.is_empty());

@@ -1,12 +1,12 @@
 //! What is kept of a run while it goes on.
 
-use super::shares::CopyAccounts;
+use super::{machine::Parts, shares::CopyAccounts};
 use crate::{
-    gpu::tag_queue::{TagCounts, TagQueue},
-    host::Driver,
-    sim::{Account, Control, Key, Netlist, Observer},
+    gpu::tag_queue::TagCounts,
+    sim::{Account, Control, Netlist, Observer},
     units::Femtos,
 };
+use std::rc::Rc;
 
 /// What is kept of copies at their ends.
 #[derive(Debug)]
@@ -19,9 +19,9 @@ pub(super) struct Kept {
 /// Keeps it.
 pub(super) struct Keeper<'a> {
     pub observer: &'a mut dyn FnMut(Femtos) -> Control,
-    pub driver: &'a Key<Driver>,
-    pub tag_queue: &'a Key<TagQueue>,
-    pub kept: Kept,
+    pub parts: &'a [Parts],
+    /// By GPU.
+    pub kept: Vec<Kept>,
 }
 
 impl Observer for Keeper<'_> {
@@ -30,9 +30,12 @@ impl Observer for Keeper<'_> {
     }
 
     fn milestone(&mut self, netlist: &mut Netlist, accounts: Vec<Account>) {
-        let driver = netlist.unit_mut(self.driver);
-        let (ended, edges) = (driver.ended(), driver.take_edges());
-        self.kept.tag_counts.resize(ended, netlist.unit(self.tag_queue).counts());
-        self.kept.accounts.keep(edges, accounts);
+        let accounts = Rc::new(accounts);
+        for (parts, kept) in self.parts.iter().zip(&mut self.kept) {
+            let driver = netlist.unit_mut(&parts.host.driver);
+            let (ended, edges) = (driver.ended(), driver.take_edges());
+            kept.tag_counts.resize(ended, netlist.unit(&parts.gpu.tag_queue).counts());
+            kept.accounts.keep(edges, &accounts);
+        }
     }
 }

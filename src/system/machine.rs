@@ -10,39 +10,34 @@ use super::{
         link::{self, Link},
     },
     pushes::PushStore,
-    request::{CopyRequest, Request},
+    request::{self, CopyRequest, Request},
     secrets::{Mirror, Secrets, Software},
+    session::{Names, Session, machines},
 };
 use crate::{
     config::MachineSpec,
     gcm::worker::Worker,
     gpu::spec::TagPlacement,
-    host::{Cipher, CopyPlan, Cryptor, Driver, DriverOptions, HostState, NonceStreams, PrivateMemory},
+    host::{Cipher, CopyPlan, Cryptor, Driver, DriverOptions, HostState, NonceStreams, PrivateMemory, Step},
     sim::Netlist,
     units::Bytes,
 };
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
-/// Paths of a host, a GPU and the link between them.
-struct Names {
-    host: &'static str,
-    link: &'static str,
-    gpu: &'static str,
-}
-
-/// Of a machine that has one of each.
-const ONE: Names = Names { host: "host", link: "link", gpu: "gpu" };
-
 /// A machine.
 pub(super) struct System {
     pub netlist: Netlist,
-    pub parts: Parts,
-    /// Whether the link has IDE.
-    pub ide: bool,
+    /// By GPU.
+    pub parts: Vec<Parts>,
 }
 
-/// A host, a GPU and the link between them, as reports ask them.
+/// The session of a GPU on the host, the GPU, and the link between them, as reports ask them.
 pub(super) struct Parts {
+    pub names: Names,
+    /// The machine as this GPU has it.
+    pub machine: MachineSpec,
+    /// Places of the session's copies among those of the request.
+    pub copies: Vec<usize>,
     pub host: Host,
     pub link: Link,
     pub gpu: Gpu,
@@ -89,7 +84,7 @@ fn host_units(
     machine: &MachineSpec,
     clocks: &Clocks,
     data: &mut Data,
-    program: Vec<crate::host::Step>,
+    program: Vec<Step>,
 ) -> Result<host::Units, RunError> {
     let format = machine.sealing().format();
     let keys = data.secrets.keys.take();
@@ -120,27 +115,23 @@ fn host_units(
 }
 
 impl Parts {
-    /// Adds them to a netlist, for a request whose copies' bytes move into them.
-    fn add(
-        netlist: &mut Netlist,
-        machine: &MachineSpec,
-        request: &mut Request,
-        names: &Names,
-    ) -> Result<Self, RunError> {
-        let Names { host, link, gpu } = *names;
-        let clocks = Clocks::new(machine)?;
-        let pces = Pces::of(machine, gpu)?;
-        let mut data = Data::of(machine, request)?;
-        let program = std::mem::take(&mut request.program);
-        let units = host_units(machine, &clocks, &mut data, program)?;
+    /// Adds them to a netlist, for a session whose copies' bytes move into them.
+    fn add(netlist: &mut Netlist, machine: MachineSpec, session: Session, names: Names) -> Result<Self, RunError> {
+        let Session { mut request, copies } = session;
+        let (host, link, gpu) = (&names.host, &names.link, &names.gpu);
+        let clocks = Clocks::new(&machine)?;
+        let pces = Pces::of(&machine, gpu)?;
+        let mut data = Data::of(&machine, &mut request)?;
+        let program = request.program.iter().map(|&request::Step { stream, operation, .. }| Step { stream, operation });
+        let units = host_units(&machine, &clocks, &mut data, program.collect())?;
         let Data { ledger, secrets, worker, .. } = data;
         ledger.borrow_mut().report_to(netlist.signals(&format!("{gpu}.bytes")));
         let pushes = Rc::new(RefCell::new(PushStore::new(netlist.signals(&format!("{host}.pushes")))));
         let paths = link::Paths { link, host, gpu, pces: &pces.paths, readers: pces.readers };
-        let (ports, host_ends, gpu_ends) = link::ends(netlist, machine, &clocks, &paths);
+        let (ports, host_ends, gpu_ends) = link::ends(netlist, &machine, &clocks, &paths);
         let submitted = Rc::<RefCell<PushStore>>::clone(&pushes);
-        let host = host::add(netlist, machine, &clocks, host, units, submitted, host_ends)?;
-        let link = link::add(netlist, machine, &clocks, &paths, ports);
+        let host = host::add(netlist, &machine, &clocks, host, units, submitted, host_ends)?;
+        let link = link::add(netlist, &machine, &clocks, &paths, ports);
         let shared = gpu::Shared {
             keys: secrets.engine,
             worker,
@@ -149,8 +140,8 @@ impl Parts {
             memory: Rc::new(RefCell::new(DeviceBytes(Rc::clone(&ledger)))),
             watched: !request.injections.is_empty(),
         };
-        let gpu = gpu::add(netlist, machine, &clocks, (gpu, &pces), shared, gpu_ends)?;
-        Ok(Self { host, link, gpu, pces, ledger })
+        let gpu = gpu::add(netlist, &machine, &clocks, (gpu, &pces), shared, gpu_ends)?;
+        Ok(Self { names, machine, copies, host, link, gpu, pces, ledger })
     }
 }
 
@@ -158,9 +149,15 @@ impl System {
     /// Builds the machine for a request, whose copies' bytes move into it.
     pub(super) fn new(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
         let mut netlist = Netlist::new();
-        let parts = Parts::add(&mut netlist, machine, request, &ONE)?;
+        let mut parts = Vec::new();
+        let sessions = Session::of(request, machine.gpus())?;
+        let machines = machines(machine, &sessions);
+        let count = machines.len();
+        for (gpu, (machine, session)) in machines.into_iter().zip(sessions).enumerate() {
+            parts.push(Parts::add(&mut netlist, machine, session, Names::of(gpu, count))?);
+        }
         build(netlist.check())?;
-        Ok(Self { netlist, parts, ide: machine.link.ide.is_some() })
+        Ok(Self { netlist, parts })
     }
 }
 
@@ -181,16 +178,16 @@ mod tests {
     }
 
     #[test]
-    fn two_machines_in_one_netlist_do_what_one_does_alone() {
+    fn two_gpus_side_by_side_do_what_one_does_alone() {
         let machine = Layers::new("h100-nvl-tdx").resolve().unwrap().machine;
-        let names =
-            [Names { host: "host0", link: "link0", gpu: "gpu0" }, Names { host: "host1", link: "link1", gpu: "gpu1" }];
         for kernel in [Kernel::Skip, Kernel::EveryCycle] {
-            let request = || Request::h2d(70_000);
-            let mut one = System::new(&machine, &mut request()).unwrap();
-            let (end, alone) = passed(&mut one.netlist, kernel);
+            let session = |place| Session { request: Request::h2d(70_000), copies: vec![place] };
+            let mut one = Netlist::new();
+            Parts::add(&mut one, machine.clone(), session(0), Names::of(0, 1)).unwrap();
+            let (end, alone) = passed(&mut one, kernel);
             let mut both = Netlist::new();
-            let parts = names.each_ref().map(|names| Parts::add(&mut both, &machine, &mut request(), names).unwrap());
+            let parts =
+                [0, 1].map(|gpu| Parts::add(&mut both, machine.clone(), session(gpu), Names::of(gpu, 2)).unwrap());
             let (both_end, digests) = passed(&mut both, kernel);
             assert_eq!((both_end, digests.len()), (end, 2 * alone.len()));
             for (path, digest) in &alone {

@@ -3,6 +3,7 @@
 //! This is the only place that knows who is wired to whom.
 
 mod clocks;
+mod copies;
 mod data;
 mod faults;
 mod fixed;
@@ -17,6 +18,7 @@ mod pushes;
 mod request;
 mod run;
 mod secrets;
+mod session;
 mod shares;
 
 #[cfg(test)]
@@ -26,8 +28,8 @@ pub use fixed::fixed;
 pub use generator::Generator;
 pub use memory::Received;
 pub use outcome::{
-    Candidate, Catch, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, Limiter, Outcome, RunError, Sort,
-    TagQueueOutcome, UnitOutcome,
+    Candidate, Catch, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Limiter, Outcome,
+    RunError, Sort, TagQueueOutcome, UnitOutcome,
 };
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,

@@ -13,6 +13,8 @@ use thiserror::Error;
 /// One copy.
 #[derive(Debug, Clone)]
 pub struct CopyOutcome {
+    /// Number of the GPU, from 0.
+    pub gpu: usize,
     /// Which way.
     pub direction: Direction,
     /// Bytes asked for.
@@ -218,6 +220,19 @@ pub struct FailedMessage {
     pub other_started_messages: u64,
 }
 
+/// One GPU, with its link.
+#[derive(Debug, Clone)]
+pub struct GpuOutcome {
+    /// The link.
+    pub link: DirectionTraffic,
+    /// The tag queue.
+    pub tag_queue: TagQueueOutcome,
+    /// Messages to the GPU whose tags differed; only of runs with faults.
+    pub failed_messages: Vec<FailedMessage>,
+    /// What the keys have done: host to device, then device to host.
+    pub key_work: [Work; 2],
+}
+
 /// A run that came to its end, well or not.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -231,14 +246,8 @@ pub struct Outcome {
     pub copies: Vec<CopyOutcome>,
     /// The units.
     pub units: Vec<UnitOutcome>,
-    /// The link.
-    pub link: DirectionTraffic,
-    /// The tag queue.
-    pub tag_queue: TagQueueOutcome,
-    /// Messages to the GPU whose tags differed; only of runs with faults.
-    pub failed_messages: Vec<FailedMessage>,
-    /// What the keys have done: host to device, then device to host.
-    pub key_work: [Work; 2],
+    /// By GPU: its link, its tag queue, its keys.
+    pub gpus: Vec<GpuOutcome>,
     /// What went wrong on the way, in words, in no particular order of time between units.
     pub incidents: Vec<String>,
     /// What became of the injected faults, in the order in which they were asked for.
@@ -263,6 +272,14 @@ pub enum RunError {
     /// The machine cannot be built as configured.
     #[error("the machine cannot be built: {0}")]
     Build(String),
+    /// No such GPU.
+    #[error("no GPU {gpu}: the machine has {gpus}, counted from 0")]
+    NoGpu {
+        /// As asked for.
+        gpu: usize,
+        /// How many there are.
+        gpus: usize,
+    },
     /// No such fault point.
     #[error("no fault point `{point}`; the nearest is `{nearest}` (`sealsim list --faults` names all)")]
     FaultPoint {

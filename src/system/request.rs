@@ -1,7 +1,7 @@
 //! What is asked of a machine.
 
 use super::generator::Generator;
-pub use crate::host::{Direction, Memory, Operation, Pages, Step};
+pub use crate::host::{Direction, Memory, Operation, Pages};
 use crate::sim::{Injection, Kernel, Order};
 use serde::{Deserialize, Serialize};
 use std::{fmt, io};
@@ -35,8 +35,21 @@ pub trait PayloadSink {
     fn put(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 }
 
+/// What the host does, in the order of each GPU's session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Number of the GPU, from 0: a session of its own does it.
+    pub gpu: usize,
+    /// The stream of this GPU, where the operation goes to one.
+    pub stream: u32,
+    /// The operation. Events are of one session.
+    pub operation: Operation,
+}
+
 /// One copy.
 pub struct CopyRequest {
+    /// Number of the GPU, from 0.
+    pub gpu: usize,
     /// Which way.
     pub direction: Direction,
     /// Bytes.
@@ -64,7 +77,7 @@ impl fmt::Debug for CopyRequest {
 pub struct Request {
     /// The copies.
     pub copies: Vec<CopyRequest>,
-    /// What the host does, in order; if empty, it makes the copies one after the other on one stream and waits for each.
+    /// What the host does, in order; if empty, it makes the copies of each GPU one after the other on one stream and waits for each.
     pub program: Vec<Step>,
     /// Whether the copies' bytes are the user's.
     pub data: DataMode,
@@ -117,7 +130,7 @@ impl Request {
         let source = Box::new(Generator::new(seed, 0));
         let (memory, pages) = (Memory::Pinned, Pages::Warm);
         Self {
-            copies: vec![CopyRequest { direction, bytes, memory, buffer: 0, pages, source, sink: None }],
+            copies: vec![CopyRequest { gpu: 0, direction, bytes, memory, buffer: 0, pages, source, sink: None }],
             program: Vec::new(),
             data: DataMode::Exact,
             seed,
@@ -141,6 +154,15 @@ impl Request {
     pub fn delivering_to(mut self, sink: impl PayloadSink + 'static) -> Self {
         if let Some(copy) = self.copies.last_mut() {
             copy.sink = Some(Box::new(sink));
+        }
+        self
+    }
+
+    /// With the GPU of that number, from 0.
+    #[must_use]
+    pub fn on_gpu(mut self, gpu: usize) -> Self {
+        if let Some(copy) = self.copies.last_mut() {
+            copy.gpu = gpu;
         }
         self
     }

@@ -58,16 +58,15 @@ impl CopyAccounts {
     }
 
     /// Takes what has begun and ended at an instant, in order, and the accounts of that instant.
-    pub fn keep(&mut self, edges: Vec<CopyEdge>, accounts: Vec<Account>) {
-        let accounts = Rc::new(accounts);
+    pub fn keep(&mut self, edges: Vec<CopyEdge>, accounts: &Rc<Vec<Account>>) {
         for edge in edges {
             match edge {
-                CopyEdge::Begun(copy) => self.open.push((copy, Rc::clone(&accounts))),
+                CopyEdge::Begun(copy) => self.open.push((copy, Rc::clone(accounts))),
                 CopyEdge::Ended(copy) => {
                     let Some(place) = self.open.iter().position(|(open, _)| *open == copy) else { continue };
                     let (_, begin) = self.open.swap_remove(place);
                     if let Some(shares) = self.shares.get_mut(copy) {
-                        *shares = Some(Shares::between(&begin, &accounts));
+                        *shares = Some(Shares::between(&begin, accounts));
                     }
                 }
             }

@@ -258,14 +258,14 @@ struct Program {
 
 impl Program {
     fn step(&mut self, stream: u32, operation: Operation) {
-        self.steps.push(Step { stream, operation });
+        self.steps.push(Step { gpu: 0, stream, operation });
     }
 
     fn copy(&mut self, stream: u32, copy: Copied, buffer: u32, pages: Pages, blocking: bool) {
         let memory = if copy.memory == HostMemory::Pageable { Memory::Pageable } else { Memory::Pinned };
         self.step(stream, Operation::Copy { copy: self.copies.len(), blocking });
         let (direction, bytes, source) = (copy.direction, copy.bytes, Box::new(NoBytes));
-        self.copies.push(CopyRequest { direction, bytes, memory, buffer, pages, source, sink: None });
+        self.copies.push(CopyRequest { gpu: 0, direction, bytes, memory, buffer, pages, source, sink: None });
     }
 
     /// The copies of a trace. Each has a buffer of its own, but for those to pageable memory of the host: what one has freed the allocator

@@ -1,4 +1,4 @@
-//! `DIR[:SIZE[:MEM]]`: one copy as the command line writes it.
+//! `[gpuN:]DIR[:SIZE[:MEM]]`: one copy as the command line writes it.
 
 use crate::{
     host::map,
@@ -16,6 +16,9 @@ pub const MAX_BYTES: u64 = map::WINDOW.0;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Copy {
+    /// Number of the GPU, from 0.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub gpu: usize,
     /// Which way.
     pub direction: Direction,
     /// Bytes.
@@ -24,9 +27,15 @@ pub struct Copy {
     pub memory: Memory,
 }
 
+const fn is_first(gpu: &usize) -> bool {
+    *gpu == 0
+}
+
 /// One copy as written: the size may be left to the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyArgument {
+    /// Number of the GPU, from 0.
+    pub gpu: usize,
     /// Which way.
     pub direction: Direction,
     /// Bytes, if given.
@@ -38,6 +47,12 @@ pub struct CopyArgument {
 /// Why a text is not a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CopyError {
+    /// `gpu` without a number.
+    #[error("`{text}` is no GPU: they are counted from 0, for example gpu1:h2d:64MiB")]
+    Gpu {
+        /// What is there.
+        text: String,
+    },
     /// The first part is no direction.
     #[error("`{text}` is no direction: use h2d, d2h or d2d, for example h2d:64MiB")]
     Direction {
@@ -76,7 +91,7 @@ pub enum CopyError {
         text: String,
     },
     /// A fourth part.
-    #[error("`{text}` is one part too many: a copy is DIR[:SIZE[:MEM]], for example d2h:1GiB:pinned")]
+    #[error("`{text}` is one part too many: a copy is [gpuN:]DIR[:SIZE[:MEM]], for example d2h:1GiB:pinned")]
     Surplus {
         /// What stands there.
         text: String,
@@ -87,7 +102,8 @@ impl FromStr for CopyArgument {
     type Err = CopyError;
 
     fn from_str(text: &str) -> Result<Self, CopyError> {
-        let mut parts = text.split(':');
+        let (gpu, rest) = read_gpu(text)?;
+        let mut parts = rest.split(':');
         let direction = read_direction(parts.next().unwrap_or_default())?;
         let bytes = parts.next().filter(|size| !size.is_empty()).map(read_size).transpose()?;
         let memory = match parts.next() {
@@ -97,9 +113,19 @@ impl FromStr for CopyArgument {
         };
         match parts.next() {
             Some(surplus) => Err(CopyError::Surplus { text: surplus.to_owned() }),
-            None => Ok(Self { direction, bytes, memory }),
+            None => Ok(Self { gpu, direction, bytes, memory }),
         }
     }
+}
+
+/// The number of the GPU, and what is behind it.
+fn read_gpu(text: &str) -> Result<(usize, &str), CopyError> {
+    let Some((number, rest)) = text.strip_prefix("gpu").and_then(|text| text.split_once(':')) else {
+        return Ok((0, text));
+    };
+    let all_digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let gpu = number.parse().ok().filter(|_| all_digits);
+    gpu.map(|gpu| (gpu, rest)).ok_or_else(|| CopyError::Gpu { text: format!("gpu{number}") })
 }
 
 fn read_direction(text: &str) -> Result<Direction, CopyError> {
@@ -167,7 +193,10 @@ pub const fn memory_name(memory: Memory) -> &'static str {
 
 impl fmt::Display for Copy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { direction, bytes, memory } = *self;
+        let Self { gpu, direction, bytes, memory } = *self;
+        if gpu > 0 {
+            write!(f, "gpu{gpu}:")?;
+        }
         write!(f, "{}:{bytes}", direction_name(direction))?;
         if direction == Direction::D2d { Ok(()) } else { write!(f, ":{}", memory_name(memory)) }
     }
@@ -184,12 +213,15 @@ mod tests {
 
     #[test]
     fn size_and_memory_may_be_left_out() {
-        let copy = |direction, bytes, memory| Ok(CopyArgument { direction, bytes, memory });
+        let copy = |direction, bytes, memory| Ok(CopyArgument { gpu: 0, direction, bytes, memory });
         assert_eq!(read("h2d:64MiB"), copy(Direction::H2d, Some(64 << 20), Memory::Pinned));
         assert_eq!(read("d2h:4097:pageable"), copy(Direction::D2h, Some(4097), Memory::Pageable));
         assert_eq!(read("d2d"), copy(Direction::D2d, None, Memory::Pinned));
         assert_eq!(read("h2d::pageable"), copy(Direction::H2d, None, Memory::Pageable));
         assert_eq!(read("h2d:1.5 KiB:pinned"), copy(Direction::H2d, Some(1536), Memory::Pinned));
+        let second = CopyArgument { gpu: 1, ..read("d2h:4097:pageable").unwrap() };
+        assert_eq!(read("gpu1:d2h:4097:pageable"), Ok(second));
+        assert_eq!(read("gpu0:d2d"), read("d2d"));
         assert_eq!(read("h2d:1TiB"), copy(Direction::H2d, Some(MAX_BYTES), Memory::Pinned));
     }
 
@@ -199,6 +231,10 @@ mod tests {
             ("", "`` is no direction"),
             ("H2D:4", "`H2D` is no direction"),
             ("up:4MiB", "h2d, d2h or d2d"),
+            ("gpu:h2d:4", "`gpu` is no GPU"),
+            ("gpu+1:h2d:4", "`gpu+1` is no GPU"),
+            ("gpu1", "`gpu1` is no direction"),
+            ("gpu99999999999999999999:h2d:4", "is no GPU"),
             ("h2d:0", "0 bytes"),
             ("h2d:0MiB", "0 bytes"),
             ("h2d:4mib", "`mib` is none of the units B, KiB"),
@@ -227,11 +263,11 @@ mod tests {
         }
 
         #[test]
-        fn what_is_printed_reads_back(bytes in 1..=MAX_BYTES, pageable: bool) {
+        fn what_is_printed_reads_back(gpu in 0..20usize, bytes in 1..=MAX_BYTES, pageable: bool) {
             let memory = if pageable { Memory::Pageable } else { Memory::Pinned };
             for (direction, memory) in [(Direction::D2h, memory), (Direction::D2d, Memory::Pinned)] {
-                let copy = Copy { direction, bytes, memory };
-                let again = CopyArgument { direction, bytes: Some(bytes), memory };
+                let copy = Copy { gpu, direction, bytes, memory };
+                let again = CopyArgument { gpu, direction, bytes: Some(bytes), memory };
                 prop_assert_eq!(read(&copy.to_string()), Ok(again));
             }
         }

@@ -89,8 +89,8 @@ pub fn sized(copies: &[CopyArgument], payload: Option<&Payload>) -> Result<Vec<C
         return Err(WorkloadError::TooMany { count: copies.len() });
     }
     let sized = copies.iter().zip(1..).map(|(copy, number)| {
-        let &CopyArgument { direction, bytes, memory } = copy;
-        Ok(Copy { direction, bytes: size(bytes, payload, number)?, memory })
+        let &CopyArgument { gpu, direction, bytes, memory } = copy;
+        Ok(Copy { gpu, direction, bytes: size(bytes, payload, number)?, memory })
     });
     sized.collect()
 }
@@ -144,7 +144,7 @@ impl Workload {
     pub fn request(&self, arrivals: &[Arrival]) -> Result<Request, PayloadError> {
         let lowered = self.steps.as_deref().map(lower);
         let copies = self.copies.iter().zip(arrivals).zip(0..).map(|((copy, arrival), number)| {
-            let &Copy { direction, bytes, memory } = copy;
+            let &Copy { gpu, direction, bytes, memory } = copy;
             let (source, sink) = (arrival.watch(self.source(number)?), Some(arrival.sink()));
             let own = (number as u32, Pages::Warm);
             let (buffer, pages) = match lowered.as_ref().and_then(|lowered| lowered.buffers.get(number as usize)) {
@@ -152,7 +152,7 @@ impl Workload {
                 Some((buffer, _)) if direction == Direction::D2d => (*buffer, Pages::Cold),
                 known => known.copied().unwrap_or(own),
             };
-            Ok(CopyRequest { direction, bytes, memory, buffer, pages, source, sink })
+            Ok(CopyRequest { gpu, direction, bytes, memory, buffer, pages, source, sink })
         });
         Ok(Request {
             copies: copies.collect::<Result<_, _>>()?,

@@ -22,6 +22,9 @@ pub const MAX_KERNELS: Femtos = Femtos(9_000 * 1_000_000_000_000_000);
 pub enum WorkloadStep {
     /// Makes a copy.
     Copy {
+        /// Number of the GPU, from 0.
+        #[serde(default, skip_serializing_if = "is_first")]
+        gpu: usize,
         /// The stream.
         stream: String,
         /// The host's buffer; without a name it is one of its own.
@@ -34,6 +37,9 @@ pub enum WorkloadStep {
     },
     /// Starts a kernel.
     Kernel {
+        /// Number of the GPU, from 0.
+        #[serde(default, skip_serializing_if = "is_first")]
+        gpu: usize,
         /// The stream.
         stream: String,
         /// How long it runs by itself.
@@ -41,6 +47,9 @@ pub enum WorkloadStep {
     },
     /// Notes on the stream that an event has come when all before it is done.
     Record {
+        /// Number of the GPU, from 0.
+        #[serde(default, skip_serializing_if = "is_first")]
+        gpu: usize,
         /// The stream.
         stream: String,
         /// The event.
@@ -48,6 +57,9 @@ pub enum WorkloadStep {
     },
     /// Holds the stream until an event has come.
     Wait {
+        /// Number of the GPU, from 0.
+        #[serde(default, skip_serializing_if = "is_first")]
+        gpu: usize,
         /// The stream.
         stream: String,
         /// The event.
@@ -55,6 +67,9 @@ pub enum WorkloadStep {
     },
     /// Holds the host until a stream has nothing left to do; without a name, all streams.
     Sync {
+        /// Number of the GPU, from 0.
+        #[serde(default, skip_serializing_if = "is_first")]
+        gpu: usize,
         /// The stream.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stream: Option<String>,
@@ -74,7 +89,23 @@ pub struct StepFault {
     pub remedy: String,
 }
 
+const fn is_first(gpu: &usize) -> bool {
+    *gpu == 0
+}
+
 impl WorkloadStep {
+    /// Number of its GPU.
+    #[must_use]
+    pub const fn gpu(&self) -> usize {
+        match self {
+            Self::Copy { gpu, .. }
+            | Self::Kernel { gpu, .. }
+            | Self::Record { gpu, .. }
+            | Self::Wait { gpu, .. }
+            | Self::Sync { gpu, .. } => *gpu,
+        }
+    }
+
     /// The stream that it goes to.
     #[must_use]
     pub fn stream(&self) -> Option<&str> {
@@ -83,7 +114,7 @@ impl WorkloadStep {
             | Self::Kernel { stream, .. }
             | Self::Record { stream, .. }
             | Self::Wait { stream, .. } => Some(stream),
-            Self::Sync { stream } => stream.as_deref(),
+            Self::Sync { stream, .. } => stream.as_deref(),
         }
     }
 }
@@ -101,8 +132,10 @@ pub const fn pages_name(pages: Pages) -> &'static str {
 /// What the steps before one have made known.
 #[derive(Default)]
 struct Known<'s> {
-    streams: HashSet<&'s str>,
-    events: HashSet<&'s str>,
+    /// By GPU.
+    streams: HashMap<usize, HashSet<&'s str>>,
+    /// By GPU.
+    events: HashMap<usize, HashSet<&'s str>>,
     buffers: HashMap<&'s str, Pages>,
     kernels: u128,
     /// Searches for what was meant.
@@ -129,6 +162,7 @@ impl<'s> Known<'s> {
             let what = format!("stream `{}` is one too many: there are at most {most}", step.stream().unwrap_or(""));
             return Some(("stream", what, "let several of them share a stream".into()));
         }
+        let gpu = step.gpu();
         match step {
             WorkloadStep::Copy { buffer: Some(buffer), pages, .. } => {
                 let before = *self.buffers.entry(buffer).or_insert(*pages);
@@ -140,25 +174,25 @@ impl<'s> Known<'s> {
             }
             WorkloadStep::Kernel { duration, .. } => self.refuse_kernel(*duration),
             WorkloadStep::Record { event, .. } => {
-                self.events.insert(event);
+                self.events.entry(gpu).or_default().insert(event);
                 None
             }
-            WorkloadStep::Wait { event, .. } if !self.events.contains(event.as_str()) => {
-                let what = format!("nothing earlier records the event `{event}`");
+            WorkloadStep::Wait { event, .. } if !holds(&self.events, gpu, event) => {
+                let what = format!("nothing earlier records the event `{event}`{}", on(gpu));
                 self.searches += 1;
                 Some((
                     "event",
                     what,
-                    near(event, &self.events, self.searches, "record it before, in the order of the host"),
+                    near(event, self.events.get(&gpu), self.searches, "record it before, in the order of the host"),
                 ))
             }
-            WorkloadStep::Sync { stream: Some(stream) } if !self.streams.contains(stream.as_str()) => {
-                let what = format!("nothing earlier goes to the stream `{stream}`");
+            WorkloadStep::Sync { stream: Some(stream), .. } if !holds(&self.streams, gpu, stream) => {
+                let what = format!("nothing earlier goes to the stream `{stream}`{}", on(gpu));
                 self.searches += 1;
                 Some((
                     "stream",
                     what,
-                    near(stream, &self.streams, self.searches, "leave out `stream` to wait for all streams"),
+                    near(stream, self.streams.get(&gpu), self.searches, "leave out `stream` to wait for all streams"),
                 ))
             }
             _ => None,
@@ -168,9 +202,10 @@ impl<'s> Known<'s> {
     /// Whether there is room for a step's stream.
     fn takes_stream(&mut self, step: &'s WorkloadStep) -> bool {
         let Some(stream) = step.stream().filter(|_| !matches!(step, WorkloadStep::Sync { .. })) else { return true };
-        let room = self.streams.len() < map::MAX_STREAMS as usize || self.streams.contains(stream);
+        let streams = self.streams.entry(step.gpu()).or_default();
+        let room = streams.len() < map::MAX_STREAMS as usize || streams.contains(stream);
         if room {
-            self.streams.insert(stream);
+            streams.insert(stream);
         }
         room
     }
@@ -190,14 +225,23 @@ impl<'s> Known<'s> {
     }
 }
 
+fn holds(known: &HashMap<usize, HashSet<&str>>, gpu: usize, name: &str) -> bool {
+    known.get(&gpu).is_some_and(|names| names.contains(name))
+}
+
+/// Which GPU, where it is not the first.
+fn on(gpu: usize) -> String {
+    if gpu == 0 { String::new() } else { format!(" on GPU {gpu}") }
+}
+
 /// The most searches for what was meant, and the most names that one goes through.
 const MOST_SEARCHES: usize = 20;
 const MOST_SEARCHED: usize = 1000;
 
 /// A remedy that begins with the known name that was probably meant.
-fn near(name: &str, known: &HashSet<&str>, searches: usize, otherwise: &str) -> String {
-    let worth = searches <= MOST_SEARCHES && known.len() <= MOST_SEARCHED;
-    match worth.then(|| crate::config::nearest(name, known.iter().copied())).flatten() {
+fn near(name: &str, known: Option<&HashSet<&str>>, searches: usize, otherwise: &str) -> String {
+    let known = known.filter(|known| searches <= MOST_SEARCHES && known.len() <= MOST_SEARCHED);
+    match known.and_then(|known| crate::config::nearest(name, known.iter().copied())) {
         Some(meant) => format!("did you mean `{meant}`? Otherwise {otherwise}"),
         None => otherwise.to_owned(),
     }
@@ -223,13 +267,25 @@ impl<'s> Numbers<'s> {
     }
 }
 
+/// Those of each GPU.
+#[derive(Default)]
+struct NumbersByGpu<'s>(HashMap<usize, Numbers<'s>>);
+
+impl<'s> NumbersByGpu<'s> {
+    fn of(&mut self, gpu: usize, name: &'s str) -> u32 {
+        self.0.entry(gpu).or_default().of(name)
+    }
+}
+
 /// Puts numbers for names.
 pub(super) fn lower(program: &[WorkloadStep]) -> Lowered {
-    let (mut streams, mut events, mut buffers) = (Numbers::default(), Numbers::default(), Numbers::default());
-    // Streams that have got something since the host last waited for them.
+    let (mut streams, mut events) = (NumbersByGpu::default(), NumbersByGpu::default());
+    let mut buffers = Numbers::default();
+    // By GPU, the streams that have got something since its session last waited for them.
     let mut pending = BTreeSet::new();
     let mut lowered = Lowered::default();
     for one in program {
+        let gpu = one.gpu();
         let operation = match one {
             WorkloadStep::Copy { buffer, pages, blocking, .. } => {
                 let copy = lowered.buffers.len();
@@ -240,22 +296,23 @@ pub(super) fn lower(program: &[WorkloadStep]) -> Lowered {
                 Operation::Copy { copy, blocking: *blocking }
             }
             WorkloadStep::Kernel { duration, .. } => Operation::Kernel { duration: *duration },
-            WorkloadStep::Record { event, .. } => Operation::Record { event: events.of(event) },
-            WorkloadStep::Wait { event, .. } => Operation::Wait { event: events.of(event) },
-            WorkloadStep::Sync { stream: Some(_) } => Operation::Sync,
-            WorkloadStep::Sync { stream: None } => {
-                let all = std::mem::take(&mut pending).into_iter();
-                lowered.steps.extend(all.map(|stream| Step { stream, operation: Operation::Sync }));
+            WorkloadStep::Record { event, .. } => Operation::Record { event: events.of(gpu, event) },
+            WorkloadStep::Wait { event, .. } => Operation::Wait { event: events.of(gpu, event) },
+            WorkloadStep::Sync { stream: Some(_), .. } => Operation::Sync,
+            WorkloadStep::Sync { stream: None, .. } => {
+                let all = pending.iter().filter(|(of, _)| *of == gpu);
+                lowered.steps.extend(all.map(|&(gpu, stream)| Step { gpu, stream, operation: Operation::Sync }));
+                pending.retain(|(of, _)| *of != gpu);
                 continue;
             }
         };
-        let stream = one.stream().map_or(0, |name| streams.of(name));
+        let stream = one.stream().map_or(0, |name| streams.of(gpu, name));
         if operation == Operation::Sync {
-            pending.remove(&stream);
+            pending.remove(&(gpu, stream));
         } else {
-            pending.insert(stream);
+            pending.insert((gpu, stream));
         }
-        lowered.steps.push(Step { stream, operation });
+        lowered.steps.push(Step { gpu, stream, operation });
     }
     lowered
 }
@@ -265,15 +322,15 @@ mod tests {
     use super::*;
 
     fn copy(stream: &str, buffer: Option<&str>, pages: Pages) -> WorkloadStep {
-        WorkloadStep::Copy { stream: stream.into(), buffer: buffer.map(Into::into), pages, blocking: false }
+        WorkloadStep::Copy { gpu: 0, stream: stream.into(), buffer: buffer.map(Into::into), pages, blocking: false }
     }
 
     fn kernel(stream: &str, duration: u64) -> WorkloadStep {
-        WorkloadStep::Kernel { stream: stream.into(), duration: Femtos(duration) }
+        WorkloadStep::Kernel { gpu: 0, stream: stream.into(), duration: Femtos(duration) }
     }
 
     fn sync(stream: Option<&str>) -> WorkloadStep {
-        WorkloadStep::Sync { stream: stream.map(Into::into) }
+        WorkloadStep::Sync { gpu: 0, stream: stream.map(Into::into) }
     }
 
     #[test]
@@ -294,6 +351,21 @@ mod tests {
         assert_eq!(waits, [0, 1, 2, 0]);
         let named = map::MAX_COPIES as u32;
         assert_eq!(lowered.buffers, [(0, Pages::Warm), (named, Pages::Cold), (named, Pages::Cold)]);
+    }
+
+    #[test]
+    fn each_gpu_has_streams_and_events_of_its_own() {
+        let on = |gpu, stream: &str| WorkloadStep::Kernel { gpu, stream: stream.into(), duration: Femtos(1) };
+        let sync = |gpu, stream: Option<&str>| WorkloadStep::Sync { gpu, stream: stream.map(Into::into) };
+        let program = [on(0, "a"), on(1, "b"), on(1, "a"), sync(1, None), sync(0, Some("a"))];
+        assert_eq!(check(&program), []);
+        let waits = lower(&program).steps.into_iter().map(|step| (step.gpu, step.stream)).collect::<Vec<_>>();
+        assert_eq!(waits, [(0, 0), (1, 0), (1, 1), (1, 0), (1, 1), (0, 0)]);
+        let record = WorkloadStep::Record { gpu: 0, stream: "a".into(), event: "e".into() };
+        let wait = WorkloadStep::Wait { gpu: 1, stream: "a".into(), event: "e".into() };
+        let faults = check(&[record, wait, sync(1, Some("b"))]);
+        assert_eq!(faults.iter().map(|fault| fault.field).collect::<Vec<_>>(), ["event", "stream"]);
+        assert!(faults[0].what.ends_with("on GPU 1"), "{faults:?}");
     }
 
     #[test]

@@ -26,7 +26,7 @@ fn copies(steps: &[Step], directions: &[Direction]) -> Vec<CopyOutcome> {
 }
 
 const fn copied(stream: u32, copy: usize) -> Step {
-    Step { stream, operation: Operation::Copy { copy, blocking: false } }
+    Step { gpu: 0, stream, operation: Operation::Copy { copy, blocking: false } }
 }
 
 const H2D: Direction = Direction::H2d;
@@ -63,7 +63,7 @@ fn a_copy_behind_a_copy_on_its_stream_names_it_whatever_its_direction() {
 
 #[test]
 fn a_copy_behind_a_kernel_says_so() {
-    let kernel = Step { stream: 0, operation: Operation::Kernel { duration: Femtos(5_000_000_000_000) } };
+    let kernel = Step { gpu: 0, stream: 0, operation: Operation::Kernel { duration: Femtos(5_000_000_000_000) } };
     let all = copies(&[kernel, copied(0, 0)], &[Direction::D2h]);
     let limit = &all[0].limited_by;
     assert_eq!((limit.unit.as_str(), limit.state.as_str(), &limit.parameter), ("gpu.compute", "kernels", &None));

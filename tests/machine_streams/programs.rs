@@ -43,7 +43,7 @@ fn outcome(
             }
             Part::Other(operation) => operation,
         };
-        steps.push(Step { stream, operation });
+        steps.push(Step { gpu: 0, stream, operation });
     }
     let mut request = request(copies, data, kernel, order);
     request.program = steps;

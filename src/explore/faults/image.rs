@@ -50,9 +50,9 @@ impl PayloadSink for Image {
 
 /// A copy out of the seed; `sink` takes what arrives.
 pub(super) fn copy(copy: &Copy, seed: u64, number: u32, sink: Option<Box<dyn PayloadSink>>) -> CopyRequest {
-    let &Copy { direction, bytes, memory } = copy;
+    let &Copy { gpu, direction, bytes, memory } = copy;
     let source = Box::new(Generator::new(seed, number.into()));
-    CopyRequest { direction, bytes, memory, buffer: number, pages: Pages::Warm, source, sink }
+    CopyRequest { gpu, direction, bytes, memory, buffer: number, pages: Pages::Warm, source, sink }
 }
 
 /// The same, with the image of what it leaves.

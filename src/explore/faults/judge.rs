@@ -108,7 +108,7 @@ impl Ran {
         if let Some(catch) = failed.min_by_key(|&catch| catch == Catch::EarlierCopy) {
             return Caught::by(catch);
         }
-        let repaired = [&outcome.link.h2d, &outcome.link.d2h].map(|way| {
+        let repaired = [&outcome.gpus[0].link.h2d, &outcome.gpus[0].link.d2h].map(|way| {
             way.bad_lcrc + way.bad_tokens + way.out_of_sequence + way.duplicates + way.bad_dllps + way.replays
         });
         match () {

@@ -55,7 +55,7 @@ fn row(point: Point, varied: &Varied, direction: Direction, bytes: u64, outcome:
         let ps = |femtos: u64| Value::Integer((femtos / 1000) as i64);
         let count = |count: u64| Value::Integer(i64::try_from(count).unwrap_or(i64::MAX));
         let since = |date: crate::units::Femtos| ps(date.0.saturating_sub(copy.start.0));
-        let queue = &outcome.tag_queue;
+        let queue = &outcome.gpus[0].tag_queue;
         let mut put = |name: &str, value: Value| _ = figures.insert(name.to_owned(), value);
         put("bytes", count(bytes));
         put("gb_per_s", Value::Number(bytes as f64 * 1e6 / time as f64));
@@ -93,7 +93,7 @@ fn priced(machine: &MachineSpec, way: Direction, bytes: u64, outcome: &Outcome, 
     put_interval("pj_per_byte", energy, put);
     put("quarantine_sram_kge", Value::Number(price.quarantine_sram_kge));
     let messages = outcome.copies.first().map_or(0, |copy| copy.messages);
-    let risk = risk(machine, bytes, messages, outcome.link.h2d.tlps + outcome.link.d2h.tlps);
+    let risk = risk(machine, bytes, messages, outcome.gpus[0].link.h2d.tlps + outcome.gpus[0].link.d2h.tlps);
     put("forgery_log2", risk.forgery_log2.map_or(Value::None, Value::Number));
     let after = risk.after_first_success.map(|after| Value::Text(after.name().to_owned()));
     put("after_first_success", after.unwrap_or(Value::None));

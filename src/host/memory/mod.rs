@@ -65,6 +65,8 @@ pub struct HostState {
     buffers: Buffers,
     semaphores: [u8; SEMAPHORE_BYTES],
     private: Option<Box<dyn PrivateMemory>>,
+    /// Paths of the fault points.
+    points: [String; FAULT_POINTS.len()],
     armed: [Vec<Armed>; FAULT_POINTS.len()],
     /// What has arrived in private memory by copy, in a run that carries no bytes.
     arrived: BTreeMap<usize, Coverage>,
@@ -94,6 +96,7 @@ impl HostState {
             buffers: Buffers::new(memory),
             semaphores: [0; SEMAPHORE_BYTES],
             private,
+            points: std::array::from_fn(|place| FAULT_POINTS[place].0.to_owned()),
             armed: Default::default(),
             arrived: BTreeMap::new(),
             fault: None,
@@ -168,6 +171,13 @@ impl HostState {
         let what = self.fault.get_or_insert(what);
         if let Some(signals) = &self.signals {
             signals.fail(what);
+        }
+    }
+
+    /// Gives its fault points the path of one host among several: `host1.staging.tag` for `staging.tag`.
+    pub fn lie_below(&mut self, path: &str) {
+        for (point, (name, _)) in self.points.iter_mut().zip(FAULT_POINTS) {
+            *point = format!("{path}.{}", name.strip_prefix("host.").unwrap_or(name));
         }
     }
 
@@ -409,12 +419,12 @@ impl HostState {
 
 impl FaultSite for HostState {
     fn fault_points(&self) -> Vec<(String, &'static [FaultKind])> {
-        FAULT_POINTS.iter().map(|&(place, kinds)| (place.to_owned(), kinds)).collect()
+        self.points.iter().zip(FAULT_POINTS).map(|(place, &(_, kinds))| (place.clone(), kinds)).collect()
     }
 
     fn arm(&mut self, injection: &Injection, armed: Armed) {
-        let points = FAULT_POINTS.iter().zip(&mut self.armed);
-        let at_point = points.filter(|((place, _), _)| *place == injection.place);
+        let points = self.points.iter().zip(&mut self.armed);
+        let at_point = points.filter(|(place, _)| **place == injection.place);
         at_point.for_each(|(_, faults)| faults.push(armed.clone()));
     }
 

@@ -111,6 +111,7 @@ impl Setup {
             llc: Bytes(1 << 40),
             llc_rate: BytesPerCycle(u64::MAX),
             dram_rate: BytesPerCycle(u64::MAX),
+            socket_rate: None,
             first_touch: Cycles(0),
             first_touch_huge: Cycles(0),
             first_touch_pinned: Cycles(0),

@@ -4,9 +4,9 @@ use super::Subject;
 use crate::{
     config::MachineSpec,
     host::spec::CipherWork,
-    sim::{Activity, Stall},
+    sim::{Activity, Netlist, Stall, UnitInfo},
     system::{
-        machine::System,
+        machine::Parts,
         outcome::{Candidate, Sort},
         request::Direction,
         shares::Shares,
@@ -72,10 +72,12 @@ pub(in crate::system) struct Names {
 }
 
 impl Names {
-    pub fn of(system: &System) -> Self {
-        let all: Vec<_> = system.netlist.accounts().into_iter().map(|unit| unit.name).collect();
-        let mut readers: Vec<_> = system.parts.gpu.pces.iter().map(|pce| usize::from(pce.id().0)).collect();
-        let writers = readers.split_off(system.parts.pces.readers);
+    /// As one of the GPUs sees them: its own as if it were the only one, the others not at all.
+    pub fn of(netlist: &Netlist, parts: &Parts) -> Self {
+        let alone = |unit: UnitInfo| parts.names.alone(&unit.name).unwrap_or_default();
+        let all: Vec<_> = netlist.accounts().into_iter().map(alone).collect();
+        let mut readers: Vec<_> = parts.gpu.pces.iter().map(|pce| usize::from(pce.id().0)).collect();
+        let writers = readers.split_off(parts.pces.readers);
         Self { all, readers, writers }
     }
 }

@@ -46,6 +46,9 @@ pub fn add(
     pushes: Rc<RefCell<dyn Pushes>>,
     ends: HostEnds,
 ) -> Result<Host, RunError> {
+    if path != "host" {
+        memory.lie_below(path);
+    }
     memory.report_to(netlist.signals(&format!("{path}.memory")));
     let memory = Rc::new(RefCell::new(memory));
     netlist.add_fault_site(Rc::<RefCell<HostState>>::clone(&memory));
@@ -54,7 +57,7 @@ pub fn add(
     let visible = clocks.root_complex.edge(machine.root_complex.write_latency.0.max(1));
     let (notices_tx, notices) = netlist.wire(format!("{path}.notices"), visible);
     let HostEnds { doorbells, reads, writes, completions } = ends;
-    let signals = netlist.signals(&format!("{path}.driver"));
+    let signals = netlist.worker(&format!("{path}.driver"));
     let driver_ports = DriverPorts { jobs, done, doorbells, notices, pushes, memory: Rc::clone(&memory), signals };
     let cipher_ports = CipherPorts { jobs: jobs_in, done: done_out, memory: Rc::clone(&memory) };
     let reached = Rc::<RefCell<HostState>>::clone(&memory);

@@ -168,6 +168,33 @@ impl Reader {
         Some(u64::try_from(count).unwrap_or(u64::MAX))
     }
 
+    /// The number of a GPU, in which the turns of the repeats around it may stand.
+    pub fn gpu(&mut self, value: &Value<'_>) -> Option<Name> {
+        let read = match value.get_ref() {
+            DeValue::Integer(integer) => Name::read(integer.as_str(), &self.indices),
+            _ => return self.name("gpu", value).and_then(|name| self.number(value, name)),
+        };
+        match read {
+            Ok(name) => self.number(value, name),
+            Err(_) => self.no_number(value),
+        }
+    }
+
+    fn number(&mut self, value: &Value<'_>, name: Name) -> Option<Name> {
+        if name.is_number() { Some(name) } else { self.no_number(value) }
+    }
+
+    fn no_number(&mut self, value: &Value<'_>) -> Option<Name> {
+        let what = "`gpu` is no number of a GPU".to_owned();
+        self.wrong(
+            "range",
+            value.span(),
+            what,
+            "GPUs are counted from 0: write for example gpu = 1, or gpu = \"{i}\" within a repeat",
+        );
+        None
+    }
+
     /// A name, in which the turns of the repeats around it may stand.
     pub fn name(&mut self, field: &str, value: &Value<'_>) -> Option<Name> {
         let text = self.text(field, value)?;

@@ -46,6 +46,19 @@ impl Name {
         Ok(Self { pieces })
     }
 
+    /// Whether it is a number in every turn.
+    pub fn is_number(&self) -> bool {
+        self.pieces.iter().all(|piece| match piece {
+            Piece::Text(text) => text.bytes().all(|byte| byte.is_ascii_digit()),
+            Piece::Turn { .. } => true,
+        })
+    }
+
+    /// The number in one turn of all repeats around it; the largest there is for one that is larger.
+    pub fn number(&self, turns: &Turns) -> usize {
+        self.at(turns).parse().unwrap_or(usize::MAX)
+    }
+
     /// The name in one turn of all repeats around it.
     pub fn at(&self, turns: &Turns) -> String {
         let piece = |piece: &Piece| match piece {

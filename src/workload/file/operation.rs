@@ -11,6 +11,8 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(super) struct Operation {
     pub act: Act,
+    /// Number of its GPU; the first if none is written.
+    pub gpu: Option<Name>,
     /// All of it.
     pub span: Range<usize>,
     /// The values of its fields.
@@ -54,17 +56,18 @@ pub(super) enum Act {
 
 /// The operations and their fields, `op` aside.
 pub(super) const OPERATIONS: [(&str, &[&str]); 6] = [
-    ("copy", &["stream", "direction", "size", "memory", "buffer", "pages", "blocking"]),
-    ("kernel", &["stream", "duration"]),
-    ("record", &["stream", "event"]),
-    ("wait", &["stream", "event"]),
-    ("sync", &["stream"]),
+    ("copy", &["gpu", "stream", "direction", "size", "memory", "buffer", "pages", "blocking"]),
+    ("kernel", &["gpu", "stream", "duration"]),
+    ("record", &["gpu", "stream", "event"]),
+    ("wait", &["gpu", "stream", "event"]),
+    ("sync", &["gpu", "stream"]),
     ("repeat", &["count", "index", "operations"]),
 ];
 
 /// How fields are written.
-const EXAMPLES: [(&str, &str); 9] = [
+const EXAMPLES: [(&str, &str); 10] = [
     ("op", "op = \"copy\""),
+    ("gpu", "gpu = 1"),
     ("stream", "stream = \"a\""),
     ("direction", "direction = \"h2d\""),
     ("size", "size = \"64 MiB\""),

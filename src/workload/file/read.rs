@@ -60,6 +60,7 @@ impl Reader {
         };
         given.what = format!("a {kind}");
         self.check_fields(&given, &[&["op"], fields].concat());
+        let gpu = given_or(given.get("gpu").filter(|_| fields.contains(&"gpu")).map(|value| self.gpu(value)));
         let act = match kind {
             "copy" => self.copy(&given)?,
             "kernel" => self.kernel(&given)?,
@@ -75,7 +76,7 @@ impl Reader {
             _ => self.repeat(&given)?,
         };
         let fields = fields.iter().filter_map(|field| Some((*field, given.get(field)?.span()))).collect();
-        Some(Operation { act, span: given.span, fields })
+        Some(Operation { act, gpu: gpu?, span: given.span, fields })
     }
 
     fn required_name(&mut self, given: &Given<'_>, field: &str) -> Option<Name> {

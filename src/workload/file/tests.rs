@@ -13,7 +13,7 @@ fn refused(text: &str) -> String {
 }
 
 fn kernel(stream: &str) -> WorkloadStep {
-    WorkloadStep::Kernel { stream: stream.into(), duration: Femtos(1_000_000) }
+    WorkloadStep::Kernel { gpu: 0, stream: stream.into(), duration: Femtos(1_000_000) }
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn repeats_unroll_in_the_order_of_the_host() {
         op = "sync"
     "#;
     let mut expected: Vec<_> = ["0", "0.1", "0.2", "0.0", "1", "1.1", "1.2", "1.0"].into_iter().map(kernel).collect();
-    expected.push(WorkloadStep::Sync { stream: None });
+    expected.push(WorkloadStep::Sync { gpu: 0, stream: None });
     assert_eq!(read(text).unwrap().steps, expected);
 }
 

@@ -70,6 +70,7 @@ impl<'o> Unrolled<'o> {
     }
 
     fn one(&mut self, operation: &'o Operation, turns: &mut Turns) {
+        let gpu = operation.gpu.as_ref().map_or(0, |gpu| gpu.number(turns));
         let step = match &operation.act {
             Act::Repeat { count, index, operations } => {
                 for turn in 0..*count {
@@ -80,15 +81,19 @@ impl<'o> Unrolled<'o> {
                 return;
             }
             Act::Copy { direction, bytes, memory, buffer, pages, blocking, stream } => {
-                self.copies.push(CopyArgument { direction: *direction, bytes: *bytes, memory: *memory });
+                self.copies.push(CopyArgument { gpu, direction: *direction, bytes: *bytes, memory: *memory });
                 let buffer = buffer.as_ref().map(|buffer| buffer.at(turns));
                 let pages = self.pages(buffer.as_deref(), *pages);
-                WorkloadStep::Copy { stream: stream.at(turns), buffer, pages, blocking: *blocking }
+                WorkloadStep::Copy { gpu, stream: stream.at(turns), buffer, pages, blocking: *blocking }
             }
-            Act::Kernel { duration, stream } => WorkloadStep::Kernel { stream: stream.at(turns), duration: *duration },
-            Act::Record { event, stream } => WorkloadStep::Record { stream: stream.at(turns), event: event.at(turns) },
-            Act::Wait { event, stream } => WorkloadStep::Wait { stream: stream.at(turns), event: event.at(turns) },
-            Act::Sync { stream } => WorkloadStep::Sync { stream: stream.as_ref().map(|stream| stream.at(turns)) },
+            Act::Kernel { duration, stream } => {
+                WorkloadStep::Kernel { gpu, stream: stream.at(turns), duration: *duration }
+            }
+            Act::Record { event, stream } => {
+                WorkloadStep::Record { gpu, stream: stream.at(turns), event: event.at(turns) }
+            }
+            Act::Wait { event, stream } => WorkloadStep::Wait { gpu, stream: stream.at(turns), event: event.at(turns) },
+            Act::Sync { stream } => WorkloadStep::Sync { gpu, stream: stream.as_ref().map(|stream| stream.at(turns)) },
         };
         self.steps.push(step);
         self.from.push(operation);

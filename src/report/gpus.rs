@@ -1,0 +1,216 @@
+//! What GPUs and their links report: one by one, and in total.
+
+use crate::{
+    gpu::key_rotation::{Thresholds, Work},
+    pcie::port::Traffic,
+    system::{CopyOutcome, FailedMessage, GpuOutcome},
+    units::Femtos,
+};
+use serde::Serialize;
+
+/// Copies of one GPU, or of all.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Transfers {
+    /// How many.
+    pub copies: usize,
+    /// Bytes of those that were delivered.
+    pub bytes: u64,
+    /// From the first call to the end of the last, in ps.
+    pub time_ps: u64,
+    /// 10^9 of these bytes per second of that time; none where nothing was delivered.
+    pub gb_per_s: Option<f64>,
+}
+
+impl Transfers {
+    /// Of these copies.
+    pub(super) fn of<'c>(copies: impl Iterator<Item = &'c CopyOutcome> + Clone) -> Self {
+        let bytes: u64 = copies.clone().filter(|copy| copy.delivered).map(|copy| copy.bytes).sum();
+        let start = copies.clone().map(|copy| copy.start).min().unwrap_or_default();
+        let end = copies.clone().map(|copy| copy.end).max().unwrap_or_default();
+        let time = Femtos(end.0.saturating_sub(start.0));
+        let gb_per_s = (bytes > 0 && time.0 > 0).then(|| bytes as f64 * 1e6 / time.0 as f64);
+        Self { copies: copies.count(), bytes, time_ps: time.picos(), gb_per_s }
+    }
+}
+
+/// One GPU, or all of them.
+#[derive(Debug, Clone, Serialize)]
+pub struct GpuRecord {
+    /// Its copies.
+    pub transfers: Transfers,
+    /// Its link.
+    pub link: Link,
+    /// Its tag queue.
+    pub tag_queue: TagQueue,
+    /// What its keys have done, counted as key rotation counts it.
+    pub keys: Keys,
+}
+
+impl GpuRecord {
+    /// Of these GPUs with these copies.
+    pub(super) fn of<'c>(gpus: &[GpuOutcome], copies: impl Iterator<Item = &'c CopyOutcome> + Clone) -> Self {
+        let works = |place: usize| gpus.iter().map(move |gpu| gpu.key_work[place]);
+        Self {
+            transfers: Transfers::of(copies),
+            link: Link::of(gpus),
+            tag_queue: TagQueue::of(gpus),
+            keys: Keys { h2d: KeyUse::of(works(0)), d2h: KeyUse::of(works(1)) },
+        }
+    }
+}
+
+/// Traffic by direction.
+#[derive(Debug, Clone, Serialize)]
+pub struct Link {
+    /// Host to device.
+    pub h2d: LinkDirection,
+    /// Device to host.
+    pub d2h: LinkDirection,
+}
+
+/// One direction of the link.
+#[derive(Debug, Clone, Serialize)]
+pub struct LinkDirection {
+    /// TLPs, replays included.
+    pub tlps: u64,
+    /// DLLPs.
+    pub dllps: u64,
+    /// Payload bytes of TLPs, replays included.
+    pub payload_bytes: u64,
+    /// Bytes of tokens, headers, payloads and CRCs.
+    pub wire_bytes: u64,
+    /// TLPs sent again.
+    pub replays: u64,
+    /// Recoveries of the port that sends this way.
+    pub recoveries: u64,
+}
+
+/// The keys of the channel.
+#[derive(Debug, Clone, Serialize)]
+pub struct Keys {
+    /// Host to device.
+    pub h2d: KeyUse,
+    /// Device to host.
+    pub d2h: KeyUse,
+}
+
+/// What one key has done.
+#[derive(Debug, Clone, Serialize)]
+pub struct KeyUse {
+    /// Messages sealed or opened.
+    pub messages: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// floor(bytes / 16) + messages.
+    pub work_units: u64,
+    /// Part of the work after which the driver asks for a rotation, at its default attacker advantage; of several GPUs the largest.
+    pub rotation_fraction: f64,
+}
+
+impl KeyUse {
+    /// Of one key of each GPU: the sum of their work, and how near the busiest is to its rotation.
+    fn of(works: impl Iterator<Item = Work>) -> Self {
+        works.map(Self::new).fold(Self::new(Work::default()), |sum, one| Self {
+            messages: sum.messages + one.messages,
+            bytes: sum.bytes + one.bytes,
+            work_units: sum.work_units + one.work_units,
+            rotation_fraction: sum.rotation_fraction.max(one.rotation_fraction),
+        })
+    }
+
+    fn new(work: Work) -> Self {
+        let rotation_fraction = work.units() as f64 / Thresholds::default().lower as f64;
+        Self { messages: work.messages, bytes: work.bytes, work_units: work.units(), rotation_fraction }
+    }
+}
+
+/// The tag queue; of several GPUs the sums, and the largest of what is a peak.
+#[derive(Debug, Clone, Serialize)]
+pub struct TagQueue {
+    /// Most entries at once.
+    pub peak_entries: u64,
+    /// Most bytes in quarantine at once.
+    pub peak_quarantine_bytes: u64,
+    /// Messages whose unverified plaintext was scrubbed.
+    pub scrubbed_messages: u64,
+    /// Longest time that unverified plaintext was visible, in ps.
+    pub longest_exposure_ps: u64,
+    /// The same summed over all messages, in ps.
+    pub total_exposure_ps: u64,
+    /// Messages to the GPU that failed, in a run with faults.
+    pub failed: Vec<Failed>,
+}
+
+/// A message that failed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failed {
+    /// Its number among the launches of its LCE.
+    pub message: u64,
+    /// When its verdict came, in ps.
+    pub verdict_ps: u64,
+    /// When its first byte was visible, in ps.
+    pub first_visible_ps: Option<u64>,
+    /// Bytes of it that were visible by its verdict.
+    pub visible_bytes: u64,
+    /// Other messages that were visible and had no verdict.
+    pub other_visible_messages: u64,
+    /// Their visible bytes.
+    pub other_visible_bytes: u64,
+    /// When its consumers had started without the verdict, in ps.
+    pub consumers_started_ps: Option<u64>,
+    /// Other messages without a verdict whose consumers had started.
+    pub other_started_messages: u64,
+}
+
+impl TagQueue {
+    fn of(gpus: &[GpuOutcome]) -> Self {
+        let queues = || gpus.iter().map(|gpu| &gpu.tag_queue);
+        Self {
+            peak_entries: queues().map(|queue| queue.peak_entries).max().unwrap_or(0),
+            peak_quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
+            scrubbed_messages: queues().map(|queue| queue.scrubbed).sum(),
+            longest_exposure_ps: queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0),
+            total_exposure_ps: queues().map(|queue| queue.total_exposure.picos()).sum(),
+            failed: gpus.iter().flat_map(|gpu| &gpu.failed_messages).map(Failed::from).collect(),
+        }
+    }
+}
+
+impl From<&FailedMessage> for Failed {
+    fn from(failed: &FailedMessage) -> Self {
+        Self {
+            message: failed.message,
+            verdict_ps: failed.verdict.picos(),
+            first_visible_ps: failed.first_visible.map(Femtos::picos),
+            visible_bytes: failed.visible_bytes,
+            other_visible_messages: failed.other_visible_messages,
+            other_visible_bytes: failed.other_visible_bytes,
+            consumers_started_ps: failed.consumers_started.map(Femtos::picos),
+            other_started_messages: failed.other_started_messages,
+        }
+    }
+}
+
+impl LinkDirection {
+    fn of(ways: impl Iterator<Item = Traffic>) -> Self {
+        let mut sum = Self { tlps: 0, dllps: 0, payload_bytes: 0, wire_bytes: 0, replays: 0, recoveries: 0 };
+        for traffic in ways {
+            sum.tlps += traffic.tlps;
+            sum.dllps += traffic.dllps;
+            sum.payload_bytes += traffic.payload_bytes;
+            sum.wire_bytes += traffic.wire_bytes;
+            sum.replays += traffic.replays;
+            sum.recoveries += traffic.recoveries;
+        }
+        sum
+    }
+}
+
+impl Link {
+    fn of(gpus: &[GpuOutcome]) -> Self {
+        Self {
+            h2d: LinkDirection::of(gpus.iter().map(|gpu| gpu.link.h2d)),
+            d2h: LinkDirection::of(gpus.iter().map(|gpu| gpu.link.d2h)),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What came of the copies of one GPU's session.
+
+use super::{
+    kept::Kept,
+    limits,
+    machine::Parts,
+    outcome::{Catch, CopyOutcome},
+    request::{Direction, Request},
+    run::{Asked, insecure, pces},
+};
+use crate::{
+    gpu::{pce::Pce, spans::Spans, tag_queue::TagCounts},
+    host,
+    sim::{Netlist, Run, Unit},
+    units::Femtos,
+};
+
+/// A session after its run.
+pub(super) struct Ended<'a> {
+    /// Number of its GPU.
+    pub gpu: usize,
+    pub netlist: &'a Netlist,
+    pub parts: &'a Parts,
+    pub run: &'a Run,
+    pub kept: &'a Kept,
+}
+
+/// What the units say of a copy.
+struct Said<'a> {
+    /// Its place in the session.
+    place: usize,
+    driver: &'a host::CopyOutcome,
+    /// Tags that the GPU has found right, and wrong.
+    verified: u64,
+    failed: u64,
+    /// Whether a copy before it had ended the channel.
+    ended_before: bool,
+}
+
+impl Ended<'_> {
+    /// The copies of the session, in its order; `asked` are all of the request.
+    pub fn copies(&self, request: &Request, asked: &[Asked]) -> Vec<CopyOutcome> {
+        let asked: Vec<&Asked> = self.parts.copies.iter().filter_map(|place| asked.get(*place)).collect();
+        let (driver, spans) = (self.netlist.unit(&self.parts.host.driver), self.spans());
+        let (mut before, mut ended_before) = (TagCounts::default(), false);
+        let rows = asked.iter().zip(driver.outcomes()).enumerate();
+        let mut copies: Vec<_> = rows
+            .map(|(place, (asked, driver))| {
+                let counts = self.kept.tag_counts.get(place).copied().unwrap_or(before);
+                let (verified, failed) = (counts.verified - before.verified, counts.failed - before.failed);
+                before = counts;
+                let said = Said { place, driver, verified, failed, ended_before };
+                ended_before |= !driver.delivered;
+                self.copy(request, asked, &spans, &said)
+            })
+            .collect();
+        self.limit(&asked, &mut copies);
+        copies
+    }
+
+    fn copy(&self, request: &Request, asked: &Asked, spans: &Spans, said: &Said<'_>) -> CopyOutcome {
+        let Said { place, driver: outcome, .. } = *said;
+        let blind = !request.carries_bytes() && asked.direction == Direction::D2h;
+        let arrived = blind.then(|| self.parts.host.memory.borrow().arrived(place));
+        let complaint = self.parts.ledger.borrow().complaint(place, arrived.as_ref());
+        let delivered = outcome.delivered && complaint.is_none();
+        let secure = self.parts.machine.sealed_path() && asked.direction != Direction::D2d;
+        let reason = outcome.reason.as_ref().map(|reason| self.explained(reason)).or(complaint);
+        CopyOutcome {
+            gpu: self.gpu,
+            direction: asked.direction,
+            bytes: asked.bytes,
+            memory: asked.memory,
+            start: outcome.start,
+            end: outcome.verified.max(outcome.end),
+            returned: outcome.returned,
+            device: spans.moved.get(&place).copied(),
+            first_verified: self.first_verified(spans, asked.direction, place),
+            messages: if secure { outcome.messages } else { 0 },
+            tags_verified: said.verified + outcome.tags_verified,
+            tags_failed: said.failed + outcome.tags_failed,
+            delivered,
+            caught: (!delivered).then(|| self.caught(said)),
+            reason: reason.filter(|_| !delivered),
+            limited_by: limits::limiter(&[]),
+            candidates: Vec::new(),
+        }
+    }
+
+    /// Says of each copy what limited it.
+    fn limit(&self, asked: &[&Asked], copies: &mut [CopyOutcome]) {
+        let Self { netlist, parts, .. } = self;
+        let (names, driver) = (limits::Names::of(netlist, parts), netlist.unit(&parts.host.driver));
+        let parameters = limits::Parameters::of(&parts.machine);
+        for (place, (copy, outcome)) in copies.iter_mut().zip(driver.outcomes()).enumerate() {
+            let subject = limits::Subject {
+                direction: copy.direction,
+                memory: copy.memory,
+                bytes: copy.bytes,
+                time: Femtos(copy.end.0.saturating_sub(copy.start.0)),
+                messages: outcome.messages,
+                pages: asked[place].pages,
+                flushed: asked[place].flushed,
+            };
+            let shares = self.kept.accounts.of(place, &self.run.accounts);
+            copy.candidates = limits::candidates(&parts.machine, &names, &parameters, subject, &shares);
+            copy.limited_by = limits::limiter(&copy.candidates);
+        }
+        let places: Vec<_> = asked.iter().map(|asked| asked.place).collect();
+        limits::name_queues(copies, &places);
+        copies.iter_mut().for_each(|copy| self.name_units(copy));
+    }
+
+    /// Gives units the names, and a copy in front the place, that they have among all.
+    fn name_units(&self, copy: &mut CopyOutcome) {
+        let Parts { names, copies, .. } = self.parts;
+        let limiter = &mut copy.limited_by;
+        limiter.unit = names.among(&limiter.unit);
+        limiter.behind = limiter.behind.and_then(|place| copies.get(place).copied());
+        for candidate in &mut copy.candidates {
+            candidate.unit = names.among(&candidate.unit);
+        }
+    }
+
+    /// Who found that a copy is not delivered.
+    fn caught(&self, said: &Said<'_>) -> Catch {
+        match said.driver.delivered {
+            true => Catch::Comparison,
+            false if said.ended_before => Catch::EarlierCopy,
+            false => self.catch(said.failed, said.driver.tags_failed),
+        }
+    }
+
+    /// Who ended the channel. A read that fails leaves its message without a tag, so a copy engine goes before whoever misses that tag.
+    fn catch(&self, gpu_failed: u64, host_failed: u64) -> Catch {
+        let engine = pces(self.netlist, self.parts).any(|pce| pce.failure().is_some());
+        match () {
+            () if insecure(self.netlist, self.parts).is_some() => Catch::Mac,
+            () if engine => Catch::CopyEngine,
+            () if gpu_failed > 0 => Catch::TagQueue,
+            () if host_failed > 0 => Catch::Host,
+            () if self.front_end_incidents().next().is_some() => Catch::CopyEngine,
+            () => Catch::Driver,
+        }
+    }
+
+    /// What went wrong at the front ends, in words.
+    fn front_end_incidents(&self) -> impl Iterator<Item = String> {
+        self.parts.gpu.front_ends.iter().flat_map(|front_end| self.netlist.unit(front_end).incidents())
+    }
+
+    /// When copies were under way on the device.
+    fn spans(&self) -> Spans {
+        let gpu = &self.parts.gpu;
+        let mut spans = self.netlist.unit(&gpu.compute).spans().clone();
+        gpu.front_ends.iter().for_each(|front_end| spans.join(self.netlist.unit(front_end).spans()));
+        spans
+    }
+
+    fn first_verified(&self, spans: &Spans, direction: Direction, place: usize) -> Option<Femtos> {
+        match direction {
+            Direction::H2d => spans.first_verified.get(&place).copied(),
+            Direction::D2h => self.netlist.unit(&self.parts.host.cipher).first_verified(place),
+            Direction::D2d => None,
+        }
+    }
+
+    /// What the driver says, and where that is only that the GPU has failed, why it did.
+    fn explained(&self, reason: &str) -> String {
+        let failure = pces(self.netlist, self.parts).find_map(Pce::failure).cloned();
+        let failure = failure.or_else(|| self.front_end_incidents().next());
+        match failure.filter(|_| reason.starts_with("channel error")) {
+            Some(failure) => format!("{reason}: {failure}"),
+            None => reason.to_owned(),
+        }
+    }
+}
