@@ -66,7 +66,7 @@ not decoded, which is an error.
 
 With --flit the bytes are flits of 256 bytes, one after another, of a link in flit mode (gen6). Each is corrected by \
 its ECC, then its CRC is checked. Behind a flit stand the TLPs that end in it; one that goes on in the next payload flit \
-is put together. Read are MRd, MWr, Cpl, CplD and NOP TLPs. After a flit that is lost, or a TLP of another type, \
+is put together. Read are MRd, MWr, Cpl, CplD and NOP TLPs. After a payload flit that is lost, or a TLP of another type, \
 nobody knows where the next TLP begins, so no more are read. Some of the format is assumed: see docs/tlp.md.
 
 Problems are errors (against a rule, or damaged in transit), warnings (against a rule that receivers need not check) \

@@ -38,6 +38,8 @@ pub(super) fn items(bytes: &[u8]) -> Vec<Item> {
 struct Reader {
     items: Vec<Item>,
     assembler: Assembler,
+    /// The flit before has failed. Only the next flit says whether it had TLPs.
+    failed: bool,
     /// Where the next TLP begins is not known any more.
     lost: bool,
 }
@@ -45,6 +47,10 @@ struct Reader {
 impl Reader {
     fn flit(&mut self, bytes: &[u8; BYTES]) {
         let received = receive(bytes);
+        if self.failed && (received.fault.is_some() || received.repr.dlp.prior_payload) {
+            self.lose();
+        }
+        self.failed = received.fault.is_some();
         let (payload, area) = (received.repr.dlp.usage == Usage::Payload, received.repr.tlp);
         let reads = payload && received.fault.is_none() && !self.lost;
         let mut item = flit_item(&received);
@@ -55,9 +61,7 @@ impl Reader {
             flit.area = Some(area).filter(|area| !reads && (payload || *area != [0; TLP_BYTES]));
         }
         self.items.push(item);
-        if received.fault.is_some() {
-            self.lose();
-        } else if reads {
+        if reads {
             self.assembler.push(&area);
             self.pieces();
         }
@@ -84,7 +88,7 @@ impl Reader {
         }
     }
 
-    /// After a flit that a receiver would ask for again.
+    /// After a flit with TLPs that a receiver would ask for again.
     fn lose(&mut self) {
         let rest = self.assembler.rest();
         if !self.lost && !rest.is_empty() {
@@ -95,6 +99,9 @@ impl Reader {
     }
 
     fn finish(mut self, surplus: &[u8]) -> Vec<Item> {
+        if self.failed {
+            self.lose();
+        }
         let rest = self.assembler.rest();
         if !self.lost && !rest.is_empty() {
             let text = FlitTlpView::new_checked(rest).err().map(|error| error.to_string()).unwrap_or_default();

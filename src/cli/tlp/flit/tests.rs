@@ -106,6 +106,21 @@ fn behind_a_lost_flit_no_tlp_is_read() {
 }
 
 #[test]
+fn a_lost_flit_without_tlps_takes_none_with_it() {
+    let idle = |prior| format!(r#"{{"kind":"flit","fields":{{"usage":0,"seq":0,"prior_payload":{prior}}}}}"#);
+    let payload = |prior| format!(r#"{{"kind":"flit","fields":{{"usage":1,"seq":5,"prior_payload":{prior}}}}}"#);
+    for (prior, expected) in [(0, &["flit_crc"][..]), (1, &["flit_crc", "truncated", "tlps_not_read"])] {
+        let mut flits = encoded(&(payload(0) + &idle(1) + &payload(prior) + &write(100)));
+        for place in [0, 3] {
+            flits[BYTES + place] ^= 1;
+        }
+        let items = items(&flits);
+        assert_eq!(codes(&items), expected);
+        assert_eq!(printed(&items).contains("MWr64: 400 bytes"), prior == 0);
+    }
+}
+
+#[test]
 fn each_fault_has_its_name() {
     let dlp = |usage: u8| Dlp::parse([usage << 6, 1, 0, 0, 0, 0]);
     let flit = |usage, first: &[u8]| {

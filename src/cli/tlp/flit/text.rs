@@ -131,8 +131,8 @@ fn write_body(out: &mut impl Write, repr: &FlitTlpRepr) -> io::Result<()> {
             row(out, "lower address", format_args!("{lower_address:#04x}"))?;
             let Some(ohc) = ohc_a else { return row(out, "status", "0  success, without OHC-A5") };
             row(out, "status", format_args!("{}  {}", ohc.status, name_of(&STATUS, ohc.status).unwrap_or("reserved")))?;
-            row(out, "completer segment", ohc.completer_segment)?;
-            ohc.destination_segment.map_or(Ok(()), |segment| row(out, "requester segment", segment))
+            let requester = ohc.destination_segment.map_or("not valid".to_owned(), |segment| segment.to_string());
+            row(out, "segments", format_args!("completer {}, requester {requester}", ohc.completer_segment))
         }
     }
 }
