@@ -171,7 +171,9 @@ fn tlps() -> impl Strategy<Value = Vec<u8>> {
     let header = (select(vec![3_u8, 0x20, 0x40, 0x60, 0x0a, 0x4a]), prop::collection::vec(any::<u8>(), 48));
     let tlp = (header, 0..80_u8, select(vec![0_u8, 1, 5, 6]), any::<u8>(), 0..70_usize);
     let bytes = tlp.prop_map(|((code, mut header), length, ts, fill, nops)| {
-        (header[0], header[2], header[3]) = (code, ts << 5 | header[2] & 0x1c, length.max(1));
+        // The length of a completion without data is reserved.
+        let length = if code == 0x0a { 0 } else { length.max(1) };
+        (header[0], header[2], header[3]) = (code, ts << 5 | header[2] & 0x1c, length);
         let header = FlitTlpRepr::parse(&FlitTlpView::new_header(&header).unwrap()).unwrap().emit();
         let rest = FlitTlpView::new_header(&header).unwrap().total_bytes() - header.len();
         [header, vec![fill; rest], vec![0; 4 * nops]].concat()

@@ -120,10 +120,10 @@ fn every_field_has_its_name_in_the_list() {
 
 fn request() -> impl Strategy<Value = TlpRepr> {
     let op = prop::sample::select(vec![MemoryOp::Read, MemoryOp::Write]);
-    (op, any::<u64>(), 0..=4096_u32, any::<u16>(), 0..1024_u16, 0..8_u8).prop_map(
+    (op, any::<u64>(), 0..=4092_u32, any::<u16>(), 0..1024_u16, 0..8_u8).prop_map(
         |(op, address, bytes, id, tag, attr)| {
-            // Within a page, so that every such access is one request.
-            let address = address >> 13 << 13;
+            // Within a page, from any of its first four bytes.
+            let address = address >> 12 << 12;
             TlpRepr::memory(
                 op,
                 Request { address: address + u64::from(tag & 3), bytes },
