@@ -129,3 +129,35 @@ fn a_malformed_header_log_ends_with_2_and_its_line() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("[flit_mode]"), "{}", text(&output.stdout));
 }
+
+#[test]
+fn the_examples_of_flit_mode_work() {
+    let zeros = "0".repeat(512);
+    let idle = sealsim(&["tlp", "decode", "--flit", "-"], zeros.as_bytes());
+    assert_eq!(idle.status.code(), Some(0));
+    assert!(text(&idle.stdout).starts_with("Flit, IDLE: explicit sequence number 0\n"), "{}", text(&idle.stdout));
+    let object = r#"{"kind":"flit_tlp","payload":"000000a5","fields":{"type":64,"length_dw":1,"address":4096}}"#;
+    let flit = sealsim(&["tlp", "encode", "--flit"], object.as_bytes());
+    assert_eq!((flit.status.code(), flit.stdout.len()), (Some(0), 513));
+    let decoded = sealsim(&["tlp", "decode", "--flit", "-"], &flit.stdout);
+    assert_eq!(decoded.status.code(), Some(0));
+    assert!(text(&decoded.stdout).contains("\nMWr32: 4 bytes at 0x1000\n"), "{}", text(&decoded.stdout));
+    let objects = sealsim(&["tlp", "decode", "--flit", "--format", "json", "-"], &flit.stdout);
+    assert_eq!(sealsim(&["tlp", "encode", "--flit"], &objects.stdout).stdout, flit.stdout);
+}
+
+#[test]
+fn a_lost_flit_ends_with_1_and_flit_mode_excludes_the_others_with_2() {
+    let mut flit = "0".repeat(512);
+    flit.replace_range(..8, "01000001");
+    let output = sealsim(&["tlp", "decode", "--flit", &flit], b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("error [flit_"), "{}", text(&output.stdout));
+    for other in ["--wire", "--dllp", "--header-log"] {
+        assert_eq!(sealsim(&["tlp", "decode", "--flit", other, "00"], b"").status.code(), Some(2));
+    }
+    assert_eq!(sealsim(&["tlp", "encode", "--flit", "--wire"], b"").status.code(), Some(2));
+    let output = sealsim(&["tlp", "encode", "--flit"], br#"{"kind":"tlp"}"#);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("leave out --flit"), "{}", text(&output.stderr));
+}

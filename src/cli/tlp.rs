@@ -3,6 +3,7 @@
 mod decode;
 mod document;
 mod encode;
+mod flit;
 mod hexadecimal;
 mod item;
 mod lines;
@@ -63,6 +64,11 @@ its words, as they stand in dmesg; other lines are skipped. Of the four words of
 part of it. Words behind `E-E Prefixes:` are prefixes. A log in flit mode, which the kernel marks with `(Flit)`, is \
 not decoded, which is an error.
 
+With --flit the bytes are flits of 256 bytes, one after another, of a link in flit mode (gen6). Each is corrected by \
+its ECC, then its CRC is checked. Behind a flit stand the TLPs that end in it; one that goes on in the next payload flit \
+is put together. Read are MRd, MWr, Cpl, CplD and NOP TLPs. After a payload flit that is lost, or a TLP of another type, \
+nobody knows where the next TLP begins, so no more are read. Some of the format is assumed: see docs/tlp.md.
+
 Problems are errors (against a rule, or damaged in transit), warnings (against a rule that receivers need not check) \
 and notes. After an error in the framing nothing more can be read.
 
@@ -77,6 +83,7 @@ Examples:
   sealsim tlp decode --dllp 8084b345
   sealsim tlp decode --header-log 'TLP Header: 40000001 0000000f fee00000 00000000'
   dmesg | sealsim tlp decode --header-log -
+  printf '%0512d' 0 | sealsim tlp decode --flit -
   sealsim tlp decode --format json - < frames.hex | jq -c '.problems[]'
 
 Every field is described in docs/tlp.md.")]
@@ -90,8 +97,11 @@ struct Decode {
     /// The bytes are one DLLP: 4 bytes, or 6 with its CRC
     #[arg(long, conflicts_with = "wire")]
     dllp: bool,
-    /// The arguments are lines of a kernel's log with `TLP Header:` in them
+    /// The bytes are flits of a link in flit mode, 256 bytes each
     #[arg(long, conflicts_with_all = ["wire", "dllp"])]
+    flit: bool,
+    /// The arguments are lines of a kernel's log with `TLP Header:` in them
+    #[arg(long, conflicts_with_all = ["wire", "dllp", "flit"])]
     header_log: bool,
     /// Text for people, or one JSON object per frame and line
     #[arg(long, value_enum, default_value_t = TlpFormat::Text)]
@@ -109,19 +119,28 @@ A TLP needs `kind`, `fields` and `payload` (without it, only the header is print
 `fields`, `fmt` and `type` say which others are due; tc, attr, at, td, ep, th, ln, tag and requester_id may be left \
 out if 0.
 
+With --flit the objects are flits (`flit`) and the TLPs in them (`flit_tlp`, `nop`), as `sealsim tlp decode --flit` \
+prints them. The TLPs go into the payload flits in order, wherever their objects stand; NOP TLPs fill what is left, and \
+payload flits with the next sequence numbers are added if those given do not suffice. One line is printed for each flit.
+
 Standard input may have 64 MiB. If anything is wrong, nothing is printed.
 
 Exit status: 0 printed, 2 no JSON or not what a frame can hold, 4 unreadable or too long input.
 
-Example:
+Examples:
   echo '{\"kind\":\"tlp\",\"payload\":\"\",\"seq\":0,\"fields\":{\"fmt\":0,\"type\":0,\"length_dw\":1,
         \"address\":4096,\"first_be\":15,\"last_be\":0}}' | sealsim tlp encode --wire
+  echo '{\"kind\":\"flit_tlp\",\"payload\":\"000000a5\",\"fields\":{\"type\":64,\"length_dw\":1,\"address\":4096}}' |
+        sealsim tlp encode --flit | sealsim tlp decode --flit -
 
 Every field is described in docs/tlp.md.")]
 struct Encode {
     /// Print frames of a link: token, sequence number and CRC around each TLP and DLLP
     #[arg(long, value_name = "GENERATION", num_args = 0..=1, require_equals = true, default_missing_value = "gen3")]
     wire: Option<Generation>,
+    /// Print flits of a link in flit mode
+    #[arg(long, conflicts_with = "wire")]
+    flit: bool,
 }
 
 /// How a link frames.
@@ -147,6 +166,7 @@ enum Stream {
     Tlps,
     Dllp,
     Wire(Generation),
+    Flits,
 }
 
 /// Runs the verb.
@@ -164,10 +184,11 @@ fn run_decode(arguments: &Decode) -> Result<(), Failure> {
     let items = if arguments.header_log {
         read_logs(&arguments.hex)?.iter().map(decode::logged).collect()
     } else {
-        let stream = match (arguments.wire, arguments.dllp) {
-            (Some(generation), _) => Stream::Wire(generation),
-            (None, true) => Stream::Dllp,
-            (None, false) => Stream::Tlps,
+        let stream = match arguments.wire {
+            Some(generation) => Stream::Wire(generation),
+            None if arguments.dllp => Stream::Dllp,
+            None if arguments.flit => Stream::Flits,
+            None => Stream::Tlps,
         };
         decode::items(&read_hex(&arguments.hex)?, stream)
     };
@@ -250,7 +271,9 @@ fn read_input(longest: Bytes) -> Result<String, Failure> {
 }
 
 fn run_encode(arguments: &Encode) -> Result<(), Failure> {
-    let lines = encode::lines(&read_input(LONGEST_JSON)?, arguments.wire).map_err(Failure::Usage)?;
+    let text = read_input(LONGEST_JSON)?;
+    let lines = if arguments.flit { flit::encode::lines(&text) } else { encode::lines(&text, arguments.wire) };
+    let lines = lines.map_err(Failure::Usage)?;
     let mut out = io::BufWriter::new(super::output::Output);
     let printed = lines.iter().try_for_each(|line| writeln!(out, "{}", hex::encode(line)));
     printed.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))

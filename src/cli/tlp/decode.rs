@@ -1,7 +1,7 @@
 //! Bytes to items.
 
 use super::{
-    Generation, Stream,
+    Generation, Stream, flit,
     item::{Content, Item, Link, Problem, Tlp},
     log::{Log, Word},
 };
@@ -15,11 +15,14 @@ use crate::pcie::wire::{
 
 /// Everything that stands in a stream. An item that cannot be read is the last.
 pub(super) fn items(bytes: &[u8], stream: Stream) -> Vec<Item> {
+    if stream == Stream::Flits {
+        return flit::items(bytes);
+    }
     let (mut rest, mut items) = (bytes, Vec::new());
     while !rest.is_empty() {
         let (item, taken) = match stream {
             Stream::Dllp => (dllp(rest), rest.len()),
-            Stream::Tlps => bare_tlp(rest),
+            Stream::Tlps | Stream::Flits => bare_tlp(rest),
             Stream::Wire(Generation::Gen3) => tokens(rest),
             Stream::Wire(Generation::Gen1) => symbols(rest),
         };

@@ -1,7 +1,14 @@
 //! The JSON form of an item. `docs/tlp.md` describes it.
 
-use super::item::{Content, Item, Problem};
-use crate::pcie::wire::{dllp::DllpFields, tlp::TlpFields};
+use super::{
+    flit,
+    item::{Content, Item, Problem},
+};
+use crate::pcie::wire::{
+    dllp::DllpFields,
+    flit::{FlitFields, tlp::FlitTlpFields},
+    tlp::TlpFields,
+};
 use serde::{Deserialize, Serialize};
 
 /// What an object describes.
@@ -12,12 +19,24 @@ pub(super) enum Kind {
     Dllp,
     Idle,
     EndOfDataStream,
+    Flit,
+    FlitTlp,
+    Nop,
     Unreadable,
 }
 
 impl Kind {
     /// All kinds.
-    pub(super) const ALL: [Self; 5] = [Self::Tlp, Self::Dllp, Self::Idle, Self::EndOfDataStream, Self::Unreadable];
+    pub(super) const ALL: [Self; 8] = [
+        Self::Tlp,
+        Self::Dllp,
+        Self::Idle,
+        Self::EndOfDataStream,
+        Self::Flit,
+        Self::FlitTlp,
+        Self::Nop,
+        Self::Unreadable,
+    ];
 
     /// As it stands in JSON.
     pub(super) const fn name(self) -> &'static str {
@@ -26,6 +45,9 @@ impl Kind {
             Self::Dllp => "dllp",
             Self::Idle => "idle",
             Self::EndOfDataStream => "end_of_data_stream",
+            Self::Flit => "flit",
+            Self::FlitTlp => "flit_tlp",
+            Self::Nop => "nop",
             Self::Unreadable => "unreadable",
         }
     }
@@ -52,6 +74,9 @@ impl Kind {
             Self::Dllp => &["kind", "name", "fields", "crc16", "problems"],
             Self::Idle => &["kind", "idle_bytes", "problems"],
             Self::EndOfDataStream => &["kind", "problems"],
+            Self::Flit => &["kind", "name", "fields", "crc", "ecc", "corrected", "tlp_bytes", "problems"],
+            Self::FlitTlp => &["kind", "name", "fields", "payload", "trailer", "problems"],
+            Self::Nop => &["kind", "count", "problems"],
             Self::Unreadable => &["kind", "bytes", "source", "problems"],
         }
     }
@@ -61,7 +86,9 @@ impl Kind {
         match self {
             Self::Tlp => &TlpFields::NAMES,
             Self::Dllp => &DllpFields::NAMES,
-            Self::Idle | Self::EndOfDataStream | Self::Unreadable => &[],
+            Self::Flit => &FlitFields::NAMES,
+            Self::FlitTlp => &FlitTlpFields::NAMES,
+            Self::Idle | Self::EndOfDataStream | Self::Nop | Self::Unreadable => &[],
         }
     }
 }
@@ -72,6 +99,18 @@ impl Kind {
 pub(super) enum Fields {
     Tlp(Box<TlpFields>),
     Dllp(DllpFields),
+    Flit(FlitFields),
+    FlitTlp(Box<FlitTlpFields>),
+}
+
+/// A byte that the ECC corrected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Correction {
+    /// Its place in the flit.
+    pub(super) byte: u8,
+    /// The bits that were wrong, as two hexadecimal digits.
+    pub(super) bits: String,
 }
 
 /// One item; the form of `fields` depends on the kind. What a kind does not have is absent.
@@ -106,6 +145,18 @@ pub(super) struct Document<F> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) idle_bytes: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) crc: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ecc: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) corrected: Option<Vec<Correction>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tlp_bytes: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) trailer: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bytes: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<String>,
@@ -130,11 +181,23 @@ impl Document<Fields> {
             nullified: None,
             crc16: None,
             idle_bytes: None,
+            crc: None,
+            ecc: None,
+            corrected: None,
+            tlp_bytes: None,
+            trailer: None,
+            count: None,
             bytes: None,
             source: item.source.clone(),
             problems: item.problems.clone(),
         }
     }
+}
+
+/// Absent if there are none.
+fn corrections(corrected: &[(u8, u8)]) -> Option<Vec<Correction>> {
+    let list = corrected.iter().map(|&(byte, bits)| Correction { byte, bits: hex::encode([bits]) });
+    (!corrected.is_empty()).then(|| list.collect())
 }
 
 impl From<&Item> for Document<Fields> {
@@ -163,6 +226,23 @@ impl From<&Item> for Document<Fields> {
             },
             Content::Idle { bytes } => Self { idle_bytes: Some(*bytes), ..document(Kind::Idle) },
             Content::EndOfDataStream => document(Kind::EndOfDataStream),
+            Content::Flit(flit) => Self {
+                name: Some(flit::name(&flit.dlp).to_owned()),
+                fields: Some(Fields::Flit(flit.dlp.into())),
+                crc: Some(hex::encode(flit.crc)),
+                ecc: Some(hex::encode(flit.ecc)),
+                corrected: corrections(&flit.corrected),
+                tlp_bytes: flit.area.map(hex::encode),
+                ..document(Kind::Flit)
+            },
+            Content::FlitTlp(tlp) => Self {
+                name: Some(tlp.repr.name().to_owned()),
+                fields: Some(Fields::FlitTlp(Box::new(tlp.repr.into()))),
+                payload: Some(hex::encode(&tlp.payload)),
+                trailer: (!tlp.trailer.is_empty()).then(|| hex::encode(&tlp.trailer)),
+                ..document(Kind::FlitTlp)
+            },
+            Content::Nop { count } => Self { count: Some(*count), ..document(Kind::Nop) },
             Content::Unreadable { bytes } => Self { bytes: Some(hex::encode(bytes)), ..document(Kind::Unreadable) },
         }
     }

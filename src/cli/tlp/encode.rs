@@ -22,42 +22,51 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use std::fmt::Display;
 
 /// Idle bytes that all objects together may ask for: as many as `decode` reads at once.
-const MOST_IDLE: usize = super::LONGEST_HEX.0 as usize / 2;
+pub(super) const MOST_IDLE: usize = super::LONGEST_HEX.0 as usize / 2;
 /// Characters of a message about a value, which may quote the value.
 const LONGEST_MESSAGE: usize = 240;
 
 /// The bytes of each JSON object in `text`.
 pub(super) fn lines(text: &str, wire: Option<Generation>) -> Result<Vec<Vec<u8>>, Report> {
-    let (mut lines, mut idle_left) = (Vec::new(), MOST_IDLE);
+    let mut idle_left = MOST_IDLE;
+    each(text, |object, kind| encode(object, kind, wire, &mut idle_left))
+}
+
+/// What `encode` makes of each object in `text`.
+pub(super) fn each<T>(
+    text: &str,
+    mut encode: impl FnMut(&Object<'_>, Kind) -> Result<T, Report>,
+) -> Result<Vec<T>, Report> {
+    let mut made = Vec::new();
     let mut outlines = serde_json::Deserializer::from_str(text).into_iter::<Outline>();
     loop {
         let start = outlines.byte_offset();
         let Some(outline) = outlines.next() else { break };
-        let number = lines.len() + 1;
+        let number = made.len() + 1;
         let outline = outline.map_err(|error| unreadable(number, "", &error))?;
         // The outline has found where the object ends.
         let object = Object { number, before: &text[..start], text: &text[start..outlines.byte_offset()] };
-        let line = encode(&object, &outline, wire, &mut idle_left);
-        lines.push(line.map_err(|error| error.wrap_err(format!("object {number}")))?);
+        let one = outline.check().and_then(|kind| encode(&object, kind));
+        made.push(one.map_err(|error| error.wrap_err(format!("object {number}")))?);
     }
-    if lines.is_empty() {
+    if made.is_empty() {
         return Err(miette!(
             help = "pipe the output of `sealsim tlp decode --format json` into this command",
             "there is no JSON object on standard input"
         ));
     }
-    Ok(lines)
+    Ok(made)
 }
 
 /// An object in the text, and what stands before it.
-struct Object<'a> {
+pub(super) struct Object<'a> {
     number: usize,
     before: &'a str,
     text: &'a str,
 }
 
 impl Object<'_> {
-    fn read<F: DeserializeOwned>(&self) -> Result<Document<F>, Report> {
+    pub(super) fn read<F: DeserializeOwned>(&self) -> Result<Document<F>, Report> {
         serde_json::from_str(self.text).map_err(|error| unreadable(self.number, self.before, &error))
     }
 }
@@ -78,13 +87,8 @@ fn unreadable(number: usize, before: &str, error: &serde_json::Error) -> Report 
     )
 }
 
-fn encode(
-    object: &Object<'_>,
-    outline: &Outline,
-    wire: Option<Generation>,
-    idle_left: &mut usize,
-) -> Result<Vec<u8>, Report> {
-    match (outline.check()?, wire) {
+fn encode(object: &Object<'_>, kind: Kind, wire: Option<Generation>, idle_left: &mut usize) -> Result<Vec<u8>, Report> {
+    match (kind, wire) {
         (Kind::Tlp, _) => encode_tlp(&object.read()?, wire),
         (Kind::Dllp, _) => encode_dllp(&object.read()?, wire),
         (Kind::Idle, Some(Generation::Gen3)) => {
@@ -98,20 +102,24 @@ fn encode(
         (Kind::Idle | Kind::EndOfDataStream, _) => {
             Err(miette!(help = "add --wire", "idle and end of data stream stand only on a gen3 to gen5 link"))
         }
-        (Kind::Unreadable, _) => Err(miette!(
-            help = "its `bytes` are the hexadecimal already",
-            "an object of kind `unreadable` has no fields"
-        )),
+        (Kind::Flit | Kind::FlitTlp | Kind::Nop, _) => {
+            Err(miette!(help = "add --flit", "an object of kind `{}` stands only on a link in flit mode", kind.name()))
+        }
+        (Kind::Unreadable, _) => Err(unreadable_kind()),
     }
 }
 
+pub(super) fn unreadable_kind() -> Report {
+    miette!(help = "its `bytes` are the hexadecimal already", "an object of kind `unreadable` has no fields")
+}
+
 /// The values of `fields`.
-fn fields<F: Clone, T: TryFrom<F, Error: Display>>(document: &Document<F>) -> Result<T, Report> {
+pub(super) fn fields<F: Clone, T: TryFrom<F, Error: Display>>(document: &Document<F>) -> Result<T, Report> {
     let fields = document.fields.clone().ok_or_else(|| miette!("`fields` is missing"))?;
     T::try_from(fields).map_err(|error| miette!("in `fields`: {error}"))
 }
 
-fn bytes(name: &str, text: &str) -> Result<Vec<u8>, Report> {
+pub(super) fn bytes(name: &str, text: &str) -> Result<Vec<u8>, Report> {
     hexadecimal::parse(text).map_err(|error| miette!("`{name}`, character {}: {error}", error.column))
 }
 
@@ -124,7 +132,7 @@ fn encode_tlp(document: &Document<TlpFields>, wire: Option<Generation>) -> Resul
     let ecrc = |payload: &[u8]| crc::ecrc(&tlp[covered_from..], &header, payload);
     let mut tail = Vec::new();
     if !header_only {
-        let payload = payload(document, &repr)?;
+        let payload = payload(document, repr.name(), repr.length_dw, repr.payload_dw())?;
         let digest = repr.common.td.then(|| ecrc(&payload));
         tail.extend(payload);
         tail.extend(digest.iter().flatten());
@@ -187,14 +195,18 @@ fn trailer(document: &Document<TlpFields>, prefixes: &[u8]) -> Result<Vec<u8>, R
 }
 
 /// The data, as long as the header says.
-fn payload(document: &Document<TlpFields>, repr: &TlpRepr) -> Result<Vec<u8>, Report> {
+pub(super) fn payload<F>(
+    document: &Document<F>,
+    name: &str,
+    length_dw: u16,
+    payload_dw: u16,
+) -> Result<Vec<u8>, Report> {
     let payload = bytes("payload", document.payload.as_deref().unwrap_or_default())?;
-    let need = usize::from(repr.payload_dw()) * 4;
+    let need = usize::from(payload_dw) * 4;
     if payload.len() == need {
         return Ok(payload);
     }
-    let name = repr.name();
-    Err(match (need, repr.length_dw) {
+    Err(match (need, length_dw) {
         (0, _) => miette!("`payload` has {} bytes, but {name} carries no data", payload.len()),
         (_, dw) => miette!(
             help = "make `payload` or `length_dw` fit",

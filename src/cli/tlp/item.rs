@@ -2,6 +2,7 @@
 
 use crate::pcie::wire::{
     dllp::DllpRepr,
+    flit::{Dlp, TLP_BYTES, tlp::FlitTlpRepr},
     tlp::{Finding, Severity, TlpRepr},
 };
 use serde::{Deserialize, Serialize};
@@ -57,14 +58,50 @@ pub(super) struct Tlp {
     pub(super) link: Option<Link>,
 }
 
+/// A flit, without the TLPs in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Flit {
+    pub(super) dlp: Dlp,
+    pub(super) crc: [u8; 8],
+    pub(super) ecc: [u8; 6],
+    /// Places and bits that the ECC corrected.
+    pub(super) corrected: Vec<(u8, u8)>,
+    /// The TLP area, if it has bytes that are not read as TLPs.
+    pub(super) area: Option<[u8; TLP_BYTES]>,
+}
+
+/// A TLP of flit mode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FlitTlp {
+    pub(super) repr: FlitTlpRepr,
+    /// The header as it was given, OHC, reserved bits and all.
+    pub(super) header: Vec<u8>,
+    pub(super) payload: Vec<u8>,
+    pub(super) trailer: Vec<u8>,
+}
+
 /// What one item of a stream is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
     Tlp(Box<Tlp>),
-    Dllp { repr: DllpRepr, given: [u8; 4], crc: Option<[u8; 2]> },
-    Idle { bytes: usize },
+    Dllp {
+        repr: DllpRepr,
+        given: [u8; 4],
+        crc: Option<[u8; 2]>,
+    },
+    Idle {
+        bytes: usize,
+    },
     EndOfDataStream,
-    Unreadable { bytes: Vec<u8> },
+    Flit(Box<Flit>),
+    FlitTlp(Box<FlitTlp>),
+    /// NOP TLPs behind each other.
+    Nop {
+        count: usize,
+    },
+    Unreadable {
+        bytes: Vec<u8>,
+    },
 }
 
 /// One item of a stream.

@@ -1,6 +1,9 @@
 //! The text form of an item.
 
-use super::item::{Content, Item, Link, Problem, Tlp};
+use super::{
+    flit,
+    item::{Content, Item, Link, Problem, Tlp},
+};
 use crate::pcie::credit::Scale;
 use crate::pcie::wire::{
     dllp::{CreditPhase, DllpRepr},
@@ -21,6 +24,9 @@ pub(super) fn write(out: &mut impl Write, item: &Item) -> io::Result<()> {
         Content::Dllp { repr, given, crc } => write_dllp(out, repr, *given, *crc)?,
         Content::Idle { bytes } => writeln!(out, "Logical idle, {bytes} bytes")?,
         Content::EndOfDataStream => writeln!(out, "End of data stream: an ordered set follows")?,
+        Content::Flit(given) => flit::text::write_flit(out, given)?,
+        Content::FlitTlp(tlp) => flit::text::write_tlp(out, tlp)?,
+        Content::Nop { count } => writeln!(out, "NOP TLP, {count} times")?,
         Content::Unreadable { bytes } => {
             writeln!(out, "Unreadable, {} bytes", bytes.len())?;
             dump(out, bytes)?;
@@ -38,17 +44,17 @@ fn write_problem(out: &mut impl Write, problem: &Problem) -> io::Result<()> {
     writeln!(out, "  {severity} [{}]: {}", problem.code, problem.text)
 }
 
-fn row(out: &mut impl Write, name: &str, value: impl std::fmt::Display) -> io::Result<()> {
+pub(super) fn row(out: &mut impl Write, name: &str, value: impl std::fmt::Display) -> io::Result<()> {
     writeln!(out, "  {name:<16}{value}")
 }
 
 /// Bus, device and function.
-fn id(id: u16) -> String {
+pub(super) fn id(id: u16) -> String {
     format!("{:02x}:{:02x}.{}", id >> 8, id >> 3 & 0x1f, id & 7)
 }
 
 /// Sixteen bytes a line, in DW, with the offset.
-fn dump(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn dump(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     for (line, chunk) in bytes.chunks(16).enumerate() {
         let words: Vec<_> = chunk.chunks(4).map(hex::encode).collect();
         writeln!(out, "    {:04x}  {}", line * 16, words.join(" "))?;
@@ -115,7 +121,7 @@ fn write_ide(out: &mut impl Write, ide: &PrefixRepr) -> io::Result<()> {
 }
 
 /// What the TLP does, in a few words.
-fn summary(repr: &TlpRepr) -> String {
+pub(super) fn summary(repr: &TlpRepr) -> String {
     let dw = repr.length_dw;
     match repr.body {
         Body::Memory { address, first_be: 0, last_be: 0, .. } if dw == 1 && !repr.has_data() => {

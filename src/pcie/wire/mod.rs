@@ -1,4 +1,4 @@
-//! PCIe wire formats, non-flit mode.
+//! PCIe wire formats. Without further word they are those of non-flit mode; [`flit`] has the other.
 //!
 //! Each format follows one idiom: a private field map, a checked zero-copy view whose accessors cannot fail once the
 //! check has passed, and a plain `Repr` with `parse` and `emit`. No decoder panics on any bytes.
@@ -16,6 +16,7 @@
 pub mod block;
 pub mod crc;
 pub mod dllp;
+pub mod flit;
 pub mod frame;
 pub mod ide;
 pub mod scramble;
