@@ -85,7 +85,7 @@ fn tags_and_ivs_take_their_own_length_on_the_link() {
     // Three messages: a tag each, and on the way to the host an IV each.
     let payload = |designs: &[&str], sets: &[&str]| {
         let machine = designed(designs, sets);
-        let of = |direction| one(&machine, direction, 3 << 20, DataMode::None, &[]).link;
+        let of = |direction| one(&machine, direction, 3 << 20, DataMode::None, &[]).gpus[0].link;
         (of(Direction::H2d).h2d.payload_bytes, of(Direction::D2h).d2h.payload_bytes)
     };
     let gcm = payload(&[], &[]);

@@ -145,6 +145,40 @@ fn a_gpu_that_is_not_there_is_refused() {
     }
 }
 
+/// A machine without confidential computing whose second GPU is at another socket than its buffers.
+fn two_sockets(sets: &[&str]) -> MachineSpec {
+    let gpus = "gpu=[{},{node=1,session_node=0}]";
+    let numa = "numa={latency=\"70 cycles\",rate=\"10 B/cycle\"}";
+    machine("h100-sxm5-off", &[&[gpus, numa], sets].concat())
+}
+
+fn time_on(machine: &MachineSpec, gpus: &[usize], direction: Direction, bytes: u64) -> u64 {
+    let copies: Vec<_> = gpus.iter().map(|&gpu| Asked { gpu, direction, bytes, memory: Memory::Pinned }).collect();
+    run(machine, of(&copies, DataMode::None, Kernel::Skip, Order::Ascending)).unwrap().copies[0].time().0
+}
+
+#[test]
+fn the_memory_of_another_socket_costs_its_latency_and_no_more_comes_than_its_link_carries() {
+    let machine = two_sockets(&[]);
+    // One read and one semaphore write, or one write of data and one semaphore write.
+    let [h2d, d2h] = [Direction::H2d, Direction::D2h];
+    for direction in [h2d, d2h] {
+        let [near, far] = [0, 1].map(|gpu| time_on(&machine, &[gpu], direction, 64));
+        let reads = far - near;
+        assert!(reads.is_multiple_of(70_000_000) && (1..=3).contains(&(reads / 70_000_000)), "{direction:?} {reads}");
+    }
+    // 10 B/cycle at 2.8 GHz are 28 GB/s, 18.3 cycles of 1 ns for a read of 512 B.
+    let bytes = 64 << 20;
+    let rate = |gpus: &[usize]| bytes as f64 * 1e6 / time_on(&machine, gpus, h2d, bytes) as f64;
+    let (near, far) = (rate(&[0]), rate(&[1]));
+    assert!(near > 50.0 && (512.0 / 19.0 * 0.99..512.0 / 19.0).contains(&far), "{near} {far}");
+    // Who does not cross it leaves it to those who do; two who do have half each.
+    let both = two_sockets(&["gpu=[{node=1,session_node=0},{node=1,session_node=0}]"]);
+    assert_eq!(time_on(&machine, &[1, 0], h2d, bytes), time_on(&machine, &[1], h2d, bytes));
+    let half = bytes as f64 * 1e6 / time_on(&both, &[0, 1], h2d, bytes) as f64;
+    assert!((512.0 / 37.0 * 0.99..512.0 / 37.0).contains(&half), "{half}");
+}
+
 #[test]
 fn sessions_share_the_memory_of_their_socket() {
     let cold = |gpu| {

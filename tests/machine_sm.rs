@@ -91,7 +91,7 @@ fn a_wrong_tag_or_text_is_not_delivered() {
             let outcome = system::run(&machine, request, &mut |_| Control::Continue).unwrap();
             let copy = &outcome.copies[0];
             assert_eq!((copy.delivered, copy.tags_failed, sink.bytes()), (false, 1, 0), "{place} {data:?}: {copy:?}");
-            assert_eq!(outcome.tag_queue.scrubbed, u64::from(direction == Direction::H2d), "{place}");
+            assert_eq!(outcome.gpus[0].tag_queue.scrubbed, u64::from(direction == Direction::H2d), "{place}");
         }
     }
 }

@@ -33,12 +33,15 @@ const MOST_SMS: u32 = 1024;
 /// Units of which nothing is not a value, unless [`MAY_BE_ZERO`] says so.
 const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
 
-/// Fields, or tables of them, whose zero has a meaning.
-const MAY_BE_ZERO: [&str; 6] = [
+/// Fields, or tables of them, whose zero has a meaning; those of one GPU without its place.
+const MAY_BE_ZERO: [&str; 9] = [
+    "buffer_node",
     "engine.aes.registers_per_round",
     "engine.control",
     "link.gpu_credits",
     "link.host_credits",
+    "node",
+    "session_node",
     "tag_queue.quarantine",
     "tag_queue.skid",
 ];

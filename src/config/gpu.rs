@@ -17,6 +17,15 @@ pub struct GpuSpec {
     /// How many there are.
     #[serde(default = "one")]
     pub count: u32,
+    /// Number of the socket, from 0, whose root complex they are at.
+    #[serde(default)]
+    pub node: u32,
+    /// Number of the socket whose core runs their sessions, and in whose memory staging lies; as `node` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_node: Option<u32>,
+    /// Number of the socket in whose memory the user's buffers lie; as `session_node` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_node: Option<u32>,
     /// Their root ports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_complex: Option<RootComplexSpec>,
@@ -54,7 +63,36 @@ fn put<T: Clone>(there: &mut T, given: Option<&T>) {
     }
 }
 
+/// The sockets of a GPU: of its root port, of its session, and of the user's buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nodes {
+    /// Of its root port.
+    pub port: u32,
+    /// Of the core that runs its session, and of staging.
+    pub session: u32,
+    /// Of the user's buffers.
+    pub buffers: u32,
+}
+
 impl MachineSpec {
+    /// The GPUs like the one of that number, from 0; `None` where nothing is said of it.
+    fn alike(&self, number: usize) -> Option<&GpuSpec> {
+        let mut before = 0;
+        self.gpu.iter().find(|alike| {
+            before += alike.count as usize;
+            number < before
+        })
+    }
+
+    /// The sockets of the GPU of that number, from 0.
+    #[must_use]
+    pub fn nodes(&self, number: usize) -> Nodes {
+        let (port, session, buffers) =
+            self.alike(number).map_or((0, None, None), |gpu| (gpu.node, gpu.session_node, gpu.buffer_node));
+        let session = session.unwrap_or(port);
+        Nodes { port, session, buffers: buffers.unwrap_or(session) }
+    }
+
     /// How many GPUs it has.
     #[must_use]
     pub fn gpus(&self) -> usize {
@@ -65,12 +103,7 @@ impl MachineSpec {
     #[must_use]
     pub fn of_gpu(&self, number: usize) -> Self {
         let mut machine = Self { gpu: Vec::new(), ..self.clone() };
-        let mut before = 0;
-        let own = self.gpu.iter().find(|alike| {
-            before += alike.count as usize;
-            number < before
-        });
-        let Some(own) = own else { return machine };
+        let Some(own) = self.alike(number) else { return machine };
         put(&mut machine.root_complex, own.root_complex.as_ref());
         put(&mut machine.link, own.link.as_ref());
         put(&mut machine.copy_engine, own.copy_engine.as_ref());

@@ -5,7 +5,7 @@ use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
 use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, Sharing, TagQueueSpec};
-use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, StagingSpec};
+use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, NumaSpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec};
 use crate::sealing::SealingSpec;
 use schemars::JsonSchema;
@@ -55,6 +55,9 @@ pub struct MachineSpec {
     /// SMs that seal and open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm: Option<SmSpec>,
+    /// The link between sockets, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numa: Option<NumaSpec>,
     /// The GPUs, where there are several, in the order of their numbers. What they do not say is as above.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gpu: Vec<GpuSpec>,
@@ -114,6 +117,7 @@ fields!(
     compute,
     gpu_crypto,
     sm,
+    numa,
     gpu
 );
 

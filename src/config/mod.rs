@@ -35,6 +35,7 @@ mod tree;
 
 pub use base::{Base, Varied};
 pub use error::{ConfigError, Wrong};
+pub use gpu::{GpuSpec, Nodes};
 pub use layers::{Layers, StandaloneEngine};
 pub use machine::MachineSpec;
 pub(crate) use nearest::nearest;

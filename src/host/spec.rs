@@ -71,6 +71,16 @@ pub struct MemorySpec {
     pub first_touch_pinned: Cycles,
 }
 
+/// What it costs to reach the memory of another socket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NumaSpec {
+    /// Added to each read and write of a GPU, in cycles of the root complex.
+    pub latency: Cycles,
+    /// What the link between sockets carries one way, in cycles of the CPU. GPUs and cores that cross it share it in equal parts.
+    pub rate: BytesPerCycle,
+}
+
 /// How many pushes of a copy through staging may be under way: submitted and not yet done with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -5,9 +5,9 @@
 //!
 //! | shared | law |
 //! | --- | --- |
-//! | last-level cache | n sessions of a node have 1/n of it each: what equal pressure leaves under random replacement |
+//! | last-level cache | n sessions of a socket have 1/n of it each: what equal pressure leaves under random replacement |
 //! | memory bandwidth | a session gets what one core can take, at most 1/n of `memory.socket_rate` |
-//! | socket link | staging or buffers of another node: `numa` adds its latency to each read and write, and its rate to each pass |
+//! | link between sockets | a GPU whose staging (or, where nothing is sealed, buffers) is at another socket: `numa.latency` on each read and write, and reads no faster than its share of `numa.rate` (writes are not limited by it); buffers at another socket than the session: a pass over them takes `numa.rate` and the core's rate one after the other. n sessions that cross it have 1/n each |
 //!
 //! Sessions that copy nothing in the run do not count.
 
@@ -15,7 +15,14 @@ use super::{
     outcome::RunError,
     request::{CopyRequest, Request},
 };
-use crate::{config::MachineSpec, host};
+use crate::{
+    config::{MachineSpec, Nodes},
+    host::{
+        self,
+        spec::{MemorySpec, NumaSpec},
+    },
+    units::BytesPerCycle,
+};
 
 /// Paths of a session's host side, of its GPU and of the link between them.
 #[derive(Debug)]
@@ -103,28 +110,61 @@ impl Session {
         self.copies.push(place);
         self.request.copies.push(copy);
     }
-
-    /// Whether it has anything to do.
-    fn works(&self) -> bool {
-        !self.copies.is_empty()
-    }
 }
 
 /// The machine as each GPU has it: with its own parts, and with its share of what sessions share.
 pub(super) fn machines(machine: &MachineSpec, sessions: &[Session]) -> Vec<MachineSpec> {
-    let mut machines: Vec<_> = (0..sessions.len()).map(|gpu| machine.of_gpu(gpu)).collect();
-    let at_work = sessions.iter().filter(|session| session.works()).count() as u64;
-    for machine in &mut machines {
-        share(machine, at_work.max(1));
-    }
-    machines
+    let working = |gpu: usize| sessions.get(gpu).is_some_and(|session| !session.copies.is_empty());
+    let at_work: Vec<Nodes> = (0..sessions.len()).filter(|gpu| working(*gpu)).map(|gpu| machine.nodes(gpu)).collect();
+    let secure = machine.sealed_path();
+    let count = |counts: &dyn Fn(Nodes) -> bool| at_work.iter().filter(|nodes| counts(**nodes)).count().max(1) as u64;
+    let crossing = count(&|nodes| crosses(nodes, secure));
+    let one = |gpu: usize| {
+        let (mut own, nodes) = (machine.of_gpu(gpu), machine.nodes(gpu));
+        share(&mut own.memory, count(&|other| other.session == nodes.session));
+        if let Some(numa) = &machine.numa {
+            reach(&mut own, numa, nodes, crossing);
+        }
+        own
+    };
+    (0..sessions.len()).map(one).collect()
 }
 
-/// Leaves a machine the part of its socket that one of `sessions` has.
-fn share(machine: &mut MachineSpec, sessions: u64) {
-    let memory = &mut machine.memory;
+/// Leaves memory the part of its socket that one of `sessions` has.
+fn share(memory: &mut MemorySpec, sessions: u64) {
     memory.llc.0 /= sessions;
     if let Some(socket) = memory.socket_rate {
         memory.dram_rate.0 = memory.dram_rate.0.min(socket.0 / sessions).max(1);
+    }
+}
+
+/// Whether a GPU reaches the memory of another socket: staging where copies are sealed, else the user's buffers.
+const fn remote(nodes: Nodes, secure: bool) -> bool {
+    nodes.port != if secure { nodes.session } else { nodes.buffers }
+}
+
+/// Whether a session makes anything cross the link between sockets.
+const fn crosses(nodes: Nodes, secure: bool) -> bool {
+    remote(nodes, secure) || nodes.session != nodes.buffers
+}
+
+/// Charges what crosses the link between sockets, which `crossing` sessions share.
+fn reach(machine: &mut MachineSpec, numa: &NumaSpec, nodes: Nodes, crossing: u64) {
+    let rate = (numa.rate.0 / crossing).max(1);
+    if nodes.session != nodes.buffers {
+        // A byte takes the time of both, one after the other.
+        let core = u128::from(machine.memory.dram_rate.0);
+        let both = core * u128::from(rate) / (core + u128::from(rate)).max(1);
+        machine.memory.dram_rate.0 = (both as u64).max(1);
+    }
+    if remote(nodes, machine.sealed_path()) {
+        let root = &mut machine.root_complex;
+        root.read_latency.0 += numa.latency.0;
+        root.write_latency.0 += numa.latency.0;
+        // Reads enter service no faster than the link between sockets brings their data.
+        let in_cpu_cycles = BytesPerCycle(rate).cycles_for(machine.link.max_read_request.0);
+        let cycles = u128::from(in_cpu_cycles) * u128::from(root.clock.0);
+        let interval = cycles.div_ceil(u128::from(machine.cpu.clock.0.max(1)));
+        root.read_interval.0 = root.read_interval.0.max(interval as u64);
     }
 }
