@@ -15,7 +15,7 @@ mod common;
 
 use common::{copy, request, run};
 use sealsim::{
-    config::{Layers, MachineSpec, Role, Shipped},
+    config::{Layers, MachineSpec, Role, SHIPPED, Shipped},
     sim::{Kernel, Order},
     system::{DataMode, Direction, Memory, Outcome, Request},
     workload::{Arrival, Copy, Workload, WorkloadFile},
@@ -190,7 +190,8 @@ fn workloads() {
     let files = fs::read_dir(folder().join("workloads")).unwrap();
     let mut files: Vec<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
-    for name in Shipped::names(Role::Machine) {
+    // The others have the same units, with other numbers.
+    for name in SHIPPED.iter().filter(|shipped| shipped.is_calibrated()).map(Shipped::name) {
         let machine = Layers::new(name).resolve().unwrap().machine;
         for file in &files {
             // Longer than what the default run gives the reference kernel.

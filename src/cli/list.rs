@@ -41,6 +41,8 @@ enum ListFormat {
 struct Row {
     name: String,
     kind: &'static str,
+    /// Under what it is listed.
+    group: &'static str,
     summary: String,
 }
 
@@ -71,20 +73,33 @@ fn row(shipped: &Shipped) -> Row {
         Role::Engine => "engine",
         Role::Aead => "aead",
     };
-    Row { name: shipped.name().to_owned(), kind, summary: shipped.summary() }
+    Row { name: shipped.name().to_owned(), kind, group: shipped.group(), summary: shipped.summary() }
 }
 
 impl From<list_faults::Row> for Row {
     fn from(point: list_faults::Row) -> Self {
-        Self { name: point.name, kind: "fault", summary: point.summary.to_owned() }
+        Self { name: point.name, kind: "fault", group: "", summary: point.summary.to_owned() }
     }
 }
 
 fn text(rows: &[Row]) -> String {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-    rows.iter().map(|row| format!("{:width$}  {:7}  {}\n", row.name, row.kind, row.summary)).collect()
+    let mut groups: Vec<&str> = Vec::new();
+    rows.iter().for_each(|row| {
+        if !groups.contains(&row.group) {
+            groups.push(row.group)
+        }
+    });
+    let of = |group: &str| -> String {
+        let rows = rows.iter().filter(|row| row.group == group);
+        rows.map(|row| format!("{:width$}  {:7}  {}\n", row.name, row.kind, row.summary)).collect()
+    };
+    let titled = |group: &str| if group.is_empty() { of(group) } else { format!("{group}:\n{}", of(group)) };
+    groups.into_iter().map(titled).collect::<Vec<_>>().join("\n")
 }
 
 fn to_json(rows: &[Row]) -> serde_json::Value {
-    rows.iter().map(|row| json!({ "name": row.name, "kind": row.kind, "summary": row.summary })).collect()
+    rows.iter()
+        .map(|row| json!({ "name": row.name, "kind": row.kind, "group": row.group, "summary": row.summary }))
+        .collect()
 }

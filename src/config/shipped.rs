@@ -39,6 +39,13 @@ shipped![
     Machine "h100-nvl-tdx.toml",
     Machine "h100-sxm5-off.toml",
     Machine "h100-tdx-gen5.toml",
+    Machine "a100-off.toml",
+    Machine "b200-tdx.toml",
+    Machine "h20-tdx.toml",
+    Machine "h200-tdx.toml",
+    Machine "hgx-h100-8gpu.toml",
+    Machine "generic-gen4.toml",
+    Machine "generic-16gpu.toml",
     Design "designs/aegis-256.toml",
     Design "designs/aegis-256x2.toml",
     Design "designs/by-page.toml",
@@ -105,6 +112,24 @@ impl Shipped {
     pub fn name(&self) -> &'static str {
         let file = self.path.rsplit('/').next().unwrap_or(self.path);
         file.strip_suffix(".toml").unwrap_or(file)
+    }
+
+    /// Whether it is a machine that was calibrated to measurements of its own.
+    #[must_use]
+    pub fn is_calibrated(&self) -> bool {
+        self.role == Role::Machine && self.text.contains("kind = \"calibrated\"")
+    }
+
+    /// What it belongs to in a list.
+    #[must_use]
+    pub fn group(&self) -> &'static str {
+        match self.role {
+            Role::Machine if self.is_calibrated() => "machines, calibrated to measurements of their own",
+            Role::Machine => "machines, of which nothing measured was used: known in part, assumed in part",
+            Role::Design => "designs, to lay over a machine with --design",
+            Role::Engine => "AES-GCM engines, for sealsim engine",
+            Role::Aead => "engines of other AEADs, for sealsim engine",
+        }
     }
 
     /// What it says about itself.
