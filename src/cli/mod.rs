@@ -12,6 +12,7 @@ mod limits;
 mod list;
 mod list_faults;
 mod machine;
+mod new_machine;
 mod output;
 mod pareto;
 mod rerun;
@@ -57,6 +58,7 @@ enum Verb {
     Faults(faults::Arguments),
     Validate(validate::Arguments),
     Calibrate(calibrate::Arguments),
+    NewMachine(new_machine::Arguments),
     /// Checks the modelled hardware against published values.
     Verify(verify::Arguments),
 }
@@ -100,6 +102,7 @@ pub fn main() -> ExitCode {
         Verb::Faults(arguments) => faults::run(&arguments),
         Verb::Validate(arguments) => validate::run(&arguments),
         Verb::Calibrate(arguments) => calibrate::run(&arguments),
+        Verb::NewMachine(arguments) => new_machine::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
     };
     Failure::exit(result)

@@ -83,12 +83,20 @@ mod tests {
                 "type" => {
                     let is = |name: &Json| match name.as_str().unwrap() {
                         "object" => value.is_object(),
+                        "array" => value.is_array(),
                         "string" => value.is_string(),
                         "integer" => value.is_i64() || value.is_u64(),
                         "boolean" => value.is_boolean(),
                         other => panic!("type {other}"),
                     };
                     rule.as_array().map_or_else(|| is(rule), |names| names.iter().any(is))
+                }
+                "items" => {
+                    let items = value.as_array().into_iter().flatten().enumerate();
+                    items
+                        .map(|(item, value)| hold(value, rule, root, &format!("{path}[{item}]")))
+                        .collect::<Result<(), _>>()?;
+                    true
                 }
                 "enum" => rule.as_array().unwrap().contains(value),
                 "const" => rule == value,

@@ -13,10 +13,12 @@
 mod findings;
 mod fit;
 mod linear;
+mod plan;
 mod stage;
 mod write;
 
 pub use findings::{Determination, Finding, findings};
 pub use fit::{Fit, Variable, fit};
+pub use plan::{Step, plan};
 pub use stage::{Bounds, Selection, Stage, StageError, StageFile, Tuned};
 pub use write::{Entry, WriteError, write};
