@@ -42,7 +42,7 @@ enum NetlistFormat {
     Text,
     /// Fields units (path, clock_hz, parts) and channels (path, from, to, item, and depth or flight_fs).
     Json,
-    /// A drawing that fits a page.
+    /// A drawing that fits a page: of several GPUs the first, with its session and its link.
     Svg,
 }
 
@@ -74,7 +74,10 @@ impl Describe {
 }
 
 fn netlist(resolved: &Resolved, format: NetlistFormat) -> Result<String, Failure> {
-    let outline = system::outline(&resolved.machine).map_err(|error| Failure::Config(miette::miette!("{error}")))?;
+    // A page has room for one GPU.
+    let one = || resolved.machine.of_gpu(0);
+    let machine = if matches!(format, NetlistFormat::Svg) { one() } else { resolved.machine.clone() };
+    let outline = system::outline(&machine).map_err(|error| Failure::Config(miette::miette!("{error}")))?;
     Ok(match format {
         NetlistFormat::Text => report::netlist::text(&outline),
         NetlistFormat::Json => format!("{:#}\n", json!(outline)),

@@ -203,7 +203,7 @@ pub(super) fn take_stock(values: &Node, canonical: &Json) -> (Vec<Parameter>, Ve
         }
         let value = json.as_str().map_or_else(|| json.to_string(), str::to_owned);
         let node = values.at(path);
-        let whole = || Some(values.at(path.split_once('[')?.0)?.provenance.clone()?);
+        let whole = || values.at(path.split_once('[')?.0)?.provenance.clone();
         let stated = node.and_then(|node| node.provenance.clone()).or_else(whole);
         let provenance = stated.unwrap_or_else(|| unstated(node.and_then(|node| node.place.as_ref())));
         let (unit, amount) = measure(shape, json);

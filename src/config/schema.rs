@@ -92,10 +92,8 @@ mod tests {
                     rule.as_array().map_or_else(|| is(rule), |names| names.iter().any(is))
                 }
                 "items" => {
-                    let items = value.as_array().into_iter().flatten().enumerate();
-                    items
-                        .map(|(item, value)| hold(value, rule, root, &format!("{path}[{item}]")))
-                        .collect::<Result<(), _>>()?;
+                    let mut items = value.as_array().into_iter().flatten().enumerate();
+                    items.try_for_each(|(item, value)| hold(value, rule, root, &format!("{path}[{item}]")))?;
                     true
                 }
                 "enum" => rule.as_array().unwrap().contains(value),

@@ -88,7 +88,7 @@ impl Stream {
     /// The symbol time in which a position is sent.
     #[inline]
     pub fn symbol(&self, position: u64) -> u64 {
-        self.raw(position) * SYMBOLS_PER_CYCLE >> self.shift
+        (self.raw(position) * SYMBOLS_PER_CYCLE) >> self.shift
     }
 
     /// The first position of the next symbol time.
