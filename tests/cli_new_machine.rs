@@ -33,7 +33,7 @@ fn the_file_is_a_machine_with_what_was_said() {
 fn what_makes_no_sense_is_refused_and_nothing_is_printed() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, expected, says) in [
-        (&["--link", "gen9x8"][..], 2, "generations are 3, 4 and 5"),
+        (&["--link", "gen9x8"][..], 2, "generations are 3 to 6"),
         (&["--cipher", "8 GB"], 2, "bytes per second"),
         (&["--cipher", "1 B/s"], 2, "less than a thousandth of a byte"),
         (&["--gpus", "65"], 2, "65"),

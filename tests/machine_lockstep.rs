@@ -95,6 +95,8 @@ const CHOICES: &[&[&[&str]]] = &[
         &["link.generation=3", "link.lanes=2"],
         &["link.lanes=1"],
         &["link.lanes=4"],
+        &["link.generation=6"],
+        &["link.generation=6", "link.lanes=2", "link.flit_errors=10000000"],
     ],
     &[&["link.credit_update=50 cycles"], &["link.credit_update=1000 cycles"]],
     &[

@@ -77,7 +77,7 @@ fn read_link(text: &str) -> Result<(u32, u32), String> {
         Some((generation, lanes)) if GENERATIONS.contains(&generation) && WIDTHS.contains(&lanes) => {
             Ok((generation, lanes))
         }
-        Some(_) => Err("generations are 3, 4 and 5, lanes 1, 2, 4, 8 and 16".into()),
+        Some(_) => Err("generations are 3 to 6, lanes 1, 2, 4, 8 and 16".into()),
         None => Err("write generation and lanes, for example gen4x8".into()),
     }
 }

@@ -10,7 +10,7 @@ use crate::gpu::sm::spec::{CryptoPlace, REGISTERS_PER_THREAD, SmSpec};
 use crate::gpu::spec::{Sharing, TagFetch, TagPlacement};
 use crate::host::map;
 use crate::host::spec::PathSpec;
-use crate::pcie::rate::{GENERATIONS, WIDTHS};
+use crate::pcie::rate::{FLIT_MODE, GENERATIONS, WIDTHS};
 use crate::pcie::spec::CreditSpec;
 use crate::units::Bytes;
 
@@ -27,6 +27,9 @@ const GREATEST: [(&str, i128, &str); 6] = [
     ("count", 1 << 24, "16777216"),
 ];
 
+/// Flits of 10^9 that may be lost: one in a hundred.
+const MOST_FLIT_ERRORS: u32 = 10_000_000;
+
 /// SMs of a machine: a step of a kernel is timed with the text of all of them.
 const MOST_SMS: u32 = 1024;
 
@@ -34,7 +37,8 @@ const MOST_SMS: u32 = 1024;
 const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
 
 /// Fields, or tables of them, whose zero has a meaning; those of one GPU without its place.
-const MAY_BE_ZERO: [&str; 9] = [
+const MAY_BE_ZERO: [&str; 10] = [
+    "link.flit_errors",
     "buffer_node",
     "engine.aes.registers_per_round",
     "engine.control",
@@ -79,7 +83,7 @@ const RULES: &[Rule] = &[
             let unknown = !GENERATIONS.contains(&m.link.generation);
             unknown.then(|| format!("PCIe generation {} is not modelled", m.link.generation))
         },
-        remedy: "write 3, 4 or 5",
+        remedy: "write 3, 4, 5 or 6",
     },
     Rule {
         path: "link.lanes",
@@ -147,6 +151,24 @@ const RULES: &[Rule] = &[
             missing.then(|| "the ports of this link have no IDE (link.ide_capable = false)".into())
         },
         remedy: "the H100 has none: write link.ide_capable = true for a link that does, as --design ide does",
+    },
+    Rule {
+        path: "link.flit_errors",
+        broken: |m| {
+            let (flits, errors) = (m.link.generation == FLIT_MODE, m.link.flit_errors.unwrap_or(0));
+            let many = || format!("of 10^9 flits {errors} are lost, more than any link can bear");
+            let none = || "only a link of generation 6 has flits".to_owned();
+            (errors > 0 && !flits).then(none).or_else(|| (errors > MOST_FLIT_ERRORS).then(many))
+        },
+        remedy: "write link.generation = 6, and at most 10000000",
+    },
+    Rule {
+        path: "link.generation",
+        broken: |m| {
+            let both = m.link.generation == FLIT_MODE && m.link.ide.is_some();
+            both.then(|| "IDE on a link in flit mode is not modelled".into())
+        },
+        remedy: "leave out link.ide (the designs ide and ide-8), or write link.generation = 5",
     },
     Rule {
         path: "link.ide.aggregation",
@@ -586,7 +608,10 @@ mod tests {
     /// Settings that break a rule at `path`, and nothing else.
     const BROKEN: &[(&str, &[&str])] = &[
         ("gpu", &["gpu=[{count=64},{}]"]),
-        ("link.generation", &["link.generation=6"]),
+        ("link.generation", &["link.generation=7"]),
+        ("link.generation", &["link.generation=6", "link.ide_capable=true", IDE]),
+        ("link.flit_errors", &["link.flit_errors=1"]),
+        ("link.flit_errors", &["link.generation=6", "link.flit_errors=10000001"]),
         ("link.lanes", &["link.lanes=12"]),
         ("link.max_payload", &["link.max_payload=64 B", "root_complex.completion_payload=64 B"]),
         ("link.max_payload", &["link.max_payload=8 KiB"]),

@@ -127,8 +127,8 @@ fn follows(kind: Kind, from: &str, range: Option<[String; 2]>) -> Provenance {
 fn following(table: &Table) -> [Following; 4] {
     let stated = Stated::of(table);
     let limit = ack_limit(stated.lanes, stated.max_payload);
-    let clock =
-        "link.generation: four symbol times in a cycle, 250 MHz at 8 GT/s, 500 MHz at 16 GT/s, 1 GHz at 32 GT/s";
+    let clock = "link.generation: four symbol times in a cycle, 250 MHz at 8 GT/s, 500 MHz at 16 GT/s, 1 GHz at 32 GT/s, 2 GHz \
+                 at 64 GT/s";
     let ack = "link.lanes and link.max_payload: the Ack latency limit of generation 3 and later (as in cocotbext-pcie port.py); parts may be \
                faster";
     let flight = "link.mac_clock: 150 ns for serialiser, de-skew, elastic buffer and checks of two PHYs; published for no generation";

@@ -15,7 +15,7 @@
 //! [`wire`] has every format bit by bit, without cycles, and is what `sealsim tlp` speaks. [`port`] and [`root_complex`] are
 //! the units; they carry a TLP as plain values and a slice of memory ([`packet`]) and write the wire form where a CRC looks at
 //! it. [`split`] cuts transfers, [`credit`] counts, [`ide`] says what protected TLPs weigh on wire and engine. Links are of generations 3
-//! to 5 in non-flit mode, one to sixteen lanes wide ([`rate`]); other generations are wire formats only.
+//! to 6, one to sixteen lanes wide ([`rate`]); generation 6 is in flit mode, the others are not, and generations 1 and 2 are wire formats only.
 
 pub mod credit;
 pub mod ide;

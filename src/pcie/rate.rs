@@ -1,12 +1,15 @@
 //! What follows from a link's generation and width.
 //!
-//! A MAC takes 32 bits from each lane in a cycle, the widest PIPE interface of each generation, so that a cycle is four symbol times at any rate
-//! and in any width: 250 MHz at 8 GT/s, 500 MHz at 16 GT/s, 1 GHz at 32 GT/s.
+//! A MAC takes 32 bits from each lane in a cycle, so that a cycle is four symbol times at any rate and in any width: 250 MHz at 8 GT/s, 500 MHz at
+//! 16 GT/s, 1 GHz at 32 GT/s, 2 GHz at 64 GT/s. At 64 GT/s (generation 6) the link is in flit mode; at the other rates it is not.
 
 use crate::units::{Bytes, Cycles, Frequency};
 
 /// PCIe generations that are modelled.
-pub const GENERATIONS: [u32; 3] = [3, 4, 5];
+pub const GENERATIONS: [u32; 4] = [3, 4, 5, 6];
+
+/// The generation whose links are in flit mode.
+pub const FLIT_MODE: u32 = 6;
 
 /// Widths of a link, in lanes.
 pub const WIDTHS: [u32; 5] = [1, 2, 4, 8, 16];
@@ -21,6 +24,7 @@ pub const fn mac_clock(generation: u32) -> Option<Frequency> {
         3 => Some(Frequency(250_000_000)),
         4 => Some(Frequency(500_000_000)),
         5 => Some(Frequency(1_000_000_000)),
+        FLIT_MODE => Some(Frequency(2_000_000_000)),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// PCIe generation: 3, 4 or 5.
+    /// PCIe generation: 3, 4, 5 or 6. A link of generation 6 is in flit mode.
     pub generation: u32,
     /// Lanes: 1, 2, 4, 8 or 16.
     pub lanes: u32,
@@ -28,6 +28,9 @@ pub struct LinkSpec {
     /// Latency of a retimer between the ports, each way; there is none if absent. Of two, the sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retimer: Option<Cycles>,
+    /// In flit mode: flits that no error correction saves, of 10^9. None if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flit_errors: Option<u32>,
     /// Longest time that a received TLP waits for its Ack. Follows from lanes and maximum payload unless stated.
     pub ack_latency: Cycles,
     /// TLPs that the replay buffer holds.

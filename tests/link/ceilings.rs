@@ -35,13 +35,18 @@ fn simulated(generation: u32, lanes: u32, payload: u32) -> [f64; 2] {
     [to_gpu, finish(&Plan { up: vec![up], ..quick() }).host_sink(0).rate()]
 }
 
-/// The same worked out: transfers per second and lane, 128b/130b, a SKP ordered set and an EDS token every 373 blocks, and token, header and
-/// LCRC of each TLP, whose header has 3 DW in a completion and 4 in a write.
+/// The same worked out: transfers per second and lane, then what the stream leaves for TLPs, then what these leave for payload. A header has 3 DW
+/// in a completion and 4 in a write. Without flit mode the stream has 128b/130b, a SKP ordered set and an EDS token every 373 blocks, and each TLP
+/// a token and an LCRC; in flit mode 236 B of 256, and the time of an ordered set after the flits that 373 blocks hold.
 fn closed_form(generation: u32, lanes: u32, payload: u32) -> [f64; 2] {
-    let transfers = [8e9, 16e9, 32e9][generation as usize - 3];
-    let block = 16.0 * f64::from(lanes);
-    let stream = transfers / 8.0 * f64::from(lanes) * 128.0 / 130.0 * (373.0 * block - 4.0) / (374.0 * block);
-    [12.0, 16.0].map(|header| stream * f64::from(payload) / (f64::from(payload) + 8.0 + header))
+    let transfers = [8e9, 16e9, 32e9, 64e9][generation as usize - 3];
+    let (block, bytes) = (16.0 * f64::from(lanes), transfers / 8.0 * f64::from(lanes));
+    let flits = (373.0 * block / 256.0).floor().max(1.0) * 256.0;
+    let (stream, frame) = match generation {
+        6 => (bytes * 236.0 / 256.0 * flits / (flits + block), 0.0),
+        _ => (bytes * 128.0 / 130.0 * (373.0 * block - 4.0) / (374.0 * block), 8.0),
+    };
+    [12.0, 16.0].map(|header| stream * f64::from(payload) / (f64::from(payload) + frame + header))
 }
 
 fn row(text: &mut String, generation: u32, lanes: u32) {

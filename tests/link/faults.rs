@@ -262,3 +262,16 @@ proptest! {
         survive(&plan(spec), &faults);
     }
 }
+
+#[test]
+fn flits_that_are_lost_are_sent_again_and_nothing_is_missing() {
+    for (errors, lanes) in [(None, 16), (Some(10_000_000), 16), (Some(10_000_000), 1)] {
+        let spec = LinkSpec { generation: 6, lanes, flit_errors: errors, replay_timer: Cycles(60_000), ..link() };
+        let plan = plan(spec);
+        let link = survive(&plan, &[]);
+        let sum = sum(&link);
+        assert_eq!(sum.bad_lcrc > 0, errors.is_some(), "{errors:?}");
+        assert!(sum.replays >= sum.bad_lcrc && sum.recoveries == 0, "{sum:?}");
+        check(&plan, &link, "lost flits");
+    }
+}

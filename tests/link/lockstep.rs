@@ -63,12 +63,16 @@ prop_compose! {
         gpu_credits in credits(),
         ecrc in any::<bool>(),
         ide in prop::option::of(ides()),
+        flits in prop::option::weighted(0.3, prop::sample::select(vec![None, Some(3_000_000), Some(10_000_000)])),
     ) -> LinkSpec {
+        let (generation, ide) = if flits.is_some() { (6, None) } else { (5, ide) };
         LinkSpec {
             flight: Cycles(flight),
             ack_latency: Cycles(ack_latency),
             replay_tlps,
             replay_timer: Cycles(replay_timer),
+            generation,
+            flit_errors: flits.flatten(),
             lanes,
             skp_interval_blocks,
             recovery: Femtos(recovery),

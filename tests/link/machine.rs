@@ -104,6 +104,7 @@ pub fn link() -> LinkSpec {
         read_completion_boundary: Bytes(64),
         read_tags: 768,
         retimer: None,
+        flit_errors: None,
         flight: Cycles(100),
         ack_latency: Cycles(42),
         replay_tlps: 256,

@@ -25,11 +25,15 @@
 //! replayed; a lost TLP by a Nak when the next one comes, a lost Ack by the replay timer, a lost UpdateFC by its repetition. Four replays
 //! in a row without progress also lead to Recovery. Credits are initialised before time zero.
 //!
+//! In flit mode (generation 6) TLPs have no token and no LCRC, and arrive when their last flit can be checked; a DLLP goes beside the TLPs of a flit
+//! (`flits`). A lost flit shows as TLPs whose CRC is wrong.
+//!
 //! With IDE ([`IdeSpec`](super::spec::IdeSpec)) each TLP carries a prefix and some a MAC, and what arrives is checked only when its
 //! MAC has come.
 //!
 //! A transmitter that is full sleeps until there is room again and does not sense its inputs; one that has sent all there is senses them at once.
 
+mod flits;
 mod frame;
 mod ide;
 mod pool;
@@ -264,7 +268,7 @@ impl Port {
             flight: spec.flight.0.max(1),
             ack_latency: spec.ack_latency.0,
             recovery_cycles: clock.cycles_in(spec.recovery),
-            transmitter: Transmitter::new(spec, partner, outgoing),
+            transmitter: Transmitter::new(spec, partner, outgoing, side),
             receiver: Receiver::new(Promises::new(spec, own, side, repeat), incoming),
             recovery_until: 0,
             training_due: false,

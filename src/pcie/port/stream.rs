@@ -1,12 +1,23 @@
-//! Where each DW of a 128b/130b stream lies in time.
+//! Where each DW of a stream lies in time.
 //!
 //! A MAC handles a DW of each lane in a cycle: four symbol times. 128b/130b leaves one cycle in 65 empty; every `skp_interval` data blocks
 //! of 16 symbol times an ordered-set block takes a block's place, and the last DW before it is the EDS token. Positions count only the DW that
 //! tokens, TLPs and idle may use. A token may start at any DW, as it may on a link of one to four lanes at any symbol time that is a
 //! multiple of 4, 2 or 1, and on a wider one on every fourth lane.
 
-use crate::pcie::rate::SYMBOLS_PER_CYCLE;
+//!
+//! In flit mode (1b/1b) no cycle is empty and there are no tokens. A flit of 64 DW has 59 for TLPs; `skip_interval` flits or so are followed by the time of an
+//! ordered set, as long as without flit mode. Positions count the DW for TLPs.
 
+use crate::pcie::{
+    rate::{FLIT_MODE, SYMBOLS_PER_CYCLE},
+    wire::flit,
+};
+
+/// DW of a flit, and those of its TLPs.
+const FLIT_DW: u64 = flit::BYTES as u64 / 4;
+/// See [`FLIT_DW`].
+const FLIT_TLP_DW: u64 = flit::TLP_BYTES as u64 / 4;
 /// Symbol times of a block.
 pub(super) const SYMBOLS_PER_BLOCK: u64 = 16;
 /// Cycles with data between two gearbox bubbles.
@@ -17,6 +28,8 @@ pub(super) const DATA_CYCLES: u64 = 64;
 /// It holds the start of the interval between ordered sets that the transmitter is in, so that positions near it cost no division.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stream {
+    /// Whether it is cut into flits.
+    flits: bool,
     /// DW per cycle are two to the power of this: one of each lane.
     shift: u32,
     /// Usable DW between two ordered sets.
@@ -29,17 +42,30 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// A stream over so many lanes, a power of two.
-    pub fn new(skp_interval_blocks: u32, lanes: u32) -> Self {
+    /// A stream over so many lanes, a power of two, in flit mode if the generation has it.
+    pub fn new(skp_interval_blocks: u32, lanes: u32, generation: u32) -> Self {
         let (blocks, shift) = (u64::from(skp_interval_blocks.max(1)), lanes.max(1).ilog2());
         let dw_per_block = (SYMBOLS_PER_BLOCK / SYMBOLS_PER_CYCLE) << shift;
-        Self { shift, usable: blocks * dw_per_block - 1, period: (blocks + 1) * dw_per_block, base: 0, base_raw: 0 }
+        if generation == FLIT_MODE {
+            // Whole flits, for about as long as without flit mode.
+            let flits = (blocks * dw_per_block / FLIT_DW).max(1);
+            let period = flits * FLIT_DW + dw_per_block;
+            return Self { flits: true, shift, usable: flits * FLIT_TLP_DW, period, base: 0, base_raw: 0 };
+        }
+        Self {
+            flits: false,
+            shift,
+            usable: blocks * dw_per_block - 1,
+            period: (blocks + 1) * dw_per_block,
+            base: 0,
+            base_raw: 0,
+        }
     }
 
     /// Moves on to the interval that `cycle` lies in. From now on only that cycle and later ones may be asked for.
     #[inline]
     pub fn advance(&mut self, cycle: u64) {
-        let passed = (data_cycles(cycle) << self.shift) - self.base_raw;
+        let passed = self.before(cycle) - self.base_raw;
         if passed >= self.period {
             let intervals = passed / self.period;
             self.base += intervals * self.usable;
@@ -64,25 +90,59 @@ impl Stream {
             offset -= self.usable;
             raw += self.period;
         }
-        raw + offset
+        raw + if self.flits { offset / FLIT_TLP_DW * FLIT_DW + offset % FLIT_TLP_DW } else { offset }
+    }
+
+    /// DW sent before `cycle`, ordered sets included.
+    #[inline]
+    const fn before(&self, cycle: u64) -> u64 {
+        (if self.flits { cycle } else { data_cycles(cycle) }) << self.shift
+    }
+
+    /// The cycle in which the DW at a place among all is sent.
+    #[inline]
+    const fn cycle_of(&self, raw: u64) -> u64 {
+        let data_cycle = raw >> self.shift;
+        if self.flits { data_cycle } else { data_cycle + data_cycle / DATA_CYCLES }
+    }
+
+    /// The number of the flit that holds a position. Without flit mode there is none.
+    pub const fn flit(&self, position: u64) -> Option<u64> {
+        if self.flits { Some(position / FLIT_TLP_DW) } else { None }
+    }
+
+    /// The last cycle of a flit.
+    pub fn checked_flit(&self, flit: u64) -> u64 {
+        self.checked(flit * FLIT_TLP_DW)
+    }
+
+    /// The cycle in which what ends with `position` has been sent so far that it can be checked: in flit mode the flit's last.
+    #[inline]
+    pub fn checked(&self, position: u64) -> u64 {
+        if self.flits {
+            self.cycle_of(self.raw(position / FLIT_TLP_DW * FLIT_TLP_DW) + FLIT_DW - 1)
+        } else {
+            self.cycle(position)
+        }
     }
 
     /// The cycle in which a position is sent.
     #[inline]
     pub fn cycle(&self, position: u64) -> u64 {
-        let data_cycle = self.raw(position) >> self.shift;
-        data_cycle + data_cycle / DATA_CYCLES
+        self.cycle_of(self.raw(position))
     }
 
     /// The first position that is sent in `cycle` or later.
     #[inline]
     pub fn first(&self, cycle: u64) -> u64 {
-        let (mut offset, mut first) = ((data_cycles(cycle) << self.shift) - self.base_raw, self.base);
+        let (mut offset, mut first) = (self.before(cycle) - self.base_raw, self.base);
         while offset >= self.period {
             offset -= self.period;
             first += self.usable;
         }
-        first + offset.min(self.usable)
+        let within =
+            if self.flits { offset / FLIT_DW * FLIT_TLP_DW + (offset % FLIT_DW).min(FLIT_TLP_DW) } else { offset };
+        first + within.min(self.usable)
     }
 
     /// The symbol time in which a position is sent.
@@ -137,7 +197,7 @@ mod tests {
             lanes in prop::sample::select(&WIDTHS[..]),
             steps in prop::collection::vec(0u64..90, 1..60),
         ) {
-            let mut stream = Stream::new(interval, lanes);
+            let mut stream = Stream::new(interval, lanes, 5);
             let places = by_definition(interval, lanes.into(), 6000);
             let mut now = 0;
             for step in steps {
@@ -152,10 +212,42 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn flits_and_ordered_sets_lie_where_the_definition_has_them(
+            interval in 1u32..40,
+            lanes in prop::sample::select(&WIDTHS[..]),
+            steps in prop::collection::vec(0u64..200, 1..60),
+        ) {
+            let mut stream = Stream::new(interval, lanes, 6);
+            let wide = u64::from(lanes);
+            let flits = (u64::from(interval) * 4 * wide / 64).max(1);
+            // By DW: whether it is one of a TLP, and the last cycle of its flit.
+            let mut places = Vec::new();
+            for raw in 0..20_000 * wide {
+                let (period, within) = (flits * 64 + 4 * wide, raw % (flits * 64 + 4 * wide));
+                if within < flits * 64 && within % 64 < 59 {
+                    places.push((raw / wide, (raw / period * period + within / 64 * 64 + 63) / wide));
+                }
+            }
+            let mut now = 0;
+            for step in steps {
+                now += step;
+                stream.advance(now);
+                let first = places.partition_point(|(cycle, _)| *cycle < now) as u64;
+                prop_assert_eq!(stream.first(now), first);
+                for position in first..first + 200 {
+                    prop_assert_eq!((stream.cycle(position), stream.checked(position)), places[position as usize]);
+                    prop_assert_eq!(stream.flit(position), Some(position / 59));
+                }
+            }
+        }
+    }
+
     #[test]
     fn the_usable_rate_is_that_of_128b_130b_less_skip_ordered_sets() {
         for lanes in WIDTHS {
-            let mut stream = Stream::new(373, lanes);
+            let mut stream = Stream::new(373, lanes, 5);
             let cycles = 10_000_000;
             stream.advance(cycles);
             let (rate, lanes) = (stream.first(cycles) as f64 * 4.0 / cycles as f64, f64::from(lanes));
@@ -170,14 +262,14 @@ mod tests {
     #[test]
     fn a_symbol_time_of_a_narrow_link_is_a_part_of_a_dw() {
         for (lanes, symbols) in [(8, [0, 0, 1, 1]), (4, [0, 1, 2, 3]), (2, [0, 2, 4, 6]), (1, [0, 4, 8, 12])] {
-            let stream = Stream::new(373, lanes);
+            let stream = Stream::new(373, lanes, 5);
             assert_eq!([0, 1, 2, 3].map(|position| stream.symbol(position)), symbols, "{lanes} lanes");
         }
     }
 
     #[test]
     fn a_symbol_time_of_16_lanes_holds_four_dw_and_starts_anew_after_an_ordered_set() {
-        let stream = Stream::new(1, 16);
+        let stream = Stream::new(1, 16, 5);
         assert_eq!((stream.symbol(3), stream.next_symbol(3)), (0, 4));
         assert_eq!((stream.symbol(62), stream.next_symbol(62)), (15, 63));
         // The block of the ordered set is 16 symbol times long.

@@ -1,7 +1,8 @@
 //! The transmitter: which token comes next, and where in the stream it lies.
 
 use super::{
-    Frame, Port, Ports,
+    Frame, Port, Ports, Side,
+    flits::Flits,
     ide::{Outgoing, Verdict},
     pool::TransmitPool,
     pool_of, pools,
@@ -12,20 +13,25 @@ use crate::{
     pcie::{
         credit::Credits,
         packet::Tlp,
+        rate::FLIT_MODE,
         spec::{CreditSpec, LinkSpec},
         wire::dllp::DllpRepr,
     },
-    sim::{Activity, Now, Stall, Tx, Wake},
+    sim::{Activity, Item, Now, Stall, Wake},
     units::Femtos,
 };
 
 /// DW of a DLLP on the wire: token, content, CRC.
 const DLLP_DW: u64 = 2;
+/// DW of token and LCRC around a TLP.
+const FRAME_DW: u64 = 2;
 
 /// State of the transmitting half.
 #[derive(Debug)]
 pub(super) struct Transmitter {
     pub stream: Stream,
+    /// What flits carry beside TLPs, and lose, in flit mode.
+    pub flits: Option<Flits>,
     /// Where in the stream the next token lies at the earliest.
     pub position: u64,
     /// The cycle that `position` lies in; before it there is no room.
@@ -47,9 +53,10 @@ pub(super) struct Transmitter {
 }
 
 impl Transmitter {
-    pub fn new(spec: &LinkSpec, partner: &CreditSpec, ide: Option<Box<Outgoing>>) -> Self {
+    pub fn new(spec: &LinkSpec, partner: &CreditSpec, ide: Option<Box<Outgoing>>, side: Side) -> Self {
         Self {
-            stream: Stream::new(spec.skp_interval_blocks, spec.lanes),
+            stream: Stream::new(spec.skp_interval_blocks, spec.lanes, spec.generation),
+            flits: (spec.generation == FLIT_MODE).then(|| Flits::new(spec.flit_errors, side)),
             position: 0,
             room_from: 0,
             busy_until: 0,
@@ -88,7 +95,35 @@ impl Transmitter {
     fn take(&mut self, length: u64) -> u64 {
         self.stream.follow(self.position);
         self.position += length;
-        self.stream.cycle(self.position - 1)
+        self.stream.checked(self.position - 1)
+    }
+
+    /// DW that a TLP takes of the stream: flits have no token and no LCRC.
+    #[inline]
+    fn length(&self, tlp: &Tlp) -> u64 {
+        u64::from(tlp.wire_dw()) - if self.flits.is_some() { FRAME_DW } else { 0 }
+    }
+
+    /// Whether a flit is lost that has a part of the last `length` DW.
+    fn loses_flit(&self, length: u64) -> bool {
+        let Some(flits) = &self.flits else { return false };
+        let flit = |position: u64| self.stream.flit(position).unwrap_or(0);
+        (flit(self.position - length)..=flit(self.position - 1)).any(|flit| flits.loses(flit))
+    }
+
+    /// The cycle in which a DLLP has been sent. In flit mode it lies beside the TLPs of a flit, each in one of its own.
+    fn take_dllp(&mut self) -> u64 {
+        match &mut self.flits {
+            None => {
+                self.align_dllp();
+                self.take(DLLP_DW)
+            }
+            Some(flits) => {
+                self.stream.follow(self.position);
+                let flit = flits.next_dllp(self.stream.flit(self.position).unwrap_or(0));
+                self.stream.checked_flit(flit)
+            }
+        }
     }
 }
 
@@ -258,7 +293,7 @@ impl Port {
             Next::Replay => {
                 if let Some((sequence, tlp)) = self.transmitter.buffer.next_again() {
                     self.traffic.replays += 1;
-                    self.put_tlp(tlp, sequence, false, &mut ports.wire_out);
+                    self.put_tlp(tlp, sequence, false, ports);
                 }
             }
             Next::Input(place) => {
@@ -281,7 +316,7 @@ impl Port {
             (None, None) => None,
         };
         if let Some(head) = head {
-            self.put_new(head, now, &mut ports.wire_out);
+            self.put_new(head, now, ports);
         }
     }
 
@@ -294,7 +329,7 @@ impl Port {
         }
         let Transmitter { stream, position, buffer, busy_until, .. } = &mut self.transmitter;
         let length = ports.visible(place, now.time, 0).map_or(0, Tlp::wire_dw);
-        if buffer.deadline() > stream.cycle(*position + u64::from(length)) {
+        if buffer.deadline() > stream.checked(*position + u64::from(length)) {
             *busy_until = stream.cycle(*position) + 1;
             self.put_head(place, now, ports);
         }
@@ -302,7 +337,7 @@ impl Port {
 
     /// Sends a TLP for the first time.
     #[inline]
-    fn put_new(&mut self, mut tlp: Tlp, now: Now, wire: &mut Tx<Frame>) {
+    fn put_new(&mut self, mut tlp: Tlp, now: Now, ports: &mut Ports) {
         if self.ecrc || self.transmitter.ide.is_some() {
             self.protect(&mut tlp, now.cycle);
         }
@@ -311,7 +346,7 @@ impl Port {
         let sequence = self.transmitter.buffer.push(&tlp, now.cycle);
         let deferrable = self.transmitter.plain_completions && tlp.leaves_more();
         self.transmitter.joined = deferrable && !self.transmitter.joined;
-        self.put_tlp(tlp, sequence, deferrable, wire);
+        self.put_tlp(tlp, sequence, deferrable, ports);
     }
 
     #[cold]
@@ -325,8 +360,8 @@ impl Port {
     }
 
     #[inline]
-    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, deferrable: bool, wire: &mut Tx<Frame>) {
-        let length = u64::from(tlp.wire_dw());
+    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, deferrable: bool, ports: &mut Ports) {
+        let (framed, length) = (u64::from(tlp.wire_dw()), self.transmitter.length(&tlp));
         self.traffic.tlps += 1;
         self.traffic.wire_bytes += length * 4;
         self.traffic.ide_bytes += u64::from(tlp.ide.dw()) * 4;
@@ -334,16 +369,22 @@ impl Port {
             self.traffic.payload_bytes += u64::from(tlp.bytes);
         }
         let date = self.clock.edge(self.transmitter.take(length) + self.flight);
-        let frame = Frame::tlp(tlp, Frame::token(length, sequence));
+        let mut frame = Frame::tlp(tlp, Frame::token(framed, sequence));
+        if self.transmitter.loses_flit(length) {
+            frame.flip(0);
+            ports.signals.defer_nothing();
+        }
+        let wire = &mut ports.wire_out;
         if deferrable { wire.send_deferrable(date, frame) } else { wire.send(date, frame) }
     }
 
     #[inline(always)]
     fn put_dllp(&mut self, repr: DllpRepr, ports: &mut Ports) {
-        self.transmitter.align_dllp();
         self.traffic.dllps += 1;
-        self.traffic.wire_bytes += DLLP_DW * 4;
-        let date = self.clock.edge(self.transmitter.take(DLLP_DW) + self.flight);
+        if self.transmitter.flits.is_none() {
+            self.traffic.wire_bytes += DLLP_DW * 4;
+        }
+        let date = self.clock.edge(self.transmitter.take_dllp() + self.flight);
         let wire_out = &mut ports.wire_out;
         match repr {
             DllpRepr::Nak { .. } => wire_out.send(date, Frame::dllp(repr)),
@@ -414,7 +455,7 @@ mod tests {
             lanes in prop::sample::select(&WIDTHS[..]),
             tokens in prop::collection::vec((any::<bool>(), 5u64..80, 0u64..3), 1..300),
         ) {
-            let mut transmitter = Transmitter { stream: Stream::new(interval, lanes), ..Transmitter::bare() };
+            let mut transmitter = Transmitter { stream: Stream::new(interval, lanes, 5), ..Transmitter::bare() };
             let (mut symbols, mut cycle) = ([Vec::new(), Vec::new()], 0);
             for (is_dllp, length, idle) in tokens {
                 if idle == 0 {
@@ -439,7 +480,8 @@ mod tests {
     impl Transmitter {
         fn bare() -> Self {
             Self {
-                stream: Stream::new(373, 16),
+                stream: Stream::new(373, 16, 5),
+                flits: None,
                 position: 0,
                 room_from: 0,
                 busy_until: 0,
