@@ -78,6 +78,18 @@ const RULES: &[Rule] = &[
         remedy: "write at most 64",
     },
     Rule {
+        path: "gpu",
+        broken: |m| {
+            let crosses = |gpu: usize| {
+                let nodes = m.nodes(gpu);
+                nodes.port != nodes.session || nodes.session != nodes.buffers
+            };
+            let gpu = (0..m.gpus()).find(|gpu| m.numa.is_none() && crosses(*gpu))?;
+            Some(format!("GPU {gpu} reaches memory of another socket, and nothing says what that costs"))
+        },
+        remedy: "add numa = { latency = \"70 cycles\", rate = \"40 B/cycle\" }, or leave out session_node and buffer_node",
+    },
+    Rule {
         path: "link.generation",
         broken: |m| {
             let unknown = !GENERATIONS.contains(&m.link.generation);
@@ -608,6 +620,8 @@ mod tests {
     /// Settings that break a rule at `path`, and nothing else.
     const BROKEN: &[(&str, &[&str])] = &[
         ("gpu", &["gpu=[{count=64},{}]"]),
+        ("gpu", &["gpu=[{},{node=1,session_node=0}]"]),
+        ("gpu", &["gpu=[{buffer_node=1}]"]),
         ("link.generation", &["link.generation=7"]),
         ("link.generation", &["link.generation=6", "link.ide_capable=true", IDE]),
         ("link.flit_errors", &["link.flit_errors=1"]),

@@ -115,13 +115,13 @@ impl Session {
 /// The machine as each GPU has it: with its own parts, and with its share of what sessions share.
 pub(super) fn machines(machine: &MachineSpec, sessions: &[Session]) -> Vec<MachineSpec> {
     let working = |gpu: usize| sessions.get(gpu).is_some_and(|session| !session.copies.is_empty());
-    let at_work: Vec<Nodes> = (0..sessions.len()).filter(|gpu| working(*gpu)).map(|gpu| machine.nodes(gpu)).collect();
-    let secure = machine.sealed_path();
-    let count = |counts: &dyn Fn(Nodes) -> bool| at_work.iter().filter(|nodes| counts(**nodes)).count().max(1) as u64;
-    let crossing = count(&|nodes| crosses(nodes, secure));
+    let own = |gpu: usize| (machine.of_gpu(gpu), machine.nodes(gpu));
+    let at_work: Vec<_> = (0..sessions.len()).filter(|gpu| working(*gpu)).map(own).collect();
+    let crossing = at_work.iter().filter(|(own, nodes)| crosses(*nodes, own.sealed_path())).count().max(1) as u64;
     let one = |gpu: usize| {
-        let (mut own, nodes) = (machine.of_gpu(gpu), machine.nodes(gpu));
-        share(&mut own.memory, count(&|other| other.session == nodes.session));
+        let (mut own, nodes) = own(gpu);
+        let beside = at_work.iter().filter(|(_, other)| other.session == nodes.session).count();
+        share(&mut own.memory, beside.max(1) as u64);
         if let Some(numa) = &machine.numa {
             reach(&mut own, numa, nodes, crossing);
         }
