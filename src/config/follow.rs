@@ -23,6 +23,9 @@ const CREDIT_UPDATE_NS: [u64; 3] = [30_000, 100, 30_000];
 /// What is taken where the fields that others follow are missing or make no sense: these are told by themselves.
 const USUAL: (u32, u32, Bytes) = (5, 16, Bytes(256));
 
+/// The fields of a link that may follow.
+pub(super) const NAMES: [&str; 4] = ["mac_clock", "ack_latency", "flight", "credit_update"];
+
 /// A value that follows.
 struct Following {
     name: &'static str,
@@ -152,7 +155,7 @@ fn following(table: &Table) -> [Following; 4] {
 #[cfg(test)]
 mod tests {
     use crate::{
-        config::{Layers, Resolved},
+        config::{Layers, Resolved, tree::Table},
         pcie::spec::LinkSpec,
     };
 
@@ -199,7 +202,17 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_written_as_one_file_goes_on_following() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("one.toml");
+        std::fs::write(&path, with(&["link.ack_latency=7 cycles"]).to_toml().unwrap()).unwrap();
+        let again = Layers::new(path.display().to_string()).set("link.generation=3").resolve().unwrap();
+        assert_eq!(timing(&again.machine.link), (250, [7, 38, 7_500]));
+    }
+
+    #[test]
     fn a_wrong_generation_is_told_alone() {
+        assert_eq!(super::NAMES, super::following(&Table::new()).map(|following| following.name));
         for setting in ["link.generation=9", "link.generation=many", "link.lanes=0"] {
             let error = Layers::new("h100-nvl-tdx").set(setting).resolve().unwrap_err();
             assert!(error.others.is_empty(), "{setting}: {error:?}");

@@ -150,7 +150,14 @@ impl Resolved {
         Ok(resolved)
     }
 
-    /// As one TOML file that needs no other.
+    /// The fields of the link whose values are what follows from others.
+    fn following(&self) -> Vec<&'static str> {
+        let Some(mut values) = Node::from_json(&json!(self.machine)) else { return Vec::new() };
+        follow::release(&mut values);
+        follow::NAMES.into_iter().filter(|name| values.at(&format!("link.{name}")).is_none()).collect()
+    }
+
+    /// As one TOML file that needs no other. What follows from other values is left out, so that it goes on following.
     ///
     /// # Errors
     ///
@@ -165,6 +172,11 @@ impl Resolved {
                 at = &mut at[key];
             }
             *at = json!(parameter.provenance);
+        }
+        for name in self.following() {
+            for table in [&mut document, &mut provenance] {
+                table["link"].as_object_mut().and_then(|link| link.remove(name));
+            }
         }
         document["provenance"] = provenance;
         remove_nulls(&mut document);

@@ -72,7 +72,7 @@ pub const FIXED: &[Fixed] = &[
         name: "link.symbols_per_cycle",
         value: SYMBOLS_PER_CYCLE,
         unit: "symbol times",
-        why: "a MAC takes 32 bits from each lane, at 250 MHz, 500 MHz or 1 GHz by generation",
+        why: "a MAC takes 32 bits from each lane, at 250 MHz to 2 GHz by generation",
     },
     Fixed {
         name: "link.cycles_per_bubble",
