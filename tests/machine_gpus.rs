@@ -137,6 +137,17 @@ fn streams_and_events_of_two_gpus_are_apart_and_limits_name_the_units_of_their_o
 }
 
 #[test]
+fn a_step_that_makes_a_copy_of_another_gpu_is_refused() {
+    let copies = [0, 1].map(|gpu| Asked { gpu, direction: Direction::H2d, bytes: 100, memory: Memory::Pinned });
+    for copy in [0, 2] {
+        let mut wrong = of(&copies, DataMode::None, Kernel::Skip, Order::Ascending);
+        wrong.program = vec![Step { gpu: 1, stream: 0, operation: Operation::Copy { copy, blocking: true } }];
+        let error = run(&several(&[]), wrong).unwrap_err();
+        assert!(matches!(&error, RunError::Build(why) if why.contains("GPU 1")), "{error}");
+    }
+}
+
+#[test]
 fn a_gpu_that_is_not_there_is_refused() {
     for (gpus, machine) in [(3, several(&[])), (1, machine("h100-nvl-tdx", QUICK))] {
         let copies = [Asked { gpu: gpus, direction: Direction::H2d, bytes: 1, memory: Memory::Pinned }];

@@ -106,13 +106,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .iter()
         .fold(Layers::new(&arguments.from), |layers, (path, value)| layers.set(format!("{path}={value}")));
     let machine = layers.resolve()?;
+    let asked = arguments.advice == Said::On || arguments.stages.is_some();
+    let advice = asked.then(|| Advice::of(&machine, arguments.scatter / 100.0)).transpose()?;
+    if let (Some(path), Some(advice)) = (&arguments.stages, &advice) {
+        let unwritten = |error| Failure::InputOutput(miette!("{}: {error}", path.display()));
+        write_whole(path, advice.stages().as_bytes()).map_err(unwritten)?;
+    }
     output::print(&arguments.text(&from, &settings));
-    if arguments.advice == Said::On || arguments.stages.is_some() {
-        let advice = Advice::of(&machine, arguments.scatter / 100.0)?;
-        if let Some(path) = &arguments.stages {
-            let text = advice.stages();
-            write_whole(path, text.as_bytes()).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
-        }
+    if let Some(advice) = advice {
         output::complain(format_args!("{}", advice.text(arguments.stages.as_deref())));
     }
     Ok(())

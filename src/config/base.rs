@@ -116,13 +116,21 @@ impl Base {
     /// Whether there is a machine with settings on top.
     #[must_use]
     pub fn possible(&self, settings: &[String]) -> bool {
-        self.varied(settings).is_ok()
+        if self.fills_by_table(settings) {
+            self.only_touched(settings).is_some()
+        } else {
+            self.varied(settings).is_ok()
+        }
+    }
+
+    /// Whether each table can be filled by itself: what GPUs do not say is as in the machine's own tables.
+    fn fills_by_table(&self, settings: &[String]) -> bool {
+        self.resolved.machine.gpu.is_empty() && settings.iter().all(|setting| table_of(setting) != "gpu")
     }
 
     /// Fills the touched tables alone; `None` if anything is wrong.
     fn only_touched(&self, settings: &[String]) -> Option<Varied> {
-        // What GPUs do not say is as in the machine's own tables, so no table stands for itself.
-        if !self.resolved.machine.gpu.is_empty() || settings.iter().any(|setting| table_of(setting) == "gpu") {
+        if !self.fills_by_table(settings) {
             return None;
         }
         let mut machine = self.resolved.machine.clone();

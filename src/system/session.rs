@@ -78,14 +78,17 @@ impl Session {
         for (place, copy) in std::mem::take(&mut request.copies).into_iter().enumerate() {
             let gpu = copy.gpu;
             let session = sessions.get_mut(gpu).ok_or_else(|| none(gpu))?;
-            places.push(session.copies.len());
+            places.push((gpu, session.copies.len()));
             session.take(place, copy);
         }
         for step in &request.program {
             let session = sessions.get_mut(step.gpu).ok_or_else(|| none(step.gpu))?;
             let mut own = *step;
             if let host::Operation::Copy { copy, .. } = &mut own.operation {
-                *copy = places.get(*copy).copied().unwrap_or(usize::MAX);
+                let other =
+                    || RunError::Build(format!("a step of GPU {} makes copy {copy}, which it has not", step.gpu));
+                let (_, own) = places.get(*copy).filter(|(gpu, _)| *gpu == step.gpu).ok_or_else(other)?;
+                *copy = *own;
             }
             session.request.program.push(own);
         }
