@@ -5,7 +5,7 @@ use sealsim::{
     config::{Layers, MachineSpec},
     pcie::packet::Tlp,
     pcie::port::{self, Port, RootPorts, Side},
-    pcie::root_complex::{self, NoBytes, RootComplex},
+    pcie::root_complex::{self, Domain, NoBytes, RootComplex, RootPort},
     ports,
     sim::{self, Activity, Clock, Control, In, Kernel, Netlist, Now, Order, Out, Signals, Unit, Wake},
     units::Femtos,
@@ -60,8 +60,9 @@ fn rate(machine: &MachineSpec, window: u64) -> Result<f64, Box<dyn Error>> {
     let (receive, signals) = (vec![completions.0, posted.0], net.signals("gpu_port"));
     let ports = port::Ports { send: vec![requests.1], receive, root: None, wire_out: d2h.0, wire_in: h2d.1, signals };
     net.add("gpu_port", mac, Port::new(link, gpu, mac), ports);
-    let (reads, writes, completed, memory) = (reads.1, writes.1, answers.0, Rc::new(RefCell::new(NoBytes)));
-    let ports = root_complex::Ports { reads, writes, completions: completed, notices: notices.0, memory };
+    let domains = vec![Domain { memory: Rc::new(RefCell::new(NoBytes)), notices: notices.0 }];
+    let root_port = RootPort { reads: reads.1, writes: writes.1, completions: answers.0 };
+    let ports = root_complex::Ports { roots: vec![root_port], domains };
     net.add("root", root_clock, RootComplex::new(root, link.read_completion_boundary.0, root_clock)?, ports);
     let ports = ReaderPorts { requests: requests.0, completions: completions.1, signals: net.signals("reader") };
     net.add("reader", mac, Reader { window, asked: 0, came: 0 }, ports);

@@ -125,7 +125,8 @@ impl Base {
 
     /// Whether each table can be filled by itself: what GPUs do not say is as in the machine's own tables.
     fn fills_by_table(&self, settings: &[String]) -> bool {
-        self.resolved.machine.gpu.is_empty() && settings.iter().all(|setting| table_of(setting) != "gpu")
+        let lists = self.resolved.machine.gpu.is_empty() && self.resolved.machine.switch.is_empty();
+        lists && settings.iter().all(|setting| !["gpu", "switch"].contains(&table_of(setting)))
     }
 
     /// Fills the touched tables alone; `None` if anything is wrong.

@@ -1,7 +1,7 @@
 //! What makes no sense although its type allows it: limits by unit, and rules between fields.
 
 use super::error::{ConfigError, Wrong};
-use super::gpu::MOST_GPUS;
+use super::gpu::{MOST_GPUS, path_in_own_tables};
 use super::machine::MachineSpec;
 use super::parameter::Parameter;
 use super::tree::Node;
@@ -15,6 +15,7 @@ use crate::pcie::spec::CreditSpec;
 use crate::units::Bytes;
 
 mod aead;
+mod topology;
 
 /// The greatest value of each unit, in base units, and how it is written. Far above anything built, and small enough
 /// that no product of two overflows.
@@ -36,16 +37,19 @@ const MOST_SMS: u32 = 1024;
 /// Units of which nothing is not a value, unless [`MAY_BE_ZERO`] says so.
 const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
 
-/// Fields, or tables of them, whose zero has a meaning; those of one GPU without its place.
-const MAY_BE_ZERO: [&str; 10] = [
+/// Fields, or tables of them, whose zero has a meaning; those of one GPU or switch without its place.
+const MAY_BE_ZERO: [&str; 13] = [
     "link.flit_errors",
     "buffer_node",
+    "credits",
     "engine.aes.registers_per_round",
     "engine.control",
     "link.gpu_credits",
     "link.host_credits",
     "node",
+    "root",
     "session_node",
+    "switch",
     "tag_queue.quarantine",
     "tag_queue.skid",
 ];
@@ -525,7 +529,7 @@ pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &No
 /// The rules that a machine breaks: where, why, and what to do. Those that each GPU breaks are told once.
 fn broken(machine: &MachineSpec) -> Vec<(String, String, &'static str)> {
     let of = |machine: &MachineSpec, prefix: &str| -> Vec<_> {
-        let broken = RULES.iter().filter_map(|rule| Some((rule, (rule.broken)(machine)?)));
+        let broken = RULES.iter().chain(topology::RULES).filter_map(|rule| Some((rule, (rule.broken)(machine)?)));
         broken.map(|(rule, reason)| (format!("{prefix}{}", rule.path), reason, rule.remedy)).collect()
     };
     let mut all = of(machine, "");
@@ -534,6 +538,11 @@ fn broken(machine: &MachineSpec) -> Vec<(String, String, &'static str)> {
         for (place, alike) in machine.gpu.iter().enumerate() {
             all.extend(of(&machine.of_gpu(first), &format!("gpu[{place}].")));
             first += alike.count as usize;
+        }
+        for (place, switch) in machine.switch.iter().enumerate() {
+            let link = switch.link.as_ref().unwrap_or(&machine.link).clone();
+            let below = of(&MachineSpec { link, ..machine.of_gpu(0) }, &format!("switch[{place}]."));
+            all.extend(below.into_iter().filter(|(path, ..)| path.contains("].link.")));
         }
     }
     all
@@ -555,7 +564,7 @@ fn beyond_limits(parameter: &Parameter) -> Option<(String, String)> {
         return Some((format!("{value} is more than any machine has"), format!("write at most {text}")));
     }
     // Of one GPU's table the same holds as of the machine's.
-    let path = path.strip_prefix("gpu[").and_then(|path| path.split_once("].")).map_or(path.as_str(), |(_, path)| path);
+    let path = path_in_own_tables(path).unwrap_or(path);
     let within = |known: &&str| path == *known || path.starts_with(&format!("{known}."));
     let refused = || NEVER_ZERO.contains(unit) && !MAY_BE_ZERO.iter().any(within);
     if *amount == 0 && (TAKES_TIME.contains(&path) || refused()) {
@@ -606,6 +615,9 @@ mod tests {
                       integer_latency=\"4 cycles\",shared_latency=\"30 cycles\",load_latency=\"700 cycles\",aes=\"t_tables\",ghash=\"four_bit_tables\"}";
     const IDE: &str = "link.ide={aggregation=1,pcrc=false,flush=\"0 cycles\",host={lanes=4,multipliers=5,latency=\"0 cycles\"},gpu={lanes=4,multipliers=5,latency=\"9 cycles\"}}";
 
+    const SWITCH: &str = "switch=[{latency=\"100 ns\",cut_through=true,credits={posted_headers=64,posted_data=512,non_posted_headers=64,\
+                          non_posted_data=64,completion_headers=64,completion_data=512}}]";
+
     const AEGIS: &str = "aead={scheme=\"aegis256\",lanes=1,round=\"1 cycle\",tag=\"32 B\",compare=\"1 cycle\"}";
     const AEGIS_X4: &str = "aead={scheme=\"aegis256\",lanes=4,round=\"1 cycle\",compare=\"1 cycle\"}";
     const GCM_SIV: &str = "aead={scheme=\"gcm_siv\",key_bits=256,key_setup=\"1 cycle\",buffer=\"1 KiB\",compare=\"1 cycle\",\
@@ -622,6 +634,9 @@ mod tests {
         ("gpu", &["gpu=[{count=64},{}]"]),
         ("gpu", &["gpu=[{},{node=1,session_node=0}]"]),
         ("gpu", &["gpu=[{buffer_node=1}]"]),
+        ("gpu", &["gpu=[{root=0},{root=0,root_complex={write_latency=\"9 cycles\"}}]"]),
+        ("gpu", &["gpu=[{switch=0}]"]),
+        ("switch", &[SWITCH]),
         ("link.generation", &["link.generation=7"]),
         ("link.generation", &["link.generation=6", "link.ide_capable=true", IDE]),
         ("link.flit_errors", &["link.flit_errors=1"]),
@@ -770,7 +785,7 @@ mod tests {
             assert!(error.others.is_empty(), "{path} {settings:?}: {:?}", error.others);
         }
         let tried: BTreeSet<_> = BROKEN.iter().map(|(path, _)| path).collect();
-        assert_eq!(tried, RULES.iter().map(|rule| &rule.path).collect());
+        assert_eq!(tried, RULES.iter().chain(topology::RULES).map(|rule| &rule.path).collect());
     }
 
     #[test]
@@ -813,7 +828,8 @@ mod tests {
             _ => format!("0 {}", one.value.rsplit(' ').next().unwrap()),
         };
         for one in resolved.parameters.iter().filter(|one| NEVER_ZERO.contains(&one.unit)) {
-            let allowed = MAY_BE_ZERO.iter().any(|known| one.path.starts_with(known));
+            let within = |known: &&str| one.path == *known || one.path.starts_with(&format!("{known}."));
+            let allowed = MAY_BE_ZERO.iter().any(within);
             let result = Layers::new("h100-nvl-tdx").set(format!("{}={}", one.path, zero(one))).resolve();
             assert_eq!(result.is_ok(), allowed, "{}", one.path);
         }

@@ -3,7 +3,7 @@
 //! A link is set by its generation and its lanes: clock of the MACs, Ack latency limit and all that is known in time rather than cycles
 //! follow. A layer that states one of them has its way.
 
-use super::gpu::TABLES;
+use super::gpu::{TABLES, TABLES_OF_SWITCH};
 use super::merge::merge;
 use super::provenance::{Kind, Provenance};
 use super::shape::Shape;
@@ -35,24 +35,25 @@ struct Following {
 
 /// Completes the values of a machine with those that follow from them.
 pub(super) fn complete(values: &mut Node) {
-    complete_gpus(values);
+    complete_list(values, "gpu", &TABLES);
+    complete_list(values, "switch", &TABLES_OF_SWITCH);
     complete_link(values);
 }
 
-/// Gives the tables of each GPU what they do not say: it is as in the machine's own.
-fn complete_gpus(values: &mut Node) {
+/// Gives the tables of each item of a list what they do not say: it is as in the machine's own.
+fn complete_list(values: &mut Node, list: &str, names: &[&str]) {
     let own = |name: &str| values.at(name).cloned().map(|node| (name.to_owned(), node));
-    let own: BTreeMap<_, _> = TABLES.into_iter().filter_map(own).collect();
-    let Some(Value::Array(gpus)) = values.at_mut("gpu").map(|node| &mut node.value) else { return };
-    for gpu in gpus {
-        let Value::Table(tables) = &mut gpu.value else { continue };
+    let own: BTreeMap<_, _> = names.iter().copied().filter_map(own).collect();
+    let Some(Value::Array(items)) = values.at_mut(list).map(|node| &mut node.value) else { return };
+    for item in items {
+        let Value::Table(tables) = &mut item.value else { continue };
         for (name, entry) in tables.iter_mut().filter(|(_, entry)| entry.node.table().is_some()) {
             let Some(mut whole) = own.get(name).cloned() else { continue };
             let said = std::mem::replace(&mut entry.node, Node::empty());
             merge(&mut whole, said, Shape::machine().field(name, None));
             entry.node = whole;
         }
-        complete_link(gpu);
+        complete_link(item);
     }
 }
 

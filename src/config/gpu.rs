@@ -26,6 +26,13 @@ pub struct GpuSpec {
     /// Number of the socket in whose memory the user's buffers lie; as `session_node` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_node: Option<u32>,
+    /// Number of the switch that they are below, from 0; they have a root port each if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<u32>,
+    /// Number of the root complex that they share with all others that name it; one of its own for each if absent. That of GPUs below a switch is
+    /// said there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<u32>,
     /// Their root ports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_complex: Option<RootComplexSpec>,
@@ -51,6 +58,16 @@ pub struct GpuSpec {
 
 /// The tables of a [`GpuSpec`].
 pub(super) const TABLES: [&str; 7] = ["root_complex", "link", "copy_engine", "engine", "tag_queue", "hbm", "compute"];
+
+/// The tables of a switch of which the same holds.
+pub(super) const TABLES_OF_SWITCH: [&str; 1] = ["link"];
+
+/// Where the machine's own tables have what is at a path in a list of GPUs or switches.
+pub(super) fn path_in_own_tables(path: &str) -> Option<&str> {
+    let of_gpu = path.strip_prefix("gpu[").and_then(|path| path.split_once("]."));
+    let of_switch = || path.strip_prefix("switch[").and_then(|path| path.split_once("]."));
+    of_gpu.or_else(of_switch).map(|(_, path)| path)
+}
 
 const fn one() -> u32 {
     1
@@ -84,6 +101,18 @@ impl MachineSpec {
         })
     }
 
+    /// The number of the switch that the GPU of that number is below.
+    #[must_use]
+    pub fn switch_of(&self, number: usize) -> Option<usize> {
+        self.alike(number)?.switch.map(|switch| switch as usize)
+    }
+
+    /// The number of the root complex that the GPU of that number shares, if it is below no switch.
+    #[must_use]
+    pub fn root_of(&self, number: usize) -> Option<u32> {
+        self.alike(number)?.root
+    }
+
     /// The sockets of the GPU of that number, from 0.
     #[must_use]
     pub fn nodes(&self, number: usize) -> Nodes {
@@ -102,7 +131,7 @@ impl MachineSpec {
     /// The machine with the GPU of that number, from 0, as its only one.
     #[must_use]
     pub fn of_gpu(&self, number: usize) -> Self {
-        let mut machine = Self { gpu: Vec::new(), ..self.clone() };
+        let mut machine = Self { gpu: Vec::new(), switch: Vec::new(), ..self.clone() };
         let Some(own) = self.alike(number) else { return machine };
         put(&mut machine.root_complex, own.root_complex.as_ref());
         put(&mut machine.link, own.link.as_ref());

@@ -6,7 +6,7 @@ use crate::gcm::spec::EngineSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
 use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, Sharing, TagQueueSpec};
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, NumaSpec, StagingSpec};
-use crate::pcie::spec::{LinkSpec, RootComplexSpec};
+use crate::pcie::spec::{LinkSpec, RootComplexSpec, SwitchSpec};
 use crate::sealing::SealingSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,9 @@ pub struct MachineSpec {
     /// The GPUs, where there are several, in the order of their numbers. What they do not say is as above.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gpu: Vec<GpuSpec>,
+    /// The switches between root ports and GPUs, in the order of their numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub switch: Vec<SwitchSpec>,
 }
 
 /// Reads and writes a machine's fields one by one.
@@ -118,7 +121,8 @@ fields!(
     gpu_crypto,
     sm,
     numa,
-    gpu
+    gpu,
+    switch
 );
 
 impl MachineSpec {

@@ -4,6 +4,7 @@ use super::check;
 use super::error::{ConfigError, Wrong};
 use super::examine::examine;
 use super::follow;
+use super::gpu::path_in_own_tables;
 use super::layer::Layer;
 use super::machine::MachineSpec;
 use super::merge::{merge, unstated};
@@ -197,10 +198,10 @@ fn refused(error: &serde_json::Error) -> ConfigError {
     ConfigError::new(Wrong::Senseless { path: "the machine".into(), reason: error.to_string() })
 }
 
-/// Whether one GPU's value is that of the machine's own table, where it is told.
+/// Whether one GPU's or switch's value is that of the machine's own table, where it is told.
 fn is_as_of_all(canonical: &Json, path: &str, json: &Json) -> bool {
-    let own = path.strip_prefix("gpu[").and_then(|path| path.split_once("]."));
-    own.is_some_and(|(_, path)| canonical.pointer(&format!("/{}", path.replace('.', "/"))) == Some(json))
+    path_in_own_tables(path)
+        .is_some_and(|path| canonical.pointer(&format!("/{}", path.replace('.', "/"))) == Some(json))
 }
 
 /// All parameters and switches, with their values as the machine holds them.
@@ -295,10 +296,9 @@ mod tests {
     #[test]
     fn every_assumed_number_of_a_shipped_machine_has_a_range_around_it() {
         for resolved in shipped() {
-            // How many GPUs there are, and at which socket, is what a machine is for.
-            let numbers =
-                resolved.parameters.iter().filter(|one| one.amount.is_some() && !one.path.starts_with("gpu["));
-            for one in numbers {
+            // How many GPUs there are, and below what, is what a machine is for.
+            let listed = |path: &str| ["gpu[", "switch["].iter().any(|list| path.starts_with(list));
+            for one in resolved.parameters.iter().filter(|one| one.amount.is_some() && !listed(&one.path)) {
                 let Provenance { kind, low, high, .. } = &one.provenance;
                 assert!(*kind != Kind::Assumed || (low.is_some() && high.is_some() && low != high), "{}", one.path);
             }

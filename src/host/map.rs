@@ -4,7 +4,7 @@
 //!  1 TiB  staging data          shared memory that sealed messages pass through
 //!  2 TiB  tags                  16 bytes per staging slot and tag
 //!  3 TiB  IVs, semaphores       a page that the GPU's IV write-backs go to, and what the CPU polls
-//!  4 TiB  doorbell              in the GPU's register window
+//!  4 TiB  registers             16 MiB for each GPU below a root complex; the doorbell is the first
 //!  2^54   pinned memory         a window per copy; mapped only without confidential computing
 //!  2^55   device                a window per copy
 //!  2^56   device, destinations  of copies within the GPU, a window per copy
@@ -49,8 +49,20 @@ pub const fn done(stream: u32) -> u64 {
 }
 /// Semaphore that a channel error may be written to; the driver heeds one on any semaphore.
 pub const ERROR: u64 = DONE + 32;
-/// Where the CPU writes the number of a push that is ready.
-pub const DOORBELL: u64 = 4 << 40;
+/// Registers of the first GPU below a root complex.
+const REGISTERS: u64 = 4 << 40;
+/// From a GPU's registers to those of the next one below the same root complex.
+const REGISTER_WINDOW: u64 = 1 << 24;
+/// Where the CPU writes the number of a push that is ready: a register of the GPU with that place below its root complex.
+#[must_use]
+pub const fn doorbell(gpu: u8) -> u64 {
+    REGISTERS + gpu as u64 * REGISTER_WINDOW
+}
+/// Where the registers of a GPU lie.
+#[must_use]
+pub const fn registers(gpu: u8) -> std::ops::Range<u64> {
+    doorbell(gpu)..doorbell(gpu) + REGISTER_WINDOW
+}
 /// First byte of pinned host memory.
 pub const PINNED: u64 = 1 << 54;
 /// First byte of the GPU's memory.
@@ -133,7 +145,17 @@ mod tests {
 
     #[test]
     fn the_gpus_addresses_and_low_memory_are_not_host_memory() {
-        for address in [0, 0x1000, u64::MAX, DOORBELL, device(0, 0), device_copy(3, 7), WINDOWS_END, SEMAPHORES - 1] {
+        for address in [
+            0,
+            0x1000,
+            u64::MAX,
+            doorbell(0),
+            doorbell(63),
+            device(0, 0),
+            device_copy(3, 7),
+            WINDOWS_END,
+            SEMAPHORES - 1,
+        ] {
             assert_eq!(place(address), None, "{address:#x}");
         }
         assert_eq!(place(VERIFIED), Some(Place::Semaphores(16)));

@@ -7,12 +7,12 @@
 //!  writes     <--- |           | <~~~~ link.d2h ~~~~ |          | <-- requests, by PCE
 //!                  +-----------+                     +----------+
 //!
-//!  reads  --> +--------------+ --> completions
-//!  writes --> | root complex | ~~> notices
-//!             +--------------+ <-> HostMemory
+//!  reads  --> +--------------+ --> completions         received, from  --> +----------+ --> to each other port
+//!  writes --> | root complex | ~~> notices             a switch's port     | crossbar |
+//!             +--------------+ <-> HostMemory                              +----------+
 //! ```
 //!
-//! [`wire`] has every format bit by bit, without cycles, and is what `sealsim tlp` speaks. [`port`] and [`root_complex`] are
+//! [`wire`] has every format bit by bit, without cycles, and is what `sealsim tlp` speaks. [`port`], [`switch`] and [`root_complex`] are
 //! the units; they carry a TLP as plain values and a slice of memory ([`packet`]) and write the wire form where a CRC looks at
 //! it. [`split`] cuts transfers, [`credit`] counts, [`ide`] says what protected TLPs weigh on wire and engine. Links are of generations 3
 //! to 6, one to sixteen lanes wide ([`rate`]); generation 6 is in flit mode, the others are not, and generations 1 and 2 are wire formats only.
@@ -27,4 +27,5 @@ pub mod retimer;
 pub mod root_complex;
 pub mod spec;
 pub mod split;
+pub mod switch;
 pub mod wire;

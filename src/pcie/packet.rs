@@ -13,7 +13,7 @@ use crate::{
 };
 use std::{fmt, sync::Arc};
 
-/// Requester ID of the GPU: bus 1, device 0, function 0.
+/// Requester ID of the first GPU below a root port: bus 1, device 0, function 0. Those of further ones are on the next buses.
 const GPU_ID: u16 = 0x0100;
 /// Stands for a digest over a payload that the run does not carry.
 const NO_DIGEST: [u8; 4] = [0; 4];
@@ -129,6 +129,8 @@ impl Payload {
 pub struct Tlp {
     /// What it does.
     pub kind: Kind,
+    /// Place of the GPU that asks, or has asked, among those below its root complex: its bus number from 1 on.
+    pub requester: u8,
     /// Transaction tag, 10 bits.
     pub tag: u16,
     /// Byte address; of a completion, that of its first byte.
@@ -151,6 +153,7 @@ impl Tlp {
     pub const fn read(tag: u16, address: u64, bytes: u32) -> Self {
         Self {
             kind: Kind::Read,
+            requester: 0,
             tag,
             address,
             bytes,
@@ -171,7 +174,13 @@ impl Tlp {
     /// A memory write.
     #[must_use]
     pub const fn write(address: u64, bytes: u32, payload: Payload) -> Self {
-        Self { kind: Kind::Write, tag: 0, address, bytes, byte_count: 0, ecrc: None, ide: Mark::NONE, payload }
+        let (kind, ide) = (Kind::Write, Mark::NONE);
+        Self { kind, requester: 0, tag: 0, address, bytes, byte_count: 0, ecrc: None, ide, payload }
+    }
+
+    /// The requester ID in its header.
+    const fn requester_id(&self) -> u16 {
+        GPU_ID.wrapping_add((self.requester as u16) << 8)
     }
 
     /// DW that cover the bytes carried.
@@ -236,7 +245,7 @@ impl Tlp {
     }
 
     fn put_request(&self, header: &mut [u8; 16], dw: u32, long: bool) {
-        header[4..6].copy_from_slice(&GPU_ID.to_be_bytes());
+        header[4..6].copy_from_slice(&self.requester_id().to_be_bytes());
         header[6] = self.tag as u8;
         let start = (self.address % 4) as u32;
         let end = (start + self.bytes) % 4;
@@ -258,7 +267,7 @@ impl Tlp {
     fn put_completion(&self, header: &mut [u8; 16]) {
         let status = u16::from(self.kind == Kind::Unsupported) << 13;
         header[6..8].copy_from_slice(&(status | (self.byte_count & 0xfff) as u16).to_be_bytes());
-        header[8..10].copy_from_slice(&GPU_ID.to_be_bytes());
+        header[8..10].copy_from_slice(&self.requester_id().to_be_bytes());
         header[10] = self.tag as u8;
         header[11] = (self.address & 0x7f) as u8;
     }
@@ -326,8 +335,9 @@ impl Item for Tlp {
 
     #[inline(always)]
     fn event_key(&self) -> u64 {
-        let Self { kind, tag, address, bytes, .. } = *self;
-        address ^ u64::from(bytes) << 40 ^ u64::from(tag) << 52 ^ (kind as u64) << 62
+        let Self { kind, requester, tag, address, bytes, .. } = *self;
+        let of_first = address ^ u64::from(bytes) << 40 ^ u64::from(tag) << 52 ^ (kind as u64) << 62;
+        of_first ^ u64::from(requester) << 34
     }
 
     /// Inverts a bit of the payload, or of the address where there is no payload.

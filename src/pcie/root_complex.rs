@@ -1,21 +1,23 @@
 //! The root complex: serves reads of host memory and takes writes to it.
 //!
 //! ```text
-//!               +------------------+
-//!  reads wire  ~|                  |~ completions wire
-//!               |   Root complex   |
-//!  writes In   >|                  |~ notices (semaphores that the CPU polls)
-//!               +--------+---------+
-//!                        | HostMemory
+//!  by root port  +------------------+  by root port
+//!   reads wire  ~|                  |~ completions wire
+//!                |   Root complex   |
+//!   writes In   >|                  |~ notices, by requester (semaphores that the CPU polls)
+//!                +--------+---------+
+//!                         | HostMemory, by requester
 //! ```
 //!
 //! | contract | |
 //! | --- | --- |
-//! | accepts | every read as it comes; reads enter service in order, one per `read_interval` cycles, at most `reads_in_service` at once; one write per cycle, with at most `writes_in_service` not yet visible |
+//! | accepts | every read as it comes; reads enter service in the order of their arrival, of equal arrival round robin over the root ports, one per `read_interval` cycles, at most `reads_in_service` at once; one write per cycle, round robin over the root ports, with at most `writes_in_service` not yet visible |
 //! | latency | entry into service to first completion: `read_latency`, and up to `read_spread` more, by address; write to visible: `write_latency` |
 //! | gives per cycle | the completions of reads that are ready: they stand at the port |
 //! | order | completions of one read in address order; of different reads by readiness |
 //! | stalls | none as a whole: it is busy while anything is in service. Reads and writes each have an account: busy for `read_interval` cycles of a read that enters and for the cycle of a write; `reads_in_service`, `writes_in_service` while the next one waits for a place |
+//!
+//! A requester has an address space of its own, as an IOMMU gives each guest.
 //!
 //! What becomes of a read follows from its date, so this unit need not run for each: both wires carry dates, and while it is busy it senses no
 //! reads and runs when one that it has not seen yet could be ready.
@@ -81,32 +83,51 @@ impl HostMemory for NoBytes {
 }
 
 ports! {
-    /// Ports of the root complex.
-    pub struct Ports {
+    /// A root port.
+    pub struct RootPort {
         /// Read requests.
         pub reads: Rx<Tlp>,
         /// Writes.
         pub writes: In<Tlp>,
         /// Completions, with the dates from which on the port sees them.
         pub completions: Tx<Tlp>,
-        /// To the CPU.
-        pub notices: Tx<Notice>,
+    }
+}
+
+ports! {
+    /// What a requester reaches.
+    pub struct Domain {
         /// Memory.
         pub memory: Rc<RefCell<dyn HostMemory>>,
+        /// To the CPU.
+        pub notices: Tx<Notice>,
+    }
+}
+
+ports! {
+    /// Ports of the root complex.
+    pub struct Ports {
+        /// Its root ports.
+        pub roots: Vec<RootPort>,
+        /// By requester.
+        pub domains: Vec<Domain>,
     }
 }
 
 /// What of a read shows in its completions.
 #[derive(Debug, Clone, Copy)]
 struct Read {
+    /// The root port that it has come by.
+    port: usize,
+    requester: u8,
     tag: u16,
     whole: Request,
 }
 
 impl Read {
-    const fn of(request: &Tlp) -> Self {
+    const fn of(request: &Tlp, port: usize) -> Self {
         let whole = Request { address: request.address, bytes: request.bytes };
-        Self { tag: request.tag, whole }
+        Self { port, requester: request.requester, tag: request.tag, whole }
     }
 }
 
@@ -130,9 +151,12 @@ pub struct RootComplex {
     /// When the reads that have a place in service give it up, in order.
     places: VecDeque<u64>,
     next_read: u64,
+    /// The root port after the one whose read was taken last.
+    read_turn: usize,
     /// When all reads that have come are ready.
     busy_until: u64,
     next_write: u64,
+    write_turn: usize,
     /// When it has taken a write last.
     wrote: Option<u64>,
     /// When the writes in service will be visible, oldest first.
@@ -155,8 +179,10 @@ impl RootComplex {
             service: VecDeque::new(),
             places: VecDeque::new(),
             next_read: 0,
+            read_turn: 0,
             busy_until: 0,
             next_write: 0,
+            write_turn: 0,
             wrote: None,
             writes: VecDeque::new(),
             read_meter: Meter::new("reads"),
@@ -167,17 +193,17 @@ impl RootComplex {
 
     /// Takes the reads that have come.
     fn take_reads(&mut self, now: Now, ports: &mut Ports) {
-        let Ports { reads, memory, completions, .. } = ports;
-        while let Some((date, request)) = reads.arrive_dated(now.time) {
+        while let Some((port, date, request)) = self.next_arrived(now, &mut ports.roots) {
             if let Some(ready) = self.take_read(&request, self.clock.first_from(date)) {
-                let read = Read::of(&request);
-                let found = memory.borrow_mut().read(request.address, request.bytes);
+                let read = Read::of(&request, port);
+                let domain = ports.domains.get(usize::from(request.requester));
+                let found = domain.and_then(|domain| domain.memory.borrow_mut().read(request.address, request.bytes));
                 if found.is_none() {
                     self.refuse(request.address);
                 }
                 // Without a spread nothing overtakes.
                 match self.spec.read_spread.0 {
-                    0 => self.send(ready, read, found.as_ref(), completions),
+                    0 => self.send(ready, read, found.as_ref(), ports),
                     _ => keep(&mut self.service, Service { ready, read, found }, |service| service.ready),
                 }
             }
@@ -185,19 +211,39 @@ impl RootComplex {
         self.answer(now, ports);
     }
 
+    /// The read that has come first, by which root port, and when. Of several that reach this clock at the same edge that of the next root
+    /// port in turn.
+    #[inline]
+    fn next_arrived(&mut self, now: Now, roots: &mut [RootPort]) -> Option<(usize, Femtos, Tlp)> {
+        if let [only] = roots {
+            return only.reads.arrive_dated(now.time).map(|(date, read)| (0, date, read));
+        }
+        let count = roots.len();
+        let places = (0..count).map(|step| (self.read_turn + step) % count);
+        let edge = |place: usize| Some((self.clock.first_from(roots[place].reads.front_date()?), place));
+        let (_, place) = places.filter_map(edge).min_by_key(|&(edge, _)| edge)?;
+        let (date, read) = roots[place].reads.arrive_dated(now.time)?;
+        self.read_turn = place + 1;
+        Some((place, date, read))
+    }
+
     fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.take_reads(now, ports);
         self.take_write(now, ports);
         let busy = now.cycle < self.busy_until;
-        ports.reads.sense(if busy { Sensitivity::None } else { Sensitivity::Every });
-        let mut at = ports.reads.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
+        let mut at = Wake::NEVER;
+        for RootPort { reads, .. } in &mut ports.roots {
+            reads.sense(if busy { Sensitivity::None } else { Sensitivity::Every });
+            at = at.min(reads.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date)));
+        }
         if busy {
             at = at.min(self.busy_until).min(self.horizon(now.cycle));
         }
-        if !ports.writes.is_empty(now.time) {
+        let waits = ports.roots.iter().any(|root| !root.writes.is_empty(now.time));
+        if waits {
             at = at.min(self.next_write);
         }
-        self.charge_writes(now.cycle, !ports.writes.is_empty(now.time));
+        self.charge_writes(now.cycle, waits);
         Wake::at_or_port(at, if busy { Activity::Busy } else { Activity::Idle })
     }
 
@@ -218,23 +264,26 @@ impl RootComplex {
         let horizon = self.horizon(now.cycle);
         while self.service.front().is_some_and(|head| head.ready <= horizon) {
             if let Some(Service { ready, read, found }) = self.service.pop_front() {
-                self.send(ready, read, found.as_ref(), &mut ports.completions);
+                self.send(ready, read, found.as_ref(), ports);
             }
         }
     }
 
     /// Sends the completions of a read, which the port sees at its first edge after their readiness.
     #[inline]
-    fn send(&self, ready: u64, Read { tag, whole }: Read, found: Option<&Payload>, completions: &mut Tx<Tlp>) {
+    fn send(&self, ready: u64, read: Read, found: Option<&Payload>, ports: &mut Ports) {
+        let Read { port, requester, tag, whole } = read;
+        let Some(RootPort { completions, .. }) = ports.roots.get_mut(port) else { return };
         let date = Femtos(self.clock.edge(ready).0.saturating_add(1));
         let Some(found) = found else {
-            let none = Tlp::read(tag, whole.address, 0);
+            let none = Tlp { requester, ..Tlp::read(tag, whole.address, 0) };
             let refusal = Tlp { kind: Kind::Unsupported, byte_count: whole.bytes.max(1), ..none };
             return completions.send(date, refusal);
         };
         for piece in CompletionSplit::new(whole, self.rule) {
             let completion = Tlp {
                 kind: Kind::Completion,
+                requester,
                 tag,
                 address: piece.address,
                 bytes: piece.bytes,
@@ -305,25 +354,39 @@ impl RootComplex {
         self.writes.front().filter(|_| full).map_or(now + 1, |visible| (*visible).max(now + 1))
     }
 
+    /// The oldest write of the next root port in turn.
+    #[inline]
+    fn next_write_of(&mut self, now: Now, roots: &mut [RootPort]) -> Option<Tlp> {
+        if let [only] = roots {
+            return only.writes.pop(now.time);
+        }
+        let count = roots.len();
+        let mut places = (0..count).map(|step| (self.write_turn + step) % count);
+        let place = places.find(|place| !roots[*place].writes.is_empty(now.time))?;
+        self.write_turn = place + 1;
+        roots[place].writes.pop(now.time)
+    }
+
     fn take_write(&mut self, now: Now, ports: &mut Ports) {
         if now.cycle < self.next_write {
             return;
         }
-        let Some(tlp) = ports.writes.pop(now.time) else { return };
+        let Some(tlp) = self.next_write_of(now, &mut ports.roots) else { return };
         self.next_write = self.after_write(now.cycle);
         self.wrote = Some(now.cycle);
         if !tlp.intact_end_to_end() {
             self.incidents.push(format!("the root complex dropped a write to {:#x}: its ECRC is wrong", tlp.address));
             return;
         }
-        let written = ports.memory.borrow_mut().write(&tlp);
-        match written {
-            Written::Data => {}
-            Written::Semaphore(notice) => {
+        let domain = ports.domains.get_mut(usize::from(tlp.requester));
+        let written = domain.as_ref().map_or(Written::Unmapped, |domain| domain.memory.borrow_mut().write(&tlp));
+        match (written, domain) {
+            (Written::Data, _) => {}
+            (Written::Semaphore(notice), Some(domain)) => {
                 let date = self.clock.edge(now.cycle + self.spec.write_latency.0.max(1));
-                ports.notices.send(date, notice);
+                domain.notices.send(date, notice);
             }
-            Written::Unmapped => {
+            _ => {
                 self.incidents
                     .push(format!("the root complex dropped a write to {:#x}: nothing is mapped there", tlp.address));
             }

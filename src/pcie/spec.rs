@@ -102,6 +102,27 @@ pub struct CreditSpec {
     pub completion_data: u32,
 }
 
+/// A switch between a root port and several GPUs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchSpec {
+    /// From a TLP being received to it being ready to be sent on.
+    pub latency: Femtos,
+    /// Whether that time runs from a TLP's first DW rather than from its last. A switch that stores and forwards checks the whole TLP first.
+    pub cut_through: bool,
+    /// Whether requests of a GPU for another below the same switch go straight to it; if not, ACS sends them upstream.
+    #[serde(default)]
+    pub peer_to_peer: bool,
+    /// Credits that each of its ports advertises.
+    pub credits: CreditSpec,
+    /// Number of the root complex that it is below, among those that several share; one of its own if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<u32>,
+    /// The link between it and the root port; as the machine's links if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<LinkSpec>,
+}
+
 /// The root complex in front of host memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -240,6 +240,13 @@ impl<T: Item> In<T> {
         item.filter(|(pushed, _)| *pushed < now).map(|(_, item)| item)
     }
 
+    /// When the oldest visible item was pushed.
+    #[inline]
+    #[must_use]
+    pub fn front_date(&self, now: Femtos) -> Option<Femtos> {
+        Some(self.queue.items.first_date()).filter(|date| *date < now)
+    }
+
     /// Whether nothing is visible.
     #[inline]
     #[must_use]

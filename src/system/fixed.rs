@@ -4,14 +4,14 @@ use super::parts;
 use crate::{
     gpu::{launch, sm},
     host,
-    pcie::port,
+    pcie::{port, switch},
     units::Fixed,
 };
 
 /// Every value that shapes a machine and that no configuration changes, in the order of the path.
 pub fn fixed() -> impl Iterator<Item = &'static Fixed> {
     let gpu = [launch::FIXED, sm::aes::FIXED, sm::ghash::FIXED, sm::kernel::FIXED];
-    let all = host::FIXED.into_iter().chain([parts::FIXED, port::FIXED]).chain(gpu);
+    let all = host::FIXED.into_iter().chain([parts::FIXED, port::FIXED, switch::FIXED]).chain(gpu);
     all.flatten()
 }
 

@@ -6,20 +6,23 @@ use super::{
     outcome::RunError,
     parts::{
         gpu::{self, Gpu, Pces},
-        host::{self, Host},
-        link::{self, Link},
+        host::{self, Host, HostEnds},
+        link::Endpoint,
     },
     pushes::PushStore,
     request::{self, CopyRequest, Request},
     secrets::{Mirror, Secrets, Software},
     session::{Names, Session, machines},
+    topology::roots,
+    tree::{self, Grown, Twig},
 };
 use crate::{
     config::MachineSpec,
     gcm::worker::Worker,
     gpu::spec::TagPlacement,
     host::{Cipher, CopyPlan, Cryptor, Driver, DriverOptions, HostState, NonceStreams, PrivateMemory, Step},
-    sim::Netlist,
+    pcie::{port::Port, spec::SwitchSpec},
+    sim::{Key, Netlist},
     units::Bytes,
 };
 use std::{cell::RefCell, rc::Rc, sync::Arc};
@@ -31,11 +34,13 @@ pub(super) struct System {
     pub parts: Vec<Parts>,
 }
 
-/// The session of a GPU on the host, the GPU, and the link between them, as reports ask them.
+/// The session of a GPU on the host, the GPU, and its link, as reports ask them.
 pub(super) struct Parts {
     pub names: Names,
     /// The machine as this GPU has it.
     pub machine: MachineSpec,
+    /// The switch that it is below.
+    pub switch: Option<Placed>,
     /// Places of the session's copies among those of the request.
     pub copies: Vec<usize>,
     pub host: Host,
@@ -79,12 +84,20 @@ impl Data {
     }
 }
 
+/// The ports of a GPU's link.
+pub(super) struct Link {
+    /// At the end that is nearer to the host.
+    pub host_port: Key<Port>,
+    pub gpu_port: Key<Port>,
+}
+
 /// The units of the host, of which the copies of `data` are asked in the order of `program`.
 fn host_units(
     machine: &MachineSpec,
     clocks: &Clocks,
     data: &mut Data,
     program: Vec<Step>,
+    gpu: u8,
 ) -> Result<host::Units, RunError> {
     let format = machine.sealing().format();
     let keys = data.secrets.keys.take();
@@ -108,40 +121,94 @@ fn host_units(
         on_caller: machine.cipher.on_caller,
         work: machine.cipher.work,
         pipelined_pushes: false,
+        gpu,
     };
     let driver = Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces);
     let cipher = Cipher::new(&machine.cipher, &machine.driver, cryptor);
     Ok(host::Units { driver: build(driver)?, cipher: build(cipher)?, memory })
 }
 
-impl Parts {
-    /// Adds them to a netlist, for a session whose copies' bytes move into them.
-    fn add(netlist: &mut Netlist, machine: MachineSpec, session: Session, names: Names) -> Result<Self, RunError> {
+/// A switch of the machine.
+#[derive(Debug, Clone)]
+pub(super) struct Placed {
+    /// Its number there.
+    pub number: usize,
+    pub spec: SwitchSpec,
+}
+
+impl Placed {
+    /// The path of one of its parameters.
+    pub fn path(&self, field: &str) -> String {
+        format!("switch[{}].{field}", self.number)
+    }
+
+    /// The switch that a GPU is below.
+    fn above(machine: &MachineSpec, gpu: usize) -> Option<Self> {
+        let number = machine.switch_of(gpu)?;
+        Some(Self { number, spec: machine.switch.get(number)?.clone() })
+    }
+}
+
+/// A session on its host, whose GPU is still to be wired.
+struct Seated {
+    names: Names,
+    machine: MachineSpec,
+    switch: Option<Placed>,
+    clocks: Clocks,
+    copies: Vec<usize>,
+    /// Whether faults are watched for.
+    watched: bool,
+    host: Host,
+    pces: Pces,
+    pushes: Rc<RefCell<PushStore>>,
+    data: Data,
+}
+
+impl Seated {
+    /// Adds the host's side of a session, whose copies' bytes move into it.
+    fn add(
+        netlist: &mut Netlist,
+        (machine, switch): (MachineSpec, Option<Placed>),
+        session: Session,
+        names: Names,
+        requester: u8,
+    ) -> Result<(Self, HostEnds), RunError> {
         let Session { mut request, copies } = session;
-        let (host, link, gpu) = (&names.host, &names.link, &names.gpu);
-        let clocks = Clocks::new(&machine)?;
-        let pces = Pces::of(&machine, gpu)?;
+        let (host, clocks) = (&names.host, Clocks::new(&machine)?);
+        let pces = Pces::of(&machine, &names.gpu)?;
         let mut data = Data::of(&machine, &mut request)?;
         let program = request.program.iter().map(|&request::Step { stream, operation, .. }| Step { stream, operation });
-        let units = host_units(&machine, &clocks, &mut data, program.collect())?;
-        let Data { ledger, secrets, worker, .. } = data;
-        ledger.borrow_mut().report_to(netlist.signals(&format!("{gpu}.bytes")));
+        let units = host_units(&machine, &clocks, &mut data, program.collect(), requester)?;
+        data.ledger.borrow_mut().report_to(netlist.signals(&format!("{}.bytes", names.gpu)));
         let pushes = Rc::new(RefCell::new(PushStore::new(netlist.signals(&format!("{host}.pushes")))));
-        let paths = link::Paths { link, host, gpu, pces: &pces.paths, readers: pces.readers };
-        let (ports, host_ends, gpu_ends) = link::ends(netlist, &machine, &clocks, &paths);
         let submitted = Rc::<RefCell<PushStore>>::clone(&pushes);
-        let host = host::add(netlist, &machine, &clocks, host, units, submitted, host_ends)?;
-        let link = link::add(netlist, &machine, &clocks, &paths, ports);
+        let (host, ends) = host::add(netlist, &machine, &clocks, host, units, submitted);
+        let watched = !request.injections.is_empty();
+        Ok((Self { names, machine, switch, clocks, copies, watched, host, pces, pushes, data }, ends))
+    }
+
+    const fn twig(&self) -> Twig<'_> {
+        Twig { machine: &self.machine, clocks: &self.clocks, names: &self.names }
+    }
+
+    /// Adds the GPU below what the tree has grown for it.
+    fn with_gpu(self, netlist: &mut Netlist, requester: u8, grown: Grown) -> Result<Parts, RunError> {
+        let Grown { host_port, lower } = grown;
+        let gpu = &self.names.gpu;
+        let endpoint = Endpoint { path: gpu, requester, pces: &self.pces.paths, readers: self.pces.readers };
+        let (gpu_port, ends) = self.twig().link().add_endpoint(netlist, &endpoint, lower);
+        let Self { names, machine, switch, clocks, copies, watched, host, pces, pushes, data } = self;
+        let Data { ledger, secrets, worker, .. } = data;
         let shared = gpu::Shared {
             keys: secrets.engine,
             worker,
             ivs: [secrets.h2d, secrets.d2h],
             pushes,
             memory: Rc::new(RefCell::new(DeviceBytes(Rc::clone(&ledger)))),
-            watched: !request.injections.is_empty(),
+            watched,
         };
-        let gpu = gpu::add(netlist, &machine, &clocks, (gpu, &pces), shared, gpu_ends)?;
-        Ok(Self { names, machine, copies, host, link, gpu, pces, ledger })
+        let gpu = gpu::add(netlist, &machine, &clocks, (&names.gpu, &pces), shared, ends)?;
+        Ok(Parts { names, machine, switch, copies, host, link: Link { host_port, gpu_port }, gpu, pces, ledger })
     }
 }
 
@@ -149,15 +216,27 @@ impl System {
     /// Builds the machine for a request, whose copies' bytes move into it.
     pub(super) fn new(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
         let mut netlist = Netlist::new();
-        let mut parts = Vec::new();
-        let sessions = Session::of(request, machine.gpus())?;
-        let machines = machines(machine, &sessions);
-        let count = machines.len();
-        for (gpu, (machine, session)) in machines.into_iter().zip(sessions).enumerate() {
-            parts.push(Parts::add(&mut netlist, machine, session, Names::of(gpu, count))?);
+        let mut sessions: Vec<_> = Session::of(request, machine.gpus())?.into_iter().map(Some).collect();
+        let machines = machines(machine, &sessions.iter().flatten().collect::<Vec<_>>());
+        let mut parts: Vec<Option<Parts>> = machines.iter().map(|_| None).collect();
+        for root in roots(machine) {
+            let (mut seated, mut ends) = (Vec::new(), Vec::new());
+            for (requester, gpu) in root.gpus().enumerate() {
+                let Some(session) = sessions[gpu].take() else { continue };
+                let (own, names) = (machines[gpu].clone(), Names::of(machine, gpu));
+                let own = (own, Placed::above(machine, gpu));
+                let (one, host) = Seated::add(&mut netlist, own, session, names, requester as u8)?;
+                seated.push(one);
+                ends.push(host);
+            }
+            let twigs: Vec<_> = seated.iter().map(Seated::twig).collect();
+            let grown = tree::grow(&mut netlist, machine, &root, &twigs, ends)?;
+            for ((requester, gpu), (one, grown)) in root.gpus().enumerate().zip(seated.into_iter().zip(grown)) {
+                parts[gpu] = Some(one.with_gpu(&mut netlist, requester as u8, grown)?);
+            }
         }
         build(netlist.check())?;
-        Ok(Self { netlist, parts })
+        Ok(Self { netlist, parts: parts.into_iter().flatten().collect() })
     }
 }
 
@@ -180,14 +259,13 @@ mod tests {
     #[test]
     fn two_gpus_side_by_side_do_what_one_does_alone() {
         let machine = Layers::new("h100-nvl-tdx").resolve().unwrap().machine;
+        let pair = Layers::new("h100-nvl-tdx").set("gpu=[{count=2}]").resolve().unwrap().machine;
         for kernel in [Kernel::Skip, Kernel::EveryCycle] {
-            let session = |place| Session { request: Request::h2d(70_000), copies: vec![place] };
-            let mut one = Netlist::new();
-            Parts::add(&mut one, machine.clone(), session(0), Names::of(0, 1)).unwrap();
+            let mut one = System::new(&machine, &mut Request::h2d(70_000)).unwrap().netlist;
             let (end, alone) = passed(&mut one, kernel);
-            let mut both = Netlist::new();
-            let parts =
-                [0, 1].map(|gpu| Parts::add(&mut both, machine.clone(), session(gpu), Names::of(gpu, 2)).unwrap());
+            let mut two = Request::h2d(70_000);
+            two.copies.push(CopyRequest { gpu: 1, ..Request::h2d(70_000).copies.remove(0) });
+            let System { netlist: mut both, parts } = System::new(&pair, &mut two).unwrap();
             let (both_end, digests) = passed(&mut both, kernel);
             assert_eq!((both_end, digests.len()), (end, 2 * alone.len()));
             for (path, digest) in &alone {

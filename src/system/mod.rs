@@ -20,6 +20,8 @@ mod run;
 mod secrets;
 mod session;
 mod shares;
+mod topology;
+mod tree;
 
 #[cfg(test)]
 pub(crate) use data::planted;

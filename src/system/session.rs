@@ -14,6 +14,7 @@
 use super::{
     outcome::RunError,
     request::{CopyRequest, Request},
+    topology::roots,
 };
 use crate::{
     config::{MachineSpec, Nodes},
@@ -24,37 +25,51 @@ use crate::{
     units::BytesPerCycle,
 };
 
-/// Paths of a session's host side, of its GPU and of the link between them.
+/// Paths of a session's host side, of its GPU and of the link between them, and of what it shares with others.
 #[derive(Debug)]
 pub(super) struct Names {
     pub host: String,
     pub link: String,
     pub gpu: String,
+    /// What a unit of a GPU alone is called, and what it is called here: the first that fits counts.
+    known: Vec<(&'static str, String)>,
 }
 
 impl Names {
-    /// Of one GPU among several; without numbers, if it is the only one.
-    pub fn of(gpu: usize, gpus: usize) -> Self {
-        let path = |part: &str| if gpus == 1 { part.to_owned() } else { format!("{part}{gpu}") };
-        Self { host: path("host"), link: path("link"), gpu: path("gpu") }
+    /// Of one of the GPUs of a machine; without numbers, if it is the only one.
+    pub fn of(machine: &MachineSpec, gpu: usize) -> Self {
+        let path = |part: &str| if machine.gpus() == 1 { part.to_owned() } else { format!("{part}{gpu}") };
+        let [host, link, own] = ["host", "link", "gpu"].map(path);
+        let mut known = Vec::new();
+        let switch = machine.switch_of(gpu);
+        known.extend(switch.map(|switch| ("switch", format!("switch{switch}"))));
+        known.extend(shared_root(machine, gpu).map(|root| ("host.root_complex", format!("{root}.root_complex"))));
+        known.extend([("host", host.clone()), ("link", link.clone()), ("gpu", own.clone())]);
+        Self { host, link, gpu: own, known }
     }
 
     /// The path that a unit would have if its GPU were the only one; `None` for one of another GPU.
     pub fn alone(&self, path: &str) -> Option<String> {
-        let (part, rest) = path.split_once('.')?;
-        let known = [("host", &self.host), ("link", &self.link), ("gpu", &self.gpu)];
-        known.into_iter().find(|(_, own)| *own == part).map(|(alone, _)| format!("{alone}.{rest}"))
+        let found = self.known.iter().find_map(|(alone, own)| Some((alone, below(path, own)?)));
+        found.map(|(alone, rest)| format!("{alone}{rest}"))
     }
 
     /// The path of a unit that would have `path` if its GPU were the only one.
     pub fn among(&self, path: &str) -> String {
-        let Some((part, rest)) = path.split_once('.') else { return path.to_owned() };
-        let known = [("host", &self.host), ("link", &self.link), ("gpu", &self.gpu)];
-        known
-            .into_iter()
-            .find(|(alone, _)| *alone == part)
-            .map_or_else(|| path.to_owned(), |(_, own)| format!("{own}.{rest}"))
+        let found = self.known.iter().find_map(|(alone, own)| Some((own, below(path, alone)?)));
+        found.map_or_else(|| path.to_owned(), |(own, rest)| format!("{own}{rest}"))
     }
+}
+
+/// What of a path comes after `part`, if it is that part's or lies below it.
+fn below<'p>(path: &'p str, part: &str) -> Option<&'p str> {
+    path.strip_prefix(part).filter(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The path of the root complex of a GPU, if it is not that of its own host.
+fn shared_root(machine: &MachineSpec, gpu: usize) -> Option<String> {
+    let root = roots(machine).into_iter().find(|root| root.gpus().any(|one| one == gpu))?;
+    Some(root.path(machine.gpus())).filter(|path| *path != format!("host{gpu}") && machine.gpus() > 1)
 }
 
 /// What one GPU's session does.
@@ -116,7 +131,7 @@ impl Session {
 }
 
 /// The machine as each GPU has it: with its own parts, and with its share of what sessions share.
-pub(super) fn machines(machine: &MachineSpec, sessions: &[Session]) -> Vec<MachineSpec> {
+pub(super) fn machines(machine: &MachineSpec, sessions: &[&Session]) -> Vec<MachineSpec> {
     let working = |gpu: usize| sessions.get(gpu).is_some_and(|session| !session.copies.is_empty());
     let own = |gpu: usize| (machine.of_gpu(gpu), machine.nodes(gpu));
     let at_work: Vec<_> = (0..sessions.len()).filter(|gpu| working(*gpu)).map(own).collect();
@@ -125,6 +140,9 @@ pub(super) fn machines(machine: &MachineSpec, sessions: &[Session]) -> Vec<Machi
         let (mut own, nodes) = own(gpu);
         let beside = at_work.iter().filter(|(_, other)| other.session == nodes.session).count();
         share(&mut own.memory, beside.max(1) as u64);
+        if let Some(switch) = machine.switch_of(gpu).and_then(|switch| machine.switch.get(switch)) {
+            own.link.host_credits = switch.credits;
+        }
         if let Some(numa) = &machine.numa {
             reach(&mut own, numa, nodes, crossing);
         }

@@ -13,7 +13,7 @@ use sealsim::{
     pcie::{
         packet::{Kind, Payload, Tlp},
         port::{self, Frame, Port, Side, Traffic},
-        root_complex::{self, HostMemory, RootComplex},
+        root_complex::{self, Domain, HostMemory, RootComplex, RootPort},
         spec::{CreditSpec, LinkSpec, RootComplexSpec},
     },
     sim::{
@@ -379,7 +379,10 @@ impl Builder<'_> {
         let root = RootComplex::new(spec, boundary, clock).unwrap();
         let root = Root::new(root, &self.memory, &self.tally);
         let memory: Rc<RefCell<dyn HostMemory>> = Rc::<RefCell<ToyMemory>>::clone(&self.memory);
-        let inner = root_complex::Ports { reads, writes, completions, notices, memory };
+        let inner = root_complex::Ports {
+            roots: vec![RootPort { reads, writes, completions }],
+            domains: vec![Domain { memory, notices }],
+        };
         let ports = RootPorts { root: inner, signals: self.netlist.signals("root complex") };
         let root = self.netlist.add("root complex", clock, root, ports);
         let mac = mac(&self.plan.link);

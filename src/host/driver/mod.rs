@@ -285,9 +285,8 @@ impl Driver {
                 }
                 let (number, stream) = (push.number, push.stream);
                 ports.pushes.borrow_mut().put(push);
-                ports
-                    .doorbells
-                    .push(now.time, Tlp::write(map::DOORBELL, 4, Payload::of(number.to_le_bytes().to_vec())));
+                let content = Payload::of(number.to_le_bytes().to_vec());
+                ports.doorbells.push(now.time, Tlp::write(map::doorbell(self.options.gpu), 4, content));
                 self.rung = number;
                 self.streams.rang(stream, number);
                 match (upto, &mut self.current) {

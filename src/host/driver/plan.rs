@@ -48,6 +48,8 @@ pub struct DriverOptions {
     pub work: CipherWork,
     /// The first launch of a push is pipelined too; it is not in the public driver.
     pub pipelined_pushes: bool,
+    /// Place of the GPU among those below its root complex.
+    pub gpu: u8,
 }
 
 /// How the bytes of a copy move.

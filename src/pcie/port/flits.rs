@@ -23,7 +23,7 @@ pub(super) struct Flits {
 
 impl Flits {
     pub fn new(errors: Option<u32>, side: Side) -> Self {
-        Self { errors: errors.unwrap_or(0).into(), salt: u64::from(side == Side::Host), dllp_from: 0 }
+        Self { errors: errors.unwrap_or(0).into(), salt: u64::from(side.is_upper()), dllp_from: 0 }
     }
 
     /// The flit, from this one on, that carries the next DLLP.

@@ -121,6 +121,17 @@ pub enum Side {
         /// PCEs; their completions come out of `receive[0..pces]`, writes out of `receive[pces]`.
         pces: u16,
     },
+    /// At a switch, towards the host: all comes out of `receive[0]`.
+    SwitchUp,
+    /// At a switch, towards a GPU: all comes out of `receive[0]`.
+    SwitchDown,
+}
+
+impl Side {
+    /// Whether it is the end of its link that is nearer to the host.
+    const fn is_upper(self) -> bool {
+        matches!(self, Self::Host | Self::SwitchDown)
+    }
 }
 
 /// Output of a host port for writes and completions.
@@ -232,6 +243,8 @@ pub struct Port {
     flight: u64,
     ack_latency: u64,
     recovery_cycles: u64,
+    /// What requests of a GPU carry.
+    requester: u8,
     transmitter: Transmitter,
     receiver: Receiver,
     /// The link is down before this cycle.
@@ -246,12 +259,10 @@ impl Port {
     /// A port whose MAC runs on `clock`, the same for both ends. A flight time of zero is one of a cycle.
     #[must_use]
     pub fn new(spec: &LinkSpec, side: Side, clock: Clock) -> Self {
-        let (own, partner) = match side {
-            Side::Host => (&spec.host_credits, &spec.gpu_credits),
-            Side::Gpu { .. } => (&spec.gpu_credits, &spec.host_credits),
-        };
+        let (upper, lower) = (&spec.host_credits, &spec.gpu_credits);
+        let (own, partner) = if side.is_upper() { (upper, lower) } else { (lower, upper) };
         let repeat = clock.cycles_in(LONGEST_UPDATE_INTERVAL);
-        let from_host = side != Side::Host;
+        let from_host = !side.is_upper();
         let (outgoing, incoming) = match &spec.ide {
             None => (None, None),
             Some(ide) => {
@@ -268,6 +279,7 @@ impl Port {
             flight: spec.flight.0.max(1),
             ack_latency: spec.ack_latency.0,
             recovery_cycles: clock.cycles_in(spec.recovery),
+            requester: 0,
             transmitter: Transmitter::new(spec, partner, outgoing, side),
             receiver: Receiver::new(Promises::new(spec, own, side, repeat), incoming),
             recovery_until: 0,
@@ -275,6 +287,13 @@ impl Port {
             traffic: Traffic::default(),
             fault: None,
         }
+    }
+
+    /// The same of a GPU that is not the first below its root complex: its requests say which it is.
+    #[must_use]
+    pub const fn of_requester(mut self, requester: u8) -> Self {
+        self.requester = requester;
+        self
     }
 
     /// Whether no source has a TLP, now or at the next edge.
@@ -387,7 +406,11 @@ impl Unit for Port {
     }
 
     fn incidents(&self) -> Vec<String> {
-        let port = if self.side == Side::Host { "host" } else { "GPU" };
+        let port = match self.side {
+            Side::Host => "host",
+            Side::Gpu { .. } => "GPU",
+            Side::SwitchUp | Side::SwitchDown => "switch",
+        };
         self.traffic.incidents().map(|(count, what)| format!("{port} port: {count} {what}")).collect()
     }
 }
@@ -409,6 +432,7 @@ impl Side {
     #[inline]
     fn route(self, tlp: &Tlp) -> usize {
         match (self, tlp.kind) {
+            (Self::SwitchUp | Self::SwitchDown, _) => 0,
             (Self::Host, Kind::Read) => HOST_READS,
             (Self::Host, _) => HOST_WRITES,
             (Self::Gpu { pces, .. }, Kind::Read | Kind::Write) => usize::from(pces),

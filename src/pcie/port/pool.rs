@@ -345,6 +345,7 @@ impl Side {
         let (first, count, last): (&'static [_], _, &'static [_]) = match self {
             Self::Host => (&[Posted, Completion], 1, &[NonPosted]),
             Self::Gpu { pces, .. } => (&[Completion], usize::from(pces), &[Posted, NonPosted]),
+            Self::SwitchUp | Self::SwitchDown => (&[], 0, &[Posted, NonPosted, Completion]),
         };
         std::iter::repeat_n(first, count).chain([last])
     }

@@ -64,7 +64,7 @@ impl Transmitter {
             turn: 0,
             buffer: ReplayBuffer::new(spec.replay_tlps, spec.replay_timer.0),
             partner: pools(partner).map(|(headers, data)| TransmitPool::new(headers, data)),
-            plain_completions: pools(partner)[2] == (0, 0) && !spec.ecrc && ide.is_none(),
+            plain_completions: side == Side::Host && pools(partner)[2] == (0, 0) && !spec.ecrc && ide.is_none(),
             joined: false,
             ide,
         }
@@ -338,6 +338,9 @@ impl Port {
     /// Sends a TLP for the first time.
     #[inline]
     fn put_new(&mut self, mut tlp: Tlp, now: Now, ports: &mut Ports) {
+        if matches!(self.side, Side::Gpu { .. }) {
+            tlp.requester = self.requester;
+        }
         if self.ecrc || self.transmitter.ide.is_some() {
             self.protect(&mut tlp, now.cycle);
         }

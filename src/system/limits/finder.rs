@@ -6,7 +6,7 @@ use crate::{
     host::spec::CipherWork,
     sim::{Activity, Netlist, Stall, UnitInfo},
     system::{
-        machine::Parts,
+        machine::{Parts, Placed},
         outcome::{Candidate, Sort},
         request::Direction,
         shares::Shares,
@@ -69,6 +69,8 @@ pub(in crate::system) struct Names {
     /// The places of PCEs that read host memory, and of those that write it.
     readers: Vec<usize>,
     writers: Vec<usize>,
+    /// The switch that the GPU is below.
+    switch: Option<Placed>,
 }
 
 impl Names {
@@ -78,7 +80,7 @@ impl Names {
         let all: Vec<_> = netlist.accounts().into_iter().map(alone).collect();
         let mut readers: Vec<_> = parts.gpu.pces.iter().map(|pce| usize::from(pce.id().0)).collect();
         let writers = readers.split_off(parts.pces.readers);
-        Self { all, readers, writers }
+        Self { all, readers, writers, switch: parts.switch.clone() }
     }
 }
 
@@ -106,6 +108,11 @@ impl<'r> Finder<'r> {
     /// The names of units and meters, by place.
     fn names(&self) -> impl Iterator<Item = &'r str> {
         self.names.all.iter().map(String::as_str)
+    }
+
+    /// The switch that the GPU is below.
+    pub const fn switch(&self) -> Option<&'r Placed> {
+        self.names.switch.as_ref()
     }
 
     /// For how long any of these units and meters was something: the one that was so longest.

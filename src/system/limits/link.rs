@@ -1,7 +1,7 @@
 //! What the link and the root complex may limit.
 
 use super::{Direction, Finder, finder::time};
-use crate::sim::Stall;
+use crate::{sim::Stall, system::machine::Placed};
 
 pub(super) fn find(finder: &mut Finder<'_>) {
     if finder.subject.direction == Direction::D2d {
@@ -12,6 +12,9 @@ pub(super) fn find(finder: &mut Finder<'_>) {
     replay(finder);
     ide(finder);
     root_complex(finder);
+    if let Some(above) = finder.switch() {
+        switch(finder, above);
+    }
 }
 
 /// The rate of the wire, and what its TLPs carry beside data.
@@ -41,13 +44,38 @@ fn credits(finder: &mut Finder<'_>) {
     let outward = finder.subject.direction == Direction::D2h;
     let of_host = if outward { posted } else { ["non_posted_headers", "non_posted_data"] };
     let of_gpu = if outward { posted } else { ["completion_headers", "completion_data"] };
-    of_host.iter().for_each(|pool| finder.depth(&format!("link.host_credits.{pool}"), from_gpu));
+    let upper = finder.switch().map_or_else(|| "link.host_credits".to_owned(), |switch| switch.path("credits"));
+    of_host.iter().for_each(|pool| finder.depth(&format!("{upper}.{pool}"), from_gpu));
     of_gpu.iter().for_each(|pool| finder.depth(&format!("link.gpu_credits.{pool}"), from_host));
     let either = finder.most([from_gpu, from_host]);
     let update = time(finder.machine.link.credit_update, finder.machine.link.mac_clock);
     if either.fraction > 0.0 {
         finder.latency("link.credit_update", either, update);
     }
+}
+
+/// The switch between root port and GPU, and the link above it.
+fn switch(finder: &mut Finder<'_>, above: &Placed) {
+    let outward = finder.subject.direction == Direction::D2h;
+    let (down, up) = ("switch.link.host_port", "switch.link.switch_port");
+    let own = |field: &str| match &above.spec.link {
+        Some(_) => above.path(&format!("link.{field}")),
+        None => format!("link.{field}"),
+    };
+    let busy = if outward { finder.busy(up) } else { finder.most([finder.busy(down), finder.busy(up)]) };
+    finder.rate(&own("mac_clock"), busy);
+    let (pools, full) = if outward {
+        (
+            ["posted_headers", "posted_data"].map(|pool| own(&format!("host_credits.{pool}"))),
+            finder.stalled(up, Stall::Credit),
+        )
+    } else {
+        let pools = ["completion_headers", "completion_data"];
+        (pools.map(|pool| above.path(&format!("credits.{pool}"))), finder.stalled(down, Stall::Credit))
+    };
+    pools.iter().for_each(|pool| finder.depth(pool, full));
+    let window = finder.most([finder.window(), full]);
+    finder.latency(&above.path("latency"), window, above.spec.latency);
 }
 
 /// What the sender keeps until it is acknowledged.

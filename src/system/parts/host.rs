@@ -1,42 +1,36 @@
-//! A host: driver, cipher, root complex and the memory that they share.
+//! A session on the host: driver, cipher and the memory that they share.
 
-use super::{HANDOVER, link::HostEnds};
+use super::{HANDOVER, PORT_DEPTH};
 use crate::{
     config::MachineSpec,
     host::{Cipher, CipherPorts, Driver, DriverPorts, HostState, Pushes},
-    pcie::root_complex::{self, RootComplex},
-    sim::{Key, Netlist},
-    system::{
-        clocks::{Clocks, build},
-        outcome::RunError,
-    },
+    pcie::{packet::Tlp, root_complex::Domain},
+    sim::{In, Key, Netlist},
+    system::clocks::Clocks,
 };
 use std::{cell::RefCell, rc::Rc};
 
-/// The units that a host is made of, before they are wired.
+/// The units that a session is made of, before they are wired.
 pub struct Units {
     pub driver: Driver,
     pub cipher: Cipher,
     pub memory: HostState,
 }
 
-/// A host.
+/// A session.
 pub struct Host {
     pub driver: Key<Driver>,
     pub cipher: Key<Cipher>,
     pub memory: Rc<RefCell<HostState>>,
 }
 
-/// The root complex of a host whose link may be sealed.
-fn root_complex(machine: &MachineSpec, clocks: &Clocks) -> Result<RootComplex, RunError> {
-    let mut spec = machine.root_complex.clone();
-    if machine.sealed_path() {
-        spec.read_latency.0 += spec.secure_read_latency.0;
-    }
-    build(RootComplex::new(&spec, machine.link.read_completion_boundary.0, clocks.root_complex))
+/// What a root complex and its root port reach of a host.
+pub struct HostEnds {
+    pub doorbells: In<Tlp>,
+    pub domain: Domain,
 }
 
-/// Adds a host.
+/// Adds a session.
 pub fn add(
     netlist: &mut Netlist,
     machine: &MachineSpec,
@@ -44,8 +38,7 @@ pub fn add(
     path: &str,
     Units { driver, cipher, mut memory }: Units,
     pushes: Rc<RefCell<dyn Pushes>>,
-    ends: HostEnds,
-) -> Result<Host, RunError> {
+) -> (Host, HostEnds) {
     if path != "host" {
         memory.lie_below(path);
     }
@@ -56,15 +49,13 @@ pub fn add(
     let (done_out, done) = netlist.queue(format!("{path}.cipher.done"), HANDOVER);
     let visible = clocks.root_complex.edge(machine.root_complex.write_latency.0.max(1));
     let (notices_tx, notices) = netlist.wire(format!("{path}.notices"), visible);
-    let HostEnds { doorbells, reads, writes, completions } = ends;
+    let (doorbells, doorbells_in) = netlist.queue(format!("{path}.doorbells"), PORT_DEPTH);
     let signals = netlist.worker(&format!("{path}.driver"));
     let driver_ports = DriverPorts { jobs, done, doorbells, notices, pushes, memory: Rc::clone(&memory), signals };
     let cipher_ports = CipherPorts { jobs: jobs_in, done: done_out, memory: Rc::clone(&memory) };
     let reached = Rc::<RefCell<HostState>>::clone(&memory);
-    let root_ports = root_complex::Ports { reads, writes, completions, notices: notices_tx, memory: reached };
-    let root_complex = root_complex(machine, clocks)?;
     let driver = netlist.add(format!("{path}.driver"), clocks.cpu, driver, driver_ports);
     let cipher = netlist.add(format!("{path}.cipher"), clocks.cpu, cipher, cipher_ports);
-    netlist.add(format!("{path}.root_complex"), clocks.root_complex, root_complex, root_ports);
-    Ok(Host { driver, cipher, memory })
+    let domain = Domain { memory: reached, notices: notices_tx };
+    (Host { driver, cipher, memory }, HostEnds { doorbells: doorbells_in, domain })
 }

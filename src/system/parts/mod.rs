@@ -4,6 +4,8 @@
 pub(super) mod gpu;
 pub(super) mod host;
 pub(super) mod link;
+pub(super) mod root;
+pub(super) mod switch;
 
 use crate::units::Fixed;
 
