@@ -15,6 +15,7 @@ macro_rules! shipped {
 }
 
 shipped![
+    "links_bandwidth.csv",
     "p1_api.csv",
     "p1_app_copies.csv",
     "p1_bandwidth.csv",
@@ -249,6 +250,7 @@ mod tests {
         assert_eq!(found("p1-programs"), Some([0, 10, 6]));
         assert_eq!(found("p2-bandwidth"), Some([26, 19, 3]));
         assert_eq!(found("sxm5-bandwidth"), Some([1, 1, 0]));
+        assert_eq!(found("links-bandwidth"), Some([0, 0, 3]));
         let applications = catalogue.datasets.iter().find(|set| set.name == "p1-applications").unwrap();
         let held_out = |app: &str| {
             applications.points.iter().any(|(point, class)| point.cells["app"] == app && *class == Class::HeldOut)
