@@ -5,6 +5,7 @@ use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
 use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, Sharing, TagQueueSpec};
+use crate::host::calls::CallsSpec;
 use crate::host::spec::{CipherSpec, CpuSpec, DriverSpec, MemorySpec, NumaSpec, StagingSpec};
 use crate::pcie::spec::{LinkSpec, RootComplexSpec, SwitchSpec};
 use crate::sealing::SealingSpec;
@@ -55,6 +56,9 @@ pub struct MachineSpec {
     /// SMs that seal and open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm: Option<SmSpec>,
+    /// What calls of the CUDA runtime cost beside copies, for the replay of profiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallsSpec>,
     /// The link between sockets, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numa: Option<NumaSpec>,
@@ -120,6 +124,7 @@ fields!(
     compute,
     gpu_crypto,
     sm,
+    calls,
     numa,
     gpu,
     switch

@@ -73,6 +73,15 @@ impl Snippet {
         Self { name: name.to_owned(), shown, span: marked, first, line, column }
     }
 
+    /// The same where `text` was one line of a longer text, at this place in it, from 1.
+    #[must_use]
+    pub const fn on_line(mut self, line: usize) -> Self {
+        let before = line.saturating_sub(1);
+        self.first = self.first.saturating_add(before);
+        self.line = self.line.saturating_add(before);
+        self
+    }
+
     /// Line and column of the error in the whole text, from 1. The column counts characters.
     #[must_use]
     pub const fn line_and_column(&self) -> (usize, usize) {

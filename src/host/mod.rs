@@ -11,6 +11,7 @@
 //! ```
 
 mod caches;
+pub mod calls;
 mod cipher;
 mod driver;
 mod error;

@@ -21,6 +21,7 @@ mod job;
 mod ordered;
 mod payload;
 mod program;
+pub mod trace;
 
 pub use crate::system::Generator;
 pub use arrival::{Arrival, ArrivalError};

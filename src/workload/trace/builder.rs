@@ -1,0 +1,255 @@
+//! A trace as it comes together, from events in any order.
+
+use super::{
+    assumed::{self, Notes},
+    error::{Faults, Kind, TraceError},
+    model::{DeviceKind, DeviceOp, Events, Format, HostCall, NameId, Rank, Step, Synchronization, Thread, Trace},
+    order::Order,
+    place::Place,
+    size::Size,
+    time::SPAN,
+};
+use crate::files::excerpt;
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
+
+/// Characters of a name that are kept.
+const NAME: usize = 4096;
+/// Reasons that are told apart.
+const REASONS: usize = 64;
+/// More bytes than any operation moves.
+const MOST_BYTES: u64 = 1 << 50;
+
+/// A trace as it comes together.
+pub(super) struct Builder {
+    file: String,
+    format: Format,
+    names: Vec<Rc<str>>,
+    ids: HashMap<Rc<str>, NameId>,
+    device: Vec<DeviceOp>,
+    calls: Vec<HostCall>,
+    synchronizations: Vec<Synchronization>,
+    threads: HashMap<Thread, u32>,
+    rank: Option<Rank>,
+    events: Events,
+    faults: Faults,
+    notes: Notes,
+    assumed: Vec<String>,
+}
+
+impl Builder {
+    pub fn new(file: &str, format: Format) -> Self {
+        Self {
+            file: file.to_owned(),
+            format,
+            names: Vec::new(),
+            ids: HashMap::new(),
+            device: Vec::new(),
+            calls: Vec::new(),
+            synchronizations: Vec::new(),
+            threads: HashMap::new(),
+            rank: None,
+            events: Events::default(),
+            faults: Faults::default(),
+            notes: Notes::default(),
+            assumed: Vec::new(),
+        }
+    }
+
+    /// Place of a name, which is new or not.
+    pub fn name(&mut self, name: &str) -> NameId {
+        let name = excerpt(name, NAME);
+        if let Some(id) = self.ids.get(&*name) {
+            return *id;
+        }
+        let id = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let name: Rc<str> = name.into();
+        self.names.push(Rc::clone(&name));
+        self.ids.insert(name, id);
+        id
+    }
+
+    /// The name at a place.
+    pub fn named(&self, name: NameId) -> Rc<str> {
+        self.names.get(name as usize).map_or_else(|| "".into(), Rc::clone)
+    }
+
+    /// Place of a thread, which is new or not.
+    pub fn thread(&mut self, process: &str, thread: &str) -> u32 {
+        let next = u32::try_from(self.threads.len()).unwrap_or(u32::MAX);
+        let short = |text: &str| excerpt(text, 100).into_owned();
+        *self.threads.entry(Thread { process: short(process), thread: short(thread) }).or_insert(next)
+    }
+
+    /// Counts an event of the file. Exactly one of the others has to follow.
+    pub fn event(&mut self) {
+        self.events.all += 1;
+    }
+
+    /// Counts many events of the file that are left out for one reason.
+    pub fn leave_out_all(&mut self, reason: &str, count: u64) {
+        self.events.all += count;
+        self.count_left_out(reason, count);
+    }
+
+    pub fn leave_out(&mut self, reason: &str) {
+        self.count_left_out(reason, 1);
+    }
+
+    fn count_left_out(&mut self, reason: &str, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let full = self.events.left_out.len() >= REASONS;
+        let known = self.events.left_out.iter().position(|(known, _)| known == reason);
+        match known.or(full.then_some(REASONS)) {
+            Some(place) if place < REASONS => self.events.left_out[place].1 += count,
+            Some(_) => match self.events.left_out.get_mut(REASONS) {
+                Some((_, others)) => *others += count,
+                None => self.events.left_out.push(("other things that are not read".into(), count)),
+            },
+            None => self.events.left_out.push((excerpt(reason, 200).into_owned(), count)),
+        }
+    }
+
+    pub fn device(&mut self, op: DeviceOp) {
+        let bytes = match op.kind {
+            DeviceKind::Copy { bytes, .. } => bytes,
+            DeviceKind::Memset { bytes } => bytes.unwrap_or(0),
+            _ => 0,
+        };
+        if bytes > MOST_BYTES {
+            let what = format!("{bytes} bytes, more than any memory holds");
+            self.fault(TraceError::new(Kind::Event, &self.file, what).at(op.place).remedy("correct the size"));
+            return;
+        }
+        self.events.used += 1;
+        self.device.push(op);
+    }
+
+    pub fn call(&mut self, call: HostCall) {
+        self.events.used += 1;
+        self.calls.push(call);
+    }
+
+    pub fn synchronization(&mut self, synchronization: Synchronization) {
+        self.events.used += 1;
+        self.synchronizations.push(synchronization);
+    }
+
+    pub fn rank(&mut self, rank: Rank) {
+        self.rank = Some(rank);
+    }
+
+    /// What is wrong with an event.
+    pub fn fault(&mut self, error: TraceError) {
+        self.faults.push(error);
+    }
+
+    /// An error about one event of the file.
+    pub fn wrong(&mut self, place: Place, what: impl AsRef<str>, remedy: &str) {
+        let error = TraceError::new(Kind::Event, &self.file, what).at(place).remedy(remedy);
+        self.fault(error);
+    }
+
+    /// The bytes of a size that is read off a rounded one.
+    pub fn sized(&mut self, size: Size) -> u64 {
+        self.notes.rounded += u64::from(size.off_by > 0);
+        self.notes.off_by = self.notes.off_by.max(size.off_by);
+        size.bytes
+    }
+
+    /// Notes a size that is bandwidth times duration.
+    pub fn by_bandwidth(&mut self) {
+        self.notes.by_bandwidth += 1;
+    }
+
+    /// Notes a call that returned an error.
+    pub fn failed(&mut self) {
+        self.notes.failed += 1;
+    }
+
+    /// Takes these correlations from operations and calls.
+    pub fn forget(&mut self, correlations: &HashSet<u64>) {
+        let forgotten = |correlation: &mut Option<u64>| {
+            *correlation = correlation.filter(|number| !correlations.contains(number));
+        };
+        self.device.iter_mut().for_each(|op| forgotten(&mut op.correlation));
+        self.calls.iter_mut().for_each(|call| forgotten(&mut call.correlation));
+    }
+
+    pub fn assume(&mut self, sentence: impl Into<String>) {
+        self.assumed.push(sentence.into());
+    }
+
+    /// The trace, with dependencies by the places of operations and calls in the order in which they were given.
+    ///
+    /// # Errors
+    /// If an event was wrong, or there is nothing that a GPU did.
+    pub fn finish(mut self, dependencies: Vec<(Step, Step)>) -> Result<Trace, TraceError> {
+        std::mem::take(&mut self.faults).result()?;
+        if self.device.is_empty() {
+            return Err(self.nothing());
+        }
+        let order = Order::new(&self.device, &self.calls);
+        let dependencies = dependencies.into_iter().map(|(from, to)| (order.of(from), order.of(to))).collect();
+        self.device.sort_by_key(|op| op.start_ns);
+        self.calls.sort_by_key(|call| call.start_ns);
+        self.rebase()?;
+        let mut threads: Vec<_> = self.threads.into_iter().collect();
+        threads.sort_by_key(|(_, place)| *place);
+        let mut trace = Trace {
+            format: self.format,
+            names: self.names.iter().map(ToString::to_string).collect(),
+            device: self.device,
+            calls: self.calls,
+            synchronizations: self.synchronizations,
+            dependencies,
+            threads: threads.into_iter().map(|(thread, _)| thread).collect(),
+            rank: self.rank,
+            events: self.events,
+            assumed: self.assumed,
+        };
+        debug_assert!(trace.events.add_up());
+        let said = assumed::sentences(&trace);
+        trace.assumed.extend(self.notes.sentences().into_iter().chain(said));
+        Ok(trace)
+    }
+
+    fn nothing(&self) -> TraceError {
+        let reasons = self.events.left_out.iter().map(|(reason, count)| format!("{count}: {reason}"));
+        let reasons: Vec<_> = reasons.take(5).collect();
+        let what = match (self.events.all, reasons.len()) {
+            (0, _) => "there is no event in it".to_owned(),
+            (_, 0) => "nothing in it was done by a GPU".to_owned(),
+            _ => format!("nothing in it was done by a GPU ({})", reasons.join("; ")),
+        };
+        let remedy = match self.format {
+            Format::Kineto => "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+            Format::NsightCsv => "give the table that `nsys stats --report cuda_gpu_trace --format csv` prints",
+            Format::NsightSqlite => "profile with `nsys profile --trace=cuda`",
+            Format::Chakra => "give the trace of a rank that computes or communicates",
+        };
+        TraceError::new(Kind::NoDevice, &self.file, what).remedy(remedy)
+    }
+
+    /// Lets time begin with the first event.
+    fn rebase(&mut self) -> Result<(), TraceError> {
+        let ends = |start: Option<u64>, last: Option<u64>| [start, last].into_iter().flatten();
+        let (op, call) = (|op: &DeviceOp| op.start_ns, |call: &HostCall| call.start_ns);
+        let firsts = ends(self.device.first().map(op), self.calls.first().map(call));
+        let lasts = ends(self.device.last().map(op), self.calls.last().map(call));
+        let (first, last) = (firsts.min().unwrap_or(0), lasts.max().unwrap_or(0));
+        if last - first > SPAN {
+            let days = (last - first) / 86_400_000_000_000;
+            let what = format!("its first and its last event are {days} days apart: they cannot be of one clock");
+            let error = TraceError::new(Kind::Clock, &self.file, what);
+            return Err(error.remedy("correct or remove the events whose start is not that of the others"));
+        }
+        self.device.iter_mut().for_each(|op| op.start_ns -= first);
+        self.calls.iter_mut().for_each(|call| call.start_ns -= first);
+        Ok(())
+    }
+}

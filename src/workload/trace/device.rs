@@ -1,0 +1,92 @@
+//! What the GPU did, in a trace.
+
+use super::{model::NameId, place::Place};
+
+/// What the GPU did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceOp {
+    /// Start, ns from the first event.
+    pub start_ns: u64,
+    /// Duration, ns.
+    pub duration_ns: u64,
+    /// What was done.
+    pub kind: DeviceKind,
+    /// The GPU, by the profiler's number.
+    pub device: u32,
+    /// The stream, by the profiler's number.
+    pub stream: u32,
+    /// Number that the operation shares with the call that asked for it. All operations of one graph launch share one.
+    pub correlation: Option<u64>,
+    /// Node of the graph that the operation is part of.
+    pub graph_node: Option<u64>,
+    /// What the profiler calls it.
+    pub name: NameId,
+    /// Where the file says so.
+    pub place: Place,
+}
+
+/// Kind of a device operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// A copy.
+    Copy {
+        /// Which way.
+        direction: Direction,
+        /// Size, bytes.
+        bytes: u64,
+        /// Memory that is read.
+        source: Memory,
+        /// Memory that is written.
+        target: Memory,
+    },
+    /// A fill.
+    Memset {
+        /// Size, bytes.
+        bytes: Option<u64>,
+    },
+    /// A kernel.
+    Kernel,
+    /// Communication with other GPUs.
+    Collective {
+        /// Which operation.
+        op: NameId,
+        /// What this rank puts in, bytes.
+        bytes_in: Option<u64>,
+        /// What this rank gets out, bytes.
+        bytes_out: Option<u64>,
+        /// How many ranks take part.
+        ranks: Option<u32>,
+    },
+    /// A graph as a whole, of which the profiler recorded no nodes.
+    Graph,
+}
+
+/// Which way a copy goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// Host to device.
+    H2d,
+    /// Device to host.
+    D2h,
+    /// Within a device. With confidential computing on, copies of pinned host memory are recorded as this too: their memory is managed.
+    D2d,
+    /// Device to another device.
+    P2p,
+    /// Host to host.
+    H2h,
+}
+
+/// Kind of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// Host memory that is locked.
+    Pinned,
+    /// Host memory that is not locked.
+    Pageable,
+    /// Memory that driver and hardware move.
+    Managed,
+    /// Device memory.
+    Device,
+    /// The profiler does not say.
+    Unknown,
+}

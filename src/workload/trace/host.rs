@@ -1,0 +1,92 @@
+//! What the program asked for, in a trace.
+
+use super::{model::NameId, place::Place};
+
+/// A call of the runtime or of the driver.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostCall {
+    /// Start, ns from the first event.
+    pub start_ns: u64,
+    /// Duration, ns.
+    pub duration_ns: u64,
+    /// What the profiler calls it.
+    pub name: NameId,
+    /// Place of the thread in [`Trace::threads`].
+    pub thread: u32,
+    /// Number that the call shares with what it made the GPU do.
+    pub correlation: Option<u64>,
+    /// Whether it returned an error.
+    pub failed: bool,
+    /// What it is for.
+    pub what: CallKind,
+    /// Where the file says so.
+    pub place: Place,
+}
+
+/// What a call is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CallKind {
+    /// To launch a kernel.
+    Launch,
+    /// To launch a graph.
+    GraphLaunch,
+    /// To copy.
+    Copy {
+        /// Whether the call returns only when the program may touch the memory again, by its name.
+        blocking: bool,
+    },
+    /// To fill memory.
+    Memset,
+    /// To wait on the host.
+    Synchronize(Waited),
+    /// To record an event in a stream.
+    EventRecord,
+    /// To make a stream wait for an event.
+    StreamWait,
+    /// To allocate device or managed memory.
+    Allocate,
+    /// To give back memory, the device's or locked memory of the host.
+    Free,
+    /// To allocate locked memory of the host.
+    HostAllocate,
+    /// To lock memory of the host.
+    Register,
+    /// To unlock it.
+    Unregister,
+    /// To load code.
+    Load,
+    /// To ask.
+    Query,
+    /// No call: work of the host itself, from a format that has such (Chakra).
+    HostWork,
+    /// Anything else.
+    Other,
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Waited {
+    /// All streams of a device.
+    Device,
+    /// One stream.
+    Stream,
+    /// One event.
+    Event,
+}
+
+/// What the profiler says about a wait beyond the call itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Synchronization {
+    /// Number that it shares with the call.
+    pub correlation: Option<u64>,
+    /// What waits: nothing if it is the host.
+    pub waiting_stream: Option<u32>,
+    /// What is waited for; `None`: a stream waits for an event.
+    pub host_waits_for: Option<Waited>,
+    /// The stream that is waited for.
+    pub stream: Option<u32>,
+    /// Correlation of the call that recorded the event that is waited for.
+    pub record: Option<u64>,
+    /// Where the file says so.
+    pub place: Place,
+}

@@ -1,0 +1,143 @@
+//! What a profiler saw of a program, whatever profiler it was.
+//!
+//! ```text
+//!  calls:   HostCall ----correlation----+        names    threads
+//!                                       v          ^         ^
+//!  device:  DeviceOp <---correlation--- *    names are ids, threads are places
+//! ```
+
+pub use super::{
+    device::{DeviceKind, DeviceOp, Direction, Memory},
+    host::{CallKind, HostCall, Synchronization, Waited},
+};
+use std::collections::HashMap;
+
+/// Place of a name in [`Trace::names`].
+pub type NameId = u32;
+
+/// What a profiler saw of a program. Times are nanoseconds from the start of the first operation or call that is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// What it was read from.
+    pub format: Format,
+    /// Names of operations, calls and collectives, each once. One of more than 4096 characters is cut.
+    pub names: Vec<String>,
+    /// What the GPU did, in order of start.
+    pub device: Vec<DeviceOp>,
+    /// What the program asked for: calls of the runtime and of the driver, in order of start.
+    pub calls: Vec<HostCall>,
+    /// What the profiler says about waiting beyond the calls themselves, in the order of the file.
+    pub synchronizations: Vec<Synchronization>,
+    /// Who waits for whom, where the format says so itself (Chakra). Each pair is: first this, then that.
+    pub dependencies: Vec<(Step, Step)>,
+    /// Threads that made the calls.
+    pub threads: Vec<Thread>,
+    /// Which of several processes of one job this is.
+    pub rank: Option<Rank>,
+    /// What became of every event of the file.
+    pub events: Events,
+    /// What the trace lacks and what was taken instead, in sentences.
+    pub assumed: Vec<String>,
+}
+
+/// What a trace was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// JSON of the PyTorch profiler.
+    Kineto,
+    /// Tables that `nsys stats` prints.
+    NsightCsv,
+    /// Database that `nsys export` writes.
+    NsightSqlite,
+    /// Execution trace of MLCommons.
+    Chakra,
+}
+
+/// An operation or a call, by its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Place in [`Trace::device`].
+    Device(u32),
+    /// Place in [`Trace::calls`].
+    Call(u32),
+}
+
+/// A thread of the host.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Thread {
+    /// Its process, as the profiler writes it.
+    pub process: String,
+    /// Itself, as the profiler writes it.
+    pub thread: String,
+}
+
+/// One process out of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rank {
+    /// Which one, from 0.
+    pub rank: u32,
+    /// How many there are.
+    pub of: Option<u32>,
+}
+
+/// What became of the events of a file: each is used, or left out for a reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Events {
+    /// All events of the file.
+    pub all: u64,
+    /// Those that are an operation, a call or a wait of the trace.
+    pub used: u64,
+    /// Why the others are not, and how many each reason covers, in the order in which the reasons came up.
+    pub left_out: Vec<(String, u64)>,
+}
+
+impl Events {
+    /// Whether each event is counted once.
+    #[must_use]
+    pub fn add_up(&self) -> bool {
+        self.all == self.used + self.left_out.iter().map(|(_, count)| count).sum::<u64>()
+    }
+}
+
+impl Trace {
+    /// A name.
+    #[must_use]
+    pub fn name(&self, name: NameId) -> &str {
+        self.names.get(name as usize).map_or("", String::as_str)
+    }
+
+    /// For each operation of the device the call that asked for it, by its place. Of several calls of one number the first counts: a
+    /// call of the runtime and the call of the driver within it may share theirs.
+    #[must_use]
+    pub fn launches(&self) -> Vec<Option<u32>> {
+        let mut calls = HashMap::new();
+        for (place, call) in (0..).zip(&self.calls) {
+            if let Some(correlation) = call.correlation {
+                calls.entry(correlation).or_insert(place);
+            }
+        }
+        let call = |op: &DeviceOp| calls.get(&op.correlation?).copied();
+        self.device.iter().map(call).collect()
+    }
+
+    /// End of the last operation or call, ns.
+    #[must_use]
+    pub fn length_ns(&self) -> u64 {
+        let device = self.device.iter().map(|op| op.start_ns + op.duration_ns);
+        let calls = self.calls.iter().map(|call| call.start_ns + call.duration_ns);
+        device.chain(calls).max().unwrap_or(0)
+    }
+}
+
+impl Format {
+    /// As messages write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kineto => "PyTorch profiler (Kineto) JSON",
+            Self::NsightCsv => "Nsight Systems CSV",
+            Self::NsightSqlite => "Nsight Systems SQLite export",
+            Self::Chakra => "Chakra execution trace",
+        }
+    }
+}

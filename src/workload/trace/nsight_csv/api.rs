@@ -1,0 +1,114 @@
+//! Rows of `cuda_api_trace`.
+
+use super::{cells::Line, head::Head, unit};
+use crate::workload::trace::{builder::Builder, calls, error::TraceError, model::HostCall, time::Time};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
+
+/// Where the columns are, and what makes nanoseconds of them.
+pub(super) struct ApiColumns {
+    columns: usize,
+    start: (usize, i32),
+    duration: (usize, i32),
+    correlation: usize,
+    name: usize,
+    thread: usize,
+    process: Option<usize>,
+    result: Option<usize>,
+}
+
+/// What is noted of all calls. Processes number their calls each from 1, and operations do not say whose they are.
+#[derive(Default)]
+pub(super) struct Api {
+    /// The process that first used a number.
+    owners: HashMap<u64, u32>,
+    processes: HashMap<String, u32>,
+    /// Numbers that several processes use.
+    shared: HashSet<u64>,
+}
+
+impl ApiColumns {
+    pub fn of(head: &Head, line: &Line<'_>) -> Result<Self, TraceError> {
+        let time = |name: &str, written: &str| {
+            let column = head.needed(name, written, line)?;
+            Ok((column, head.unit(column, unit::time, line)?))
+        };
+        Ok(Self {
+            columns: head.len(),
+            start: time("start", "Start (ns)")?,
+            duration: time("duration", "Duration (ns)")?,
+            correlation: head.needed("corrid", "CorrID", line)?,
+            name: head.needed("name", "Name", line)?,
+            thread: head.needed("tid", "Tid", line)?,
+            process: head.column("pid"),
+            result: head.column("result"),
+        })
+    }
+
+    /// Takes a row that is counted already.
+    pub fn row(
+        &self,
+        line: &Line<'_>,
+        row: &[Range<usize>],
+        api: &mut Api,
+        builder: &mut Builder,
+    ) -> Result<(), TraceError> {
+        line.check_cells(row, self.columns)?;
+        let start = line.number(row, self.start.0, self.start.1)?;
+        let duration = line.number(row, self.duration.0, self.duration.1)?;
+        let time = Time::new(start, duration)
+            .map_err(|what| line.error(row.get(self.start.0), &what, "correct it, or delete the line"))?;
+        let name = line.text(row, Some(self.name));
+        let process = line.text(row, self.process);
+        let correlation = line.id(row, Some(self.correlation))?.filter(|correlation| *correlation > 0);
+        if let Some(correlation) = correlation {
+            api.used(correlation, &process);
+        }
+        let failed = !["", "0"].contains(&&*line.text(row, self.result));
+        if failed {
+            builder.failed();
+        }
+        let call = HostCall {
+            start_ns: time.start,
+            duration_ns: time.duration,
+            name: builder.name(&name),
+            thread: builder.thread(&process, &line.text(row, Some(self.thread))),
+            correlation,
+            failed,
+            what: calls::kind(&name),
+            place: line.place,
+        };
+        builder.call(call);
+        Ok(())
+    }
+}
+
+impl Api {
+    fn used(&mut self, correlation: u64, process: &str) {
+        let process = match self.processes.get(process) {
+            Some(process) => *process,
+            None => {
+                let next = u32::try_from(self.processes.len()).unwrap_or(u32::MAX);
+                self.processes.insert(process.to_owned(), next);
+                next
+            }
+        };
+        if *self.owners.entry(correlation).or_insert(process) != process {
+            self.shared.insert(correlation);
+        }
+    }
+
+    /// Takes away numbers that do not say which call is meant.
+    pub fn finish(&self, builder: &mut Builder) {
+        if !self.shared.is_empty() {
+            builder.forget(&self.shared);
+            builder.assume(format!(
+                "{} processes made the calls and {} correlation numbers are used by more than one: they join nothing.",
+                self.processes.len(),
+                self.shared.len()
+            ));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The database that `nsys export --type sqlite` writes, one row at a time.
+//!
+//! ```text
+//!  CUPTI_ACTIVITY_KIND_RUNTIME --> calls           StringIds   names of calls and kernels
+//!  CUPTI_ACTIVITY_KIND_MEMCPY, _MEMSET, _KERNEL    ENUM_...    names of kinds
+//!  ..._GRAPH_TRACE, _SYNCHRONIZATION               any other table: its rows are counted
+//! ```
+
+mod database;
+mod labels;
+mod row;
+mod take;
+#[cfg(test)]
+mod tests;
+
+use super::{
+    builder::Builder,
+    error::{Kind, TraceError},
+    input::{Input, Progress, Tape},
+    model::{Format, Trace},
+};
+use database::Database;
+use labels::Labels;
+use std::{cell::RefCell, collections::HashMap};
+use take::{Sought, TABLES};
+
+/// Rows between two questions whether to go on.
+const ROWS: u64 = 4096;
+
+/// Tables that hold no events.
+const REFERENCE: &[&str] =
+    &["StringIds", "ENUM_", "TARGET_INFO_", "META_DATA_", "EXPORT_", "sqlite_", "ANALYSIS_DETAILS"];
+
+pub(super) fn read(
+    input: Input<'_>,
+    tape: &mut Tape<'_>,
+    progress: &RefCell<Progress<'_>>,
+) -> Result<Trace, TraceError> {
+    let name = input.name();
+    let Input::Path(path) = input else {
+        let error = TraceError::new(Kind::Unrecognised, &name, "a database is read from a file only");
+        return Err(error.remedy("write it to a file first"));
+    };
+    if tape.is_packed() {
+        let error = TraceError::new(Kind::Unrecognised, &name, "a database is not read through gzip");
+        return Err(error.remedy("unpack it first, with `gunzip`"));
+    }
+    let length = input.length().unwrap_or(0);
+    if length < length_by(tape.head()?) {
+        let error = TraceError::new(Kind::Truncated, &name, "the database ends in the middle");
+        return Err(error.remedy("copy it again, or export the report again"));
+    }
+    let database = Database::open(path, &name)?;
+    let mut reader = Reader {
+        builder: Builder::new(&name, Format::NsightSqlite),
+        labels: Labels::read(&database)?,
+        processes: HashMap::new(),
+        orphans: 0,
+        rows: 0,
+        of: database.rows().max(1),
+    };
+    let goes_on = |rows: u64, of: u64| {
+        let read = u128::from(length) * u128::from(rows.min(of)) / u128::from(of);
+        progress.borrow_mut().goes_on(u64::try_from(read).unwrap_or(length))
+    };
+    if TABLES.iter().all(|sought| database.columns(sought.table).is_none()) {
+        let error = TraceError::new(Kind::Missing, &name, "is a database without tables of Nsight Systems about CUDA");
+        return Err(
+            error.remedy("profile with `nsys profile --trace=cuda` and export with `nsys export --type sqlite`")
+        );
+    }
+    for sought in TABLES {
+        reader.table(sought, &database, &goes_on)?;
+    }
+    reader.leave_out(&database);
+    if reader.orphans > 0 {
+        let orphans = reader.orphans;
+        let sentence =
+            format!("{orphans} operations do not say which of several processes asked for them: they join no call.");
+        reader.builder.assume(sentence);
+    }
+    reader.builder.finish(Vec::new())
+}
+
+/// What is read so far.
+struct Reader<'d> {
+    builder: Builder,
+    labels: Labels<'d>,
+    /// Processes by their numbers, in the order in which they come up.
+    processes: HashMap<i64, u64>,
+    /// Operations without a process, if there is more than one.
+    orphans: u64,
+    rows: u64,
+    of: u64,
+}
+
+impl Reader<'_> {
+    fn table(
+        &mut self,
+        sought: &Sought,
+        database: &Database,
+        goes_on: &dyn Fn(u64, u64) -> bool,
+    ) -> Result<(), TraceError> {
+        if database.columns(sought.table).is_none() {
+            return Ok(());
+        }
+        database.each(sought, &mut |row| {
+            self.rows += 1;
+            if self.rows.is_multiple_of(ROWS) && !goes_on(self.rows, self.of) {
+                return Err(TraceError::new(Kind::Stopped, database.name(), "stopped"));
+            }
+            self.builder.event();
+            if let Err(what) = (sought.take)(self, row) {
+                self.builder.wrong(row.place(), what, "export the report again, or delete the row");
+            }
+            Ok(())
+        })
+    }
+
+    /// Counts what is not read.
+    fn leave_out(&mut self, database: &Database) {
+        let read = |table: &str| TABLES.iter().any(|sought| sought.table == table);
+        let others = database.tables().filter(|(table, _)| !read(table) && !is_reference(table));
+        for (table, rows) in others {
+            self.builder.leave_out_all(&format!("table {table} is not read"), rows);
+        }
+    }
+
+    /// A number that calls and operations of one process share. Each process counts its own from 1.
+    fn correlation(&mut self, global: Option<i64>, number: Option<i64>) -> Result<Option<u64>, String> {
+        let Some(number) = number.filter(|number| *number != 0) else { return Ok(None) };
+        let number = u32::try_from(number).map_err(|_| format!("a correlation of {number}"))?;
+        let next = self.processes.len() as u64;
+        let process = match global {
+            // The number of a process is in the middle of that of a thread.
+            Some(global) => *self.processes.entry(global >> 24 & 0xff_ffff).or_insert(next),
+            None if next > 1 => {
+                self.orphans += 1;
+                return Ok(None);
+            }
+            None => 0,
+        };
+        Ok(Some(process << 32 | u64::from(number)))
+    }
+}
+
+/// Length of a database by its first bytes. What a file lacks at its end SQLite takes for zeros.
+fn length_by(head: &[u8]) -> u64 {
+    let number = |from: usize, to: usize| {
+        let bytes = head.get(from..to).unwrap_or_default();
+        bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let page = if number(16, 18) == 1 { 1 << 16 } else { number(16, 18) };
+    page * number(28, 32)
+}
+
+fn is_reference(table: &str) -> bool {
+    REFERENCE.iter().any(|beginning| table.starts_with(beginning))
+}

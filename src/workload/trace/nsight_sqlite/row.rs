@@ -1,0 +1,50 @@
+//! One row, by column.
+
+use super::take::Sought;
+use crate::workload::trace::{Place, time::Time};
+use rusqlite::types::ValueRef;
+
+/// One row of a table.
+pub(super) struct Row<'r> {
+    pub row: &'r rusqlite::Row<'r>,
+    pub sought: &'r Sought,
+}
+
+impl Row<'_> {
+    pub fn place(&self) -> Place {
+        Place::Row { table: self.sought.table, row: self.row.get(0).unwrap_or(0) }
+    }
+
+    /// A whole number; `None` if there is none.
+    pub fn maybe(&self, column: &str) -> Result<Option<i64>, String> {
+        let mut columns = self.sought.needed.iter().chain(self.sought.optional);
+        let Some(place) = columns.position(|name| *name == column) else { return Ok(None) };
+        match self.row.get_ref(place + 1) {
+            Ok(ValueRef::Integer(number)) => Ok(Some(number)),
+            Ok(ValueRef::Null) => Ok(None),
+            _ => Err(format!("`{column}` is no whole number")),
+        }
+    }
+
+    /// A whole number that has to be there.
+    pub fn number(&self, column: &str) -> Result<i64, String> {
+        self.maybe(column)?.ok_or_else(|| format!("`{column}` is empty"))
+    }
+
+    /// A small number that is not negative.
+    pub fn id(&self, column: &str) -> Result<u32, String> {
+        let number = self.number(column)?;
+        u32::try_from(number).map_err(|_| format!("`{column}` is {number}"))
+    }
+
+    /// A size.
+    pub fn size(&self, column: &str) -> Result<u64, String> {
+        let number = self.number(column)?;
+        u64::try_from(number).map_err(|_| format!("`{column}` is {number}"))
+    }
+
+    pub fn time(&self) -> Result<Time, String> {
+        let (start, end) = (i128::from(self.number("start")?), i128::from(self.number("end")?));
+        Time::new(start, end - start)
+    }
+}

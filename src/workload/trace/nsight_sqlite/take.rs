@@ -1,0 +1,165 @@
+//! Operations and calls out of rows.
+
+use super::{Reader, row::Row};
+use crate::workload::trace::{
+    calls,
+    model::{DeviceKind, DeviceOp, HostCall, Memory, NameId, Synchronization, Waited},
+    names,
+};
+
+/// A table that is read.
+pub(super) struct Sought {
+    pub table: &'static str,
+    /// Columns without which it says nothing.
+    pub needed: &'static [&'static str],
+    /// Columns that versions lack.
+    pub optional: &'static [&'static str],
+    pub take: fn(&mut Reader<'_>, &Row<'_>) -> Result<(), String>,
+}
+
+/// All of them. Calls come first: they tell how many processes there are.
+pub(super) const TABLES: &[Sought] = &[
+    Sought {
+        table: "CUPTI_ACTIVITY_KIND_RUNTIME",
+        needed: &["start", "end", "globalTid", "correlationId", "nameId"],
+        optional: &["returnValue"],
+        take: call,
+    },
+    Sought {
+        table: "CUPTI_ACTIVITY_KIND_DRIVER",
+        needed: &["start", "end", "globalTid", "correlationId", "nameId"],
+        optional: &["returnValue"],
+        take: call,
+    },
+    Sought {
+        table: "CUPTI_ACTIVITY_KIND_MEMCPY",
+        needed: &["start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind"],
+        optional: &["globalPid", "srcKind", "dstKind", "graphNodeId"],
+        take: copy,
+    },
+    Sought {
+        table: "CUPTI_ACTIVITY_KIND_MEMSET",
+        needed: &["start", "end", "deviceId", "streamId", "correlationId", "bytes"],
+        optional: &["globalPid", "graphNodeId"],
+        take: fill,
+    },
+    Sought {
+        table: "CUPTI_ACTIVITY_KIND_KERNEL",
+        needed: &["start", "end", "deviceId", "streamId", "correlationId", "demangledName"],
+        optional: &["globalPid", "graphNodeId"],
+        take: kernel,
+    },
+    Sought {
+        table: "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+        needed: &["start", "end", "deviceId", "correlationId"],
+        optional: &["globalPid", "streamId"],
+        take: graph,
+    },
+    Sought {
+        table: "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+        needed: &["correlationId", "syncType"],
+        optional: &["globalPid", "streamId"],
+        take: synchronization,
+    },
+];
+
+fn call(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
+    let time = row.time()?;
+    let (id, global) = (row.number("nameId")?, row.number("globalTid")?);
+    let name = reader.labels.name(id, &mut reader.builder)?;
+    let what = calls::kind(&reader.builder.named(name));
+    let failed = row.maybe("returnValue")?.is_some_and(|value| value != 0);
+    if failed {
+        reader.builder.failed();
+    }
+    let (process, thread) = (global >> 24 & 0xff_ffff, global & 0xff_ffff);
+    let call = HostCall {
+        start_ns: time.start,
+        duration_ns: time.duration,
+        name,
+        thread: reader.builder.thread(&process.to_string(), &thread.to_string()),
+        correlation: reader.correlation(Some(global), row.maybe("correlationId")?)?,
+        failed,
+        what,
+        place: row.place(),
+    };
+    reader.builder.call(call);
+    Ok(())
+}
+
+fn operation(reader: &mut Reader<'_>, row: &Row<'_>, name: NameId, kind: DeviceKind) -> Result<(), String> {
+    let time = row.time()?;
+    let stream = if kind == DeviceKind::Graph && row.maybe("streamId")?.is_none() { 0 } else { row.id("streamId")? };
+    let op = DeviceOp {
+        start_ns: time.start,
+        duration_ns: time.duration,
+        kind,
+        device: row.id("deviceId")?,
+        stream,
+        correlation: reader.correlation(row.maybe("globalPid")?, row.maybe("correlationId")?)?,
+        graph_node: row.maybe("graphNodeId")?.and_then(|node| u64::try_from(node).ok()).filter(|node| *node > 0),
+        name,
+        place: row.place(),
+    };
+    reader.builder.device(op);
+    Ok(())
+}
+
+fn copy(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
+    let (name, direction) = reader.labels.copy(row.number("copyKind")?)?;
+    let memory = |column| Ok::<_, String>(reader.labels.memory(row.maybe(column)?));
+    let (source, target) = names::completed(direction, (memory("srcKind")?, memory("dstKind")?));
+    // Pages of managed memory that the driver moves say so in their kind of copy only.
+    let moved = |memory| if memory == Memory::Unknown && name.contains("Unified") { Memory::Managed } else { memory };
+    let kind = DeviceKind::Copy { direction, bytes: row.size("bytes")?, source: moved(source), target: moved(target) };
+    let name = reader.builder.name(&name);
+    operation(reader, row, name, kind)
+}
+
+fn fill(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
+    let kind = DeviceKind::Memset { bytes: Some(row.size("bytes")?) };
+    let name = reader.builder.name("[CUDA memset]");
+    operation(reader, row, name, kind)
+}
+
+fn kernel(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
+    let name = reader.labels.name(row.number("demangledName")?, &mut reader.builder)?;
+    let text = reader.builder.named(name);
+    let kind = names::collective(&text).map_or(DeviceKind::Kernel, |op| {
+        let op = reader.builder.name(op);
+        DeviceKind::Collective { op, bytes_in: None, bytes_out: None, ranks: None }
+    });
+    operation(reader, row, name, kind)
+}
+
+fn graph(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
+    let name = reader.builder.name("[CUDA graph]");
+    operation(reader, row, name, DeviceKind::Graph)
+}
+
+fn synchronization(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
+    let host_waits_for = match row.number("syncType")? {
+        1 => Some(Waited::Event),
+        2 => None,
+        3 => Some(Waited::Stream),
+        4 => Some(Waited::Device),
+        _ => {
+            reader.builder.leave_out("wait of an unknown kind: the call itself is read");
+            return Ok(());
+        }
+    };
+    // A stream that is none is written as the largest number.
+    let stream =
+        row.maybe("streamId")?.and_then(|stream| u32::try_from(stream).ok()).filter(|stream| *stream < u32::MAX);
+    let waits = host_waits_for.is_none();
+    let synchronization = Synchronization {
+        correlation: reader.correlation(row.maybe("globalPid")?, row.maybe("correlationId")?)?,
+        waiting_stream: stream.filter(|_| waits),
+        host_waits_for,
+        stream: stream.filter(|_| host_waits_for == Some(Waited::Stream)),
+        record: None,
+        place: row.place(),
+    };
+    reader.builder.synchronization(synchronization);
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! What is read out of the database, and what is refused.
+
+use crate::{
+    sim::Control,
+    workload::trace::{
+        CallKind, DeviceKind, Direction, Format, Input, Memory, Place, Trace, TraceError, Waited, read,
+        testing::{refused, says},
+    },
+};
+use rusqlite::Connection;
+use tempfile::NamedTempFile;
+
+/// As `nsys export` describes its tables, without the columns that nothing here reads.
+const SCHEMA: &str = "
+    CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+    CREATE TABLE ENUM_CUDA_MEMCPY_OPER (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);
+    CREATE TABLE ENUM_CUDA_MEM_KIND (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+        contextId INTEGER NOT NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, bytes INTEGER NOT NULL,
+        copyKind INTEGER NOT NULL, srcKind INTEGER, dstKind INTEGER, graphNodeId INTEGER);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+        streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, bytes INTEGER NOT NULL);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+        streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL,
+        globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+        streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, syncType INTEGER NOT NULL, eventId INTEGER NOT NULL);
+    CREATE TABLE OSRT_API (start INTEGER NOT NULL, end INTEGER NOT NULL);";
+
+/// Two processes, 100 and 200, that number their calls alike.
+const ROWS: &str = "
+    INSERT INTO StringIds VALUES (1, 'cudaMemcpyAsync_v3020'), (2, 'gemm(float*)'), (3, 'ncclDevKernel_AllReduce()');
+    INSERT INTO ENUM_CUDA_MEMCPY_OPER VALUES (1, 'CUDA_MEMCPY_KIND_HTOD', 'Host-to-Device');
+    INSERT INTO ENUM_CUDA_MEM_KIND VALUES (1, 'CUDA_MEMOPR_MEMORY_KIND_PINNED', 'Pinned');
+    INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1000, 1500, 0, 100 * 16777216 + 101, 5, 1, 0);
+    INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1100, 1600, 0, 200 * 16777216 + 201, 5, 1, 700);
+    INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (2000, 3000, 0, 1, 7, 5, 200 * 16777216, 123456789, 1, 1, 2, NULL);
+    INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (4000, 4500, 1, 1, 8, 5, 100 * 16777216, 99, 12, NULL, NULL, 6);
+    INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (5000, 5001, 0, 7, 0, 100 * 16777216, 64);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (6000, 7000, 0, 7, 9, 100 * 16777216, 2), (7000, 9000, 0, 7, 9, NULL, 3);
+    INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (1, 2, 0, 7, 5, 100 * 16777216, 3, 0);
+    INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (1, 2, 0, 4294967295, 5, 100 * 16777216, 4, 0);
+    INSERT INTO OSRT_API VALUES (1, 2), (3, 4);";
+
+fn file(more: &str) -> NamedTempFile {
+    let file = NamedTempFile::new().unwrap();
+    let connection = Connection::open(file.path()).unwrap();
+    connection.execute_batch(&format!("{SCHEMA}{ROWS}{more}")).unwrap();
+    file
+}
+
+fn opened(file: &NamedTempFile) -> Result<Trace, TraceError> {
+    read(Input::Path(file.path()), None, &mut |_, _| Control::Continue)
+}
+
+#[test]
+fn rows_become_operations_and_calls() {
+    let trace = opened(&file("")).unwrap();
+    assert_eq!((trace.format, trace.events.all, trace.events.used), (Format::NsightSqlite, 11, 9));
+    assert_eq!(trace.events.left_out, [("table OSRT_API is not read".to_owned(), 2)]);
+    let kind = DeviceKind::Copy {
+        direction: Direction::H2d,
+        bytes: 123_456_789,
+        source: Memory::Pinned,
+        target: Memory::Device,
+    };
+    let copy = &trace.device[0];
+    assert_eq!((copy.kind, copy.start_ns, copy.duration_ns, copy.stream), (kind, 1000, 1000, 7));
+    assert_eq!(copy.place, Place::Row { table: "CUPTI_ACTIVITY_KIND_MEMCPY", row: 1 });
+    // Of pages that move only the kind of copy says what memory they are of.
+    let kind =
+        DeviceKind::Copy { direction: Direction::D2h, bytes: 99, source: Memory::Device, target: Memory::Managed };
+    assert_eq!((trace.device[1].kind, trace.device[1].device, trace.device[1].graph_node), (kind, 1, Some(6)));
+    assert_eq!(trace.device[2].kind, DeviceKind::Memset { bytes: Some(64) });
+    assert_eq!((trace.device[3].kind, trace.name(trace.device[3].name)), (DeviceKind::Kernel, "gemm(float*)"));
+    assert!(matches!(trace.device[4].kind, DeviceKind::Collective { .. }));
+}
+
+#[test]
+fn processes_number_their_calls_each_for_itself() {
+    let trace = opened(&file("")).unwrap();
+    assert_eq!(trace.launches(), [Some(1), Some(0), None, None, None]);
+    assert_eq!((trace.calls[0].what, trace.threads[1].process.as_str()), (CallKind::Copy { blocking: false }, "200"));
+    assert!(
+        says(&trace, "1 calls returned an error") && says(&trace, "1 operations do not say which of several processes")
+    );
+    let waits: Vec<_> = trace.synchronizations.iter().map(|wait| (wait.host_waits_for, wait.stream)).collect();
+    assert_eq!(waits, [(Some(Waited::Stream), Some(7)), (Some(Waited::Device), None)]);
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_named() {
+    for (more, what) in [
+        ("DROP TABLE StringIds;", "the table StringIds is missing"),
+        (
+            "ALTER TABLE CUPTI_ACTIVITY_KIND_MEMCPY DROP COLUMN bytes;",
+            "the table CUPTI_ACTIVITY_KIND_MEMCPY lacks the column bytes",
+        ),
+        (
+            "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 0;",
+            "table CUPTI_ACTIVITY_KIND_MEMCPY, row 1: `copyKind` 0 does not say",
+        ),
+        ("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = -1;", "`bytes` is -1"),
+        ("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 'x';", "`bytes` is no whole number"),
+        ("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 0;", "ends 6000 ns before it starts"),
+        ("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -9223372036854775808;", "is no date"),
+        ("DELETE FROM StringIds;", "the name 1 is not in the table StringIds"),
+    ] {
+        let refused = refused(opened(&file(more)));
+        assert!(refused.contains(what), "{refused}");
+    }
+}
+
+#[test]
+fn other_databases_are_refused() {
+    let other = NamedTempFile::new().unwrap();
+    Connection::open(other.path()).unwrap().execute_batch("CREATE TABLE StringIds (id, value);").unwrap();
+    assert!(refused(opened(&other)).contains("without tables of Nsight Systems about CUDA"));
+    let content = std::fs::read(file("").path()).unwrap();
+    let bytes = Input::Bytes { name: "it", bytes: &content };
+    assert!(refused(read(bytes, None, &mut |_, _| Control::Continue)).contains("from a file only"));
+}
+
+#[test]
+fn damaged_databases_are_refused_or_add_up() {
+    let content = std::fs::read(file("").path()).unwrap();
+    let damaged = NamedTempFile::new().unwrap();
+    for place in (16..content.len()).step_by(97) {
+        let mut copy = content.clone();
+        copy[place] ^= 0x5a;
+        std::fs::write(damaged.path(), copy).unwrap();
+        assert!(opened(&damaged).is_ok_and(|trace| trace.events.add_up()) || opened(&damaged).is_err());
+        std::fs::write(damaged.path(), &content[..place]).unwrap();
+        assert!(opened(&damaged).is_err());
+    }
+}

@@ -1,0 +1,50 @@
+//! Where in a file something is said.
+
+use std::fmt;
+
+/// Where in a file an event is. All numbers count from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A line of the file of GPU operations.
+    Line(u64),
+    /// A line of the file of calls.
+    CallLine(u64),
+    /// An event of a list, and the line that it begins on.
+    Event {
+        /// The event.
+        event: u64,
+        /// The line.
+        line: u64,
+    },
+    /// A row of a table of a database.
+    Row {
+        /// The table.
+        table: &'static str,
+        /// The row, by its `rowid`.
+        row: i64,
+    },
+    /// A node, by its place in the file.
+    Node(u64),
+}
+
+impl Place {
+    /// The line, in files that have some.
+    #[must_use]
+    pub const fn line(self) -> Option<u64> {
+        match self {
+            Self::Line(line) | Self::CallLine(line) | Self::Event { line, .. } => Some(line),
+            Self::Row { .. } | Self::Node(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) | Self::CallLine(line) => write!(f, "line {line}"),
+            Self::Event { event, line } => write!(f, "line {line} (event {event})"),
+            Self::Row { table, row } => write!(f, "table {table}, row {row}"),
+            Self::Node(node) => write!(f, "node {node}"),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Whatever is given, a trace comes out whose events add up, or an error.
+
+use super::{
+    Input, Trace, TraceError, chakra, read,
+    testing::{API, GPU, KINETO, both, bytes},
+};
+use crate::sim::Control;
+use proptest::prelude::*;
+
+/// What a reader may not do, whatever it was given.
+fn holds(read: Result<Trace, TraceError>) {
+    match read {
+        Ok(trace) => {
+            assert!(trace.events.add_up());
+            let entries = trace.device.len() + trace.calls.len() + trace.synchronizations.len();
+            assert_eq!(trace.events.used, entries as u64);
+            assert!(trace.device.iter().all(|op| (op.name as usize) < trace.names.len()));
+            assert!(trace.calls.iter().all(|call| (call.thread as usize) < trace.threads.len()));
+            assert_eq!((trace.launches().len(), trace.length_ns() < 1 << 62), (trace.device.len(), true));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+fn samples() -> Vec<Vec<u8>> {
+    vec![KINETO.to_vec(), GPU.to_vec(), [GPU, API].concat(), chakra::tests::sample()]
+}
+
+#[test]
+fn any_truncation_is_refused_or_adds_up() {
+    for sample in samples() {
+        (0..sample.len()).for_each(|length| holds(bytes(&sample[..length])));
+    }
+    (0..API.len()).for_each(|length| holds(both(GPU, &API[..length])));
+}
+
+#[test]
+fn the_caller_is_told_how_far_it_is_and_may_stop() {
+    let many = GPU
+        .iter()
+        .chain(b"430927939,1600,130,,,,,,,,,,0.066,40960.000,Device,,GPU (0),1,,7,[CUDA memset]\n".repeat(9000).iter())
+        .copied()
+        .collect::<Vec<_>>();
+    let input = Input::Bytes { name: "it", bytes: &many };
+    let mut told = Vec::new();
+    let whole = read(input, None, &mut |read, of| {
+        told.push((read, of));
+        Control::Continue
+    });
+    assert_eq!(whole.unwrap().device.len(), 9005);
+    let length = many.len() as u64;
+    assert!(told.is_sorted() && told.iter().all(|(read, of)| *read <= length && *of == Some(length)));
+    assert!(read(input, None, &mut |_, _| Control::Stop).unwrap_err().is_stopped());
+}
+
+#[test]
+fn files_that_cannot_be_opened_are_named() {
+    let refused = |path: &str| {
+        let error = read(Input::Path(path.as_ref()), None, &mut |_, _| Control::Continue).unwrap_err();
+        (error.is_unreadable(), error.to_string())
+    };
+    assert!(refused("/absent/file").0);
+    assert_eq!(refused("/"), (true, "/: is a directory, not a file".to_owned()));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_refused_or_add_up(content in prop::collection::vec(any::<u8>(), 0..300)) {
+        holds(bytes(&content));
+    }
+
+    #[test]
+    fn any_change_is_refused_or_adds_up(
+        which in 0_usize..4,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0_usize..9), 1..6),
+    ) {
+        let mut sample = samples().swap_remove(which);
+        for (place, byte, removed) in changes {
+            let place = place.index(sample.len());
+            let end = (place + removed).min(sample.len());
+            sample.splice(place..end, [byte]);
+        }
+        holds(bytes(&sample));
+    }
+
+    #[test]
+    fn any_number_in_its_place_is_refused_or_adds_up(number in "-?[0-9]{1,22}(\\.[0-9]{1,12})?([eE]-?[0-9]{1,3})?", place in 0_usize..40) {
+        for sample in [KINETO, GPU] {
+            let text = String::from_utf8_lossy(sample);
+            let numbers: Vec<_> = text.match_indices(|c: char| c.is_ascii_digit()).map(|(at, _)| at).collect();
+            let at = numbers[place * numbers.len() / 40];
+            let end = at + text[at..].find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(0);
+            holds(bytes(format!("{}{number}{}", &text[..at], &text[end..]).as_bytes()));
+        }
+    }
+}
