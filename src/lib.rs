@@ -18,7 +18,7 @@
 //! ```text
 //!   cli                                       one file per verb
 //!   report                                    the results as one record
-//!   explore                                   many machines at once
+//!   explore       replay                      many machines at once       a profile, played again
 //!   workload      cost          validate      what is copied       area, energy, risk       known answers
 //!   system                                    the only place that knows who is wired to whom
 //!   config                                    files to specs
@@ -31,7 +31,7 @@
 //! ```
 //!
 //! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`] and [`host`]; [`config`]; [`system`];
-//! [`workload`]; [`cost`]; [`validate`]; [`explore`]; [`report`]; `cli`. A unit names its ports, never another unit.
+//! [`workload`]; [`cost`]; [`validate`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
@@ -47,6 +47,7 @@ pub mod gcm;
 pub mod gpu;
 pub mod host;
 pub mod pcie;
+pub mod replay;
 pub mod report;
 pub mod sealing;
 pub mod sim;

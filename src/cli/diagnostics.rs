@@ -4,7 +4,7 @@ use crate::{
     config::ConfigError,
     files::{Explained, Misread, Snippet},
     validate::measured::MeasuredError,
-    workload::WorkloadFileError,
+    workload::{WorkloadFileError, trace::TraceError},
 };
 use miette::{Diagnostic, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 use std::{fmt, iter};
@@ -54,7 +54,7 @@ macro_rules! diagnostics {
     )*};
 }
 
-diagnostics!(ConfigError, MeasuredError, Misread, WorkloadFileError);
+diagnostics!(ConfigError, MeasuredError, Misread, TraceError, WorkloadFileError);
 
 #[cfg(test)]
 mod tests {

@@ -3,11 +3,13 @@
 mod calibrate;
 mod compare;
 mod completions;
+mod cost_table;
 mod describe;
 mod diagnostics;
 mod engine;
 mod failure;
 mod faults;
+mod import;
 mod limits;
 mod list;
 mod list_faults;
@@ -15,6 +17,7 @@ mod machine;
 mod new_machine;
 mod output;
 mod pareto;
+mod replay;
 mod rerun;
 mod risk;
 mod run;
@@ -51,6 +54,9 @@ enum Verb {
     Completions(completions::Completions),
     Tlp(tlp::Arguments),
     Engine(engine::Arguments),
+    Replay(replay::Arguments),
+    Import(import::Arguments),
+    CostTable(cost_table::Arguments),
     Sweep(sweep::Arguments),
     Pareto(pareto::Arguments),
     Sensitivity(sensitivity::Arguments),
@@ -95,6 +101,9 @@ pub fn main() -> ExitCode {
         Verb::Completions(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
         Verb::Engine(arguments) => engine::run(&arguments),
+        Verb::Replay(arguments) => replay::run(&arguments),
+        Verb::Import(arguments) => import::run(&arguments),
+        Verb::CostTable(arguments) => cost_table::run(&arguments),
         Verb::Sweep(arguments) => sweep::run(&arguments),
         Verb::Pareto(arguments) => pareto::run(&arguments),
         Verb::Sensitivity(arguments) => sensitivity::run(&arguments),

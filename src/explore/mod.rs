@@ -5,11 +5,13 @@
 //!  sizes, directions ------------------------------------------+--> compare: a run each, over threads --> Comparison
 //!                                                price: area, energy, storage, risk ------------------------^
 //!  machine, release policies, a copy --> failures: a run for each message that fails --> Failures
+//!  machine, sizes --> cost_table: a run for each row of a table for other simulators
 //!  machine, copies --> faults: a run for each of many sets of faults --> Campaign
 //! ```
 
 mod candidate;
 mod compare;
+mod cost_table;
 mod failures;
 pub mod faults;
 mod price;
@@ -19,5 +21,6 @@ pub mod what_if;
 
 pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, shipped};
 pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};
+pub use cost_table::{CostGrid, CostRow, cost_table};
 pub use failures::{FailureFigures, Failures, FailuresError, PolicyFigures, Question, failures};
 pub use price::{Price, Risk, message_risk, price};

@@ -165,7 +165,7 @@ pub enum Direction {
 }
 
 /// The kind of host memory of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Memory {
     /// Page-locked memory, which the GPU can reach by itself.
@@ -190,7 +190,7 @@ pub struct CopyPlan {
 }
 
 /// What the host's caches and page tables know of a copy's buffer when the run begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pages {
     /// Copies of the same buffer came before: the caches hold what they leave of it.

@@ -19,6 +19,7 @@ mod named;
 pub mod netlist;
 pub mod plot;
 mod record;
+pub mod replay;
 mod table;
 mod text;
 

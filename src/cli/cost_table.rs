@@ -1,0 +1,133 @@
+//! `sealsim cost-table`: what copies cost, for other simulators.
+
+use super::{Failure, MachineArguments, output, run::Interruption};
+use crate::{
+    explore::{CostGrid, CostRow, cost_table},
+    report::SCHEMA_VERSION,
+    sim::{Control, SimulationError},
+    system::{Memory, RunError},
+    validate::pool,
+    workload::{CopyError, direction_name, memory_name, read_memory, read_size},
+};
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::miette;
+use serde::Serialize;
+use std::io::{self, IsTerminal};
+
+/// Writes what copies cost on a machine, as a table that other simulators read.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Each row is a simulation of one copy, or of several that are asked for at once, on an idle machine: without confidential computing (off) and \
+with it (cc), both ways, for each size and kind of memory. ASTRA-sim, LLMServingSim, Vidur and others that take a copy's time from a table can \
+read it; docs/replay.md describes the columns.
+
+Exit status: 0 written; 1 interrupted; 2 wrong arguments; 3 a machine that is none; 4 the output cannot be written; 5 a fault of the \
+simulation.
+
+Examples:
+  sealsim cost-table h100-nvl-tdx > h100.csv
+  sealsim cost-table h20-tdx --size 4KiB,64KiB,1MiB --concurrency 1,2,4 --format json")]
+pub struct Arguments {
+    #[command(flatten)]
+    machine: MachineArguments,
+    /// Size of a copy, as 64MiB. May be given several times, or separated by commas
+    #[arg(long = "size", value_name = "SIZE", value_delimiter = ',', value_parser = read_size,
+          default_values = ["64B", "1KiB", "4KiB", "16KiB", "64KiB", "256KiB", "1MiB", "4MiB", "16MiB", "64MiB"])]
+    sizes: Vec<u64>,
+    /// Copies asked for at once, each on a stream of its own. May be given several times, or separated by commas
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4],
+          value_parser = clap::value_parser!(u32).range(1..=32))]
+    concurrency: Vec<u32>,
+    /// Kind of host memory. May be given several times, or separated by commas
+    #[arg(long, value_name = "MEM", value_delimiter = ',', value_parser = memory, default_values = ["pinned", "pageable"])]
+    memory: Vec<Memory>,
+    /// Copies simulated at the same time (default: as many as there are cores); the figures do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// A table for spreadsheets, or one JSON object
+    #[arg(long, value_enum, default_value_t = TableFormat::Csv)]
+    format: TableFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TableFormat {
+    /// A row for each mode, direction, memory, size and concurrency
+    Csv,
+    /// machine, machine_digest and rows[]
+    Json,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    machine: String,
+    machine_digest: &'a str,
+    rows: &'a [CostRow],
+}
+
+fn memory(text: &str) -> Result<Memory, CopyError> {
+    read_memory(text)
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// See the help text for each exit status.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let machine = arguments.machine.resolve()?;
+    let grid = CostGrid {
+        sizes: arguments.sizes.clone(),
+        concurrency: arguments.concurrency.clone(),
+        memory: arguments.memory.clone(),
+    };
+    let rows = 4 * grid.sizes.len() * grid.concurrency.len() * grid.memory.len();
+    let interruption = Interruption::listen();
+    let go_on = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let bar = bar(rows);
+    let threads = arguments.threads.map_or_else(pool::threads, usize::from);
+    let table = cost_table(&machine.machine, &grid, threads, &go_on, &|| bar.inc(1));
+    bar.finish_and_clear();
+    let rows = table.map_err(|error| failed(&error))?;
+    let text = match arguments.format {
+        TableFormat::Csv => csv(&rows),
+        TableFormat::Json => {
+            let (schema_version, machine_digest) = (SCHEMA_VERSION, machine.digest.as_str());
+            let document = Document { schema_version, machine: machine.name(), machine_digest, rows: &rows };
+            let json = serde_json::to_string_pretty(&document).map_err(io::Error::from);
+            json.map_err(|error| Failure::output(&error))? + "\n"
+        }
+    };
+    output::print(&text);
+    Ok(())
+}
+
+fn csv(rows: &[CostRow]) -> String {
+    let mut text = String::from("mode,direction,memory,bytes,concurrency,latency_ns,makespan_ns,gb_per_s\n");
+    for row in rows {
+        let CostRow { mode, bytes, concurrency, latency_ns, makespan_ns, gb_per_s, .. } = row;
+        let (direction, memory) = (direction_name(row.direction), memory_name(row.memory));
+        text +=
+            &format!("{mode},{direction},{memory},{bytes},{concurrency},{latency_ns},{makespan_ns},{gb_per_s:.6}\n");
+    }
+    text
+}
+
+fn failed(error: &RunError) -> Failure {
+    match error {
+        RunError::Simulation(SimulationError::Stopped { .. }) => {
+            Failure::Verification(miette!("interrupted: nothing was written"))
+        }
+        RunError::Build(_) => Failure::Config(miette!("{error}")),
+        _ => Failure::Simulation(miette!("{error}")),
+    }
+}
+
+/// A bar on standard error, if it is a terminal.
+fn bar(rows: usize) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} rows, {eta} left");
+    ProgressBar::new(rows as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,151 @@
+//! Where the time goes: one cause after the other is left out, and each is charged with what the end then gains. So the parts sum to the difference.
+
+use super::{
+    Ns,
+    play::Played,
+    question::{Question, ReplayError},
+    rules::Causes,
+};
+use crate::config::Resolved;
+use serde::Serialize;
+
+/// A cause, in the order in which they are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// One session for each GPU: copies wait for each other.
+    LostOverlap,
+    /// Copies hold the host until they are done.
+    Synchrony,
+    /// The CPU seals and opens.
+    Cipher,
+    /// Memory that copies pass on the host.
+    Staging,
+    /// Submission of copies, and the notice that they are done.
+    CopySubmission,
+    /// Tags: fetched, computed, compared.
+    Authentication,
+    /// The link and the copy engine as confidential computing has them.
+    Link,
+    /// What simulated copies take longer than those of the trace, without confidential computing.
+    CopyModel,
+    /// Launches of kernels and fills.
+    Launches,
+    /// Waits for the GPU, beside what they wait for.
+    Waits,
+    /// All other calls.
+    OtherCalls,
+    /// Creation of the context.
+    Context,
+}
+
+impl Cause {
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::LostOverlap => "lost overlap: copies of a GPU share one cipher",
+            Self::Synchrony => "synchrony: copies hold the host until they are done",
+            Self::Cipher => "cipher: the CPU seals and opens",
+            Self::Staging => "staging: memory that sealed copies pass",
+            Self::CopySubmission => "submission and completion of copies",
+            Self::Authentication => "authentication: tags fetched and checked",
+            Self::Link => "link and copy engine with CC",
+            Self::CopyModel => "model: simulated copies against those of the trace, off",
+            Self::Launches => "launches and fills",
+            Self::Waits => "waits: completions take longer to be seen",
+            Self::OtherCalls => "other calls",
+            Self::Context => "creation of the context",
+        }
+    }
+
+    /// Settings that leave out a cause that is in the copies themselves.
+    const fn settings(self) -> &'static [&'static str] {
+        match self {
+            Self::Cipher => {
+                &["cipher.seal_rate=4096 B/cycle", "cipher.open_rate=4096 B/cycle", "cipher.per_message=0 cycles"]
+            }
+            Self::Staging => &[
+                "memory.dram_rate=4096 B/cycle",
+                "memory.llc_rate=4096 B/cycle",
+                "memory.first_touch_pinned=0 cycles",
+                "driver.small.secure_cold_line=0 cycles",
+                "driver.small.secure_cold_rate=4096 B/cycle",
+            ],
+            Self::CopySubmission => &[
+                "driver.secure_push=0 cycles",
+                "driver.secure_completion=0 cycles",
+                "driver.cold_call.secure=0 cycles",
+            ],
+            Self::Authentication => {
+                &["tag_queue.fetch=before_data", "engine.compare=1 cycle", "engine.key_setup=1 cycle"]
+            }
+            _ => &[],
+        }
+    }
+}
+
+/// What a cause costs. A part may be negative: what is left out before it may have hidden more than it cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Share {
+    /// The cause.
+    pub cause: Cause,
+    /// What the end gains without it, if those before it are left out too.
+    pub ns: i64,
+}
+
+/// One of the causes that are in calls.
+type Switch = fn(&mut Causes) -> &mut bool;
+
+/// Shares the difference between two ends out among the causes.
+///
+/// # Errors
+/// [`ReplayError`]
+pub fn breakdown(question: &Question<'_>, machine: &Resolved, secure: &Played) -> Result<Vec<Share>, ReplayError> {
+    let mut shares = Vec::new();
+    let mut end = secure.device_time();
+    let mut charge = |cause: Cause, played: &Played| {
+        let next = played.device_time();
+        shares.push(Share { cause, ns: difference(end, next) });
+        end = next;
+    };
+    let mut free = Causes { overlap: true, ..Causes::default() };
+    charge(Cause::LostOverlap, &question.secure(machine, free)?.played);
+    free.synchrony = true;
+    charge(Cause::Synchrony, &question.secure(machine, free)?.played);
+    let mut settings = Vec::new();
+    for cause in [Cause::Cipher, Cause::Staging, Cause::CopySubmission, Cause::Authentication] {
+        settings.extend(possible(machine, &settings, cause));
+        let faster = machine.with(&settings).map_err(Box::new)?;
+        charge(cause, &question.secure(&faster, free)?.played);
+    }
+    charge(Cause::Link, &question.with_plain_copies(machine, free)?);
+    let last: [(Cause, Switch); 5] = [
+        (Cause::CopyModel, |free| &mut free.copies),
+        (Cause::Launches, |free| &mut free.launches),
+        (Cause::Waits, |free| &mut free.waits),
+        (Cause::OtherCalls, |free| &mut free.calls),
+        (Cause::Context, |free| &mut free.context),
+    ];
+    for (cause, of) in last {
+        *of(&mut free) = true;
+        charge(cause, &question.with_plain_copies(machine, free)?);
+    }
+    Ok(shares)
+}
+
+/// The settings of a cause that the machine takes, one by one: a design may lack what one of them changes.
+fn possible(machine: &Resolved, before: &[String], cause: Cause) -> Vec<String> {
+    let mut taken = Vec::new();
+    for setting in cause.settings() {
+        let all: Vec<String> = before.iter().chain(&taken).cloned().chain([(*setting).to_owned()]).collect();
+        if machine.with(&all).is_ok() {
+            taken.push((*setting).to_owned());
+        }
+    }
+    taken
+}
+
+fn difference(one: Ns, other: Ns) -> i64 {
+    i64::try_from(i128::from(one) - i128::from(other)).unwrap_or(if one > other { i64::MAX } else { i64::MIN })
+}

@@ -1,0 +1,184 @@
+//! What a replay comes to.
+
+use super::{
+    Ns,
+    copies::Counts,
+    job::{Job, Way, Work},
+    play::{Played, Span},
+    question::Answer,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Device time of copies by direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct DeviceCopies {
+    /// Host to device.
+    pub h2d: Ns,
+    /// Device to host.
+    pub d2h: Ns,
+    /// Within the device.
+    pub d2d: Ns,
+}
+
+/// The calls of one name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HostCallFigures {
+    /// As in the trace.
+    pub name: String,
+    /// How many.
+    pub count: u64,
+    /// Time in all of them.
+    pub total_ns: Ns,
+    /// Time in the first.
+    pub first_ns: Ns,
+}
+
+/// One replay.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figures {
+    /// `off`, `cc`, or a design.
+    pub name: String,
+    /// From the start of the first operation of the device to the end of the last.
+    pub end_ns: Ns,
+    /// From the first call to the end of the last operation or call.
+    pub total_ns: Ns,
+    /// Device time of copies.
+    pub device_copy_ns: DeviceCopies,
+    /// Time in calls, over all threads.
+    pub host_call_ns: Ns,
+    /// Time before the end of the last operation in which no thread is in a call.
+    pub host_gap_ns: Ns,
+    /// Time between the first and the last operation in which no device does anything.
+    pub gpu_idle_ns: Ns,
+    /// `end_ns` over that of the replay without confidential computing.
+    pub slowdown: f64,
+    /// Copies simulated, and those that share a simulation.
+    pub copies: Counts,
+    /// Calls by name, the longest in all first.
+    pub host_calls: Vec<HostCallFigures>,
+}
+
+impl Figures {
+    /// Of a replay; `off` is that without confidential computing.
+    #[must_use]
+    pub fn of(job: &Job, name: &str, answer: &Answer, off: &Played) -> Self {
+        let played = &answer.played;
+        let host_calls = host_calls(job, played);
+        let (end, off) = (played.device_time(), off.device_time());
+        Self {
+            name: name.to_owned(),
+            end_ns: end,
+            total_ns: total(played),
+            device_copy_ns: device_copies(job, played),
+            host_call_ns: host_calls.iter().map(|call| call.total_ns).sum(),
+            host_gap_ns: host_gaps(job, played),
+            gpu_idle_ns: end.saturating_sub(busy(played.ops.clone())),
+            slowdown: if off == 0 { 1.0 } else { end as f64 / off as f64 },
+            copies: answer.counts,
+            host_calls,
+        }
+    }
+}
+
+fn total(played: &Played) -> Ns {
+    let all = || played.calls.iter().chain(&played.ops);
+    let last = all().map(|span| span.end).max().unwrap_or(0);
+    last.saturating_sub(all().map(|span| span.start).min().unwrap_or(0))
+}
+
+fn device_copies(job: &Job, played: &Played) -> DeviceCopies {
+    let mut copies = DeviceCopies::default();
+    for (op, span) in job.ops.iter().zip(&played.ops) {
+        let sum = match op.work {
+            Work::Copy { way: Way::H2d, .. } => &mut copies.h2d,
+            Work::Copy { way: Way::D2h, .. } => &mut copies.d2h,
+            Work::DeviceCopy => &mut copies.d2d,
+            Work::Memset | Work::Kernel => continue,
+        };
+        *sum += span.duration();
+    }
+    copies
+}
+
+/// Time outside calls, from the first call to the end of the last operation.
+fn host_gaps(job: &Job, played: &Played) -> Ns {
+    let last = played.ops.iter().map(|op| op.end).max().unwrap_or(0);
+    let traced = job.calls.iter().zip(&played.calls).filter(|(call, span)| call.traced && span.start < last);
+    let spans: Vec<Span> = traced.map(|(_, span)| Span { end: span.end.min(last), ..*span }).collect();
+    let first = spans.iter().map(|span| span.start).min().unwrap_or(last);
+    (last - first).saturating_sub(busy(spans))
+}
+
+/// Time in which one of these is.
+fn busy(mut spans: Vec<Span>) -> Ns {
+    spans.sort_unstable_by_key(|span| span.start);
+    let (mut busy, mut until) = (0, 0);
+    for Span { start, end } in spans {
+        busy += end.max(until) - start.max(until).min(end.max(until));
+        until = until.max(end);
+    }
+    busy
+}
+
+fn host_calls(job: &Job, played: &Played) -> Vec<HostCallFigures> {
+    let mut names: BTreeMap<u32, HostCallFigures> = BTreeMap::new();
+    for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced) {
+        let first =
+            HostCallFigures { name: job.name(call.name).to_owned(), count: 0, total_ns: 0, first_ns: span.duration() };
+        let of_name = names.entry(call.name).or_insert(first);
+        of_name.count += 1;
+        of_name.total_ns += span.duration();
+    }
+    let mut all: Vec<_> = names.into_values().collect();
+    all.sort_by(|one, other| other.total_ns.cmp(&one.total_ns).then_with(|| one.name.cmp(&other.name)));
+    all
+}
+
+/// A call that costs more with confidential computing than without.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Operation {
+    /// The call.
+    pub name: String,
+    /// What it had the device do, if anything.
+    pub operation: Option<String>,
+    /// Bytes of its copies.
+    pub bytes: Option<u64>,
+    /// Where the trace has it.
+    pub place: String,
+    /// Start without confidential computing, from the first call.
+    pub start_ns: Ns,
+    /// Duration without.
+    pub off_ns: Ns,
+    /// Duration with.
+    pub cc_ns: Ns,
+}
+
+/// The calls that grow most.
+#[must_use]
+pub fn costliest(job: &Job, off: &Played, cc: &Played, count: usize) -> Vec<Operation> {
+    let grown = |place: usize| cc.calls[place].duration().saturating_sub(off.calls[place].duration());
+    let mut places: Vec<usize> =
+        (0..job.calls.len()).filter(|place| job.calls[*place].traced && grown(*place) > 0).collect();
+    places.sort_by_key(|place| (std::cmp::Reverse(grown(*place)), *place));
+    places.truncate(count);
+    let operation = |place: usize| {
+        let call = &job.calls[place];
+        let ops = || call.ops.iter().map(|op| &job.ops[*op as usize]);
+        let bytes = ops().filter_map(|op| match op.work {
+            Work::Copy { bytes, .. } => Some(bytes),
+            _ => None,
+        });
+        let bytes: Vec<u64> = bytes.collect();
+        Operation {
+            name: job.name(call.name).to_owned(),
+            operation: ops().next().map(|op| job.name(op.name).to_owned()),
+            bytes: (!bytes.is_empty()).then(|| bytes.iter().sum()),
+            place: call.place.to_string(),
+            start_ns: off.calls[place].start,
+            off_ns: off.calls[place].duration(),
+            cc_ns: cc.calls[place].duration(),
+        }
+    };
+    places.into_iter().map(operation).collect()
+}

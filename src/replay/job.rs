@@ -1,0 +1,368 @@
+//! A trace as a job: calls in the order of their starts, the operations that each submits, and what each operation waited for.
+//!
+//! That order is topological: whatever a call or an operation waits for began before it in the trace.
+
+use super::Ns;
+use crate::{
+    system::{Direction, Memory},
+    workload::trace::{CallKind, DeviceKind, DeviceOp, HostCall, Memory as Traced, Place, Trace},
+};
+use std::collections::HashMap;
+
+/// How long after the end of the operation before it an operation of a stream begins at most if it waited for it.
+const STREAM: Ns = 6_000;
+/// How long after a call could have started its operation it begins at most if it waited for nothing else.
+const CALL: Ns = 8_000;
+/// How long after an operation of another stream an operation begins at most if it waited for it.
+const OTHER: Ns = 10_000;
+/// How long before its operation ends a call may return that waited for it: clocks of host and device differ by so much.
+const CLOCKS: Ns = 8_000;
+/// When a made-up call was made, before its operation began.
+const MADE_UP: Ns = 6_200;
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// A copy between host and device.
+    Copy {
+        /// Which way.
+        way: Way,
+        /// Bytes.
+        bytes: u64,
+        /// Host memory.
+        memory: Memory,
+    },
+    /// A copy within a device, or to another one.
+    DeviceCopy,
+    /// A fill.
+    Memset,
+    /// A kernel, a collective, or a graph as a whole.
+    Kernel,
+}
+
+/// Which way a copy goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Way {
+    /// Host to device.
+    H2d,
+    /// Device to host.
+    D2h,
+}
+
+impl Way {
+    /// The same for the simulator.
+    #[must_use]
+    pub const fn direction(self) -> Direction {
+        match self {
+            Self::H2d => Direction::H2d,
+            Self::D2h => Direction::D2h,
+        }
+    }
+}
+
+/// What decided when an operation began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bind {
+    /// Its call.
+    Call,
+    /// The operation before it in its stream.
+    Stream,
+    /// An operation of another stream, after which it began so much later.
+    Op(u32, Ns),
+}
+
+/// An operation of the GPU.
+#[derive(Debug, Clone)]
+pub struct Op {
+    /// What it does.
+    pub work: Work,
+    /// Its stream, counted over all devices.
+    pub stream: u32,
+    /// Its device, counted from 0.
+    pub device: u32,
+    /// Start in the trace.
+    pub start: Ns,
+    /// Duration in the trace.
+    pub duration: Ns,
+    /// When the operation before it in its stream ended, in the trace.
+    pub before: Option<Ns>,
+    /// What decided when it began.
+    pub bind: Bind,
+    /// Whether its call returned when it had ended, in the trace.
+    pub host_waits: bool,
+    /// Its name.
+    pub name: u32,
+    /// Where the trace has it.
+    pub place: Place,
+}
+
+impl Op {
+    /// End in the trace.
+    #[must_use]
+    pub const fn end(&self) -> Ns {
+        self.start.saturating_add(self.duration)
+    }
+}
+
+/// A call of the runtime.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Its name.
+    pub name: u32,
+    /// What it is for.
+    pub kind: CallKind,
+    /// Its thread.
+    pub thread: u32,
+    /// Start in the trace.
+    pub start: Ns,
+    /// Duration in the trace.
+    pub duration: Ns,
+    /// Whether it returned an error.
+    pub failed: bool,
+    /// Whether the trace has it; if not it stands for whoever submitted an operation.
+    pub traced: bool,
+    /// Its operations.
+    pub ops: Vec<u32>,
+    /// Where the trace has it.
+    pub place: Place,
+}
+
+impl Call {
+    /// Return in the trace.
+    #[must_use]
+    pub const fn end(&self) -> Ns {
+        self.start.saturating_add(self.duration)
+    }
+}
+
+/// A job.
+#[derive(Debug, Clone, Default)]
+pub struct Job {
+    /// Names of calls and operations.
+    pub names: Vec<String>,
+    /// In the order of their starts.
+    pub calls: Vec<Call>,
+    /// In the order of their calls.
+    pub ops: Vec<Op>,
+    /// Streams, over all devices.
+    pub streams: usize,
+    /// Devices.
+    pub devices: usize,
+    /// Threads.
+    pub threads: usize,
+    /// What the trace lacks and what was taken instead.
+    pub assumed: Vec<String>,
+}
+
+impl Job {
+    /// The job of a trace; `submission` is the time from the return of a launch to its operation on an idle stream.
+    #[must_use]
+    pub fn of(trace: &Trace, submission: Ns) -> Self {
+        let mut assumed = trace.assumed.clone();
+        let mut gathered = gather(trace, &mut assumed);
+        fold(&mut gathered.calls);
+        let mut job = number(trace, gathered, assumed);
+        order_streams(&mut job);
+        bind(&mut job, submission);
+        job
+    }
+
+    /// A name.
+    #[must_use]
+    pub fn name(&self, name: u32) -> &str {
+        self.names.get(name as usize).map_or("", String::as_str)
+    }
+}
+
+/// Calls with the places of their operations in the trace.
+struct Gathered {
+    calls: Vec<Call>,
+    threads: usize,
+}
+
+/// Joins operations with the calls that asked for them, and makes up a call for each that has none.
+fn gather(trace: &Trace, assumed: &mut Vec<String>) -> Gathered {
+    let call = |call: &HostCall| Call {
+        name: call.name,
+        kind: call.what,
+        thread: call.thread,
+        start: call.start_ns,
+        duration: call.duration_ns,
+        failed: call.failed,
+        traced: true,
+        ops: Vec::new(),
+        place: call.place,
+    };
+    let mut calls: Vec<Call> = trace.calls.iter().map(call).collect();
+    let threads = trace.threads.len().max(1);
+    let mut alone = 0_usize;
+    for (place, launch) in (0..).zip(trace.launches()) {
+        match launch.and_then(|launch| calls.get_mut(launch as usize)) {
+            Some(call) => call.ops.push(place),
+            None => {
+                alone += 1;
+                calls.push(made_up(&trace.device[place as usize], place, threads));
+            }
+        }
+    }
+    if alone > 0 {
+        assumed.push(format!(
+            "{alone} operations have no call in the trace: each is taken to have been submitted {MADE_UP} ns before it began, by a thread of its stream; \
+             what the host waited for is then unknown."
+        ));
+    }
+    calls.sort_by_key(|call| (call.start, std::cmp::Reverse(call.duration)));
+    Gathered { calls, threads }
+}
+
+/// Whoever submitted an operation of which the trace has no call.
+fn made_up(op: &DeviceOp, place: u32, threads: usize) -> Call {
+    let copies = matches!(work(op), Work::Copy { .. });
+    let start = op.start_ns.saturating_sub(MADE_UP);
+    let end = if copies { op.start_ns.saturating_add(op.duration_ns) } else { start };
+    Call {
+        name: op.name,
+        kind: CallKind::Other,
+        thread: (threads as u32).saturating_add(op.stream),
+        start,
+        duration: end.saturating_sub(start),
+        failed: false,
+        traced: false,
+        ops: vec![place],
+        place: op.place,
+    }
+}
+
+/// Puts calls within calls of the same thread into these: a call of the driver within one of the runtime.
+fn fold(calls: &mut Vec<Call>) {
+    let mut outer: HashMap<u32, usize> = HashMap::new();
+    let mut kept: Vec<Call> = Vec::with_capacity(calls.len());
+    for call in calls.drain(..) {
+        let within =
+            outer.get(&call.thread).copied().filter(|place| call.end() <= kept[*place].end().saturating_add(1));
+        match within {
+            Some(place) => kept[place].ops.extend(call.ops),
+            None => {
+                outer.insert(call.thread, kept.len());
+                kept.push(call);
+            }
+        }
+    }
+    *calls = kept;
+}
+
+/// What an operation does.
+fn work(op: &DeviceOp) -> Work {
+    let DeviceKind::Copy { bytes, source, target, .. } = op.kind else {
+        return if matches!(op.kind, DeviceKind::Memset { .. }) { Work::Memset } else { Work::Kernel };
+    };
+    let on_host = |memory| matches!(memory, Traced::Pinned | Traced::Pageable | Traced::Managed);
+    let memory = if [source, target].contains(&Traced::Pageable) { Memory::Pageable } else { Memory::Pinned };
+    match (on_host(source), on_host(target)) {
+        (true, false) => Work::Copy { way: Way::H2d, bytes, memory },
+        (false, true) => Work::Copy { way: Way::D2h, bytes, memory },
+        _ => by_direction(op, bytes),
+    }
+}
+
+/// The same where the kinds of memory do not tell.
+fn by_direction(op: &DeviceOp, bytes: u64) -> Work {
+    use crate::workload::trace::Direction as Told;
+    let memory = Memory::Pinned;
+    match op.kind {
+        DeviceKind::Copy { direction: Told::H2d, .. } => Work::Copy { way: Way::H2d, bytes, memory },
+        DeviceKind::Copy { direction: Told::D2h, .. } => Work::Copy { way: Way::D2h, bytes, memory },
+        _ => Work::DeviceCopy,
+    }
+}
+
+/// Gives operations, streams, devices and threads their numbers in the job.
+fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
+    let (mut streams, mut devices, mut threads) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let mut ops = Vec::with_capacity(trace.device.len());
+    let mut calls = gathered.calls;
+    for call in &mut calls {
+        let next = threads.len() as u32;
+        call.thread = *threads.entry(call.thread).or_insert(next);
+        call.ops.sort_by_key(|place| trace.device[*place as usize].start_ns);
+        for place in &mut call.ops {
+            let op = &trace.device[*place as usize];
+            let next = streams.len() as u32;
+            let stream = *streams.entry((op.device, op.stream)).or_insert(next);
+            let next = devices.len() as u32;
+            let device = *devices.entry(op.device).or_insert(next);
+            *place = ops.len() as u32;
+            ops.push(Op {
+                work: work(op),
+                stream,
+                device,
+                start: op.start_ns,
+                duration: op.duration_ns,
+                before: None,
+                bind: Bind::Call,
+                host_waits: false,
+                name: op.name,
+                place: op.place,
+            });
+        }
+    }
+    Job {
+        names: trace.names.clone(),
+        calls,
+        ops,
+        streams: streams.len(),
+        devices: devices.len(),
+        threads: threads.len().max(gathered.threads),
+        assumed,
+    }
+}
+
+/// Notes for each operation when the one before it in its stream ended.
+fn order_streams(job: &mut Job) {
+    let mut ends: Vec<Option<Ns>> = vec![None; job.streams];
+    for op in &mut job.ops {
+        let end = &mut ends[op.stream as usize];
+        op.before = *end;
+        *end = Some(end.map_or(op.end(), |before| before.max(op.end())));
+    }
+}
+
+/// Finds what each operation waited for.
+fn bind(job: &mut Job, submission: Ns) {
+    let mut ends: Vec<(Ns, u32)> = job.ops.iter().zip(0..).map(|(op, place)| (op.end(), place)).collect();
+    ends.sort_unstable();
+    for call in &job.calls {
+        for place in &call.ops {
+            let op = &job.ops[*place as usize];
+            let copies = matches!(op.work, Work::Copy { .. });
+            let ready = call.end().saturating_add(submission);
+            let waited =
+                op.before.is_some_and(|before| before > call.start && op.start <= before.saturating_add(STREAM));
+            let bind = if waited {
+                Bind::Stream
+            } else if op.start <= ready.saturating_add(CALL) {
+                Bind::Call
+            } else {
+                let behind = op.before.is_some_and(|before| before > call.end());
+                let rest = if behind { Bind::Stream } else { Bind::Call };
+                other(job, &ends, op).unwrap_or(rest)
+            };
+            let pageable_in = matches!(op.work, Work::Copy { memory: Memory::Pageable, .. });
+            let waits = copies && call.duration > 0 && (call.end().saturating_add(CLOCKS) >= op.end() || pageable_in);
+            let op = &mut job.ops[*place as usize];
+            (op.bind, op.host_waits) = (bind, waits);
+        }
+    }
+}
+
+/// The operation of another stream after which an operation began at once, if there is one.
+fn other(job: &Job, ends: &[(Ns, u32)], op: &Op) -> Option<Bind> {
+    let upto = ends.partition_point(|(end, _)| *end <= op.start);
+    // Of what ended just before, so many are looked at.
+    let recent = ends[..upto].iter().rev().take(64).take_while(|(end, _)| op.start - end < OTHER);
+    let found = recent.filter(|(_, place)| {
+        let other = &job.ops[*place as usize];
+        other.stream != op.stream && other.start < op.start
+    });
+    found.map(|(end, place)| Bind::Op(*place, op.start - end)).next()
+}

@@ -1,0 +1,36 @@
+//! What a program would have taken on another machine: its profile, played again.
+//!
+//! ```text
+//!  Trace --> [ job ] --> Job: calls, operations, and what each of them waited for
+//!                         |
+//!  machine --> [ copies ] | a simulation for each distinct copy
+//!          --> [ rules ]  | what other calls cost
+//!                v        v
+//!             [ play ] one pass over the calls --> Played --> figures, breakdown, advice
+//! ```
+//!
+//! Nothing is stretched. The pass gives each call and each operation of the GPU new dates, out of what they waited for: their thread, their stream, the
+//! call that submitted them, the cipher of their GPU's session. Host time between calls stays as it was, and so do kernels. `docs/replay.md` has the rules.
+
+mod advice;
+mod breakdown;
+mod copies;
+mod figures;
+mod import;
+mod job;
+mod play;
+mod question;
+mod rules;
+
+pub use advice::{Advice, advise};
+pub use breakdown::{Cause, Share, breakdown};
+pub use copies::{CopyKey, CopyTime, Counts, Known, Simulator, times};
+pub use figures::{DeviceCopies, Figures, HostCallFigures, Operation, costliest};
+pub use import::{ImportError, import};
+pub use job::{Bind, Call, Job, Op, Way, Work};
+pub use play::{Played, Span, Times, play};
+pub use question::{Answer, Question, ReplayError};
+pub use rules::{Causes, Rules};
+
+/// Nanoseconds.
+pub type Ns = u64;

@@ -1,0 +1,272 @@
+//! One pass over the calls of a job, which gives each call and each operation its new dates.
+//!
+//! | state | |
+//! | --- | --- |
+//! | thread | when it is free |
+//! | stream | when its last operation ends; when each of its operations began, for the depth of the queue |
+//! | device | when its session can take the next copy: one cipher |
+//! | process | when the last recorded event comes |
+
+mod copy;
+mod launch;
+mod plain;
+mod wait;
+
+use super::{
+    Ns,
+    copies::CopyTime,
+    job::{Call, Job, Op, Work},
+    rules::{CONTEXT, MODULE, Rules},
+};
+use crate::workload::trace::CallKind;
+use plain::HostMemory;
+use std::collections::{HashMap, HashSet};
+
+/// From this gap on, a thread that begins right after a call of another thread has waited for it.
+const HAND_OVER: Ns = 50_000;
+
+/// What copies take: by operation, none where it is no copy between host and device.
+#[derive(Debug, Clone, Default)]
+pub struct Times {
+    /// With confidential computing.
+    pub secure: Vec<Option<CopyTime>>,
+    /// The call alone without, as simulated.
+    pub off_call: Vec<Option<Ns>>,
+}
+
+/// When something was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// Start.
+    pub start: Ns,
+    /// End.
+    pub end: Ns,
+}
+
+impl Span {
+    /// From start to end.
+    #[must_use]
+    pub const fn duration(self) -> Ns {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+/// A job after its replay. Times run from its first call.
+#[derive(Debug, Clone, Default)]
+pub struct Played {
+    /// By call.
+    pub calls: Vec<Span>,
+    /// By operation.
+    pub ops: Vec<Span>,
+}
+
+impl Played {
+    /// From the start of the first operation to the end of the last.
+    #[must_use]
+    pub fn device_time(&self) -> Ns {
+        let first = self.ops.iter().map(|op| op.start).min().unwrap_or(0);
+        self.ops.iter().map(|op| op.end).max().unwrap_or(0).saturating_sub(first)
+    }
+}
+
+/// A date in the replay, and the same in the trace.
+#[derive(Debug, Clone, Copy, Default)]
+struct Both {
+    played: Ns,
+    traced: Ns,
+}
+
+impl Both {
+    /// The later of each.
+    fn join(&mut self, other: Self) {
+        self.played = self.played.max(other.played);
+        self.traced = self.traced.max(other.traced);
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Thread {
+    /// Return of its last call.
+    free: Option<Both>,
+    /// A copy to the host whose end the program sees without a call.
+    hidden: Option<usize>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Stream {
+    end: Option<Ns>,
+    /// Of its operations so far: the dates in the trace at which they ended, and in the replay.
+    ended: Vec<Both>,
+    /// When they began, in the replay.
+    begun: Vec<Ns>,
+}
+
+/// What of a job does not change from replay to replay.
+#[derive(Debug)]
+struct Habits {
+    /// Median and lower quartile of the durations of calls, by name.
+    usual: HashMap<u32, (Ns, Ns)>,
+    /// By call: how many operations of its stream had not begun when a launch returned that the full queue held up.
+    held_up: HashMap<usize, usize>,
+    /// Whether no call waits for the GPU, so that the program learns of ends in another way.
+    never_waits: bool,
+}
+
+struct Player<'a> {
+    job: &'a Job,
+    rules: &'a Rules,
+    times: &'a Times,
+    habits: Habits,
+    threads: Vec<Thread>,
+    streams: Vec<Stream>,
+    /// By device: when its session is free.
+    session: Vec<Ns>,
+    /// The last operation of all, and the last recorded event.
+    pending: Both,
+    event: Option<Both>,
+    /// The last call to return, and its thread.
+    last: Option<(Both, u32)>,
+    /// Whether a call has taken so long that the context is there.
+    context: bool,
+    names_seen: HashSet<u32>,
+    functions_seen: HashSet<u32>,
+    memory: HostMemory,
+    played: Played,
+    /// Operations that have their dates.
+    done: Vec<bool>,
+}
+
+/// Plays a job.
+#[must_use]
+pub fn play(job: &Job, rules: &Rules, times: &Times) -> Played {
+    let mut player = Player {
+        job,
+        rules,
+        times,
+        habits: Habits::of(job),
+        threads: vec![Thread::default(); job.threads],
+        streams: vec![Stream::default(); job.streams],
+        session: vec![0; job.devices],
+        pending: Both::default(),
+        event: None,
+        last: None,
+        context: false,
+        names_seen: HashSet::new(),
+        functions_seen: HashSet::new(),
+        memory: HostMemory::of(job),
+        played: Played { calls: Vec::with_capacity(job.calls.len()), ops: vec![Span::default(); job.ops.len()] },
+        done: vec![false; job.ops.len()],
+    };
+    for (place, call) in job.calls.iter().enumerate() {
+        player.take(place, call);
+    }
+    player.played
+}
+
+impl Player<'_> {
+    fn take(&mut self, place: usize, call: &Call) {
+        let start = self.starts(call);
+        let first = self.names_seen.insert(call.name);
+        let creates = !self.context && call.traced && call.duration >= CONTEXT;
+        self.context |= call.duration > MODULE;
+        let work = call.ops.first().map(|op| self.job.ops[*op as usize].work);
+        let end = match (call.kind, work) {
+            (CallKind::Synchronize(waited), _) => self.wait(call, waited, start),
+            (_, Some(Work::Copy { .. })) if !is_launch(call.kind) => self.copy(call, start),
+            (_, Some(_)) => self.launch(place, call, start, first),
+            (CallKind::Launch | CallKind::GraphLaunch | CallKind::Memset, None) => {
+                self.launch(place, call, start, first)
+            }
+            _ => self.plain(call, start, creates),
+        };
+        let end = end.saturating_add(if creates { self.rules.context() } else { 0 }).max(start);
+        self.played.calls.push(Span { start, end });
+        let returned = Both { played: end, traced: call.end() };
+        self.threads[call.thread as usize].free = Some(returned);
+        if self.last.is_none_or(|(last, _)| returned.traced >= last.traced) {
+            self.last = Some((returned, call.thread));
+        }
+    }
+
+    /// When a call begins: the gap behind the call before it stays as it was.
+    fn starts(&mut self, call: &Call) -> Ns {
+        let thread = &mut self.threads[call.thread as usize];
+        let hidden = thread.hidden.take();
+        let Some(free) = thread.free else {
+            // A thread that is new was begun by whoever has called last.
+            let after = self.last.filter(|(last, _)| last.traced <= call.start);
+            return after.map_or(call.start, |(last, _)| last.played.saturating_add(call.start - last.traced));
+        };
+        let gap = call.start.saturating_sub(free.traced);
+        let own = free.played.saturating_add(gap);
+        if let Some(place) = hidden {
+            let op = &self.job.ops[place];
+            if free.traced < op.end() && op.end() <= call.start {
+                let slower = self.rules.completion().saturating_sub(self.rules.completion_off());
+                let seen = self.played.ops[place].end.saturating_add(call.start - op.end()).saturating_add(slower);
+                return seen.max(free.played);
+            }
+        }
+        match self.last {
+            Some((last, other))
+                if gap > HAND_OVER
+                    && other != call.thread
+                    && free.traced < last.traced
+                    && last.traced <= call.start =>
+            {
+                last.played.saturating_add(call.start - last.traced).max(free.played)
+            }
+            _ => own,
+        }
+    }
+
+    /// Gives an operation its dates.
+    fn put(&mut self, place: usize, op: &Op, start: Ns, duration: Ns) -> Ns {
+        let end = start.saturating_add(duration);
+        self.played.ops[place] = Span { start, end };
+        self.done[place] = true;
+        let stream = &mut self.streams[op.stream as usize];
+        stream.end = Some(stream.end.map_or(end, |before| before.max(end)));
+        stream.begun.push(start);
+        let so_far = stream.ended.last().copied().unwrap_or_default();
+        let mut both = Both { played: end, traced: op.end() };
+        both.join(so_far);
+        stream.ended.push(both);
+        self.pending.join(both);
+        end
+    }
+
+    /// All that is under way, with the last event.
+    fn under_way(&self) -> Both {
+        let mut all = self.pending;
+        all.join(self.event.unwrap_or_default());
+        all
+    }
+
+    /// When an operation of another stream lets this one begin, which it did so much later.
+    fn behind(&self, place: u32, later: Ns) -> Ns {
+        let place = place as usize;
+        if self.done[place] { self.played.ops[place].end.saturating_add(later) } else { 0 }
+    }
+}
+
+const fn is_launch(kind: CallKind) -> bool {
+    matches!(kind, CallKind::Launch | CallKind::GraphLaunch)
+}
+
+impl Habits {
+    fn of(job: &Job) -> Self {
+        let mut durations: HashMap<u32, Vec<Ns>> = HashMap::new();
+        for call in &job.calls {
+            durations.entry(call.name).or_default().push(call.duration);
+        }
+        let usual = durations.into_iter().map(|(name, mut durations)| {
+            durations.sort_unstable();
+            (name, (durations[durations.len() / 2], durations[durations.len() / 4]))
+        });
+        let usual: HashMap<u32, (Ns, Ns)> = usual.collect();
+        let held_up = launch::held_up(job, &usual);
+        let never_waits = !job.calls.iter().any(|call| matches!(call.kind, CallKind::Synchronize(_)));
+        Self { usual, held_up, never_waits }
+    }
+}

@@ -1,0 +1,65 @@
+//! Copies between host and device.
+
+use super::Player;
+use crate::replay::{
+    Ns,
+    copies::CopyTime,
+    job::{Bind, Call, Op, Way, Work},
+    rules::ns,
+};
+
+impl Player<'_> {
+    /// When a copy's call returns. Its operations get their dates.
+    pub(super) fn copy(&mut self, call: &Call, start: Ns) -> Ns {
+        let mut end = start;
+        for place in call.ops.iter().map(|place| *place as usize) {
+            let op = &self.job.ops[place];
+            let secure = self.times.secure.get(place).copied().flatten().filter(|_| self.rules.sealing());
+            end = end.max(match secure {
+                Some(time) => self.sealed(place, op, call, end, time),
+                None => self.as_traced(place, op, call, start),
+            });
+            if self.habits.never_waits && matches!(op.work, Work::Copy { way: Way::D2h, .. }) {
+                self.threads[call.thread as usize].hidden = Some(place);
+            }
+        }
+        end
+    }
+
+    /// With confidential computing: the session takes it when it is free, and the call returns when the copy, and all before it on its stream, is done.
+    fn sealed(&mut self, place: usize, op: &Op, call: &Call, start: Ns, time: CopyTime) -> Ns {
+        let session = if self.rules.free.overlap { 0 } else { self.session[op.device as usize] };
+        let taken = start.max(session).saturating_add(time.before);
+        let before = self.streams[op.stream as usize].end.map_or(0, |before| before.saturating_add(self.rules.gap()));
+        let ended = self.put(place, op, taken.max(before), time.span);
+        let returned = ended.saturating_add(time.after).saturating_add(self.excess(place, op, call));
+        self.session[op.device as usize] = returned;
+        if self.rules.free.synchrony && !op.host_waits { start.saturating_add(call.duration) } else { returned }
+    }
+
+    /// What this call takes longer in the trace than a copy like it does in the model.
+    fn excess(&self, place: usize, op: &Op, call: &Call) -> Ns {
+        let model = self.times.off_call.get(place).copied().flatten().unwrap_or(Ns::MAX);
+        let excess = call.duration.saturating_sub(model).min(ns(self.rules.calls.copy_excess));
+        if op.bind != Bind::Stream && op.host_waits && call.traced { excess } else { 0 }
+    }
+
+    /// With the latencies of the trace.
+    fn as_traced(&mut self, place: usize, op: &Op, call: &Call, start: Ns) -> Ns {
+        let before = self.streams[op.stream as usize].end;
+        let latency = op.start.saturating_sub(call.start);
+        let lag = op.before.map_or(0, |traced| op.start.saturating_sub(traced));
+        let begins = match op.bind {
+            Bind::Stream => start.max(before.map_or(0, |before| before.saturating_add(lag))),
+            Bind::Op(other, later) => start.max(before.unwrap_or(0)).max(self.behind(other, later)),
+            Bind::Call => start.saturating_add(latency).max(before.unwrap_or(0)),
+        };
+        let ended = self.put(place, op, begins, op.duration);
+        if !op.host_waits {
+            return start.saturating_add(call.duration);
+        }
+        // The call may return a little before its operation ends.
+        let early = op.end().saturating_sub(call.end());
+        ended.saturating_add(call.end().saturating_sub(op.end())).saturating_sub(early)
+    }
+}

@@ -1,0 +1,84 @@
+//! Calls that neither copy, nor launch, nor wait for the GPU by their name.
+
+use super::{Both, Player};
+use crate::{
+    replay::{
+        Ns,
+        job::{Call, Job},
+        rules::{CONTEXT, Plain},
+    },
+    workload::trace::CallKind,
+};
+use std::collections::VecDeque;
+
+/// Allocations of locked memory up to this duration come out of a slab.
+const SLAB: Ns = 50_000;
+/// What a free that waits takes behind its wait at least, in any mode.
+const FREE: Ns = 4_000;
+
+/// What is known of allocations of locked host memory.
+#[derive(Debug)]
+pub(super) struct HostMemory {
+    /// Whether the program takes some of it out of slabs.
+    slabs: bool,
+    /// The usual duration of an allocation.
+    usual: Ns,
+    /// What allocations took that have not been given back, the oldest first.
+    held: VecDeque<Ns>,
+}
+
+impl HostMemory {
+    pub(super) fn of(job: &Job) -> Self {
+        let allocations =
+            job.calls.iter().filter(|call| call.kind == CallKind::HostAllocate && call.duration < CONTEXT);
+        let mut durations: Vec<Ns> = allocations.map(|call| call.duration).collect();
+        durations.sort_unstable();
+        let usual = durations.get(durations.len() / 2).copied().unwrap_or(0);
+        Self { slabs: durations.first().is_some_and(|least| *least < SLAB), usual, held: VecDeque::new() }
+    }
+}
+
+impl Player<'_> {
+    /// When such a call returns.
+    pub(super) fn plain(&mut self, call: &Call, start: Ns, creates: bool) -> Ns {
+        let gives_back = call.kind == CallKind::Free && (call.failed || self.job.name(call.name).contains("FreeHost"));
+        let allocated = gives_back.then(|| self.memory.held.pop_front()).flatten();
+        if call.kind == CallKind::HostAllocate {
+            // Of one that creates the context the size is not known.
+            self.memory.held.push_back(if creates { self.memory.usual } else { call.duration });
+        }
+        let slower = |off: Ns| {
+            let (kind, name, failed) = (call.kind, self.job.name(call.name), call.failed);
+            let plain = Plain { kind, name, off, failed, slabs: self.memory.slabs, allocated };
+            if creates { off } else { self.rules.plain(plain) }
+        };
+        let own = start.saturating_add(slower(call.duration));
+        match call.kind {
+            CallKind::Free => self.free(call, start, own, slower(call.duration)),
+            CallKind::EventRecord => {
+                self.record(call, own);
+                own
+            }
+            _ => own,
+        }
+    }
+
+    /// A free waits for all that is under way.
+    fn free(&self, call: &Call, start: Ns, own: Ns, duration: Ns) -> Ns {
+        let pending = self.under_way();
+        if pending.played <= start {
+            return own;
+        }
+        let waited = pending.traced.saturating_add(self.rules.completion_off()) > call.start;
+        let work = if waited { call.duration.saturating_sub(FREE) } else { call.duration };
+        let more = duration.saturating_sub(call.duration);
+        own.max(pending.played.saturating_add(self.rules.completion()).saturating_add(more).saturating_add(work))
+    }
+
+    /// An event comes when what was submitted before it has ended.
+    fn record(&mut self, call: &Call, returned: Ns) {
+        let played = returned.saturating_add(self.rules.event()).max(self.pending.played);
+        let idle = call.end().saturating_add(crate::replay::rules::ns(self.rules.calls.event.off));
+        self.event = Some(Both { played, traced: idle.max(self.pending.traced) });
+    }
+}

@@ -1,0 +1,46 @@
+//! Calls that wait for the GPU.
+
+use super::{Both, Player};
+use crate::{
+    replay::{Ns, job::Call},
+    workload::trace::Waited,
+};
+
+/// A wait that finds nothing to wait for still takes so long, in any mode.
+const LEAST: Ns = 2_000;
+
+impl Player<'_> {
+    /// When a call returns that waits.
+    pub(super) fn wait(&self, call: &Call, waited: Waited, start: Ns) -> Ns {
+        let target = match waited {
+            Waited::Event => self.event.unwrap_or_default(),
+            // All that was submitted; or, if it returned before all of it had ended, what had.
+            Waited::Device | Waited::Stream if self.under_way().traced <= call.end() => self.under_way(),
+            Waited::Device | Waited::Stream => self.ended_by(call.end()),
+        };
+        let idle = self.rules.idle_wait();
+        let off = self.rules.completion_off();
+        if target.traced.saturating_add(off) > call.start {
+            let slower = self.rules.completion().saturating_sub(off);
+            let tail = call.end().saturating_sub(target.traced).saturating_add(slower);
+            let least = start.saturating_add(call.duration.min(LEAST)).saturating_add(idle);
+            return least.max(target.played.saturating_add(tail));
+        }
+        // Nothing was under way in the trace; now there may be.
+        let least = start.saturating_add(call.duration).saturating_add(idle);
+        let late = target.played.saturating_add(self.rules.completion());
+        if target.played > start { least.max(late) } else { least }
+    }
+
+    /// The last operation that had ended in the trace by then.
+    fn ended_by(&self, traced: Ns) -> Both {
+        let mut target = Both::default();
+        for stream in &self.streams {
+            let count = stream.ended.partition_point(|ended| ended.traced <= traced);
+            if let Some(ended) = count.checked_sub(1).and_then(|last| stream.ended.get(last)) {
+                target.join(*ended);
+            }
+        }
+        target
+    }
+}

@@ -1,0 +1,213 @@
+//! A job, and the machines on which it is played.
+
+use super::{
+    Ns,
+    copies::{CopyKey, CopyTime, Counts, Simulator, times},
+    figures::Figures,
+    job::{Bind, Job, Op, Way, Work},
+    play::{Played, Times, play},
+    rules::{Causes, Rules},
+};
+use crate::{
+    config::{MachineSpec, Resolved},
+    sim::SimulationError,
+    system::{Memory, Pages, RunError},
+};
+use std::collections::HashSet;
+use thiserror::Error;
+
+/// How much longer than into warm memory a copy into fresh memory takes at least if the trace is to tell them apart.
+const APART: f64 = 1.3;
+
+/// Why a job cannot be played.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The machine has no table of calls.
+    #[error("{machine} has no table `calls`, which says what calls of the runtime cost")]
+    NoCalls {
+        /// Its name.
+        machine: String,
+    },
+    /// A setting that stands for a cause makes no machine.
+    #[error(transparent)]
+    Config(#[from] Box<crate::config::ConfigError>),
+    /// A copy could not be simulated.
+    #[error(transparent)]
+    Run(Box<RunError>),
+    /// A copy was not delivered.
+    #[error("the machine did not deliver a copy of {bytes} bytes")]
+    Lost {
+        /// Its size.
+        bytes: u64,
+    },
+}
+
+impl ReplayError {
+    pub(super) fn run(error: RunError) -> Self {
+        Self::Run(Box::new(error))
+    }
+
+    pub(super) const fn lost(key: CopyKey) -> Self {
+        Self::Lost { bytes: key.bytes }
+    }
+
+    /// Whether somebody asked to stop.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        let Self::Run(error) = self else { return false };
+        matches!(**error, RunError::Simulation(SimulationError::Stopped { .. }))
+    }
+}
+
+/// A job that is to be played, with what its copies are.
+pub struct Question<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// By operation, for those that are copies between host and device.
+    pub keys: Vec<Option<CopyKey>>,
+    /// The same copies without confidential computing, as simulated.
+    pub off: Vec<Option<CopyTime>>,
+    /// Who simulates copies.
+    pub simulator: Simulator<'a>,
+}
+
+/// A replay, and how its copies came about.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Dates.
+    pub played: Played,
+    /// Copies simulated and shared.
+    pub counts: Counts,
+}
+
+/// The same machine with confidential computing off.
+fn off(machine: &MachineSpec) -> MachineSpec {
+    MachineSpec { confidential_computing: false, ..machine.of_gpu(0) }
+}
+
+impl<'a> Question<'a> {
+    /// Asks about a job on a machine: finds the state of the memory of each copy.
+    ///
+    /// # Errors
+    /// [`ReplayError`]
+    pub fn new(job: &'a Job, machine: &Resolved, simulator: Simulator<'a>) -> Result<Self, ReplayError> {
+        let (name, off) = (format!("off {}", machine.digest), off(&machine.machine));
+        let off = (name.as_str(), &off);
+        let warm = guess(job, Pages::Warm);
+        let fresh = guess(job, Pages::Fresh);
+        let (warm_times, _) = times(off, &warm, simulator)?;
+        let (fresh_times, _) = times(off, &fresh, simulator)?;
+        let keys = pages(job, &warm, (&warm_times, &fresh_times));
+        let (off, _) = times(off, &keys, simulator)?;
+        Ok(Self { job, keys, off, simulator })
+    }
+
+    /// Plays the job without confidential computing: with what the trace says, and thus as it was.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoCalls`]
+    pub fn off(&self, machine: &Resolved) -> Result<Answer, ReplayError> {
+        let played = play(self.job, &rules(machine, false, Causes::default())?, &Times::default());
+        let counts = Counts::default();
+        Ok(Answer { played, counts })
+    }
+
+    /// Plays it on a machine with confidential computing, some of whose costs are left out.
+    ///
+    /// # Errors
+    /// [`ReplayError`]
+    pub fn secure(&self, machine: &Resolved, free: Causes) -> Result<Answer, ReplayError> {
+        let (secure, counts) = times((&machine.digest, &machine.machine.of_gpu(0)), &self.keys, self.simulator)?;
+        Ok(Answer { played: self.with(machine, free, secure)?, counts })
+    }
+
+    /// The same with copies that take what they take without confidential computing, as simulated.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoCalls`]
+    pub fn with_plain_copies(&self, machine: &Resolved, free: Causes) -> Result<Played, ReplayError> {
+        self.with(machine, free, self.off.clone())
+    }
+
+    /// The same with copies that take so long.
+    ///
+    /// # Errors
+    /// [`ReplayError::NoCalls`]
+    pub fn with(&self, machine: &Resolved, free: Causes, secure: Vec<Option<CopyTime>>) -> Result<Played, ReplayError> {
+        let off_call = self.off.iter().map(|time| time.map(|time| time.call())).collect();
+        Ok(play(self.job, &rules(machine, true, free)?, &Times { secure, off_call }))
+    }
+
+    /// What a replay comes to.
+    #[must_use]
+    pub fn figures(&self, name: &str, answer: &Answer, off: &Played) -> Figures {
+        Figures::of(self.job, name, answer, off)
+    }
+}
+
+fn rules(machine: &Resolved, secure: bool, free: Causes) -> Result<Rules, ReplayError> {
+    let calls = machine.machine.calls.clone();
+    let calls = calls.ok_or_else(|| ReplayError::NoCalls { machine: machine.name() })?;
+    Ok(Rules { calls, secure, free })
+}
+
+/// The key of an operation, if it copies between host and device.
+fn key(op: &Op, pages: Pages) -> Option<CopyKey> {
+    let Work::Copy { way, bytes, memory } = op.work else { return None };
+    Some(CopyKey { way, bytes: bytes.max(1), memory, pages })
+}
+
+/// Whether the trace itself tells of a copy what memory it went to: its call waits for the pages.
+fn tells(op: &Op) -> bool {
+    matches!(op.work, Work::Copy { way: Way::D2h, memory: Memory::Pageable, .. })
+}
+
+/// The copies whose memory the trace tells, all with the same pages.
+fn guess(job: &Job, pages: Pages) -> Vec<Option<CopyKey>> {
+    job.ops.iter().map(|op| key(op, pages).filter(|_| tells(op))).collect()
+}
+
+/// The state of the memory of each copy:
+///
+/// | copy | memory |
+/// | --- | --- |
+/// | to pageable memory | fresh if its call took longer in the trace than half way, by ratio, between warm and fresh |
+/// | to pinned memory | fresh where a copy of the same size comes for the first time: with confidential computing nobody has touched it |
+/// | from the host | cold where a copy of the same size comes for the first time |
+///
+/// Everything else is warm.
+fn pages(
+    job: &Job,
+    warm: &[Option<CopyKey>],
+    (warm_times, fresh_times): (&[Option<CopyTime>], &[Option<CopyTime>]),
+) -> Vec<Option<CopyKey>> {
+    let mut seen = HashSet::new();
+    let mut keys = vec![None; job.ops.len()];
+    for call in &job.calls {
+        for place in call.ops.iter().map(|place| *place as usize) {
+            let op = &job.ops[place];
+            let Some(first) = key(op, Pages::Warm).map(|key| seen.insert(key)) else { continue };
+            let told = warm[place].and(warm_times[place].zip(fresh_times[place]));
+            let pages = match (told, op.work) {
+                (Some((warm, fresh)), _) => {
+                    let busy = if op.bind == Bind::Stream { op.before.unwrap_or(0) } else { 0 };
+                    if is_fresh(call.end().saturating_sub(call.start.max(busy)), warm.call(), fresh.call()) {
+                        Pages::Fresh
+                    } else {
+                        Pages::Warm
+                    }
+                }
+                (None, Work::Copy { way: Way::D2h, .. }) if first => Pages::Fresh,
+                (None, _) if first => Pages::Cold,
+                (None, _) => Pages::Warm,
+            };
+            keys[place] = key(op, pages);
+        }
+    }
+    keys
+}
+
+fn is_fresh(took: Ns, warm: Ns, fresh: Ns) -> bool {
+    let (took, warm, fresh) = (took as f64, warm.max(1) as f64, fresh.max(1) as f64);
+    fresh > APART * warm && took > (warm * fresh).sqrt()
+}

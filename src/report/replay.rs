@@ -1,0 +1,191 @@
+//! A replay as text.
+
+use super::table::Table;
+use crate::replay::{Advice, Figures, Ns, Operation, Share};
+use std::fmt::Write;
+
+/// What is shown.
+#[derive(Debug)]
+pub struct Shown<'a> {
+    /// The machine.
+    pub machine: &'a str,
+    /// What the trace was read from.
+    pub trace: &'a str,
+    /// Events that the replay has.
+    pub used: u64,
+    /// Events that it does not have, by reason.
+    pub left_out: Vec<(&'a str, u64)>,
+    /// What the trace lacks and what was taken instead.
+    pub assumed: &'a [String],
+    /// Off, CC and designs.
+    pub runs: &'a [Figures],
+    /// What the difference between the first two is made of.
+    pub breakdown: &'a [Share],
+    /// The calls that grow most.
+    pub operations: &'a [Operation],
+    /// What would give time back.
+    pub advice: &'a [Advice],
+}
+
+/// Width of a line.
+const WIDTH: usize = 80;
+
+/// A time as people write it.
+fn time(ns: Ns) -> String {
+    let digits = |value: f64| if value < 100.0 { format!("{value:.2}") } else { format!("{value:.1}") };
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{} us", digits(ns as f64 / 1e3)),
+        1_000_000..1_000_000_000 => format!("{} ms", digits(ns as f64 / 1e6)),
+        _ => format!("{} s", digits(ns as f64 / 1e9)),
+    }
+}
+
+/// The same with a sign.
+fn signed(ns: i64) -> String {
+    format!("{}{}", if ns < 0 { "-" } else { "+" }, time(ns.unsigned_abs()))
+}
+
+/// Appends a paragraph, wrapped.
+fn paragraph(text: &mut String, first: &str, words: &str) {
+    let (mut line, indent) = (first.to_owned(), " ".repeat(first.chars().count()));
+    for word in words.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH && line.trim() != first.trim() {
+            let _ = writeln!(text, "{}", line.trim_end());
+            line.clone_from(&indent);
+        }
+        if !line.ends_with(' ') && !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    let _ = writeln!(text, "{}", line.trim_end());
+}
+
+/// Cuts a name to so many characters.
+fn cut(name: &str, length: usize) -> String {
+    if name.chars().count() <= length { name.to_owned() } else { name.chars().take(length - 1).chain(['~']).collect() }
+}
+
+/// Everything.
+#[must_use]
+pub fn text(shown: &Shown<'_>) -> String {
+    let mut text = String::new();
+    head(&mut text, shown);
+    runs(&mut text, shown.runs);
+    difference(&mut text, shown);
+    calls(&mut text, shown.runs);
+    operations(&mut text, shown.operations);
+    advice(&mut text, shown.advice);
+    text
+}
+
+fn head(text: &mut String, shown: &Shown<'_>) {
+    let _ = writeln!(text, "{}, played on {}", shown.trace, shown.machine);
+    let _ = writeln!(text, "{} events used", shown.used);
+    for (reason, count) in &shown.left_out {
+        paragraph(text, "  ", &format!("{count} left out: {reason}"));
+    }
+    for sentence in shown.assumed {
+        paragraph(text, "  assumed: ", sentence);
+    }
+    if let Some(cc) = shown.runs.get(1) {
+        let copies = cc.copies;
+        let _ = writeln!(text, "{} copies simulated, {} more share one of these", copies.simulated, copies.shared);
+    }
+    text.push('\n');
+}
+
+fn runs(text: &mut String, runs: &[Figures]) {
+    let mut table = Table::new(&["run", "end", "slow-down", "in calls", "h2d", "d2h", "GPU idle"], &[0]);
+    for run in runs {
+        let copies = run.device_copy_ns;
+        table.row([
+            cut(&run.name, 22),
+            time(run.end_ns),
+            format!("{:.3}", run.slowdown),
+            time(run.host_call_ns),
+            time(copies.h2d),
+            time(copies.d2h),
+            time(run.gpu_idle_ns),
+        ]);
+    }
+    table.lines().iter().for_each(|line| {
+        let _ = writeln!(text, "{line}");
+    });
+    paragraph(
+        text,
+        "",
+        "end: from the first operation of the GPU to the end of the last; h2d and d2h: device time of copies",
+    );
+    text.push('\n');
+}
+
+fn difference(text: &mut String, shown: &Shown<'_>) {
+    let [off, cc, ..] = shown.runs else { return };
+    let all = i64::try_from(i128::from(cc.end_ns) - i128::from(off.end_ns)).unwrap_or(0);
+    let _ = writeln!(text, "Where the difference of {} comes from, one cause left out after the other:", signed(all));
+    let mut table = Table::new(&["", "", ""], &[2]);
+    for Share { cause, ns } in shown.breakdown.iter().filter(|share| share.ns != 0) {
+        let part = if all == 0 { 0.0 } else { 100.0 * *ns as f64 / all as f64 };
+        table.row([signed(*ns), format!("{part:.1} %"), cause.words().to_owned()]);
+    }
+    table.lines().iter().skip(1).for_each(|line| {
+        let _ = writeln!(text, "  {line}");
+    });
+    text.push('\n');
+}
+
+/// Names of calls that are shown.
+const NAMES: usize = 10;
+
+fn calls(text: &mut String, runs: &[Figures]) {
+    let [off, cc, ..] = runs else { return };
+    if cc.host_calls.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&["calls", "count", "off", "cc", "each, off", "each, cc"], &[0]);
+    for call in cc.host_calls.iter().take(NAMES) {
+        let before = off.host_calls.iter().find(|other| other.name == call.name).map_or(0, |other| other.total_ns);
+        let each = |total: Ns| time(total / call.count.max(1));
+        table.row([
+            cut(&call.name, 28),
+            call.count.to_string(),
+            time(before),
+            time(call.total_ns),
+            each(before),
+            each(call.total_ns),
+        ]);
+    }
+    table.lines().iter().for_each(|line| {
+        let _ = writeln!(text, "{line}");
+    });
+    text.push('\n');
+}
+
+fn operations(text: &mut String, operations: &[Operation]) {
+    if operations.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&["costliest calls", "bytes", "at", "off", "cc", "in the trace"], &[0, 5]);
+    for one in operations {
+        table.row([
+            cut(&one.name, 24),
+            one.bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string()),
+            time(one.start_ns),
+            time(one.off_ns),
+            time(one.cc_ns),
+            one.place.clone(),
+        ]);
+    }
+    table.lines().iter().for_each(|line| {
+        let _ = writeln!(text, "{line}");
+    });
+    text.push('\n');
+}
+
+fn advice(text: &mut String, advice: &[Advice]) {
+    for one in advice {
+        paragraph(text, "- ", &one.text);
+    }
+}
