@@ -5,7 +5,7 @@ mod text;
 use super::{
     Failure, output,
     run::Interruption,
-    validate::{Bench, catalogue, read_dataset},
+    validate::{Bench, TableMode, catalogue, read_dataset},
 };
 use crate::{
     config::{Layers, MachineSpec, Resolved},
@@ -57,9 +57,12 @@ pub struct Arguments {
     /// Set one value of the machine, above all files. May be given several times
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// A table of measurements that stages may name by its file's name without ending. May be given several times
+    /// A table of measurements, or the JSON of nvbandwidth, that stages may name by its file's name without ending. May be given several times
     #[arg(long, value_name = "FILE")]
     measured: Vec<PathBuf>,
+    /// The mode in which nvbandwidth made a file of --measured: its JSON does not say
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = TableMode::Cc)]
+    mode: TableMode,
     /// Only these stages. May be given several times
     #[arg(long = "stage", value_name = "NAME")]
     only: Vec<String>,
@@ -214,7 +217,7 @@ impl Calibration {
         let catalogue = catalogue()?;
         let mut datasets = catalogue.datasets;
         for path in &arguments.measured {
-            let mut dataset = read_dataset(path)?;
+            let mut dataset = read_dataset(path, arguments.mode)?;
             // One's own points are one's own to fit to.
             dataset.points.iter_mut().for_each(|point| point.1 = Class::Fitted);
             datasets.retain(|known| known.name != dataset.name);

@@ -4,7 +4,7 @@ mod bench;
 mod register;
 mod text;
 
-pub(super) use bench::{Bench, catalogue, read_dataset};
+pub(super) use bench::{Bench, TableMode, catalogue, read_dataset};
 use register::{Origin, Scored};
 
 use super::{Failure, output, run::Interruption};
@@ -53,9 +53,12 @@ pub struct Arguments {
     /// Which data sets, by name (default: all that are built in). May be given several times
     #[arg(long = "dataset", value_name = "NAME")]
     datasets: Vec<String>,
-    /// A table of measurements instead of those that are built in. May be given several times
+    /// A table of measurements, or the JSON of nvbandwidth, instead of those that are built in. May be given several times
     #[arg(long, value_name = "FILE")]
     measured: Vec<PathBuf>,
+    /// The mode in which nvbandwidth made a file of --measured: its JSON does not say
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = TableMode::Cc)]
+    mode: TableMode,
     /// Predict this table of sizes and modes without figures, as CSV
     #[arg(long, value_name = "FILE", conflicts_with_all = ["datasets", "measured", "plot", "format"])]
     predict: Option<PathBuf>,
@@ -143,7 +146,7 @@ impl Arguments {
     }
 
     fn datasets(&self, shipped: &[Dataset]) -> Result<Vec<Dataset>, Failure> {
-        let given = self.measured.iter().map(|path| read_dataset(path)).collect::<Result<Vec<_>, _>>()?;
+        let given = self.measured.iter().map(|path| read_dataset(path, self.mode)).collect::<Result<Vec<_>, _>>()?;
         let there = if self.measured.is_empty() { shipped } else { given.as_slice() };
         if self.datasets.is_empty() {
             return Ok(there.to_vec());

@@ -1,6 +1,6 @@
 //! Machines, data sets and threads, for the verbs that hold one against the other.
 
-use super::super::{Failure, run::Interruption};
+use super::super::{Failure, output, run::Interruption};
 use super::register::name;
 use crate::{
     config::{Layers, MachineSpec, Resolved},
@@ -11,11 +11,12 @@ use crate::{
     validate::{
         catalogue::{Catalogue, CatalogueError, Dataset},
         issue::{self, IssueError},
-        measured::Point,
+        measured::{Mode, Point, is_nvbandwidth, nvbandwidth},
         pool,
         score::DatasetScore,
     },
 };
+use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use std::{
@@ -32,9 +33,29 @@ pub fn catalogue() -> Result<Catalogue, Failure> {
 /// The longest table of measurements.
 const LONGEST_TABLE: Bytes = Bytes(16 << 20);
 
-/// A user's table, named after its file.
-pub fn read_dataset(path: &Path) -> Result<Dataset, Failure> {
-    Dataset::read(&name(path), &path.display().to_string(), &table_text(path)?).map_err(refused)
+/// A user's table, named after its file. That of nvbandwidth does not say in which mode it was made.
+pub fn read_dataset(path: &Path, mode: TableMode) -> Result<Dataset, Failure> {
+    let mut text = table_text(path)?;
+    if is_nvbandwidth(&text) {
+        let mode = if mode == TableMode::Cc { Mode::Cc } else { Mode::Off };
+        let wrong = |why| Failure::InputOutput(miette!("{}: {why}", path.display()));
+        let found = nvbandwidth(&text, mode).map_err(wrong)?;
+        output::complain(format_args!("{}: used as {}: {}", path.display(), mode.name(), found.used.join(", ")));
+        for (case, why) in &found.left_out {
+            output::complain(format_args!("{}: left out: {case}, {why}", path.display()));
+        }
+        text = found.table;
+    }
+    Dataset::read(&name(path), &path.display().to_string(), &text).map_err(refused)
+}
+
+/// Whether confidential computing was on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableMode {
+    /// It was off
+    Off,
+    /// It was on
+    Cc,
 }
 
 /// The text of a table.

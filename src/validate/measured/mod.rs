@@ -17,6 +17,7 @@
 
 mod applications;
 mod copies;
+mod nvbandwidth;
 mod overlap;
 mod point;
 mod predictions;
@@ -24,6 +25,7 @@ mod programs;
 mod sm_kernels;
 mod table;
 
+pub use nvbandwidth::{NvBandwidth, is_nvbandwidth, nvbandwidth};
 pub use point::{Copied, Curve, Experiment, Group, HostMemory, LeftOut, Mode, Overlap, Point, Schedule, SmKernel};
 pub use predictions::{Predicted, asked, predicted};
 pub use table::MeasuredError;
