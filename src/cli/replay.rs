@@ -5,7 +5,7 @@ use crate::{
     config::{Layers, Resolved},
     replay::{
         Advice, Answer, Causes, Figures, Job, Known, Operation, Question, ReplayError, Share, Simulator, advise,
-        breakdown, costliest,
+        breakdown, costliest, of_design,
     },
     report::{SCHEMA_VERSION, replay as text},
     sim::Control,
@@ -173,8 +173,15 @@ fn answer(
     let cc = question.secure(machine, Causes::default()).map_err(failed)?;
     let figures = |name: &str, answer: &Answer| question.figures(name, answer, &off.played);
     let mut runs = vec![figures("off", &off), figures("cc", &cc)];
+    let shares = breakdown(&question, machine, &cc.played).map_err(failed)?;
+    let mut advice = advise(&question, machine, &cc.played).map_err(failed)?;
     for (name, design) in designs {
-        runs.push(figures(name, &question.secure(design, Causes::default()).map_err(failed)?));
+        let secure = design.machine.confidential_computing;
+        let answer =
+            if secure { question.secure(design, Causes::default()) } else { question.off(design) }.map_err(failed)?;
+        let own = if secure { breakdown(&question, design, &answer.played).map_err(failed)? } else { Vec::new() };
+        advice.push(of_design(name, (&cc.played, &shares), (&answer.played, &own)));
+        runs.push(figures(name, &answer));
     }
     Ok(Document {
         schema_version: SCHEMA_VERSION,
@@ -183,9 +190,9 @@ fn answer(
         events: events(trace),
         assumed: job.assumed.clone(),
         runs,
-        breakdown: breakdown(&question, machine, &cc.played).map_err(failed)?,
+        breakdown: shares,
         operations: costliest(job, &off.played, &cc.played, OPERATIONS),
-        advice: advise(&question, machine, &cc.played).map_err(failed)?,
+        advice,
     })
 }
 
@@ -196,10 +203,12 @@ fn events(trace: &Trace) -> Events {
 }
 
 impl Arguments {
-    /// The machine with a design on it, or with none, and confidential computing on.
+    /// The machine with a design on it, or with none. Confidential computing is on unless the design says otherwise.
     fn machine(&self, design: &str) -> Result<Resolved, Failure> {
+        let secure = Layers::new(&self.hw).resolve()?.machine.confidential_computing;
         let parts = design.split('+').filter(|part| !part.is_empty());
-        let layers = parts.fold(Layers::new(&self.hw), Layers::overlay).set("confidential_computing=true");
+        let layers = parts.fold(Layers::new(&self.hw), Layers::overlay);
+        let layers = if secure { layers } else { layers.set("confidential_computing=true") };
         Ok(self.set.iter().fold(layers, Layers::set).resolve()?)
     }
 

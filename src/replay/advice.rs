@@ -2,6 +2,7 @@
 
 use super::{
     Ns,
+    breakdown::{Cause, Share},
     copies::CopyKey,
     job::{Job, Way},
     play::Played,
@@ -118,6 +119,25 @@ fn span(ns: Ns) -> String {
         1_000_000..1_000_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
         _ => format!("{:.2} s", ns as f64 / 1e9),
     }
+}
+
+/// What a design gives back, and at which cause most of it; each with its replay and its breakdown.
+#[must_use]
+pub fn of_design(name: &str, (cc, shares): (&Played, &[Share]), (design, own): (&Played, &[Share])) -> Advice {
+    let gain = share(cc.device_time(), design.device_time());
+    let left = |cause: Cause| own.iter().find(|share| share.cause == cause).map_or(0, |share| share.ns);
+    let given = |one: &&Share| one.ns.saturating_sub(left(one.cause));
+    let most = shares.iter().max_by_key(given).filter(|one| given(one) > 0);
+    let text = match most {
+        _ if gain.abs() < 0.0005 => format!("{name} changes nothing here"),
+        Some(most) if gain > 0.0 => {
+            let part = span(u64::try_from(given(&most)).unwrap_or(0));
+            format!("{name} gives back {:.1} %: {part} of it at {}", 100.0 * gain, most.cause.words())
+        }
+        _ if gain > 0.0 => format!("{name} gives back {:.1} %", 100.0 * gain),
+        _ => format!("{name} costs {:.1} % more", -100.0 * gain),
+    };
+    Advice { text, gain: gain.max(0.0) }
 }
 
 /// Whether the other kind of host memory would cost less.

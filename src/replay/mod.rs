@@ -22,7 +22,7 @@ mod play;
 mod question;
 mod rules;
 
-pub use advice::{Advice, advise};
+pub use advice::{Advice, advise, of_design};
 pub use breakdown::{Cause, Share, breakdown};
 pub use copies::{CopyKey, CopyTime, Counts, Known, Simulator, times};
 pub use figures::{DeviceCopies, Figures, HostCallFigures, Operation, costliest};

@@ -11,7 +11,7 @@ pub struct HostCall {
     pub duration_ns: u64,
     /// What the profiler calls it.
     pub name: NameId,
-    /// Place of the thread in [`Trace::threads`].
+    /// Place of the thread in [`threads`](super::Trace::threads).
     pub thread: u32,
     /// Number that the call shares with what it made the GPU do.
     pub correlation: Option<u64>,
