@@ -2,6 +2,8 @@
 
 #[path = "readers/configurations.rs"]
 mod configurations;
+#[path = "readers/profiles.rs"]
+mod profiles;
 #[path = "readers/programs.rs"]
 mod programs;
 #[path = "readers/tables.rs"]
@@ -19,6 +21,8 @@ sealsim_fuzz::targets! {
     points "points": tables::points,
     stages "stages": tables::stages,
     measured "measured": tables::measured,
+    trace "trace": profiles::profile,
+    nvbandwidth "nvbandwidth": profiles::bandwidth,
     cavp "cavp": tables::vectors,
     wycheproof "wycheproof": tables::vectors,
     tlp_bytes "tlp-bytes": wire::bytes,

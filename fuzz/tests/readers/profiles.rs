@@ -1,0 +1,40 @@
+//! Profiles, and their replay without confidential computing.
+
+use super::{draw, text};
+use sealsim::{
+    config::Layers,
+    replay::{Causes, Job, Rules, Times, import, play},
+    sim::Control,
+    validate::measured::{Measured, Mode, nvbandwidth},
+    workload::trace::{self, Input},
+};
+use std::sync::OnceLock;
+
+/// Every event is counted; what is read can be played, off and with the calls of confidential computing, and no call ends before it begins.
+pub fn profile(input: &[u8]) {
+    static RULES: OnceLock<Rules> = OnceLock::new();
+    let trace = match trace::read(Input::Bytes { name: "in", bytes: input }, None, &mut |_, _| Control::Continue) {
+        Ok(trace) => trace,
+        Err(error) => return draw(error),
+    };
+    assert!(trace.events.add_up());
+    let job = Job::of(&trace, 1_400);
+    let rules = RULES.get_or_init(|| {
+        let machine = Layers::new("h100-nvl-tdx").resolve().unwrap().machine;
+        Rules { calls: machine.calls.unwrap(), secure: true, free: Causes::default() }
+    });
+    for secure in [false, true] {
+        let played = play(&job, &Rules { secure, ..rules.clone() }, &Times::default());
+        assert_eq!((played.calls.len(), played.ops.len()), (job.calls.len(), job.ops.len()));
+        assert!(played.calls.iter().chain(&played.ops).all(|span| span.start <= span.end));
+    }
+    let _ = import(&job, "in");
+}
+
+/// What is used of it is a table.
+pub fn bandwidth(input: &[u8]) {
+    let Some(text) = text(input) else { return };
+    if let Ok(found) = nvbandwidth(text, Mode::Cc) {
+        let _ = Measured::read("in", &found.table);
+    }
+}
