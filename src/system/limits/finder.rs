@@ -66,6 +66,8 @@ struct Weight {
 #[derive(Debug)]
 pub(in crate::system) struct Names {
     all: Vec<String>,
+    /// The place of the session's driver: what nobody waited for visibly shows there.
+    driver: usize,
     /// The places of PCEs that read host memory, and of those that write it.
     readers: Vec<usize>,
     writers: Vec<usize>,
@@ -80,7 +82,8 @@ impl Names {
         let all: Vec<_> = netlist.accounts().into_iter().map(alone).collect();
         let mut readers: Vec<_> = parts.gpu.pces.iter().map(|pce| usize::from(pce.id().0)).collect();
         let writers = readers.split_off(parts.pces.readers);
-        Self { all, readers, writers, switch: parts.switch.clone() }
+        let driver = usize::from(parts.host.driver.id().0);
+        Self { all, driver, readers, writers, switch: parts.switch.clone() }
     }
 }
 
@@ -117,7 +120,7 @@ impl<'r> Finder<'r> {
 
     /// For how long any of these units and meters was something: the one that was so longest.
     fn longest(&self, places: impl Iterator<Item = usize>, activity: Activity) -> Evidence {
-        let none = Evidence { unit: 0, activity, fraction: 0.0 };
+        let none = Evidence { unit: self.names.driver, activity, fraction: 0.0 };
         places.fold(none, |most, unit| {
             let fraction = self.shares.of(unit, activity);
             if fraction > most.fraction || most.fraction == 0.0 { Evidence { unit, activity, fraction } } else { most }
@@ -171,7 +174,7 @@ impl<'r> Finder<'r> {
 
     /// The one that was so for longest.
     pub fn most<const N: usize>(&self, all: [Evidence; N]) -> Evidence {
-        let none = Evidence { unit: 0, activity: Activity::Idle, fraction: 0.0 };
+        let none = Evidence { unit: self.names.driver, activity: Activity::Idle, fraction: 0.0 };
         all.into_iter().fold(none, |most, one| if one.fraction > most.fraction { one } else { most })
     }
 
