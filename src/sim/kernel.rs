@@ -108,6 +108,11 @@ pub trait Observer {
 
     /// Something has begun or come to its end that reports tell apart; all units have run that are due at this instant, and `accounts` are up to it.
     fn milestone(&mut self, _netlist: &mut Netlist, _accounts: Vec<Account>) {}
+
+    /// All work is done: until when to go on. By default the run ends there. Where other netlists are parts of the same machine, it ends with the last of them.
+    fn stopped(&mut self, at: Femtos) -> Femtos {
+        at
+    }
 }
 
 impl<F: FnMut(Femtos) -> Control> Observer for F {
@@ -199,6 +204,7 @@ pub fn run(
 
 impl Driver<'_> {
     fn skip(&mut self, observer: &mut dyn Observer) -> Result<Femtos, SimulationError> {
+        let mut end = None;
         let (mut at, mut unit) = self.earliest();
         loop {
             self.run_unit(unit, at);
@@ -213,13 +219,14 @@ impl Driver<'_> {
                 observer.milestone(self.netlist, self.accounts_at(at));
             }
             if self.board.stopped() {
-                self.catch_up(at);
-                return self.ended(at);
-            }
-            if self.foreground == 0 {
+                let end = self.end(at, &mut end, observer)?;
+                if next > end {
+                    self.catch_up(end);
+                    return Ok(end);
+                }
+            } else if self.foreground == 0 {
                 return Err(self.deadlock(at));
-            }
-            if next == Femtos::MAX {
+            } else if next == Femtos::MAX {
                 return Err(SimulationError::TimeOverflow);
             }
             self.observe(at, observer)?;
@@ -227,9 +234,17 @@ impl Driver<'_> {
         }
     }
 
-    /// All work is done, or a fault makes going on senseless.
-    fn ended(&self, at: Femtos) -> Result<Femtos, SimulationError> {
-        self.board.fatal().map_or(Ok(at), |what| Err(SimulationError::Fault { at, what }))
+    /// The end of a run whose work is done, which the observer is asked for once; an error if a fault makes going on senseless.
+    fn end(
+        &self,
+        at: Femtos,
+        end: &mut Option<Femtos>,
+        observer: &mut dyn Observer,
+    ) -> Result<Femtos, SimulationError> {
+        match self.board.fatal() {
+            Some(what) => Err(SimulationError::Fault { at, what }),
+            None => Ok(*end.get_or_insert_with(|| observer.stopped(at))),
+        }
     }
 
     /// The accounts with every cycle up to `end` charged.

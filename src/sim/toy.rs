@@ -192,6 +192,32 @@ fn the_observer_can_stop_a_run() {
     assert!(matches!(result, Err(SimulationError::Stopped { .. })));
 }
 
+/// Goes on for so long after all work is done.
+struct Later(Femtos);
+
+impl Observer for Later {
+    fn at(&mut self, _time: Femtos) -> Control {
+        Control::Continue
+    }
+
+    fn stopped(&mut self, at: Femtos) -> Femtos {
+        Femtos(at.0 + self.0.0)
+    }
+}
+
+#[test]
+fn a_run_goes_on_after_its_work_until_the_observer_says() {
+    for more in [0, 1, 999_999, 1_000_000, 7_300_000] {
+        let [mut reference, mut skipping] = [(); 2].map(|()| chain(&[(1_000, 5, 2), (97, 3, 1)], 10, true));
+        let plain = go(&mut chain(&[(1_000, 5, 2), (97, 3, 1)], 10, true), Kernel::Skip, Order::Ascending).unwrap();
+        let expected = run(&mut reference, Kernel::EveryCycle, Order::Ascending, &mut Later(Femtos(more))).unwrap();
+        let skipped = run(&mut skipping, Kernel::Skip, Order::Ascending, &mut Later(Femtos(more))).unwrap();
+        assert_eq!((expected.end, skipped.end), (Femtos(plain.end.0 + more), expected.end));
+        assert_eq!((&skipped.accounts, digests(&skipping)), (&expected.accounts, digests(&reference)));
+        assert_eq!(skipped.accounts[0].total(), clock(1_000).first_after(expected.end));
+    }
+}
+
 #[test]
 fn a_probe_hears_each_push_once() {
     let mut chain = chain(&[(1_000, 2, 2)], 10, true);

@@ -37,6 +37,7 @@ impl Domains {
 
 impl Driver<'_> {
     pub(super) fn every_cycle(&mut self, observer: &mut dyn Observer) -> Result<Femtos, SimulationError> {
+        let mut end = None;
         let mut domains = Domains::of(self.units.iter().map(|unit| unit.clock));
         loop {
             let at = domains.earliest();
@@ -52,9 +53,11 @@ impl Driver<'_> {
                 observer.milestone(self.netlist, self.accounts_at(at));
             }
             if self.board.stopped() {
-                return self.ended(at);
-            }
-            if self.foreground == 0 {
+                let end = self.end(at, &mut end, observer)?;
+                if domains.earliest() > end {
+                    return Ok(end);
+                }
+            } else if self.foreground == 0 {
                 return Err(self.deadlock(at));
             }
             self.observe(at, observer)?;
