@@ -76,6 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         expected,
         must_strike: false,
         what_if: None,
+        threads: None,
     };
     job.execute(&Interruption::listen())
 }

@@ -74,6 +74,9 @@ pub struct Netlist {
 }
 
 impl Netlist {
+    /// So many units fit.
+    pub const MOST_UNITS: usize = UnitId::MOST;
+
     /// An empty one.
     #[must_use]
     pub fn new() -> Self {

@@ -18,7 +18,7 @@ pub(super) struct Kept {
 
 /// Keeps it.
 pub(super) struct Keeper<'a> {
-    pub observer: &'a mut dyn FnMut(Femtos) -> Control,
+    pub observer: &'a mut dyn Observer,
     pub parts: &'a [Parts],
     /// By GPU.
     pub kept: Vec<Kept>,
@@ -26,7 +26,11 @@ pub(super) struct Keeper<'a> {
 
 impl Observer for Keeper<'_> {
     fn at(&mut self, time: Femtos) -> Control {
-        (self.observer)(time)
+        self.observer.at(time)
+    }
+
+    fn stopped(&mut self, at: Femtos) -> Femtos {
+        self.observer.stopped(at)
     }
 
     fn milestone(&mut self, netlist: &mut Netlist, accounts: Vec<Account>) {

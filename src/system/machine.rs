@@ -13,7 +13,7 @@ use super::{
     request::{self, CopyRequest, Request},
     secrets::{Mirror, Secrets, Software},
     session::{Names, Session, machines},
-    topology::roots,
+    topology::{Root, roots},
     tree::{self, Grown, Twig},
 };
 use crate::{
@@ -27,15 +27,17 @@ use crate::{
 };
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
-/// A machine.
+/// A machine, or what is below some of its root complexes.
 pub(super) struct System {
     pub netlist: Netlist,
-    /// By GPU.
+    /// In the order of the GPUs.
     pub parts: Vec<Parts>,
 }
 
 /// The session of a GPU on the host, the GPU, and its link, as reports ask them.
 pub(super) struct Parts {
+    /// Number of the GPU.
+    pub number: usize,
     pub names: Names,
     /// The machine as this GPU has it.
     pub machine: MachineSpec,
@@ -51,7 +53,7 @@ pub(super) struct Parts {
     pub ledger: SharedLedger,
 }
 
-fn plan(copy: &CopyRequest) -> CopyPlan {
+pub(super) fn plan(copy: &CopyRequest) -> CopyPlan {
     CopyPlan {
         direction: copy.direction,
         bytes: Bytes(copy.bytes),
@@ -151,6 +153,7 @@ impl Placed {
 
 /// A session on its host, whose GPU is still to be wired.
 struct Seated {
+    number: usize,
     names: Names,
     machine: MachineSpec,
     switch: Option<Placed>,
@@ -170,7 +173,7 @@ impl Seated {
         netlist: &mut Netlist,
         (machine, switch): (MachineSpec, Option<Placed>),
         session: Session,
-        names: Names,
+        (number, names): (usize, Names),
         requester: u8,
     ) -> Result<(Self, HostEnds), RunError> {
         let Session { mut request, copies } = session;
@@ -184,7 +187,7 @@ impl Seated {
         let submitted = Rc::<RefCell<PushStore>>::clone(&pushes);
         let (host, ends) = host::add(netlist, &machine, &clocks, host, units, submitted);
         let watched = !request.injections.is_empty();
-        Ok((Self { names, machine, switch, clocks, copies, watched, host, pces, pushes, data }, ends))
+        Ok((Self { number, names, machine, switch, clocks, copies, watched, host, pces, pushes, data }, ends))
     }
 
     const fn twig(&self) -> Twig<'_> {
@@ -197,7 +200,7 @@ impl Seated {
         let gpu = &self.names.gpu;
         let endpoint = Endpoint { path: gpu, requester, pces: &self.pces.paths, readers: self.pces.readers };
         let (gpu_port, ends) = self.twig().link().add_endpoint(netlist, &endpoint, lower);
-        let Self { names, machine, switch, clocks, copies, watched, host, pces, pushes, data } = self;
+        let Self { number, names, machine, switch, clocks, copies, watched, host, pces, pushes, data } = self;
         let Data { ledger, secrets, worker, .. } = data;
         let shared = gpu::Shared {
             keys: secrets.engine,
@@ -208,29 +211,35 @@ impl Seated {
             watched,
         };
         let gpu = gpu::add(netlist, &machine, &clocks, (&names.gpu, &pces), shared, ends)?;
-        Ok(Parts { names, machine, switch, copies, host, link: Link { host_port, gpu_port }, gpu, pces, ledger })
+        let link = Link { host_port, gpu_port };
+        Ok(Parts { number, names, machine, switch, copies, host, link, gpu, pces, ledger })
     }
 }
 
 impl System {
     /// Builds the machine for a request, whose copies' bytes move into it.
     pub(super) fn new(machine: &MachineSpec, request: &mut Request) -> Result<Self, RunError> {
+        Self::below(machine, &roots(machine), request)
+    }
+
+    /// Builds what is below some of its root complexes; what sessions share counts those below all.
+    pub(super) fn below(machine: &MachineSpec, roots: &[Root], request: &mut Request) -> Result<Self, RunError> {
         let mut netlist = Netlist::new();
         let mut sessions: Vec<_> = Session::of(request, machine.gpus())?.into_iter().map(Some).collect();
         let machines = machines(machine, &sessions.iter().flatten().collect::<Vec<_>>());
         let mut parts: Vec<Option<Parts>> = machines.iter().map(|_| None).collect();
-        for root in roots(machine) {
+        for root in roots {
             let (mut seated, mut ends) = (Vec::new(), Vec::new());
             for (requester, gpu) in root.gpus().enumerate() {
                 let Some(session) = sessions[gpu].take() else { continue };
-                let (own, names) = (machines[gpu].clone(), Names::of(machine, gpu));
+                let (own, names) = (machines[gpu].clone(), (gpu, Names::of(machine, gpu)));
                 let own = (own, Placed::above(machine, gpu));
                 let (one, host) = Seated::add(&mut netlist, own, session, names, requester as u8)?;
                 seated.push(one);
                 ends.push(host);
             }
             let twigs: Vec<_> = seated.iter().map(Seated::twig).collect();
-            let grown = tree::grow(&mut netlist, machine, &root, &twigs, ends)?;
+            let grown = tree::grow(&mut netlist, machine, root, &twigs, ends)?;
             for ((requester, gpu), (one, grown)) in root.gpus().enumerate().zip(seated.into_iter().zip(grown)) {
                 parts[gpu] = Some(one.with_gpu(&mut netlist, requester as u8, grown)?);
             }

@@ -14,12 +14,14 @@ mod machine;
 mod memory;
 mod outcome;
 mod parts;
+mod portion;
 mod pushes;
 mod request;
 mod run;
 mod secrets;
 mod session;
 mod shares;
+mod threads;
 mod topology;
 mod tree;
 
@@ -36,4 +38,4 @@ pub use outcome::{
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,
 };
-pub use run::{check, outline, run};
+pub use run::{check, outline, run, run_on};

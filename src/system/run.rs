@@ -1,25 +1,23 @@
 //! Runs a machine and reports on it.
 
 use super::{
-    copies::Ended,
     faults,
     kept::{Keeper, Kept},
     limits,
     machine::{Parts, System},
-    outcome::{
-        ChannelOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Outcome, RunError, TagQueueOutcome, UnitOutcome,
-    },
+    outcome::{Outcome, RunError},
+    portion::Portion,
     request::{CopyRequest, Direction, Memory, Operation, Pages, Request},
     shares::CopyAccounts,
+    threads::{apart, groups},
 };
 use crate::{
     config::MachineSpec,
     gpu::pce::Pce,
-    sim::{self, Channel, Control, Netlist, Outline, Run, SimulationError},
+    sim::{self, Control, Netlist, Observer, Outline, SimulationError},
     units::Femtos,
 };
-use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{collections::BTreeSet, num::NonZero};
 
 /// What is remembered of a copy while its bytes are in the machine.
 pub(super) struct Asked {
@@ -33,18 +31,46 @@ pub(super) struct Asked {
 }
 
 /// Builds a machine, makes the copies of `request` on it, and reports. `observer` is asked now and then, with the simulated time,
-/// whether to go on.
+/// whether to go on. A run that carries no bytes takes as many threads as this computer runs at once and the machine has use for.
 ///
 /// # Errors
 /// [`RunError`]; a copy that is not delivered is no error but an outcome.
 pub fn run(
     machine: &MachineSpec,
-    mut request: Request,
+    request: Request,
     observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<Outcome, RunError> {
+    run_on(machine, request, None, observer)
+}
+
+/// The same on so many threads at most. The outcome does not depend on how many.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_on(
+    machine: &MachineSpec,
+    mut request: Request,
+    threads: Option<NonZero<usize>>,
+    mut observer: &mut dyn FnMut(Femtos) -> Control,
+) -> Result<Outcome, RunError> {
     let asked = asked(&request);
+    if let Some(groups) = groups(machine, &request, threads)
+        && let Some(portions) = apart(machine, &request, &asked, &groups, observer)?
+    {
+        return Ok(Portion::joined(portions).outcome(&request.injections));
+    }
     let mut system = System::new(machine, &mut request)?;
     faults::arm(&mut system, &request.injections, request.seed)?;
+    Ok(simulate(system, &request, &asked, &mut observer)?.outcome(&request.injections))
+}
+
+/// Runs a system to its end.
+pub(super) fn simulate(
+    mut system: System,
+    request: &Request,
+    asked: &[Asked],
+    observer: &mut dyn Observer,
+) -> Result<Portion, RunError> {
     let System { netlist, parts } = &mut system;
     let kept = |parts: &Parts| Kept { accounts: CopyAccounts::new(parts.copies.len()), tag_counts: Vec::new() };
     let kept = parts.iter().map(kept).collect();
@@ -64,7 +90,7 @@ pub fn run(
             netlist.unit_mut(&parts.host.driver).give_up(run.end, why);
         }
     }
-    Ok(report(&request, &system, (&run, &kept), &asked))
+    Ok(Portion::of(request, &system, (&run, &kept), asked))
 }
 
 fn asked(request: &Request) -> Vec<Asked> {
@@ -114,126 +140,13 @@ pub fn outline(machine: &MachineSpec) -> Result<Outline, RunError> {
     System::new(machine, &mut Request::none()).map(|system| system.netlist.outline())
 }
 
-fn report(request: &Request, system: &System, (run, kept): (&Run, &[Kept]), asked: &[Asked]) -> Outcome {
-    let System { netlist, parts } = system;
-    let (effects, channels) = (netlist.effects(), channels(system));
-    let mut copies: Vec<_> = (0..asked.len()).map(|_| None).collect();
-    for (gpu, (parts, kept)) in parts.iter().zip(kept).enumerate() {
-        let own = Ended { gpu, netlist, parts, run, kept };
-        for (place, copy) in parts.copies.iter().zip(own.copies(request, asked)) {
-            copies[*place] = Some(copy);
-        }
-    }
-    Outcome {
-        end: run.end,
-        event_digest: event_digest(&channels),
-        channels,
-        copies: copies.into_iter().flatten().collect(),
-        units: units(system, run),
-        gpus: parts.iter().map(|parts| of_gpu(netlist, parts)).collect(),
-        incidents: incidents(system),
-        cancelled: faults::cancelled(&request.injections, &effects),
-        faults: effects,
-        ticks: run.ticks,
-    }
-}
-
-/// What a GPU and its link report.
-fn of_gpu(netlist: &Netlist, parts: &Parts) -> GpuOutcome {
-    let Parts { link, gpu, .. } = parts;
-    let exposure = netlist.unit(&gpu.hbm).exposure();
-    GpuOutcome {
-        link: DirectionTraffic {
-            h2d: *netlist.unit(&link.host_port).traffic(),
-            d2h: *netlist.unit(&link.gpu_port).traffic(),
-        },
-        tag_queue: TagQueueOutcome {
-            peak_entries: netlist.unit(&gpu.tag_queue).counts().peak_entries,
-            peak_quarantine_bytes: pces(netlist, parts).map(Pce::peak_quarantine).max().unwrap_or(0),
-            longest_exposure: exposure.longest,
-            total_exposure: exposure.total,
-            scrubbed: exposure.scrubbed,
-        },
-        failed_messages: failed_messages(netlist, parts),
-        key_work: [0, 1].map(|place| netlist.unit(&gpu.front_ends[place]).key_work()),
-    }
-}
-
-/// What device memory and the front end know of messages that failed.
-fn failed_messages(netlist: &Netlist, Parts { gpu, .. }: &Parts) -> Vec<FailedMessage> {
-    let exposed = netlist.unit(&gpu.hbm).failures().iter();
-    let failures = netlist.unit(&gpu.front_ends[0]).failures();
-    exposed
-        .map(|exposed| {
-            let failure = failures.iter().find(|failure| failure.message == exposed.message);
-            FailedMessage {
-                message: exposed.message,
-                verdict: exposed.time,
-                first_visible: exposed.first_visible,
-                visible_bytes: exposed.bytes,
-                other_visible_messages: exposed.other_messages,
-                other_visible_bytes: exposed.other_bytes,
-                consumers_started: failure.and_then(|failure| failure.started),
-                other_started_messages: failure.map_or(0, |failure| failure.other_messages),
-            }
-        })
-        .collect()
-}
-
 /// The port that has found a wrong MAC, if one has.
 pub(super) fn insecure(netlist: &Netlist, Parts { link, .. }: &Parts) -> Option<&'static str> {
     let ports = [("host", &link.host_port), ("GPU", &link.gpu_port)];
     ports.into_iter().find(|(_, port)| netlist.unit(port).insecure()).map(|(name, _)| name)
 }
 
-/// The digests of all queues and wires, by name, so that it does not matter in which order they were made.
-fn channels(system: &System) -> Vec<ChannelOutcome> {
-    let of = |channel: &dyn Channel| ChannelOutcome { name: channel.path().to_owned(), digest: channel.digest() };
-    let mut channels: Vec<_> = system.netlist.channels().map(of).collect();
-    channels.sort_by(|a, b| a.name.cmp(&b.name));
-    channels
-}
-
-/// SHA-256 over the names and digests of all queues and wires.
-fn event_digest(channels: &[ChannelOutcome]) -> String {
-    let mut hash = Sha256::new();
-    for channel in channels {
-        hash.update(channel.name.as_bytes());
-        hash.update([0]);
-        hash.update(channel.digest.to_le_bytes());
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The PCEs of a GPU.
 pub(super) fn pces<'a>(netlist: &'a Netlist, parts: &'a Parts) -> impl Iterator<Item = &'a Pce> {
     parts.gpu.pces.iter().map(|pce| netlist.unit(pce))
-}
-
-fn incidents(system: &System) -> Vec<String> {
-    let mut all = system.netlist.incidents();
-    let mut again = BTreeMap::new();
-    for parts in &system.parts {
-        let ledger = parts.ledger.borrow();
-        again.extend(parts.copies.iter().zip(ledger.arrivals()).map(|(copy, arrived)| (copy + 1, arrived.to_string())));
-    }
-    let again = again.into_iter().filter(|(_, again)| !again.is_empty());
-    all.extend(again.map(|(copy, again)| format!("of copy {copy} {again}")));
-    all
-}
-
-/// The accounts of units and of their parts, but for those of units that say nothing beside their parts.
-fn units(system: &System, run: &Run) -> Vec<UnitOutcome> {
-    let only_parts = system.netlist.only_parts();
-    let all = system.netlist.accounts().into_iter().zip(&run.accounts).enumerate();
-    all.filter(|(place, _)| !only_parts.contains(place))
-        .map(|(_, (info, account))| UnitOutcome {
-            name: info.name,
-            clock: info.clock.frequency(),
-            cycles: account.total(),
-            busy: account.busy(),
-            idle: account.idle(),
-            stalls: account.stalls().collect(),
-        })
-        .collect()
 }

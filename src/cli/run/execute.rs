@@ -14,6 +14,7 @@ use miette::miette;
 use serde::Serialize;
 use std::{
     io,
+    num::NonZero,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -35,6 +36,8 @@ pub(in crate::cli) struct Job {
     pub must_strike: bool,
     /// How many parameters to measure for the copy that ends last; as many as suit the run if not said.
     pub what_if: Option<usize>,
+    /// Threads that simulate the machine; as many as there are cores if not said.
+    pub threads: Option<NonZero<usize>>,
 }
 
 /// What a manifest says about the run that it is of.
@@ -91,7 +94,7 @@ impl Job {
     fn simulate(&self, arrivals: &[Arrival], interruption: &Interruption) -> Result<Outcome, RunError> {
         let request = self.workload.request(arrivals).map_err(|error| RunError::Payload(error.to_string()))?;
         let mut progress = Progress::new(self.workload.bytes(), self.workload.data, self.workload.kernel);
-        system::run(&self.resolved.machine, request, &mut |now| {
+        system::run_on(&self.resolved.machine, request, self.threads, &mut |now| {
             progress.show(now, arrivals);
             if interruption.asked() { Control::Stop } else { Control::Continue }
         })
