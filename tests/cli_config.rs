@@ -419,6 +419,11 @@ fn every_listed_machine_can_be_described_and_every_design_laid_over_it() {
     for machine in &machines {
         for design in &designs {
             let output = sealsim(folder.path(), &["describe", machine, "--design", design]);
+            if machine == "generic-16gpu" && design.starts_with("ide") {
+                let said = flat(&output.stderr);
+                assert!(!output.status.success() && said.contains("link IDE ends at a switch"), "{design}: {said}");
+                continue;
+            }
             assert!(output.status.success(), "{machine} {design}: {}", flat(&output.stderr));
             let text = String::from_utf8(output.stdout).unwrap();
             assert!(text.starts_with(&format!("{machine}+{design}: ")), "{text}");

@@ -2,7 +2,7 @@
 //!
 //! That order is topological: whatever a call or an operation waits for began before it in the trace.
 
-use super::Ns;
+use super::{Ns, missing::missing};
 use crate::{
     system::{Direction, Memory},
     workload::trace::{CallKind, DeviceKind, DeviceOp, HostCall, Memory as Traced, Place, Trace},
@@ -159,6 +159,7 @@ impl Job {
     #[must_use]
     pub fn of(trace: &Trace, submission: Ns) -> Self {
         let mut assumed = trace.assumed.clone();
+        assumed.extend(missing(trace));
         let mut gathered = gather(trace, &mut assumed);
         fold(&mut gathered.calls);
         let mut job = number(trace, gathered, assumed);

@@ -18,6 +18,7 @@ mod copies;
 mod figures;
 mod import;
 mod job;
+mod missing;
 mod play;
 mod question;
 mod rules;
