@@ -4,9 +4,10 @@ use super::{
     Ns,
     breakdown::{Cause, Share},
     copies::CopyKey,
+    error::ReplayError,
     job::{Job, Way},
     play::Played,
-    question::{Question, ReplayError},
+    question::Question,
     rules::Causes,
 };
 use crate::{

@@ -1,11 +1,6 @@
 //! Where the time goes: one cause after the other is left out, and each is charged with what the end then gains. So the parts sum to the difference.
 
-use super::{
-    Ns,
-    play::Played,
-    question::{Question, ReplayError},
-    rules::Causes,
-};
+use super::{Ns, error::ReplayError, play::Played, question::Question, rules::Causes};
 use crate::config::Resolved;
 use serde::Serialize;
 
@@ -148,4 +143,25 @@ fn possible(machine: &Resolved, before: &[String], cause: Cause) -> Vec<String> 
 
 fn difference(one: Ns, other: Ns) -> i64 {
     i64::try_from(i128::from(one) - i128::from(other)).unwrap_or(if one > other { i64::MAX } else { i64::MIN })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+
+    #[test]
+    fn every_setting_of_a_cause_is_taken_by_the_machine_and_changes_it() {
+        let machine = Layers::new("h100-nvl-tdx").resolve().unwrap();
+        let mut settings = Vec::new();
+        for cause in [Cause::Cipher, Cause::Staging, Cause::CopySubmission, Cause::Authentication] {
+            let taken = possible(&machine, &settings, cause);
+            assert_eq!(taken, cause.settings(), "{cause:?}");
+            for setting in &taken {
+                let alone = machine.with(std::slice::from_ref(setting)).unwrap();
+                assert_ne!(alone.digest, machine.digest, "{setting}");
+            }
+            settings.extend(taken);
+        }
+    }
 }

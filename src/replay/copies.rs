@@ -1,6 +1,6 @@
 //! What copies take: a simulation for each distinct one, shared by all that are like it.
 
-use super::{Ns, ReplayError, Way, rules::ns};
+use super::{Ns, error::ReplayError, job::Way, rules::ns};
 use crate::{
     config::MachineSpec,
     sim::Control,
@@ -121,7 +121,7 @@ fn simulate(machine: &MachineSpec, key: CopyKey, go_on: &dyn Fn() -> Control) ->
     let operation = Operation::Copy { copy: 0, blocking: true };
     request.program = vec![Step { gpu: 0, stream: 0, operation }];
     let outcome = system::run(machine, request, &mut |_| go_on()).map_err(ReplayError::run)?;
-    let copy = outcome.copies.first().filter(|copy| copy.delivered).ok_or_else(|| ReplayError::lost(key))?;
+    let copy = outcome.copies.first().filter(|copy| copy.delivered).ok_or_else(|| ReplayError::lost(bytes))?;
     let (first, last) = copy.device.unwrap_or((copy.start, copy.end));
     let between = |from: Femtos, to: Femtos| ns(to.saturating_sub(from));
     Ok(CopyTime { before: between(copy.start, first), span: between(first, last), after: between(last, copy.returned) })

@@ -5,10 +5,18 @@ use super::{
     copies::Counts,
     job::{Job, Way, Work},
     play::{Played, Span},
-    question::Answer,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// A replay, and how its copies came about.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Dates.
+    pub played: Played,
+    /// Copies simulated and shared.
+    pub counts: Counts,
+}
 
 /// Device time of copies by direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

@@ -15,6 +15,7 @@
 mod advice;
 mod breakdown;
 mod copies;
+mod error;
 mod figures;
 mod import;
 mod job;
@@ -26,11 +27,12 @@ mod rules;
 pub use advice::{Advice, advise, of_design};
 pub use breakdown::{Cause, Share, breakdown};
 pub use copies::{CopyKey, CopyTime, Counts, Known, Simulator, times};
-pub use figures::{DeviceCopies, Figures, HostCallFigures, Operation, costliest};
+pub use error::ReplayError;
+pub use figures::{Answer, DeviceCopies, Figures, HostCallFigures, Operation, costliest};
 pub use import::{ImportError, import};
 pub use job::{Bind, Call, Job, Op, Way, Work};
 pub use play::{Played, Span, Times, play};
-pub use question::{Answer, Question, ReplayError};
+pub use question::Question;
 pub use rules::{Causes, Rules};
 
 /// Nanoseconds.

@@ -3,61 +3,20 @@
 use super::{
     Ns,
     copies::{CopyKey, CopyTime, Counts, Simulator, times},
-    figures::Figures,
+    error::ReplayError,
+    figures::{Answer, Figures},
     job::{Bind, Job, Op, Way, Work},
     play::{Played, Times, play},
     rules::{Causes, Rules},
 };
 use crate::{
     config::{MachineSpec, Resolved},
-    sim::SimulationError,
-    system::{Memory, Pages, RunError},
+    system::{Memory, Pages},
 };
 use std::collections::HashSet;
-use thiserror::Error;
 
 /// How much longer than into warm memory a copy into fresh memory takes at least if the trace is to tell them apart.
 const APART: f64 = 1.3;
-
-/// Why a job cannot be played.
-#[derive(Debug, Error)]
-pub enum ReplayError {
-    /// The machine has no table of calls.
-    #[error("{machine} has no table `calls`, which says what calls of the runtime cost")]
-    NoCalls {
-        /// Its name.
-        machine: String,
-    },
-    /// A setting that stands for a cause makes no machine.
-    #[error(transparent)]
-    Config(#[from] Box<crate::config::ConfigError>),
-    /// A copy could not be simulated.
-    #[error(transparent)]
-    Run(Box<RunError>),
-    /// A copy was not delivered.
-    #[error("the machine did not deliver a copy of {bytes} bytes")]
-    Lost {
-        /// Its size.
-        bytes: u64,
-    },
-}
-
-impl ReplayError {
-    pub(super) fn run(error: RunError) -> Self {
-        Self::Run(Box::new(error))
-    }
-
-    pub(super) const fn lost(key: CopyKey) -> Self {
-        Self::Lost { bytes: key.bytes }
-    }
-
-    /// Whether somebody asked to stop.
-    #[must_use]
-    pub fn is_stopped(&self) -> bool {
-        let Self::Run(error) = self else { return false };
-        matches!(**error, RunError::Simulation(SimulationError::Stopped { .. }))
-    }
-}
 
 /// A job that is to be played, with what its copies are.
 pub struct Question<'a> {
@@ -69,15 +28,6 @@ pub struct Question<'a> {
     pub off: Vec<Option<CopyTime>>,
     /// Who simulates copies.
     pub simulator: Simulator<'a>,
-}
-
-/// A replay, and how its copies came about.
-#[derive(Debug, Clone)]
-pub struct Answer {
-    /// Dates.
-    pub played: Played,
-    /// Copies simulated and shared.
-    pub counts: Counts,
 }
 
 /// The same machine with confidential computing off.

@@ -1,12 +1,12 @@
 //! What came of the copies of one GPU's session.
 
 use super::{
+    asked::Asked,
     kept::Kept,
     limits,
     machine::Parts,
     outcome::{Catch, CopyOutcome},
     request::{Direction, Request},
-    run::{Asked, insecure, pces},
 };
 use crate::{
     gpu::{pce::Pce, spans::Spans, tag_queue::TagCounts},
@@ -133,9 +133,9 @@ impl Ended<'_> {
 
     /// Who ended the channel. A read that fails leaves its message without a tag, so a copy engine goes before whoever misses that tag.
     fn catch(&self, gpu_failed: u64, host_failed: u64) -> Catch {
-        let engine = pces(self.netlist, self.parts).any(|pce| pce.failure().is_some());
+        let engine = self.parts.pces(self.netlist).any(|pce| pce.failure().is_some());
         match () {
-            () if insecure(self.netlist, self.parts).is_some() => Catch::Mac,
+            () if self.parts.insecure(self.netlist).is_some() => Catch::Mac,
             () if engine => Catch::CopyEngine,
             () if gpu_failed > 0 => Catch::TagQueue,
             () if host_failed > 0 => Catch::Host,
@@ -167,7 +167,7 @@ impl Ended<'_> {
 
     /// What the driver says, and where that is only that the GPU has failed, why it did.
     fn explained(&self, reason: &str) -> String {
-        let failure = pces(self.netlist, self.parts).find_map(Pce::failure).cloned();
+        let failure = self.parts.pces(self.netlist).find_map(Pce::failure).cloned();
         let failure = failure.or_else(|| self.front_end_incidents().next());
         match failure.filter(|_| reason.starts_with("channel error")) {
             Some(failure) => format!("{reason}: {failure}"),

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     config::MachineSpec,
     gcm::worker::Worker,
-    gpu::spec::TagPlacement,
+    gpu::{pce::Pce, spec::TagPlacement},
     host::{Cipher, CopyPlan, Cryptor, Driver, DriverOptions, HostState, NonceStreams, PrivateMemory, Step},
     pcie::{port::Port, spec::SwitchSpec},
     sim::{Key, Netlist},
@@ -51,6 +51,19 @@ pub(super) struct Parts {
     /// The GPU's PCEs.
     pub pces: Pces,
     pub ledger: SharedLedger,
+}
+
+impl Parts {
+    /// The port that has found a wrong MAC, if one has.
+    pub fn insecure(&self, netlist: &Netlist) -> Option<&'static str> {
+        let ports = [("host", &self.link.host_port), ("GPU", &self.link.gpu_port)];
+        ports.into_iter().find(|(_, port)| netlist.unit(port).insecure()).map(|(name, _)| name)
+    }
+
+    /// The PCEs of the GPU.
+    pub fn pces<'a>(&'a self, netlist: &'a Netlist) -> impl Iterator<Item = &'a Pce> {
+        self.gpu.pces.iter().map(|pce| netlist.unit(pce))
+    }
 }
 
 pub(super) fn plan(copy: &CopyRequest) -> CopyPlan {

@@ -2,6 +2,7 @@
 //!
 //! This is the only place that knows who is wired to whom.
 
+mod asked;
 mod clocks;
 mod copies;
 mod data;
@@ -21,6 +22,7 @@ mod run;
 mod secrets;
 mod session;
 mod shares;
+mod simulate;
 mod threads;
 mod topology;
 mod tree;

@@ -1,6 +1,7 @@
 //! What a netlist reports after its run, and how the reports of several make one outcome.
 
 use super::{
+    asked::Asked,
     copies::Ended,
     faults,
     kept::Kept,
@@ -9,7 +10,6 @@ use super::{
         ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Outcome, TagQueueOutcome, UnitOutcome,
     },
     request::Request,
-    run::{Asked, pces},
 };
 use crate::{
     gpu::pce::Pce,
@@ -118,7 +118,7 @@ fn of_gpu(netlist: &Netlist, parts: &Parts) -> GpuOutcome {
         },
         tag_queue: TagQueueOutcome {
             peak_entries: netlist.unit(&gpu.tag_queue).counts().peak_entries,
-            peak_quarantine_bytes: pces(netlist, parts).map(Pce::peak_quarantine).max().unwrap_or(0),
+            peak_quarantine_bytes: parts.pces(netlist).map(Pce::peak_quarantine).max().unwrap_or(0),
             longest_exposure: exposure.longest,
             total_exposure: exposure.total,
             scrubbed: exposure.scrubbed,

@@ -7,11 +7,12 @@
 //! Whatever goes wrong in a group is left to one netlist of the whole machine, so that the error does not depend on the threads.
 
 use super::{
+    asked::Asked,
     machine::{System, plan},
     outcome::RunError,
     portion::Portion,
     request::{CopyRequest, Request, Step},
-    run::{Asked, simulate},
+    simulate::simulate,
     topology::{Root, roots},
 };
 use crate::{

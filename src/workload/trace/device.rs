@@ -1,6 +1,6 @@
 //! What the GPU did, in a trace.
 
-use super::{model::NameId, place::Place};
+use super::place::{NameId, Place};
 
 /// What the GPU did.
 #[derive(Debug, Clone, PartialEq)]

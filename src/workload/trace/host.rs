@@ -1,6 +1,6 @@
 //! What the program asked for, in a trace.
 
-use super::{model::NameId, place::Place};
+use super::place::{NameId, Place};
 
 /// A call of the runtime or of the driver.
 #[derive(Debug, Clone, PartialEq)]

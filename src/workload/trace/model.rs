@@ -9,11 +9,9 @@
 pub use super::{
     device::{DeviceKind, DeviceOp, Direction, Memory},
     host::{CallKind, HostCall, Synchronization, Waited},
+    place::NameId,
 };
 use std::collections::HashMap;
-
-/// Place of a name in [`Trace::names`].
-pub type NameId = u32;
 
 /// What a profiler saw of a program. Times are nanoseconds from the start of the first operation or call that is kept.
 #[derive(Debug, Clone, PartialEq)]

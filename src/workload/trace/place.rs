@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Place of a name in [`names`](super::Trace::names).
+pub type NameId = u32;
+
 /// Where in a file an event is. All numbers count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {

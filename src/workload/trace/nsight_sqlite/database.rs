@@ -1,6 +1,6 @@
 //! The database: its tables, their columns, and rows with the columns that are asked for.
 
-use super::{row::Row, take::Sought};
+use super::row::{Columns, Row};
 use crate::workload::trace::error::{Kind, TraceError};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::{collections::BTreeMap, path::Path};
@@ -86,7 +86,7 @@ impl Database {
     /// Shows `take` each row of a table, with the columns that are sought; those that may be absent and are say nothing.
     pub fn each(
         &self,
-        sought: &Sought,
+        sought: &Columns,
         take: &mut dyn FnMut(&Row<'_>) -> Result<(), TraceError>,
     ) -> Result<(), TraceError> {
         let there = self.columns(sought.table).unwrap_or_default();
@@ -101,7 +101,7 @@ impl Database {
         let mut statement = self.connection.prepare(&select).map_err(refused)?;
         let mut rows = statement.query([]).map_err(refused)?;
         while let Some(row) = rows.next().map_err(refused)? {
-            take(&Row { row, sought })?;
+            take(&Row { row, columns: sought })?;
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ pub(super) fn read(
         let read = u128::from(length) * u128::from(rows.min(of)) / u128::from(of);
         progress.borrow_mut().goes_on(u64::try_from(read).unwrap_or(length))
     };
-    if TABLES.iter().all(|sought| database.columns(sought.table).is_none()) {
+    if TABLES.iter().all(|sought| database.columns(sought.columns.table).is_none()) {
         let error = TraceError::new(Kind::Missing, &name, "is a database without tables of Nsight Systems about CUDA");
         return Err(
             error.remedy("profile with `nsys profile --trace=cuda` and export with `nsys export --type sqlite`")
@@ -101,10 +101,10 @@ impl Reader<'_> {
         database: &Database,
         goes_on: &dyn Fn(u64, u64) -> bool,
     ) -> Result<(), TraceError> {
-        if database.columns(sought.table).is_none() {
+        if database.columns(sought.columns.table).is_none() {
             return Ok(());
         }
-        database.each(sought, &mut |row| {
+        database.each(&sought.columns, &mut |row| {
             self.rows += 1;
             if self.rows.is_multiple_of(ROWS) && !goes_on(self.rows, self.of) {
                 return Err(TraceError::new(Kind::Stopped, database.name(), "stopped"));
@@ -119,7 +119,7 @@ impl Reader<'_> {
 
     /// Counts what is not read.
     fn leave_out(&mut self, database: &Database) {
-        let read = |table: &str| TABLES.iter().any(|sought| sought.table == table);
+        let read = |table: &str| TABLES.iter().any(|sought| sought.columns.table == table);
         let others = database.tables().filter(|(table, _)| !read(table) && !is_reference(table));
         for (table, rows) in others {
             self.builder.leave_out_all(&format!("table {table} is not read"), rows);

@@ -1,23 +1,31 @@
 //! One row, by column.
 
-use super::take::Sought;
 use crate::workload::trace::{Place, time::Time};
 use rusqlite::types::ValueRef;
+
+/// What is read of a table.
+pub(super) struct Columns {
+    pub table: &'static str,
+    /// Columns without which it says nothing.
+    pub needed: &'static [&'static str],
+    /// Columns that versions lack.
+    pub optional: &'static [&'static str],
+}
 
 /// One row of a table.
 pub(super) struct Row<'r> {
     pub row: &'r rusqlite::Row<'r>,
-    pub sought: &'r Sought,
+    pub columns: &'r Columns,
 }
 
 impl Row<'_> {
     pub fn place(&self) -> Place {
-        Place::Row { table: self.sought.table, row: self.row.get(0).unwrap_or(0) }
+        Place::Row { table: self.columns.table, row: self.row.get(0).unwrap_or(0) }
     }
 
     /// A whole number; `None` if there is none.
     pub fn maybe(&self, column: &str) -> Result<Option<i64>, String> {
-        let mut columns = self.sought.needed.iter().chain(self.sought.optional);
+        let mut columns = self.columns.needed.iter().chain(self.columns.optional);
         let Some(place) = columns.position(|name| *name == column) else { return Ok(None) };
         match self.row.get_ref(place + 1) {
             Ok(ValueRef::Integer(number)) => Ok(Some(number)),

@@ -1,6 +1,9 @@
 //! Operations and calls out of rows.
 
-use super::{Reader, row::Row};
+use super::{
+    Reader,
+    row::{Columns, Row},
+};
 use crate::workload::trace::{
     calls,
     model::{DeviceKind, DeviceOp, HostCall, Memory, NameId, Synchronization, Waited},
@@ -9,56 +12,66 @@ use crate::workload::trace::{
 
 /// A table that is read.
 pub(super) struct Sought {
-    pub table: &'static str,
-    /// Columns without which it says nothing.
-    pub needed: &'static [&'static str],
-    /// Columns that versions lack.
-    pub optional: &'static [&'static str],
+    pub columns: Columns,
     pub take: fn(&mut Reader<'_>, &Row<'_>) -> Result<(), String>,
 }
 
 /// All of them. Calls come first: they tell how many processes there are.
 pub(super) const TABLES: &[Sought] = &[
     Sought {
-        table: "CUPTI_ACTIVITY_KIND_RUNTIME",
-        needed: &["start", "end", "globalTid", "correlationId", "nameId"],
-        optional: &["returnValue"],
+        columns: Columns {
+            table: "CUPTI_ACTIVITY_KIND_RUNTIME",
+            needed: &["start", "end", "globalTid", "correlationId", "nameId"],
+            optional: &["returnValue"],
+        },
         take: call,
     },
     Sought {
-        table: "CUPTI_ACTIVITY_KIND_DRIVER",
-        needed: &["start", "end", "globalTid", "correlationId", "nameId"],
-        optional: &["returnValue"],
+        columns: Columns {
+            table: "CUPTI_ACTIVITY_KIND_DRIVER",
+            needed: &["start", "end", "globalTid", "correlationId", "nameId"],
+            optional: &["returnValue"],
+        },
         take: call,
     },
     Sought {
-        table: "CUPTI_ACTIVITY_KIND_MEMCPY",
-        needed: &["start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind"],
-        optional: &["globalPid", "srcKind", "dstKind", "graphNodeId"],
+        columns: Columns {
+            table: "CUPTI_ACTIVITY_KIND_MEMCPY",
+            needed: &["start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind"],
+            optional: &["globalPid", "srcKind", "dstKind", "graphNodeId"],
+        },
         take: copy,
     },
     Sought {
-        table: "CUPTI_ACTIVITY_KIND_MEMSET",
-        needed: &["start", "end", "deviceId", "streamId", "correlationId", "bytes"],
-        optional: &["globalPid", "graphNodeId"],
+        columns: Columns {
+            table: "CUPTI_ACTIVITY_KIND_MEMSET",
+            needed: &["start", "end", "deviceId", "streamId", "correlationId", "bytes"],
+            optional: &["globalPid", "graphNodeId"],
+        },
         take: fill,
     },
     Sought {
-        table: "CUPTI_ACTIVITY_KIND_KERNEL",
-        needed: &["start", "end", "deviceId", "streamId", "correlationId", "demangledName"],
-        optional: &["globalPid", "graphNodeId"],
+        columns: Columns {
+            table: "CUPTI_ACTIVITY_KIND_KERNEL",
+            needed: &["start", "end", "deviceId", "streamId", "correlationId", "demangledName"],
+            optional: &["globalPid", "graphNodeId"],
+        },
         take: kernel,
     },
     Sought {
-        table: "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-        needed: &["start", "end", "deviceId", "correlationId"],
-        optional: &["globalPid", "streamId"],
+        columns: Columns {
+            table: "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+            needed: &["start", "end", "deviceId", "correlationId"],
+            optional: &["globalPid", "streamId"],
+        },
         take: graph,
     },
     Sought {
-        table: "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-        needed: &["correlationId", "syncType"],
-        optional: &["globalPid", "streamId"],
+        columns: Columns {
+            table: "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+            needed: &["correlationId", "syncType"],
+            optional: &["globalPid", "streamId"],
+        },
         take: synchronization,
     },
 ];

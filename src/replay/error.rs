@@ -1,0 +1,44 @@
+//! Why a job cannot be played.
+
+use crate::{config::ConfigError, sim::SimulationError, system::RunError};
+use thiserror::Error;
+
+/// Why a job cannot be played.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The machine has no table of calls.
+    #[error("{machine} has no table `calls`, which says what calls of the runtime cost")]
+    NoCalls {
+        /// Its name.
+        machine: String,
+    },
+    /// A setting that stands for a cause makes no machine.
+    #[error(transparent)]
+    Config(#[from] Box<ConfigError>),
+    /// A copy could not be simulated.
+    #[error(transparent)]
+    Run(Box<RunError>),
+    /// A copy was not delivered.
+    #[error("the machine did not deliver a copy of {bytes} bytes")]
+    Lost {
+        /// Its size.
+        bytes: u64,
+    },
+}
+
+impl ReplayError {
+    pub(super) fn run(error: RunError) -> Self {
+        Self::Run(Box::new(error))
+    }
+
+    pub(super) const fn lost(bytes: u64) -> Self {
+        Self::Lost { bytes }
+    }
+
+    /// Whether somebody asked to stop.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        let Self::Run(error) = self else { return false };
+        matches!(**error, RunError::Simulation(SimulationError::Stopped { .. }))
+    }
+}
