@@ -22,7 +22,7 @@
 //!   workload      cost          validate      what is copied       area, energy, risk       known answers
 //!   system                                    the only place that knows who is wired to whom
 //!   config                                    files to specs
-//!   host          gpu                         driver, cipher, memory       copy engine, tag queue, HBM
+//!   host          gpu           fabric        driver, cipher, memory       copy engine, tag queue, HBM       links between GPUs
 //!   sealing                                   AES-GCM or another AEAD, by one face
 //!   aead                                      other AEADs as hardware
 //!   gcm           pcie                        AES-GCM as hardware          link, root complex
@@ -30,7 +30,7 @@
 //!   units                                     quantities
 //! ```
 //!
-//! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`] and [`host`]; [`config`]; [`system`];
+//! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`], [`host`] and [`fabric`]; [`config`]; [`system`];
 //! [`workload`]; [`cost`]; [`validate`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
@@ -42,6 +42,7 @@ pub mod cli;
 pub mod config;
 pub mod cost;
 pub mod explore;
+pub mod fabric;
 pub mod files;
 pub mod gcm;
 pub mod gpu;

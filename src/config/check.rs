@@ -15,6 +15,7 @@ use crate::pcie::spec::CreditSpec;
 use crate::units::Bytes;
 
 mod aead;
+mod fabric;
 mod topology;
 
 /// The greatest value of each unit, in base units, and how it is written. Far above anything built, and small enough
@@ -38,12 +39,14 @@ const MOST_SMS: u32 = 1024;
 const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
 
 /// Fields, or tables of them, whose zero has a meaning; those of one GPU or switch without its place.
-const MAY_BE_ZERO: [&str; 13] = [
+const MAY_BE_ZERO: [&str; 15] = [
     "link.flit_errors",
     "buffer_node",
     "credits",
     "engine.aes.registers_per_round",
     "engine.control",
+    "fabric.engine.aes.registers_per_round",
+    "fabric.engine.control",
     "link.gpu_credits",
     "link.host_credits",
     "node",
@@ -529,7 +532,11 @@ pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &No
 /// The rules that a machine breaks: where, why, and what to do. Those that each GPU breaks are told once.
 fn broken(machine: &MachineSpec) -> Vec<(String, String, &'static str)> {
     let of = |machine: &MachineSpec, prefix: &str| -> Vec<_> {
-        let broken = RULES.iter().chain(topology::RULES).filter_map(|rule| Some((rule, (rule.broken)(machine)?)));
+        let broken = RULES
+            .iter()
+            .chain(topology::RULES)
+            .chain(fabric::RULES)
+            .filter_map(|rule| Some((rule, (rule.broken)(machine)?)));
         broken.map(|(rule, reason)| (format!("{prefix}{}", rule.path), reason, rule.remedy)).collect()
     };
     let mut all = of(machine, "");

@@ -2,6 +2,7 @@
 
 use super::gpu::GpuSpec;
 use crate::aead::spec::AeadSpec;
+use crate::fabric::spec::FabricSpec;
 use crate::gcm::spec::EngineSpec;
 use crate::gpu::sm::spec::{CryptoPlace, GpuCryptoSpec, SmSpec};
 use crate::gpu::spec::{ComputeSpec, CopyEngineSpec, HbmSpec, Sharing, TagQueueSpec};
@@ -59,6 +60,9 @@ pub struct MachineSpec {
     /// What calls of the CUDA runtime cost beside copies, for the replay of profiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallsSpec>,
+    /// The links between GPUs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fabric: Option<FabricSpec>,
     /// The link between sockets, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numa: Option<NumaSpec>,
@@ -125,6 +129,7 @@ fields!(
     gpu_crypto,
     sm,
     calls,
+    fabric,
     numa,
     gpu,
     switch

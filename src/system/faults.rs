@@ -3,7 +3,7 @@
 use super::{machine::System, outcome::RunError, request::Request};
 use crate::{
     config::MachineSpec,
-    sim::{Armed, Effect, FaultKind, Injection},
+    sim::{Armed, Effect, FaultKind, Injection, Netlist},
 };
 
 /// A place where faults can be injected.
@@ -40,12 +40,23 @@ pub(super) fn arm(system: &mut System, injections: &[Injection], seed: u64) -> R
         return Ok(());
     }
     let points = points(system);
+    arm_at(&mut system.netlist, &points, injections, seed)
+}
+
+/// The same in any netlist.
+pub(super) fn arm_netlist(netlist: &mut Netlist, injections: &[Injection], seed: u64) -> Result<(), RunError> {
+    let all = netlist.fault_points().into_iter();
+    let points: Vec<_> = all.map(|(place, kinds)| FaultPoint { place, kinds: kinds.to_vec() }).collect();
+    arm_at(netlist, &points, injections, seed)
+}
+
+fn arm_at(netlist: &mut Netlist, points: &[FaultPoint], injections: &[Injection], seed: u64) -> Result<(), RunError> {
     for (number, injection) in injections.iter().enumerate() {
         let known = points.iter().any(|p| p.place == injection.place && p.kinds.contains(&injection.kind));
         if !known {
-            return Err(unknown(&points, injection));
+            return Err(unknown(points, injection));
         }
-        system.netlist.arm(injection, Armed::new(injection, number, seed));
+        netlist.arm(injection, Armed::new(injection, number, seed));
     }
     Ok(())
 }

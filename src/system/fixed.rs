@@ -2,6 +2,7 @@
 
 use super::parts;
 use crate::{
+    fabric::sender,
     gpu::{launch, sm},
     host,
     pcie::{port, switch},
@@ -11,7 +12,7 @@ use crate::{
 /// Every value that shapes a machine and that no configuration changes, in the order of the path.
 pub fn fixed() -> impl Iterator<Item = &'static Fixed> {
     let gpu = [launch::FIXED, sm::aes::FIXED, sm::ghash::FIXED, sm::kernel::FIXED];
-    let all = host::FIXED.into_iter().chain([parts::FIXED, port::FIXED, switch::FIXED]).chain(gpu);
+    let all = host::FIXED.into_iter().chain([parts::FIXED, port::FIXED, switch::FIXED, sender::FIXED]).chain(gpu);
     all.flatten()
 }
 

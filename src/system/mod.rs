@@ -6,6 +6,7 @@ mod asked;
 mod clocks;
 mod copies;
 mod data;
+mod fabric;
 mod faults;
 mod fixed;
 mod generator;
@@ -29,6 +30,7 @@ mod tree;
 
 #[cfg(test)]
 pub(crate) use data::planted;
+pub use fabric::{FabricOutcome, FabricRequest, RankOutcome, fabric_fault_points, run_fabric};
 pub use faults::{FaultPoint, counters, fault_points};
 pub use fixed::fixed;
 pub use generator::Generator;

@@ -1,0 +1,79 @@
+//! A message that is being received.
+
+use crate::{
+    fabric::{packet::Packet, spec::Protection},
+    pcie::packet::Payload,
+    sealing::{Key, Message},
+};
+
+/// A message of which parts have come, or may come.
+#[derive(Debug)]
+pub(super) struct Opening {
+    /// Where it lies in its transfer.
+    pub start: u64,
+    /// Bytes of its text.
+    pub bytes: u64,
+    /// Text that has come.
+    pub came: u64,
+    /// Whether its tag has come, if it has one.
+    tagged: bool,
+    sealed: bool,
+    tag: Payload,
+    /// What opens it, in a run with bytes.
+    pub message: Option<Message>,
+    /// Its text as far as it has come, opened.
+    pub text: Option<Vec<u8>>,
+    /// Whether it was found right.
+    pub right: bool,
+}
+
+impl Opening {
+    /// A message of which nothing has come.
+    pub const fn new(start: u64, bytes: u64, sealed: bool) -> Self {
+        let tag = Payload::none();
+        Self { start, bytes, came: 0, tagged: false, sealed, tag, message: None, text: None, right: false }
+    }
+
+    /// Whether a packet is the next of this message, or why it is not.
+    pub fn fits(&self, packet: &Packet, payload: u64, protection: Option<&Protection>) -> Result<(), String> {
+        let bytes = payload.min(self.bytes - self.came);
+        let last = self.came + bytes == self.bytes;
+        let in_packet = protection.is_some_and(|protection| protection.tag_in_packet.is_some());
+        let expected = match (bytes, self.sealed && !self.tagged) {
+            (0, false) => return Err("its message is over".into()),
+            (0, true) => (0, true),
+            (bytes, _) => (bytes as u32, in_packet && last),
+        };
+        match packet.offset == self.start + self.came && (packet.bytes, packet.tagged) == expected {
+            true => Ok(()),
+            false => Err(format!("offset {} is next", self.start + self.came)),
+        }
+    }
+
+    /// Takes the next packet.
+    pub fn take(&mut self, packet: &Packet, key: Option<&Key>) {
+        self.came += u64::from(packet.bytes);
+        if packet.tagged {
+            (self.tagged, self.tag) = (true, packet.tag.clone());
+        }
+        let Some(bytes) = packet.text.bytes() else { return };
+        let mut text = bytes.to_vec();
+        if let (Some(message), Some(key)) = (&mut self.message, key) {
+            message.update(key, &mut text);
+        }
+        self.text.get_or_insert_default().extend(text);
+    }
+
+    /// Whether all of it has come, the tag too.
+    pub const fn whole(&self) -> bool {
+        self.came == self.bytes && (self.tagged || !self.sealed)
+    }
+
+    /// Whether its tag is that of its text. A run without bytes has no faults.
+    pub fn is_right(&self, key: Option<&Key>) -> bool {
+        match (&self.message, key) {
+            (Some(message), Some(key)) => self.tag.bytes() == Some(&message.tags(key)[..]),
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What a fabric is built of: links, packets, a switch, and who seals on the way.
+
+use crate::{
+    gcm::spec::EngineSpec,
+    units::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Links between GPUs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FabricSpec {
+    /// How what passes between GPUs is protected.
+    pub mode: FabricMode,
+    /// What lies between the GPUs.
+    pub topology: Topology,
+    /// Clock of the links: each moves a flit per cycle and direction.
+    pub clock: Frequency,
+    /// Links of a GPU. A packet takes one of them.
+    pub links: u32,
+    /// Bytes of a flit.
+    pub flit: Bytes,
+    /// Most text of a packet.
+    pub payload: Bytes,
+    /// Flits of a packet beside its text.
+    pub header: Cycles,
+    /// Flits that the receiver of a packet sends back for it.
+    pub response: Cycles,
+    /// From the last flit leaving a port to its being at the other end.
+    pub flight: Femtos,
+    /// Packets for which the receiver of a bundle of links has room.
+    pub buffer: u32,
+    /// From a packet being received by the switch to its egress port seeing it.
+    pub switch_latency: Femtos,
+    /// From a transfer's start to its first text being read from device memory.
+    pub read_latency: Femtos,
+    /// From the last text of a transfer to its being seen in device memory.
+    pub write_latency: Femtos,
+    /// Received text that is added to what is there, per cycle of `clock`.
+    pub reduce_rate: BytesPerCycle,
+    /// From a transfer being there to what follows from it, within a running collective.
+    pub step: Femtos,
+    /// Start of a collective, without confidential computing.
+    pub launch: Femtos,
+    /// And with it.
+    pub secure_launch: Femtos,
+    /// `direct`: copy engines of a GPU that seal for its peers, and as many that open.
+    pub copy_engines: u32,
+    /// `direct`: longest message.
+    pub message: Bytes,
+    /// `direct`: what each step takes beyond its copies, as the host submits them.
+    pub submission: Femtos,
+    /// `link` and `pad_ahead`: AES-GCM in the ports, one for each link.
+    pub engine: EngineSpec,
+    /// `link`: flits of a packet's security tag.
+    pub tag: Cycles,
+    /// `pad_ahead`: text that one MAC covers.
+    pub batch: Bytes,
+}
+
+/// How what passes between GPUs is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FabricMode {
+    /// Not at all.
+    Plain,
+    /// The fabric lies within the trust boundary: it is plain, and copies between host and GPU are sealed.
+    TrustedFabric,
+    /// There is no fabric to trust: each hop is a sealed copy to the host, and another one to the next GPU.
+    Staged,
+    /// The sender's copy engines seal messages for the receiver's, under a key of the pair.
+    Direct,
+    /// The ports seal each packet, whose security tag carries the IV.
+    Link,
+    /// The ports have keystream ready before the text comes, and one MAC covers a batch of packets.
+    PadAhead,
+}
+
+impl FabricMode {
+    /// Every mode.
+    pub const ALL: [Self; 6] =
+        [Self::Plain, Self::TrustedFabric, Self::Staged, Self::Direct, Self::Link, Self::PadAhead];
+
+    /// The name as files and outputs have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::TrustedFabric => "trusted_fabric",
+            Self::Staged => "staged",
+            Self::Direct => "direct",
+            Self::Link => "link",
+            Self::PadAhead => "pad_ahead",
+        }
+    }
+
+    /// Whether what passes between GPUs is sealed.
+    #[must_use]
+    pub const fn seals(self) -> bool {
+        matches!(self, Self::Staged | Self::Direct | Self::Link | Self::PadAhead)
+    }
+}
+
+/// What lies between the GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Topology {
+    /// A switch, to which each GPU has all its links.
+    Switch,
+    /// All links of two GPUs go to each other.
+    Bridge,
+}
+
+/// Who seals and opens on the way, and how text is cut for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Protection {
+    /// Engines that seal at each GPU, and as many that open.
+    pub engines: u32,
+    /// Longest message.
+    pub message: u64,
+    /// Flits of the tag, where each packet carries one.
+    pub tag_in_packet: Option<u64>,
+    /// Whether a message's keystream is made before its text comes.
+    pub ahead: bool,
+    /// Whether a message is opened when all of it has arrived, by whichever engine is free.
+    pub stored: bool,
+}
+
+impl FabricSpec {
+    /// Who seals on the links, if anybody does.
+    #[must_use]
+    pub const fn protection(&self) -> Option<Protection> {
+        let in_ports = Protection {
+            engines: self.links,
+            message: self.payload.0,
+            tag_in_packet: Some(self.tag.0),
+            ahead: false,
+            stored: false,
+        };
+        match self.mode {
+            FabricMode::Plain | FabricMode::TrustedFabric | FabricMode::Staged => None,
+            FabricMode::Link => Some(in_ports),
+            FabricMode::PadAhead => {
+                Some(Protection { message: self.batch.0, tag_in_packet: None, ahead: true, ..in_ports })
+            }
+            FabricMode::Direct => Some(Protection {
+                engines: self.copy_engines,
+                message: self.message.0,
+                tag_in_packet: None,
+                ahead: false,
+                stored: true,
+            }),
+        }
+    }
+
+    /// What a step takes beyond its text and its reduction.
+    #[must_use]
+    pub const fn step_time(&self) -> Femtos {
+        match self.mode {
+            FabricMode::Direct => Femtos(self.step.0 + self.submission.0),
+            _ => self.step,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The crossbar of a switch, between the ports of its bundles.
+//!
+//! ```text
+//!                 +----------+
+//!  bundle n In   >| crossbar |> to each other bundle's Out
+//!                 +----------+
+//! ```
+//!
+//! | contract | |
+//! | --- | --- |
+//! | accepts per cycle | as many packets of a bundle as it has links |
+//! | latency | from a packet being received, all of it, to the egress port seeing it: `switch_latency`, one cycle at the least |
+//! | room | `buffer` packets of each bundle wait for that time to pass, or for their egress port, beside those in the port's own buffer |
+//! | routing | by the packet's target |
+//! | order | what comes from one bundle stays in order: a packet whose egress is full holds up those after it |
+//! | arbitration | the egress port takes packets from its queues, one per ingress bundle, round robin |
+//! | stalls | `link_busy`: the oldest packet of a bundle finds its queue to the egress port full |
+
+use super::packet::Packet;
+use crate::{
+    ports,
+    sim::{Activity, Clock, In, Now, Out, Signals, Stall, Unit, Wake},
+    units::Femtos,
+};
+
+ports! {
+    /// The crossbar's side of a bundle.
+    pub struct Ingress {
+        /// What has come.
+        pub received: In<Packet>,
+        /// To each bundle; none to itself.
+        pub to: Vec<Option<Out<Packet>>>,
+    }
+}
+
+ports! {
+    /// Ports of a crossbar.
+    pub struct Ports {
+        /// By GPU.
+        pub ingress: Vec<Ingress>,
+        /// For packets that nobody takes.
+        pub signals: Signals,
+    }
+}
+
+/// A crossbar.
+#[derive(Debug)]
+pub struct Crossbar {
+    clock: Clock,
+    latency: Femtos,
+    links: u64,
+}
+
+/// What the oldest packet of a bundle waits for.
+enum Head {
+    Nothing,
+    Time(u64),
+    Room,
+}
+
+impl Crossbar {
+    /// A crossbar between bundles of so many links.
+    #[must_use]
+    pub const fn new(latency: Femtos, links: u32, clock: Clock) -> Self {
+        Self { clock, latency, links: links as u64 }
+    }
+
+    fn forward(&self, now: Now, ingress: &mut Ingress, signals: &Signals) -> Head {
+        for _ in 0..self.links {
+            let Some(date) = ingress.received.front_date(now.time) else { return Head::Nothing };
+            let Some(packet) = ingress.received.peek(now.time) else { return Head::Nothing };
+            let due = self.clock.first_from(Femtos(date.0.saturating_add(self.latency.0)));
+            if due > now.cycle {
+                return Head::Time(due);
+            }
+            let Some(egress) = ingress.to.get_mut(usize::from(packet.target)).and_then(Option::as_mut) else {
+                signals.fail(&format!("a packet of GPU {} for GPU {}: nobody is there", packet.source, packet.target));
+                return Head::Nothing;
+            };
+            if !egress.has_room(now.time) {
+                return Head::Room;
+            }
+            if let Some(packet) = ingress.received.pop(now.time) {
+                egress.push(now.time, packet);
+            }
+        }
+        if ingress.received.is_empty(now.time) { Head::Nothing } else { Head::Time(now.cycle + 1) }
+    }
+}
+
+impl Unit for Crossbar {
+    type Ports = Ports;
+
+    fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
+        let (mut at, mut blocked) = (Wake::NEVER, false);
+        for ingress in &mut ports.ingress {
+            match self.forward(now, ingress, &ports.signals) {
+                Head::Nothing => {}
+                Head::Time(due) => at = at.min(due),
+                Head::Room => blocked = true,
+            }
+        }
+        let activity = match (blocked, at) {
+            (true, _) => Activity::Stall(Stall::LinkBusy),
+            (false, Wake::NEVER) => Activity::Idle,
+            (false, _) => Activity::Busy,
+        };
+        Wake::at_or_port(at, activity)
+    }
+}

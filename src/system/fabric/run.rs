@@ -1,0 +1,119 @@
+//! Runs a collective on the fabric, and says what came of it.
+
+use super::super::{faults::arm_netlist, outcome::RunError};
+use super::build::{FabricNetlist, netlist};
+use crate::{
+    config::MachineSpec,
+    fabric::{memory::Memory, program::Program},
+    sim::{self, Account, Control, Effect, Injection, Kernel, Order, SimulationError},
+    system::FaultPoint,
+    units::Femtos,
+};
+
+/// A collective: what each GPU does, and what is in its buffer.
+#[derive(Debug, Clone)]
+pub struct FabricRequest {
+    /// By GPU.
+    pub programs: Vec<Program>,
+    /// By GPU.
+    pub memories: Vec<Memory>,
+    /// Seed of keys, and of the bits that faults pick.
+    pub seed: u64,
+    /// Which kernel drives the netlist.
+    pub kernel: Kernel,
+    /// In which order units tick at one instant.
+    pub order: Order,
+    /// Faults.
+    pub injections: Vec<Injection>,
+}
+
+/// What came of one GPU.
+#[derive(Debug, Clone)]
+pub struct RankOutcome {
+    /// When all of its work was done, if it was.
+    pub finished: Option<Femtos>,
+    /// Receives that are through, and all that there are.
+    pub received: (usize, usize),
+    /// Its buffer at the end.
+    pub memory: Memory,
+    /// Flits of packets that its port has sent.
+    pub flits: u64,
+}
+
+/// What came of a collective.
+#[derive(Debug, Clone)]
+pub struct FabricOutcome {
+    /// When the last GPU was done, or when something was refused.
+    pub end: Femtos,
+    /// By GPU.
+    pub ranks: Vec<RankOutcome>,
+    /// Why it did not end, if it did not: a tag that was wrong, a packet that did not fit, or one that never came.
+    pub refused: Option<String>,
+    /// Path of each unit, and what it did with its cycles.
+    pub units: Vec<(String, Account)>,
+    /// Digest of all that passed, by channel.
+    pub digests: Vec<(String, u64)>,
+    /// What became of the faults.
+    pub effects: Vec<Effect>,
+    /// Ticks executed.
+    pub ticks: u64,
+}
+
+impl FabricOutcome {
+    /// Whether all GPUs have finished.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.ranks.iter().all(|rank| rank.finished.is_some())
+    }
+}
+
+/// The fault points of a collective.
+///
+/// # Errors
+/// If the netlist cannot be built.
+pub fn fabric_fault_points(machine: &MachineSpec, mut request: FabricRequest) -> Result<Vec<FaultPoint>, RunError> {
+    let built = netlist(machine, &mut request)?;
+    let points = built.netlist.fault_points().into_iter();
+    Ok(points.map(|(place, kinds)| FaultPoint { place, kinds: kinds.to_vec() }).collect())
+}
+
+/// Runs a collective. A GPU that refuses what it gets is no error but an outcome.
+///
+/// # Errors
+/// [`RunError`]: no such machine, or the observer asked to stop.
+pub fn run_fabric(
+    machine: &MachineSpec,
+    mut request: FabricRequest,
+    observer: &mut dyn FnMut(Femtos) -> Control,
+) -> Result<FabricOutcome, RunError> {
+    let FabricNetlist { mut netlist, places } = netlist(machine, &mut request)?;
+    arm_netlist(&mut netlist, &request.injections, request.seed)?;
+    let mut observer = observer;
+    let ended = sim::run(&mut netlist, request.kernel, request.order, &mut observer);
+    let (end, refused, accounts, ticks) = match ended {
+        Ok(run) => (run.end, None, run.accounts, run.ticks),
+        Err(SimulationError::Fault { at, what }) => (at, Some(what), Vec::new(), 0),
+        Err(error @ SimulationError::Deadlock { at, .. }) if !request.injections.is_empty() => {
+            (at, Some(format!("something never came: {error}")), Vec::new(), 0)
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let ranks = places.iter().map(|place| {
+        let rank = netlist.unit(&place.rank);
+        RankOutcome {
+            finished: rank.finished(),
+            received: rank.received(),
+            memory: place.memory.borrow().clone(),
+            flits: netlist.unit(&place.port).flits(),
+        }
+    });
+    Ok(FabricOutcome {
+        end,
+        ranks: ranks.collect(),
+        refused,
+        units: netlist.units().iter().map(|unit| unit.name.clone()).zip(accounts).collect(),
+        digests: netlist.channels().map(|channel| (channel.path().to_owned(), channel.digest())).collect(),
+        effects: netlist.effects(),
+        ticks,
+    })
+}
