@@ -12,6 +12,7 @@
 //! Bytes stream: nothing here holds more than a bounded part of a copy, whatever its size.
 
 mod arrival;
+pub mod collective;
 mod copy;
 mod file;
 mod file_sink;

@@ -1,0 +1,27 @@
+//! What a plan amounts to, and whether a GPU ends with what it must.
+
+use super::{data::expected, kind::Collective, request::CollectiveRequest, schedule::Plan};
+use crate::{config::MachineSpec, units::Femtos};
+
+/// Transfers of a plan.
+pub(super) fn transfers(plan: &Plan) -> u64 {
+    plan.programs.iter().map(|program| program.sends.len() as u64).sum()
+}
+
+/// From the call to the first transfer.
+pub(super) fn launch(machine: &MachineSpec) -> Femtos {
+    let fabric = machine.fabric.as_ref();
+    fabric.map_or(Femtos(0), |f| if machine.confidential_computing { f.secure_launch } else { f.launch })
+}
+
+/// Whether a GPU ends with what it must.
+pub(super) fn is_right(request: &CollectiveRequest, plan: &Plan, rank: usize, memory: Option<&[u8]>) -> bool {
+    let (at, mut wanted) = expected(request.kind, plan, request.element, request.seed, rank, request.ranks);
+    let Some(there) = memory.and_then(|memory| memory.get(at..at + wanted.len())) else { return false };
+    if request.kind == Collective::AllToAll {
+        // Nothing was asked for of the part that a GPU has for itself.
+        let own = rank * plan.part as usize..(rank + 1) * plan.part as usize;
+        wanted[own.clone()].copy_from_slice(&there[own]);
+    }
+    there == wanted
+}

@@ -1,0 +1,25 @@
+//! Collectives: what several GPUs do together with their buffers.
+//!
+//! ```text
+//!  kind, ranks, bytes --> [ schedule ] --> a program for each GPU
+//!                                            |
+//!  machine -------------> [ run ] -----------+--> the fabric, or copies through the host --> time, sums, who refused what
+//! ```
+//!
+//! A buffer's numbers are small integers, whose sums are exact in every format and order. So whether a sum is right does not depend on rounding.
+
+mod closed_form;
+mod data;
+mod judge;
+mod kind;
+mod request;
+mod run;
+mod schedule;
+mod staged;
+
+pub use closed_form::{HopTerms, hop_terms};
+pub use data::{expected, input};
+pub use kind::Collective;
+pub use request::{CollectiveError, CollectiveOutcome, CollectiveRequest, Extent, MOST_RANKS};
+pub use run::run_collective;
+pub use schedule::{Plan, folded, plan};

@@ -1,0 +1,136 @@
+//! What is asked of a collective, and what comes of it.
+
+use super::kind::Collective;
+use crate::{
+    fabric::{element::Element, spec::FabricMode},
+    sim::{Injection, Kernel},
+    system::{DataMode, RunError},
+    units::Femtos,
+};
+use thiserror::Error;
+
+/// Most GPUs of a collective.
+pub const MOST_RANKS: usize = 64;
+
+/// How much of it is simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Extent {
+    /// Of GPUs that do the same at the same time, one; of equal rounds through the host, one.
+    #[default]
+    Shared,
+    /// Every GPU and every transfer.
+    Full,
+}
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct CollectiveRequest {
+    /// What the GPUs do.
+    pub kind: Collective,
+    /// How many they are.
+    pub ranks: usize,
+    /// Bytes of the buffer of each.
+    pub bytes: u64,
+    /// What buffers are made of.
+    pub element: Element,
+    /// Whether bytes are carried. With them every GPU is simulated.
+    pub data: DataMode,
+    /// Seed of keys and numbers, and of the bits that faults pick.
+    pub seed: u64,
+    /// How much is simulated, where there are no bytes.
+    pub extent: Extent,
+    /// Which kernel drives netlists.
+    pub kernel: Kernel,
+    /// Faults, on the fabric. A run with faults carries bytes.
+    pub injections: Vec<Injection>,
+}
+
+impl CollectiveRequest {
+    /// A collective of binary32 without bytes.
+    #[must_use]
+    pub const fn new(kind: Collective, ranks: usize, bytes: u64) -> Self {
+        Self {
+            kind,
+            ranks,
+            bytes,
+            element: Element::F32,
+            data: DataMode::None,
+            seed: 1,
+            extent: Extent::Shared,
+            kernel: Kernel::Skip,
+            injections: Vec::new(),
+        }
+    }
+
+    /// Whether bytes are carried.
+    #[must_use]
+    pub const fn carries_bytes(&self) -> bool {
+        matches!(self.data, DataMode::Exact) || !self.injections.is_empty()
+    }
+}
+
+/// What came of it.
+#[derive(Debug, Clone)]
+pub struct CollectiveOutcome {
+    /// How hops were protected.
+    pub mode: FabricMode,
+    /// From the call to the last GPU being done, or to something being refused.
+    pub time: Femtos,
+    /// What of it lies before the first transfer.
+    pub launch: Femtos,
+    /// Transfers between two GPUs that were simulated.
+    pub simulated: u64,
+    /// Transfers that share the simulation of another.
+    pub shared: u64,
+    /// Bytes of the buffer of each GPU, as it was filled up.
+    pub buffer: u64,
+    /// Bytes of one transfer.
+    pub part: u64,
+    /// GPUs that finished, in a run with every GPU; all, where one stands for all.
+    pub finished: usize,
+    /// GPUs that finished with something wrong in their buffer; none where no bytes are carried.
+    pub wrong: Option<usize>,
+    /// Why it did not end, if it did not.
+    pub refused: Option<String>,
+}
+
+/// Why a collective cannot be run.
+#[derive(Debug, Error)]
+pub enum CollectiveError {
+    /// Not so many GPUs.
+    #[error("a collective has 2 to {MOST_RANKS} GPUs, not {0}")]
+    Ranks(usize),
+    /// The machine has fewer.
+    #[error("the machine has {gpus} GPUs, and copies through the host need {ranks}")]
+    Gpus {
+        /// GPUs of the machine.
+        gpus: usize,
+        /// GPUs of the collective.
+        ranks: usize,
+    },
+    /// A bridge joins two.
+    #[error("fabric.topology is \"bridge\", which joins two GPUs, not {0}")]
+    Bridge(usize),
+    /// No bytes.
+    #[error("a collective of 0 bytes")]
+    Empty,
+    /// No fabric.
+    #[error("the machine has no table `fabric`")]
+    NoFabric,
+    /// Faults on the fabric where there is none.
+    #[error(
+        "faults of copies through the host are those of `sealsim run`: a collective takes faults on a fabric alone"
+    )]
+    StagedFaults,
+    /// More bytes than a machine has memory for them.
+    #[error("{ranks} buffers of {bytes} B with bytes do not fit into memory here: ask for less, or carry no bytes")]
+    TooLong {
+        /// GPUs.
+        ranks: usize,
+        /// Bytes of each buffer.
+        bytes: u64,
+    },
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}

@@ -1,0 +1,138 @@
+//! Which GPU sends what to whom, and when.
+
+use super::kind::Collective;
+use crate::fabric::program::{Program, Receive, Send};
+use std::ops::Range;
+
+/// Parts of a buffer begin at multiples of so many bytes: a block of AES.
+const ALIGNMENT: u64 = 16;
+
+/// Bytes that a broadcast or a tree passes on at once.
+const PIECE: u64 = 1 << 20;
+
+/// A collective, laid out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// By GPU.
+    pub programs: Vec<Program>,
+    /// Bytes of the buffer of each GPU: what was asked for, filled up so that its parts are equal.
+    pub buffer: u64,
+    /// Bytes of a part.
+    pub part: u64,
+    /// Where results lie: behind the buffer in an all-to-all, else in it.
+    pub results: u64,
+}
+
+impl Plan {
+    /// Bytes of memory that each GPU needs.
+    #[must_use]
+    pub const fn memory(&self) -> u64 {
+        self.results + self.buffer
+    }
+}
+
+/// Lays out a collective of so many GPUs, at least two, whose buffers have so many bytes, at least one.
+#[must_use]
+pub fn plan(kind: Collective, ranks: usize, bytes: u64) -> Plan {
+    let parts = if matches!(kind, Collective::Broadcast | Collective::TreeAllReduce) { 1 } else { ranks as u64 };
+    let part = bytes.div_ceil(parts).next_multiple_of(ALIGNMENT);
+    let buffer = part * parts;
+    let results = if kind == Collective::AllToAll { buffer } else { 0 };
+    let program = |rank: usize| match kind {
+        Collective::AllReduce | Collective::ReduceScatter | Collective::AllGather => ring(kind, rank, ranks, part),
+        Collective::Broadcast => chain(rank, ranks, buffer),
+        Collective::AllToAll => exchange(rank, ranks, part, results),
+        Collective::TreeAllReduce => tree(rank, ranks, buffer),
+    };
+    Plan { programs: (0..ranks).map(program).collect(), buffer, part, results }
+}
+
+/// The same ring with one GPU for all: each step is a transfer to itself.
+#[must_use]
+pub fn folded(kind: Collective, ranks: usize, bytes: u64) -> Option<Plan> {
+    let whole = plan(kind, ranks, bytes);
+    let own = whole.programs.first().filter(|_| kind.is_ring())?;
+    let sends = own.sends.iter().map(|send| Send { target: 0, ..send.clone() }).collect();
+    let receives = own.receives.iter().map(|receive| Receive { source: 0, ..receive.clone() }).collect();
+    Some(Plan { programs: vec![Program { sends, receives }], ..whole })
+}
+
+const fn part_range(number: usize, part: u64) -> Range<u64> {
+    number as u64 * part..(number as u64 + 1) * part
+}
+
+/// Each step sends on what the step before has brought.
+fn ring(kind: Collective, rank: usize, ranks: usize, part: u64) -> Program {
+    let (next, previous) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+    let before = |steps: usize| part_range((rank + 2 * ranks - steps) % ranks, part);
+    let mut program = Program::default();
+    let mut step = |sent: usize, reduces: bool| {
+        let after = program.receives.len().checked_sub(1).into_iter().collect();
+        program.sends.push(Send { target: next as u8, range: before(sent), after });
+        program.receives.push(Receive { source: previous as u8, range: before(sent + 1), reduces });
+    };
+    if matches!(kind, Collective::AllReduce | Collective::ReduceScatter) {
+        (0..ranks - 1).for_each(|sent| step(sent, true));
+    }
+    match kind {
+        // The reduce-scatter has left each with the part behind its own number.
+        Collective::AllReduce => (0..ranks - 1).for_each(|sent| step(ranks + sent - 1, false)),
+        Collective::AllGather => (0..ranks - 1).for_each(|sent| step(sent, false)),
+        _ => {}
+    }
+    program
+}
+
+fn pieces(bytes: u64) -> impl Iterator<Item = Range<u64>> {
+    (0..bytes.div_ceil(PIECE)).map(move |piece| piece * PIECE..bytes.min((piece + 1) * PIECE))
+}
+
+fn chain(rank: usize, ranks: usize, buffer: u64) -> Program {
+    let mut program = Program::default();
+    for (place, range) in pieces(buffer).enumerate() {
+        if rank > 0 {
+            program.receives.push(Receive { source: rank as u8 - 1, range: range.clone(), reduces: false });
+        }
+        if rank + 1 < ranks {
+            let after = if rank > 0 { vec![place] } else { Vec::new() };
+            program.sends.push(Send { target: rank as u8 + 1, range, after });
+        }
+    }
+    program
+}
+
+/// In turn n, each sends to the n-th behind it.
+fn exchange(rank: usize, ranks: usize, part: u64, results: u64) -> Program {
+    let mut program = Program::default();
+    for turn in 1..ranks {
+        let (target, source) = ((rank + turn) % ranks, (rank + ranks - turn) % ranks);
+        program.sends.push(Send { target: target as u8, range: part_range(target, part), after: Vec::new() });
+        let into = part_range(source, part);
+        let range = results + into.start..results + into.end;
+        program.receives.push(Receive { source: source as u8, range, reduces: false });
+    }
+    program
+}
+
+/// Sums go up to the parent, the whole sum comes down.
+fn tree(rank: usize, ranks: usize, buffer: u64) -> Program {
+    let parent = rank.checked_sub(1).map(|below| (below / 2) as u8);
+    let children: Vec<_> = [2 * rank + 1, 2 * rank + 2].into_iter().filter(|child| *child < ranks).collect();
+    let mut program = Program::default();
+    for range in pieces(buffer) {
+        let first = program.receives.len();
+        for &child in &children {
+            program.receives.push(Receive { source: child as u8, range: range.clone(), reduces: true });
+        }
+        let mut after: Vec<_> = (first..program.receives.len()).collect();
+        if let Some(parent) = parent {
+            program.sends.push(Send { target: parent, range: range.clone(), after });
+            after = vec![program.receives.len()];
+            program.receives.push(Receive { source: parent, range: range.clone(), reduces: false });
+        }
+        for &child in &children {
+            program.sends.push(Send { target: child as u8, range: range.clone(), after: after.clone() });
+        }
+    }
+    program
+}
