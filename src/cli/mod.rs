@@ -1,6 +1,7 @@
 //! The command line: one file per verb.
 
 mod calibrate;
+mod collective;
 mod compare;
 mod completions;
 mod cost_table;
@@ -48,6 +49,7 @@ enum Verb {
     Run(Box<run::Arguments>),
     Rerun(rerun::Arguments),
     Compare(compare::Arguments),
+    Collective(collective::Arguments),
     Describe(describe::Describe),
     List(list::List),
     Schema(schema::Schema),
@@ -95,6 +97,7 @@ pub fn main() -> ExitCode {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Rerun(arguments) => rerun::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
+        Verb::Collective(arguments) => collective::run(&arguments),
         Verb::Describe(verb) => verb.run(),
         Verb::List(verb) => verb.run(),
         Verb::Schema(verb) => verb.run(),

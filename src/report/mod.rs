@@ -9,6 +9,7 @@
 //!
 //! Times are picoseconds, rounded down; sizes are bytes; a GB is 10^9 bytes.
 
+pub mod collectives;
 pub mod comparison;
 pub mod failed_tags;
 mod failure;

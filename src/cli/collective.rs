@@ -1,0 +1,220 @@
+//! `sealsim collective`: what several GPUs do together, under one security of the fabric or another.
+
+use super::{Failure, output, run::Interruption};
+use crate::{
+    config::{Layers, Resolved},
+    fabric::element::Element,
+    report::{
+        SCHEMA_VERSION,
+        collectives::{self, CollectiveRow},
+    },
+    sim::{Control, SimulationError},
+    system::{DataMode, RunError},
+    workload::{
+        InjectionArgument,
+        collective::{Collective, CollectiveError, CollectiveRequest, Extent, run_collective},
+        read_size,
+    },
+};
+use clap::{Args, ValueEnum};
+use miette::miette;
+use serde::Serialize;
+use std::io;
+
+/// Simulates a collective of several GPUs: an all-reduce, an all-gather, and others.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The first row, off, is without confidential computing, with a plain fabric. The second is the machine as it is, and one more is there for each \
+design. docs/fabric.md describes modes, units and closed forms.
+
+Of a ring, where all GPUs do the same at the same time, one GPU is simulated for all. With --data exact every GPU is, with its bytes, and the sums \
+are checked.
+
+Exit status: 0 done; 1 interrupted, or something was refused, or a buffer was wrong; 2 wrong arguments; 3 a machine that cannot do it; 4 the output cannot be written; 5 a fault of the simulation.
+
+Examples:
+  sealsim collective hgx-h100-8gpu --size 1MiB,64MiB --design staged --design direct --design link --design pad-ahead
+  sealsim collective generic-16gpu --ranks 2,4,8,16 --design staged --format csv
+  sealsim collective hgx-h100-8gpu --op all-to-all --data exact
+  sealsim collective hgx-h100-8gpu --ranks 3 --size 12KiB --design link --inject fabric.gpu1.port.packets.flip:5")]
+pub struct Arguments {
+    /// The machine: a TOML file, or the name of a shipped one. A file takes precedence
+    #[arg(value_name = "CONFIG")]
+    config: String,
+    /// What the GPUs do
+    #[arg(long, value_name = "OP", default_value = "all-reduce", value_parser = collective)]
+    op: Collective,
+    /// Bytes of the buffer of each GPU, as 64MiB. May be given several times, or separated by commas
+    #[arg(long = "size", value_name = "SIZE", value_delimiter = ',', value_parser = read_size, default_values = ["64MiB"])]
+    sizes: Vec<u64>,
+    /// GPUs (default: those of the machine). May be given several times, or separated by commas
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    ranks: Vec<usize>,
+    /// A design to compare, or several joined by `+`. May be given several times
+    #[arg(long, value_name = "DESIGN[+DESIGN]")]
+    design: Vec<String>,
+    /// Set one value of the machine, above all files. May be given several times
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// What buffers are made of
+    #[arg(long, value_enum, default_value_t = Numbers::F32)]
+    element: Numbers,
+    /// Whether bytes are sealed, carried, opened and added
+    #[arg(long, value_enum, default_value_t = Carried::None)]
+    data: Carried,
+    /// Simulate every GPU and every transfer, also where one stands for others
+    #[arg(long)]
+    full: bool,
+    /// Seed of keys, numbers and of the bits that faults pick
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Inject a fault on the fabric, as fabric.gpu1.port.packets.flip:5, into all rows but off. May be given several times
+    #[arg(long, value_name = "POINT[:N]")]
+    inject: Vec<InjectionArgument>,
+    /// A table for people, CSV, or one JSON object
+    #[arg(long, value_enum, default_value_t = Shape::Text)]
+    format: Shape,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Numbers {
+    /// binary32
+    F32,
+    /// bfloat16
+    Bf16,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Carried {
+    /// All of them
+    Exact,
+    /// Only the timing
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    /// A table
+    Text,
+    /// A row for each size, number of GPUs and design
+    Csv,
+    /// rows[]; described in docs/fabric.md
+    Json,
+}
+
+fn collective(text: &str) -> Result<Collective, String> {
+    let names = || Collective::ALL.map(Collective::name).join(", ");
+    Collective::named(text).ok_or_else(|| format!("use one of {}", names()))
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    machine: &'a str,
+    rows: &'a [CollectiveRow],
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// See the help text for each exit status.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let machines = arguments.machines()?;
+    let ranks = match (&arguments.ranks[..], machines.last()) {
+        ([], Some((_, machine))) => vec![machine.machine.gpus().max(2)],
+        (given, _) => given.to_vec(),
+    };
+    let interruption = Interruption::listen();
+    let mut go_on = |_| if interruption.asked() { Control::Stop } else { Control::Continue };
+    let mut rows = Vec::new();
+    for &bytes in &arguments.sizes {
+        for &ranks in &ranks {
+            let mut off = None;
+            for (name, machine) in &machines {
+                let request = arguments.request(ranks, bytes, off.is_some());
+                let outcome = run_collective(&machine.machine, &request, &mut go_on).map_err(failed)?;
+                let base = *off.get_or_insert(outcome.time.seconds());
+                rows.push(CollectiveRow::of(name, &request, &outcome, base));
+            }
+        }
+    }
+    print(arguments.format, &machines[0].1.name(), &rows)?;
+    verdict(&rows)
+}
+
+impl Arguments {
+    /// Off, the machine, and each design on it.
+    fn machines(&self) -> Result<Vec<(String, Resolved)>, Failure> {
+        let laid = |design: &str, last: &[&str]| {
+            let parts = design.split('+').filter(|part| !part.is_empty());
+            let layers = parts.fold(Layers::new(&self.config), Layers::overlay);
+            let sets = self.set.iter().map(String::as_str).chain(last.iter().copied());
+            sets.fold(layers, Layers::set).resolve()
+        };
+        let off = laid("", &["confidential_computing=false", "fabric.mode=\"plain\""])?;
+        let own = laid("", &[])?;
+        let mut machines = vec![("off".to_owned(), off), (own.name(), own)];
+        for design in &self.design {
+            machines.push((design.clone(), laid(design, &[])?));
+        }
+        Ok(machines)
+    }
+
+    fn request(&self, ranks: usize, bytes: u64, faulty: bool) -> CollectiveRequest {
+        let injections = self.inject.iter().filter(|_| faulty).map(|InjectionArgument(one)| one.clone());
+        CollectiveRequest {
+            element: if self.element == Numbers::F32 { Element::F32 } else { Element::Bf16 },
+            data: if self.data == Carried::Exact { DataMode::Exact } else { DataMode::None },
+            seed: self.seed,
+            extent: if self.full { Extent::Full } else { Extent::Shared },
+            injections: injections.collect(),
+            ..CollectiveRequest::new(self.op, ranks, bytes)
+        }
+    }
+}
+
+fn print(format: Shape, machine: &str, rows: &[CollectiveRow]) -> Result<(), Failure> {
+    let text = match format {
+        Shape::Text => collectives::text(rows),
+        Shape::Csv => collectives::csv(rows),
+        Shape::Json => {
+            let document = Document { schema_version: SCHEMA_VERSION, machine, rows };
+            let json = serde_json::to_string_pretty(&document).map_err(io::Error::from);
+            json.map_err(|error| Failure::output(&error))? + "\n"
+        }
+    };
+    output::print(&text);
+    Ok(())
+}
+
+/// Whether all that was asked for came about.
+fn verdict(rows: &[CollectiveRow]) -> Result<(), Failure> {
+    let refused = rows.iter().filter(|row| row.refused.is_some()).count();
+    let wrong = rows.iter().filter(|row| row.wrong.is_some_and(|wrong| wrong > 0)).count();
+    match (refused, wrong) {
+        (0, 0) => Ok(()),
+        (refused, 0) => Err(Failure::Verification(miette!("{refused} collectives were refused"))),
+        (_, wrong) => Err(Failure::Verification(miette!("{wrong} collectives ended with a wrong buffer"))),
+    }
+}
+
+fn failed(error: CollectiveError) -> Failure {
+    match error {
+        CollectiveError::Run(RunError::Simulation(SimulationError::Stopped { .. })) => {
+            Failure::Verification(miette!("interrupted: nothing is printed"))
+        }
+        CollectiveError::Run(error @ (RunError::Build(_) | RunError::FaultPoint { .. })) => {
+            Failure::Config(miette!("{error}"))
+        }
+        CollectiveError::Run(error) => Failure::Simulation(miette!("{error}")),
+        CollectiveError::Bridge(_) => {
+            let help = "take a machine with a switch, such as hgx-h100-8gpu, or set fabric.topology=\"switch\"";
+            Failure::Config(miette!(help = help, "{error}"))
+        }
+        CollectiveError::Gpus { .. } => {
+            let help = "take a machine with more GPUs, such as hgx-h100-8gpu or generic-16gpu, or set gpu=[{count=16}]";
+            Failure::Config(miette!(help = help, "{error}"))
+        }
+        error => Failure::Config(miette!("{error}")),
+    }
+}

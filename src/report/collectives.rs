@@ -1,0 +1,115 @@
+//! Collectives, side by side.
+
+use super::table::Table;
+use crate::{
+    units::Bytes,
+    workload::collective::{CollectiveOutcome, CollectiveRequest},
+};
+use serde::Serialize;
+
+/// One collective on one machine.
+#[derive(Debug, Clone, Serialize)]
+pub struct CollectiveRow {
+    /// What the GPUs did.
+    pub op: &'static str,
+    /// Bytes of the buffer of each.
+    pub bytes: u64,
+    /// How many they were.
+    pub ranks: usize,
+    /// `off`, the machine's name, or a design.
+    pub name: String,
+    /// How hops were protected.
+    pub mode: &'static str,
+    /// From the call to the last GPU being done.
+    pub time_ns: f64,
+    /// What of it lies before the first transfer.
+    pub launch_ns: f64,
+    /// Against `off`.
+    pub slowdown: f64,
+    /// Bytes of a buffer over the time.
+    pub gb_per_s: f64,
+    /// The same times the share of a buffer that each GPU must send.
+    pub bus_gb_per_s: f64,
+    /// Transfers that were simulated.
+    pub transfers_simulated: u64,
+    /// Transfers that share the simulation of another.
+    pub transfers_shared: u64,
+    /// GPUs that finished.
+    pub finished: usize,
+    /// GPUs that finished with a wrong buffer; none where no bytes are carried.
+    pub wrong: Option<usize>,
+    /// Why it did not end, if it did not.
+    pub refused: Option<String>,
+}
+
+impl CollectiveRow {
+    /// That of an outcome; `off` is the time in seconds against which it is held.
+    #[must_use]
+    pub fn of(name: &str, request: &CollectiveRequest, outcome: &CollectiveOutcome, off: f64) -> Self {
+        let seconds = outcome.time.seconds();
+        let rate = if outcome.refused.is_some() { 0.0 } else { request.bytes as f64 / 1e9 / seconds };
+        Self {
+            op: request.kind.name(),
+            bytes: request.bytes,
+            ranks: request.ranks,
+            name: name.to_owned(),
+            mode: outcome.mode.name(),
+            time_ns: seconds * 1e9,
+            launch_ns: outcome.launch.seconds() * 1e9,
+            slowdown: seconds / off,
+            gb_per_s: rate,
+            bus_gb_per_s: rate * request.kind.bus_factor(request.ranks),
+            transfers_simulated: outcome.simulated,
+            transfers_shared: outcome.shared,
+            finished: outcome.finished,
+            wrong: outcome.wrong,
+            refused: outcome.refused.clone(),
+        }
+    }
+}
+
+/// A table for people.
+#[must_use]
+pub fn text(rows: &[CollectiveRow]) -> String {
+    let mut table = Table::new(&["size", "GPUs", "", "mode", "time", "slow-down", "bus GB/s", "sums"], &[2, 3, 7]);
+    for row in rows {
+        let sums = match (&row.refused, row.wrong) {
+            (Some(_), _) => "refused".to_owned(),
+            (None, None) => "-".to_owned(),
+            (None, Some(0)) => "right".to_owned(),
+            (None, Some(wrong)) => format!("{wrong} WRONG"),
+        };
+        let (size, time) = (Bytes(row.bytes).to_string(), format!("{:.2} us", row.time_ns / 1e3));
+        let (slower, bus) = (format!("{:.3}", row.slowdown), format!("{:.2}", row.bus_gb_per_s));
+        table.row([size, row.ranks.to_string(), row.name.clone(), row.mode.to_owned(), time, slower, bus, sums]);
+    }
+    let (simulated, shared) =
+        rows.iter().fold((0, 0), |(a, b), row| (a + row.transfers_simulated, b + row.transfers_shared));
+    let op = rows.first().map_or("", |row| row.op);
+    let mut text = format!("{op}; {simulated} transfers simulated, {shared} more share one of these\n\n");
+    text += &(table.lines().join("\n") + "\n");
+    for row in rows {
+        if let Some(why) = &row.refused {
+            text += &format!("{}, {} GPUs, {}: {why}\n", Bytes(row.bytes), row.ranks, row.name);
+        }
+    }
+    text
+}
+
+/// The same as CSV.
+#[must_use]
+pub fn csv(rows: &[CollectiveRow]) -> String {
+    let mut text = String::from(
+        "op,bytes,ranks,name,mode,time_ns,launch_ns,slowdown,gb_per_s,bus_gb_per_s,transfers_simulated,transfers_shared,finished,wrong\n",
+    );
+    for row in rows {
+        let CollectiveRow {
+            op, bytes, ranks, name, mode, time_ns, launch_ns, slowdown, gb_per_s, bus_gb_per_s, ..
+        } = row;
+        let wrong = row.wrong.map(|wrong| wrong.to_string()).unwrap_or_default();
+        let counts = format!("{},{},{},{wrong}", row.transfers_simulated, row.transfers_shared, row.finished);
+        text += &format!("{op},{bytes},{ranks},{name},{mode},{time_ns:.3},{launch_ns:.3},{slowdown:.6},");
+        text += &format!("{gb_per_s:.6},{bus_gb_per_s:.6},{counts}\n");
+    }
+    text
+}
