@@ -1,6 +1,6 @@
 //! What copies take: a simulation for each distinct one, shared by all that are like it.
 
-use super::{Ns, error::ReplayError, job::Way, rules::ns};
+use super::{Ns, error::ReplayError, job::Way, long::pieces, rules::ns};
 use crate::{
     config::MachineSpec,
     sim::Control,
@@ -24,6 +24,14 @@ pub struct CopyKey {
     pub memory: Memory,
     /// State of that memory.
     pub pages: Pages,
+}
+
+impl CopyKey {
+    /// The copies that are simulated for it, each with how often it comes: more than one if it is very long.
+    fn simulated(&self) -> Vec<(Self, u64)> {
+        let there = pieces(self.bytes).into_iter().filter(|(bytes, count)| bytes * count > 0);
+        there.map(|(bytes, count)| (Self { bytes, ..*self }, count)).collect()
+    }
 }
 
 /// A copy by itself on an idle machine.
@@ -90,7 +98,8 @@ pub fn times(
     keys: &[Option<CopyKey>],
     simulator: Simulator<'_>,
 ) -> Result<(Vec<Option<CopyTime>>, Counts), ReplayError> {
-    let distinct: BTreeSet<CopyKey> = keys.iter().flatten().copied().collect();
+    let asked: BTreeSet<CopyKey> = keys.iter().flatten().copied().collect();
+    let distinct: BTreeSet<CopyKey> = asked.iter().flat_map(CopyKey::simulated).map(|(key, _)| key).collect();
     let mut known = simulator.known.of(name);
     let new: Vec<CopyKey> = distinct.iter().copied().filter(|key| !known.contains_key(key)).collect();
     let work = |key: &CopyKey| {
@@ -101,10 +110,24 @@ pub fn times(
     let found = pool::map(&new, simulator.threads, |key| key.bytes, work)?;
     known.extend(new.into_iter().zip(found));
     simulator.known.note(name, &known);
-    let times: Vec<_> = keys.iter().map(|key| known.get(key.as_ref()?).copied()).collect();
-    let all = times.iter().flatten().count() as u64;
-    let simulated = distinct.len() as u64;
-    Ok((times, Counts { simulated, shared: all - simulated }))
+    let times: Vec<_> = keys.iter().map(|key| in_all(&key.as_ref()?.simulated(), &known)).collect();
+    let all = keys.iter().flatten().count() as u64;
+    Ok((times, Counts { simulated: distinct.len() as u64, shared: all - asked.len() as u64 }))
+}
+
+/// What copies take, one behind the other, each as often as it comes. `None`: one of them is not known.
+fn in_all(copies: &[(CopyKey, u64)], known: &BTreeMap<CopyKey, CopyTime>) -> Option<CopyTime> {
+    let mut all: Option<CopyTime> = None;
+    for (key, count) in copies {
+        let one = *known.get(key)?;
+        let (so_far, more) = match all {
+            Some(all) => (all, *count),
+            None => (one, count.saturating_sub(1)),
+        };
+        let span = so_far.span.saturating_add(one.call().saturating_mul(more));
+        all = Some(CopyTime { span, ..so_far });
+    }
+    all
 }
 
 /// Simulates one copy, which waits for its end.
@@ -125,4 +148,22 @@ fn simulate(machine: &MachineSpec, key: CopyKey, go_on: &dyn Fn() -> Control) ->
     let (first, last) = copy.device.unwrap_or((copy.start, copy.end));
     let between = |from: Femtos, to: Femtos| ns(to.saturating_sub(from));
     Ok(CopyTime { before: between(copy.start, first), span: between(first, last), after: between(last, copy.returned) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_copy_takes_what_its_pieces_take_one_behind_the_other() {
+        let key = |bytes| CopyKey { way: Way::H2d, bytes, memory: Memory::Pinned, pages: Pages::Warm };
+        let time = |before, span, after| CopyTime { before, span, after };
+        let known =
+            BTreeMap::from([(key(1 << 30), time(5, 100, 7)), (key(3), time(4, 10, 6)), (key(9), time(1, 2, 3))]);
+        let long = |bytes| in_all(&key(bytes).simulated(), &known);
+        assert_eq!(long(9), Some(time(1, 2, 3)));
+        // Five of a gibibyte and the rest: from the first byte that the GPU moves to the last.
+        assert_eq!(long((5 << 30) + 3), Some(time(5, 100 + 4 * 112 + 20, 7)));
+        assert_eq!(long((5 << 30) + 4), None);
+    }
 }

@@ -1,6 +1,6 @@
 //! What of a trace the replay does not model, and how much of it that concerns.
 
-use super::Ns;
+use super::{Ns, long::LONGEST};
 use crate::workload::trace::{CallKind, DeviceKind, DeviceOp, Direction, HostCall, Memory, Trace};
 
 /// In sentences; nothing is said of what does not occur.
@@ -19,6 +19,10 @@ pub(super) fn missing(trace: &Trace) -> Vec<String> {
         _ => None,
     };
     let towards = |direction| move |op: &DeviceOp| way(op) == Some(direction);
+    let long = |op: &DeviceOp| {
+        let between = [Some(Direction::H2d), Some(Direction::D2h)].contains(&way(op));
+        between && matches!(op.kind, DeviceKind::Copy { bytes, .. } if bytes > LONGEST)
+    };
     let registers = |call: &HostCall| matches!(call.what, CallKind::Register | CallKind::Unregister);
     let all = [
         (ops(&managed), "copies of managed memory are taken as copies of pinned memory; page faults are not modelled"),
@@ -26,6 +30,7 @@ pub(super) fn missing(trace: &Trace) -> Vec<String> {
             ops(&|op| matches!(op.kind, DeviceKind::Collective { .. })),
             "collectives keep their length: there is no fabric yet",
         ),
+        (ops(&long), "copies of more than 4 GiB are simulated as copies of 1 GiB, one behind the other"),
         (ops(&towards(Direction::P2p)), "copies between GPUs keep their time"),
         (ops(&towards(Direction::H2h)), "copies within host memory keep their time"),
         (
@@ -57,13 +62,15 @@ mod tests {
         let events = [
             event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", ""),
             event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", ",\"bytes\":64"),
+            event("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", ",\"bytes\":4294967297"),
             event("cuda_runtime", "cudaHostRegister", ""),
         ];
         let text = format!("{{\"traceEvents\":[{}]}}", events.join(","));
         let input = Input::Bytes { name: "t", bytes: text.as_bytes() };
         let said = missing(&crate::workload::trace::read(input, None, &mut |_, _| Control::Continue).unwrap());
-        assert_eq!(said.len(), 2, "{said:?}");
+        assert_eq!(said.len(), 3, "{said:?}");
         assert!(said[0].starts_with("1 collectives") && said[0].ends_with("(0.250 ms in all)."), "{said:?}");
-        assert!(said[1].starts_with("1 calls that lock"), "{said:?}");
+        assert!(said[1].starts_with("1 copies of more than 4 GiB"), "{said:?}");
+        assert!(said[2].starts_with("1 calls that lock"), "{said:?}");
     }
 }

@@ -19,6 +19,7 @@ mod error;
 mod figures;
 mod import;
 mod job;
+mod long;
 mod missing;
 mod play;
 mod question;
