@@ -6,7 +6,7 @@
 //!  machine --> [ copies ] | a simulation for each distinct copy
 //!          --> [ rules ]  | what other calls cost
 //!                v        v
-//!             [ play ] one pass over the calls --> Played --> figures, breakdown, advice
+//!             [ play ] one pass over the calls --> Played --> figures, breakdown, advice, timeline
 //! ```
 //!
 //! Nothing is stretched. The pass gives each call and each operation of the GPU new dates, out of what they waited for: their thread, their stream, the
@@ -24,6 +24,7 @@ mod missing;
 mod play;
 mod question;
 mod rules;
+mod timeline;
 
 pub use advice::{Advice, advise, of_design};
 pub use breakdown::{Cause, Share, breakdown};
@@ -35,6 +36,7 @@ pub use job::{Bind, Call, Job, Op, Way, Work};
 pub use play::{Played, Span, Times, play};
 pub use question::Question;
 pub use rules::{Causes, Rules};
+pub use timeline::{Mark, Owner, Row, Timeline};
 
 /// Nanoseconds.
 pub type Ns = u64;

@@ -1,8 +1,11 @@
-//! Measured against simulated, as curves: [`svg`] for documents, [`terminal`] for people at work. What a study found: [`chart`].
+//! Measured against simulated, as curves: [`svg`] for documents, [`terminal`] for people at work. What a study found: [`chart`]. Replays of a
+//! program: [`timeline`].
 
 pub mod chart;
+mod columns;
 pub mod svg;
 pub mod terminal;
+pub mod timeline;
 
 use crate::validate::{
     catalogue::Dataset,

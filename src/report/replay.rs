@@ -31,7 +31,7 @@ pub struct Shown<'a> {
 const WIDTH: usize = 80;
 
 /// A time as people write it.
-fn time(ns: Ns) -> String {
+pub(super) fn time(ns: Ns) -> String {
     let digits = |value: f64| if value < 100.0 { format!("{value:.2}") } else { format!("{value:.1}") };
     match ns {
         0..1_000 => format!("{ns} ns"),

@@ -217,7 +217,7 @@ fn scale(values: &[f64], from_nothing: bool) -> Axis {
 }
 
 /// Round values at which the grid has a line.
-fn ticks(axis: Axis, label: &str) -> Vec<f64> {
+pub(super) fn ticks(axis: Axis, label: &str) -> Vec<f64> {
     if axis.logarithmic {
         let base: f64 = if label.ends_with("bytes") { 4.0 } else { 2.0 };
         let powers = (axis.high / axis.low).log(base);

@@ -124,6 +124,8 @@ pub(super) fn rule(svg: &mut String, x1: f64, y1: f64, x2: f64, y2: f64) {
 }
 
 pub(super) fn text(svg: &mut String, x: f64, y: f64, anchor: &str, text: &str) {
+    // What XML does not have, names of files may.
+    let text = text.replace(|one: char| one.is_control() || matches!(one, '\u{fffe}' | '\u{ffff}'), "?");
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>");
 }

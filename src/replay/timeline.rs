@@ -1,0 +1,185 @@
+//! A replay as rows of marks: what each thread and each GPU does, and when.
+
+use super::{
+    Ns,
+    job::{Job, Op, Way, Work},
+    play::{Played, Span},
+};
+use crate::workload::trace::CallKind;
+
+/// Threads that have a row: those that are in calls for longest.
+const THREADS: usize = 4;
+/// GPUs that have rows.
+const GPUS: u32 = 4;
+
+/// What is done in a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// The host is in a call that copies.
+    Copies,
+    /// The host is in a call that launches a kernel, a graph or a fill.
+    Launches,
+    /// The host waits for the GPU.
+    Waits,
+    /// The host is in another call.
+    OtherCalls,
+    /// The GPU runs kernels, collectives among them.
+    Kernels,
+    /// A copy from the host.
+    H2d,
+    /// A copy to the host.
+    D2h,
+    /// Fills, and copies that stay on GPUs.
+    OtherWork,
+}
+
+impl Mark {
+    /// Marks of threads.
+    pub const HOST: [Self; 4] = [Self::Copies, Self::Launches, Self::Waits, Self::OtherCalls];
+    /// Marks of GPUs.
+    pub const GPU: [Self; 4] = [Self::Kernels, Self::H2d, Self::D2h, Self::OtherWork];
+
+    const fn of_call(kind: CallKind) -> Self {
+        match kind {
+            CallKind::Copy { .. } => Self::Copies,
+            CallKind::Launch | CallKind::GraphLaunch | CallKind::Memset => Self::Launches,
+            CallKind::Synchronize(_) => Self::Waits,
+            _ => Self::OtherCalls,
+        }
+    }
+
+    const fn of_op(op: &Op) -> Self {
+        match op.work {
+            Work::Kernel => Self::Kernels,
+            Work::Copy { way: Way::H2d, .. } => Self::H2d,
+            Work::Copy { way: Way::D2h, .. } => Self::D2h,
+            Work::DeviceCopy | Work::Memset => Self::OtherWork,
+        }
+    }
+}
+
+/// Whose marks stand in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// A thread, by its number in the job.
+    Thread(u32),
+    /// What a GPU does of one kind.
+    Gpu(u32, Mark),
+}
+
+/// Marks of a thread, or of one kind of work of a GPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Whose.
+    pub owner: Owner,
+    /// In no particular order; those of a GPU may overlap. There may be none.
+    pub marks: Vec<(Mark, Span)>,
+}
+
+/// A replay as rows. Times run from the start of its first operation; what is before that is not in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Timeline {
+    /// Threads, then GPUs. All replays of a job have the same.
+    pub rows: Vec<Row>,
+    /// End of the last operation.
+    pub end: Ns,
+}
+
+impl Timeline {
+    /// That of a replay of a job.
+    #[must_use]
+    pub fn of(job: &Job, played: &Played) -> Self {
+        let first = played.ops.iter().map(|op| op.start).min().unwrap_or(0);
+        let mut rows: Vec<Row> = owners(job).into_iter().map(|owner| Row { owner, marks: Vec::new() }).collect();
+        let mut add = |owner: Owner, mark: Mark, span: &Span| {
+            let span = Span { start: span.start.saturating_sub(first), end: span.end.saturating_sub(first) };
+            let row = rows.iter_mut().find(|row| row.owner == owner);
+            if let Some(row) = row.filter(|_| span.duration() > 0) {
+                row.marks.push((mark, span));
+            }
+        };
+        for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced) {
+            add(Owner::Thread(call.thread), Mark::of_call(call.kind), span);
+        }
+        for (op, span) in job.ops.iter().zip(&played.ops) {
+            let mark = Mark::of_op(op);
+            add(Owner::Gpu(op.device, mark), mark, span);
+        }
+        Self { rows, end: played.device_time() }
+    }
+}
+
+/// Whose rows a job has: threads by their number, then GPUs with what they do.
+fn owners(job: &Job) -> Vec<Owner> {
+    let mut threads: Vec<(Ns, u32)> = (0..job.threads as u32).map(|thread| (0, thread)).collect();
+    for call in job.calls.iter().filter(|call| call.traced) {
+        if let Some((time, _)) = threads.get_mut(call.thread as usize) {
+            *time = time.saturating_add(call.duration);
+        }
+    }
+    threads.retain(|(time, _)| *time > 0);
+    threads.sort_unstable_by_key(|(time, thread)| (std::cmp::Reverse(*time), *thread));
+    threads.truncate(THREADS);
+    threads.sort_unstable_by_key(|(_, thread)| *thread);
+    let mut owners: Vec<Owner> = threads.into_iter().map(|(_, thread)| Owner::Thread(thread)).collect();
+    for device in 0..(job.devices as u32).min(GPUS) {
+        let does = |mark: Mark| job.ops.iter().any(|op| op.device == device && Mark::of_op(op) == mark);
+        owners.extend(Mark::GPU.into_iter().filter(|mark| does(*mark)).map(|mark| Owner::Gpu(device, mark)));
+    }
+    owners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        sim::Control,
+        workload::trace::{self, Input},
+    };
+
+    /// A copy that holds its call, and a kernel, as a profiler writes them; as it was.
+    fn timeline() -> Timeline {
+        let event = |cat: &str, name: &str, (thread, start, duration): (u32, u32, u32), more: &str| {
+            format!(
+                "{{\"ph\":\"X\",\"cat\":\"{cat}\",\"name\":\"{name}\",\"pid\":0,\"tid\":{thread},\"ts\":{start},\"dur\":{duration},\
+                 \"args\":{{\"correlation\":{more}}}}}"
+            )
+        };
+        let events = [
+            event("cuda_runtime", "cudaMemcpy", (1, 0, 60), "1"),
+            event(
+                "gpu_memcpy",
+                "Memcpy HtoD (Pageable -> Device)",
+                (7, 10, 50),
+                "1,\"device\":0,\"stream\":7,\"bytes\":64",
+            ),
+            event("cuda_runtime", "cudaLaunchKernel", (1, 70, 5), "2"),
+            event("kernel", "k", (7, 77, 100), "2,\"device\":0,\"stream\":7"),
+            event("cuda_runtime", "cudaDeviceSynchronize", (1, 80, 100), "3"),
+        ];
+        let text = format!("{{\"traceEvents\":[{}]}}", events.join(","));
+        let input = Input::Bytes { name: "t", bytes: text.as_bytes() };
+        let trace = trace::read(input, None, &mut |_, _| Control::Continue).unwrap();
+        let job = Job::of(&trace, 1_400);
+        let span = |(start, duration): (Ns, Ns)| Span { start, end: start + duration };
+        let calls = trace.calls.iter().map(|call| span((call.start_ns, call.duration_ns))).collect();
+        let ops = trace.device.iter().map(|op| span((op.start_ns, op.duration_ns))).collect();
+        Timeline::of(&job, &Played { calls, ops })
+    }
+
+    #[test]
+    fn times_run_from_the_first_operation_and_each_kind_of_work_has_a_row() {
+        let timeline = timeline();
+        let owners: Vec<_> = timeline.rows.iter().map(|row| row.owner).collect();
+        assert_eq!(owners, [Owner::Thread(0), Owner::Gpu(0, Mark::Kernels), Owner::Gpu(0, Mark::H2d)]);
+        let span = |start, end| Span { start, end };
+        let host = [
+            (Mark::Copies, span(0, 50_000)),
+            (Mark::Launches, span(60_000, 65_000)),
+            (Mark::Waits, span(70_000, 170_000)),
+        ];
+        assert_eq!(timeline.rows[0].marks, host);
+        assert_eq!(timeline.rows[1].marks, [(Mark::Kernels, span(67_000, 167_000))]);
+        assert_eq!((timeline.rows[2].marks.len(), timeline.end), (1, 167_000));
+    }
+}
