@@ -4,9 +4,9 @@
 
 use sealsim::{
     config::{Layers, Resolved},
-    replay::{Answer, Causes, Figures, Job, Known, Question, Simulator, breakdown},
+    replay::{Answer, Causes, Figures, Job, Known, Question, Simulator, breakdown, write_chakra},
     sim::Control,
-    workload::trace::{self, DeviceKind, Input, Memory, Trace},
+    workload::trace::{self, DeviceKind, Direction, Input, Memory, Step, Trace},
 };
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -204,6 +204,53 @@ fn copies_that_share_a_simulation_take_what_each_takes_by_itself() {
         }
         assert_eq!(full.ops, shared.played.ops);
     });
+}
+
+/// What an operation is to the format, its bytes, and its duration in whole microseconds.
+fn written(trace: &Trace) -> Vec<(u8, Option<u64>, u64)> {
+    let of = |op: &trace::DeviceOp| {
+        let (kind, bytes) = match op.kind {
+            DeviceKind::Copy { direction: Direction::H2d, bytes, .. } => (0, Some(bytes)),
+            DeviceKind::Copy { direction: Direction::D2h, bytes, .. } => (1, Some(bytes)),
+            DeviceKind::Collective { bytes_in, bytes_out, .. } => (2, bytes_in.or(bytes_out)),
+            _ => (3, None),
+        };
+        (kind, bytes, (op.duration_ns + 500) / 1000)
+    };
+    let mut all: Vec<_> = trace.device.iter().map(of).collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn a_replay_written_as_a_chakra_trace_is_read_as_it_was_played() {
+    for trace in [program("kmeans", "off"), program("particlefilter", "off"), job("a100-8gpu-sampled-rank0")] {
+        let (bytes, played) = asked(&trace, |question, machine| {
+            let played = question.secure(machine, Causes::default()).unwrap().played;
+            let mut bytes = Vec::new();
+            write_chakra(&trace, question.job, &played, &mut bytes).unwrap();
+            let mut dated = trace.clone();
+            for (op, span) in question.job.ops.iter().zip(&played.ops) {
+                dated.device[op.traced as usize].duration_ns = span.duration();
+            }
+            (bytes, dated)
+        });
+        // The reader refuses circles, and numbers that come twice.
+        let input = Input::Bytes { name: "written", bytes: &bytes };
+        let read = trace::read(input, None, &mut |_, _| Control::Continue).unwrap();
+        assert_eq!(written(&read), written(&played));
+        assert_eq!(read.events.left_out, []);
+        let span = |step: &Step| match step {
+            Step::Device(place) => (read.device[*place as usize].start_ns, read.device[*place as usize].duration_ns),
+            Step::Call(place) => (read.calls[*place as usize].start_ns, read.calls[*place as usize].duration_ns),
+        };
+        assert!(read.dependencies.len() > read.device.len());
+        for (before, after) in &read.dependencies {
+            let (start, duration) = span(before);
+            // Three times are rounded by half a microsecond at most, to whole ones.
+            assert!(start + duration <= span(after).0 + 1_000, "{before:?} {after:?}");
+        }
+    }
 }
 
 /// Launches in a row of kernels, ns of each launch and of each kernel.

@@ -92,6 +92,8 @@ pub struct Op {
     pub host_waits: bool,
     /// Its name.
     pub name: u32,
+    /// Its place among the operations of the trace.
+    pub traced: u32,
     /// Where the trace has it.
     pub place: Place,
 }
@@ -292,7 +294,7 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
             let stream = *streams.entry((op.device, op.stream)).or_insert(next);
             let next = devices.len() as u32;
             let device = *devices.entry(op.device).or_insert(next);
-            *place = ops.len() as u32;
+            let traced = std::mem::replace(place, ops.len() as u32);
             ops.push(Op {
                 work: work(op),
                 stream,
@@ -303,6 +305,7 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
                 bind: Bind::Call,
                 host_waits: false,
                 name: op.name,
+                traced,
                 place: op.place,
             });
         }

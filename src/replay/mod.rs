@@ -14,6 +14,7 @@
 
 mod advice;
 mod breakdown;
+mod chakra;
 mod copies;
 mod error;
 mod figures;
@@ -28,6 +29,7 @@ mod timeline;
 
 pub use advice::{Advice, advise, of_design};
 pub use breakdown::{Cause, Share, breakdown};
+pub use chakra::write_chakra;
 pub use copies::{CopyKey, CopyTime, Counts, Known, Simulator, times};
 pub use error::ReplayError;
 pub use figures::{Answer, DeviceCopies, Figures, HostCallFigures, Operation, costliest};

@@ -34,6 +34,7 @@ mod testing;
 mod tests;
 mod time;
 
+pub use chakra::{ChakraNode, ChakraWork, write_chakra_head};
 pub use error::TraceError;
 pub use input::Input;
 pub use model::{

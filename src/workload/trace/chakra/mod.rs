@@ -7,10 +7,14 @@
 //! ```
 
 mod circle;
+mod collective;
 mod node;
 mod schema;
 #[cfg(test)]
 pub(super) mod tests;
+mod write;
+
+pub use write::{ChakraNode, ChakraWork, write_chakra_head};
 
 use super::{
     Place,
@@ -21,14 +25,11 @@ use super::{
 };
 use node::Nodes;
 use prost::Message;
-use schema::{Metadata, Node};
+use schema::{Metadata, Node, VERSION};
 use std::io::{self, Read};
 
 /// Bytes of the longest message.
 const MESSAGE: u64 = 1 << 26;
-
-/// The version of the schema that is read.
-const VERSION: &str = "0.0.4";
 
 /// Whether a content that begins like this is one.
 pub(super) fn is_one(head: &[u8]) -> bool {

@@ -1,6 +1,6 @@
 //! Operations and work out of nodes.
 
-use super::{circle, schema::Node};
+use super::{circle, collective, schema::Node};
 use crate::workload::trace::{
     builder::Builder,
     error::{Kind, TraceError},
@@ -10,20 +10,6 @@ use crate::workload::trace::{
     time::Time,
 };
 use std::collections::{HashMap, HashSet};
-
-/// Collectives by their number.
-const COLLECTIVES: &[&str] = &[
-    "all_reduce",
-    "reduce",
-    "all_gather",
-    "gather",
-    "scatter",
-    "broadcast",
-    "all_to_all",
-    "reduce_scatter",
-    "reduce_scatter_block",
-    "barrier",
-];
 
 const REMEDY: &str = "write the trace again, or without this node";
 
@@ -72,7 +58,7 @@ impl Nodes {
 
     /// What a node does; the error is why it is left out.
     fn kind(&mut self, node: &Node, builder: &mut Builder) -> Result<Work, &'static str> {
-        let collective = |op: &str, bytes_in, bytes_out, builder: &mut Builder| {
+        let communication = |op: &str, bytes_in, bytes_out, builder: &mut Builder| {
             Work::Device(DeviceKind::Collective { op: builder.name(op), bytes_in, bytes_out, ranks: None })
         };
         let bytes = node.number("comm_size");
@@ -82,12 +68,11 @@ impl Nodes {
             3 => self.load(node, Direction::D2h)?,
             4 if self.is_host(node) => Work::Host,
             4 => self.computation(node, builder)?,
-            5 => collective("send", bytes, None, builder),
-            6 => collective("recv", None, bytes, builder),
+            5 => communication("send", bytes, None, builder),
+            6 => communication("recv", None, bytes, builder),
             7 => {
-                let number = node.number("comm_type").and_then(|number| usize::try_from(number).ok());
-                let op = number.and_then(|number| COLLECTIVES.get(number)).unwrap_or(&"collective");
-                collective(op, bytes, None, builder)
+                let op = node.number("comm_type").and_then(collective::name).unwrap_or("collective");
+                communication(op, bytes, None, builder)
             }
             8..=10 => return Err("storage: it is not on the way between host and GPU"),
             _ => return Err("node of no known type"),

@@ -1,6 +1,9 @@
-//! Messages of the format, schema 0.0.4 of `et_def.proto`: the fields that are read. Others are passed over.
+//! Messages of the format, schema 0.0.4 of `et_def.proto`: the fields that are read and written. Others are passed over.
 
 use prost::{Message, Oneof};
+
+/// The version of the schema that is read, and written.
+pub(super) const VERSION: &str = "0.0.4";
 
 /// The first message.
 #[derive(Clone, PartialEq, Message)]
