@@ -1,7 +1,11 @@
 //! `replay`, `import` and `cost-table` as their users meet them.
 
+use sealsim::workload::trace::{self, Format, Input};
 use serde_json::Value as Json;
-use std::process::{Command, Output};
+use std::{
+    fs,
+    process::{Command, Output},
+};
 
 const PAIR: [&str; 3] = [
     "validation/traces/kmeans-off-cuda_gpu_trace.csv.gz",
@@ -56,10 +60,64 @@ fn the_answer_does_not_depend_on_threads() {
 }
 
 #[test]
+fn the_picture_in_the_documentation_is_what_the_command_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("replay.svg").display().to_string();
+    let [gpu, api] =
+        ["gpu", "api"].map(|table| format!("validation/traces/streamcluster-off-cuda_{table}_trace.csv.gz"));
+    text(&sealsim(&["replay", &gpu, "--api", &api, "--design", "direct+overlap", "--plot", &file]));
+    let (drawn, made) = (fs::read_to_string("docs/replay.svg").unwrap(), fs::read_to_string(file).unwrap());
+    assert!(
+        drawn == made,
+        "make it anew: sealsim replay {gpu} --api {api} --design direct+overlap --plot docs/replay.svg"
+    );
+    assert!(made.len() < 300_000, "{} bytes", made.len());
+}
+
+#[test]
+fn a_picture_has_a_band_for_each_run_and_a_chakra_trace_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let [plot, chakra] = ["plot.svg", "out.et"].map(|name| folder.path().join(name).display().to_string());
+    let files = ["--design", "overlap", "--plot", &plot, "--chakra", &chakra, "--chakra-run", "overlap"];
+    text(&sealsim(&[&["replay"], &PAIR[..], &files].concat()));
+    let svg = fs::read_to_string(&plot).unwrap();
+    assert!([">off: ", ">cc: ", ">overlap: "].iter().all(|band| svg.matches(band).count() == 1), "{svg}");
+    let trace = trace::read(Input::Path(chakra.as_ref()), None, &mut |_, _| sealsim::sim::Control::Continue).unwrap();
+    assert_eq!(trace.format, Format::Chakra);
+    let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
+#[test]
+fn files_that_cannot_be_written_are_refused_before_anything_is_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let [copy, missing] =
+        ["trace.json.gz", "missing/plot.svg"].map(|name| folder.path().join(name).display().to_string());
+    fs::copy("validation/traces/a100-alexnet.json.gz", &copy).unwrap();
+    let before = fs::read(&copy).unwrap();
+    let refused = |more: &[&str]| {
+        let output = sealsim(&[&["replay", &copy], more].concat());
+        assert!(output.stdout.is_empty(), "{more:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code().unwrap(), said)
+    };
+    for more in [&["--plot", &*copy][..], &["--chakra", &copy], &["--plot", "a.svg", "--chakra", "./a.svg"]] {
+        let (status, said) = refused(more);
+        assert!(status == 2 && said.contains("are the same file"), "{more:?}: {status}, {said}");
+    }
+    let (status, said) = refused(&["--plot", &missing]);
+    assert!(status == 4 && said.contains("missing/plot.svg"), "{status}, {said}");
+    let (status, said) = refused(&["--chakra", &missing, "--chakra-run", "fastrack"]);
+    assert!(status == 2 && said.contains("there are off, cc"), "{status}, {said}");
+    assert_eq!(refused(&["--chakra-run", "off"]).0, 2);
+    assert!(fs::read(&copy).unwrap() == before);
+}
+
+#[test]
 fn an_imported_profile_runs() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("job.toml");
-    std::fs::write(&file, text(&sealsim(&["import", "validation/traces/a100-alexnet.json.gz"]))).unwrap();
+    fs::write(&file, text(&sealsim(&["import", "validation/traces/a100-alexnet.json.gz"]))).unwrap();
     let path = file.display().to_string();
     let run = ["run", "h100-nvl-tdx", "--workload", &path, "--data", "none", "--format", "json"];
     let json: Json = serde_json::from_str(&text(&sealsim(&run))).unwrap();
@@ -84,7 +142,7 @@ fn what_is_no_trace_is_refused_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, content: &str| {
         let path = folder.path().join(name);
-        std::fs::write(&path, content).unwrap();
+        fs::write(&path, content).unwrap();
         path.display().to_string()
     };
     let empty = file("empty", "");
@@ -108,7 +166,7 @@ fn nvbandwidth_is_read_as_it_is_and_says_what_is_used() {
     let file = folder.path().join("nvbandwidth.json");
     let case = |name: &str| format!(r#"{{"name":"{name}","status":"Passed","average":55.3,"bufferSize":64}}"#);
     let cases = [case("host_to_device_memcpy_ce"), case("device_to_device_memcpy_read_ce")].join(",");
-    std::fs::write(&file, format!(r#"{{"nvbandwidth":{{"testcases":[{cases}]}}}}"#)).unwrap();
+    fs::write(&file, format!(r#"{{"nvbandwidth":{{"testcases":[{cases}]}}}}"#)).unwrap();
     let path = file.display().to_string();
     let output = sealsim(&["validate", "--hw", "h100-sxm5-off", "--mode", "off", "--measured", &path]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,14 +1,12 @@
 //! `sealsim import`: a profile as a workload file.
 
-use super::{Failure, output};
-use crate::{
-    replay::{Job, import},
-    sim::Control,
-    workload::trace::{self, Input},
+use super::{
+    Failure, output,
+    profile::{ProfileArguments, Progress},
 };
+use crate::replay::{Job, import};
 use clap::Args;
 use miette::miette;
-use std::path::PathBuf;
 
 /// From the return of a launch to its operation on an idle stream, ns: it tells which operations waited for their calls.
 const SUBMISSION: u64 = 1_400;
@@ -20,18 +18,14 @@ The profile is one that `sealsim replay` reads. The workload has its copies, ker
 synchronisations, and events where an operation waited for another stream. Host time between calls is not in it, nor what other calls cost: \
 use `sealsim replay` to ask what a program would take.
 
-Exit status: 0 written; 3 a trace that cannot be used; 4 a file cannot be read, or the output not written.
+Exit status: 0 written; 1 interrupted; 2 wrong arguments; 3 a trace that cannot be used; 4 a file cannot be read, or the output not written.
 
 Examples:
   sealsim import trace.json.gz > job.toml && sealsim run h100-nvl-tdx --workload job.toml --data none
   sealsim import job_cuda_gpu_trace.csv --api job_cuda_api_trace.csv > job.toml")]
 pub struct Arguments {
-    /// The profile
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// The table of calls (cuda_api_trace) that belongs to a table of operations (cuda_gpu_trace)
-    #[arg(long, value_name = "FILE")]
-    api: Option<PathBuf>,
+    #[command(flatten)]
+    profile: ProfileArguments,
 }
 
 /// Runs the verb.
@@ -39,10 +33,9 @@ pub struct Arguments {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let api = arguments.api.as_deref().map(Input::Path);
-    let trace = trace::read(Input::Path(&arguments.file), api, &mut |_, _| Control::Continue)?;
+    let trace = arguments.profile.read(&Progress::listen())?;
     let job = Job::of(&trace, SUBMISSION);
-    let text = import(&job, &arguments.file.display().to_string());
+    let text = import(&job, &arguments.profile.file().display().to_string());
     let text = text.map_err(|error| Failure::Config(miette!(help = "cut the trace to a part of it", "{error}")))?;
     output::print(&text);
     Ok(())

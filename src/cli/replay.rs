@@ -1,27 +1,26 @@
 //! `sealsim replay`: a profile of a program, played again with confidential computing.
 
-use super::{Failure, output, run::Interruption};
+mod document;
+mod outputs;
+
+use super::{
+    Failure,
+    profile::{ProfileArguments, Progress},
+    run::Named,
+};
 use crate::{
     config::{Layers, Resolved},
-    replay::{
-        Advice, Answer, Causes, Figures, Job, Known, Operation, Question, ReplayError, Share, Simulator, advise,
-        breakdown, costliest, of_design,
-    },
-    report::{SCHEMA_VERSION, replay as text},
-    sim::Control,
+    replay::{Answer, Causes, Job, Known, Question, ReplayError, Simulator, advise, breakdown, costliest, of_design},
+    report::SCHEMA_VERSION,
     system::RunError,
     validate::pool,
-    workload::trace::{self, Input, Trace, TraceError},
+    workload::trace::Trace,
 };
-use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use clap::Args;
+use document::{Document, ReplayFormat};
 use miette::miette;
-use serde::Serialize;
-use std::{
-    io::{self, IsTerminal},
-    path::PathBuf,
-    time::Duration,
-};
+use outputs::{Done, Outputs};
+use std::path::Path;
 
 /// Says what confidential computing costs a program, from a profile that was taken without it.
 #[derive(Debug, Args)]
@@ -46,15 +45,12 @@ output not written; 5 a fault of the simulation.
 Examples:
   sealsim replay trace.json.gz
   sealsim replay job_cuda_gpu_trace.csv --api job_cuda_api_trace.csv --hw h100-tdx-gen5
-  sealsim replay report.sqlite --design fastrack --design direct+overlap
+  sealsim replay report.sqlite --design fastrack --design direct+overlap --plot timeline.svg
+  sealsim replay trace.json.gz --chakra with-cc.et
   sealsim replay trace.json.gz --format json | jq '.runs[] | {name, slowdown}'")]
 pub struct Arguments {
-    /// The profile
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// The table of calls (cuda_api_trace) that belongs to a table of operations (cuda_gpu_trace)
-    #[arg(long, value_name = "FILE")]
-    api: Option<PathBuf>,
+    #[command(flatten)]
+    profile: ProfileArguments,
     /// The machine: a TOML file, or the name of a shipped one. A file takes precedence
     #[arg(long, value_name = "CONFIG", default_value = "h100-nvl-tdx")]
     hw: String,
@@ -70,58 +66,18 @@ pub struct Arguments {
     /// Tables for people, or one JSON object
     #[arg(long, value_enum, default_value_t = ReplayFormat::Text)]
     format: ReplayFormat,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ReplayFormat {
-    /// Tables, and advice
-    Text,
-    /// runs[], breakdown[], operations[], advice[], events; described in docs/replay.md
-    Json,
-}
-
-/// What a replay prints.
-#[derive(Debug, Serialize)]
-pub(crate) struct Document {
-    schema_version: u32,
-    /// The machine.
-    pub machine: String,
-    /// What the trace was read from.
-    pub trace: &'static str,
-    /// What became of its events.
-    pub events: Events,
-    /// What it lacks and what was taken instead.
-    pub assumed: Vec<String>,
-    /// Off, CC, and the designs.
-    pub runs: Vec<Figures>,
-    /// What the difference between the first two is made of.
-    pub breakdown: Vec<Share>,
-    /// The calls that grow most.
-    pub operations: Vec<Operation>,
-    /// What would give time back.
-    pub advice: Vec<Advice>,
-}
-
-/// What became of the events of a trace.
-#[derive(Debug, Serialize)]
-pub(crate) struct Events {
-    /// Those that the replay has.
-    pub used: u64,
-    /// The others.
-    pub left_out: Vec<LeftOut>,
-}
-
-/// Events that the replay does not have.
-#[derive(Debug, Serialize)]
-pub(crate) struct LeftOut {
-    /// Why.
-    pub reason: String,
-    /// How many.
-    pub count: u64,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 /// Calls that are listed.
 const OPERATIONS: usize = 10;
+
+/// A run that has been played.
+struct Run<'a> {
+    name: &'a str,
+    answer: Answer,
+}
 
 /// Runs the verb.
 ///
@@ -132,26 +88,28 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let designs: Vec<_> = arguments
         .design
         .iter()
-        .map(|design| Ok((design, arguments.machine(design)?)))
+        .map(|design| Ok((design.as_str(), arguments.machine(design)?)))
         .collect::<Result<_, Failure>>()?;
-    let interruption = Interruption::listen();
-    let go_on = || if interruption.asked() { Control::Stop } else { Control::Continue };
-    let bar = bar();
-    let trace = arguments.read(&bar, &go_on)?;
+    let names: Vec<&str> = ["off", "cc"].into_iter().chain(designs.iter().map(|(name, _)| *name)).collect();
+    let begun = arguments.outputs.begin(&arguments.files(), &names)?;
+    let progress = Progress::listen();
+    let trace = arguments.profile.read(&progress)?;
     let job = Job::of(&trace, submission(&machine)?);
     if job.ops.is_empty() {
         let help = "profile with CUDA activities: `--trace cuda` of nsys, ProfilerActivity.CUDA of PyTorch";
         return Err(Failure::Config(miette!(help = help, "the trace has no operation of a GPU: nothing to play")));
     }
-    let known = Known::default();
-    let progress = || bar.inc(1);
-    bar.set_message("copies simulated");
-    bar.set_position(0);
+    progress.count("copies simulated");
+    let (known, one_more, go_on) = (Known::default(), || progress.one_more(), || progress.go_on());
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
-    let simulator = Simulator { threads, go_on: &go_on, progress: &progress, known: &known };
-    let document = answer(&trace, &job, &machine, &designs, simulator);
-    bar.finish_and_clear();
-    print(arguments.format, &document?)
+    let simulator = Simulator { threads, go_on: &go_on, progress: &one_more, known: &known };
+    let (document, runs) = answer(&trace, &job, &machine, &designs, simulator)?;
+    drop(progress);
+    document::print(arguments.format, &document)?;
+    let done = runs.iter().zip(&document.runs);
+    let done =
+        done.map(|(run, figures)| Done { name: run.name, slowdown: figures.slowdown, played: &run.answer.played });
+    arguments.outputs.write(begun, &arguments.title(&machine), (&trace, &job), &done.collect::<Vec<_>>())
 }
 
 /// From the return of a launch to its operation on an idle stream, ns.
@@ -161,48 +119,58 @@ fn submission(machine: &Resolved) -> Result<u64, Failure> {
     Ok(calls.submission.off.0 / 1_000_000)
 }
 
-fn answer(
+fn answer<'a>(
     trace: &Trace,
     job: &Job,
     machine: &Resolved,
-    designs: &[(&String, Resolved)],
+    designs: &'a [(&'a str, Resolved)],
     simulator: Simulator<'_>,
-) -> Result<Document, Failure> {
+) -> Result<(Document, Vec<Run<'a>>), Failure> {
     let question = Question::new(job, machine, simulator).map_err(failed)?;
     let off = question.off(machine).map_err(failed)?;
     let cc = question.secure(machine, Causes::default()).map_err(failed)?;
-    let figures = |name: &str, answer: &Answer| question.figures(name, answer, &off.played);
-    let mut runs = vec![figures("off", &off), figures("cc", &cc)];
     let shares = breakdown(&question, machine, &cc.played).map_err(failed)?;
     let mut advice = advise(&question, machine, &cc.played).map_err(failed)?;
+    let operations = costliest(job, &off.played, &cc.played, OPERATIONS);
+    let mut runs = vec![Run { name: "off", answer: off }, Run { name: "cc", answer: cc }];
     for (name, design) in designs {
         let secure = design.machine.confidential_computing;
         let answer =
             if secure { question.secure(design, Causes::default()) } else { question.off(design) }.map_err(failed)?;
         let own = if secure { breakdown(&question, design, &answer.played).map_err(failed)? } else { Vec::new() };
-        advice.push(of_design(name, (&cc.played, &shares), (&answer.played, &own)));
-        runs.push(figures(name, &answer));
+        advice.push(of_design(name, (&runs[1].answer.played, &shares), (&answer.played, &own)));
+        runs.push(Run { name, answer });
     }
-    Ok(Document {
+    let figures = runs.iter().map(|run| question.figures(run.name, &run.answer, &runs[0].answer.played));
+    let document = Document {
         schema_version: SCHEMA_VERSION,
         machine: machine.name(),
         trace: trace.format.name(),
-        events: events(trace),
+        events: document::events(trace),
         assumed: job.assumed.clone(),
-        runs,
+        runs: figures.collect(),
         breakdown: shares,
-        operations: costliest(job, &off.played, &cc.played, OPERATIONS),
+        operations,
         advice,
-    })
-}
-
-fn events(trace: &Trace) -> Events {
-    let left_out = trace.events.left_out.iter();
-    let left_out = left_out.map(|(reason, count)| LeftOut { reason: reason.clone(), count: *count });
-    Events { used: trace.events.used, left_out: left_out.collect() }
+    };
+    Ok((document, runs))
 }
 
 impl Arguments {
+    /// The files that are read, each with what the command line calls it.
+    fn files(&self) -> Vec<Named<'_>> {
+        let designs = self.design.iter().flat_map(|design| design.split('+'));
+        let designs = designs.map(|design| ("--design", Some(Path::new(design))));
+        self.profile.files().into_iter().chain([("--hw", Some(Path::new(&self.hw)))]).chain(designs).collect()
+    }
+
+    /// What a picture is of.
+    fn title(&self, machine: &Resolved) -> String {
+        let file = self.profile.file();
+        let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+        format!("{name}, played on {}", machine.name())
+    }
+
     /// The machine with a design on it, or with none. Confidential computing is on unless the design says otherwise.
     fn machine(&self, design: &str) -> Result<Resolved, Failure> {
         let secure = Layers::new(&self.hw).resolve()?.machine.confidential_computing;
@@ -210,26 +178,6 @@ impl Arguments {
         let layers = parts.fold(Layers::new(&self.hw), Layers::overlay);
         let layers = if secure { layers } else { layers.set("confidential_computing=true") };
         Ok(self.set.iter().fold(layers, Layers::set).resolve()?)
-    }
-
-    fn read(&self, bar: &ProgressBar, go_on: &dyn Fn() -> Control) -> Result<Trace, Failure> {
-        bar.set_message("bytes read");
-        let mut progress = |read: u64, _: Option<u64>| {
-            bar.set_position(read);
-            go_on()
-        };
-        let api = self.api.as_deref().map(Input::Path);
-        Ok(trace::read(Input::Path(&self.file), api, &mut progress)?)
-    }
-}
-
-impl From<TraceError> for Failure {
-    fn from(error: TraceError) -> Self {
-        match &error {
-            _ if error.is_stopped() => Self::Verification(miette!("interrupted: the trace was not read to its end")),
-            _ if error.is_unreadable() => Self::InputOutput(error.into()),
-            _ => Self::Config(error.into()),
-        }
     }
 }
 
@@ -245,33 +193,4 @@ fn failed(error: ReplayError) -> Failure {
         ReplayError::Run(_) => Failure::Simulation(miette!("{error}")),
         ReplayError::Lost { .. } => Failure::Verification(miette!("{error}")),
     }
-}
-
-fn print(format: ReplayFormat, document: &Document) -> Result<(), Failure> {
-    let printed = match format {
-        ReplayFormat::Text => Ok(text::text(&text::Shown {
-            machine: &document.machine,
-            trace: document.trace,
-            used: document.events.used,
-            left_out: document.events.left_out.iter().map(|one| (one.reason.as_str(), one.count)).collect(),
-            assumed: &document.assumed,
-            runs: &document.runs,
-            breakdown: &document.breakdown,
-            operations: &document.operations,
-            advice: &document.advice,
-        })),
-        ReplayFormat::Json => serde_json::to_string_pretty(document).map(|json| json + "\n").map_err(io::Error::from),
-    };
-    printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
-}
-
-/// A line on standard error, if it is a terminal.
-fn bar() -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{spinner} {human_pos} {msg}");
-    let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }

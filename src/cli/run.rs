@@ -8,6 +8,7 @@ mod progress;
 
 pub(super) use execute::{Expected, Job};
 pub(super) use interruption::Interruption;
+pub(super) use places::{Named, clash};
 
 use super::{Failure, MachineArguments, output};
 use crate::{
@@ -214,7 +215,7 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
         ("CONFIG", Some(Path::new(&arguments.machine.config))),
     ];
     let written = [("--out", arguments.out.as_deref()), ("--manifest", arguments.manifest.as_deref())];
-    match places::clash(&read, &written) {
+    match clash(&read, &written) {
         Some((one, other, path)) => {
             let text = format!("{one} and {other} are the same file, {}", path.display());
             usage(text, "write to another file")

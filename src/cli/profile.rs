@@ -1,0 +1,104 @@
+//! Profiles as verbs read them: with a bar on standard error, until somebody asks to stop.
+
+use super::{Failure, run::Interruption};
+use crate::{
+    sim::Control,
+    workload::trace::{self, Input, Trace, TraceError},
+};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use miette::miette;
+use std::{
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// Which profile.
+#[derive(Debug, Args)]
+pub(super) struct ProfileArguments {
+    /// The profile
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The table of calls (cuda_api_trace) that belongs to a table of operations (cuda_gpu_trace)
+    #[arg(long, value_name = "FILE")]
+    api: Option<PathBuf>,
+}
+
+impl ProfileArguments {
+    /// Where it is.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The files that are read, each with what the command line calls it.
+    pub fn files(&self) -> [(&'static str, Option<&Path>); 2] {
+        [("FILE", Some(&self.file)), ("--api", self.api.as_deref())]
+    }
+
+    /// Reads it.
+    pub fn read(&self, progress: &Progress) -> Result<Trace, Failure> {
+        progress.bar.set_message("bytes read");
+        let mut shown = |read: u64, _: Option<u64>| {
+            progress.bar.set_position(read);
+            progress.go_on()
+        };
+        let api = self.api.as_deref().map(Input::Path);
+        Ok(trace::read(Input::Path(&self.file), api, &mut shown)?)
+    }
+}
+
+/// A line on standard error, if it is a terminal, and whether to go on. It vanishes with this.
+pub(super) struct Progress {
+    interruption: Interruption,
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// Listens for Ctrl-C from now on.
+    pub fn listen() -> Self {
+        Self { interruption: Interruption::listen(), bar: bar() }
+    }
+
+    /// Whether nobody has asked to stop.
+    pub fn go_on(&self) -> Control {
+        if self.interruption.asked() { Control::Stop } else { Control::Continue }
+    }
+
+    /// Counts something else from now on.
+    pub fn count(&self, what: &'static str) {
+        self.bar.set_message(what);
+        self.bar.set_position(0);
+    }
+
+    /// Counts one more.
+    pub fn one_more(&self) {
+        self.bar.inc(1);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn bar() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {human_pos} {msg}");
+    let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        match &error {
+            _ if error.is_stopped() => Self::Verification(miette!("interrupted: the trace was not read to its end")),
+            _ if error.is_unreadable() => Self::InputOutput(error.into()),
+            _ => Self::Config(error.into()),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What a replay prints.
+
+use crate::{
+    cli::{Failure, output},
+    replay::{Advice, Figures, Operation, Share},
+    report::replay as text,
+    workload::trace::Trace,
+};
+use clap::ValueEnum;
+use serde::Serialize;
+use std::io;
+
+/// How a replay is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ReplayFormat {
+    /// Tables, and advice
+    Text,
+    /// runs[], breakdown[], operations[], advice[], events; described in docs/replay.md
+    Json,
+}
+
+/// What a replay prints.
+#[derive(Debug, Serialize)]
+pub(super) struct Document {
+    /// Version of the results.
+    pub schema_version: u32,
+    /// The machine.
+    pub machine: String,
+    /// What the trace was read from.
+    pub trace: &'static str,
+    /// What became of its events.
+    pub events: Events,
+    /// What it lacks and what was taken instead.
+    pub assumed: Vec<String>,
+    /// Off, CC, and the designs.
+    pub runs: Vec<Figures>,
+    /// What the difference between the first two is made of.
+    pub breakdown: Vec<Share>,
+    /// The calls that grow most.
+    pub operations: Vec<Operation>,
+    /// What would give time back.
+    pub advice: Vec<Advice>,
+}
+
+/// What became of the events of a trace.
+#[derive(Debug, Serialize)]
+pub(super) struct Events {
+    /// Those that the replay has.
+    pub used: u64,
+    /// The others.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Events that the replay does not have.
+#[derive(Debug, Serialize)]
+pub(super) struct LeftOut {
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// What became of the events of this trace.
+pub(super) fn events(trace: &Trace) -> Events {
+    let left_out = trace.events.left_out.iter();
+    let left_out = left_out.map(|(reason, count)| LeftOut { reason: reason.clone(), count: *count });
+    Events { used: trace.events.used, left_out: left_out.collect() }
+}
+
+/// Prints it.
+pub(super) fn print(format: ReplayFormat, document: &Document) -> Result<(), Failure> {
+    let printed = match format {
+        ReplayFormat::Text => Ok(text::text(&text::Shown {
+            machine: &document.machine,
+            trace: document.trace,
+            used: document.events.used,
+            left_out: document.events.left_out.iter().map(|one| (one.reason.as_str(), one.count)).collect(),
+            assumed: &document.assumed,
+            runs: &document.runs,
+            breakdown: &document.breakdown,
+            operations: &document.operations,
+            advice: &document.advice,
+        })),
+        ReplayFormat::Json => serde_json::to_string_pretty(document).map(|json| json + "\n").map_err(io::Error::from),
+    };
+    printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
+}
