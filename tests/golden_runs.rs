@@ -1,4 +1,4 @@
-//! Every shipped machine with every design, and every shipped workload, gives the events, accounts and dates that the tables in `golden/runs` hold.
+//! Every shipped machine with every design, and the four workloads that show the file's fields, give the events, accounts and dates that the tables in `golden/runs` hold.
 //!
 //! | column | |
 //! | --- | --- |
@@ -187,9 +187,8 @@ fn workload(name: &str, kernel: Kernel) -> Request {
 #[test]
 fn workloads() {
     let mut rows = Rows::of("workloads");
-    let files = fs::read_dir(folder().join("workloads")).unwrap();
-    let mut files: Vec<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
-    files.sort();
+    let files = ["overlap-pipelined", "overlap-sequential", "upload-compute-download", "weight-streaming"];
+    let files = files.map(|name| format!("{name}.toml"));
     // The others have the same units, with other numbers.
     for name in SHIPPED.iter().filter(|shipped| shipped.is_calibrated()).map(Shipped::name) {
         let machine = Layers::new(name).resolve().unwrap().machine;

@@ -134,8 +134,8 @@ impl Arguments {
     fn command(&self, copies: &[Copy]) -> String {
         let mut words = vec!["sealsim".to_owned(), "run".to_owned(), quoted(&self.machine.config)];
         let mut option = |name: &str, value: &str| words.extend([format!("--{name}"), quoted(value)]);
-        self.machine.design.iter().for_each(|design| option("design", design));
-        self.machine.set.iter().for_each(|set| option("set", set));
+        self.machine.overlays.design.iter().for_each(|design| option("design", design));
+        self.machine.overlays.set.iter().for_each(|set| option("set", set));
         copies.iter().for_each(|copy| option("copy", &copy.to_string()));
         words.join(" ")
     }

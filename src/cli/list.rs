@@ -1,13 +1,16 @@
 //! `sealsim list`: what is built in.
 
 use super::{Failure, list_faults, output};
-use crate::config::{Role, SHIPPED, Shipped};
+use crate::{
+    config::{Role, SHIPPED, Shipped},
+    workload::{SHIPPED_WORKLOADS, ShippedWorkload},
+};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-/// Lists the machines, designs and engines that are built in.
+/// Lists the machines, designs, engines and workloads that are built in.
 ///
-/// A machine is complete; a design is a layer over one, for `--design`; an engine is an AES-GCM engine alone, and an aead one of another AEAD, not compatible on the wire; both are for `sealsim engine`. `sealsim describe NAME` shows a machine,
+/// A machine is complete; a design is a layer over one, for `--design`; an engine is an AES-GCM engine alone, and an aead one of another AEAD, not compatible on the wire; both are for `sealsim engine`. A workload is what a host does, for `sealsim run --workload` and `sealsim compare --workload`. `sealsim describe NAME` shows a machine,
 /// `sealsim describe NAME --format toml` writes it to a file to start from.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -48,9 +51,9 @@ struct Row {
 
 impl List {
     pub(super) fn run(&self) -> Result<(), Failure> {
-        let rows = match &self.faults {
+        let rows: Vec<Row> = match &self.faults {
             Some(machine) => list_faults::rows(machine, &self.design)?.into_iter().map(Row::from).collect(),
-            None => configurations(),
+            None => configurations().chain(SHIPPED_WORKLOADS.iter().map(workload)).collect(),
         };
         let text = match self.format {
             ListFormat::Text => text(&rows),
@@ -61,9 +64,14 @@ impl List {
     }
 }
 
-/// The shipped machines and designs. Further things to list are further functions that give rows.
-fn configurations() -> Vec<Row> {
-    SHIPPED.iter().map(row).collect()
+/// The shipped machines, designs and engines. Further things to list are further functions that give rows.
+fn configurations() -> impl Iterator<Item = Row> {
+    SHIPPED.iter().map(row)
+}
+
+fn workload(shipped: &ShippedWorkload) -> Row {
+    let group = "workloads, for sealsim run --workload and sealsim compare --workload";
+    Row { name: shipped.name.to_owned(), kind: "workload", group, summary: shipped.summary() }
 }
 
 fn row(shipped: &Shipped) -> Row {
@@ -92,7 +100,7 @@ fn text(rows: &[Row]) -> String {
     });
     let of = |group: &str| -> String {
         let rows = rows.iter().filter(|row| row.group == group);
-        rows.map(|row| format!("{:width$}  {:7}  {}\n", row.name, row.kind, row.summary)).collect()
+        rows.map(|row| format!("{:width$}  {:8}  {}\n", row.name, row.kind, row.summary)).collect()
     };
     let titled = |group: &str| if group.is_empty() { of(group) } else { format!("{group}:\n{}", of(group)) };
     groups.into_iter().map(titled).collect::<Vec<_>>().join("\n")

@@ -34,7 +34,7 @@ use clap::{Parser, Subcommand};
 use std::{ffi::OsString, io::ErrorKind, process::ExitCode};
 
 pub use failure::Failure;
-pub use machine::MachineArguments;
+pub use machine::{MachineArguments, OverlayArguments};
 pub use tlp::{tlp_from_json, tlp_to_json};
 
 /// Simulates the sealed copy path between a CPU TEE and a GPU TEE.

@@ -123,7 +123,7 @@ impl Arguments {
                 "--copy: release policies are about messages to the GPU; what comes back is checked by the CPU before anything uses it"
             )));
         };
-        let layers = self.machine.design.iter().fold(Layers::new(&self.machine.config), Layers::overlay);
+        let layers = self.machine.overlays.design.iter().fold(Layers::new(&self.machine.config), Layers::overlay);
         let mut policies = Vec::new();
         for &release in &self.release {
             if !policies.contains(&release) {
@@ -131,7 +131,7 @@ impl Arguments {
             }
         }
         Ok(Question {
-            layers: self.machine.set.iter().fold(layers, Layers::set),
+            layers: self.machine.overlays.set.iter().fold(layers, Layers::set),
             policies,
             bytes: copy.bytes,
             memory: copy.memory,

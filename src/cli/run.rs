@@ -10,8 +10,9 @@ pub(super) use execute::{Expected, Job};
 pub(super) use interruption::Interruption;
 pub(super) use places::{Named, clash};
 
-use super::{Failure, MachineArguments, output};
+use super::{Failure, OverlayArguments, machine::machine_of, output};
 use crate::{
+    config::Resolved,
     sim::Kernel,
     system::DataMode,
     workload::{
@@ -31,8 +32,11 @@ use std::{
 Every byte is real: it is sealed, cut into TLPs, carried, checked, opened, and compared with the source. What arrived is \
 written to --out only if all of it was delivered; otherwise an old file stays as it was.
 
-With --copy, copies run one after the other on one stream. With --workload, a TOML file says what the host does, in its order:
+With --copy, copies run one after the other on one stream. With --workload, a TOML file, or a shipped workload, says what the host does, \
+in its order:
 
+  machine = \"h100-nvl-tdx\"          # where CONFIG is left out
+  summary = \"Upload, compute, download\"
   operations = [
       { op = \"copy\", direction = \"h2d\", size = \"64 MiB\", stream = \"a\" },
       { op = \"kernel\", duration = \"2 ms\", stream = \"a\" },
@@ -58,17 +62,23 @@ Examples:
   sealsim run h100-nvl-tdx --design hold --set tag_queue.quarantine=4MiB --copy h2d:16MiB
   sealsim run h100-nvl-tdx --copy h2d:4MiB --inject link.d2h.flip:100
   sealsim run h100-nvl-tdx --workload workloads/overlap-pipelined.toml --data none
+  sealsim run --workload weight-streaming --cc off --data none   # a shipped one, on the machine that it names
 
 The results are described in docs/results.md.")]
 pub struct Arguments {
+    /// The machine: a TOML file, or the name of a shipped one (see `sealsim list`). A file takes precedence. May be left out for a
+    /// workload that names its machine
+    #[arg(value_name = "CONFIG", required_unless_present = "workload")]
+    config: Option<String>,
     #[command(flatten)]
-    machine: MachineArguments,
+    overlays: OverlayArguments,
     /// A copy: DIR is h2d, d2h or d2d; SIZE as 64MiB, or a bare number of bytes, the whole payload if empty or left out;
     /// MEM is pinned (default) or pageable, and left out for d2d. May be given several times
     #[arg(long = "copy", value_name = "DIR[:SIZE[:MEM]]", required_unless_present = "workload")]
     copies: Vec<CopyArgument>,
-    /// What the host does, from this TOML file: copies, kernels and events on several streams, and repeats. In place of --copy
-    #[arg(long, value_name = "FILE", conflicts_with = "copies")]
+    /// What the host does, from this TOML file or shipped workload: copies, kernels and events on several streams, and repeats. In place
+    /// of --copy. A file takes precedence
+    #[arg(long, value_name = "FILE|NAME", conflicts_with = "copies")]
     workload: Option<PathBuf>,
     /// Confidential computing on or off, whatever the configuration says
     #[arg(long, value_enum, value_name = "MODE")]
@@ -148,12 +158,8 @@ pub(super) enum RunFormat {
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check(arguments)?;
-    let mut machine = arguments.machine.clone();
-    if let Some(cc) = arguments.cc {
-        machine.set.push(format!("confidential_computing={}", cc == Switch::On));
-    }
-    let resolved = machine.resolve()?;
-    let file = arguments.workload.as_deref().map(WorkloadFile::read).transpose()?;
+    let file = arguments.workload.as_deref().map(WorkloadFile::find).transpose()?;
+    let resolved = resolve(arguments, file.as_ref())?;
     let (copies, steps) = match file {
         None => (arguments.copies.clone(), None),
         Some(mut file) => {
@@ -189,6 +195,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     job.execute(&Interruption::listen())
 }
 
+/// The machine, with all that lies over it.
+fn resolve(arguments: &Arguments, file: Option<&WorkloadFile>) -> Result<Resolved, Failure> {
+    let mut overlays = arguments.overlays.clone();
+    if let Some(cc) = arguments.cc {
+        overlays.set.push(format!("confidential_computing={}", cc == Switch::On));
+    }
+    overlays.resolve(&machine_of(arguments.config.as_deref(), file)?)
+}
+
 /// What makes no sense together.
 fn check(arguments: &Arguments) -> Result<(), Failure> {
     let usage = |text: String, help: &str| Err(Failure::Usage(miette!(help = help, "{text}")));
@@ -212,7 +227,7 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     let read = [
         ("--payload", arguments.payload.as_deref()),
         ("--workload", arguments.workload.as_deref()),
-        ("CONFIG", Some(Path::new(&arguments.machine.config))),
+        ("CONFIG", arguments.config.as_deref().map(Path::new)),
     ];
     let written = [("--out", arguments.out.as_deref()), ("--manifest", arguments.manifest.as_deref())];
     match clash(&read, &written) {

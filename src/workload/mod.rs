@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  --copy h2d:64MiB:pinned --> Copy --+
-//!  --workload FILE ---> file -- Copy -+
+//!  --workload FILE ---> file -- Copy -+   (or the name of a shipped one)
 //!                       WorkloadStep -+
 //!  --payload FILE ---> FileSource  ---+--> Workload --> system::Request --> system --> Outcome
 //!     (or) --seed N -> Generator   ---+                      |
@@ -22,12 +22,13 @@ mod job;
 mod ordered;
 mod payload;
 mod program;
+mod shipped;
 pub mod trace;
 
 pub use crate::system::Generator;
 pub use arrival::{Arrival, ArrivalError};
 pub use copy::{Copy, CopyArgument, CopyError, MAX_BYTES, direction_name, memory_name, read_memory, read_size};
-pub use file::{WorkloadFile, WorkloadFileError};
+pub use file::{Head, WorkloadFile, WorkloadFileError};
 pub use file_sink::OutputFile;
 pub use file_source::FileSource;
 pub use injection::{InjectionArgument, InjectionError};
@@ -35,3 +36,4 @@ pub use job::{Workload, WorkloadError, sized};
 pub use ordered::{HELD_BYTES, Ordered};
 pub use payload::{Payload, PayloadError};
 pub use program::{MAX_KERNELS, MAX_STEPS, StepFault, WorkloadStep, check, pages_name};
+pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload};

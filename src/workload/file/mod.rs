@@ -1,4 +1,4 @@
-//! `--workload FILE.toml`: what the host does, as docs/workloads.md describes it.
+//! `--workload FILE|NAME`: what the host does, as docs/workloads.md describes it.
 //!
 //! ```text
 //!  text --> TOML --read--> operations, repeats among them --unroll--> steps --check--> WorkloadFile
@@ -6,14 +6,16 @@
 
 mod error;
 mod fields;
+mod head;
 mod name;
 mod operation;
 mod read;
 mod unroll;
 
 pub use error::WorkloadFileError;
+pub use head::Head;
 
-use super::{copy::CopyArgument, program::WorkloadStep};
+use super::{copy::CopyArgument, program::WorkloadStep, shipped::ShippedWorkload};
 use crate::{
     files::{ReadError, read_text},
     units::Bytes,
@@ -29,6 +31,8 @@ const LONGEST: Bytes = Bytes(1 << 20);
 /// A workload file, unrolled.
 #[derive(Debug)]
 pub struct WorkloadFile {
+    /// What it says about itself.
+    pub head: Head,
     /// Its copies; a size may be left to the payload.
     pub copies: Vec<CopyArgument>,
     /// Its steps.
@@ -38,6 +42,24 @@ pub struct WorkloadFile {
 }
 
 impl WorkloadFile {
+    /// Finds what the command line calls `name`: a file, else a shipped workload.
+    ///
+    /// # Errors
+    /// If there is neither, it cannot be read, or something in it is wrong.
+    pub fn find(name: &Path) -> Result<Self, WorkloadFileError> {
+        let text = name.to_string_lossy();
+        if let Some(shipped) = ShippedWorkload::find(&text).filter(|_| !name.exists()) {
+            return Self::parse(&format!("workloads/{}.toml (shipped)", shipped.name), shipped.text.to_owned());
+        }
+        Self::read(name).map_err(|error| {
+            let meant = ShippedWorkload::meant(&text).filter(|_| error.is_unreadable());
+            match meant {
+                Some(meant) => error.remedy(format!("did you mean the shipped `{meant}`? `sealsim list` names all")),
+                None => error,
+            }
+        })
+    }
+
     /// Reads the file at `path`.
     ///
     /// # Errors
@@ -51,7 +73,9 @@ impl WorkloadFile {
             error => WorkloadFileError::new("not_a_file", error.to_string())
                 .remedy("a workload is TOML, which is UTF-8 text; repeats make long ones short"),
         })?;
-        Self::parse(&shown, text)
+        let mut file = Self::parse(&shown, text)?;
+        file.head.lies_in(path.parent());
+        Ok(file)
     }
 
     /// Reads the text of the file that messages call `name`.
@@ -63,7 +87,7 @@ impl WorkloadFile {
         let text = &source.text;
         let parsed = DeTable::parse(text).map_err(|error| syntax(&source, &error))?;
         let mut reader = Reader::new(&source);
-        let operations = reader.file(parsed.get_ref(), 0..first_line(text));
+        let (head, operations) = reader.file(parsed.get_ref(), 0..first_line(text));
         WorkloadFileError::all(reader.errors)?;
         let unrolled = unroll::unroll(&operations, &source)?;
         let without_size = unrolled.without_size().map(|operation| {
@@ -71,7 +95,7 @@ impl WorkloadFile {
                 .at(&source, operation.span.clone())
                 .remedy("add for example size = \"64 MiB\", or give a file with --payload")
         });
-        Ok(Self { copies: unrolled.copies, steps: unrolled.steps, without_size })
+        Ok(Self { head, copies: unrolled.copies, steps: unrolled.steps, without_size })
     }
 }
 

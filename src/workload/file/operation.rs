@@ -65,7 +65,10 @@ pub(super) const OPERATIONS: [(&str, &[&str]); 6] = [
 ];
 
 /// How fields are written.
-const EXAMPLES: [(&str, &str); 10] = [
+const EXAMPLES: [(&str, &str); 13] = [
+    ("machine", "machine = \"h100-nvl-tdx\""),
+    ("summary", "summary = \"Weights that do not fit, layer by layer\""),
+    ("source", "source = [\"sizes: arXiv 2411.03357\"]"),
     ("op", "op = \"copy\""),
     ("gpu", "gpu = 1"),
     ("stream", "stream = \"a\""),

@@ -2,6 +2,7 @@
 
 use super::{
     fields::{Given, Reader, short},
+    head::{self, Head},
     name::{Name, is_index},
     operation::{Act, OPERATIONS, Operation, example},
 };
@@ -24,10 +25,10 @@ type Value<'t> = Spanned<DeValue<'t>>;
 
 impl Reader {
     /// Reads a whole file. What is wrong is among the errors afterwards.
-    pub fn file(&mut self, table: &DeTable<'_>, span: Range<usize>) -> Vec<Operation> {
+    pub fn file(&mut self, table: &DeTable<'_>, span: Range<usize>) -> (Head, Vec<Operation>) {
         let given = Given { table, span, what: "a workload".into() };
-        self.check_fields(&given, &["operations"]);
-        self.operations(&given).unwrap_or_default()
+        self.check_fields(&given, &[&head::FIELDS[..], &["operations"]].concat());
+        (self.head(&given), self.operations(&given).unwrap_or_default())
     }
 
     fn operations(&mut self, given: &Given<'_>) -> Option<Vec<Operation>> {
