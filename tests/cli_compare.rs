@@ -309,3 +309,77 @@ fn an_interrupted_comparison_ends_with_1_and_prints_nothing() {
     assert_eq!(output.status.code(), Some(1), "{}", message(&output));
     assert!(output.stdout.is_empty() && message(&output).contains("interrupted"), "{}", message(&output));
 }
+
+const WORKLOAD: [&str; 2] = ["--workload", "upload-compute-download"];
+
+#[test]
+fn a_workload_has_one_row_for_each_design_on_the_machine_that_it_names() {
+    let json = json(&[&WORKLOAD[..], &["--design", "fastrack"]].concat());
+    assert_eq!((&json["machine"], &json["workload"]), (&"h100-nvl-tdx".into(), &"upload-compute-download".into()));
+    assert_eq!((&json["kernels"], &json["kernels_ps"]), (&1.into(), &500_000_000_u64.into()));
+    assert!(json["workload_summary"].is_string());
+    assert_eq!(names(&json), ["off", "h100-cc", "h100-cc-resealed", "fastrack"]);
+    for name in names(&json) {
+        let figures = design(&json, name);
+        let number = |field: &str| figures[field].as_f64().unwrap_or_else(|| panic!("{name}: {field}"));
+        assert_eq!((&figures["h2d"]["copies"], &figures["h2d"]["bytes"]), (&1.into(), &(16 << 20).into()));
+        assert_eq!((&figures["d2h"]["copies"], &figures["d2d"]["copies"]), (&1.into(), &0.into()));
+        let device = figures["h2d"]["device_ps"].as_u64().expect("a time");
+        assert!(0 < device && device <= figures["h2d"]["calls_ps"].as_u64().expect("a time"), "{name}");
+        assert!(number("slowdown_over_off") >= 1.0 && (0.0..=1.0).contains(&number("gpu_idle")), "{name}");
+        let limit = &figures["limited_by"];
+        assert!(limit["unit"].is_string() && limit["part"].as_f64().is_some_and(|part| part > 0.5), "{name}");
+    }
+    assert_eq!(design(&json, "off")["slowdown_over_off"], 1.0);
+    assert_eq!(design(&json, "h100-cc")["limited_by"]["parameter"], "cipher.seal_rate");
+    assert!(design(&json, "fastrack")["speedup_over_h100_cc"].as_f64() > Some(1.5));
+}
+
+#[test]
+fn the_row_of_a_workload_is_what_run_gives() {
+    let json = json(&[&["h100-tdx-gen5"], &WORKLOAD[..], &["--design", "overlap"]].concat());
+    assert_eq!(json["machine"], "h100-tdx-gen5");
+    let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .args(["run", "h100-tdx-gen5", "--design", "overlap", "--data", "none", "--what-if", "0", "--format", "json"])
+        .args(WORKLOAD)
+        .output()
+        .expect("the program runs");
+    let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let figures = design(&json, "overlap");
+    assert_eq!(figures["end_ps"], run["simulated_ps"]);
+    assert_eq!(figures["exposure_ps"], run["tag_queue"]["longest_exposure_ps"]);
+    assert_eq!(figures["h2d"]["bytes"], run["copies"][0]["bytes"]);
+}
+
+#[test]
+fn text_of_a_workload_fits_eighty_columns_and_csv_has_a_row_for_each_design() {
+    let text = String::from_utf8(compare(&WORKLOAD).stdout).expect("text");
+    assert!(text.lines().count() > 60, "every shipped design has its rows: {text}");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    let csv = String::from_utf8(compare(&[&WORKLOAD[..], &["--format", "csv", "--design", "ide"]].concat()).stdout);
+    let rows: Vec<Vec<String>> =
+        csv.expect("text").lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+    assert_eq!(rows.len(), 5);
+    assert!(rows.iter().all(|row| row.len() == 31), "{rows:?}");
+    assert_eq!(rows[4][..2], ["upload-compute-download", "ide"]);
+}
+
+#[test]
+fn a_workload_does_not_go_with_what_single_copies_take_and_needs_a_machine() {
+    for more in [&["--size", "1MiB"], &["--memory", "pageable"], &["--what-if", "1"]] {
+        let (status, text) = refusal(&[&WORKLOAD[..], more].concat());
+        assert_eq!(status, Some(2), "{text}");
+        assert!(text.contains("cannot be used with"), "{text}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("w.toml");
+    fs::write(&file, "operations = [{ op = \"kernel\", gpu = 1, duration = \"1 us\", stream = \"a\" }]")
+        .expect("written");
+    let path = file.to_str().expect("a path");
+    let (status, text) = refusal(&["--workload", path]);
+    assert!(status == Some(2) && text.contains("no machine"), "{text}");
+    let (status, text) = refusal(&["h100-nvl-tdx", "--workload", path]);
+    assert!(status == Some(2) && text.contains("no GPU 1"), "{text}");
+}

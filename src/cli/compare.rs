@@ -1,21 +1,24 @@
 //! `sealsim compare`: designs against each other on one machine.
 
-use super::{Failure, output, run::Interruption};
+use super::{Failure, machine::machine_of, output, run::Interruption};
 use crate::{
     config::Layers,
     cost::technology::{PROCESS_SPREAD, SYNTHESIS},
-    explore::{self, Baseline, Candidate, CandidateError, CompareError, Comparison, Grid, Skipped},
+    explore::{self, Baseline, Candidate, CandidateError, CompareError, Comparison, Grid, Skipped, WorkloadComparison},
     report::{SCHEMA_VERSION, comparison},
-    sim::{Control, SimulationError},
-    system::{Memory, RunError},
+    sim::{Control, Kernel, SimulationError},
+    system::{DataMode, Memory, RunError},
     validate::pool,
-    workload::{CopyError, read_memory, read_size},
+    workload::{CopyError, Workload, WorkloadFile, read_memory, read_size, sized},
 };
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use serde::Serialize;
-use std::io::{self, IsTerminal};
+use std::{
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+};
 
 /// Holds designs against each other on one machine: rates, gains, what limits each, and what each costs and risks.
 #[derive(Debug, Args)]
@@ -26,6 +29,10 @@ h100-cc-resealed (data come sealed by the user, the CPU opens them and seals the
 which the user seals for the GPU (direct, fastrack) are stated against h100-cc-resealed, all others against h100-cc. A design is a TOML \
 file or the name of a shipped one, or several joined by `+`, the last on top. docs/designs.md reads the results.
 
+With --workload each design runs a whole workload instead, a TOML file or the name of a shipped one, and gets one row: end of the run, \
+times as long as off, copies by direction, how long the GPU is idle, exposure, area, and what limits most of the time of copies. The \
+machine is the workload's own if CONFIG is left out.
+
 Exit status: 0 compared; 1 interrupted, or a copy was not delivered; 2 wrong arguments; 3 a machine or design that is none; 4 the output \
 cannot be written; 5 a fault of the simulation.
 
@@ -33,11 +40,17 @@ Examples:
   sealsim compare h100-nvl-tdx
   sealsim compare h100-nvl-tdx --design direct --design direct+overlap --size 64MiB
   sealsim compare h100-nvl-tdx --design fastrack --design my-idea.toml --size 64KiB,1MiB --format csv
+  sealsim compare --workload weight-streaming --design fastrack --design two-pces
+  sealsim compare h100-tdx-gen5 --workload my-job.toml --format csv
   sealsim compare h100-nvl-tdx --format json | jq '.designs[] | {name, copies: [.copies[] | {direction, bytes, gb_per_s}]}'")]
 pub struct Arguments {
-    /// The machine: a TOML file, or the name of a shipped one. A file takes precedence
-    #[arg(value_name = "CONFIG")]
-    config: String,
+    /// The machine: a TOML file, or the name of a shipped one. A file takes precedence. May be left out for a workload that names its
+    /// machine
+    #[arg(value_name = "CONFIG", required_unless_present = "workload")]
+    config: Option<String>,
+    /// Run this workload with each design instead of single copies: a TOML file, or the name of a shipped one. A file takes precedence
+    #[arg(long, value_name = "FILE|NAME", conflicts_with_all = ["sizes", "memory", "what_if"])]
+    workload: Option<PathBuf>,
     /// A design, or several joined by `+` (default: every shipped design). May be given several times
     #[arg(long, value_name = "DESIGN[+DESIGN]")]
     design: Vec<String>,
@@ -63,17 +76,17 @@ pub struct Arguments {
 enum CompareFormat {
     /// Tables by direction
     Text,
-    /// designs[] with name, baseline and copies[]; described in docs/results.md
+    /// designs[] with name, baseline and copies[], or the figures of a workload; described in docs/results.md
     Json,
-    /// A row for each design, direction and size
+    /// A row for each design, direction and size, or for each design
     Csv,
 }
 
 #[derive(Debug, Serialize)]
-struct Document {
+struct Document<C> {
     schema_version: u32,
     #[serde(flatten)]
-    comparison: Comparison,
+    comparison: C,
 }
 
 fn memory(text: &str) -> Result<Memory, CopyError> {
@@ -85,18 +98,26 @@ fn memory(text: &str) -> Result<Memory, CopyError> {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let (candidates, skipped) = arguments.candidates()?;
+    match arguments.workload.as_deref() {
+        None => copies(arguments),
+        Some(name) => workload(arguments, name),
+    }
+}
+
+/// Single copies of each size.
+fn copies(arguments: &Arguments) -> Result<(), Failure> {
+    let config = machine_of(arguments.config.as_deref(), None)?;
+    let (candidates, skipped) = arguments.candidates(&config)?;
     let what_if = usize::from(arguments.what_if);
     let grid = Grid { sizes: once(&arguments.sizes), memory: arguments.memory, what_if };
-    let threads = arguments.threads.map_or_else(pool::threads, usize::from);
-    let interruption = Interruption::listen();
+    let (threads, interruption) = (arguments.threads(), Interruption::listen());
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
     let bar = bar(candidates.len());
     let progress = |part: f64| bar.inc((part * PARTS as f64) as u64);
     let designs = explore::compare(&candidates, &grid, threads, &observer, &progress);
     bar.finish_and_clear();
     let comparison = Comparison {
-        machine: Layers::new(&arguments.config).resolve()?.name(),
+        machine: Layers::new(&config).resolve()?.name(),
         host_memory: grid.memory,
         sizes_bytes: grid.sizes,
         process_spread_factor: PROCESS_SPREAD,
@@ -104,13 +125,49 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         designs: designs.map_err(failed)?,
         skipped,
     };
-    print(arguments.format, comparison)
+    print(arguments.format, comparison, comparison::text, comparison::csv)
 }
 
-fn print(format: CompareFormat, comparison: Comparison) -> Result<(), Failure> {
+/// A whole workload.
+fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
+    let mut file = WorkloadFile::find(name)?;
+    file.without_size.take().map_or(Ok(()), Err)?;
+    let config = machine_of(arguments.config.as_deref(), Some(&file))?;
+    let (candidates, skipped) = arguments.candidates(&config)?;
+    let copies = sized(&file.copies, None).map_err(|error| Failure::Usage(miette!("{error}")))?;
+    let (data, kernel) = (DataMode::None, Kernel::Skip);
+    let job =
+        Workload { copies, steps: Some(file.steps), payload: None, data, seed: 0, kernel, injections: Vec::new() };
+    let (kernels, length) = explore::kernels(&job);
+    let (threads, interruption) = (arguments.threads(), Interruption::listen());
+    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    let bar = bar(candidates.len());
+    let progress = |part: f64| bar.inc((part * PARTS as f64) as u64);
+    let designs = explore::compare_workload(&candidates, &job, threads, &observer, &progress);
+    bar.finish_and_clear();
+    let comparison = WorkloadComparison {
+        machine: Layers::new(&config).resolve()?.name(),
+        workload: name.display().to_string(),
+        workload_summary: file.head.summary,
+        kernels,
+        kernels_ps: length.picos(),
+        process_spread_factor: PROCESS_SPREAD,
+        cost_source: SYNTHESIS,
+        designs: designs.map_err(failed)?,
+        skipped,
+    };
+    print(arguments.format, comparison, comparison::workload::text, comparison::workload::csv)
+}
+
+fn print<C: Serialize>(
+    format: CompareFormat,
+    comparison: C,
+    text: impl FnOnce(&C) -> String,
+    csv: impl FnOnce(&C) -> String,
+) -> Result<(), Failure> {
     let printed = match format {
-        CompareFormat::Text => Ok(comparison::text(&comparison)),
-        CompareFormat::Csv => Ok(comparison::csv(&comparison)),
+        CompareFormat::Text => Ok(text(&comparison)),
+        CompareFormat::Csv => Ok(csv(&comparison)),
         CompareFormat::Json => {
             let document = Document { schema_version: SCHEMA_VERSION, comparison };
             serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from)
@@ -120,23 +177,27 @@ fn print(format: CompareFormat, comparison: Comparison) -> Result<(), Failure> {
 }
 
 impl Arguments {
+    fn threads(&self) -> usize {
+        self.threads.map_or_else(pool::threads, usize::from)
+    }
+
     /// The designs asked for behind the baselines, or all that are shipped. Baselines that the machine cannot have are skipped, a design
     /// that was asked for must be possible.
-    fn candidates(&self) -> Result<(Vec<Candidate>, Vec<Skipped>), Failure> {
+    fn candidates(&self, config: &str) -> Result<(Vec<Candidate>, Vec<Skipped>), Failure> {
         if self.design.is_empty() {
-            return Ok(explore::shipped(&self.config, self.memory)?);
+            return Ok(explore::shipped(config, self.memory)?);
         }
-        Layers::new(&self.config).resolve()?;
+        Layers::new(config).resolve()?;
         let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
         let baselines = Baseline::ALL.map(Baseline::design);
         for name in baselines.into_iter().filter(|name| !self.design.iter().any(|design| design == name)) {
-            match explore::named(&self.config, name, self.memory) {
+            match explore::named(config, name, self.memory) {
                 Ok(candidate) => candidates.push(candidate),
                 Err(error) => skipped.push(Skipped { name: name.to_owned(), reason: error.to_string() }),
             }
         }
         for name in once(&self.design) {
-            candidates.push(explore::named(&self.config, &name, self.memory)?);
+            candidates.push(explore::named(config, &name, self.memory)?);
         }
         let rank = |candidate: &Candidate| baselines.iter().position(|name| *name == candidate.name);
         candidates.sort_by_key(|candidate| rank(candidate).unwrap_or(baselines.len()));
@@ -167,6 +228,7 @@ fn failed(error: CompareError) -> Failure {
         CompareError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. } => {
             Failure::Verification(miette!("interrupted: nothing was compared"))
         }
+        CompareError::Run { error: RunError::NoGpu { .. }, .. } => Failure::Usage(miette!("{error}")),
         CompareError::Run { error: RunError::Build(_), .. } => Failure::Config(miette!("{error}")),
         CompareError::Run { .. } => Failure::Simulation(miette!("{error}")),
         CompareError::NotDelivered { .. } => Failure::Verification(miette!("{error}")),

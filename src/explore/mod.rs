@@ -4,6 +4,7 @@
 //!  machine, designs --> candidate: one machine each, checked --+
 //!  sizes, directions ------------------------------------------+--> compare: a run each, over threads --> Comparison
 //!                                                price: area, energy, storage, risk ------------------------^
+//!  machine, designs, a workload --> compare_workload: a run each, summarised --> WorkloadComparison
 //!  machine, release policies, a copy --> failures: a run for each message that fails --> Failures
 //!  machine, sizes --> cost_table: a run for each row of a table for other simulators
 //!  machine, copies --> faults: a run for each of many sets of faults --> Campaign
@@ -11,6 +12,7 @@
 
 mod candidate;
 mod compare;
+mod compare_workload;
 mod cost_table;
 mod failures;
 pub mod faults;
@@ -21,6 +23,7 @@ pub mod what_if;
 
 pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, shipped};
 pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};
+pub use compare_workload::{CopiesLimit, WayFigures, WorkloadComparison, WorkloadFigures, compare_workload, kernels};
 pub use cost_table::{CostGrid, CostRow, cost_table};
 pub use failures::{FailureFigures, Failures, FailuresError, PolicyFigures, Question, failures};
 pub use price::{Price, Risk, message_risk, price};

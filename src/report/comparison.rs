@@ -1,6 +1,7 @@
 //! Designs side by side, for people and for spreadsheets.
 
 mod costs;
+pub mod workload;
 
 use super::table::Table;
 use crate::{

@@ -251,7 +251,7 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// Four significant digits in the largest fitting unit.
-fn time(picos: u64) -> String {
+pub(super) fn time(picos: u64) -> String {
     let scales = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
     let picos = picos as f64;
     let Some((unit, factor)) = scales.into_iter().find(|&(_, factor)| picos >= factor) else {

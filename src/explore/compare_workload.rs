@@ -1,0 +1,362 @@
+//! Designs against each other over one workload: a run each, summarised.
+//!
+//! ```text
+//!   designs, one machine each --+
+//!   workload, timing alone -----+--> a run each, over threads --> end, copies by direction, GPU idle, exposure, limit
+//! ```
+
+use super::{
+    candidate::{Baseline, Candidate, Skipped},
+    compare::CompareError,
+    price::{Price, price},
+};
+use crate::{
+    config::Resolved,
+    sim::Control,
+    system::{self, CopyOutcome, Direction, Outcome, Request, RunError},
+    units::Femtos,
+    validate::pool,
+    workload::{Arrival, Workload, WorkloadStep},
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Designs of one machine over one workload. Every field is described in `docs/results.md`.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorkloadComparison {
+    /// The machine.
+    pub machine: String,
+    /// The workload: its file, or its name.
+    pub workload: String,
+    /// What it says about itself.
+    pub workload_summary: Option<String>,
+    /// Kernels that it starts.
+    pub kernels: usize,
+    /// What they last together by themselves, in ps.
+    pub kernels_ps: u64,
+    /// By what factor all absolute areas and energies may be off alike, beyond what each states.
+    pub process_spread_factor: f64,
+    /// What they rest on.
+    pub cost_source: &'static str,
+    /// The designs, baselines first.
+    pub designs: Vec<WorkloadFigures>,
+    /// Shipped designs that the machine cannot have.
+    pub skipped: Vec<Skipped>,
+}
+
+/// One design over the workload.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorkloadFigures {
+    /// As asked for.
+    pub name: String,
+    /// What it is, in a sentence for each of its parts.
+    pub summary: String,
+    /// Whether copies are sealed.
+    pub confidential_computing: bool,
+    /// SHA-256 of the configuration, hexadecimal.
+    pub config_digest: String,
+    /// How many parameters nobody has published.
+    pub assumed_parameters: usize,
+    /// What its crypto units and buffers cost.
+    pub cost: Price,
+    /// When nothing was left on any stream, in ps.
+    pub end_ps: u64,
+    /// That over the end of `off`.
+    pub slowdown_over_off: Option<f64>,
+    /// The end of `h100-cc` over that.
+    pub speedup_over_h100_cc: Option<f64>,
+    /// Copies to the GPU.
+    pub h2d: WayFigures,
+    /// Copies from it.
+    pub d2h: WayFigures,
+    /// Copies within it.
+    pub d2d: WayFigures,
+    /// Part of the time in which no kernel ran and no copy within the GPU was made, 0 to 1; the mean of several GPUs.
+    pub gpu_idle: f64,
+    /// GCM messages.
+    pub messages: u64,
+    /// Tags that were checked and right.
+    pub tags: u64,
+    /// Most bytes of plaintext that waited in quarantine at once.
+    pub quarantine_bytes: u64,
+    /// Longest time that unverified plaintext of a message was visible, in ps.
+    pub exposure_ps: u64,
+    /// The same, summed over messages, in ps.
+    pub exposure_total_ps: u64,
+    /// What limited most of the time of its copies, those aside that waited for kernels on their stream; none without copies.
+    pub limited_by: Option<CopiesLimit>,
+}
+
+/// Copies of one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct WayFigures {
+    /// How many.
+    pub copies: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Time in which the device moved at least one of them, in ps.
+    pub device_ps: u64,
+    /// From call to end, summed over copies, in ps.
+    pub calls_ps: u64,
+}
+
+/// What limited copies.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CopiesLimit {
+    /// Path of the parameter, if it is one.
+    pub parameter: Option<String>,
+    /// Its value.
+    pub value: Option<String>,
+    /// The unit at which it shows.
+    pub unit: String,
+    /// `busy`, a stall, `copying`, `queued` or `kernels`.
+    pub state: String,
+    /// Part of the time of all copies that copies with this limit took, 0 to 1.
+    pub part: f64,
+}
+
+impl CopiesLimit {
+    fn waits_for_kernels(&self) -> bool {
+        waits_for_kernels(&self.unit, &self.state)
+    }
+}
+
+/// Whether a copy waited for kernels: in a queue behind them, or in a call that returns when it is done, while no unit works for it.
+fn waits_for_kernels(unit: &str, state: &str) -> bool {
+    state == "kernels" || (unit == "none" && state == "idle")
+}
+
+/// Below this a GPU has work almost all the time, and kernels are what limits.
+const BARELY_IDLE: f64 = 0.1;
+
+impl WorkloadFigures {
+    /// What limits it, in a word: `kernels` where the GPU is barely idle, else what limits its copies.
+    #[must_use]
+    pub fn limit(&self) -> String {
+        match &self.limited_by {
+            _ if self.gpu_idle < BARELY_IDLE => "kernels".to_owned(),
+            None => "-".to_owned(),
+            Some(limit) => match &limit.parameter {
+                Some(parameter) => parameter.clone(),
+                None if limit.waits_for_kernels() => "kernels".to_owned(),
+                None => format!("{} {}", limit.unit, limit.state),
+            },
+        }
+    }
+}
+
+/// Runs a workload on every candidate, on so many threads. `observer` is asked now and then whether to go on, and `progress` is told of
+/// each part of all the work that is done. Machines that are equal are simulated once.
+///
+/// # Errors
+/// A run fails or is stopped, or a copy is not delivered.
+pub fn compare_workload(
+    candidates: &[Candidate],
+    workload: &Workload,
+    threads: usize,
+    observer: &(dyn Fn() -> Control + Sync),
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<Vec<WorkloadFigures>, CompareError> {
+    let mut machines: BTreeMap<&str, &Candidate> = BTreeMap::new();
+    for candidate in candidates {
+        machines.entry(&candidate.resolved.digest).or_insert(candidate);
+    }
+    let tasks: Vec<_> = machines.values().copied().collect();
+    let one = |task: &&Candidate| {
+        let figures = run(task, workload, observer);
+        progress(1.0 / tasks.len() as f64);
+        figures
+    };
+    let figures = pool::map(&tasks, threads, |_| 0, one)?;
+    let by_machine: BTreeMap<_, _> = machines.into_keys().zip(&figures).collect();
+    let of = |candidate: &Candidate| by_machine.get(candidate.resolved.digest.as_str()).copied();
+    let end = |baseline: Baseline| {
+        let candidate = candidates.iter().find(|candidate| candidate.name == baseline.design())?;
+        of(candidate).map(|figures| figures.end_ps as f64)
+    };
+    let (off, cc) = (end(Baseline::Off), end(Baseline::Cc));
+    let named = candidates.iter().filter_map(|candidate| {
+        let figures = of(candidate)?;
+        let own = (figures.end_ps as f64).max(1.0);
+        Some(WorkloadFigures {
+            name: candidate.name.clone(),
+            summary: summary(&candidate.resolved),
+            slowdown_over_off: off.filter(|off| *off > 0.0).map(|off| own / off),
+            speedup_over_h100_cc: cc.map(|cc| cc / own),
+            ..figures.clone()
+        })
+    });
+    Ok(named.collect())
+}
+
+fn summary(resolved: &Resolved) -> String {
+    let summaries = resolved.designs.iter().map(|design| design.summary.as_str()).filter(|text| !text.is_empty());
+    summaries.collect::<Vec<_>>().join("; ")
+}
+
+/// Kernels of a workload, and what they last together by themselves.
+#[must_use]
+pub fn kernels(workload: &Workload) -> (usize, Femtos) {
+    let steps = workload.steps.iter().flatten();
+    let durations = steps.filter_map(|step| match step {
+        WorkloadStep::Kernel { duration, .. } => Some(*duration),
+        _ => None,
+    });
+    durations.fold((0, Femtos::ZERO), |(count, sum), one| (count + 1, sum.saturating_add(one)))
+}
+
+fn request(workload: &Workload) -> Result<Request, RunError> {
+    let workload = workload.only_timing(u64::MAX);
+    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
+    workload.request(&arrivals).map_err(|error| RunError::Payload(error.to_string()))
+}
+
+fn run(
+    candidate: &Candidate,
+    workload: &Workload,
+    observer: &(dyn Fn() -> Control + Sync),
+) -> Result<WorkloadFigures, CompareError> {
+    let failed = |error| CompareError::Run { what: candidate.name.clone(), error };
+    let resolved = &candidate.resolved;
+    let outcome = system::run(&resolved.machine, request(workload).map_err(failed)?, &mut |_| observer());
+    let outcome = outcome.map_err(failed)?;
+    if let Some((place, copy)) = outcome.copies.iter().enumerate().find(|(_, copy)| !copy.delivered) {
+        let reason = copy.reason.as_deref().unwrap_or("its bytes did not all arrive").to_owned();
+        return Err(CompareError::NotDelivered { what: format!("{}, copy {}", candidate.name, place + 1), reason });
+    }
+    let queues = || outcome.gpus.iter().map(|gpu| &gpu.tag_queue);
+    Ok(WorkloadFigures {
+        name: candidate.name.clone(),
+        summary: summary(resolved),
+        confidential_computing: resolved.machine.confidential_computing,
+        config_digest: resolved.digest.clone(),
+        assumed_parameters: resolved.assumed().len(),
+        cost: price(&resolved.machine),
+        end_ps: outcome.end.picos(),
+        slowdown_over_off: None,
+        speedup_over_h100_cc: None,
+        h2d: way(&outcome.copies, Direction::H2d),
+        d2h: way(&outcome.copies, Direction::D2h),
+        d2d: way(&outcome.copies, Direction::D2d),
+        gpu_idle: idle(&outcome),
+        messages: outcome.copies.iter().map(|copy| copy.messages).sum(),
+        tags: outcome.copies.iter().map(|copy| copy.tags_verified).sum(),
+        quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
+        exposure_ps: queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0),
+        exposure_total_ps: queues().map(|queue| queue.total_exposure.picos()).sum(),
+        limited_by: limit(&outcome.copies, resolved),
+    })
+}
+
+/// Copies of one direction, summed.
+fn way(copies: &[CopyOutcome], direction: Direction) -> WayFigures {
+    let copies: Vec<_> = copies.iter().filter(|copy| copy.direction == direction).collect();
+    let spans = copies.iter().filter_map(|copy| copy.device.map(|span| (copy.gpu, span)));
+    WayFigures {
+        copies: copies.len(),
+        bytes: copies.iter().map(|copy| copy.bytes).fold(0, u64::saturating_add),
+        device_ps: covered(spans.collect()).picos(),
+        calls_ps: copies.iter().map(|copy| copy.time()).fold(Femtos::ZERO, Femtos::saturating_add).picos(),
+    }
+}
+
+/// Time that lies in at least one of the spans of a GPU, summed over GPUs.
+fn covered(mut spans: Vec<(usize, (Femtos, Femtos))>) -> Femtos {
+    spans.sort_unstable();
+    let (mut sum, mut reached) = (Femtos::ZERO, (0, Femtos::ZERO));
+    for (gpu, (start, end)) in spans {
+        let from = if reached.0 == gpu { start.max(reached.1) } else { start };
+        sum = sum.saturating_add(end.saturating_sub(from));
+        reached = (gpu, if reached.0 == gpu { end.max(reached.1) } else { end });
+    }
+    sum
+}
+
+/// Part of the time in which the compute sides had nothing to do.
+fn idle(outcome: &Outcome) -> f64 {
+    let compute = outcome.units.iter().filter(|unit| unit.name.ends_with(".compute"));
+    let (idle, cycles) = compute.fold((0, 0), |(idle, cycles), unit| (idle + unit.idle, cycles + unit.cycles));
+    if cycles == 0 { 1.0 } else { idle as f64 / cycles as f64 }
+}
+
+/// What limited the copies that took most of the time of all, those aside that waited for kernels if there are others.
+fn limit(copies: &[CopyOutcome], machine: &Resolved) -> Option<CopiesLimit> {
+    let mut shares: BTreeMap<_, (u128, &CopyOutcome)> = BTreeMap::new();
+    for copy in copies {
+        let by = &copy.limited_by;
+        // One parameter may show at several units.
+        let place = if by.parameter.is_some() { ("", "") } else { (by.unit.as_str(), by.state.as_str()) };
+        shares.entry((&by.parameter, place)).or_insert((0, copy)).0 += u128::from(copy.time().0);
+    }
+    let whole: u128 = shares.values().map(|(time, _)| time).sum();
+    let waits = |copy: &CopyOutcome| waits_for_kernels(&copy.limited_by.unit, &copy.limited_by.state);
+    let (time, copy) = shares.into_values().max_by_key(|(time, copy)| (!waits(copy), *time))?;
+    let by = &copy.limited_by;
+    let known = by.parameter.as_ref().and_then(|path| machine.parameter(path));
+    Some(CopiesLimit {
+        value: known.map(|parameter| parameter.value.clone()),
+        parameter: by.parameter.clone().filter(|_| known.is_some()),
+        unit: by.unit.clone(),
+        state: by.state.clone(),
+        part: time as f64 / whole.max(1) as f64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::named;
+    use super::*;
+    use crate::{
+        sim::Kernel,
+        system::{DataMode, Memory},
+        workload::{ShippedWorkload, WorkloadFile, sized},
+    };
+
+    fn workload(name: &str) -> Workload {
+        let shipped = ShippedWorkload::find(name).unwrap();
+        let file = WorkloadFile::parse(name, shipped.text.to_owned()).unwrap();
+        Workload {
+            copies: sized(&file.copies, None).unwrap(),
+            steps: Some(file.steps),
+            payload: None,
+            data: DataMode::None,
+            seed: 0,
+            kernel: Kernel::Skip,
+            injections: Vec::new(),
+        }
+    }
+
+    fn figures(designs: &[&str], threads: usize) -> Vec<WorkloadFigures> {
+        let candidates = designs.iter().map(|name| named("h100-nvl-tdx", name, Memory::Pinned).unwrap());
+        let candidates: Vec<_> = candidates.collect();
+        compare_workload(&candidates, &workload("upload-compute-download"), threads, &|| Control::Continue, &|_| ())
+            .unwrap()
+    }
+
+    #[test]
+    fn a_design_is_held_against_off_and_the_machine_as_it_is() {
+        let all = figures(&["off", "h100-cc", "direct"], 2);
+        let [off, cc, direct] = [0, 1, 2].map(|place| &all[place]);
+        assert_eq!((off.slowdown_over_off, cc.speedup_over_h100_cc), (Some(1.0), Some(1.0)));
+        assert_eq!(direct.slowdown_over_off, Some(direct.end_ps as f64 / off.end_ps as f64));
+        assert_eq!((off.h2d.bytes, off.d2h.bytes, off.d2d.copies), (16 << 20, 4 << 20, 0));
+        assert!(off.exposure_ps == 0 && cc.exposure_ps > 0 && off.gpu_idle < cc.gpu_idle);
+        assert_eq!(cc.limit(), "cipher.seal_rate");
+        assert_eq!(kernels(&workload("upload-compute-download")), (1, Femtos(500_000_000_000)));
+    }
+
+    #[test]
+    fn without_off_there_is_no_slowdown_and_threads_change_nothing() {
+        let [one, many] =
+            [1, 5].map(|threads| serde_json::to_value(figures(&["direct", "fastrack"], threads)).unwrap());
+        assert_eq!(one, many);
+        assert!(one[0]["slowdown_over_off"].is_null());
+    }
+
+    #[test]
+    fn spans_that_overlap_count_once_and_those_of_other_gpus_apart() {
+        let span = |gpu, start, end| (gpu, (Femtos(start), Femtos(end)));
+        assert_eq!(covered(vec![span(0, 0, 10), span(0, 5, 12), span(0, 20, 21), span(0, 6, 7)]), Femtos(13));
+        assert_eq!(covered(vec![span(0, 0, 10), span(1, 5, 12)]), Femtos(17));
+    }
+}
