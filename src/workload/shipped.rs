@@ -22,10 +22,36 @@ macro_rules! shipped {
 }
 
 shipped![
+    "action-detection",
+    "collocation",
+    "decode-loop",
+    "embedding-cache",
+    "exemplar-clustering",
+    "fastrack-inference",
+    "fastrack-training",
+    "federated-edge",
+    "fhe-keys",
+    "flexgen-weights",
+    "gnn-minibatch",
+    "he-mining",
+    "inr-gradient",
+    "kv-recompute",
+    "layerwise-kv",
+    "mig-tenants",
+    "model-load",
+    "offload-optimizer",
     "overlap-pipelined",
     "overlap-sequential",
+    "podracer-rl",
+    "quantized-weights",
+    "stream-tenants",
+    "transient-servers",
+    "trustzone-inference",
+    "tts-incremental",
     "upload-compute-download",
+    "vllm-kv-swap",
     "weight-streaming",
+    "y-plane",
 ];
 
 impl ShippedWorkload {
