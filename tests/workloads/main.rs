@@ -1,0 +1,102 @@
+//! The shipped workloads: what they copy, by closed forms of public shapes; that each runs with and without confidential computing; what is
+//! known of the systems that they stand for; and the tables of `docs/workloads.md`.
+//!
+//! | file | tests |
+//! | --- | --- |
+//! | `runs` | each delivers with confidential computing off and on, and is slower with it |
+//! | `shapes` | copies, bytes and kernels of each, and the order of swaps |
+//! | `fastrack` | for which ratios of compute to copies the published ranges come out, step by step |
+//! | `parts` | workloads of several parts: splits, partitions, compression |
+//! | `tenants` | who waits for whom |
+//! | `table` | the table of workloads and designs |
+
+mod fastrack;
+mod parts;
+mod runs;
+mod shapes;
+mod table;
+mod tenants;
+
+use sealsim::{
+    explore::{Candidate, named},
+    sim::{Control, Kernel},
+    system::{self, DataMode, Memory, Outcome},
+    workload::{Arrival, ShippedWorkload, Workload, WorkloadFile, WorkloadStep, sized},
+};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock},
+};
+
+/// A shipped workload and the name of its machine.
+fn shipped(name: &str) -> (Workload, String) {
+    let text = ShippedWorkload::find(name).unwrap_or_else(|| panic!("no workload {name}")).text;
+    let file = WorkloadFile::parse(name, text.to_owned()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let machine = file.head.machine().unwrap().unwrap_or_else(|| panic!("{name} names no machine"));
+    (workload(file), machine)
+}
+
+/// A workload from the text of a file.
+fn written(operations: &str) -> Workload {
+    let text = format!("operations = [{operations}]");
+    workload(WorkloadFile::parse("test", text).unwrap_or_else(|error| panic!("{operations}: {error}")))
+}
+
+fn workload(file: WorkloadFile) -> Workload {
+    Workload {
+        copies: sized(&file.copies, None).unwrap(),
+        steps: Some(file.steps),
+        payload: None,
+        data: DataMode::None,
+        seed: 0,
+        kernel: Kernel::Skip,
+        injections: Vec::new(),
+    }
+}
+
+fn candidate(machine: &str, design: &str) -> Candidate {
+    named(machine, design, Memory::Pinned).unwrap_or_else(|error| panic!("{machine} {design}: {error}"))
+}
+
+/// Runs a workload on a machine with a design.
+fn simulate(workload: &Workload, machine: &str, design: &str) -> Outcome {
+    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
+    let request = workload.request(&arrivals).unwrap();
+    let machine = candidate(machine, design).resolved.machine;
+    system::run(&machine, request, &mut |_| Control::Continue).unwrap()
+}
+
+/// Runs that several tests ask for, by workload and design.
+type Runs = Mutex<HashMap<(String, String), Arc<OnceLock<Outcome>>>>;
+
+/// Runs a shipped workload on its machine with a design; once, however many tests ask for it.
+fn run(name: &str, design: &str) -> Outcome {
+    static RUNS: OnceLock<Runs> = OnceLock::new();
+    let runs = RUNS.get_or_init(Runs::default);
+    let key = (name.to_owned(), design.to_owned());
+    let one = Arc::clone(runs.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).entry(key).or_default());
+    let outcome = one.get_or_init(|| {
+        let (workload, machine) = shipped(name);
+        simulate(&workload, &machine, design)
+    });
+    outcome.clone()
+}
+
+/// Streams of the copies.
+fn streams(workload: &Workload) -> Vec<String> {
+    workload.streams().unwrap()
+}
+
+/// What one stream of a workload does, alone.
+fn only(workload: &Workload, stream: &str) -> Workload {
+    let mut copies = workload.copies.iter();
+    let (mut steps, mut kept) = (Vec::new(), Vec::new());
+    for step in workload.steps.iter().flatten() {
+        let copy = if matches!(step, WorkloadStep::Copy { .. }) { copies.next() } else { None };
+        if step.stream().is_none_or(|of| of == stream) {
+            steps.push(step.clone());
+            kept.extend(copy.cloned());
+        }
+    }
+    Workload { copies: kept, steps: Some(steps), ..workload.clone() }
+}
