@@ -68,7 +68,8 @@ fn its_rows_of_short_workloads_are_what_comes_out() {
         let copies = shipped(name).0.copies.into_iter().filter(|copy| copy.direction != Direction::D2d);
         copies.map(|copy| copy.bytes).sum::<u64>()
     };
-    let quick: Vec<_> = SHIPPED_WORKLOADS.iter().map(|shipped| shipped.name).filter(|name| bytes(name) < QUICK).collect();
+    let quick: Vec<_> =
+        SHIPPED_WORKLOADS.iter().map(|shipped| shipped.name).filter(|name| bytes(name) < QUICK).collect();
     assert!(quick.len() > 6, "{quick:?}");
     let document = document();
     for row in rows(&quick) {
