@@ -414,7 +414,8 @@ fn every_listed_machine_can_be_described_and_every_design_laid_over_it() {
         of_kind.map(|row| row["name"].as_str().unwrap().to_owned()).collect()
     };
     let (machines, designs) = (names("machine"), names("design"));
-    assert_eq!(machines.len() + designs.len() + names("engine").len() + names("aead").len(), rows.len());
+    let others = ["engine", "aead", "workload"].map(|kind| names(kind).len());
+    assert_eq!(machines.len() + designs.len() + others.iter().sum::<usize>(), rows.len());
     assert!(machines.contains(&"h100-nvl-tdx".to_owned()) && designs.contains(&"hold".to_owned()));
     for machine in &machines {
         for design in &designs {

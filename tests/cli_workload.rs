@@ -531,7 +531,7 @@ fn arguments_that_make_no_sense_with_a_workload_have_their_status() {
 fn help_teaches_workloads() {
     let output = sealsim(folder().path(), &["run", "--help"]);
     let help = text(&output.stdout);
-    for phrase in ["--workload <FILE>", "op = \"kernel\", duration = \"2 ms\"", "docs/workloads.md"] {
+    for phrase in ["--workload <FILE|NAME>", "op = \"kernel\", duration = \"2 ms\"", "docs/workloads.md"] {
         assert!(help.contains(phrase), "{phrase}: {help}");
     }
 }
