@@ -150,7 +150,11 @@ pub fn hop_terms(machine: &MachineSpec, bytes: u64, reduces: bool) -> Option<Hop
     // The last text has more flits than the tag that follows it.
     let hops = if spec.topology == Topology::Switch { 2 } else { 1 };
     let longer = cycles(hops * row.saturating_sub(last_flits));
-    let (seal, rows, open) = engines(machine, spec, bytes, (cycles(rows * row + responses + tags), longer))?;
+    // Messages of all engines of a turn pass while the engines work on them.
+    let of_message = |message: u64| message.div_ceil(spec.payload.0) * (row + spec.response.0) + last_flits;
+    let turn = spec.protection().map_or(0, |protection| of_message(protection.message));
+    let times = LinkTimes { rows: cycles(rows * row + responses + tags), longer, turn: cycles(turn) };
+    let (seal, rows, open) = engines(machine, spec, bytes, times)?;
     let reduce = if reduces { spec.reduce_rate.cycles_for(bytes) } else { 0 };
     Some(HopTerms {
         read: Femtos(cycles(3).0 + cycles(of(spec.read_latency)).0),
@@ -176,12 +180,19 @@ fn packets(spec: &FabricSpec, bytes: u64) -> (u64, u64, u64) {
     (packets, flits(last), flits(spec.payload.0))
 }
 
+/// What links take: for all rows, for the last text beyond a tag, and for a message of each engine.
+struct LinkTimes {
+    rows: Femtos,
+    longer: Femtos,
+    turn: Femtos,
+}
+
 /// What engines add: to seal, in place of the rows where they bind, and to open.
 fn engines(
     machine: &MachineSpec,
     spec: &FabricSpec,
     bytes: u64,
-    (rows, longer): (Femtos, Femtos),
+    LinkTimes { rows, longer, turn }: LinkTimes,
 ) -> Option<(Femtos, Femtos, Femtos)> {
     let Some(protection) = spec.protection() else { return Some((Femtos(0), rows, Femtos(0))) };
     let direct = spec.mode == FabricMode::Direct;
@@ -203,7 +214,10 @@ fn engines(
     let text = Femtos(clock.edge(cycles.text.saturating_sub(1)).0 + longer.0);
     // A tag does not overtake its text; where text comes last, the engine has yet to take it.
     let late = if in_packet { Femtos(0) } else { Femtos(text.0.saturating_sub(tag.0)) };
-    let last = Femtos(tag.0 + late.0);
+    // An engine of a port goes on with its next message when links have taken a message of each.
+    let turns = if in_packet || protection.stored { 0 } else { of_last.len() as u64 - 1 };
+    let in_turn = turns * turn.0 + clock.edge(one.last.saturating_sub(1)).0;
+    let last = Femtos((tag.0 + late.0).max(in_turn));
     let links_bind = first.0 + rows.0 >= last.0;
     let open = match protection.stored {
         true => clock.edge(clock.cycles_in(spec.read_latency) + one.open),
