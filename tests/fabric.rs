@@ -64,7 +64,6 @@ fn a_ring_takes_what_the_closed_form_says_within_a_hundredth_where_links_are_sha
             for part in [256, 4096, 65_536, 1 << 20, 5 << 20] {
                 let (measured, formula) = ring(&machine, ranks, part * ranks as u64);
                 let off = measured as f64 / formula as f64 - 1.0;
-                eprintln!("{} {ranks} {part}: {off:+.5}", mode.name());
                 assert!(off.abs() < 0.01, "{} {ranks} {part}: {measured} {formula} {off:+.4}", mode.name());
             }
         }

@@ -15,7 +15,7 @@ mod common;
 
 use common::{copy, request, run};
 use sealsim::{
-    config::{Layers, MachineSpec, Role, SHIPPED, Shipped},
+    config::{Layers, MachineSpec, SHIPPED, Shipped},
     sim::{Kernel, Order},
     system::{DataMode, Direction, Memory, Outcome, Request},
     workload::{Arrival, Copy, Workload, WorkloadFile},
@@ -135,7 +135,7 @@ fn directions() -> [(&'static str, Direction); 2] {
 /// The copies of a machine with every design.
 fn copies(name: &str) {
     let mut rows = Rows::of(name);
-    for design in std::iter::once("").chain(Shipped::names(Role::Design)) {
+    for design in std::iter::once("").chain(Shipped::copy_designs()) {
         let layers = Layers::new(name);
         let layers = if design.is_empty() { layers } else { layers.overlay(design) };
         let machine = layers.resolve().unwrap_or_else(|error| panic!("{name} {design}: {error}")).machine;

@@ -6,7 +6,7 @@ mod common;
 
 use common::{QUICK, copy, machine, request, run};
 use sealsim::{
-    config::{Layers, MachineSpec, Role, Shipped},
+    config::{Layers, MachineSpec, Shipped},
     explore::faults::{Campaign, Question, campaign},
     sim::{Control, Injection, Kernel, Order},
     system::{Catch, DataMode, Direction, Memory, Outcome},
@@ -112,7 +112,7 @@ const SMALL: &[&str] = &[
 
 /// Every shipped design, and every design upon every other, as far as there are such machines.
 fn machines() -> Vec<(String, MachineSpec)> {
-    let designs: Vec<_> = Shipped::names(Role::Design).collect();
+    let designs: Vec<_> = Shipped::copy_designs().collect();
     let mut stacks: Vec<Vec<&str>> = designs.iter().map(|&design| vec![design]).collect();
     stacks.extend(designs.iter().flat_map(|&a| designs.iter().filter(move |&&b| a != b).map(move |&b| vec![a, b])));
     stacks.push(Vec::new());

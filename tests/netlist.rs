@@ -16,7 +16,7 @@ fn machine(name: &str, design: &str) -> Option<MachineSpec> {
 
 /// Every shipped machine alone and with every design that it takes.
 fn machines() -> Vec<(String, MachineSpec)> {
-    let designs = || std::iter::once("").chain(Shipped::names(Role::Design));
+    let designs = || std::iter::once("").chain(Shipped::copy_designs());
     let all = Shipped::names(Role::Machine).flat_map(|name| designs().map(move |design| (name, design)));
     all.filter_map(|(name, design)| Some((format!("{name} {design}"), machine(name, design)?))).collect()
 }

@@ -137,6 +137,14 @@ impl Shipped {
         }
     }
 
+    /// Whether it sets nothing but what lies between GPUs.
+    #[must_use]
+    pub fn is_of_fabric(&self) -> bool {
+        let table: toml::Table = self.text.parse().unwrap_or_default();
+        let mut sets = table.keys().filter(|key| !["name", "summary", "provenance"].contains(&key.as_str()));
+        self.role == Role::Design && sets.next().is_some_and(|first| first == "fabric") && sets.next().is_none()
+    }
+
     /// What it says about itself.
     #[must_use]
     pub fn summary(&self) -> String {
@@ -154,6 +162,12 @@ impl Shipped {
     /// The names of one role.
     pub fn names(role: Role) -> impl Iterator<Item = &'static str> {
         SHIPPED.iter().filter(move |shipped| shipped.role == role).map(Self::name)
+    }
+
+    /// The names of the designs that change copies between host and GPU: all but those of the fabric.
+    pub fn copy_designs() -> impl Iterator<Item = &'static str> {
+        let designs = SHIPPED.iter().filter(|shipped| shipped.role == Role::Design);
+        designs.filter(|design| !design.is_of_fabric()).map(Self::name)
     }
 }
 

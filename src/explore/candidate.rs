@@ -1,7 +1,7 @@
 //! Designs that are compared: each laid over one machine, and refused before anything runs where there is no such machine.
 
 use crate::{
-    config::{ConfigError, Layers, Resolved, Role, Shipped},
+    config::{ConfigError, Layers, Resolved, Shipped},
     host::spec::CipherWork,
     system::{self, CopyRequest, DataMode, Direction, Memory, Pages, PayloadSource, Request, RunError},
 };
@@ -112,14 +112,14 @@ pub fn named(machine: &str, name: &str, memory: Memory) -> Result<Candidate, Can
     Ok(Candidate { name: name.to_owned(), resolved })
 }
 
-/// Every shipped design over a machine, the baselines first; and those that it cannot have.
+/// Every shipped design of copies over a machine, the baselines first; and those that it cannot have.
 ///
 /// # Errors
 /// If the machine itself is none.
 pub fn shipped(machine: &str, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
     Layers::new(machine).resolve()?;
     let baselines = Baseline::ALL.map(Baseline::design);
-    let others = Shipped::names(Role::Design).filter(|name| !baselines.contains(name));
+    let others = Shipped::copy_designs().filter(|name| !baselines.contains(name));
     let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
     for name in baselines.into_iter().chain(others) {
         match named(machine, name, memory) {
@@ -170,6 +170,7 @@ impl PayloadSource for Nothing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Role;
 
     fn refused(machine: &str, name: &str) -> String {
         named(machine, name, Memory::Pinned).unwrap_err().to_string()
@@ -183,7 +184,7 @@ mod tests {
             // Link IDE ends at a switch.
             let (switched, other): (Vec<_>, Vec<_>) =
                 skipped.iter().partition(|one| !resolved.switch.is_empty() && one.name.starts_with("ide"));
-            let total = Shipped::names(Role::Design).count() - switched.len();
+            let total = Shipped::copy_designs().count() - switched.len();
             assert_eq!(
                 candidates.len(),
                 if resolved.confidential_computing { total } else { 1 },

@@ -76,9 +76,8 @@ impl Flow {
     /// The next transfer whose messages were all found right.
     pub fn next_delivery(&mut self) -> Option<(u64, Text)> {
         let size = *self.sizes.get(self.delivering)?;
-        while self.right < size
-            && let Some((_, opening)) = self.open.pop_front_if(|(_, opening)| opening.right)
-        {
+        while self.right < size && self.open.front().is_some_and(|(_, opening)| opening.right) {
+            let Some((_, opening)) = self.open.pop_front() else { break };
             self.first += 1;
             self.incomplete = self.incomplete.max(self.first);
             self.right += opening.bytes;

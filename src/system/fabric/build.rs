@@ -1,7 +1,7 @@
 //! Wires ranks, senders, receivers, ports and crossbar.
 
 use super::super::{clocks::build, outcome::RunError};
-use super::run::FabricRequest;
+use super::request::FabricRequest;
 use crate::{
     config::MachineSpec,
     fabric::{

@@ -1,31 +1,17 @@
 //! Runs a collective on the fabric, and says what came of it.
 
 use super::super::{faults::arm_netlist, outcome::RunError};
-use super::build::{FabricNetlist, netlist};
+use super::{
+    build::{FabricNetlist, netlist},
+    request::FabricRequest,
+};
 use crate::{
     config::MachineSpec,
-    fabric::{memory::Memory, program::Program},
-    sim::{self, Account, Control, Effect, Injection, Kernel, Order, SimulationError},
+    fabric::memory::Memory,
+    sim::{self, Account, Control, Effect, SimulationError},
     system::FaultPoint,
     units::Femtos,
 };
-
-/// A collective: what each GPU does, and what is in its buffer.
-#[derive(Debug, Clone)]
-pub struct FabricRequest {
-    /// By GPU.
-    pub programs: Vec<Program>,
-    /// By GPU.
-    pub memories: Vec<Memory>,
-    /// Seed of keys, and of the bits that faults pick.
-    pub seed: u64,
-    /// Which kernel drives the netlist.
-    pub kernel: Kernel,
-    /// In which order units tick at one instant.
-    pub order: Order,
-    /// Faults.
-    pub injections: Vec<Injection>,
-}
 
 /// What came of one GPU.
 #[derive(Debug, Clone)]

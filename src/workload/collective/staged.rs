@@ -76,11 +76,14 @@ impl Rounds {
 /// A round as far as its time depends on it: which GPUs copy how much, and how much of it is added.
 type Shape = Vec<(usize, usize, u64, bool)>;
 
-/// Makes copies side by side, each on its GPU: number, bytes, and the text in a run with bytes.
+/// A copy of a round: the number of its GPU, its bytes, and the text in a run with bytes.
+type Staged = (usize, u64, Option<Vec<u8>>);
+
+/// Makes copies side by side, each on its GPU.
 fn copies_of_round(
     machine: &MachineSpec,
     request: &CollectiveRequest,
-    (direction, copies): (Direction, Vec<(usize, u64, Option<Vec<u8>>)>),
+    (direction, copies): (Direction, Vec<Staged>),
     observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<(Outcome, Vec<Received>), CollectiveError> {
     let mut all: Option<Request> = None;

@@ -1,0 +1,23 @@
+//! What is asked of the fabric.
+
+use crate::{
+    fabric::{memory::Memory, program::Program},
+    sim::{Injection, Kernel, Order},
+};
+
+/// A collective: what each GPU does, and what is in its buffer.
+#[derive(Debug, Clone)]
+pub struct FabricRequest {
+    /// By GPU.
+    pub programs: Vec<Program>,
+    /// By GPU.
+    pub memories: Vec<Memory>,
+    /// Seed of keys, and of the bits that faults pick.
+    pub seed: u64,
+    /// Which kernel drives the netlist.
+    pub kernel: Kernel,
+    /// In which order units tick at one instant.
+    pub order: Order,
+    /// Faults.
+    pub injections: Vec<Injection>,
+}

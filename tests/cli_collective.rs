@@ -1,0 +1,61 @@
+//! `collective` as its users meet it.
+
+use serde_json::Value as Json;
+use std::process::{Command, Output};
+
+fn collective(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sealsim")).arg("collective").args(arguments).output().unwrap()
+}
+
+fn json(arguments: &[&str]) -> Json {
+    let output = collective(&[arguments, &["--format", "json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn each_design_has_a_row_against_off_and_sealing_costs_what_the_mode_says() {
+    let designs = ["--design", "staged", "--design", "direct", "--design", "link", "--design", "pad-ahead"];
+    let shown = json(&[&["hgx-h100-8gpu", "--size", "1MiB"], &designs[..]].concat());
+    let rows = shown["rows"].as_array().unwrap();
+    let names: Vec<_> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["off", "hgx-h100-8gpu", "staged", "direct", "link", "pad-ahead"]);
+    let slowdown = |name: &str| {
+        let row = rows.iter().find(|row| row["name"] == name).unwrap();
+        row["slowdown"].as_f64().unwrap()
+    };
+    // The fewer steps of a hop are software's, the less it costs.
+    let order = ["off", "hgx-h100-8gpu", "pad-ahead", "link", "direct", "staged"].map(slowdown);
+    assert!(order.is_sorted(), "{order:?}");
+    assert!(rows.iter().all(|row| row["ranks"] == 8 && row["wrong"].is_null() && row["refused"].is_null()));
+}
+
+#[test]
+fn what_is_refused_and_what_is_wrong_have_status_1_and_what_cannot_be_has_status_3() {
+    let inject =
+        ["--op", "all-gather", "--ranks", "3", "--size", "12KiB", "--inject", "fabric.gpu1.port.packets.flip:5"];
+    let output = collective(&[&["hgx-h100-8gpu", "--design", "link"], &inject[..]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("WRONG") && text.contains("wrong tag"), "{text}");
+    for (arguments, says) in [
+        (&["h100-nvl-tdx", "--ranks", "4"][..], "joins two GPUs"),
+        (&["hgx-h100-8gpu", "--ranks", "1"], "2 to 64"),
+        (&["hgx-h100-8gpu", "--ranks", "9", "--design", "staged"], "has 8 GPUs"),
+        (&["hgx-h100-8gpu", "--inject", "nothing.flip"], "no fault point"),
+        (&["hgx-h100-8gpu", "--set", "fabric.payload=\"24 B\""], "multiple of 16 B"),
+    ] {
+        let output = collective(arguments);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{arguments:?} {error}");
+        assert!(error.split_whitespace().collect::<Vec<_>>().join(" ").contains(says), "{error}");
+    }
+}
+
+#[test]
+fn a_table_fits_80_columns() {
+    let output = collective(&["hgx-h100-8gpu", "--size", "4KiB", "--design", "trusted-fabric", "--data", "exact"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("right"));
+}
