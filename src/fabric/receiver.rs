@@ -9,7 +9,7 @@
 //! | contract | |
 //! | --- | --- |
 //! | accepts | packets as they come, any number at one edge; of a message in order, and of messages no more ahead than the sender has engines |
-//! | on the way | message n of a source is opened by engine n mod `engines` of the bank for that source; a packet waits while [`AHEAD`](super::sender::AHEAD) are in front of its engine, and those after it with it |
+//! | on the way | message n of a source is opened by engine n mod `engines` of the bank for that source; a packet waits while [`AHEAD`] are in front of its engine, and those after it with it |
 //! | stored | a message is opened when all of it has arrived, `read_latency` later, by the engine that is free first; ciphertext waits in device memory, which is never full |
 //! | verdict | the engine's, with the tag that came: `compare` after both are there |
 //! | delivers | a transfer, in the order of its source, `write_latency` after the last of its messages was found right; without an engine after its last packet came |
