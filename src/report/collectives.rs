@@ -1,6 +1,6 @@
 //! Collectives, side by side.
 
-use super::table::Table;
+use super::{replay::time, table::Table};
 use crate::{
     units::Bytes,
     workload::collective::{CollectiveOutcome, CollectiveRequest},
@@ -71,7 +71,7 @@ impl CollectiveRow {
 /// A table for people.
 #[must_use]
 pub fn text(rows: &[CollectiveRow]) -> String {
-    let mut table = Table::new(&["size", "GPUs", "", "mode", "time", "slow-down", "bus GB/s", "sums"], &[2, 3, 7]);
+    let mut table = Table::new(&["size", "GPUs", "", "mode", "time", "vs off", "bus GB/s", "sums"], &[2, 3, 7]);
     for row in rows {
         let sums = match (&row.refused, row.wrong) {
             (Some(_), _) => "refused".to_owned(),
@@ -79,7 +79,7 @@ pub fn text(rows: &[CollectiveRow]) -> String {
             (None, Some(0)) => "right".to_owned(),
             (None, Some(wrong)) => format!("{wrong} WRONG"),
         };
-        let (size, time) = (Bytes(row.bytes).to_string(), format!("{:.2} us", row.time_ns / 1e3));
+        let (size, time) = (Bytes(row.bytes).to_string(), time(row.time_ns as u64));
         let (slower, bus) = (format!("{:.3}", row.slowdown), format!("{:.2}", row.bus_gb_per_s));
         table.row([size, row.ranks.to_string(), row.name.clone(), row.mode.to_owned(), time, slower, bus, sums]);
     }
