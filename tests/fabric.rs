@@ -222,6 +222,9 @@ fn links_give_what_their_framing_leaves() {
     };
     let one_way = bytes as f64 / 1e9 / time(Collective::Broadcast);
     assert!((371.0..=401.0).contains(&one_way), "{one_way}");
+    // 18 links of 25 GB/s; 256 B of text in 18 flits of 16 B, and a response of one when both ways are busy.
+    assert!((one_way / (450.0 * 256.0 / 288.0) - 1.0).abs() < 0.01, "{one_way}");
     let both = 2.0 * (bytes / 2) as f64 / 1e9 / time(Collective::AllGather);
     assert!((740.0..=775.0).contains(&both), "{both}");
+    assert!((both / (900.0 * 256.0 / 304.0) - 1.0).abs() < 0.01, "{both}");
 }

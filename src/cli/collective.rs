@@ -47,7 +47,7 @@ pub struct Arguments {
     /// Bytes of the buffer of each GPU, as 64MiB. May be given several times, or separated by commas
     #[arg(long = "size", value_name = "SIZE", value_delimiter = ',', value_parser = read_size, default_values = ["64MiB"])]
     sizes: Vec<u64>,
-    /// GPUs (default: those of the machine). May be given several times, or separated by commas
+    /// GPUs (default: those of the machine, two if it has one). May be given several times, or separated by commas
     #[arg(long, value_name = "N", value_delimiter = ',')]
     ranks: Vec<usize>,
     /// A design to compare, or several joined by `+`. May be given several times
@@ -203,9 +203,11 @@ fn failed(error: CollectiveError) -> Failure {
         CollectiveError::Run(RunError::Simulation(SimulationError::Stopped { .. })) => {
             Failure::Verification(miette!("interrupted: nothing is printed"))
         }
-        CollectiveError::Run(error @ (RunError::Build(_) | RunError::FaultPoint { .. })) => {
-            Failure::Config(miette!("{error}"))
+        CollectiveError::Run(RunError::FaultPoint { point, nearest }) => {
+            let help = "ports and queues of the fabric have flip, drop, duplicate and reorder: see docs/fabric.md";
+            Failure::Config(miette!(help = help, "no fault point `{point}` on the fabric; the nearest is `{nearest}`"))
         }
+        CollectiveError::Run(error @ RunError::Build(_)) => Failure::Config(miette!("{error}")),
         CollectiveError::Run(error) => Failure::Simulation(miette!("{error}")),
         CollectiveError::Bridge(_) => {
             let help = "take a machine with a switch, such as hgx-h100-8gpu, or set fabric.topology=\"switch\"";

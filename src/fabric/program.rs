@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Text that a GPU sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Send {
+pub struct SendStep {
     /// To whom.
     pub target: u8,
     /// Where it lies in the sender's memory.
@@ -15,7 +15,7 @@ pub struct Send {
 
 /// Text that a GPU receives: the n-th from a source is what that source sends it n-th.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Receive {
+pub struct ReceiveStep {
     /// From whom.
     pub source: u8,
     /// Where it goes in the receiver's memory.
@@ -28,7 +28,7 @@ pub struct Receive {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Program {
     /// What it sends.
-    pub sends: Vec<Send>,
+    pub sends: Vec<SendStep>,
     /// What it receives.
-    pub receives: Vec<Receive>,
+    pub receives: Vec<ReceiveStep>,
 }

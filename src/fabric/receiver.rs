@@ -50,7 +50,7 @@ ports! {
 
 /// An engine, and when it took what is in front of it.
 #[derive(Debug)]
-struct Seat {
+struct OpeningEngine {
     timing: EngineTiming,
     taken: VecDeque<u64>,
     /// When its last message was through.
@@ -69,7 +69,7 @@ pub struct Receiver {
     write_latency: Femtos,
     flows: Vec<Flow>,
     /// By source; all in the first, where messages are stored.
-    banks: Vec<Vec<Seat>>,
+    banks: Vec<Vec<OpeningEngine>>,
     /// Messages whose verdict is known from a cycle on: source and number.
     verdicts: BTreeSet<(u64, u8, u64)>,
 }
@@ -92,7 +92,9 @@ impl Receiver {
                 let used = if protection.stored { banks.is_empty() } else { !sizes.is_empty() };
                 let count = if used { protection.engines.max(1) } else { 0 };
                 let seats: Result<Vec<_>, SpecError> = (0..count)
-                    .map(|_| Ok(Seat { timing: keyed(EngineTiming::new(spec)?), taken: VecDeque::new(), free: 0 }))
+                    .map(|_| {
+                        Ok(OpeningEngine { timing: keyed(EngineTiming::new(spec)?), taken: VecDeque::new(), free: 0 })
+                    })
                     .collect();
                 banks.push(seats?);
             }

@@ -85,7 +85,7 @@ struct Reading {
 
 /// A message in an engine.
 #[derive(Debug)]
-struct Sealing {
+struct SealedMessage {
     target: u8,
     number: u64,
     /// Its text, in its transfer.
@@ -98,9 +98,9 @@ struct Sealing {
 
 /// An engine, or the place of one where nothing is sealed.
 #[derive(Debug)]
-struct Seat {
+struct SealingEngine {
     timing: Option<EngineTiming>,
-    sealing: Option<Sealing>,
+    sealing: Option<SealedMessage>,
     /// Packets by the cycle in which they are ready.
     out: VecDeque<(u64, Packet)>,
 }
@@ -118,7 +118,7 @@ pub struct Sender {
     reading: VecDeque<Reading>,
     /// By target: number of the next message.
     messages: Vec<u64>,
-    seats: Vec<Seat>,
+    seats: Vec<SealingEngine>,
     next: usize,
 }
 
@@ -138,7 +138,7 @@ impl Sender {
         let mut seats = Vec::with_capacity(engines as usize);
         for _ in 0..engines {
             let timing = protection.map(|(_, spec)| EngineTiming::new(spec)).transpose()?.map(keyed);
-            seats.push(Seat { timing, sealing: None, out: VecDeque::new() });
+            seats.push(SealingEngine { timing, sealing: None, out: VecDeque::new() });
         }
         Ok(Self {
             gpu,
@@ -172,7 +172,7 @@ impl Sender {
             timing.start(start, Part::whole(end - reading.given), SealOpen::Seal);
         }
         let (target, text, ready) = (reading.target, reading.text.clone(), reading.ready);
-        seat.sealing = Some(Sealing { target, number, at: reading.given, end, text, ready, message });
+        seat.sealing = Some(SealedMessage { target, number, at: reading.given, end, text, ready, message });
         reading.given = end;
         if reading.given == reading.bytes {
             self.reading.pop_front();
@@ -303,7 +303,7 @@ pub(super) fn keyed(mut timing: EngineTiming) -> EngineTiming {
 }
 
 /// The tag of a message that has passed.
-fn tag_of(sealing: &Sealing, keys: Option<&PairKeys>, gpu: u8) -> Payload {
+fn tag_of(sealing: &SealedMessage, keys: Option<&PairKeys>, gpu: u8) -> Payload {
     let key = keys.and_then(|keys| keys.of(gpu, sealing.target));
     match (&sealing.message, key) {
         (Some(message), Some(key)) => Payload::of(message.tags(key)),

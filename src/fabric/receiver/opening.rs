@@ -69,11 +69,26 @@ impl Opening {
         self.came == self.bytes && (self.tagged || !self.sealed)
     }
 
-    /// Whether its tag is that of its text. A run without bytes has no faults.
+    /// Whether its tag is that of its text. Without a key nothing is sealed, or the run carries no bytes and has no faults.
     pub fn is_right(&self, key: Option<&Key>) -> bool {
         match (&self.message, key) {
+            (_, None) => true,
             (Some(message), Some(key)) => self.tag.bytes() == Some(&message.tags(key)[..]),
-            _ => true,
+            (None, Some(_)) => !self.sealed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gcm::bulk;
+
+    #[test]
+    fn a_sealed_message_without_anything_that_opens_it_is_never_right() {
+        let key = Key::from(bulk::Key::new(&[7; 32]).unwrap());
+        let sealed = Opening::new(0, 16, true);
+        assert!(!sealed.is_right(Some(&key)) && sealed.is_right(None));
+        assert!(Opening::new(0, 16, false).is_right(Some(&key)));
     }
 }

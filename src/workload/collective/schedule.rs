@@ -1,7 +1,7 @@
 //! Which GPU sends what to whom, and when.
 
 use super::kind::Collective;
-use crate::fabric::program::{Program, Receive, Send};
+use crate::fabric::program::{Program, ReceiveStep, SendStep};
 use std::ops::Range;
 
 /// Parts of a buffer begin at multiples of so many bytes: a block of AES.
@@ -52,8 +52,8 @@ pub fn plan(kind: Collective, ranks: usize, bytes: u64) -> Plan {
 pub fn folded(kind: Collective, ranks: usize, bytes: u64) -> Option<Plan> {
     let whole = plan(kind, ranks, bytes);
     let own = whole.programs.first().filter(|_| kind.is_ring())?;
-    let sends = own.sends.iter().map(|send| Send { target: 0, ..send.clone() }).collect();
-    let receives = own.receives.iter().map(|receive| Receive { source: 0, ..receive.clone() }).collect();
+    let sends = own.sends.iter().map(|send| SendStep { target: 0, ..send.clone() }).collect();
+    let receives = own.receives.iter().map(|receive| ReceiveStep { source: 0, ..receive.clone() }).collect();
     Some(Plan { programs: vec![Program { sends, receives }], ..whole })
 }
 
@@ -68,8 +68,8 @@ fn ring(kind: Collective, rank: usize, ranks: usize, part: u64) -> Program {
     let mut program = Program::default();
     let mut step = |sent: usize, reduces: bool| {
         let after = program.receives.len().checked_sub(1).into_iter().collect();
-        program.sends.push(Send { target: next as u8, range: before(sent), after });
-        program.receives.push(Receive { source: previous as u8, range: before(sent + 1), reduces });
+        program.sends.push(SendStep { target: next as u8, range: before(sent), after });
+        program.receives.push(ReceiveStep { source: previous as u8, range: before(sent + 1), reduces });
     };
     if matches!(kind, Collective::AllReduce | Collective::ReduceScatter) {
         (0..ranks - 1).for_each(|sent| step(sent, true));
@@ -91,11 +91,11 @@ fn chain(rank: usize, ranks: usize, buffer: u64) -> Program {
     let mut program = Program::default();
     for (place, range) in pieces(buffer).enumerate() {
         if rank > 0 {
-            program.receives.push(Receive { source: rank as u8 - 1, range: range.clone(), reduces: false });
+            program.receives.push(ReceiveStep { source: rank as u8 - 1, range: range.clone(), reduces: false });
         }
         if rank + 1 < ranks {
             let after = if rank > 0 { vec![place] } else { Vec::new() };
-            program.sends.push(Send { target: rank as u8 + 1, range, after });
+            program.sends.push(SendStep { target: rank as u8 + 1, range, after });
         }
     }
     program
@@ -106,10 +106,10 @@ fn exchange(rank: usize, ranks: usize, part: u64, results: u64) -> Program {
     let mut program = Program::default();
     for turn in 1..ranks {
         let (target, source) = ((rank + turn) % ranks, (rank + ranks - turn) % ranks);
-        program.sends.push(Send { target: target as u8, range: part_range(target, part), after: Vec::new() });
+        program.sends.push(SendStep { target: target as u8, range: part_range(target, part), after: Vec::new() });
         let into = part_range(source, part);
         let range = results + into.start..results + into.end;
-        program.receives.push(Receive { source: source as u8, range, reduces: false });
+        program.receives.push(ReceiveStep { source: source as u8, range, reduces: false });
     }
     program
 }
@@ -122,16 +122,16 @@ fn tree(rank: usize, ranks: usize, buffer: u64) -> Program {
     for range in pieces(buffer) {
         let first = program.receives.len();
         for &child in &children {
-            program.receives.push(Receive { source: child as u8, range: range.clone(), reduces: true });
+            program.receives.push(ReceiveStep { source: child as u8, range: range.clone(), reduces: true });
         }
         let mut after: Vec<_> = (first..program.receives.len()).collect();
         if let Some(parent) = parent {
-            program.sends.push(Send { target: parent, range: range.clone(), after });
+            program.sends.push(SendStep { target: parent, range: range.clone(), after });
             after = vec![program.receives.len()];
-            program.receives.push(Receive { source: parent, range: range.clone(), reduces: false });
+            program.receives.push(ReceiveStep { source: parent, range: range.clone(), reduces: false });
         }
         for &child in &children {
-            program.sends.push(Send { target: child as u8, range: range.clone(), after: after.clone() });
+            program.sends.push(SendStep { target: child as u8, range: range.clone(), after: after.clone() });
         }
     }
     program
