@@ -18,7 +18,7 @@ use sealsim::{
     config::{Layers, MachineSpec, SHIPPED, Shipped},
     sim::{Kernel, Order},
     system::{DataMode, Direction, Memory, Outcome, Request},
-    workload::{Arrival, Copy, Workload, WorkloadFile},
+    workload::{Arrival, Copy, Workload, WorkloadFile, collective::CollectiveTimes},
 };
 use sha2::{Digest, Sha256};
 use std::{collections::BTreeMap, env, fmt::Write, fs, path::PathBuf};
@@ -170,7 +170,7 @@ fn copies_on_the_machine_without_confidential_computing() {
 }
 
 fn workload(name: &str, kernel: Kernel) -> Request {
-    let file = WorkloadFile::read(&folder().join("workloads").join(name)).unwrap();
+    let file = WorkloadFile::read(&folder().join("workloads").join(name), &[]).unwrap();
     let copies = file.copies.iter().map(|copy| Copy {
         gpu: copy.gpu,
         direction: copy.direction,
@@ -181,7 +181,7 @@ fn workload(name: &str, kernel: Kernel) -> Request {
     let arrivals: Vec<_> = copies.iter().map(|_| Arrival::new(false, None)).collect();
     let (steps, data, injections) = (Some(file.steps), DataMode::None, Vec::new());
     let workload = Workload { copies, steps, payload: None, data, seed: 7, kernel, injections };
-    workload.request(&arrivals).unwrap()
+    workload.request(&arrivals, &CollectiveTimes::default()).unwrap()
 }
 
 #[test]

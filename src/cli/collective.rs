@@ -198,7 +198,8 @@ fn verdict(rows: &[CollectiveRow]) -> Result<(), Failure> {
     }
 }
 
-fn failed(error: CollectiveError) -> Failure {
+/// The failure that an error of a collective is.
+pub(super) fn failed(error: CollectiveError) -> Failure {
     match error {
         CollectiveError::Run(RunError::Simulation(SimulationError::Stopped { .. })) => {
             Failure::Verification(miette!("interrupted: nothing is printed"))

@@ -9,7 +9,7 @@ use crate::{
     sim::{Control, Kernel, SimulationError},
     system::{DataMode, Memory, RunError},
     validate::pool,
-    workload::{CopyError, Workload, WorkloadFile, read_memory, read_size, sized},
+    workload::{CopyError, Setting, Workload, WorkloadFile, read_memory, read_size, sized},
 };
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -42,6 +42,7 @@ Examples:
   sealsim compare h100-nvl-tdx --design fastrack --design my-idea.toml --size 64KiB,1MiB --format csv
   sealsim compare --workload weight-streaming --design fastrack --design two-pces
   sealsim compare h100-tdx-gen5 --workload my-job.toml --format csv
+  sealsim compare --workload ddp-bert-large --param bucket_cap=100MiB
   sealsim compare h100-nvl-tdx --format json | jq '.designs[] | {name, copies: [.copies[] | {direction, bytes, gb_per_s}]}'")]
 pub struct Arguments {
     /// The machine: a TOML file, or the name of a shipped one. A file takes precedence. May be left out for a workload that names its
@@ -51,7 +52,10 @@ pub struct Arguments {
     /// Run this workload with each design instead of single copies: a TOML file, or the name of a shipped one. A file takes precedence
     #[arg(long, value_name = "FILE|NAME", conflicts_with_all = ["sizes", "memory", "what_if"])]
     workload: Option<PathBuf>,
-    /// A design, or several joined by `+` (default: every shipped design). May be given several times
+    /// Set a parameter of the workload, as bucket_cap=100MiB. May be given several times
+    #[arg(long, value_name = "NAME=VALUE", requires = "workload")]
+    param: Vec<Setting>,
+    /// A design, or several joined by `+` (default: every shipped design that matters to what runs). May be given several times
     #[arg(long, value_name = "DESIGN[+DESIGN]")]
     design: Vec<String>,
     /// Size of a copy, as 64MiB. May be given several times, or separated by commas
@@ -107,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Single copies of each size.
 fn copies(arguments: &Arguments) -> Result<(), Failure> {
     let config = machine_of(arguments.config.as_deref(), None)?;
-    let (candidates, skipped) = arguments.candidates(&config)?;
+    let (candidates, skipped) = arguments.candidates(&config, false)?;
     let what_if = usize::from(arguments.what_if);
     let grid = Grid { sizes: once(&arguments.sizes), memory: arguments.memory, what_if };
     let (threads, interruption) = (arguments.threads(), Interruption::listen());
@@ -130,10 +134,11 @@ fn copies(arguments: &Arguments) -> Result<(), Failure> {
 
 /// A whole workload.
 fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
-    let mut file = WorkloadFile::find(name)?;
+    let mut file = WorkloadFile::find(name, &arguments.param)?;
     file.without_size.take().map_or(Ok(()), Err)?;
     let config = machine_of(arguments.config.as_deref(), Some(&file))?;
-    let (candidates, skipped) = arguments.candidates(&config)?;
+    let collectives = file.calls_collectives();
+    let (candidates, skipped) = arguments.candidates(&config, collectives)?;
     let copies = sized(&file.copies, None).map_err(|error| Failure::Usage(miette!("{error}")))?;
     let (data, kernel) = (DataMode::None, Kernel::Skip);
     let job =
@@ -181,17 +186,21 @@ impl Arguments {
         self.threads.map_or_else(pool::threads, usize::from)
     }
 
-    /// The designs asked for behind the baselines, or all that are shipped. Baselines that the machine cannot have are skipped, a design
-    /// that was asked for must be possible.
-    fn candidates(&self, config: &str) -> Result<(Vec<Candidate>, Vec<Skipped>), Failure> {
-        if self.design.is_empty() {
-            return Ok(explore::shipped(config, self.memory)?);
+    /// The designs asked for behind the baselines, or all that are shipped: those of the fabric where there are collectives. Baselines that
+    /// the machine cannot have are skipped, a design that was asked for must be possible.
+    fn candidates(&self, config: &str, collectives: bool) -> Result<(Vec<Candidate>, Vec<Skipped>), Failure> {
+        match (self.design.is_empty(), collectives) {
+            (true, true) => return Ok(explore::shipped_fabric(config, self.memory)?),
+            (true, false) => return Ok(explore::shipped(config, self.memory)?),
+            (false, _) => {}
         }
         Layers::new(config).resolve()?;
         let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
         let baselines = Baseline::ALL.map(Baseline::design);
         for name in baselines.into_iter().filter(|name| !self.design.iter().any(|design| design == name)) {
-            match explore::named(config, name, self.memory) {
+            let off = collectives && name == Baseline::Off.design();
+            let named = || explore::named(config, name, self.memory);
+            match if off { explore::nothing_protected(config, self.memory) } else { named() } {
                 Ok(candidate) => candidates.push(candidate),
                 Err(error) => skipped.push(Skipped { name: name.to_owned(), reason: error.to_string() }),
             }
@@ -232,6 +241,10 @@ fn failed(error: CompareError) -> Failure {
         CompareError::Run { error: RunError::Build(_), .. } => Failure::Config(miette!("{error}")),
         CompareError::Run { .. } => Failure::Simulation(miette!("{error}")),
         CompareError::NotDelivered { .. } => Failure::Verification(miette!("{error}")),
+        CompareError::Collective { .. } => {
+            let help = "a machine with a fabric for as many GPUs, such as generic-16gpu, or fewer with --param ranks=2";
+            Failure::Config(miette!(help = help, "{error}"))
+        }
     }
 }
 

@@ -16,7 +16,8 @@ use crate::{
     sim::Kernel,
     system::DataMode,
     workload::{
-        CopyArgument, InjectionArgument, Payload, PayloadError, Workload, WorkloadFile, WorkloadFileError, sized,
+        CopyArgument, InjectionArgument, Payload, PayloadError, Setting, Workload, WorkloadFile, WorkloadFileError,
+        sized,
     },
 };
 use clap::{Args, ValueEnum};
@@ -63,6 +64,7 @@ Examples:
   sealsim run h100-nvl-tdx --copy h2d:4MiB --inject link.d2h.flip:100
   sealsim run h100-nvl-tdx --workload workloads/overlap-pipelined.toml --data none
   sealsim run --workload weight-streaming --cc off --data none   # a shipped one, on the machine that it names
+  sealsim run --workload ddp-gpt2-xl --param ranks=4 --design link
 
 The results are described in docs/results.md.")]
 pub struct Arguments {
@@ -80,6 +82,9 @@ pub struct Arguments {
     /// of --copy. A file takes precedence
     #[arg(long, value_name = "FILE|NAME", conflicts_with = "copies")]
     workload: Option<PathBuf>,
+    /// Set a parameter of the workload, as bucket_cap=100MiB. May be given several times
+    #[arg(long, value_name = "NAME=VALUE", requires = "workload")]
+    param: Vec<Setting>,
     /// Confidential computing on or off, whatever the configuration says
     #[arg(long, value_enum, value_name = "MODE")]
     cc: Option<Switch>,
@@ -158,7 +163,7 @@ pub(super) enum RunFormat {
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check(arguments)?;
-    let file = arguments.workload.as_deref().map(WorkloadFile::find).transpose()?;
+    let file = arguments.workload.as_deref().map(|name| WorkloadFile::find(name, &arguments.param)).transpose()?;
     let resolved = resolve(arguments, file.as_ref())?;
     let (copies, steps) = match file {
         None => (arguments.copies.clone(), None),

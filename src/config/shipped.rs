@@ -169,6 +169,15 @@ impl Shipped {
         let designs = SHIPPED.iter().filter(|shipped| shipped.role == Role::Design);
         designs.filter(|design| !design.is_of_fabric()).map(Self::name)
     }
+
+    /// The names of the designs that say who protects what passes between GPUs, whatever else they set.
+    pub fn fabric_designs() -> impl Iterator<Item = &'static str> {
+        let sets_mode = |design: &&Self| {
+            let table: toml::Table = design.text.parse().unwrap_or_default();
+            table.get("fabric").is_some_and(|fabric| fabric.get("mode").is_some())
+        };
+        SHIPPED.iter().filter(|shipped| shipped.role == Role::Design).filter(sets_mode).map(Self::name)
+    }
 }
 
 #[cfg(test)]

@@ -93,6 +93,16 @@ impl Candidate {
     }
 }
 
+/// The machine without confidential computing and with nothing protected between GPUs, by the name of [`Baseline::Off`].
+///
+/// # Errors
+/// If there is no such machine.
+pub fn nothing_protected(machine: &str, memory: Memory) -> Result<Candidate, CandidateError> {
+    let name = Baseline::Off.design();
+    let resolved = Layers::new(machine).overlay(name).overlay("plain").resolve()?;
+    built(name, resolved, memory)
+}
+
 /// Lays a design, or several joined by `+`, over a machine.
 ///
 /// # Errors
@@ -107,9 +117,16 @@ pub fn named(machine: &str, name: &str, memory: Memory) -> Result<Candidate, Can
     if name != Baseline::Off.design() && off(&resolved) && off(&Layers::new(machine).resolve()?) {
         return Err(CandidateError::NothingSealed { name: name.to_owned() });
     }
-    system::check(&resolved.machine, request(memory))
-        .map_err(|error| CandidateError::Build { name: name.to_owned(), error })?;
-    Ok(Candidate { name: name.to_owned(), resolved })
+    built(name, resolved, memory)
+}
+
+/// A candidate that can be built.
+fn built(name: &str, resolved: Resolved, memory: Memory) -> Result<Candidate, CandidateError> {
+    let name = name.to_owned();
+    match system::check(&resolved.machine, request(memory)) {
+        Ok(()) => Ok(Candidate { name, resolved }),
+        Err(error) => Err(CandidateError::Build { name, error }),
+    }
 }
 
 /// Every shipped design of copies over a machine, the baselines first; and those that it cannot have.
@@ -117,12 +134,31 @@ pub fn named(machine: &str, name: &str, memory: Memory) -> Result<Candidate, Can
 /// # Errors
 /// If the machine itself is none.
 pub fn shipped(machine: &str, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
-    Layers::new(machine).resolve()?;
     let baselines = Baseline::ALL.map(Baseline::design);
     let others = Shipped::copy_designs().filter(|name| !baselines.contains(name));
+    all(machine, baselines.into_iter().chain(others), &|name| named(machine, name, memory))
+}
+
+/// Every shipped design of what lies between GPUs, with the same baselines but the last; and those that the machine cannot have.
+///
+/// # Errors
+/// If the machine itself is none.
+pub fn shipped_fabric(machine: &str, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
+    let baselines = [Baseline::Off, Baseline::Cc].map(Baseline::design);
+    all(machine, baselines.into_iter().chain(Shipped::fabric_designs()), &|name| {
+        if name == Baseline::Off.design() { nothing_protected(machine, memory) } else { named(machine, name, memory) }
+    })
+}
+
+fn all<'n>(
+    machine: &str,
+    names: impl Iterator<Item = &'n str>,
+    candidate: &dyn Fn(&str) -> Result<Candidate, CandidateError>,
+) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
+    Layers::new(machine).resolve()?;
     let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
-    for name in baselines.into_iter().chain(others) {
-        match named(machine, name, memory) {
+    for name in names {
+        match candidate(name) {
             Ok(candidate) => candidates.push(candidate),
             Err(error) => skipped.push(Skipped { name: name.to_owned(), reason: error.to_string() }),
         }

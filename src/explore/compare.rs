@@ -9,6 +9,7 @@ use crate::{
     system::{self, DataMode, Direction, Memory, Request, RunError},
     units::Femtos,
     validate::pool,
+    workload::collective::CollectiveError,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -113,6 +114,14 @@ pub enum CompareError {
         what: String,
         /// Why.
         error: RunError,
+    },
+    /// The collectives of a workload cannot be run.
+    #[error("{what}: {error}")]
+    Collective {
+        /// The design.
+        what: String,
+        /// Why.
+        error: CollectiveError,
     },
     /// A copy did not arrive.
     #[error("{what}: not delivered: {reason}")]

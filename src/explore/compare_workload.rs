@@ -12,11 +12,14 @@ use super::{
 };
 use crate::{
     config::Resolved,
-    sim::Control,
-    system::{self, CopyOutcome, Direction, Outcome, Request, RunError},
+    sim::{Control, Stall},
+    system::{self, CopyOutcome, Direction, Outcome, Request, RunError, UnitOutcome},
     units::Femtos,
     validate::pool,
-    workload::{Arrival, Workload, WorkloadStep},
+    workload::{
+        Arrival, Workload, WorkloadStep,
+        collective::{CollectiveCall, CollectiveError, CollectiveTime, CollectiveTimes},
+    },
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -73,6 +76,8 @@ pub struct WorkloadFigures {
     pub d2d: WayFigures,
     /// Part of the time in which no kernel ran and no copy within the GPU was made, 0 to 1; the mean of several GPUs.
     pub gpu_idle: f64,
+    /// Collectives, where the workload calls any.
+    pub collectives: Option<CollectiveFigures>,
     /// GCM messages.
     pub messages: u64,
     /// Tags that were checked and right.
@@ -98,6 +103,21 @@ pub struct WayFigures {
     pub device_ps: u64,
     /// From call to end, summed over copies, in ps.
     pub calls_ps: u64,
+}
+
+/// Collectives of a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct CollectiveFigures {
+    /// Calls.
+    pub calls: u64,
+    /// Calls that were simulated; the others are equal to one of these.
+    pub simulated: u64,
+    /// Bytes of the buffers of a GPU, of all calls.
+    pub bytes: u64,
+    /// What they take, summed over calls, in ps.
+    pub time_ps: u64,
+    /// Time in which GPUs ran nothing but collectives, in ps; the mean of several GPUs.
+    pub exposed_ps: u64,
 }
 
 /// What limited copies.
@@ -130,10 +150,13 @@ fn waits_for_kernels(unit: &str, state: &str) -> bool {
 const BARELY_IDLE: f64 = 0.1;
 
 impl WorkloadFigures {
-    /// What limits it, in a word: `kernels` where the GPU is barely idle, else what limits its copies.
+    /// What limits it, in a word: `collectives` where the GPU runs nothing else for a good part of the time, `kernels` where it is barely
+    /// idle, else what limits its copies.
     #[must_use]
     pub fn limit(&self) -> String {
+        let exposed = self.collectives.map_or(0.0, |all| all.exposed_ps as f64 / self.end_ps.max(1) as f64);
         match &self.limited_by {
+            _ if exposed >= BARELY_IDLE.max(self.gpu_idle) => "collectives".to_owned(),
             _ if self.gpu_idle < BARELY_IDLE => "kernels".to_owned(),
             None => "-".to_owned(),
             Some(limit) => match &limit.parameter {
@@ -205,10 +228,10 @@ pub fn kernels(workload: &Workload) -> (usize, Femtos) {
     durations.fold((0, Femtos::ZERO), |(count, sum), one| (count + 1, sum.saturating_add(one)))
 }
 
-fn request(workload: &Workload) -> Result<Request, RunError> {
+fn request(workload: &Workload, collectives: &CollectiveTimes) -> Result<Request, RunError> {
     let workload = workload.only_timing(u64::MAX);
     let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-    workload.request(&arrivals).map_err(|error| RunError::Payload(error.to_string()))
+    workload.request(&arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))
 }
 
 fn run(
@@ -218,8 +241,13 @@ fn run(
 ) -> Result<WorkloadFigures, CompareError> {
     let failed = |error| CompareError::Run { what: candidate.name.clone(), error };
     let resolved = &candidate.resolved;
-    let outcome = system::run(&resolved.machine, request(workload).map_err(failed)?, &mut |_| observer());
-    let outcome = outcome.map_err(failed)?;
+    let collectives = workload.collectives(&resolved.machine, &mut |_| observer());
+    let collectives = collectives.map_err(|error| match error {
+        CollectiveError::Run(error) => failed(error),
+        error => CompareError::Collective { what: candidate.name.clone(), error },
+    })?;
+    let request = request(workload, &collectives).map_err(failed)?;
+    let outcome = system::run(&resolved.machine, request, &mut |_| observer()).map_err(failed)?;
     if let Some((place, copy)) = outcome.copies.iter().enumerate().find(|(_, copy)| !copy.delivered) {
         let reason = copy.reason.as_deref().unwrap_or("its bytes did not all arrive").to_owned();
         return Err(CompareError::NotDelivered { what: format!("{}, copy {}", candidate.name, place + 1), reason });
@@ -239,6 +267,7 @@ fn run(
         d2h: way(&outcome.copies, Direction::D2h),
         d2d: way(&outcome.copies, Direction::D2d),
         gpu_idle: idle(&outcome),
+        collectives: collective_figures(&collectives, &outcome),
         messages: outcome.copies.iter().map(|copy| copy.messages).sum(),
         tags: outcome.copies.iter().map(|copy| copy.tags_verified).sum(),
         quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
@@ -272,11 +301,41 @@ fn covered(mut spans: Vec<(usize, (Femtos, Femtos))>) -> Femtos {
     sum
 }
 
-/// Part of the time in which the compute sides had nothing to do.
+/// Collectives, summed.
+fn collective_figures(times: &CollectiveTimes, outcome: &Outcome) -> Option<CollectiveFigures> {
+    let sum = |amount: &dyn Fn(&CollectiveCall, &CollectiveTime) -> u64| {
+        times.iter().map(|(call, time)| amount(call, time)).fold(0, u64::saturating_add)
+    };
+    let figures = CollectiveFigures {
+        calls: sum(&|_, time| time.calls),
+        simulated: times.iter().count() as u64,
+        bytes: sum(&|call, time| call.bytes.saturating_mul(time.calls)),
+        time_ps: sum(&|_, time| time.time.picos().saturating_mul(time.calls)),
+        exposed_ps: (outcome.end.picos() as f64 * exposed(outcome)) as u64,
+    };
+    (!times.is_empty()).then_some(figures)
+}
+
+/// The compute sides that had something to do.
+fn compute(outcome: &Outcome) -> impl Iterator<Item = &UnitOutcome> {
+    outcome.units.iter().filter(|unit| unit.name.ends_with(".compute") && unit.idle < unit.cycles)
+}
+
+/// Part of the time in which these had nothing to do.
 fn idle(outcome: &Outcome) -> f64 {
-    let compute = outcome.units.iter().filter(|unit| unit.name.ends_with(".compute"));
-    let (idle, cycles) = compute.fold((0, 0), |(idle, cycles), unit| (idle + unit.idle, cycles + unit.cycles));
+    let (idle, cycles) = compute(outcome).fold((0, 0), |(idle, cycles), unit| (idle + unit.idle, cycles + unit.cycles));
     if cycles == 0 { 1.0 } else { idle as f64 / cycles as f64 }
+}
+
+/// Part of the time in which they ran nothing but collectives.
+fn exposed(outcome: &Outcome) -> f64 {
+    let waits = |unit: &UnitOutcome| {
+        let waits = unit.stalls.iter().filter(|(stall, _)| *stall == Stall::Collective);
+        waits.map(|(_, cycles)| cycles).sum::<u64>()
+    };
+    let (waits, cycles) =
+        compute(outcome).fold((0, 0), |(sum, cycles), unit| (sum + waits(unit), cycles + unit.cycles));
+    if cycles == 0 { 0.0 } else { waits as f64 / cycles as f64 }
 }
 
 /// What limited the copies that took most of the time of all, those aside that waited for kernels if there are others.

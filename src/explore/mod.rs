@@ -21,9 +21,11 @@ pub mod sensitivity;
 pub mod sweep;
 pub mod what_if;
 
-pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, shipped};
+pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, nothing_protected, shipped, shipped_fabric};
 pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};
-pub use compare_workload::{CopiesLimit, WayFigures, WorkloadComparison, WorkloadFigures, compare_workload, kernels};
+pub use compare_workload::{
+    CollectiveFigures, CopiesLimit, WayFigures, WorkloadComparison, WorkloadFigures, compare_workload, kernels,
+};
 pub use cost_table::{CostGrid, CostRow, cost_table};
 pub use failures::{FailureFigures, Failures, FailuresError, PolicyFigures, Question, failures};
 pub use price::{Price, Risk, message_risk, price};

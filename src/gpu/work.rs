@@ -34,6 +34,11 @@ pub enum Computation {
         /// How long.
         duration: Femtos,
     },
+    /// The kernel of a collective: it runs this long, most of it waiting for other GPUs.
+    Collective {
+        /// How long.
+        duration: Femtos,
+    },
     /// A kernel that copies within device memory.
     Copy {
         /// First byte read.
@@ -60,6 +65,7 @@ impl Item for ComputePush {
     fn event_key(&self) -> u64 {
         let what = match self.work {
             Computation::Kernel { duration } => duration.0.rotate_left(20),
+            Computation::Collective { duration } => duration.0.rotate_left(20) ^ 1 << 62,
             Computation::Copy { source, bytes, .. } => source ^ bytes.rotate_left(20) ^ 1 << 63,
         };
         what ^ u64::from(self.number)

@@ -3,9 +3,48 @@
 use super::{replay::time, table::Table};
 use crate::{
     units::Bytes,
-    workload::collective::{CollectiveOutcome, CollectiveRequest},
+    workload::collective::{CollectiveCall, CollectiveOutcome, CollectiveRequest, CollectiveTime, CollectiveTimes},
 };
 use serde::Serialize;
+
+/// Equal collectives of a workload.
+#[derive(Debug, Clone, Serialize)]
+pub struct CollectiveRecord {
+    /// What the GPUs did.
+    pub op: &'static str,
+    /// How many they were.
+    pub ranks: usize,
+    /// Bytes of the buffer of each.
+    pub bytes: u64,
+    /// How often it was called.
+    pub calls: u64,
+    /// From the first transfer to the last GPU being done, in ps.
+    pub time_ps: u64,
+    /// Bytes of a buffer over the time, times the share of it that each GPU must send.
+    pub bus_gb_per_s: f64,
+    /// Transfers between two GPUs that were simulated.
+    pub transfers_simulated: u64,
+    /// Transfers of all calls.
+    pub transfers: u64,
+}
+
+impl CollectiveRecord {
+    /// Those of a workload.
+    #[must_use]
+    pub fn all(times: &CollectiveTimes) -> Vec<Self> {
+        let record = |(call, one): (&CollectiveCall, &CollectiveTime)| Self {
+            op: call.kind.name(),
+            ranks: call.ranks,
+            bytes: call.bytes,
+            calls: one.calls,
+            time_ps: one.time.picos(),
+            bus_gb_per_s: call.bytes as f64 * call.kind.bus_factor(call.ranks) / 1e9 / one.time.seconds().max(1e-15),
+            transfers_simulated: one.simulated,
+            transfers: one.transfers,
+        };
+        times.iter().map(record).collect()
+    }
+}
 
 /// One collective on one machine.
 #[derive(Debug, Clone, Serialize)]

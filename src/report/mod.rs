@@ -24,6 +24,7 @@ pub mod replay;
 mod table;
 mod text;
 
+pub use collectives::CollectiveRecord;
 pub use failure::{ErrorRecord, FailureReport, WaitRecord};
 pub use gpus::{Failed, GpuRecord, KeyUse, Keys, Link, LinkDirection, TagQueue, Transfers};
 pub use manifest::{KernelName, MANIFEST_VERSION, Manifest, ManifestError, PayloadRecord};

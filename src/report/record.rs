@@ -1,6 +1,6 @@
 //! The record itself. Every field is described in `docs/results.md`.
 
-use super::{SCHEMA_VERSION, gpus::GpuRecord, named::Named};
+use super::{SCHEMA_VERSION, collectives::CollectiveRecord, gpus::GpuRecord, named::Named};
 use crate::{
     explore::what_if::LimitedBy,
     sim::Effect,
@@ -35,6 +35,9 @@ pub struct Report {
     /// The same of each GPU, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gpus: Vec<GpuRecord>,
+    /// Collectives, by what was called.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub collectives: Vec<CollectiveRecord>,
     /// What went wrong on the way, in words.
     pub incidents: Vec<String>,
     /// Injected faults.
@@ -207,6 +210,7 @@ impl Report {
             units: Named(outcome.units.iter().map(|unit| (unit.name.clone(), UnitRecord::new(unit))).collect()),
             total: GpuRecord::of(&outcome.gpus, outcome.copies.iter()),
             gpus: by_gpu(outcome),
+            collectives: Vec::new(),
             incidents: outcome.incidents.clone(),
             faults: Faults::new(outcome),
             assumed_parameters: context.assumed_parameters,

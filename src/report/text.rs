@@ -1,6 +1,7 @@
 //! The record as text for people.
 
 use super::{
+    collectives::CollectiveRecord,
     gpus::{GpuRecord, LinkDirection, Transfers},
     record::{CopyRecord, Report, UnitRecord},
     table::Table,
@@ -10,6 +11,9 @@ use crate::{
     workload::{direction_name, memory_name},
 };
 
+/// Collectives that have a line in the text.
+const COLLECTIVES_SHOWN: usize = 20;
+
 /// Copies that have a line in the text.
 const COPIES_SHOWN: usize = 100;
 
@@ -17,7 +21,7 @@ impl Report {
     /// The whole record in a few tables. The last lines say what limited each copy.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut parts = vec![self.head(), self.copies(), self.gpus(), self.link(), self.units()];
+        let mut parts = vec![self.head(), self.copies(), self.gpus(), self.collectives(), self.link(), self.units()];
         parts.extend([self.tag_queue(), self.incidents(), self.foot(), self.limits()]);
         let parts: Vec<_> = parts.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
         parts.join("\n\n") + "\n"
@@ -99,6 +103,41 @@ impl Report {
             table.row([name, grouped(copies as u64), Bytes(bytes).to_string(), time(time_ps), rate]);
         }
         table.lines()
+    }
+
+    /// Collectives by what was called, and how many were simulated.
+    fn collectives(&self) -> Vec<String> {
+        if self.collectives.is_empty() {
+            return Vec::new();
+        }
+        let head = ["collective", "GPUs", "buffer", "calls", "time", "all calls", "bus GB/s"];
+        let mut table = Table::new(&head, &[0]);
+        for one in self.collectives.iter().take(COLLECTIVES_SHOWN) {
+            table.row([
+                one.op.to_owned(),
+                one.ranks.to_string(),
+                Bytes(one.bytes).to_string(),
+                grouped(one.calls),
+                time(one.time_ps),
+                time(one.time_ps.saturating_mul(one.calls)),
+                format!("{:.2}", one.bus_gb_per_s),
+            ]);
+        }
+        let mut lines = table.lines();
+        if let Some(more) = self.collectives.len().checked_sub(COLLECTIVES_SHOWN).filter(|more| *more > 0) {
+            lines.push(format!("and {more} other sizes (--format json shows all)"));
+        }
+        let sum = |of: &dyn Fn(&CollectiveRecord) -> u64| self.collectives.iter().map(of).fold(0, u64::saturating_add);
+        let (calls, simulated) = (sum(&|one| one.calls), sum(&|one| one.transfers_simulated));
+        let different = self.collectives.len();
+        let transfers = sum(&|one| one.transfers);
+        lines.push(format!(
+            "{different} of {} calls simulated, with {} of {} transfers; the others are equal to one of these",
+            grouped(calls),
+            grouped(simulated),
+            grouped(transfers)
+        ));
+        lines
     }
 
     fn link(&self) -> Vec<String> {

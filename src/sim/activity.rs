@@ -64,11 +64,13 @@ pub enum Stall {
     Aggregate,
     /// The engine that several units share.
     EngineBusy,
+    /// Other GPUs of a collective.
+    Collective,
 }
 
 impl Stall {
     /// Every stall, in the order of their numbers.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::Credit,
         Self::ReadTags,
         Self::OutstandingReads,
@@ -97,6 +99,7 @@ impl Stall {
         Self::Order,
         Self::Aggregate,
         Self::EngineBusy,
+        Self::Collective,
     ];
 
     /// The name as outputs print it.
@@ -131,6 +134,7 @@ impl Stall {
             Self::Order => "order",
             Self::Aggregate => "aggregate",
             Self::EngineBusy => "engine_busy",
+            Self::Collective => "collective",
         }
     }
 }

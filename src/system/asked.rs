@@ -42,7 +42,9 @@ pub(super) fn asked(request: &Request) -> Vec<Asked> {
                 }
                 flushed.remove(&step.gpu);
             }
-            Operation::Kernel { .. } | Operation::Wait { .. } => _ = kernels.insert((step.gpu, step.stream)),
+            Operation::Kernel { .. } | Operation::Collective { .. } | Operation::Wait { .. } => {
+                _ = kernels.insert((step.gpu, step.stream))
+            }
             Operation::Record { .. } | Operation::Sync => {}
         }
     }

@@ -46,6 +46,7 @@ impl Pushes for PushStore {
 const fn task_work(task: StreamTask) -> Work {
     match task {
         StreamTask::Kernel { duration } => Work::Compute(Computation::Kernel { duration }),
+        StreamTask::Collective { duration } => Work::Compute(Computation::Collective { duration }),
         StreamTask::Copy { source, destination, bytes } => {
             Work::Compute(Computation::Copy { source, destination, bytes })
         }

@@ -18,4 +18,4 @@ mod types;
 
 pub use fixed::Fixed;
 pub use quantity::{Kind, QuantityError, Scale};
-pub use types::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency, KINDS};
+pub use types::{ByteRate, Bytes, BytesPerCycle, Cycles, Femtos, FlopRate, Frequency, KINDS};

@@ -113,7 +113,20 @@ quantity!(
     [scale("B/cycle", 1_000)]
 );
 
-/// Every kind of quantity, by the name of its type.
+quantity!(
+    /// A rate in bytes per second: of what has no clock in the model, as a network.
+    ByteRate, "a rate", "bytes per second", "100 MB/s",
+    [scale("B/s", 1), scale("kB/s", 1_000), scale("MB/s", 1_000_000), scale("GB/s", 1_000_000_000),
+     scale("kbit/s", 125), scale("Mbit/s", 125_000), scale("Gbit/s", 125_000_000)]
+);
+
+quantity!(
+    /// A rate of arithmetic in operations per second.
+    FlopRate, "a rate of arithmetic", "operations per second", "400 TFLOP/s",
+    [scale("FLOP/s", 1), scale("GFLOP/s", 1_000_000_000), scale("TFLOP/s", 1_000_000_000_000)]
+);
+
+/// Every kind of quantity of a configuration, by the name of its type.
 pub const KINDS: [(&str, &Kind); 5] = [
     ("Femtos", &Femtos::KIND),
     ("Cycles", &Cycles::KIND),
@@ -139,6 +152,32 @@ impl Femtos {
     }
 }
 
+/// How long so much takes at a rate per second; for ever at a rate of zero.
+const fn takes(amount: u128, per_second: u64) -> Femtos {
+    let femtos = amount.saturating_mul(1_000_000_000_000_000);
+    match per_second {
+        0 => Femtos::MAX,
+        rate if femtos.div_ceil(rate as u128) > u64::MAX as u128 => Femtos::MAX,
+        rate => Femtos(femtos.div_ceil(rate as u128) as u64),
+    }
+}
+
+impl ByteRate {
+    /// How long `bytes` take, rounded up.
+    #[must_use]
+    pub const fn time_for(self, bytes: u64) -> Femtos {
+        takes(bytes as u128, self.0)
+    }
+}
+
+impl FlopRate {
+    /// How long so many operations take, rounded up.
+    #[must_use]
+    pub const fn time_for(self, operations: u128) -> Femtos {
+        takes(operations, self.0)
+    }
+}
+
 impl BytesPerCycle {
     /// Cycles that `bytes` take at this rate, rounded up. A rate of zero takes for ever.
     #[must_use]
@@ -157,6 +196,14 @@ mod tests {
         assert_eq!("2MiB".parse(), Ok(Bytes(2 << 20)));
         assert_eq!("1.6 B/cycle".parse(), Ok(BytesPerCycle(1600)));
         assert_eq!("0.5 ns".parse(), Ok(Femtos(500_000)));
+    }
+
+    #[test]
+    fn rates_give_times_rounded_up() {
+        let wire: ByteRate = "1 Gbit/s".parse().unwrap();
+        assert_eq!((wire, wire.time_for(125)), (ByteRate(125_000_000), Femtos(1_000_000_000)));
+        assert_eq!("3 TFLOP/s".parse::<FlopRate>().unwrap().time_for(1), Femtos(334));
+        assert_eq!([ByteRate(0).time_for(1), FlopRate(1).time_for(u128::MAX)], [Femtos::MAX; 2]);
     }
 
     #[test]

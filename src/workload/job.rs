@@ -2,15 +2,17 @@
 
 use super::{
     arrival::Arrival,
+    collective::{CollectiveError, CollectiveTimes, Extent},
     copy::{Copy, CopyArgument, MAX_BYTES},
     payload::{Payload, PayloadError},
     program::{WorkloadStep, lower},
 };
 use crate::{
+    config::MachineSpec,
     host::map,
-    sim::{Injection, Kernel, Order},
+    sim::{Control, Injection, Kernel, Order},
     system::{CopyRequest, DataMode, Direction, Generator, Pages, PayloadSource, Request},
-    units::Bytes,
+    units::{Bytes, Femtos},
 };
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -137,12 +139,28 @@ impl Workload {
         self.steps.as_ref().map(|steps| steps.iter().filter_map(of_copy).collect())
     }
 
+    /// How long its collectives take on a machine.
+    ///
+    /// # Errors
+    /// If one cannot be run there, or `observer` stops it.
+    pub fn collectives(
+        &self,
+        machine: &MachineSpec,
+        observer: &mut dyn FnMut(Femtos) -> Control,
+    ) -> Result<CollectiveTimes, CollectiveError> {
+        let calls = self.steps.iter().flatten().filter_map(|step| match step {
+            WorkloadStep::Collective { call, .. } => Some(*call),
+            _ => None,
+        });
+        CollectiveTimes::measure(machine, calls, Extent::Shared, observer)
+    }
+
     /// What to ask of the machine. `arrivals`, one for each copy, see what becomes of their bytes.
     ///
     /// # Errors
     /// If the payload cannot be opened any more.
-    pub fn request(&self, arrivals: &[Arrival]) -> Result<Request, PayloadError> {
-        let lowered = self.steps.as_deref().map(lower);
+    pub fn request(&self, arrivals: &[Arrival], collectives: &CollectiveTimes) -> Result<Request, PayloadError> {
+        let lowered = self.steps.as_deref().map(|steps| lower(steps, collectives));
         let copies = self.copies.iter().zip(arrivals).zip(0..).map(|((copy, arrival), number)| {
             let &Copy { gpu, direction, bytes, memory } = copy;
             let (source, sink) = (arrival.watch(self.source(number)?), Some(arrival.sink()));

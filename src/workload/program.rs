@@ -2,6 +2,7 @@
 //!
 //! A workload file is unrolled to this, a manifest holds it, and the machine gets it with numbers instead of names.
 
+use super::collective::{CollectiveCall, CollectiveTimes};
 use crate::{
     host::map,
     system::{Operation, Pages, Step},
@@ -43,6 +44,26 @@ pub enum WorkloadStep {
         /// The stream.
         stream: String,
         /// How long it runs by itself.
+        duration: Femtos,
+    },
+    /// Starts the kernel of a collective.
+    Collective {
+        /// Number of the GPU, from 0.
+        #[serde(default, skip_serializing_if = "is_first")]
+        gpu: usize,
+        /// The stream.
+        stream: String,
+        /// What is called.
+        call: CollectiveCall,
+    },
+    /// Sends to a GPU that no fabric reaches, or receives from it: the stream waits for the network.
+    Network {
+        /// Number of the GPU, from 0.
+        #[serde(default, skip_serializing_if = "is_first")]
+        gpu: usize,
+        /// The stream.
+        stream: String,
+        /// How long it takes.
         duration: Femtos,
     },
     /// Notes on the stream that an event has come when all before it is done.
@@ -100,6 +121,8 @@ impl WorkloadStep {
         match self {
             Self::Copy { gpu, .. }
             | Self::Kernel { gpu, .. }
+            | Self::Collective { gpu, .. }
+            | Self::Network { gpu, .. }
             | Self::Record { gpu, .. }
             | Self::Wait { gpu, .. }
             | Self::Sync { gpu, .. } => *gpu,
@@ -112,6 +135,8 @@ impl WorkloadStep {
         match self {
             Self::Copy { stream, .. }
             | Self::Kernel { stream, .. }
+            | Self::Collective { stream, .. }
+            | Self::Network { stream, .. }
             | Self::Record { stream, .. }
             | Self::Wait { stream, .. } => Some(stream),
             Self::Sync { stream, .. } => stream.as_deref(),
@@ -172,7 +197,10 @@ impl<'s> Known<'s> {
                     ("pages", what, "a buffer has one state when the run begins: give it at its first copy".into())
                 })
             }
-            WorkloadStep::Kernel { duration, .. } => self.refuse_kernel(*duration),
+            WorkloadStep::Kernel { duration, .. } | WorkloadStep::Network { duration, .. } => {
+                self.refuse_kernel(*duration)
+            }
+            WorkloadStep::Collective { call, .. } => call.refuse(),
             WorkloadStep::Record { event, .. } => {
                 self.events.entry(gpu).or_default().insert(event);
                 None
@@ -278,7 +306,7 @@ impl<'s> NumbersByGpu<'s> {
 }
 
 /// Puts numbers for names.
-pub(super) fn lower(program: &[WorkloadStep]) -> Lowered {
+pub(super) fn lower(program: &[WorkloadStep], collectives: &CollectiveTimes) -> Lowered {
     let (mut streams, mut events) = (NumbersByGpu::default(), NumbersByGpu::default());
     let mut buffers = Numbers::default();
     // By GPU, the streams that have got something since its session last waited for them.
@@ -296,6 +324,8 @@ pub(super) fn lower(program: &[WorkloadStep]) -> Lowered {
                 Operation::Copy { copy, blocking: *blocking }
             }
             WorkloadStep::Kernel { duration, .. } => Operation::Kernel { duration: *duration },
+            WorkloadStep::Collective { call, .. } => Operation::Collective { duration: collectives.of(call) },
+            WorkloadStep::Network { duration, .. } => Operation::Collective { duration: *duration },
             WorkloadStep::Record { event, .. } => Operation::Record { event: events.of(gpu, event) },
             WorkloadStep::Wait { event, .. } => Operation::Wait { event: events.of(gpu, event) },
             WorkloadStep::Sync { stream: Some(_), .. } => Operation::Sync,
@@ -345,7 +375,7 @@ mod tests {
             copy("a", Some("x"), Pages::Cold),
             sync(None),
         ];
-        let lowered = lower(&program);
+        let lowered = lower(&program, &CollectiveTimes::default());
         let waits: Vec<_> =
             lowered.steps.iter().filter(|step| step.operation == Operation::Sync).map(|step| step.stream).collect();
         assert_eq!(waits, [0, 1, 2, 0]);
@@ -359,7 +389,11 @@ mod tests {
         let sync = |gpu, stream: Option<&str>| WorkloadStep::Sync { gpu, stream: stream.map(Into::into) };
         let program = [on(0, "a"), on(1, "b"), on(1, "a"), sync(1, None), sync(0, Some("a"))];
         assert_eq!(check(&program), []);
-        let waits = lower(&program).steps.into_iter().map(|step| (step.gpu, step.stream)).collect::<Vec<_>>();
+        let waits = lower(&program, &CollectiveTimes::default())
+            .steps
+            .into_iter()
+            .map(|step| (step.gpu, step.stream))
+            .collect::<Vec<_>>();
         assert_eq!(waits, [(0, 0), (1, 0), (1, 1), (1, 0), (1, 1), (0, 0)]);
         let record = WorkloadStep::Record { gpu: 0, stream: "a".into(), event: "e".into() };
         let wait = WorkloadStep::Wait { gpu: 1, stream: "a".into(), event: "e".into() };

@@ -24,6 +24,10 @@ macro_rules! shipped {
 shipped![
     "action-detection",
     "collocation",
+    "ddp-bert-large",
+    "ddp-gpt2-xl",
+    "ddp-resnet50",
+    "ddp-vgg16",
     "decode-loop",
     "embedding-cache",
     "exemplar-clustering",

@@ -21,7 +21,7 @@ use sealsim::{
     explore::{Candidate, named},
     sim::{Control, Kernel},
     system::{self, DataMode, Memory, Outcome},
-    workload::{Arrival, ShippedWorkload, Workload, WorkloadFile, WorkloadStep, sized},
+    workload::{Arrival, ShippedWorkload, Workload, WorkloadFile, WorkloadStep, collective::CollectiveTimes, sized},
 };
 use std::{
     collections::HashMap,
@@ -61,7 +61,7 @@ fn candidate(machine: &str, design: &str) -> Candidate {
 /// Runs a workload on a machine with a design.
 fn simulate(workload: &Workload, machine: &str, design: &str) -> Outcome {
     let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-    let request = workload.request(&arrivals).unwrap();
+    let request = workload.request(&arrivals, &CollectiveTimes::default()).unwrap();
     let machine = candidate(machine, design).resolved.machine;
     system::run(&machine, request, &mut |_| Control::Continue).unwrap()
 }

@@ -2,13 +2,16 @@
 
 use super::{Interruption, RunFormat, progress::Progress};
 use crate::{
-    cli::{Failure, output},
+    cli::{Failure, collective, output},
     config::Resolved,
     explore::what_if::LimitedBy,
-    report::{Context, FailureReport, Manifest, PayloadRecord, Report, Rerun},
+    report::{CollectiveRecord, Context, FailureReport, Manifest, PayloadRecord, Report, Rerun},
     sim::{Control, Effect, SimulationError},
     system::{self, CopyOutcome, Outcome, RunError},
-    workload::{Arrival, InjectionArgument, OutputFile, Workload},
+    workload::{
+        Arrival, InjectionArgument, OutputFile, Workload,
+        collective::{CollectiveError, CollectiveTimes},
+    },
 };
 use miette::miette;
 use serde::Serialize;
@@ -55,7 +58,9 @@ impl Job {
         let manifest = self.manifest.as_deref().map(create).transpose()?;
         let arrivals = self.arrivals()?;
         let started = Instant::now();
-        let outcome = self.simulate(&arrivals, interruption).map_err(|error| self.failed(error, &arrivals))?;
+        let collectives = self.collectives(interruption)?;
+        let outcome = self.simulate(&arrivals, &collectives, interruption);
+        let outcome = outcome.map_err(|error| self.failed(error, &arrivals))?;
         let wall = started.elapsed();
         for (arrival, copy) in arrivals.iter().zip(&outcome.copies) {
             arrival.close(copy.delivered).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
@@ -63,8 +68,9 @@ impl Job {
         if let Some(file) = manifest {
             write_manifest(file, &Manifest::new(&self.resolved, &self.workload, payload, &outcome))?;
         }
-        let limits = self.limits(&outcome, interruption).map_err(|error| self.failed(error, &[]))?;
-        let report = self.report(&outcome, &arrivals, limits, wall);
+        let limits = self.limits(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
+        let mut report = self.report(&outcome, &arrivals, limits, wall);
+        report.collectives = CollectiveRecord::all(&collectives);
         self.print(&report, || report.text())?;
         self.verdict(&report).and_then(|()| self.strikes(&outcome))
     }
@@ -91,8 +97,23 @@ impl Job {
         Ok(self.workload.copies.iter().map(|_| Arrival::new(self.digest, out.take())).collect())
     }
 
-    fn simulate(&self, arrivals: &[Arrival], interruption: &Interruption) -> Result<Outcome, RunError> {
-        let request = self.workload.request(arrivals).map_err(|error| RunError::Payload(error.to_string()))?;
+    /// How long the collectives of a workload take on the machine.
+    fn collectives(&self, interruption: &Interruption) -> Result<CollectiveTimes, Failure> {
+        let mut observer = |_| if interruption.asked() { Control::Stop } else { Control::Continue };
+        self.workload.collectives(&self.resolved.machine, &mut observer).map_err(|error| match error {
+            CollectiveError::Run(error) => self.failed(error, &[]),
+            error => collective::failed(error),
+        })
+    }
+
+    fn simulate(
+        &self,
+        arrivals: &[Arrival],
+        collectives: &CollectiveTimes,
+        interruption: &Interruption,
+    ) -> Result<Outcome, RunError> {
+        let request =
+            self.workload.request(arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))?;
         let mut progress = Progress::new(self.workload.bytes(), self.workload.data, self.workload.kernel);
         system::run_on(&self.resolved.machine, request, self.threads, &mut |now| {
             progress.show(now, arrivals);

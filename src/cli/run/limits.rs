@@ -6,7 +6,7 @@ use crate::{
     explore::what_if::{self, LimitedBy, MOST_BYTES},
     sim::{Control, SimulationError},
     system::{Outcome, Request, RunError},
-    workload::{Arrival, Workload},
+    workload::{Arrival, Workload, collective::CollectiveTimes},
 };
 
 /// Without being asked, several copies are measured only if they have no more bytes than this.
@@ -14,12 +14,17 @@ const MOST_UNASKED: u64 = 64 << 20;
 
 impl Job {
     /// By copy.
-    pub(super) fn limits(&self, outcome: &Outcome, interruption: &Interruption) -> Result<Vec<LimitedBy>, RunError> {
+    pub(super) fn limits(
+        &self,
+        outcome: &Outcome,
+        collectives: &CollectiveTimes,
+        interruption: &Interruption,
+    ) -> Result<Vec<LimitedBy>, RunError> {
         let mut limits: Vec<_> =
             outcome.copies.iter().map(|copy| LimitedBy::of(&copy.limited_by, &self.resolved)).collect();
         let last = (0..outcome.copies.len()).max_by_key(|place| (outcome.copies[*place].end, *place));
         let Some((last, most)) = last.zip(self.asked(outcome)) else { return Ok(limits) };
-        let repeat = |most| request(&self.workload.only_timing(most));
+        let repeat = |most| request(&self.workload.only_timing(most), collectives);
         let mut observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
         match what_if::measure(&self.resolved, &repeat, last, most, &mut observer) {
             Ok(found) => limits[last] = limits[last].clone().measured(found),
@@ -42,7 +47,7 @@ impl Job {
     }
 }
 
-fn request(workload: &Workload) -> Result<Request, RunError> {
+fn request(workload: &Workload, collectives: &CollectiveTimes) -> Result<Request, RunError> {
     let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-    workload.request(&arrivals).map_err(|error| RunError::Payload(error.to_string()))
+    workload.request(&arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))
 }

@@ -14,9 +14,10 @@
 //! | latency | hand-over to start `launch`, if a slot is free by then |
 //! | order | pushes start in the order in which they come; `slots` at once |
 //! | kernel | `stretch` thousandths of its own time |
+//! | collective | its own time |
 //! | copy | `copy_launch`, then its bytes: at `copy_rate_l2` if source and destination fit `l2`, else at `copy_rate_hbm`; the bytes of one copy after those of another |
 //! | bytes | of a copy move at its end |
-//! | stalls | none |
+//! | stalls | `collective`, while nothing but collectives runs |
 //!
 //! Kernels and copies take no bandwidth from each other or from the copy engines.
 
@@ -28,7 +29,7 @@ use super::{
 };
 use crate::{
     ports,
-    sim::{Activity, Clock, In, Now, Out, Unit, Wake},
+    sim::{Activity, Clock, In, Now, Out, Stall, Unit, Wake},
     units::Femtos,
 };
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
@@ -107,9 +108,14 @@ impl Compute {
             marks.into_iter().flatten().for_each(|mark| self.spans.note(mark));
         }
         match self.running.first_key_value() {
-            Some((&(end, _), _)) => Wake::at_or_port(end, Activity::Busy),
+            Some((&(end, _), _)) => Wake::at_or_port(end, self.activity()),
             None => Wake::on_port(Activity::Idle),
         }
+    }
+
+    fn activity(&self) -> Activity {
+        let is_collective = |running: &Running| matches!(running.push.work, Computation::Collective { .. });
+        if self.running.values().all(is_collective) { Activity::Stall(Stall::Collective) } else { Activity::Busy }
     }
 
     /// Finds out when a push will start and end.
@@ -119,9 +125,9 @@ impl Compute {
         let end = match push.work {
             Computation::Kernel { duration } => {
                 let lasts = u128::from(duration.0) * u128::from(self.spec.stretch) / 1000;
-                let lasts = u64::try_from(lasts).unwrap_or(u64::MAX);
-                self.clock.first_from(Femtos(self.clock.edge(start).0.saturating_add(lasts)))
+                after(&self.clock, start, u64::try_from(lasts).unwrap_or(u64::MAX))
             }
+            Computation::Collective { duration } => after(&self.clock, start, duration.0),
             Computation::Copy { bytes, .. } => {
                 let fits = bytes.saturating_mul(2) <= self.spec.l2.0;
                 let rate = if fits { self.spec.copy_rate_l2 } else { self.spec.copy_rate_hbm };
@@ -134,6 +140,11 @@ impl Compute {
         *slot = end;
         self.running.insert((end, push.number), Running { start, push });
     }
+}
+
+/// The first edge at which this much time has passed since a cycle.
+fn after(clock: &Clock, cycle: u64, femtos: u64) -> u64 {
+    clock.first_from(Femtos(clock.edge(cycle).0.saturating_add(femtos)))
 }
 
 /// Moves the bytes of a copy, a piece at a time.

@@ -23,10 +23,11 @@ impl Driver {
             }
             Operation::Sync => return self.sync(stream, now),
             Operation::Kernel { duration } => StreamTask::Kernel { duration },
+            Operation::Collective { duration } => StreamTask::Collective { duration },
             Operation::Record { event } => StreamTask::Record { event },
             Operation::Wait { event } => StreamTask::Wait { event },
         };
-        let kernel = matches!(task, StreamTask::Kernel { .. });
+        let kernel = matches!(task, StreamTask::Kernel { .. } | StreamTask::Collective { .. });
         let cost = if kernel { self.spec.launch.0 } else { self.spec.push.0 };
         let push = self.push(stream, None, Vec::new(), Some(task));
         self.begin(Task::Push { push, upto: None }, now, cost, self.spec.secure_push.0);

@@ -29,6 +29,11 @@ pub enum Operation {
         /// How long it runs by itself.
         duration: Femtos,
     },
+    /// Starts the kernel of a collective, which waits for other GPUs.
+    Collective {
+        /// How long it runs.
+        duration: Femtos,
+    },
     /// Notes on the stream that an event has come when all before it is done.
     Record {
         /// The event.

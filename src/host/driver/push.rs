@@ -53,6 +53,11 @@ pub enum StreamTask {
         /// How long.
         duration: Femtos,
     },
+    /// The kernel of a collective, which runs this long.
+    Collective {
+        /// How long.
+        duration: Femtos,
+    },
     /// A copy within the GPU's memory, made by a kernel.
     Copy {
         /// First byte read.

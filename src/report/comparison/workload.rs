@@ -2,7 +2,7 @@
 
 use super::{digits, push, quoted, section};
 use crate::{
-    explore::{WayFigures, WorkloadComparison, WorkloadFigures},
+    explore::{CollectiveFigures, WayFigures, WorkloadComparison, WorkloadFigures},
     report::{table::Table, text::time},
     units::Bytes,
 };
@@ -21,6 +21,10 @@ pub fn text(comparison: &WorkloadComparison) -> String {
         let ways: Vec<_> = ways.map(|(name, way)| format!("{} {name} of {}", way.copies, size(way.bytes))).collect();
         let kernels = time(comparison.kernels_ps);
         let _ = writeln!(text, "copies: {}; kernels: {} of {kernels}", ways.join(", "), comparison.kernels);
+        if let Some(all) = &first.collectives {
+            let (calls, bytes, simulated) = (all.calls, size(all.bytes), all.simulated);
+            let _ = writeln!(text, "collectives: {calls} of {bytes}; {simulated} simulated, the others are equal");
+        }
     }
     section(&mut text, "end of the run, times as long as off, and where the time goes");
     push(&mut text, &ends(comparison));
@@ -32,7 +36,8 @@ pub fn text(comparison: &WorkloadComparison) -> String {
     text.push_str(
         "\nh2d, d2h: time in which the device moved a copy of that direction. GPU idle: no\n\
          kernel ran. Exposure: longest time that unverified plaintext is visible. Area:\n\
-         engines, quarantine and tags on the GPU, middle of its range, in kGE. Limited\n\
+         engines, quarantine and tags on the GPU, middle of its range, in kGE. Exposed:\n\
+         time in which GPUs run nothing but collectives. Limited\n\
          by: `kernels`, or the parameter behind most of the time of copies, by accounts.\n\
          --format json and csv say more.\n",
     );
@@ -40,16 +45,24 @@ pub fn text(comparison: &WorkloadComparison) -> String {
 }
 
 fn ends(comparison: &WorkloadComparison) -> Table {
-    let mut table = Table::new(&["design", "end", "x off", "h2d", "d2h", "GPU idle"], &[0]);
+    let collectives = comparison.designs.iter().any(|design| design.collectives.is_some());
+    let head = ["design", "end", "x off", "h2d", "d2h", "collectives", "exposed", "GPU idle"];
+    let kept = |place: usize| collectives || !(5..7).contains(&place);
+    let shown: Vec<_> = head.into_iter().enumerate().filter(|(place, _)| kept(*place)).map(|(_, cell)| cell).collect();
+    let mut table = Table::new(&shown, &[0]);
     for design in &comparison.designs {
-        table.row([
+        let of = |time_ps: &dyn Fn(&CollectiveFigures) -> u64| design.collectives.as_ref().map_or(0, time_ps);
+        let cells = [
             design.name.clone(),
             time(design.end_ps),
             design.slowdown_over_off.map_or_else(|| "-".to_owned(), digits),
             device(&design.h2d),
             device(&design.d2h),
+            time(of(&|all| all.time_ps)),
+            time(of(&|all| all.exposed_ps)),
             format!("{:.1} %", design.gpu_idle * 100.0),
-        ]);
+        ];
+        table.row(cells.into_iter().enumerate().filter(|(place, _)| kept(*place)).map(|(_, cell)| cell));
     }
     table
 }
@@ -83,7 +96,7 @@ fn size(bytes: u64) -> String {
 }
 
 const COLUMNS: &str = "workload,design,end_ps,slowdown_over_off,speedup_over_h100_cc,h2d_copies,h2d_bytes,h2d_device_ps,h2d_calls_ps,\
-                       d2h_copies,d2h_bytes,d2h_device_ps,d2h_calls_ps,d2d_copies,d2d_bytes,d2d_device_ps,d2d_calls_ps,gpu_idle,messages,\
+                       d2h_copies,d2h_bytes,d2h_device_ps,d2h_calls_ps,d2d_copies,d2d_bytes,d2d_device_ps,d2d_calls_ps,gpu_idle,collectives,collectives_ps,collectives_exposed_ps,messages,\
                        tags,quarantine_bytes,exposure_ps,exposure_total_ps,area_total_kge_low,area_total_kge,area_total_kge_high,\
                        limited_by_parameter,limited_by_value,limited_by_unit,limited_by_state,limited_by_part";
 
@@ -109,6 +122,8 @@ fn cells(design: &WorkloadFigures) -> Vec<String> {
         cells.extend([way.copies as u64, way.bytes, way.device_ps, way.calls_ps].map(|figure| figure.to_string()));
     }
     cells.push(design.gpu_idle.to_string());
+    let collectives = design.collectives.map(|all| [all.calls, all.time_ps, all.exposed_ps]);
+    cells.extend(collectives.map_or_else(|| vec![String::new(); 3], |all| all.map(|one| one.to_string()).into()));
     let counts = [design.messages, design.tags, design.quarantine_bytes, design.exposure_ps, design.exposure_total_ps];
     cells.extend(counts.map(|figure| figure.to_string()));
     let cost = &design.cost;
@@ -155,6 +170,7 @@ mod tests {
                 d2h: WayFigures::default(),
                 d2d: WayFigures::default(),
                 gpu_idle: 1.0,
+                collectives: None,
                 messages: 0,
                 tags: 0,
                 quarantine_bytes: 0,

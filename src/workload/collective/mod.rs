@@ -8,6 +8,7 @@
 //!
 //! A buffer's numbers are small integers, whose sums are exact in every format and order. So whether a sum is right does not depend on rounding.
 
+mod call;
 mod closed_form;
 mod data;
 mod judge;
@@ -16,10 +17,13 @@ mod request;
 mod run;
 mod schedule;
 mod staged;
+mod times;
 
+pub use call::CollectiveCall;
 pub use closed_form::{HopTerms, hop_terms};
 pub use data::{expected, input};
 pub use kind::Collective;
 pub use request::{CollectiveError, CollectiveOutcome, CollectiveRequest, Extent, MOST_RANKS};
 pub use run::run_collective;
 pub use schedule::{Plan, folded, plan};
+pub use times::{CollectiveTime, CollectiveTimes};

@@ -130,6 +130,9 @@ pub enum CollectiveError {
         /// Bytes of each buffer.
         bytes: u64,
     },
+    /// Copies through the host were refused.
+    #[error("a collective was refused: {0}")]
+    Refused(String),
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),

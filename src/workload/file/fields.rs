@@ -154,12 +154,23 @@ impl Reader {
 
     /// An integer from 1 on.
     pub fn count(&mut self, field: &str, value: &Value<'_>) -> Option<u64> {
+        let count = self.integer(field, value)?;
+        if count == 0 {
+            let what = format!("`{field}` is 0: nothing would be done");
+            self.wrong("range", value.span(), what, "write 1 or more, or leave the operation out");
+            return None;
+        }
+        Some(count)
+    }
+
+    /// An integer from 0 on.
+    pub fn integer(&mut self, field: &str, value: &Value<'_>) -> Option<u64> {
         let DeValue::Integer(integer) = value.get_ref() else {
             self.wrong_type(field, value, "an integer", example(field));
             return None;
         };
         let count = i128::from_str_radix(integer.as_str(), integer.radix()).unwrap_or(i128::MAX);
-        if count < 1 {
+        if count < 0 {
             let what = format!("`{field}` is {count}: nothing would be done");
             self.wrong("range", value.span(), what, "write 1 or more, or leave the operation out");
             return None;

@@ -9,11 +9,14 @@ mod fields;
 mod head;
 mod name;
 mod operation;
+mod parameters;
 mod read;
+mod training;
 mod unroll;
 
 pub use error::WorkloadFileError;
 pub use head::Head;
+pub use parameters::Setting;
 
 use super::{copy::CopyArgument, program::WorkloadStep, shipped::ShippedWorkload};
 use crate::{
@@ -42,16 +45,17 @@ pub struct WorkloadFile {
 }
 
 impl WorkloadFile {
-    /// Finds what the command line calls `name`: a file, else a shipped workload.
+    /// Finds what the command line calls `name`: a file, else a shipped workload. `settings` are values of its parameters.
     ///
     /// # Errors
     /// If there is neither, it cannot be read, or something in it is wrong.
-    pub fn find(name: &Path) -> Result<Self, WorkloadFileError> {
+    pub fn find(name: &Path, settings: &[Setting]) -> Result<Self, WorkloadFileError> {
         let text = name.to_string_lossy();
         if let Some(shipped) = ShippedWorkload::find(&text).filter(|_| !name.exists()) {
-            return Self::parse(&format!("workloads/{}.toml (shipped)", shipped.name), shipped.text.to_owned());
+            let name = format!("workloads/{}.toml (shipped)", shipped.name);
+            return Self::parse_with(&name, shipped.text.to_owned(), settings);
         }
-        Self::read(name).map_err(|error| {
+        Self::read(name, settings).map_err(|error| {
             let meant = ShippedWorkload::meant(&text).filter(|_| error.is_unreadable());
             match meant {
                 Some(meant) => error.remedy(format!("did you mean the shipped `{meant}`? `sealsim list` names all")),
@@ -64,7 +68,7 @@ impl WorkloadFile {
     ///
     /// # Errors
     /// If it cannot be read, or something in it is wrong.
-    pub fn read(path: &Path) -> Result<Self, WorkloadFileError> {
+    pub fn read(path: &Path, settings: &[Setting]) -> Result<Self, WorkloadFileError> {
         let shown = path.display().to_string();
         let text = read_text(path, LONGEST).map_err(|error| match error {
             ReadError::Unreadable { .. } | ReadError::Directory { .. } => {
@@ -73,7 +77,7 @@ impl WorkloadFile {
             error => WorkloadFileError::new("not_a_file", error.to_string())
                 .remedy("a workload is TOML, which is UTF-8 text; repeats make long ones short"),
         })?;
-        let mut file = Self::parse(&shown, text)?;
+        let mut file = Self::parse_with(&shown, text, settings)?;
         file.head.lies_in(path.parent());
         Ok(file)
     }
@@ -83,9 +87,18 @@ impl WorkloadFile {
     /// # Errors
     /// If something in it is wrong.
     pub fn parse(name: &str, text: String) -> Result<Self, WorkloadFileError> {
+        Self::parse_with(name, text, &[])
+    }
+
+    /// The same with other values for its parameters.
+    ///
+    /// # Errors
+    /// If something in it is wrong, or it has no such parameter.
+    pub fn parse_with(name: &str, text: String, settings: &[Setting]) -> Result<Self, WorkloadFileError> {
         let source: Source = Arc::new(Text { name: name.to_owned(), text });
         let text = &source.text;
-        let parsed = DeTable::parse(text).map_err(|error| syntax(&source, &error))?;
+        let mut parsed = DeTable::parse(text).map_err(|error| syntax(&source, &error))?;
+        parameters::settle(parsed.get_mut(), settings, &source)?;
         let mut reader = Reader::new(&source);
         let (head, operations) = reader.file(parsed.get_ref(), 0..first_line(text));
         WorkloadFileError::all(reader.errors)?;
@@ -96,6 +109,14 @@ impl WorkloadFile {
                 .remedy("add for example size = \"64 MiB\", or give a file with --payload")
         });
         Ok(Self { head, copies: unrolled.copies, steps: unrolled.steps, without_size })
+    }
+}
+
+impl WorkloadFile {
+    /// Whether there is a collective among its steps.
+    #[must_use]
+    pub fn calls_collectives(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, WorkloadStep::Collective { .. }))
     }
 }
 

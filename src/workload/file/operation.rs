@@ -1,9 +1,10 @@
 //! The operations of a workload file, as they are written: repeats not yet unrolled.
 
-use super::name::Name;
+use super::{name::Name, training::Training};
 use crate::{
     system::{Direction, Memory, Pages},
     units::Femtos,
+    workload::collective::CollectiveCall,
 };
 use std::ops::Range;
 
@@ -36,6 +37,15 @@ pub(super) enum Act {
         duration: Femtos,
         stream: Name,
     },
+    Collective {
+        call: CollectiveCall,
+        stream: Name,
+    },
+    Network {
+        duration: Femtos,
+        stream: Name,
+    },
+    Train(Training),
     Record {
         event: Name,
         stream: Name,
@@ -55,17 +65,35 @@ pub(super) enum Act {
 }
 
 /// The operations and their fields, `op` aside.
-pub(super) const OPERATIONS: [(&str, &[&str]); 6] = [
+pub(super) const OPERATIONS: [(&str, &[&str]); 9] = [
     ("copy", &["gpu", "stream", "direction", "size", "memory", "buffer", "pages", "blocking"]),
     ("kernel", &["gpu", "stream", "duration"]),
+    ("collective", &["gpu", "stream", "kind", "ranks", "size"]),
+    ("network", &["gpu", "stream", "size", "rate", "latency"]),
+    ("ddp", &DDP),
     ("record", &["gpu", "stream", "event"]),
     ("wait", &["gpu", "stream", "event"]),
     ("sync", &["gpu", "stream"]),
     ("repeat", &["count", "index", "operations"]),
 ];
 
+/// Fields of data-parallel training.
+const DDP: [&str; 11] = [
+    "gpu",
+    "stream",
+    "collectives",
+    "ranks",
+    "layers",
+    "batch",
+    "rate",
+    "element",
+    "bucket_cap",
+    "first_bucket",
+    "update",
+];
+
 /// How fields are written.
-const EXAMPLES: [(&str, &str); 13] = [
+const EXAMPLES: [(&str, &str); 27] = [
     ("machine", "machine = \"h100-nvl-tdx\""),
     ("summary", "summary = \"Weights that do not fit, layer by layer\""),
     ("source", "source = [\"sizes: arXiv 2411.03357\"]"),
@@ -76,6 +104,20 @@ const EXAMPLES: [(&str, &str); 13] = [
     ("size", "size = \"64 MiB\""),
     ("duration", "duration = \"2 ms\""),
     ("event", "event = \"loaded\""),
+    ("kind", "kind = \"all-reduce\""),
+    ("ranks", "ranks = 8"),
+    ("rate", "rate = \"400 TFLOP/s\""),
+    ("latency", "latency = \"10 ms\""),
+    ("collectives", "collectives = \"nccl\""),
+    ("layers", "layers = [{ count = 12, uses = 128, shapes = [[768, 3072], [3072]] }]"),
+    ("name", "name = \"block\""),
+    ("uses", "uses = 128"),
+    ("shapes", "shapes = [[768, 3072], [3072]]"),
+    ("shared", "shared = [[50257, 768]]"),
+    ("batch", "batch = 32"),
+    ("bucket_cap", "bucket_cap = \"25 MiB\""),
+    ("first_bucket", "first_bucket = \"1 MiB\""),
+    ("update", "update = \"2 ms\""),
     ("count", "count = 4"),
     ("index", "index = \"i\""),
     ("operations", "operations = [{ op = \"copy\", direction = \"h2d\", size = \"64 MiB\", stream = \"a\" }]"),
@@ -97,6 +139,7 @@ impl Operation {
     pub fn size(&self) -> (u64, u64) {
         match &self.act {
             Act::Copy { .. } => (1, 1),
+            Act::Train(training) => (training.steps(), 0),
             Act::Repeat { count, operations, .. } => {
                 let (steps, copies) = size(operations);
                 (steps.saturating_mul(*count), copies.saturating_mul(*count))

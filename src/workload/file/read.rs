@@ -8,8 +8,11 @@ use super::{
 };
 use crate::{
     system::{Direction, Memory, Pages},
-    units::{Bytes, Femtos},
-    workload::{MAX_BYTES, MAX_KERNELS},
+    units::{ByteRate, Bytes, Femtos},
+    workload::{
+        MAX_BYTES, MAX_KERNELS,
+        collective::{Collective, CollectiveCall},
+    },
 };
 use std::ops::Range;
 use toml::{
@@ -65,6 +68,9 @@ impl Reader {
         let act = match kind {
             "copy" => self.copy(&given)?,
             "kernel" => self.kernel(&given)?,
+            "collective" => self.collective(&given)?,
+            "network" => self.network(&given)?,
+            "ddp" => self.training(&given)?,
             "record" => {
                 let (event, stream) = self.event(&given);
                 Act::Record { event: event?, stream: stream? }
@@ -80,7 +86,7 @@ impl Reader {
         Some(Operation { act, gpu: gpu?, span: given.span, fields })
     }
 
-    fn required_name(&mut self, given: &Given<'_>, field: &str) -> Option<Name> {
+    pub(super) fn required_name(&mut self, given: &Given<'_>, field: &str) -> Option<Name> {
         let value = self.required(given, field)?;
         self.name(field, value)
     }
@@ -143,6 +149,30 @@ impl Reader {
             return None;
         }
         Some(Act::Kernel { duration, stream: stream? })
+    }
+
+    fn collective(&mut self, given: &Given<'_>) -> Option<Act> {
+        let stream = self.required_name(given, "stream");
+        let kinds = Collective::ALL.map(|kind| (kind.name(), kind));
+        let kind = self.required(given, "kind").and_then(|value| self.choice("kind", value, &kinds));
+        let ranks = self.required(given, "ranks").and_then(|value| self.count("ranks", value));
+        let bytes = self.required(given, "size").and_then(|value| self.size(value));
+        let ranks = usize::try_from(ranks?).unwrap_or(usize::MAX);
+        Some(Act::Collective { call: CollectiveCall { kind: kind?, ranks, bytes: bytes? }, stream: stream? })
+    }
+
+    fn network(&mut self, given: &Given<'_>) -> Option<Act> {
+        let stream = self.required_name(given, "stream");
+        let bytes = self.required(given, "size").and_then(|value| self.size(value));
+        let rate = self.required(given, "rate").and_then(|value| self.quantity::<ByteRate>("rate", value));
+        let latency = given.get("latency").map(|value| self.quantity::<Femtos>("latency", value));
+        let time = given_or(latency)?.unwrap_or(Femtos::ZERO).saturating_add(rate?.time_for(bytes?));
+        if time > MAX_KERNELS {
+            let what = format!("a transfer of {time}");
+            self.wrong("range", given.span.clone(), what, format!("it takes at most {MAX_KERNELS}"));
+            return None;
+        }
+        Some(Act::Network { duration: time, stream: stream? })
     }
 
     fn repeat(&mut self, given: &Given<'_>) -> Option<Act> {

@@ -72,6 +72,12 @@ impl<'o> Unrolled<'o> {
     fn one(&mut self, operation: &'o Operation, turns: &mut Turns) {
         let gpu = operation.gpu.as_ref().map_or(0, |gpu| gpu.number(turns));
         let step = match &operation.act {
+            Act::Train(training) => {
+                let steps = training.unroll(gpu, &|name| name.at(turns));
+                self.from.extend(steps.iter().map(|_| operation));
+                self.steps.extend(steps);
+                return;
+            }
             Act::Repeat { count, index, operations } => {
                 for turn in 0..*count {
                     turns.push((index.clone(), turn));
@@ -88,6 +94,10 @@ impl<'o> Unrolled<'o> {
             }
             Act::Kernel { duration, stream } => {
                 WorkloadStep::Kernel { gpu, stream: stream.at(turns), duration: *duration }
+            }
+            Act::Collective { call, stream } => WorkloadStep::Collective { gpu, stream: stream.at(turns), call: *call },
+            Act::Network { duration, stream } => {
+                WorkloadStep::Network { gpu, stream: stream.at(turns), duration: *duration }
             }
             Act::Record { event, stream } => {
                 WorkloadStep::Record { gpu, stream: stream.at(turns), event: event.at(turns) }
