@@ -228,3 +228,14 @@ fn links_give_what_their_framing_leaves() {
     assert!((740.0..=775.0).contains(&both), "{both}");
     assert!((both / (900.0 * 256.0 / 304.0) - 1.0).abs() < 0.01, "{both}");
 }
+
+#[test]
+fn peers_over_pcie_get_what_tlps_leave() {
+    let layers = Layers::new("hgx-h100-8gpu").overlay("pcie-peers");
+    let machine = layers.resolve().unwrap().machine;
+    let (bytes, ranks) = (256u64 << 20, 2);
+    let outcome = run(&machine, &CollectiveRequest::new(Collective::Broadcast, ranks, bytes));
+    let rate = bytes as f64 / 1e9 / Femtos(outcome.time.0 - outcome.launch.0).seconds();
+    // 63.0 GB/s; 256 B of text in a TLP of 280 B.
+    assert!((rate / (63.016 * 256.0 / 280.0) - 1.0).abs() < 0.01, "{rate}");
+}

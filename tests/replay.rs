@@ -4,9 +4,12 @@
 
 use sealsim::{
     config::{Layers, Resolved},
-    replay::{Answer, Causes, Figures, Job, Known, Question, Simulator, breakdown, write_chakra},
+    replay::{Answer, Causes, Figures, Job, Known, Question, Simulator, Work, breakdown, write_chakra},
     sim::Control,
-    workload::trace::{self, DeviceKind, Direction, Input, Memory, Step, Trace},
+    workload::{
+        collective::{CollectiveCall, CollectiveRequest, run_collective},
+        trace::{self, DeviceKind, Direction, Input, Memory, Step, Trace},
+    },
 };
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -33,7 +36,11 @@ fn machine() -> Resolved {
 
 /// Calls what is to be found out with a question about a trace.
 fn asked<T>(trace: &Trace, answer: impl FnOnce(&Question<'_>, &Resolved) -> T) -> T {
-    let (machine, known) = (machine(), Known::default());
+    asked_on(machine(), trace, answer)
+}
+
+fn asked_on<T>(machine: Resolved, trace: &Trace, answer: impl FnOnce(&Question<'_>, &Resolved) -> T) -> T {
+    let known = Known::default();
     let submission = machine.machine.calls.as_ref().unwrap().submission.off.0 / 1_000_000;
     let job = Job::of(trace, submission);
     let simulator = Simulator { threads: 2, go_on: &|| Control::Continue, progress: &|| (), known: &known };
@@ -322,4 +329,49 @@ fn launches_hide_behind_kernels_that_take_longer_and_starve_the_gpu_behind_short
     assert!((slowdown(1_000) / (11.1 / 4.75) - 1.0).abs() < 0.02, "{}", slowdown(1_000));
     assert!(slowdown(100_000) < 1.01, "{}", slowdown(100_000));
     assert!(slowdown(8_000) > 1.1 && slowdown(8_000) < slowdown(4_000));
+}
+
+/// Of each collective, what it takes longer in the replay than in the trace; and what the fabric says, in ns.
+fn longer(trace: &Trace, design: &str) -> Vec<(u64, u64)> {
+    let laid = |design: &str| Layers::new("hgx-h100-8gpu").overlay(design).resolve().unwrap();
+    let plain = Layers::new("hgx-h100-8gpu").overlay("off").overlay("plain").resolve().unwrap();
+    asked_on(laid(design), trace, |question, machine| {
+        let played = question.secure(machine, Causes::default()).unwrap().played;
+        let ops = question.job.ops.iter().zip(&played.ops).filter_map(|(op, span)| match op.work {
+            Work::Collective(call) => Some((call, span.duration() - op.duration)),
+            _ => None,
+        });
+        let time = |machine: &Resolved, call: CollectiveCall| {
+            let request = CollectiveRequest::new(call.kind, call.ranks, call.bytes);
+            let outcome = run_collective(&machine.machine, &request, &mut |_| Control::Continue).unwrap();
+            (outcome.time.0 - outcome.launch.0) / 1_000_000
+        };
+        ops.map(|(call, longer)| (longer, time(machine, call) - time(&plain, call))).collect()
+    })
+}
+
+#[test]
+fn collectives_of_a_profile_take_longer_by_what_the_fabric_says() {
+    let trace = job("a100-2gpu-allreduce-rank0");
+    for design in ["link", "direct", "staged"] {
+        let all = longer(&trace, design);
+        assert!(!all.is_empty(), "{design}");
+        for (longer, expected) in all {
+            assert!(expected > 0 && longer.abs_diff(expected) <= 1, "{design}: {longer} {expected}");
+        }
+    }
+}
+
+#[test]
+fn collectives_keep_their_length_where_there_is_no_fabric_for_them() {
+    let trace = job("a100-2gpu-allreduce-rank0");
+    let alone = Layers::new("h100-nvl-tdx").overlay("staged").resolve().unwrap();
+    asked_on(alone, &trace, |question, machine| {
+        let played = question.secure(machine, Causes::default()).unwrap().played;
+        for (op, span) in question.job.ops.iter().zip(&played.ops) {
+            if matches!(op.work, Work::Collective(_)) {
+                assert_eq!(span.duration(), op.duration);
+            }
+        }
+    });
 }

@@ -9,10 +9,10 @@ use crate::{
         collectives::{self, CollectiveRow},
     },
     sim::{Control, SimulationError},
-    system::{DataMode, RunError},
+    system::{DataMode, FaultPoint, RunError},
     workload::{
         InjectionArgument,
-        collective::{Collective, CollectiveError, CollectiveRequest, Extent, run_collective},
+        collective::{Collective, CollectiveError, CollectiveRequest, Extent, collective_fault_points, run_collective},
         read_size,
     },
 };
@@ -71,6 +71,9 @@ pub struct Arguments {
     /// Inject a fault on the fabric, as fabric.gpu1.port.packets.flip:5, into all rows but off. May be given several times
     #[arg(long, value_name = "POINT[:N]")]
     inject: Vec<InjectionArgument>,
+    /// List where --inject can strike the last design, and run nothing
+    #[arg(long)]
+    list_faults: bool,
     /// A table for people, CSV, or one JSON object
     #[arg(long, value_enum, default_value_t = Shape::Text)]
     format: Shape,
@@ -124,6 +127,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ([], Some((_, machine))) => vec![machine.machine.gpus().max(2)],
         (given, _) => given.to_vec(),
     };
+    if arguments.list_faults {
+        return arguments.print_faults(&machines, &ranks);
+    }
     let interruption = Interruption::listen();
     let mut go_on = |_| if interruption.asked() { Control::Stop } else { Control::Continue };
     let mut rows = Vec::new();
@@ -158,6 +164,17 @@ impl Arguments {
             machines.push((design.clone(), laid(design, &[])?));
         }
         Ok(machines)
+    }
+
+    /// Prints each fault point of the last machine, as --inject takes it.
+    fn print_faults(&self, machines: &[(String, Resolved)], ranks: &[usize]) -> Result<(), Failure> {
+        let (Some((_, machine)), Some(ranks)) = (machines.last(), ranks.first()) else { return Ok(()) };
+        let points = collective_fault_points(&machine.machine, self.op, *ranks).map_err(failed)?;
+        let names = points
+            .iter()
+            .flat_map(|FaultPoint { place, kinds }| kinds.iter().map(move |kind| format!("{place}.{}\n", kind.name())));
+        output::print(&names.collect::<String>());
+        Ok(())
     }
 
     fn request(&self, ranks: usize, bytes: u64, faulty: bool) -> CollectiveRequest {
@@ -205,7 +222,7 @@ pub(super) fn failed(error: CollectiveError) -> Failure {
             Failure::Verification(miette!("interrupted: nothing is printed"))
         }
         CollectiveError::Run(RunError::FaultPoint { point, nearest }) => {
-            let help = "ports and queues of the fabric have flip, drop, duplicate and reorder: see docs/fabric.md";
+            let help = "`sealsim collective CONFIG --design DESIGN --list-faults` lists all";
             Failure::Config(miette!(help = help, "no fault point `{point}` on the fabric; the nearest is `{nearest}`"))
         }
         CollectiveError::Run(error @ RunError::Build(_)) => Failure::Config(miette!("{error}")),

@@ -69,6 +69,7 @@ shipped![
     Design "designs/pad-ahead.toml",
     Design "designs/parallel-auth.toml",
     Design "designs/parallel-auth-same-tag.toml",
+    Design "designs/pcie-peers.toml",
     Design "designs/plain.toml",
     Design "designs/segmented-ghash.toml",
     Design "designs/serial-ghash.toml",

@@ -39,6 +39,11 @@ pub enum Computation {
         /// How long.
         duration: Femtos,
     },
+    /// Nothing, for this long: the stream waits for a network.
+    Network {
+        /// How long.
+        duration: Femtos,
+    },
     /// A kernel that copies within device memory.
     Copy {
         /// First byte read.
@@ -66,6 +71,7 @@ impl Item for ComputePush {
         let what = match self.work {
             Computation::Kernel { duration } => duration.0.rotate_left(20),
             Computation::Collective { duration } => duration.0.rotate_left(20) ^ 1 << 62,
+            Computation::Network { duration } => duration.0.rotate_left(20) ^ 1 << 61,
             Computation::Copy { source, bytes, .. } => source ^ bytes.rotate_left(20) ^ 1 << 63,
         };
         what ^ u64::from(self.number)

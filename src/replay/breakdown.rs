@@ -24,6 +24,8 @@ pub enum Cause {
     Link,
     /// What simulated copies take longer than those of the trace, without confidential computing.
     CopyModel,
+    /// Collectives of several GPUs.
+    Collectives,
     /// Launches of kernels and fills.
     Launches,
     /// Waits for the GPU, beside what they wait for.
@@ -47,6 +49,7 @@ impl Cause {
             Self::Authentication => "authentication: tags fetched and checked",
             Self::Link => "link and copy engine with CC",
             Self::CopyModel => "model: simulated copies against those of the trace, off",
+            Self::Collectives => "collectives: what their hops take longer",
             Self::Launches => "launches and fills",
             Self::Waits => "waits: completions take longer to be seen",
             Self::OtherCalls => "other calls",
@@ -115,8 +118,9 @@ pub fn breakdown(question: &Question<'_>, machine: &Resolved, secure: &Played) -
         charge(cause, &question.secure(&faster, free)?.played);
     }
     charge(Cause::Link, &question.with_plain_copies(machine, free)?);
-    let last: [(Cause, Switch); 5] = [
+    let last: [(Cause, Switch); 6] = [
         (Cause::CopyModel, |free| &mut free.copies),
+        (Cause::Collectives, |free| &mut free.collectives),
         (Cause::Launches, |free| &mut free.launches),
         (Cause::Waits, |free| &mut free.waits),
         (Cause::OtherCalls, |free| &mut free.calls),

@@ -1,6 +1,6 @@
 //! What copies take: a simulation for each distinct one, shared by all that are like it.
 
-use super::{Ns, error::ReplayError, job::Way, long::pieces, rules::ns};
+use super::{Ns, collectives::Collectives, error::ReplayError, job::Way, long::pieces, rules::ns};
 use crate::{
     config::MachineSpec,
     sim::Control,
@@ -62,17 +62,22 @@ pub struct Counts {
     pub shared: u64,
 }
 
-/// What simulations have told: by machine, and by copy.
+/// What simulations have told.
 #[derive(Debug, Default)]
-pub struct Known(Mutex<BTreeMap<String, BTreeMap<CopyKey, CopyTime>>>);
+pub struct Known {
+    /// By machine, and by copy.
+    copies: Mutex<BTreeMap<String, BTreeMap<CopyKey, CopyTime>>>,
+    /// Of collectives.
+    pub(super) collectives: Collectives,
+}
 
 impl Known {
     fn of(&self, machine: &str) -> BTreeMap<CopyKey, CopyTime> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(machine).cloned().unwrap_or_default()
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner).get(machine).cloned().unwrap_or_default()
     }
 
     fn note(&self, machine: &str, times: &BTreeMap<CopyKey, CopyTime>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(machine.to_owned(), times.clone());
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner).insert(machine.to_owned(), times.clone());
     }
 }
 

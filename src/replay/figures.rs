@@ -102,7 +102,7 @@ fn device_copies(job: &Job, played: &Played) -> DeviceCopies {
             Work::Copy { way: Way::H2d, .. } => &mut copies.h2d,
             Work::Copy { way: Way::D2h, .. } => &mut copies.d2h,
             Work::DeviceCopy => &mut copies.d2d,
-            Work::Memset | Work::Kernel => continue,
+            Work::Memset | Work::Kernel | Work::Collective(_) => continue,
         };
         *sum += span.duration();
     }

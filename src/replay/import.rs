@@ -107,7 +107,7 @@ fn line(op: &Op) -> Option<String> {
                 bytes.max(1)
             ))
         }
-        Work::DeviceCopy | Work::Memset | Work::Kernel => (op.duration > 0)
+        Work::DeviceCopy | Work::Memset | Work::Kernel | Work::Collective(_) => (op.duration > 0)
             .then(|| format!("{{ op = \"kernel\", duration = \"{} ns\", stream = \"s{stream}\" }}", op.duration)),
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! That order is topological: whatever a call or an operation waits for began before it in the trace.
 
-use super::{Ns, missing::missing};
+use super::{Ns, missing::missing, nccl::collective};
 use crate::{
     system::{Direction, Memory},
+    workload::collective::CollectiveCall,
     workload::trace::{CallKind, DeviceKind, DeviceOp, HostCall, Memory as Traced, Place, Trace},
 };
 use std::collections::HashMap;
@@ -36,8 +37,10 @@ pub enum Work {
     DeviceCopy,
     /// A fill.
     Memset,
-    /// A kernel, a collective, or a graph as a whole.
+    /// A kernel, a graph as a whole, or a collective of which the trace does not say enough.
     Kernel,
+    /// A collective.
+    Collective(CollectiveCall),
 }
 
 /// Which way a copy goes.
@@ -204,7 +207,7 @@ fn gather(trace: &Trace, assumed: &mut Vec<String>) -> Gathered {
             Some(call) => call.ops.push(place),
             None => {
                 alone += 1;
-                calls.push(made_up(&trace.device[place as usize], place, threads));
+                calls.push(made_up(trace, place, threads));
             }
         }
     }
@@ -219,8 +222,9 @@ fn gather(trace: &Trace, assumed: &mut Vec<String>) -> Gathered {
 }
 
 /// Whoever submitted an operation of which the trace has no call.
-fn made_up(op: &DeviceOp, place: u32, threads: usize) -> Call {
-    let copies = matches!(work(op), Work::Copy { .. });
+fn made_up(trace: &Trace, place: u32, threads: usize) -> Call {
+    let op = &trace.device[place as usize];
+    let copies = matches!(work(trace, op), Work::Copy { .. });
     let start = op.start_ns.saturating_sub(MADE_UP);
     let end = if copies { op.start_ns.saturating_add(op.duration_ns) } else { start };
     Call {
@@ -255,9 +259,12 @@ fn fold(calls: &mut Vec<Call>) {
 }
 
 /// What an operation does.
-fn work(op: &DeviceOp) -> Work {
+fn work(trace: &Trace, op: &DeviceOp) -> Work {
     let DeviceKind::Copy { bytes, source, target, .. } = op.kind else {
-        return if matches!(op.kind, DeviceKind::Memset { .. }) { Work::Memset } else { Work::Kernel };
+        return match op.kind {
+            DeviceKind::Memset { .. } => Work::Memset,
+            _ => collective(trace, op).map_or(Work::Kernel, Work::Collective),
+        };
     };
     let on_host = |memory| matches!(memory, Traced::Pinned | Traced::Pageable | Traced::Managed);
     let memory = if [source, target].contains(&Traced::Pageable) { Memory::Pageable } else { Memory::Pinned };
@@ -296,7 +303,7 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
             let device = *devices.entry(op.device).or_insert(next);
             let traced = std::mem::replace(place, ops.len() as u32);
             ops.push(Op {
-                work: work(op),
+                work: work(trace, op),
                 stream,
                 device,
                 start: op.start_ns,

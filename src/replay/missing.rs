@@ -1,6 +1,6 @@
 //! What of a trace the replay does not model, and how much of it that concerns.
 
-use super::{Ns, long::LONGEST};
+use super::{Ns, long::LONGEST, nccl::collective};
 use crate::workload::trace::{CallKind, DeviceKind, DeviceOp, Direction, HostCall, Memory, Trace};
 
 /// In sentences; nothing is said of what does not occur.
@@ -27,8 +27,12 @@ pub(super) fn missing(trace: &Trace) -> Vec<String> {
     let all = [
         (ops(&managed), "copies of managed memory are taken as copies of pinned memory; page faults are not modelled"),
         (
-            ops(&|op| matches!(op.kind, DeviceKind::Collective { .. })),
-            "collectives keep their length: there is no fabric yet",
+            ops(&|op| is_collective(op) && collective(trace, op).is_none()),
+            "collectives keep their length, as the trace does not say what they are, how large or of how many GPUs",
+        ),
+        (
+            ops(&|op| collective(trace, op).is_some()),
+            "collectives take longer by what the simulated fabric says; on a machine without one for as many GPUs they keep their length",
         ),
         (ops(&long), "copies of more than 4 GiB are simulated as copies of 1 GiB, one behind the other"),
         (ops(&towards(Direction::P2p)), "copies between GPUs keep their time"),
@@ -40,6 +44,10 @@ pub(super) fn missing(trace: &Trace) -> Vec<String> {
     ];
     let told = all.into_iter().filter(|((count, _), _)| *count > 0);
     told.map(|((count, time), what)| format!("{count} {what} ({:.3} ms in all).", time as f64 / 1e6)).collect()
+}
+
+const fn is_collective(op: &DeviceOp) -> bool {
+    matches!(op.kind, DeviceKind::Collective { .. })
 }
 
 /// How many, and how long in all.

@@ -15,6 +15,7 @@
 mod advice;
 mod breakdown;
 mod chakra;
+mod collectives;
 mod copies;
 mod error;
 mod figures;
@@ -22,6 +23,7 @@ mod import;
 mod job;
 mod long;
 mod missing;
+mod nccl;
 mod play;
 mod question;
 mod rules;

@@ -32,6 +32,8 @@ pub struct Times {
     pub secure: Vec<Option<CopyTime>>,
     /// The call alone without, as simulated.
     pub off_call: Vec<Option<Ns>>,
+    /// By operation that is a collective, how much longer it takes than without confidential computing.
+    pub longer: HashMap<usize, Ns>,
 }
 
 /// When something was.

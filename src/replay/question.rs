@@ -85,7 +85,8 @@ impl<'a> Question<'a> {
     /// [`ReplayError::NoCalls`]
     pub fn with(&self, machine: &Resolved, free: Causes, secure: Vec<Option<CopyTime>>) -> Result<Played, ReplayError> {
         let off_call = self.off.iter().map(|time| time.map(|time| time.call())).collect();
-        Ok(play(self.job, &rules(machine, true, free)?, &Times { secure, off_call }))
+        let longer = self.simulator.known.collectives.longer(self.job, machine, self.simulator.go_on)?;
+        Ok(play(self.job, &rules(machine, true, free)?, &Times { secure, off_call, longer }))
     }
 
     /// What a replay comes to.

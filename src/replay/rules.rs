@@ -23,6 +23,8 @@ pub struct Causes {
     pub synchrony: bool,
     /// Copies take what they took in the trace.
     pub copies: bool,
+    /// Collectives.
+    pub collectives: bool,
     /// Launches.
     pub launches: bool,
     /// Waits for the GPU.

@@ -50,7 +50,7 @@ impl Mark {
 
     const fn of_op(op: &Op) -> Self {
         match op.work {
-            Work::Kernel => Self::Kernels,
+            Work::Kernel | Work::Collective(_) => Self::Kernels,
             Work::Copy { way: Way::H2d, .. } => Self::H2d,
             Work::Copy { way: Way::D2h, .. } => Self::D2h,
             Work::DeviceCopy | Work::Memset => Self::OtherWork,

@@ -42,9 +42,10 @@ pub(super) fn asked(request: &Request) -> Vec<Asked> {
                 }
                 flushed.remove(&step.gpu);
             }
-            Operation::Kernel { .. } | Operation::Collective { .. } | Operation::Wait { .. } => {
-                _ = kernels.insert((step.gpu, step.stream))
-            }
+            Operation::Kernel { .. }
+            | Operation::Collective { .. }
+            | Operation::Network { .. }
+            | Operation::Wait { .. } => _ = kernels.insert((step.gpu, step.stream)),
             Operation::Record { .. } | Operation::Sync => {}
         }
     }

@@ -47,6 +47,7 @@ const fn task_work(task: StreamTask) -> Work {
     match task {
         StreamTask::Kernel { duration } => Work::Compute(Computation::Kernel { duration }),
         StreamTask::Collective { duration } => Work::Compute(Computation::Collective { duration }),
+        StreamTask::Network { duration } => Work::Compute(Computation::Network { duration }),
         StreamTask::Copy { source, destination, bytes } => {
             Work::Compute(Computation::Copy { source, destination, bytes })
         }

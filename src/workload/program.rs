@@ -325,7 +325,7 @@ pub(super) fn lower(program: &[WorkloadStep], collectives: &CollectiveTimes) -> 
             }
             WorkloadStep::Kernel { duration, .. } => Operation::Kernel { duration: *duration },
             WorkloadStep::Collective { call, .. } => Operation::Collective { duration: collectives.of(call) },
-            WorkloadStep::Network { duration, .. } => Operation::Collective { duration: *duration },
+            WorkloadStep::Network { duration, .. } => Operation::Network { duration: *duration },
             WorkloadStep::Record { event, .. } => Operation::Record { event: events.of(gpu, event) },
             WorkloadStep::Wait { event, .. } => Operation::Wait { event: events.of(gpu, event) },
             WorkloadStep::Sync { stream: Some(_), .. } => Operation::Sync,

@@ -5,11 +5,15 @@
 //! | --- | --- |
 //! | `runs` | each delivers with confidential computing off and on, and is slower with it |
 //! | `shapes` | copies, bytes and kernels of each, and the order of swaps |
+//! | `ddp` | data-parallel training: weights, buckets, slow-down over GPUs and caps |
+//! | `collectives` | workloads that call collectives: counts, bytes, and what they are for |
 //! | `fastrack` | for which ratios of compute to copies the published ranges come out, step by step |
 //! | `parts` | workloads of several parts: splits, partitions, compression |
 //! | `tenants` | who waits for whom |
 //! | `table` | the table of workloads and designs |
 
+mod collectives;
+mod ddp;
 mod fastrack;
 mod parts;
 mod runs;
@@ -21,7 +25,7 @@ use sealsim::{
     explore::{Candidate, named},
     sim::{Control, Kernel},
     system::{self, DataMode, Memory, Outcome},
-    workload::{Arrival, ShippedWorkload, Workload, WorkloadFile, WorkloadStep, collective::CollectiveTimes, sized},
+    workload::{Arrival, ShippedWorkload, Workload, WorkloadFile, WorkloadStep, collective::CollectiveCall, sized},
 };
 use std::{
     collections::HashMap,
@@ -34,6 +38,27 @@ fn shipped(name: &str) -> (Workload, String) {
     let file = WorkloadFile::parse(name, text.to_owned()).unwrap_or_else(|error| panic!("{name}: {error}"));
     let machine = file.head.machine().unwrap().unwrap_or_else(|| panic!("{name} names no machine"));
     (workload(file), machine)
+}
+
+/// A shipped workload with other values for its parameters.
+fn with_parameters(name: &str, settings: &[&str]) -> Workload {
+    let text = ShippedWorkload::find(name).unwrap_or_else(|| panic!("no workload {name}")).text;
+    let settings: Vec<_> = settings.iter().map(|setting| setting.parse().unwrap()).collect();
+    workload(WorkloadFile::parse_with(name, text.to_owned(), &settings).unwrap())
+}
+
+/// Its calls of collectives.
+fn calls(workload: &Workload) -> Vec<CollectiveCall> {
+    let calls = workload.steps.iter().flatten().filter_map(|step| match step {
+        WorkloadStep::Collective { call, .. } => Some(*call),
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// How long it takes on a machine with a design.
+fn end(workload: &Workload, machine: &str, design: &str) -> f64 {
+    simulate(workload, machine, design).end.seconds()
 }
 
 /// A workload from the text of a file.
@@ -61,8 +86,9 @@ fn candidate(machine: &str, design: &str) -> Candidate {
 /// Runs a workload on a machine with a design.
 fn simulate(workload: &Workload, machine: &str, design: &str) -> Outcome {
     let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
-    let request = workload.request(&arrivals, &CollectiveTimes::default()).unwrap();
     let machine = candidate(machine, design).resolved.machine;
+    let collectives = workload.collectives(&machine, &mut |_| Control::Continue).unwrap();
+    let request = workload.request(&arrivals, &collectives).unwrap();
     system::run(&machine, request, &mut |_| Control::Continue).unwrap()
 }
 

@@ -81,6 +81,10 @@ fn training_and_others() -> Vec<Shape> {
         ("federated-edge", [24, 4 * (MOBILENET + 5 * 32 * 3 * 224 * 224)], [4, 4 * MOBILENET], [20, 200_000]),
         ("inr-gradient", [8, 8 * 8192 * 2 * 4], [8, 8 * 8192 * 3 * 7 * 4], [24, 24 * 150]),
         ("exemplar-clustering", [51, 50_000 * 100 * 4 + 50 * 4000], [50, 50 * 4000], [50, 100_000]),
+        ("compressed-allreduce", [0, 0], [0, 0], [294, 98 * 160]),
+        ("ooo-backprop", [0, 0], [0, 0], [48, 48 * 250]),
+        ("geo-pipeline", [8, 8 * MIB / 4], [8, 8 * MIB / 4], [24, 8 * 6600]),
+        ("elastic-sgd", [32, 16 * (96 + 64) * IMAGE], [0, 0], [32, 960_000]),
         ("podracer-rl", [2, 2 * 600_000], [22, 20 * 64 + 2 * 600_000], [4000, 120_000]),
     ]
 }
@@ -104,6 +108,7 @@ fn copies_bytes_and_kernels_are_those_of_the_closed_forms() {
 #[test]
 fn every_workload_of_a_system_has_a_closed_form() {
     let known: Vec<_> = inference().into_iter().chain(training_and_others()).map(|shape| shape.0).collect();
+    let known: Vec<_> = known.into_iter().chain(crate::ddp::MODELS.map(|model| model.0)).collect();
     let shown = ["overlap-pipelined", "overlap-sequential", "upload-compute-download", "weight-streaming"];
     for shipped in SHIPPED_WORKLOADS {
         assert!(known.contains(&shipped.name) || shown.contains(&shipped.name), "{}", shipped.name);

@@ -2,9 +2,9 @@
 //!
 //! All of it takes minutes; a fast test makes the rows again of which a run costs little.
 
-use crate::{candidate, shipped};
+use crate::{calls, candidate, shipped};
 use sealsim::{
-    explore::{WorkloadFigures, compare_workload, named},
+    explore::{WorkloadFigures, compare_workload, named, nothing_protected},
     sim::Control,
     system::{Direction, Memory},
     validate::pool,
@@ -15,20 +15,37 @@ use sealsim::{
 const DESIGNS: [&str; 9] =
     ["off", "h100-cc", "h100-cc-resealed", "direct", "parallel-auth", "overlap", "fastrack", "two-pces", "ide"];
 
+/// The columns of workloads that call collectives.
+const OF_COLLECTIVES: [&str; 8] =
+    ["off", "h100-cc", "pcie-peers", "staged", "direct", "direct+verify-bound", "link", "pad-ahead"];
+
 /// Designs that come this near to the best one are named with it.
 const EQUAL: f64 = 1.01;
 
 /// Workloads with fewer bytes between host and GPU are those that the fast test makes again.
 const QUICK: u64 = 100_000_000;
 
+fn has_collectives(name: &str) -> bool {
+    !calls(&shipped(name).0).is_empty()
+}
+
+fn columns(name: &str) -> &'static [&'static str] {
+    if has_collectives(name) { &OF_COLLECTIVES } else { &DESIGNS }
+}
+
 fn row(name: &str) -> String {
     let (workload, machine) = shipped(name);
-    let possible: Vec<_> = DESIGNS.iter().filter(|design| named(&machine, design, Memory::Pinned).is_ok()).collect();
-    let candidates: Vec<_> = possible.iter().map(|design| candidate(&machine, design)).collect();
+    let designs = columns(name);
+    let possible = designs.iter().filter(|design| named(&machine, design, Memory::Pinned).is_ok());
+    let laid = |design: &str| match design {
+        "off" if has_collectives(name) => nothing_protected(&machine, Memory::Pinned).unwrap(),
+        design => candidate(&machine, design),
+    };
+    let candidates: Vec<_> = possible.map(|design| laid(design)).collect();
     let figures = compare_workload(&candidates, &workload, 1, &|| Control::Continue, &|_| ()).unwrap();
     let of = |design: &str| figures.iter().find(|figures| figures.name == design);
     let slower = |figures: &WorkloadFigures| figures.slowdown_over_off.unwrap();
-    let cells = DESIGNS[1..].iter().map(|design| of(design).map_or("-".into(), |one| format!("{:.2}", slower(one))));
+    let cells = designs[1..].iter().map(|design| of(design).map_or("-".into(), |one| format!("{:.2}", slower(one))));
     let sealed = || figures.iter().filter(|figures| figures.name != "off");
     let least = sealed().map(slower).fold(f64::INFINITY, f64::min);
     let best: Vec<_> = sealed().filter(|one| slower(one) <= least * EQUAL).collect();
@@ -57,8 +74,11 @@ fn document() -> String {
 #[ignore = "minutes: every workload with every design"]
 fn the_documents_table_of_workloads_and_designs_is_what_comes_out() {
     let names: Vec<_> = SHIPPED_WORKLOADS.iter().map(|shipped| shipped.name).collect();
-    let table = rows(&names).concat();
-    assert!(document().contains(&table), "docs/workloads.md lacks this table:\n{table}");
+    let (with, without): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| has_collectives(name));
+    for names in [without, with] {
+        let table = rows(&names).concat();
+        assert!(document().contains(&table), "docs/workloads.md lacks this table:\n{table}");
+    }
 }
 
 #[test]
@@ -68,8 +88,11 @@ fn its_rows_of_short_workloads_are_what_comes_out() {
         let copies = shipped(name).0.copies.into_iter().filter(|copy| copy.direction != Direction::D2d);
         copies.map(|copy| copy.bytes).sum::<u64>()
     };
-    let quick: Vec<_> =
-        SHIPPED_WORKLOADS.iter().map(|shipped| shipped.name).filter(|name| bytes(name) < QUICK).collect();
+    let quick: Vec<_> = SHIPPED_WORKLOADS
+        .iter()
+        .map(|shipped| shipped.name)
+        .filter(|name| bytes(name) < QUICK && !has_collectives(name))
+        .collect();
     assert!(quick.len() > 6, "{quick:?}");
     let document = document();
     for row in rows(&quick) {
@@ -78,11 +101,18 @@ fn its_rows_of_short_workloads_are_what_comes_out() {
 }
 
 #[test]
+fn a_row_of_collectives_is_what_comes_out() {
+    let row = row("compressed-allreduce");
+    assert!(document().contains(&row), "docs/workloads.md lacks this row:\n{row}");
+}
+
+#[test]
 fn the_table_has_a_row_for_each_workload() {
     let document = document();
     for shipped in SHIPPED_WORKLOADS {
         let row = format!("| `{}` | ", shipped.name);
         let cells = document.lines().filter(|line| line.starts_with(&row)).map(|line| line.matches('|').count());
-        assert!(cells.max() == Some(14), "{}", shipped.name);
+        // The name, the time of off, the best and what binds, in five columns; and one for each other design.
+        assert_eq!(cells.max(), Some(5 + columns(shipped.name).len()), "{}", shipped.name);
     }
 }

@@ -15,6 +15,7 @@
 //! | order | pushes start in the order in which they come; `slots` at once |
 //! | kernel | `stretch` thousandths of its own time |
 //! | collective | its own time |
+//! | network | its time from the hand-over on; it takes no slot |
 //! | copy | `copy_launch`, then its bytes: at `copy_rate_l2` if source and destination fit `l2`, else at `copy_rate_hbm`; the bytes of one copy after those of another |
 //! | bytes | of a copy move at its end |
 //! | stalls | `collective`, while nothing but collectives runs |
@@ -113,16 +114,31 @@ impl Compute {
         }
     }
 
+    /// What the unit does while something is under way.
     fn activity(&self) -> Activity {
-        let is_collective = |running: &Running| matches!(running.push.work, Computation::Collective { .. });
-        if self.running.values().all(is_collective) { Activity::Stall(Stall::Collective) } else { Activity::Busy }
+        let works = self.running.values().map(|running| match running.push.work {
+            Computation::Kernel { .. } | Computation::Copy { .. } => Activity::Busy,
+            Computation::Collective { .. } => Activity::Stall(Stall::Collective),
+            Computation::Network { .. } => Activity::Idle,
+        });
+        let rank = |activity: &Activity| match activity {
+            Activity::Idle => 0,
+            Activity::Stall(_) => 1,
+            Activity::Busy => 2,
+        };
+        works.max_by_key(rank).unwrap_or(Activity::Idle)
     }
 
     /// Finds out when a push will start and end.
     fn start(&mut self, push: ComputePush, cycle: u64) {
-        let Some(slot) = self.slots.iter_mut().min() else { return };
+        let mut free = cycle;
+        let slot = match push.work {
+            Computation::Network { .. } => &mut free,
+            _ => self.slots.iter_mut().min().unwrap_or(&mut free),
+        };
         let start = (cycle + self.spec.launch.0).max(*slot);
         let end = match push.work {
+            Computation::Network { duration } => after(&self.clock, cycle, duration.0),
             Computation::Kernel { duration } => {
                 let lasts = u128::from(duration.0) * u128::from(self.spec.stretch) / 1000;
                 after(&self.clock, start, u64::try_from(lasts).unwrap_or(u64::MAX))

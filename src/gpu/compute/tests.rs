@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     pcie::packet::Payload,
-    sim::{Netlist, Now},
+    sim::{Netlist, Now, Stall},
     units::{Bytes, BytesPerCycle, Cycles, Frequency},
 };
 
@@ -157,4 +157,30 @@ fn an_end_that_cannot_be_told_waits() {
     bench.run(100);
     // The queue has room for one, and what is taken from it in cycle 27 frees that.
     assert_eq!(bench.ended, [(26, 1), (28, 2)]);
+}
+
+#[test]
+fn a_collective_takes_its_own_time_and_a_slot_and_waits_where_nothing_else_runs() {
+    let mut bench = Bench::new(&spec());
+    bench.give(1, Computation::Collective { duration: Femtos(100_000_000) });
+    bench.give(2, kernel(20));
+    bench.give(3, kernel(20));
+    bench.run(11);
+    assert_eq!(bench.wake, Wake::at_or_port(1 + 10 + 30, Activity::Busy));
+    bench.run(72);
+    assert_eq!(bench.ended, [(41, 2), (71, 3)]);
+    assert_eq!(bench.wake, Wake::at_or_port(1 + 10 + 100, Activity::Stall(Stall::Collective)));
+    bench.run(200);
+    assert_eq!(bench.ended.last(), Some(&(111, 1)));
+}
+
+#[test]
+fn a_network_takes_no_slot_and_nothing_runs_meanwhile() {
+    let mut bench = Bench::new(&spec());
+    let network = Computation::Network { duration: Femtos(500_000_000) };
+    (1..4).for_each(|number| bench.give(number, network));
+    bench.give(4, kernel(20));
+    bench.run(60);
+    assert_eq!(bench.ended, [(41, 4)]);
+    assert_eq!(bench.wake, Wake::at_or_port(501, Activity::Idle));
 }

@@ -24,6 +24,7 @@ impl Driver {
             Operation::Sync => return self.sync(stream, now),
             Operation::Kernel { duration } => StreamTask::Kernel { duration },
             Operation::Collective { duration } => StreamTask::Collective { duration },
+            Operation::Network { duration } => StreamTask::Network { duration },
             Operation::Record { event } => StreamTask::Record { event },
             Operation::Wait { event } => StreamTask::Wait { event },
         };

@@ -34,6 +34,11 @@ pub enum Operation {
         /// How long it runs.
         duration: Femtos,
     },
+    /// Holds the stream for a time: something passes over a network.
+    Network {
+        /// How long it takes.
+        duration: Femtos,
+    },
     /// Notes on the stream that an event has come when all before it is done.
     Record {
         /// The event.

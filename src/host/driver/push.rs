@@ -58,6 +58,11 @@ pub enum StreamTask {
         /// How long.
         duration: Femtos,
     },
+    /// The stream waits this long for a network.
+    Network {
+        /// How long.
+        duration: Femtos,
+    },
     /// A copy within the GPU's memory, made by a kernel.
     Copy {
         /// First byte read.

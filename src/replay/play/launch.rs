@@ -89,6 +89,9 @@ impl Player<'_> {
             Work::Copy { .. } if self.rules.sealing() => {
                 self.times.secure.get(place).copied().flatten().map_or(op.duration, |time| time.span)
             }
+            Work::Collective(_) if !self.rules.free.collectives => {
+                op.duration.saturating_add(self.times.longer.get(&place).copied().unwrap_or(0))
+            }
             _ => op.duration,
         }
     }

@@ -20,6 +20,7 @@ pub fn text(comparison: &WorkloadComparison) -> String {
         let ways = ways.into_iter().filter(|(_, way)| way.copies > 0);
         let ways: Vec<_> = ways.map(|(name, way)| format!("{} {name} of {}", way.copies, size(way.bytes))).collect();
         let kernels = time(comparison.kernels_ps);
+        let ways = if ways.is_empty() { vec!["none".to_owned()] } else { ways };
         let _ = writeln!(text, "copies: {}; kernels: {} of {kernels}", ways.join(", "), comparison.kernels);
         if let Some(all) = &first.collectives {
             let (calls, bytes, simulated) = (all.calls, size(all.bytes), all.simulated);

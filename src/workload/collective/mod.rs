@@ -24,6 +24,6 @@ pub use closed_form::{HopTerms, hop_terms};
 pub use data::{expected, input};
 pub use kind::Collective;
 pub use request::{CollectiveError, CollectiveOutcome, CollectiveRequest, Extent, MOST_RANKS};
-pub use run::run_collective;
+pub use run::{collective_fault_points, run_collective};
 pub use schedule::{Plan, folded, plan};
 pub use times::{CollectiveTime, CollectiveTimes};

@@ -101,7 +101,7 @@ pub enum CollectiveError {
     #[error("a collective has 2 to {MOST_RANKS} GPUs, not {0}")]
     Ranks(usize),
     /// The machine has fewer.
-    #[error("the machine has {gpus} GPUs, and copies through the host need {ranks}")]
+    #[error("the machine has {gpus} GPU{}, and copies through the host need {ranks}", if *gpus == 1 { "" } else { "s" })]
     Gpus {
         /// GPUs of the machine.
         gpus: usize,

@@ -3,6 +3,7 @@
 use super::{
     data::input,
     judge::{is_right, launch, transfers},
+    kind::Collective,
     request::{CollectiveError, CollectiveOutcome, CollectiveRequest, Extent, MOST_RANKS},
     schedule::{folded, plan},
     staged::run_rounds,
@@ -14,9 +15,12 @@ use crate::{
         spec::{FabricMode, Topology},
     },
     sim::{Control, Order},
-    system::{FabricRequest, run_fabric},
+    system::{FabricRequest, FaultPoint, fabric_fault_points, run_fabric},
     units::Femtos,
 };
+
+/// A buffer that has to be of some size.
+const SMALL: u64 = 4096;
 
 /// Most bytes of all buffers of a run that carries them.
 const MOST_BYTES: u64 = 2 << 30;
@@ -73,6 +77,31 @@ pub fn run_collective(
         wrong,
         refused: outcome.refused,
     })
+}
+
+/// Where faults can strike a collective.
+///
+/// # Errors
+/// [`CollectiveError`].
+pub fn collective_fault_points(
+    machine: &MachineSpec,
+    kind: Collective,
+    ranks: usize,
+) -> Result<Vec<FaultPoint>, CollectiveError> {
+    let request = CollectiveRequest::new(kind, ranks, SMALL);
+    if check(machine, &request)? == FabricMode::Staged {
+        return Err(CollectiveError::StagedFaults);
+    }
+    let plan = plan(kind, ranks, SMALL);
+    let fabric = FabricRequest {
+        memories: plan.programs.iter().map(|_| Memory::new(None, request.element)).collect(),
+        programs: plan.programs,
+        seed: request.seed,
+        kernel: request.kernel,
+        order: Order::Ascending,
+        injections: Vec::new(),
+    };
+    Ok(fabric_fault_points(machine, fabric)?)
 }
 
 fn check(machine: &MachineSpec, request: &CollectiveRequest) -> Result<FabricMode, CollectiveError> {

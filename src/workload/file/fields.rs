@@ -2,8 +2,8 @@
 
 use super::{
     error::{Source, WorkloadFileError},
+    examples::example,
     name::Name,
-    operation::example,
 };
 use crate::{config, files::excerpt, units::QuantityError};
 use std::{borrow::Cow, ops::Range, str::FromStr, sync::Arc};

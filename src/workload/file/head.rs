@@ -2,8 +2,8 @@
 
 use super::{
     error::{Source, WorkloadFileError},
+    examples::example,
     fields::{Given, Reader, short},
-    operation::example,
 };
 use crate::config::{Role, Shipped, nearest};
 use std::{

@@ -5,6 +5,7 @@
 //! ```
 
 mod error;
+mod examples;
 mod fields;
 mod head;
 mod name;

@@ -1,10 +1,11 @@
 //! From TOML to operations.
 
 use super::{
+    examples::example,
     fields::{Given, Reader, short},
     head::{self, Head},
     name::{Name, is_index},
-    operation::{Act, OPERATIONS, Operation, example},
+    operation::{Act, OPERATIONS, Operation},
 };
 use crate::{
     system::{Direction, Memory, Pages},
@@ -70,7 +71,7 @@ impl Reader {
             "kernel" => self.kernel(&given)?,
             "collective" => self.collective(&given)?,
             "network" => self.network(&given)?,
-            "ddp" => self.training(&given)?,
+            "ddp" => Act::Train(self.training(&given)?),
             "record" => {
                 let (event, stream) = self.event(&given);
                 Act::Record { event: event?, stream: stream? }

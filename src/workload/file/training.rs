@@ -1,9 +1,9 @@
 //! `op = "ddp"`: an iteration of data-parallel training.
 
 use super::{
+    examples::example,
     fields::{Given, Reader},
     name::Name,
-    operation::{Act, example},
 };
 use crate::{
     units::{Bytes, Femtos, FlopRate},
@@ -69,7 +69,7 @@ impl Training {
 }
 
 impl Reader {
-    pub(super) fn training(&mut self, given: &Given<'_>) -> Option<Act> {
+    pub(super) fn training(&mut self, given: &Given<'_>) -> Option<Training> {
         let stream = self.required_name(given, "stream");
         let collectives = self.required_name(given, "collectives");
         let ranks = self.required(given, "ranks").and_then(|value| self.count("ranks", value));
@@ -95,7 +95,7 @@ impl Reader {
         };
         self.fits(given, &model)?;
         let ranks = usize::try_from(ranks).unwrap_or(usize::MAX);
-        Some(Act::Train(Training { parts: model.iteration(), ranks, stream: stream?, collectives: collectives? }))
+        Some(Training { parts: model.iteration(), ranks, stream: stream?, collectives: collectives? })
     }
 
     fn or<T>(

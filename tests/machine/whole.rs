@@ -1,8 +1,6 @@
 //! Whole machines.
 
-mod common;
-
-use common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
 use sealsim::{
     sim::{Kernel, Order},
     system::{DataMode, Direction, Memory},

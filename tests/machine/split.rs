@@ -1,8 +1,6 @@
 //! Messages that several PCEs share: their bytes, their tags, and what sharing gains.
 
-mod common;
-
-use common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
 use sealsim::{
     config::MachineSpec,
     sim::{FaultKind, Injection, Kernel, Order},

@@ -1,8 +1,6 @@
 //! Authenticators of several units in the machine: bytes, tags on the wire, rates.
 
-mod common;
-
-use common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{FaultKind, Injection, Kernel, Order},

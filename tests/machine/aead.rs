@@ -1,8 +1,6 @@
 //! Machines whose copy engines and CPU seal and open with another AEAD than AES-GCM.
 
-mod common;
-
-use common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{FaultKind, Injection, Kernel, Order},

@@ -1,8 +1,6 @@
 //! Whole machines whose link has IDE: nothing is staged, nothing is sealed by the CPU, and what the link finds wrong is not delivered.
 
-mod common;
-
-use common::{Delivered, Pattern, QUICK, copy, request, run};
+use crate::common::{Delivered, Pattern, QUICK, copy, request, run};
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{FaultKind, Injection, Kernel, Order},

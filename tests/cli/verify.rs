@@ -236,7 +236,7 @@ fn each_kind_of_mistake_has_its_exit_status() {
     let engine = file(&folder, "engine.toml", "key_bits = 256\nlanes = 4\n");
     let (code, text) = status(&[WYCHEPROOF, "--engine", &engine]);
     assert!(code == Some(3) && text.contains("engine.toml"), "{code:?} {text}");
-    let chains = include_str!("../hw-configs/designs/parallel-auth.toml");
+    let chains = include_str!("../../hw-configs/designs/parallel-auth.toml");
     let chains = file(&folder, "chains.toml", &format!("extends = \"h100-nvl-tdx\"\n{chains}"));
     let (code, text) = status(&[WYCHEPROOF, "--engine", &chains]);
     assert!(code == Some(2) && text.contains("not wire-compatible"), "{code:?} {text}");

@@ -1,8 +1,6 @@
 //! The tag queue in the machine: depth, release policies, quarantine, exposure, and what a failure leaves behind.
 
-mod common;
-
-use common::{Delivered, Pattern, QUICK, copy, machine, request};
+use crate::common::{Delivered, Pattern, QUICK, copy, machine, request};
 use proptest::prelude::*;
 use sealsim::{
     config::Layers,

@@ -1,8 +1,6 @@
 //! Machines whose SMs seal and open.
 
-mod common;
-
-use common::{Delivered, Pattern, QUICK, copy, request, run};
+use crate::common::{Delivered, Pattern, QUICK, copy, request, run};
 use sealsim::{
     config::{Layers, MachineSpec},
     gcm::message::SealOpen as Way,

@@ -1,8 +1,6 @@
 //! Machines against published measurements.
 
-mod common;
-
-use common::{copy, machine, request, run};
+use crate::common::{copy, machine, request, run};
 use sealsim::{
     config::MachineSpec,
     sim::{Kernel, Order},

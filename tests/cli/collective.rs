@@ -59,3 +59,17 @@ fn a_table_fits_80_columns() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("right"));
 }
+
+#[test]
+fn every_listed_fault_is_taken() {
+    let listed = collective(&["hgx-h100-8gpu", "--design", "link", "--ranks", "2", "--list-faults"]);
+    let points = String::from_utf8(listed.stdout).unwrap();
+    assert!(listed.status.success() && points.lines().count() > 8, "{points}");
+    assert!(points.lines().any(|point| point == "fabric.gpu1.port.packets.flip"), "{points}");
+    for point in points.lines() {
+        let inject = format!("{point}:1000000");
+        let output =
+            collective(&["hgx-h100-8gpu", "--design", "link", "--ranks", "2", "--size", "4KiB", "--inject", &inject]);
+        assert!(output.status.success(), "{point}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}

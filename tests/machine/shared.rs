@@ -1,8 +1,6 @@
 //! One engine that all PCEs share: bytes and tags, its rate, and what the way to it costs.
 
-mod common;
-
-use common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{FaultKind, Injection, Kernel, Order},
@@ -160,7 +158,7 @@ fn a_flipped_bit_fails_the_message_wherever_its_engine_is() {
 
 #[test]
 fn the_document_says_what_one_engine_and_its_turns_are_worth() {
-    let document = include_str!("../docs/designs.md");
+    let document = include_str!("../../docs/designs.md");
     for (sharing, words) in [
         ("copy_engine.sharing=per_pce", "| `copy_engine.sharing = \"per_pce\"`: an engine for each PCE |"),
         ("copy_engine.engine_wire=4 cycles", "| as it is: one engine, a message keeps it |"),

@@ -68,7 +68,7 @@ fn copies(results: &Value) -> &Vec<Value> {
 #[test]
 fn every_shipped_workload_is_documented() {
     let workloads = Path::new(env!("CARGO_MANIFEST_DIR")).join("workloads");
-    let document = include_str!("../docs/workloads.md");
+    let document = include_str!("../../docs/workloads.md");
     for entry in fs::read_dir(workloads).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(document.contains(&name), "{name} is not in docs/workloads.md");
@@ -87,7 +87,7 @@ fn the_workloads_that_show_the_file_deliver_on_both_machines() {
 
 #[test]
 fn the_examples_in_the_documentation_are_the_shipped_files() {
-    let document = include_str!("../docs/workloads.md");
+    let document = include_str!("../../docs/workloads.md");
     for name in ["upload-compute-download.toml", "overlap-pipelined.toml", "weight-streaming.toml"] {
         assert!(document.contains(shipped(name).trim()), "{name}");
     }

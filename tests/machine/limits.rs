@@ -1,8 +1,6 @@
 //! Bandwidths of whole machines against closed forms.
 
-mod common;
-
-use common::{QUICK, copy, machine, request, run};
+use crate::common::{QUICK, copy, machine, request, run};
 use sealsim::{
     sim::{Kernel, Order},
     system::{DataMode, Direction, Memory, Outcome},

@@ -1,8 +1,6 @@
 //! Tags by granularity and placement: what they cost on the link, when their verdicts come, and that a wrong one is found.
 
-mod common;
-
-use common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
 use sealsim::{
     config::MachineSpec,
     sim::{FaultKind, Injection, Kernel, Order, Stall},

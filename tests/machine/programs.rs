@@ -3,9 +3,7 @@
 //!
 //! `SEALSIM_CASES` sets the number of random programs.
 
-mod common;
-
-use common::{Delivered, Pattern, QUICK, machine};
+use crate::common::{Delivered, Pattern, QUICK, machine};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},

@@ -1,8 +1,6 @@
 //! Data that a user has sealed, on the whole machine: real AES-GCM from the user to the GPU and back.
 
-mod common;
-
-use common::{QUICK, copy, machine, request, run};
+use crate::common::{QUICK, copy, machine, request, run};
 use sealsim::{
     config::MachineSpec,
     sim::{FaultKind, Injection, Kernel, Order},

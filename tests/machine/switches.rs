@@ -2,9 +2,7 @@
 //!
 //! `SEALSIM_CASES` sets the number of random machines.
 
-mod common;
-
-use common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},

@@ -1,0 +1,109 @@
+//! Collectives: how much longer they take on a machine than without confidential computing. Equal ones share a simulation.
+
+use super::{
+    Ns,
+    error::ReplayError,
+    job::{Job, Work},
+    rules::ns,
+};
+use crate::{
+    config::{MachineSpec, Resolved},
+    fabric::spec::{FabricMode, FabricSpec},
+    sim::Control,
+    units::Femtos,
+    workload::collective::{CollectiveCall, CollectiveError, CollectiveTimes, Extent},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::{Mutex, PoisonError},
+};
+
+/// By what a collective's time depends on of a machine.
+type Known = BTreeMap<String, BTreeMap<CollectiveCall, Option<Femtos>>>;
+
+/// What simulations have told.
+#[derive(Debug, Default)]
+pub(super) struct Collectives(Mutex<Known>);
+
+/// The same machine with nothing protected.
+fn unprotected(machine: &MachineSpec) -> MachineSpec {
+    let fabric = machine.fabric.clone().map(|fabric| FabricSpec { mode: FabricMode::Plain, ..fabric });
+    MachineSpec { confidential_computing: false, fabric, ..machine.clone() }
+}
+
+/// What a collective's time depends on. Engines of copies and the host matter in two modes alone.
+fn dependence(machine: &MachineSpec, digest: &str) -> String {
+    let fabric = machine.fabric.as_ref();
+    let whole = fabric.is_none_or(|fabric| matches!(fabric.mode, FabricMode::Direct | FabricMode::Staged));
+    let own = if whole { digest.to_owned() } else { serde_json::to_string(&fabric).unwrap_or_default() };
+    format!("{own} {} {}", machine.gpus(), machine.confidential_computing)
+}
+
+impl Collectives {
+    /// By operation that is a collective: how much longer it takes on the machine.
+    ///
+    /// # Errors
+    /// [`ReplayError`] if a simulation fails, or `go_on` says to stop.
+    pub fn longer(
+        &self,
+        job: &Job,
+        machine: &Resolved,
+        go_on: &dyn Fn() -> Control,
+    ) -> Result<HashMap<usize, Ns>, ReplayError> {
+        let calls = job.ops.iter().enumerate().filter_map(|(place, op)| match op.work {
+            Work::Collective(call) => Some((place, call)),
+            _ => None,
+        });
+        let calls: Vec<_> = calls.collect();
+        let distinct: BTreeSet<CollectiveCall> = calls.iter().map(|(_, call)| *call).collect();
+        let mut longer = BTreeMap::new();
+        for call in distinct {
+            let sealed = self.time(&machine.machine, &machine.digest, call, go_on)?;
+            let plain = self.time(&unprotected(&machine.machine), &machine.digest, call, go_on)?;
+            if let (Some(sealed), Some(plain)) = (sealed, plain) {
+                longer.insert(call, ns(sealed.saturating_sub(plain)));
+            }
+        }
+        Ok(calls.into_iter().filter_map(|(place, call)| Some((place, *longer.get(&call)?))).collect())
+    }
+
+    /// How long a collective takes; none if the machine has no fabric for it.
+    fn time(
+        &self,
+        machine: &MachineSpec,
+        digest: &str,
+        call: CollectiveCall,
+        go_on: &dyn Fn() -> Control,
+    ) -> Result<Option<Femtos>, ReplayError> {
+        let key = dependence(machine, digest);
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&key).and_then(|times| times.get(&call)) {
+            return Ok(*known);
+        }
+        let time = match CollectiveTimes::measure(machine, [call], Extent::Shared, &mut |_| go_on()) {
+            Ok(times) => Some(times.of(&call)),
+            Err(CollectiveError::Run(error)) => return Err(ReplayError::run(error)),
+            Err(_) => None,
+        };
+        lock().entry(key).or_default().insert(call, time);
+        Ok(time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+
+    #[test]
+    fn only_what_matters_to_a_collective_tells_machines_apart() {
+        let of = |design: &str, set: &str| {
+            let machine = Layers::new("hgx-h100-8gpu").overlay(design).set(set).resolve().unwrap();
+            dependence(&machine.machine, &machine.digest)
+        };
+        let (one, other) = ("cipher.threads=1", "cipher.threads=2");
+        assert_eq!(of("link", one), of("link", other));
+        assert_ne!(of("staged", one), of("staged", other));
+        assert_ne!(of("link", one), of("plain", one));
+    }
+}

@@ -1,0 +1,19 @@
+//! The command line as its users meet it: one binary, so that it is linked once.
+
+mod collective;
+mod compare;
+mod config;
+mod engine;
+mod faults;
+mod files;
+mod input;
+mod new_machine;
+mod output;
+mod replay;
+mod risk;
+mod run;
+mod sweep;
+mod tlp;
+mod validate;
+mod verify;
+mod workload;

@@ -1,0 +1,21 @@
+//! Whole machines: one binary, so that it is linked once. What the gate runs again under debug assertions has binaries of its own.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod aead;
+mod authenticators;
+mod gpus;
+mod ide;
+mod limits;
+mod programs;
+mod release;
+mod shared;
+mod silicon;
+mod sm;
+mod split;
+mod switches;
+mod tags;
+mod threads;
+mod whole;
+mod work;
