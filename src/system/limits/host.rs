@@ -5,7 +5,7 @@ use super::{
     finder::{Evidence, time},
 };
 use crate::{
-    host::spec::CipherWork,
+    host::spec::{AheadSpec, CipherWork},
     sim::Stall,
     units::{BytesPerCycle, Cycles},
 };
@@ -71,7 +71,12 @@ fn cipher(finder: &mut Finder<'_>, secure: bool) {
     let (spec, driver) = (&machine.cipher, &machine.driver);
     let work = Work::of(finder);
     let outward = subject.direction == Direction::D2h;
+    let ahead = spec.ahead.filter(|ahead| secure && subject.bytes >= ahead.least.0);
+    if let Some(ahead) = ahead {
+        helpers(finder, &ahead);
+    }
     let (seals, opens) = match (secure, spec.work) {
+        (true, CipherWork::Seal) if ahead.is_some() => (!outward && work.has_time_for(finder, spec.seal_rate), false),
         (true, CipherWork::Seal) => (!outward, outward),
         (true, CipherWork::Reseal) => (true, true),
         _ => (false, false),
@@ -93,6 +98,27 @@ fn cipher(finder: &mut Finder<'_>, secure: bool) {
     if subject.bytes <= driver.small.limit.0 && (subject.flushed || subject.pages != Pages::Warm) {
         work.cost(finder, "driver.small.secure_cold_line", driver.small.secure_cold_line, PAGE / 64);
         work.rate(finder, "driver.small.secure_cold_rate", driver.small.secure_cold_rate, subject.bytes);
+    }
+}
+
+/// The work of threads beside the caller: as long as it is waited for, it is theirs that limits.
+fn helpers(finder: &mut Finder<'_>, ahead: &AheadSpec) {
+    let (machine, bytes) = (finder.machine, finder.subject.bytes);
+    let (unit, threads, path, rate) = match finder.subject.direction {
+        Direction::D2h => ("host.openers", ahead.open_workers, "open", machine.cipher.open_rate),
+        _ => ("host.sealers", ahead.workers, "seal", machine.cipher.seal_rate),
+    };
+    if threads == 0 {
+        return;
+    }
+    let work = Work { busy: finder.busy(unit), threads: threads.into() };
+    let waited = finder.stalled("host.driver", Stall::HostCipher);
+    if finder.subject.direction == Direction::D2h {
+        work.rate(finder, &format!("cipher.{path}_rate"), rate, bytes);
+        finder.likely_depth("cipher.ahead.open_workers", waited, waited.fraction * 0.5);
+    } else if waited.fraction > 0.0 && !Work::of(finder).has_time_for(finder, rate) {
+        // A copy whose ciphertext is not there when it is called.
+        finder.likely_depth("cipher.ahead.workers", waited, waited.fraction * 0.1);
     }
 }
 
@@ -120,6 +146,12 @@ impl Work {
         let on_caller = finder.machine.cipher.on_caller;
         let threads = if on_caller { 1 } else { u64::from(finder.machine.cipher.threads).max(1) };
         Self { busy: finder.busy("host.cipher"), threads }
+    }
+
+    /// Whether the threads were busy for so long that they have done all of the copy at a rate.
+    fn has_time_for(&self, finder: &Finder<'_>, rate: BytesPerCycle) -> bool {
+        let cycles = Cycles(rate.cycles_for(finder.subject.bytes));
+        self.busy.fraction >= 0.9 * finder.part(time(cycles, finder.machine.cpu.clock), 1)
     }
 
     fn rate(&self, finder: &mut Finder<'_>, path: &str, rate: BytesPerCycle, bytes: u64) {
