@@ -26,8 +26,8 @@ mod work;
 
 pub use cipher::{Cipher, CipherPorts};
 pub use driver::{
-    CHANNEL_ERROR, CopyEdge, CopyOutcome, Driver, DriverOptions, DriverPorts, HelperPorts, NonceStreams, Nonces, Operation, Order,
-    OrderKind, Push, Pushes, Semaphore, Step, StreamTask,
+    CHANNEL_ERROR, CopyEdge, CopyOutcome, Driver, DriverOptions, DriverPorts, HelperPorts, NonceStreams, Nonces,
+    Operation, Order, OrderKind, Push, Pushes, Semaphore, Step, StreamTask,
 };
 pub use error::HostError;
 pub use memory::{FAULT_POINTS, HostState};

@@ -162,7 +162,8 @@ impl Ended<'_> {
             Direction::H2d => spans.first_verified.get(&place).copied(),
             Direction::D2h => {
                 let host = &self.parts.host;
-                let openers = host.openers.as_ref().and_then(|openers| self.netlist.unit(openers).first_verified(place));
+                let openers =
+                    host.openers.as_ref().and_then(|openers| self.netlist.unit(openers).first_verified(place));
                 openers.or_else(|| self.netlist.unit(&host.cipher).first_verified(place))
             }
             Direction::D2d => None,

@@ -6,11 +6,13 @@
 //! | `runs` | each delivers with confidential computing off and on, and is slower with it |
 //! | `shapes` | copies, bytes and kernels of each, and the order of swaps |
 //! | `fastrack` | for which ratios of compute to copies the published ranges come out, step by step |
+//! | `guessed` | swaps that are sealed before they are asked for, and tensors with one tag each |
 //! | `parts` | workloads of several parts: splits, partitions, compression |
 //! | `tenants` | who waits for whom |
 //! | `table` | the table of workloads and designs |
 
 mod fastrack;
+mod guessed;
 mod parts;
 mod runs;
 mod shapes;

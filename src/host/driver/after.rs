@@ -91,7 +91,9 @@ impl Driver {
 
     /// Whether the copy that is called must wait until workers have opened what is in its way.
     pub(super) fn waits_for_openers(&self, memory: &HostState) -> bool {
-        let Some(Step { operation: Operation::Copy { copy, .. }, .. }) = self.program.get(self.step) else { return false };
+        let Some(Step { operation: Operation::Copy { copy, .. }, .. }) = self.program.get(self.step) else {
+            return false;
+        };
         let plan = &self.plans[*copy];
         let same_buffer = self.after.closed.keys().any(|open| self.plans[*open].buffer == plan.buffer);
         !self.after.is_empty()
@@ -101,7 +103,8 @@ impl Driver {
 
     /// Leaves to workers what the GPU has written of the copy under way.
     pub(super) fn give_away(&mut self) {
-        let Some(Current { transfer, .. }) = self.current.as_mut().filter(|current| current.transfer.opened_after) else {
+        let Some(Current { transfer, .. }) = self.current.as_mut().filter(|current| current.transfer.opened_after)
+        else {
             return;
         };
         while let Some(job) = transfer.give_away() {

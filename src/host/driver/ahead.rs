@@ -10,7 +10,7 @@
 //! | which | copies of at least `least`; those between them only have their IVs drawn, in order |
 //! | from when | from the call of the first such copy on, either way: before that nothing has shown a pattern |
 //! | how far | as far as there is room for the messages, and no copy from the GPU into the same buffer is still on its way |
-//! | hits | copy i of them, counted from 0, is guessed rightly if (i + 1/2) x `hit_permille` / 1000 and the next such value have an integer between them |
+//! | hits | with h = `hit_permille` / 1000, copy i of them, counted from 0, is guessed rightly if an integer is above i h + 1/2 and not above (i + 1) h + 1/2 |
 //! | a wrong guess | is of a copy with as many messages. What workers have sealed of it is thrown away, the copy is sealed within its call, and `nops` copies of a byte go before it |
 //! | a copy that is not guessed when it is called | is sealed within its call |
 //!
@@ -161,7 +161,7 @@ pub(super) struct Ahead {
 }
 
 /// Whether copy `place` of those that are long enough is guessed rightly.
-pub(super) const fn is_hit(place: u64, permille: u32) -> bool {
+pub(in crate::host) const fn is_hit(place: u64, permille: u32) -> bool {
     let (before, after) = (place * permille as u64, (place + 1) * permille as u64);
     (after + 500) / 1000 > (before + 500) / 1000
 }

@@ -37,6 +37,8 @@ mod push;
 mod streams;
 mod transfer;
 
+#[cfg(test)]
+pub(super) use ahead::is_hit;
 pub(super) use plan::FIXED;
 pub use plan::{CopyOutcome, DriverOptions};
 pub use program::{Operation, Step};

@@ -76,8 +76,11 @@ fn cipher(finder: &mut Finder<'_>, secure: bool) {
         helpers(finder, &ahead);
     }
     let (seals, opens) = match (secure, spec.work) {
-        (true, CipherWork::Seal) if ahead.is_some() => (!outward && work.has_time_for(finder, spec.seal_rate), false),
-        (true, CipherWork::Seal) => (!outward, outward),
+        (true, CipherWork::Seal) => match ahead {
+            Some(ahead) if outward => (false, ahead.open_workers == 0),
+            Some(_) => (work.has_time_for(finder, spec.seal_rate), false),
+            None => (!outward, outward),
+        },
         (true, CipherWork::Reseal) => (true, true),
         _ => (false, false),
     };
@@ -101,24 +104,19 @@ fn cipher(finder: &mut Finder<'_>, secure: bool) {
     }
 }
 
-/// The work of threads beside the caller: as long as it is waited for, it is theirs that limits.
+/// The work of threads beside the caller.
 fn helpers(finder: &mut Finder<'_>, ahead: &AheadSpec) {
-    let (machine, bytes) = (finder.machine, finder.subject.bytes);
-    let (unit, threads, path, rate) = match finder.subject.direction {
-        Direction::D2h => ("host.openers", ahead.open_workers, "open", machine.cipher.open_rate),
-        _ => ("host.sealers", ahead.workers, "seal", machine.cipher.seal_rate),
-    };
-    if threads == 0 {
-        return;
-    }
-    let work = Work { busy: finder.busy(unit), threads: threads.into() };
+    let (cipher, subject) = (&finder.machine.cipher, finder.subject);
     let waited = finder.stalled("host.driver", Stall::HostCipher);
-    if finder.subject.direction == Direction::D2h {
-        work.rate(finder, &format!("cipher.{path}_rate"), rate, bytes);
-        finder.likely_depth("cipher.ahead.open_workers", waited, waited.fraction * 0.5);
-    } else if waited.fraction > 0.0 && !Work::of(finder).has_time_for(finder, rate) {
-        // A copy whose ciphertext is not there when it is called.
-        finder.likely_depth("cipher.ahead.workers", waited, waited.fraction * 0.1);
+    if subject.direction != Direction::D2h {
+        // Whoever seals within the call waits for itself.
+        if waited.fraction > 0.0 && !Work::of(finder).has_time_for(finder, cipher.seal_rate) {
+            finder.likely_depth("cipher.ahead.workers", waited, waited.fraction * 0.1);
+        }
+    } else if ahead.open_workers > 0 {
+        let work = Work { busy: finder.busy("host.openers"), threads: ahead.open_workers.into() };
+        work.rate(finder, "cipher.open_rate", cipher.open_rate, subject.bytes);
+        finder.likely_depth("cipher.ahead.open_workers", work.busy, work.busy.fraction * 0.5);
     }
 }
 
