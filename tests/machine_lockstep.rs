@@ -123,6 +123,11 @@ const CHOICES: &[&[&[&str]]] = &[
     &[&["staging={buffer=\"1 MiB\",buffers=1}"], &["staging={buffer=\"1 MiB\",buffers=3}"]],
     &[&["cipher.threads=2"], &["cipher.threads=5"]],
     &[&["cipher.work=reseal"], &["cipher.work=forward"], &["cipher.work=in_place"]],
+    &[
+        &["cipher.ahead={workers=1,open_workers=1,least=\"1 B\",hit_permille=1000,nops=0,buffer=\"1 MiB\"}"],
+        &["cipher.ahead={workers=3,open_workers=2,least=\"4 KiB\",hit_permille=600,nops=2,buffer=\"1 MiB\"}"],
+        &["cipher.ahead={workers=5,open_workers=0,least=\"100 B\",hit_permille=300,nops=1,buffer=\"64 MiB\"}"],
+    ],
     &[&["cipher.seal_rate=1.6 B/cycle", "cipher.open_rate=1.4 B/cycle"]],
     &[
         &["driver.secure_push=900 cycles"],
@@ -193,6 +198,8 @@ struct Case {
     secure: bool,
     choices: Vec<Option<u8>>,
     copies: Vec<(Direction, u64, Memory)>,
+    /// Whether each copy has a buffer of its own.
+    apart: bool,
     /// Link faults: whether on the way to the host, kind, passage.
     faults: Vec<(bool, FaultKind, u64)>,
     /// A fault anywhere: which of all, and at which passage.
@@ -240,6 +247,9 @@ impl Case {
     fn run(&self, machine: &MachineSpec, data: DataMode, kernel: Kernel, order: Order) -> Result<Outcome, String> {
         let copies = self.copies.iter().map(|&(direction, bytes, memory)| copy(direction, bytes, memory)).collect();
         let mut request = request(copies, data, kernel, order);
+        for (number, copy) in (0..).zip(&mut request.copies).filter(|_| self.apart) {
+            copy.buffer = number;
+        }
         let place = |to_host| if to_host { "link.d2h" } else { "link.h2d" };
         let injection = |&(to_host, kind, passage)| Injection { place: place(to_host).into(), kind, passage };
         request.injections = self.faults.iter().map(injection).collect();
@@ -271,14 +281,15 @@ fn cases() -> impl Strategy<Value = Case> {
     (
         any::<bool>(),
         prop::collection::vec(prop::option::weighted(0.3, any::<u8>()), CHOICES.len()),
-        prop::collection::vec((direction, sizes(), memory), 1..=3),
+        prop::collection::vec((direction, sizes(), memory), 1..=4),
         prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(fault, 1..3)],
-        any::<u64>(),
+        any::<(u64, bool)>(),
     )
-        .prop_map(|(secure, choices, copies, faults, seed)| Case {
+        .prop_map(|(secure, choices, copies, faults, (seed, apart))| Case {
             secure,
             choices,
             copies,
+            apart,
             faults,
             anywhere: None,
             seed,

@@ -15,6 +15,7 @@ use crate::pcie::spec::CreditSpec;
 use crate::units::Bytes;
 
 mod aead;
+mod ahead;
 mod fabric;
 mod topology;
 
@@ -39,9 +40,12 @@ const MOST_SMS: u32 = 1024;
 const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
 
 /// Fields, or tables of them, whose zero has a meaning; those of one GPU or switch without its place.
-const MAY_BE_ZERO: [&str; 15] = [
+const MAY_BE_ZERO: [&str; 18] = [
     "link.flit_errors",
     "buffer_node",
+    "cipher.ahead.hit_permille",
+    "cipher.ahead.nops",
+    "cipher.ahead.open_workers",
     "credits",
     "engine.aes.registers_per_round",
     "engine.control",
@@ -534,6 +538,7 @@ fn broken(machine: &MachineSpec) -> Vec<(String, String, &'static str)> {
     let of = |machine: &MachineSpec, prefix: &str| -> Vec<_> {
         let broken = RULES
             .iter()
+            .chain(ahead::RULES)
             .chain(topology::RULES)
             .chain(fabric::RULES)
             .filter_map(|rule| Some((rule, (rule.broken)(machine)?)));

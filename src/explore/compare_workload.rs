@@ -129,7 +129,7 @@ pub struct CopiesLimit {
     pub value: Option<String>,
     /// The unit at which it shows.
     pub unit: String,
-    /// `busy`, a stall, `copying`, `queued` or `kernels`.
+    /// `busy`, a stall, `copying`, `queued`, `kernels` or `network`.
     pub state: String,
     /// Part of the time of all copies that copies with this limit took, 0 to 1.
     pub part: f64,
@@ -140,6 +140,9 @@ impl CopiesLimit {
         waits_for_kernels(&self.unit, &self.state)
     }
 }
+
+/// The state of copies that wait for what comes or goes over a network.
+const NETWORK: &str = "network";
 
 /// Whether a copy waited for kernels: in a queue behind them, or in a call that returns when it is done, while no unit works for it.
 fn waits_for_kernels(unit: &str, state: &str) -> bool {
@@ -161,6 +164,7 @@ impl WorkloadFigures {
             None => "-".to_owned(),
             Some(limit) => match &limit.parameter {
                 Some(parameter) => parameter.clone(),
+                None if limit.state == NETWORK => NETWORK.to_owned(),
                 None if limit.waits_for_kernels() => "kernels".to_owned(),
                 None => format!("{} {}", limit.unit, limit.state),
             },
@@ -273,7 +277,7 @@ fn run(
         quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
         exposure_ps: queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0),
         exposure_total_ps: queues().map(|queue| queue.total_exposure.picos()).sum(),
-        limited_by: limit(&outcome.copies, resolved),
+        limited_by: limit(&outcome.copies, resolved).map(|limit| behind_network(limit, workload)),
     })
 }
 
@@ -336,6 +340,13 @@ fn exposed(outcome: &Outcome) -> f64 {
     let (waits, cycles) =
         compute(outcome).fold((0, 0), |(sum, cycles), unit| (sum + waits(unit), cycles + unit.cycles));
     if cycles == 0 { 0.0 } else { waits as f64 / cycles as f64 }
+}
+
+/// Where a workload has a network, copies that wait for work on their stream wait for that.
+fn behind_network(limit: CopiesLimit, workload: &Workload) -> CopiesLimit {
+    let mut steps = workload.steps.iter().flatten();
+    let network = limit.waits_for_kernels() && steps.any(|step| matches!(step, WorkloadStep::Network { .. }));
+    CopiesLimit { state: if network { NETWORK.to_owned() } else { limit.state }, ..limit }
 }
 
 /// What limited the copies that took most of the time of all, those aside that waited for kernels if there are others.

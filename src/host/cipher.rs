@@ -11,6 +11,7 @@
 //! | --- | --- |
 //! | accepts per cycle | one job, in order, while a thread is free |
 //! | latency | a job taken at cycle t is done at t + `per_message` + bytes / rate + what memory adds; copies cost no `per_message`; what is opened and sealed anew costs both; at least 1 |
+//! | helpers | threads that seal ahead, and those that open after a call, are units of this kind beside it, with jobs of their own |
 //! | memory | what is not in the L2, not in the last-level cache, never touched: see [`MemorySpec`](super::spec::MemorySpec); a small copy passes over its bytes twice |
 //! | bytes | are handled once, at the end of the job; so is what a user does, which takes no simulated time |
 //! | order | jobs that end in the same cycle are reported in the order in which they began |
@@ -116,11 +117,11 @@ impl Cipher {
         let seal = || per_message.0.saturating_add(seal_rate.cycles_for(job.bytes));
         let open = || per_message.0.saturating_add(open_rate.cycles_for(job.bytes));
         let (work, secure) = match job.kind {
-            JobKind::Seal => (seal(), true),
-            JobKind::Open => (open(), true),
+            JobKind::Seal | JobKind::SealAhead | JobKind::SealInVain => (seal(), true),
+            JobKind::Open | JobKind::OpenAfter => (open(), true),
             JobKind::ResealIn | JobKind::ResealOut => (open().saturating_add(seal()), true),
             JobKind::ForwardIn | JobKind::ForwardOut if self.spec.work == CipherWork::InPlace => return 1,
-            JobKind::CopyIn | JobKind::CopyOut | JobKind::ForwardIn | JobKind::ForwardOut => {
+            JobKind::CopyIn | JobKind::CopyOut | JobKind::ForwardIn | JobKind::ForwardOut | JobKind::Place => {
                 (self.copy_rate.cycles_for(job.bytes), false)
             }
         };

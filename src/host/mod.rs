@@ -9,6 +9,8 @@
 //!   |        | <~~ notices ~~ root complex
 //!   +--------+
 //! ```
+//!
+//! Where copies are sealed before their calls, or opened after them, two more units like the cipher stand beside it, with jobs of their own.
 
 mod caches;
 pub mod calls;
@@ -24,8 +26,8 @@ mod work;
 
 pub use cipher::{Cipher, CipherPorts};
 pub use driver::{
-    CHANNEL_ERROR, CopyEdge, CopyOutcome, Driver, DriverOptions, DriverPorts, NonceStreams, Nonces, Operation, Order,
-    OrderKind, Push, Pushes, Semaphore, Step, StreamTask,
+    CHANNEL_ERROR, CopyEdge, CopyOutcome, Driver, DriverOptions, DriverPorts, HelperPorts, NonceStreams, Nonces,
+    Operation, Order, OrderKind, Push, Pushes, Semaphore, Step, StreamTask,
 };
 pub use error::HostError;
 pub use memory::{FAULT_POINTS, HostState};

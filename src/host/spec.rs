@@ -28,6 +28,30 @@ pub struct CipherSpec {
     pub on_caller: bool,
     /// What the CPU does to the user's data.
     pub work: CipherWork,
+    /// Sealing before the call and opening after it. All of it is done within the call if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<AheadSpec>,
+}
+
+/// Longer copies to the GPU are guessed and sealed before they are asked for, with IVs that are guessed too; longer copies from it are
+/// opened after their calls have returned. So PipeLLM does.
+///
+/// The guess is right for a given part of the copies. Which data a wrong guess is of does not matter, only what it costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AheadSpec {
+    /// Threads that seal ahead, each at `cipher.seal_rate`.
+    pub workers: u32,
+    /// Threads that open what calls have left to them, each at `cipher.open_rate`; 0 where calls open all themselves.
+    pub open_workers: u32,
+    /// Shortest copy that is treated so; shorter ones are sealed and opened within their calls.
+    pub least: Bytes,
+    /// Of 1000 such copies to the GPU so many are guessed rightly. Misses are spread evenly over the program.
+    pub hit_permille: u32,
+    /// IVs that a wrong guess has taken beyond those that the copy needs. Each is used up by a copy of a byte.
+    pub nops: u32,
+    /// Room for messages that are sealed and not yet asked for.
+    pub buffer: Bytes,
 }
 
 /// What the CPU does to the user's data under confidential computing, on their way to the GPU; on their way back the reverse.

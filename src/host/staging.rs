@@ -22,6 +22,11 @@ const PAGE: u64 = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SlotId(pub u32);
 
+impl SlotId {
+    /// Of a job that does not touch staging.
+    pub const NONE: Self = Self(u32::MAX);
+}
+
 /// A message in staging. What an earlier message has left in a slot stays there until it is overwritten, as in memory.
 #[derive(Debug, Clone, Default)]
 pub struct Slot {
@@ -111,6 +116,12 @@ impl Staging {
         let (stride, per_buffer, count) = layout(spec, Bytes(PAGE))?;
         let spec = spec.clone();
         Ok(Self { spec, stride, per_buffer, count, used: 0, trailer: 0, slots: Vec::new(), free: VecDeque::new() })
+    }
+
+    /// Whether the pool, if something of it is in use, can be cut for messages of at most `message` bytes: only as it is cut already.
+    pub fn may_cut(&self, message: Bytes) -> bool {
+        let cut = layout(&self.spec, Bytes(message.0.saturating_add(self.trailer)));
+        self.used == 0 || cut.is_ok_and(|(stride, ..)| stride == self.stride)
     }
 
     /// Cuts the pool, of which nothing is in use, into slots for messages of at most `message` bytes.

@@ -63,6 +63,14 @@ pub enum JobKind {
     ForwardIn,
     /// Brings what the GPU has sealed for the user out of staging, with its tag; the user opens it.
     ForwardOut,
+    /// Seals a message before it is asked for and keeps it in private memory.
+    SealAhead,
+    /// The same of a message that nobody will ask for.
+    SealInVain,
+    /// Copies a message that was sealed ahead into staging, with its tag.
+    Place,
+    /// As [`Self::Open`], after the call has returned.
+    OpenAfter,
 }
 
 impl JobKind {
@@ -71,7 +79,8 @@ impl JobKind {
     pub const fn tags_checked(self) -> u64 {
         match self {
             Self::Seal | Self::CopyIn | Self::CopyOut | Self::ForwardIn => 0,
-            Self::Open | Self::ResealIn | Self::ForwardOut => 1,
+            Self::SealAhead | Self::SealInVain | Self::Place => 0,
+            Self::Open | Self::ResealIn | Self::ForwardOut | Self::OpenAfter => 1,
             Self::ResealOut => 2,
         }
     }
@@ -79,7 +88,7 @@ impl JobKind {
     /// Whether a message from the GPU has its verdict when the job ends.
     #[must_use]
     pub const fn judges_what_comes_out(self) -> bool {
-        matches!(self, Self::Open | Self::ResealOut | Self::ForwardOut)
+        matches!(self, Self::Open | Self::ResealOut | Self::ForwardOut | Self::OpenAfter)
     }
 }
 
@@ -90,7 +99,7 @@ pub struct CipherJob {
     pub id: u64,
     /// What to do.
     pub kind: JobKind,
-    /// The staging slot.
+    /// The staging slot, or [`SlotId::NONE`].
     pub slot: SlotId,
     /// The copy whose private memory is at the other end.
     pub copy: usize,

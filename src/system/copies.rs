@@ -160,7 +160,12 @@ impl Ended<'_> {
     fn first_verified(&self, spans: &Spans, direction: Direction, place: usize) -> Option<Femtos> {
         match direction {
             Direction::H2d => spans.first_verified.get(&place).copied(),
-            Direction::D2h => self.netlist.unit(&self.parts.host.cipher).first_verified(place),
+            Direction::D2h => {
+                let host = &self.parts.host;
+                let openers =
+                    host.openers.as_ref().and_then(|openers| self.netlist.unit(openers).first_verified(place));
+                openers.or_else(|| self.netlist.unit(&host.cipher).first_verified(place))
+            }
             Direction::D2d => None,
         }
     }

@@ -20,7 +20,10 @@ use crate::{
     config::MachineSpec,
     gcm::worker::Worker,
     gpu::{pce::Pce, spec::TagPlacement},
-    host::{Cipher, CopyPlan, Cryptor, Driver, DriverOptions, HostState, NonceStreams, PrivateMemory, Step},
+    host::{
+        Cipher, CopyPlan, Cryptor, Driver, DriverOptions, HostState, NonceStreams, PrivateMemory, Step,
+        spec::CipherSpec,
+    },
     pcie::{port::Port, spec::SwitchSpec},
     sim::{Key, Netlist},
     units::Bytes,
@@ -117,16 +120,19 @@ fn host_units(
     let format = machine.sealing().format();
     let keys = data.secrets.keys.take();
     let private = keys.is_some().then(|| Box::new(HostBytes(Rc::clone(&data.ledger))) as Box<dyn PrivateMemory>);
-    let cryptor = keys.map(|(keys, user)| {
-        data.secrets.engine = Some(Arc::clone(&keys));
-        Box::new(Software { keys, user, worker: Rc::clone(&data.worker), format }) as Box<dyn Cryptor>
-    });
+    data.secrets.engine = keys.as_ref().map(|(keys, _)| Arc::clone(keys));
+    let cryptor = || {
+        keys.as_ref().map(|(keys, user)| {
+            let (keys, user, worker) = (Arc::clone(keys), Arc::clone(user), Rc::clone(&data.worker));
+            Box::new(Software { keys, user, worker, format }) as Box<dyn Cryptor>
+        })
+    };
     let memory = build(HostState::new(&machine.staging, &machine.memory, private))?;
     let mut memory = memory.with_tags(format.tag_blocks());
     if machine.sealed_path() && machine.tag_queue.placement == Some(TagPlacement::Inline) {
         memory.put_tags_inline();
     }
-    let plans = std::mem::take(&mut data.plans);
+    let plans = data.plans.clone();
     memory.describe(&plans);
     let (seal, open) = (Mirror(data.secrets.h2d), Mirror(data.secrets.d2h));
     let nonces = NonceStreams { seal: Box::new(seal), open: Box::new(open) };
@@ -135,12 +141,19 @@ fn host_units(
         waits_for_verified: machine.sealed_path() && machine.tag_queue.release.tells_verified(),
         on_caller: machine.cipher.on_caller,
         work: machine.cipher.work,
+        ahead: machine.cipher.ahead,
         pipelined_pushes: false,
         gpu,
     };
     let driver = Driver::new(&machine.driver, &machine.staging, options, clocks.cpu, plans, program, nonces);
-    let cipher = Cipher::new(&machine.cipher, &machine.driver, cryptor);
-    Ok(host::Units { driver: build(driver)?, cipher: build(cipher)?, memory })
+    let threads = |threads| {
+        let spec = CipherSpec { threads, ..machine.cipher.clone() };
+        build(Cipher::new(&spec, &machine.driver, cryptor()))
+    };
+    let ahead = machine.cipher.ahead.filter(|_| machine.sealed_path());
+    let sealers = ahead.map(|ahead| threads(ahead.workers)).transpose()?;
+    let openers = ahead.filter(|ahead| ahead.open_workers > 0).map(|ahead| threads(ahead.open_workers)).transpose()?;
+    Ok(host::Units { driver: build(driver)?, cipher: threads(machine.cipher.threads)?, sealers, openers, memory })
 }
 
 /// A switch of the machine.

@@ -22,7 +22,7 @@ pub(super) struct Software {
     /// Of the engine.
     pub keys: Arc<Keys>,
     /// Between user and CPU.
-    pub user: Keys,
+    pub user: Arc<Keys>,
     pub worker: Rc<Worker>,
     pub format: Format,
 }
@@ -86,7 +86,7 @@ const USERS: u32 = u32::MAX;
 /// Keys and IVs, drawn from the seed.
 pub(super) struct Secrets {
     /// Of the engine, and between user and CPU, in a run with bytes.
-    pub keys: Option<(Arc<Keys>, Keys)>,
+    pub keys: Option<(Arc<Keys>, Arc<Keys>)>,
     /// The engine's, once those of the CPU have been given out.
     pub engine: Option<Arc<Keys>>,
     pub h2d: IvStream,
@@ -114,7 +114,7 @@ impl Secrets {
             let mut slot = KeySlot { channel_counter: 0, mask: simulation_mask(&master, version, name) };
             build(slot.open())
         };
-        let keys = if exact { Some((Arc::new(keys(version)?), keys(USERS)?)) } else { None };
+        let keys = if exact { Some((Arc::new(keys(version)?), Arc::new(keys(USERS)?))) } else { None };
         Ok(Self { keys, engine: None, h2d: ivs(h2d)?, d2h: ivs(d2h)? })
     }
 }

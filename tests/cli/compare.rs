@@ -362,7 +362,7 @@ fn text_of_a_workload_fits_eighty_columns_and_csv_has_a_row_for_each_design() {
     let rows: Vec<Vec<String>> =
         csv.expect("text").lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
     assert_eq!(rows.len(), 5);
-    assert!(rows.iter().all(|row| row.len() == 31), "{rows:?}");
+    assert!(rows.iter().all(|row| row.len() == 34), "{rows:?}");
     assert_eq!(rows[4][..2], ["upload-compute-download", "ide"]);
 }
 

@@ -8,6 +8,7 @@
 //! | `ddp` | data-parallel training: weights, buckets, slow-down over GPUs and caps |
 //! | `collectives` | workloads that call collectives: counts, bytes, and what they are for |
 //! | `fastrack` | for which ratios of compute to copies the published ranges come out, step by step |
+//! | `guessed` | swaps that are sealed before they are asked for, and tensors with one tag each |
 //! | `parts` | workloads of several parts: splits, partitions, compression |
 //! | `tenants` | who waits for whom |
 //! | `table` | the table of workloads and designs |
@@ -15,6 +16,7 @@
 mod collectives;
 mod ddp;
 mod fastrack;
+mod guessed;
 mod parts;
 mod runs;
 mod shapes;

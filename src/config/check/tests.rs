@@ -11,6 +11,8 @@ const IDE: &str = "link.ide={aggregation=1,pcrc=false,flush=\"0 cycles\",host={l
 const SWITCH: &str = "switch=[{latency=\"100 ns\",cut_through=true,credits={posted_headers=64,posted_data=512,non_posted_headers=64,\
                       non_posted_data=64,completion_headers=64,completion_data=512}}]";
 
+const AHEAD: &str = "cipher.ahead={workers=1,open_workers=0,least=\"1 B\",hit_permille=0,nops=0,buffer=\"1 MiB\"}";
+
 const AEGIS: &str = "aead={scheme=\"aegis256\",lanes=1,round=\"1 cycle\",tag=\"32 B\",compare=\"1 cycle\"}";
 const AEGIS_X4: &str = "aead={scheme=\"aegis256\",lanes=4,round=\"1 cycle\",compare=\"1 cycle\"}";
 const GCM_SIV: &str = "aead={scheme=\"gcm_siv\",key_bits=256,key_setup=\"1 cycle\",buffer=\"1 KiB\",compare=\"1 cycle\",\
@@ -24,6 +26,11 @@ fn laid(settings: &[&str]) -> Layers {
 
 /// Settings that break a rule at `path`, and nothing else.
 const BROKEN: &[(&str, &[&str])] = &[
+    ("cipher.ahead", &[AHEAD, "cipher.work=forward"]),
+    ("cipher.ahead.hit_permille", &[AHEAD, "cipher.ahead.hit_permille=1001"]),
+    ("cipher.ahead.workers", &[AHEAD, "cipher.ahead.open_workers=1025"]),
+    ("cipher.ahead.nops", &[AHEAD, "cipher.ahead.nops=4097"]),
+    ("cipher.ahead.buffer", &[AHEAD, "cipher.ahead.buffer=512 KiB"]),
     ("gpu", &["gpu=[{count=64},{}]"]),
     ("gpu", &["gpu=[{},{node=1,session_node=0}]"]),
     ("gpu", &["gpu=[{buffer_node=1}]"]),
@@ -178,7 +185,7 @@ fn every_rule_refuses_what_breaks_it_and_says_where() {
         assert!(error.others.is_empty(), "{path} {settings:?}: {:?}", error.others);
     }
     let tried: BTreeSet<_> = BROKEN.iter().map(|(path, _)| path).collect();
-    assert_eq!(tried, RULES.iter().chain(topology::RULES).map(|rule| &rule.path).collect());
+    assert_eq!(tried, RULES.iter().chain(ahead::RULES).chain(topology::RULES).map(|rule| &rule.path).collect());
 }
 
 #[test]

@@ -12,7 +12,10 @@ impl Cipher {
     pub(super) fn handle(&mut self, place: usize, job: &CipherJob, time: Femtos, memory: &mut HostState) -> Handled {
         match job.kind {
             JobKind::Seal | JobKind::ForwardIn => (self.seal(place, time, memory), Party::Cpu),
-            JobKind::Open => (self.open(job, memory), Party::Cpu),
+            JobKind::Open | JobKind::OpenAfter => (self.open(job, memory), Party::Cpu),
+            JobKind::SealAhead => (self.seal_ahead(place, memory), Party::Cpu),
+            JobKind::SealInVain => (true, Party::Cpu),
+            JobKind::Place => (put_sealed_ahead(job, time, memory), Party::Cpu),
             JobKind::ResealIn => (self.reseal_in(job, time, memory), Party::Cpu),
             JobKind::ResealOut => self.reseal_out(job, time, memory),
             JobKind::ForwardOut => (self.forward_out(job, time, memory), Party::User),
@@ -24,7 +27,7 @@ impl Cipher {
     /// Loads the bytes of a job that puts a sealed message into staging as it is. They are sealed while the job takes its cycles, and
     /// nobody sees them before its end. What is forwarded the user has sealed earlier; that takes no simulated time.
     pub(super) fn begin(&mut self, job: &CipherJob, memory: &mut HostState) -> Option<Sealing> {
-        if !matches!(job.kind, JobKind::Seal | JobKind::ForwardIn) || !memory.exact() {
+        if !matches!(job.kind, JobKind::Seal | JobKind::ForwardIn | JobKind::SealAhead) || !memory.exact() {
             return None;
         }
         let text = memory.load(job.copy, job.offset, job.bytes)?;
@@ -46,6 +49,21 @@ impl Cipher {
         };
         memory.put_sealed(slot, tag, kind == JobKind::ForwardIn, time);
         true
+    }
+
+    /// Keeps a message that is sealed ahead. A run without bytes has nothing to keep.
+    fn seal_ahead(&mut self, place: usize, memory: &mut HostState) -> bool {
+        let running = &mut self.running[place];
+        let (copy, offset) = (running.job.copy, running.job.offset);
+        match (memory.exact(), running.sealing.take()) {
+            (false, _) => true,
+            (true, Some(sealing)) => {
+                memory.keep_sealed(copy, offset, sealing.0());
+                true
+            }
+            (true, None) if self.cryptor.is_none() => refuse(memory),
+            (true, None) => false,
+        }
     }
 
     /// The user has sealed a message; the CPU opens it and seals it for the GPU.
@@ -147,6 +165,19 @@ fn copy_out(job: &CipherJob, memory: &mut HostState) -> bool {
         let bytes = data.get(range.start as usize..range.end as usize).unwrap_or_default();
         memory.store(job.copy, job.offset + range.start, bytes, job.id + 1)
     })
+}
+
+/// Puts a message that was sealed ahead into staging.
+fn put_sealed_ahead(job: &CipherJob, time: Femtos, memory: &mut HostState) -> bool {
+    let tag = if memory.exact() {
+        let Some((text, tag)) = memory.take_sealed(job.copy, job.offset) else { return false };
+        memory.put_text(job.slot, text);
+        tag
+    } else {
+        pseudo_tags(job.nonce, job.bytes, memory.tags())
+    };
+    memory.put_sealed(job.slot, tag, false, time);
+    true
 }
 
 /// A run with bytes was built without what seals them.

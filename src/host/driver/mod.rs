@@ -16,6 +16,8 @@
 //! | messages of a copy | as long as its path's `message`, but the last |
 //! | jobs | as many as the cipher's queue takes, staging has slots for and `in_flight` allows; handing them over costs nothing |
 //! | on the caller | with `cipher.on_caller` a job at a time, and no other work until it is done |
+//! | ahead | with `cipher.ahead` longer copies to the GPU are sealed by workers before their calls, which copy ciphertext; see `ahead` |
+//! | after | so are longer copies from the GPU opened by other workers after their calls have returned. They end then; another copy of the same buffer, or with messages that staging is to be cut anew for, waits for that |
 //! | push to the GPU | once its messages are sealed, in order; the doorbell rings when the push is built and there is room for it |
 //! | push from the GPU | once there are slots for its messages and fewer than `in_flight` are under way, from their slots to their last job; its messages are opened in order when it is done, while the next push is on its way |
 //! | order of work | jobs, then notices, then pushes; on the caller pushes, then notices, then a job |
@@ -25,6 +27,8 @@
 //! nothing and is noted; any other value that no push waits for ends the copy. A value with bit 31 set is a channel error, with the
 //! robust-channel error number below it. What ends a copy undelivered ends the channel: later operations are not attempted.
 
+mod after;
+mod ahead;
 mod notices;
 mod operations;
 mod plan;
@@ -33,6 +37,8 @@ mod push;
 mod streams;
 mod transfer;
 
+#[cfg(test)]
+pub(super) use ahead::is_hit;
 pub(super) use plan::FIXED;
 pub use plan::{CopyOutcome, DriverOptions};
 pub use program::{Operation, Step};
@@ -52,8 +58,10 @@ use crate::{
     },
     ports,
     sim::{Activity, Clock, In, Now, Out, Rx, Signals, Stall, Unit, Wake},
-    units::Femtos,
+    units::{Bytes, Femtos},
 };
+use after::After;
+use ahead::{Ahead, Called};
 use plan::{Flow, PIECE};
 use std::{cell::RefCell, rc::Rc};
 pub use streams::CopyEdge;
@@ -64,12 +72,26 @@ use transfer::{Cut, Transfer};
 pub const CHANNEL_ERROR: u64 = 1 << 31;
 
 ports! {
+    /// Ports to workers beside the caller.
+    pub struct HelperPorts {
+        /// Jobs for them.
+        pub jobs: Out<CipherJob>,
+        /// Jobs that have ended.
+        pub done: In<CipherDone>,
+    }
+}
+
+ports! {
     /// Ports of the driver.
     pub struct DriverPorts {
         /// Jobs for the cipher.
         pub jobs: Out<CipherJob>,
         /// Jobs that have ended.
         pub done: In<CipherDone>,
+        /// The workers that seal ahead.
+        pub sealers: Option<HelperPorts>,
+        /// Those that open after a call.
+        pub openers: Option<HelperPorts>,
         /// Doorbell writes.
         pub doorbells: Out<Tlp>,
         /// Semaphores that have changed.
@@ -106,6 +128,8 @@ struct Current {
     transfer: Transfer,
     stream: u32,
     blocks: bool,
+    /// Whether it only uses up an IV: the copy itself comes after it.
+    nop: bool,
 }
 
 /// The driver.
@@ -129,6 +153,11 @@ pub struct Driver {
     /// Whether the caches have been driven out since the last call.
     cold: bool,
     next_job: u64,
+    /// What is sealed ahead, and what the copy under way has of that.
+    ahead: Option<Ahead>,
+    called: Called,
+    /// What is opened after its call.
+    after: After,
     /// The last push.
     rung: u32,
     streams: Streams,
@@ -152,10 +181,15 @@ impl Driver {
         plan::check(spec, staging, options.secure, &plans)?;
         program::check(&program, plans.len())?;
         let program = if program.is_empty() { program::one_by_one(plans.len()) } else { program };
+        let ahead = options.ahead.filter(|_| options.secure);
+        let coming = || plan::coming(spec, &plans, &program);
         Ok(Self {
             spec: spec.clone(),
             options,
             clock,
+            ahead: ahead.map(|ahead| Ahead::new(ahead, coming())),
+            called: Called::default(),
+            after: After::default(),
             outcomes: vec![CopyOutcome::default(); plans.len()],
             streams: Streams::new(plans.len()),
             plans,
@@ -176,10 +210,10 @@ impl Driver {
     /// Whether every operation is done, or has failed, and nothing is left on any stream.
     #[must_use]
     pub fn finished(&self) -> bool {
-        self.step == self.program.len() && self.task.is_none() && self.streams.idle()
+        self.step == self.program.len() && self.task.is_none() && self.streams.idle() && self.after.is_empty()
     }
 
-    /// How many copies, from the first on without a gap, have come to their end, delivered or not.
+    /// How many copies, from the first on without a gap, the GPU is done with, delivered or not.
     #[must_use]
     pub const fn ended(&self) -> usize {
         self.streams.ended()
@@ -207,11 +241,14 @@ impl Driver {
             if let Some((task, end)) = self.task.take() {
                 if end > now.cycle {
                     self.task = Some((task, end));
-                    return Wake::at(end, Activity::Busy);
+                    // Workers are fed meanwhile.
+                    let beside = ports.sealers.is_some() || ports.openers.is_some();
+                    return if beside { Wake::at_or_port } else { Wake::at }(end, Activity::Busy);
                 }
                 if let Err(task) = self.conclude(task, now, ports) {
+                    let stall = if matches!(task, Task::Call) { Stall::HostCipher } else { Stall::Submission };
                     self.task = Some((task, end));
-                    return Wake::on_port(Activity::Stall(Stall::Submission));
+                    return Wake::on_port(Activity::Stall(stall));
                 }
             }
             if !self.step(now, ports) {
@@ -247,17 +284,21 @@ impl Driver {
     /// What the thread waits for when it has no task.
     fn waiting(&self, now: Now, ports: &mut DriverPorts) -> Activity {
         let Some(Current { transfer, .. }) = &self.current else {
-            return if self.syncing { Activity::Stall(Stall::Completion) } else { Activity::Idle };
+            return match () {
+                () if self.syncing => Activity::Stall(Stall::Completion),
+                () if !self.after.is_empty() => Activity::Stall(Stall::HostCipher),
+                () => Activity::Idle,
+            };
         };
         Activity::Stall(if self.landed.is_some() {
             Stall::AuthDependency
-        } else if self.works_on_a_job() || Self::jobs_wait(now, transfer, &mut ports.jobs) {
+        } else if self.works_on_a_job() || !transfer.opened_after && Self::jobs_wait(now, transfer, &mut ports.jobs) {
             Stall::HostCipher
         } else if transfer.window_is_full() {
             Stall::PushesInFlight
         } else if transfer.lacks_slots(&ports.memory.borrow()) {
             Stall::StagingFull
-        } else if transfer.jobs_outstanding() {
+        } else if transfer.jobs_outstanding() || transfer.lacks_ciphertext() {
             Stall::HostCipher
         } else {
             Stall::Completion
@@ -273,6 +314,9 @@ impl Driver {
     fn conclude(&mut self, task: Task, now: Now, ports: &mut DriverPorts) -> Result<(), Task> {
         match task {
             Task::Call => {
+                if self.waits_for_openers(&ports.memory.borrow()) {
+                    return Err(task);
+                }
                 let opened = self.open_transfer(&mut ports.memory.borrow_mut());
                 match opened {
                     Ok(current) => self.current = current,
@@ -308,11 +352,12 @@ impl Driver {
         Ok(())
     }
 
-    fn open_transfer(&self, memory: &mut HostState) -> Result<Option<Current>, String> {
+    fn open_transfer(&mut self, memory: &mut HostState) -> Result<Option<Current>, String> {
         let Some(&Step { stream, operation: Operation::Copy { copy, blocking } }) = self.program.get(self.step) else {
             return Ok(None);
         };
-        let (plan, secure) = (self.plans[copy], self.options.secure);
+        let (nop, secure) = (self.called.nops > 0, self.options.secure);
+        let plan = if nop { CopyPlan { bytes: Bytes(1), ..self.plans[copy] } } else { self.plans[copy] };
         let direct = plan.flow(secure) == Flow::Direct;
         let cut = if direct {
             if !secure && plan.direction != Direction::D2d {
@@ -327,8 +372,13 @@ impl Driver {
             let window = per_push.saturating_mul(plan.in_flight(&self.spec, secure));
             Cut { message: path.message, per_push, window, small: plan.bytes <= self.spec.small.limit }
         };
-        let transfer = Transfer::new(copy, plan, &self.options, cut, self.next_job);
-        Ok(Some(Current { transfer, stream, blocks: blocking || !direct }))
+        let transfer = Transfer::new(copy, plan, &self.options, cut, self.next_job).called(self.called.next());
+        let opened_after = self.opens_after(&plan);
+        if opened_after {
+            self.after.expect(copy, plan.bytes.0.div_ceil(cut.message.0));
+        }
+        let transfer = if opened_after { transfer.left_to_openers() } else { transfer };
+        Ok(Some(Current { transfer, stream, blocks: blocking || !direct, nop }))
     }
 
     /// Does one thing that costs nothing or begins a task; false if there is nothing to do.
@@ -343,6 +393,7 @@ impl Driver {
             self.fail(now, reason);
             return true;
         }
+        self.give_away();
         if self.settle(now) {
             return true;
         }
@@ -388,6 +439,9 @@ impl Driver {
                 return Err(format!("the {who} found a wrong tag on message {}{whose}", message + 1));
             }
             transfer.job_done(&done, &mut ports.memory.borrow_mut());
+            if let Some(ahead) = self.ahead.as_mut().filter(|_| transfer.job == JobKind::Place) {
+                ahead.placed(transfer.bytes_of(message));
+            }
         }
         Ok(())
     }
@@ -396,6 +450,7 @@ impl Driver {
     fn issue(&mut self, now: Now, ports: &mut DriverPorts, at_once: u64) -> Result<(), String> {
         match &mut self.current {
             Some(current) => {
+                current.transfer.note_ready(self.ahead.as_ref().map_or(0, Ahead::ready));
                 let memory = &mut ports.memory.borrow_mut();
                 current.transfer.issue(now, &mut ports.jobs, at_once, self.nonces.seal.as_mut(), memory)
             }
@@ -405,8 +460,8 @@ impl Driver {
 
     /// Ends the copy if all of it is done, and verified where that is waited for; leaves it to its stream if it does not block.
     fn settle(&mut self, now: Now) -> bool {
-        let Some(Current { transfer, stream, blocks }) = &self.current else { return false };
-        let (copy, stream) = (transfer.copy, *stream);
+        let Some(Current { transfer, stream, blocks, nop }) = &self.current else { return false };
+        let (copy, stream, nop) = (transfer.copy, *stream, *nop);
         if !blocks {
             if !transfer.all_submitted() {
                 return false;
@@ -429,10 +484,20 @@ impl Driver {
                 return false;
             }
             let outcome = &mut self.outcomes[copy];
-            (outcome.end, outcome.verified, outcome.returned) = (end, now.time, now.time);
-            (outcome.delivered, outcome.messages) = (true, transfer.submitted());
-            self.next_job = transfer.next_job();
-            self.streams.end(copy);
+            outcome.messages += transfer.submitted();
+            outcome.returned = now.time;
+            if transfer.opened_after {
+                self.streams.leave_gpu(copy);
+            } else {
+                self.next_job = transfer.next_job();
+                if nop {
+                    (self.current, self.landed) = (None, None);
+                    self.begin(Task::Call, now, self.spec.call.0, 0);
+                    return true;
+                }
+                (outcome.end, outcome.verified, outcome.delivered) = (end, now.time, true);
+                self.streams.end(copy);
+            }
         }
         self.step += 1;
         (self.current, self.landed) = (None, None);
@@ -446,22 +511,37 @@ impl Driver {
 
     /// Ends the copy, and with it the channel.
     fn fail(&mut self, now: Now, reason: String) {
-        let messages = self.current.as_ref().map_or(0, |current| current.transfer.submitted());
-        let mut ended = None;
-        for copy in self.streams.abandon() {
+        // Copies before the one under way may only have to be opened.
+        let copy = self.current.as_ref().filter(|_| !self.after.is_empty()).map(|current| current.transfer.copy);
+        self.fail_at(copy, now, reason);
+    }
+
+    /// The same, because of `copy`, or of the first that has not ended.
+    fn fail_at(&mut self, copy: Option<usize>, now: Now, reason: String) {
+        let current = self.current.as_ref().map(|current| (current.transfer.copy, current.transfer.submitted()));
+        let open = self.streams.abandon();
+        let culprit = copy.or(open.first().copied());
+        for copy in open {
             let outcome = &mut self.outcomes[copy];
-            let end = self.landed.unwrap_or(now.time);
-            if let Some(first) = ended {
-                (outcome.start, outcome.end) = (now.time, now.time);
-                outcome.reason = Some(format!("not attempted: copy {} has ended the channel", first + 1));
-            } else {
-                (outcome.end, outcome.messages, outcome.reason) = (end, messages, Some(reason.clone()));
-                ended = Some(copy);
-            }
+            let under_way = current.filter(|(current, _)| *current == copy);
+            let other = culprit.filter(|culprit| *culprit != copy).map(|culprit| culprit + 1);
+            outcome.messages += under_way.map_or(0, |(_, messages)| messages);
+            outcome.end = if other.is_none() { self.landed.unwrap_or(now.time) } else { now.time };
+            outcome.reason = Some(match other {
+                None => reason.clone(),
+                Some(other) if under_way.is_some() || self.after.holds(copy) => {
+                    format!("not finished: copy {other} has ended the channel")
+                }
+                Some(other) => {
+                    outcome.start = now.time;
+                    format!("not attempted: copy {other} has ended the channel")
+                }
+            });
             (outcome.verified, outcome.returned) = (now.time, now.time);
         }
         self.step = self.program.len();
         (self.current, self.landed, self.task, self.syncing) = (None, None, None, false);
+        self.after.clear();
     }
 
     /// Begins the next push of the copy under way if it is ready.
@@ -499,7 +579,15 @@ impl Unit for Driver {
     type Ports = DriverPorts;
 
     fn tick(&mut self, now: Now, ports: &mut DriverPorts) -> Wake {
-        let wake = self.advance(now, ports);
+        let helped = ports.sealers.is_some() || ports.openers.is_some();
+        if helped {
+            self.take_from_helpers(now, ports);
+        }
+        let mut wake = self.advance(now, ports);
+        // Whatever this tick has made possible is handed out within it.
+        if helped && !self.finished() && !self.feed_helpers(now, ports) {
+            wake = Wake::on_port(Activity::Idle);
+        }
         if self.streams.has_edges() {
             ports.signals.milestone();
         }

@@ -11,6 +11,10 @@ impl Driver {
             Operation::Copy { copy, .. } => {
                 self.outcomes[copy].start = now.time;
                 self.streams.begin(copy);
+                if let Err(reason) = self.call(copy, now, ports) {
+                    self.fail(now, reason);
+                    return true;
+                }
                 let cost = self.call_cost(self.plans[copy].direction);
                 self.begin(Task::Call, now, cost, 0);
                 return true;

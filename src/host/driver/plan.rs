@@ -1,16 +1,21 @@
 //! What the driver is asked to copy, and what became of it.
 
+use super::{
+    ahead::Coming,
+    program::{Operation, Step},
+};
 use crate::units::Fixed;
 use crate::{
     host::{
         error::HostError,
         map,
-        spec::{CipherWork, DriverSpec, PathSpec, StagingSpec},
+        spec::{AheadSpec, CipherWork, DriverSpec, PathSpec, StagingSpec},
         staging,
         work::{CopyPlan, Direction, JobKind, Memory},
     },
     units::{Bytes, Femtos},
 };
+use std::collections::HashMap;
 
 /// What became of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -46,6 +51,8 @@ pub struct DriverOptions {
     pub on_caller: bool,
     /// What that work is.
     pub work: CipherWork,
+    /// What of it is done before the call, and after it.
+    pub ahead: Option<AheadSpec>,
     /// The first launch of a push is pipelined too; it is not in the public driver.
     pub pipelined_pushes: bool,
     /// Place of the GPU among those below its root complex.
@@ -125,6 +132,27 @@ impl CopyPlan {
         };
         u64::from(if self.direction == Direction::D2h { limits.d2h } else { limits.h2d }).max(1)
     }
+}
+
+/// The copies to the GPU that are sealed, in the order of the program.
+pub(super) fn coming(spec: &DriverSpec, plans: &[CopyPlan], program: &[Step]) -> Vec<Coming> {
+    let mut filled = HashMap::new();
+    let mut coming = Vec::new();
+    for step in program {
+        let Operation::Copy { copy, .. } = step.operation else { continue };
+        let plan = &plans[copy];
+        match plan.direction {
+            Direction::H2d => {
+                let (message, after) = (plan.path(spec, true).message, filled.get(&plan.buffer).copied());
+                coming.push(Coming { copy, bytes: plan.bytes.0, message, after });
+            }
+            Direction::D2h => {
+                filled.insert(plan.buffer, copy);
+            }
+            Direction::D2d => {}
+        }
+    }
+    coming
 }
 
 /// Refuses costs that never end, copies without a window and messages without a slot.

@@ -18,6 +18,8 @@ struct Stream {
 pub(super) struct Streams {
     streams: Vec<Stream>,
     over: Vec<bool>,
+    /// Copies with which the GPU is done; all that are over are among them.
+    gpu_done: Vec<bool>,
     ended: usize,
     edges: Vec<CopyEdge>,
 }
@@ -49,6 +51,7 @@ impl Streams {
         Self {
             streams: vec![Stream::default(); MAX_STREAMS as usize],
             over: vec![false; copies],
+            gpu_done: vec![false; copies],
             ended: 0,
             edges: Vec::new(),
         }
@@ -124,12 +127,23 @@ impl Streams {
     pub fn end(&mut self, copy: usize) {
         self.edges.push(CopyEdge::Ended(copy));
         self.over[copy] = true;
-        while self.over.get(self.ended).is_some_and(|over| *over) {
+        self.leave_gpu(copy);
+    }
+
+    /// Notes that the GPU is done with a copy, whose call returns.
+    pub fn leave_gpu(&mut self, copy: usize) {
+        self.gpu_done[copy] = true;
+        while self.gpu_done.get(self.ended).is_some_and(|done| *done) {
             self.ended += 1;
         }
     }
 
-    /// Copies that have ended, from the first on without a gap.
+    /// Whether a copy has ended.
+    pub fn is_over(&self, copy: usize) -> bool {
+        self.over.get(copy).is_none_or(|over| *over)
+    }
+
+    /// Copies with which the GPU is done, from the first on without a gap.
     pub const fn ended(&self) -> usize {
         self.ended
     }
@@ -139,6 +153,7 @@ impl Streams {
         let open: Vec<_> = (0..self.over.len()).filter(|copy| !self.over[*copy]).collect();
         self.edges.extend(open.iter().map(|copy| CopyEdge::Ended(*copy)));
         self.over.fill(true);
+        self.gpu_done.fill(true);
         self.ended = self.over.len();
         for stream in &mut self.streams {
             stream.left.clear();

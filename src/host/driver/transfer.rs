@@ -9,6 +9,7 @@
 //! Messages are counted in order. Those from `retired` on that hold a staging slot are in the window.
 
 use super::{
+    ahead::{Called, Ivs},
     plan::{DriverOptions, Flow},
     push::{Nonces, Order, OrderKind},
 };
@@ -68,10 +69,21 @@ pub(super) struct Transfer {
     window: VecDeque<StagedMessage>,
     /// Pushes in flight: number, and the message behind their last.
     pending: VecDeque<(u32, u64)>,
+    /// IVs that were drawn before.
+    ivs: Option<Ivs>,
+    /// If workers seal it: messages from the first on that they have sealed.
+    ready: Option<u64>,
+    /// Whether its messages are opened after the call has returned.
+    pub opened_after: bool,
 }
 
 /// Takes the next IV at `time`, and before it those that a fault makes the counter skip.
-fn next_nonce(secure: bool, time: Femtos, nonces: &mut dyn Nonces, memory: &mut HostState) -> Result<[u8; 12], String> {
+pub(super) fn next_nonce(
+    secure: bool,
+    time: Femtos,
+    nonces: &mut dyn Nonces,
+    memory: &mut HostState,
+) -> Result<[u8; 12], String> {
     if !secure {
         return Ok([0; 12]);
     }
@@ -101,7 +113,44 @@ impl Transfer {
             retired: 0,
             window: VecDeque::new(),
             pending: VecDeque::new(),
+            ivs: None,
+            ready: None,
+            opened_after: false,
         }
+    }
+
+    /// The same, of a copy that begins as `called` says.
+    pub fn called(self, called: Called) -> Self {
+        let Called { ivs, ahead, .. } = called;
+        let (job, ready) = if ahead { (JobKind::Place, Some(0)) } else { (self.job, None) };
+        Self { ivs, job, ready, ..self }
+    }
+
+    /// The same, of a copy whose messages are opened after its call.
+    pub fn left_to_openers(self) -> Self {
+        Self { job: JobKind::OpenAfter, opened_after: true, ..self }
+    }
+
+    /// Takes note of how many messages workers have sealed, if they do.
+    pub fn note_ready(&mut self, messages: u64) {
+        self.ready = self.ready.map(|_| messages);
+    }
+
+    /// Whether workers have not yet sealed the next message.
+    pub fn lacks_ciphertext(&self) -> bool {
+        self.issued < self.total && self.ready.is_some_and(|ready| self.issued >= ready)
+    }
+
+    /// Gives away the next message that the GPU has written: it is no longer this copy's. Its job is to be numbered.
+    pub fn give_away(&mut self) -> Option<CipherJob> {
+        if self.retired >= self.completed {
+            return None;
+        }
+        let message = self.window.pop_front()?;
+        let job = self.job_of(self.retired, message.slot, message.nonce);
+        self.retired += 1;
+        self.issued = self.retired;
+        Some(job)
     }
 
     pub const fn submitted(&self) -> u64 {
@@ -149,7 +198,7 @@ impl Transfer {
         self.first_job + self.issued
     }
 
-    fn bytes_of(&self, message: u64) -> u64 {
+    pub fn bytes_of(&self, message: u64) -> u64 {
         self.cut.message.0.min(self.plan.bytes.0 - message * self.cut.message.0)
     }
 
@@ -173,10 +222,14 @@ impl Transfer {
                 let end = self.total.min(self.retired.saturating_add(self.cut.window));
                 while self.issued < end
                     && self.outstanding < at_once
+                    && !self.lacks_ciphertext()
                     && memory.staging_fill().1 > 0
                     && jobs.has_room(now.time)
                 {
-                    let nonce = next_nonce(self.secure, now.time, nonces, memory)?;
+                    let nonce = match &mut self.ivs {
+                        Some(ivs) => ivs.pop_front().ok_or("no IV was drawn for a message")?,
+                        None => next_nonce(self.secure, now.time, nonces, memory)?,
+                    };
                     let Some(slot) = memory.take(self.bytes_of(self.issued), nonce) else { break };
                     jobs.push(now.time, self.job_of(self.issued, slot, nonce));
                     self.window.push_back(StagedMessage { slot, nonce, done: false });

@@ -1,4 +1,7 @@
 //! What the caches and page tables know of the copies' buffers, and what a pass over them costs the core.
+//!
+//! Threads that seal ahead or open after a call run on other cores. What they work on is taken to be in no cache, and they leave the
+//! caches of the caller's core as they are.
 
 use super::super::{
     caches::Caches,
@@ -55,6 +58,11 @@ pub(in crate::host) struct Touch {
     pub cold: u64,
 }
 
+/// Thousandths of a cycle that bytes take at a rate.
+fn cost(bytes: u64, rate: u64) -> u128 {
+    u128::from(bytes) * 1_000_000 / u128::from(rate.max(1))
+}
+
 impl Buffers {
     pub fn new(spec: &MemorySpec) -> Self {
         Self { spec: spec.clone(), caches: Caches::new(spec), ends: Vec::new(), fresh: HashMap::new() }
@@ -93,9 +101,11 @@ impl Buffers {
     /// A job passes over private memory and over staging from offset `staging` on: what that costs the core.
     pub fn touch(&mut self, job: &CipherJob, staging: u64) -> Touch {
         let Some(&End { buffer, memory }) = self.ends.get(job.copy) else { return Touch::default() };
+        if let Some(touch) = self.touch_elsewhere(job, buffer, memory, staging) {
+            return touch;
+        }
         let missed = self.caches.private(buffer, job.offset, job.bytes);
         self.caches.staging(staging, job.bytes);
-        let cost = |bytes: u64, rate: u64| u128::from(bytes) * 1_000_000 / u128::from(rate.max(1));
         let (llc, dram) = (self.spec.llc_rate.0, self.spec.dram_rate.0);
         match job.kind {
             // What is opened and sealed anew stays in the L2 in between, as far as it fits there.
@@ -115,7 +125,28 @@ impl Buffers {
             JobKind::CopyOut | JobKind::ForwardOut => {
                 Touch { millicycles: self.faults(buffer, memory, job).millicycles, cold: missed.llc }
             }
+            // These have been charged above.
+            JobKind::SealAhead | JobKind::SealInVain | JobKind::OpenAfter | JobKind::Place => Touch::default(),
         }
+    }
+
+    /// What a job costs whose user's buffer the caller's core does not touch.
+    fn touch_elsewhere(&mut self, job: &CipherJob, buffer: u32, memory: Memory, staging: u64) -> Option<Touch> {
+        let (llc, dram) = (self.spec.llc_rate.0, self.spec.dram_rate.0);
+        let bytes = job.bytes;
+        let millicycles = match job.kind {
+            JobKind::SealAhead | JobKind::SealInVain => cost(bytes, llc) + cost(bytes, dram),
+            JobKind::OpenAfter => {
+                let faults = self.faults(buffer, memory, job);
+                cost(bytes, llc) + cost(bytes.saturating_sub(faults.bytes), dram) + faults.millicycles
+            }
+            JobKind::Place => {
+                self.caches.staging(staging, bytes);
+                0
+            }
+            _ => return None,
+        };
+        Some(Touch { millicycles, cold: bytes })
     }
 
     /// Pages of a job that nobody has touched before.

@@ -63,6 +63,8 @@ pub struct HostState {
     tags: u32,
     pinned: Pinned,
     buffers: Buffers,
+    /// Messages that were sealed before they are asked for, by copy and first byte: ciphertext and tags.
+    sealed: BTreeMap<(usize, u64), (Vec<u8>, Vec<u8>)>,
     semaphores: [u8; SEMAPHORE_BYTES],
     private: Option<Box<dyn PrivateMemory>>,
     /// Paths of the fault points.
@@ -94,6 +96,7 @@ impl HostState {
             tags: 1,
             pinned: Pinned::default(),
             buffers: Buffers::new(memory),
+            sealed: BTreeMap::new(),
             semaphores: [0; SEMAPHORE_BYTES],
             private,
             points: std::array::from_fn(|place| FAULT_POINTS[place].0.to_owned()),
@@ -139,7 +142,8 @@ impl HostState {
 
     /// What the core spends on fetching the bytes of a job.
     pub(super) fn touch(&mut self, job: &CipherJob) -> Touch {
-        let staging = self.slot_address(job.slot) - map::STAGING;
+        let in_staging = job.slot != SlotId::NONE;
+        let staging = if in_staging { self.slot_address(job.slot) - map::STAGING } else { 0 };
         self.buffers.touch(job, staging)
     }
 
@@ -206,6 +210,21 @@ impl HostState {
     /// Cuts the staging pool into slots for messages of at most `message` bytes; nothing of it may be in use.
     pub(super) fn cut(&mut self, message: Bytes) -> Result<(), HostError> {
         self.staging.cut(message)
+    }
+
+    /// Whether the staging pool need not be cut anew for messages of at most `message` bytes, or can be.
+    pub(super) fn may_cut(&self, message: Bytes) -> bool {
+        self.staging.may_cut(message)
+    }
+
+    /// Keeps a message that was sealed before it is asked for.
+    pub(super) fn keep_sealed(&mut self, copy: usize, offset: u64, sealed: (Vec<u8>, Vec<u8>)) {
+        self.sealed.insert((copy, offset), sealed);
+    }
+
+    /// Takes such a message out.
+    pub(super) fn take_sealed(&mut self, copy: usize, offset: u64) -> Option<(Vec<u8>, Vec<u8>)> {
+        self.sealed.remove(&(copy, offset))
     }
 
     /// Maps the window of a copy that reads or fills pinned memory.

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 fn plans() -> impl Strategy<Value = Vec<(Direction, u64, Memory)>> {
     let direction = prop_oneof![Just(H2d), Just(D2h), Just(D2d)];
     let memory = prop_oneof![Just(Pinned), Just(Pageable)];
-    prop::collection::vec((direction, prop_oneof![0u64..200, 0u64..60_000], memory), 1..4)
+    prop::collection::vec((direction, prop_oneof![0u64..200, 0u64..60_000], memory), 1..6)
 }
 
 prop_compose! {
@@ -25,6 +25,8 @@ prop_compose! {
         (buffer, buffers) in (5u64..20, 1u32..4),
         depths in prop::array::uniform3(1usize..6),
         (on_caller, small, windows, work) in (any::<bool>(), 0u64..40_000, prop::array::uniform4(1u32..6), 0usize..4),
+        (ahead, hit_permille, least) in (prop::option::of(prop::array::uniform3(0u32..4)), 0u32..=1000, 1u64..30_000),
+        (room, shared) in (20_000u64..90_000, any::<bool>()),
         (gpu_clock, launch, rate, flight, verdict) in (300u64..3_000, 0u64..300, 1u64..64, 1u64..500, 1u64..2_000),
     ) -> Setup {
         let mut setup = Setup::secure(&plans);
@@ -35,6 +37,13 @@ prop_compose! {
         setup.cipher.threads = if on_caller { 1 } else { threads };
         use crate::host::spec::CipherWork;
         setup.cipher.work = [CipherWork::Seal, CipherWork::Reseal, CipherWork::Forward, CipherWork::InPlace][work];
+        if let Some([workers, open_workers, nops]) = ahead.filter(|_| work == 0) {
+            let (workers, least, buffer) = (workers + 1, Bytes(least), Bytes(room));
+            setup.cipher.ahead = Some(crate::host::spec::AheadSpec { workers, open_workers, least, hit_permille, nops, buffer });
+        }
+        for (number, plan) in (0..).zip(&mut setup.plans) {
+            plan.buffer = if shared { number / 2 } else { number };
+        }
         setup.memory.l2 = Bytes(20_000);
         (setup.memory.llc_rate, setup.memory.dram_rate) = (BytesPerCycle(seal), BytesPerCycle(open));
         let [h2d, d2h, h2d_plain, d2h_plain] = windows;

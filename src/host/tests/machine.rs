@@ -50,6 +50,7 @@ impl Setup {
                 per_message: Cycles(300),
                 on_caller: false,
                 work: CipherWork::Seal,
+                ahead: None,
             },
             memory: Setup::memory(),
             driver: DriverSpec {
@@ -139,8 +140,25 @@ impl Setup {
         let counter = |direction| Box::new(Counter { direction, last: 0, limit: self.ivs });
         let nonces = NonceStreams { seal: counter(1), open: counter(2) };
         let (plans, program) = (self.plans.clone(), self.program.clone());
-        let options = DriverOptions { work: self.cipher.work, ..self.options };
+        let options = DriverOptions { work: self.cipher.work, ahead: self.cipher.ahead, ..self.options };
         Driver::new(&self.driver, &self.staging, options, clock, plans, program, nonces).unwrap()
+    }
+
+    /// Workers beside the caller, if there are any; gives what the driver has of them.
+    fn helpers(
+        &self,
+        netlist: &mut Netlist,
+        clock: Clock,
+        name: &str,
+        threads: u32,
+        memory: &Rc<RefCell<HostState>>,
+    ) -> Option<HelperPorts> {
+        let spec = CipherSpec { threads, ..self.cipher.clone() };
+        let unit = Cipher::new(&spec, &self.driver, Some(Box::new(Toy))).ok()?;
+        let (jobs, taken) = netlist.queue(format!("{name}.jobs"), self.depths[0]);
+        let (ended, done) = netlist.queue(format!("{name}.done"), self.depths[1]);
+        netlist.add(name, clock, unit, CipherPorts { jobs: taken, done: ended, memory: memory.clone() });
+        Some(HelperPorts { jobs, done })
     }
 
     pub fn build(&self) -> Mini {
@@ -150,7 +168,11 @@ impl Setup {
         let (memory, stored) = self.host_state(&mut netlist);
         let mailbox = Rc::new(RefCell::new(Mailbox::default()));
         let channels = Channels::new(&mut netlist, self.depths);
-        let (driver_ports, cipher_ports, gpu_ports) = channels.ports(&netlist, &memory, &mailbox);
+        let (mut driver_ports, cipher_ports, gpu_ports) = channels.ports(&netlist, &memory, &mailbox);
+        if let Some(ahead) = self.cipher.ahead.filter(|_| self.options.secure) {
+            driver_ports.sealers = self.helpers(&mut netlist, cpu, "sealers", ahead.workers, &memory);
+            driver_ports.openers = self.helpers(&mut netlist, cpu, "openers", ahead.open_workers, &memory);
+        }
         let cipher = Cipher::new(&self.cipher, &self.driver, Some(Box::new(Toy))).unwrap();
         let [launch, rate, flight] = self.gpu;
         let gpu = Gpu { verdict: self.verdict, lie: self.lie, ..Gpu::new(gpu_clock, launch, rate, flight) };
@@ -201,6 +223,8 @@ impl Channels {
         let driver = DriverPorts {
             jobs: self.jobs.0,
             done: self.done.1,
+            sealers: None,
+            openers: None,
             doorbells: self.doorbells.0,
             notices: self.notices.1,
             pushes: mailbox.clone(),

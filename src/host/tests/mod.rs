@@ -1,5 +1,6 @@
 //! Driver, cipher and memory together, against a toy GPU.
 
+mod ahead;
 mod closed_forms;
 mod data;
 mod failures;

@@ -5,7 +5,7 @@ use super::{
     finder::{Evidence, time},
 };
 use crate::{
-    host::spec::CipherWork,
+    host::spec::{AheadSpec, CipherWork},
     sim::Stall,
     units::{BytesPerCycle, Cycles},
 };
@@ -71,8 +71,16 @@ fn cipher(finder: &mut Finder<'_>, secure: bool) {
     let (spec, driver) = (&machine.cipher, &machine.driver);
     let work = Work::of(finder);
     let outward = subject.direction == Direction::D2h;
+    let ahead = spec.ahead.filter(|ahead| secure && subject.bytes >= ahead.least.0);
+    if let Some(ahead) = ahead {
+        helpers(finder, &ahead);
+    }
     let (seals, opens) = match (secure, spec.work) {
-        (true, CipherWork::Seal) => (!outward, outward),
+        (true, CipherWork::Seal) => match ahead {
+            Some(ahead) if outward => (false, ahead.open_workers == 0),
+            Some(_) => (work.has_time_for(finder, spec.seal_rate), false),
+            None => (!outward, outward),
+        },
         (true, CipherWork::Reseal) => (true, true),
         _ => (false, false),
     };
@@ -93,6 +101,22 @@ fn cipher(finder: &mut Finder<'_>, secure: bool) {
     if subject.bytes <= driver.small.limit.0 && (subject.flushed || subject.pages != Pages::Warm) {
         work.cost(finder, "driver.small.secure_cold_line", driver.small.secure_cold_line, PAGE / 64);
         work.rate(finder, "driver.small.secure_cold_rate", driver.small.secure_cold_rate, subject.bytes);
+    }
+}
+
+/// The work of threads beside the caller.
+fn helpers(finder: &mut Finder<'_>, ahead: &AheadSpec) {
+    let (cipher, subject) = (&finder.machine.cipher, finder.subject);
+    let waited = finder.stalled("host.driver", Stall::HostCipher);
+    if subject.direction != Direction::D2h {
+        // Whoever seals within the call waits for itself.
+        if waited.fraction > 0.0 && !Work::of(finder).has_time_for(finder, cipher.seal_rate) {
+            finder.likely_depth("cipher.ahead.workers", waited, waited.fraction * 0.1);
+        }
+    } else if ahead.open_workers > 0 {
+        let work = Work { busy: finder.busy("host.openers"), threads: ahead.open_workers.into() };
+        work.rate(finder, "cipher.open_rate", cipher.open_rate, subject.bytes);
+        finder.likely_depth("cipher.ahead.open_workers", work.busy, work.busy.fraction * 0.5);
     }
 }
 
@@ -120,6 +144,12 @@ impl Work {
         let on_caller = finder.machine.cipher.on_caller;
         let threads = if on_caller { 1 } else { u64::from(finder.machine.cipher.threads).max(1) };
         Self { busy: finder.busy("host.cipher"), threads }
+    }
+
+    /// Whether the threads were busy for so long that they have done all of the copy at a rate.
+    fn has_time_for(&self, finder: &Finder<'_>, rate: BytesPerCycle) -> bool {
+        let cycles = Cycles(rate.cycles_for(finder.subject.bytes));
+        self.busy.fraction >= 0.9 * finder.part(time(cycles, finder.machine.cpu.clock), 1)
     }
 
     fn rate(&self, finder: &mut Finder<'_>, path: &str, rate: BytesPerCycle, bytes: u64) {

@@ -3,7 +3,7 @@
 use super::{HANDOVER, PORT_DEPTH};
 use crate::{
     config::MachineSpec,
-    host::{Cipher, CipherPorts, Driver, DriverPorts, HostState, Pushes},
+    host::{Cipher, CipherPorts, Driver, DriverPorts, HelperPorts, HostState, Pushes},
     pcie::{packet::Tlp, root_complex::Domain},
     sim::{In, Key, Netlist},
     system::clocks::Clocks,
@@ -14,6 +14,9 @@ use std::{cell::RefCell, rc::Rc};
 pub struct Units {
     pub driver: Driver,
     pub cipher: Cipher,
+    /// Workers that seal ahead, and those that open after a call.
+    pub sealers: Option<Cipher>,
+    pub openers: Option<Cipher>,
     pub memory: HostState,
 }
 
@@ -21,6 +24,7 @@ pub struct Units {
 pub struct Host {
     pub driver: Key<Driver>,
     pub cipher: Key<Cipher>,
+    pub openers: Option<Key<Cipher>>,
     pub memory: Rc<RefCell<HostState>>,
 }
 
@@ -30,13 +34,27 @@ pub struct HostEnds {
     pub domain: Domain,
 }
 
+/// Adds workers beside the caller; gives what the driver has of them.
+fn workers(
+    netlist: &mut Netlist,
+    clocks: &Clocks,
+    path: String,
+    unit: Cipher,
+    memory: &Rc<RefCell<HostState>>,
+) -> (Key<Cipher>, HelperPorts) {
+    let (jobs, taken) = netlist.queue(format!("{path}.jobs"), HANDOVER);
+    let (ended, done) = netlist.queue(format!("{path}.done"), HANDOVER);
+    let ports = CipherPorts { jobs: taken, done: ended, memory: Rc::clone(memory) };
+    (netlist.add(path, clocks.cpu, unit, ports), HelperPorts { jobs, done })
+}
+
 /// Adds a session.
 pub fn add(
     netlist: &mut Netlist,
     machine: &MachineSpec,
     clocks: &Clocks,
     path: &str,
-    Units { driver, cipher, mut memory }: Units,
+    Units { driver, cipher, sealers, openers, mut memory }: Units,
     pushes: Rc<RefCell<dyn Pushes>>,
 ) -> (Host, HostEnds) {
     if path != "host" {
@@ -51,11 +69,26 @@ pub fn add(
     let (notices_tx, notices) = netlist.wire(format!("{path}.notices"), visible);
     let (doorbells, doorbells_in) = netlist.queue(format!("{path}.doorbells"), PORT_DEPTH);
     let signals = netlist.worker(&format!("{path}.driver"));
-    let driver_ports = DriverPorts { jobs, done, doorbells, notices, pushes, memory: Rc::clone(&memory), signals };
+    let workers = (
+        sealers.map(|unit| workers(netlist, clocks, format!("{path}.sealers"), unit, &memory)).unzip(),
+        openers.map(|unit| workers(netlist, clocks, format!("{path}.openers"), unit, &memory)).unzip(),
+    );
+    let ((_, sealer_ports), (openers, opener_ports)) = workers;
+    let driver_ports = DriverPorts {
+        jobs,
+        done,
+        sealers: sealer_ports,
+        openers: opener_ports,
+        doorbells,
+        notices,
+        pushes,
+        memory: Rc::clone(&memory),
+        signals,
+    };
     let cipher_ports = CipherPorts { jobs: jobs_in, done: done_out, memory: Rc::clone(&memory) };
     let reached = Rc::<RefCell<HostState>>::clone(&memory);
     let driver = netlist.add(format!("{path}.driver"), clocks.cpu, driver, driver_ports);
     let cipher = netlist.add(format!("{path}.cipher"), clocks.cpu, cipher, cipher_ports);
     let domain = Domain { memory: reached, notices: notices_tx };
-    (Host { driver, cipher, memory }, HostEnds { doorbells: doorbells_in, domain })
+    (Host { driver, cipher, openers, memory }, HostEnds { doorbells: doorbells_in, domain })
 }
