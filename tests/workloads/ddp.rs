@@ -136,14 +136,14 @@ fn row(name: &str, ranks: usize, cap: &str) -> String {
 const CAPS: [&str; 3] = ["4 KiB", "25 MiB", "256 MiB"];
 
 #[test]
-#[ignore = "minutes: every model, on 4 and 16 GPUs"]
+#[ignore = "minutes: three models, the largest on 16 GPUs"]
 fn the_documents_table_of_training_is_what_comes_out() {
     let document = std::fs::read_to_string("docs/workloads.md").unwrap_or_default();
     let mut table = String::new();
-    for (name, _) in MODELS {
-        for ranks in [4, 16] {
-            CAPS.iter().for_each(|cap| table += &row(name, ranks, cap));
-        }
+    let rows =
+        [("ddp-resnet50", 4), ("ddp-resnet50", 16), ("ddp-bert-large", 4), ("ddp-bert-large", 16), ("ddp-gpt2-xl", 16)];
+    for (name, ranks) in rows {
+        CAPS.iter().for_each(|cap| table += &row(name, ranks, cap));
     }
     assert!(document.contains(&table), "docs/workloads.md lacks this table:\n{table}");
 }
