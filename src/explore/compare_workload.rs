@@ -74,7 +74,7 @@ pub struct WorkloadFigures {
     pub d2h: WayFigures,
     /// Copies within it.
     pub d2d: WayFigures,
-    /// Part of the time in which no kernel ran and no copy within the GPU was made, 0 to 1; the mean of several GPUs.
+    /// Part of the time in which no kernel ran and no copy within the GPU was made, 0 to 1; the mean of GPUs that had anything to do.
     pub gpu_idle: f64,
     /// Collectives, where the workload calls any.
     pub collectives: Option<CollectiveFigures>,

@@ -101,7 +101,7 @@ mod tests {
             let machine = Layers::new("hgx-h100-8gpu").overlay(design).set(set).resolve().unwrap();
             dependence(&machine.machine, &machine.digest)
         };
-        let (one, other) = ("cipher.threads=1", "cipher.threads=2");
+        let (one, other) = ("cipher.per_message=600 cycles", "cipher.per_message=700 cycles");
         assert_eq!(of("link", one), of("link", other));
         assert_ne!(of("staged", one), of("staged", other));
         assert_ne!(of("link", one), of("plain", one));

@@ -42,11 +42,13 @@ pub(super) struct Reader {
     pub errors: Vec<WorkloadFileError>,
     /// Indices of the repeats around what is read, innermost last.
     pub indices: Vec<String>,
+    /// Tensors and layers of all models so far.
+    pub tensors: u64,
 }
 
 impl Reader {
     pub fn new(source: &Source) -> Self {
-        Self { source: Arc::clone(source), errors: Vec::new(), indices: Vec::new() }
+        Self { source: Arc::clone(source), errors: Vec::new(), indices: Vec::new(), tensors: 0 }
     }
 
     /// What was probably meant by a text, as the beginning of a remedy. After some errors nobody reads on, and no search is worth it.

@@ -130,8 +130,10 @@ impl Reader {
         let tensors = |layer: &Layer| (layer.shapes.len() + layer.shared.len()) as u64;
         let all = layers.iter().map(|layer| layer.count.saturating_mul(tensors(layer))).fold(0, u64::saturating_add);
         let instances = layers.iter().map(|layer| layer.count).fold(0, u64::saturating_add);
-        if all.max(instances) > MAX_STEPS as u64 {
-            let what = format!("more than {MAX_STEPS} tensors");
+        // Those of all operations together: a file of many models is no way around the limit.
+        self.tensors = self.tensors.saturating_add(all).saturating_add(instances);
+        if self.tensors > MAX_STEPS as u64 {
+            let what = format!("with these there are more than {MAX_STEPS} layers and tensors in the file");
             self.wrong("too_many", value.span(), what, "lower the counts of the layers");
             return None;
         }
