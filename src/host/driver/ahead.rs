@@ -16,7 +16,7 @@
 //!
 //! What a wrong guess has sealed never leaves private memory, so that its IVs serve for what is sent in its place.
 
-use super::{push::Nonces, transfer::next_nonce};
+use super::{nonce::next_nonce, push::Nonces};
 use crate::{
     host::{
         memory::HostState,

@@ -29,6 +29,7 @@
 
 mod after;
 mod ahead;
+mod nonce;
 mod notices;
 mod operations;
 mod plan;

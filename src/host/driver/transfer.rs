@@ -10,6 +10,7 @@
 
 use super::{
     ahead::{Called, Ivs},
+    nonce::next_nonce,
     plan::{DriverOptions, Flow},
     push::{Nonces, Order, OrderKind},
 };
@@ -75,22 +76,6 @@ pub(super) struct Transfer {
     ready: Option<u64>,
     /// Whether its messages are opened after the call has returned.
     pub opened_after: bool,
-}
-
-/// Takes the next IV at `time`, and before it those that a fault makes the counter skip.
-pub(super) fn next_nonce(
-    secure: bool,
-    time: Femtos,
-    nonces: &mut dyn Nonces,
-    memory: &mut HostState,
-) -> Result<[u8; 12], String> {
-    if !secure {
-        return Ok([0; 12]);
-    }
-    for _ in 0..memory.iv_skips(time) {
-        nonces.next()?;
-    }
-    nonces.next()
 }
 
 impl Transfer {
