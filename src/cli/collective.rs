@@ -47,7 +47,8 @@ pub struct Arguments {
     /// Bytes of the buffer of each GPU, as 64MiB. May be given several times, or separated by commas
     #[arg(long = "size", value_name = "SIZE", value_delimiter = ',', value_parser = read_size, default_values = ["64MiB"])]
     sizes: Vec<u64>,
-    /// GPUs (default: those of the machine, two if it has one). May be given several times, or separated by commas
+    /// GPUs (default: those of the machine, two if it has one). A fabric is built for as many as are asked for; through the host, the
+    /// machine must have them. May be given several times, or separated by commas
     #[arg(long, value_name = "N", value_delimiter = ',')]
     ranks: Vec<usize>,
     /// A design to compare, or several joined by `+`. May be given several times

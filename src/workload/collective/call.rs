@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is called. Calls that are equal take equally long on a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CollectiveCall {
     /// What the GPUs do.
     pub kind: Collective,
