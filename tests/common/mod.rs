@@ -120,3 +120,17 @@ pub fn request(copies: Vec<CopyRequest>, data: DataMode, kernel: Kernel, order: 
 pub fn run(machine: &MachineSpec, request: Request) -> Result<Outcome, RunError> {
     system::run(machine, request, &mut |_| Control::Continue)
 }
+
+/// Copies of these sizes, one after the other: what came of them, and of each whether all of its bytes arrived as they were sent.
+pub fn sent(machine: &MachineSpec, direction: Direction, memory: Memory, sizes: &[u64]) -> (Outcome, Vec<bool>) {
+    let sinks: Vec<_> = sizes.iter().map(|_| Delivered::default()).collect();
+    let copies = sizes.iter().zip(&sinks).map(|(&bytes, sink)| {
+        let mut copy = copy(direction, bytes, memory);
+        copy.sink = Some(Box::new(sink.clone()));
+        copy
+    });
+    let request = request(copies.collect(), DataMode::Exact, Kernel::Skip, Order::Ascending);
+    let outcome = run(machine, request).unwrap();
+    let whole = |(sink, &bytes): (&Delivered, &u64)| sink.covers(bytes) && sink.agrees(&mut Pattern(bytes));
+    (outcome, sinks.iter().zip(sizes).map(whole).collect())
+}

@@ -1,6 +1,6 @@
 //! Whole machines whose link has IDE: nothing is staged, nothing is sealed by the CPU, and what the link finds wrong is not delivered.
 
-use crate::common::{Delivered, Pattern, QUICK, copy, request, run};
+use crate::common::{Delivered, Pattern, QUICK, copy, request, run, sent};
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{FaultKind, Injection, Kernel, Order},
@@ -26,17 +26,10 @@ fn a_copy_arrives_as_it_was_sent_whatever_its_size() {
         let machine = design("h100-nvl-tdx", name, &["root_complex.read_spread=300 cycles", "link.ide.pcrc=true"]);
         for direction in [Direction::H2d, Direction::D2h, Direction::D2d] {
             for memory in [Memory::Pinned, Memory::Pageable] {
-                let sinks: Vec<_> = sizes.iter().map(|_| Delivered::default()).collect();
-                let copies = sizes.iter().zip(&sinks).map(|(&bytes, sink)| {
-                    let mut copy = copy(direction, bytes, memory);
-                    copy.sink = Some(Box::new(sink.clone()));
-                    copy
-                });
-                let request = request(copies.collect(), DataMode::Exact, Kernel::Skip, Order::Ascending);
-                let outcome = run(&machine, request).unwrap();
-                for ((copy, sink), &bytes) in outcome.copies.iter().zip(&sinks).zip(&sizes) {
+                let (outcome, whole) = sent(&machine, direction, memory, &sizes);
+                for ((copy, whole), &bytes) in outcome.copies.iter().zip(whole).zip(&sizes) {
                     let what = format!("{name} {direction:?} {memory:?} {bytes}: {:?}", copy.reason);
-                    assert!(copy.delivered && sink.covers(bytes) && sink.agrees(&mut Pattern(bytes)), "{what}");
+                    assert!(copy.delivered && whole, "{what}");
                     assert_eq!((copy.messages, copy.tags_verified, copy.tags_failed), (0, 0, 0), "{what}");
                 }
             }

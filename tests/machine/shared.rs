@@ -1,6 +1,6 @@
 //! One engine that all PCEs share: bytes and tags, its rate, and what the way to it costs.
 
-use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{QUICK, copy, machine, request, run, sent};
 use sealsim::{
     config::{Layers, MachineSpec},
     sim::{FaultKind, Injection, Kernel, Order},
@@ -56,14 +56,10 @@ fn messages_arrive_whole_with_right_tags_whoever_has_its_turn() {
         for (pces, message) in [(1, 4096), (2, 256), (3, 65_536), (8, 4000)] {
             let machine = with(pces, message, &[&[SHARED], sets].concat());
             for direction in [Direction::H2d, Direction::D2h] {
-                let (bytes, sink) = (11 * message - 1, Delivered::default());
-                let mut one = copy(direction, bytes, Memory::Pinned);
-                one.sink = Some(Box::new(sink.clone()));
-                let request = request(vec![one], DataMode::Exact, Kernel::Skip, Order::Ascending);
-                let outcome = run(&machine, request).unwrap();
+                let (outcome, whole) = sent(&machine, direction, Memory::Pinned, &[11 * message - 1]);
                 let copy = &outcome.copies[0];
                 let what = format!("{sets:?} {pces} {message} {direction:?}: {:?}", copy.reason);
-                assert!(copy.delivered && sink.covers(bytes) && sink.agrees(&mut Pattern(bytes)), "{what}");
+                assert!(copy.delivered && whole == [true], "{what}");
                 assert_eq!((copy.messages, copy.tags_verified, copy.tags_failed), (11, 11, 0), "{what}");
             }
         }

@@ -1,6 +1,6 @@
 //! Machines whose SMs seal and open.
 
-use crate::common::{Delivered, Pattern, QUICK, copy, request, run};
+use crate::common::{Delivered, QUICK, copy, request, run, sent};
 use sealsim::{
     config::{Layers, MachineSpec},
     gcm::message::SealOpen as Way,
@@ -50,17 +50,10 @@ fn copies_arrive_as_they_were_sent_through_sms_whatever_their_size() {
         let machine = machine(&[design], &[]);
         for direction in [Direction::H2d, Direction::D2h] {
             for memory in [Memory::Pinned, Memory::Pageable] {
-                let sinks: Vec<_> = sizes.iter().map(|_| Delivered::default()).collect();
-                let copies = sizes.iter().zip(&sinks).map(|(&bytes, sink)| {
-                    let mut copy = copy(direction, bytes, memory);
-                    copy.sink = Some(Box::new(sink.clone()));
-                    copy
-                });
-                let request = request(copies.collect(), DataMode::Exact, Kernel::Skip, Order::Ascending);
-                let outcome = run(&machine, request).unwrap();
-                for ((copy, sink), &bytes) in outcome.copies.iter().zip(&sinks).zip(&sizes) {
+                let (outcome, whole) = sent(&machine, direction, memory, &sizes);
+                for ((copy, whole), &bytes) in outcome.copies.iter().zip(whole).zip(&sizes) {
                     let what = format!("{design} {direction:?} {memory:?} {bytes}: {:?}", copy.reason);
-                    assert!(copy.delivered && sink.covers(bytes) && sink.agrees(&mut Pattern(bytes)), "{what}");
+                    assert!(copy.delivered && whole, "{what}");
                     let message = if memory == Memory::Pinned { 1 << 20 } else { 1020 << 10 };
                     assert_eq!((copy.tags_verified, copy.tags_failed), (bytes.div_ceil(message), 0), "{what}");
                 }

@@ -1,6 +1,6 @@
 //! Messages that several PCEs share: their bytes, their tags, and what sharing gains.
 
-use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{QUICK, copy, machine, request, run, sent};
 use sealsim::{
     config::MachineSpec,
     sim::{FaultKind, Injection, Kernel, Order},
@@ -34,14 +34,10 @@ fn a_message_in_parts_arrives_whole_with_one_right_tag() {
         for (pces, message) in [(1, 4096), (2, 256), (2, 4096), (3, 65_536), (4, 4000), (8, 1 << 20)] {
             let machine = shared(pces, message, &[SPLIT, placement]);
             for direction in [Direction::H2d, Direction::D2h] {
-                let (bytes, sink) = (5 * message - 1, Delivered::default());
-                let mut one = copy(direction, bytes, Memory::Pinned);
-                one.sink = Some(Box::new(sink.clone()));
-                let request = request(vec![one], DataMode::Exact, Kernel::Skip, Order::Ascending);
-                let outcome = run(&machine, request).unwrap();
+                let (outcome, whole) = sent(&machine, direction, Memory::Pinned, &[5 * message - 1]);
                 let copy = &outcome.copies[0];
                 let what = format!("{placement} {pces} {message} {direction:?}: {:?}", copy.reason);
-                assert!(copy.delivered && sink.covers(bytes) && sink.agrees(&mut Pattern(bytes)), "{what}");
+                assert!(copy.delivered && whole == [true], "{what}");
                 assert_eq!((copy.messages, copy.tags_verified, copy.tags_failed), (5, 5, 0), "{what}");
                 assert!(copy.first_verified.is_some_and(|first| copy.start < first && first < copy.end), "{what}");
             }

@@ -1,6 +1,6 @@
 //! Tags by granularity and placement: what they cost on the link, when their verdicts come, and that a wrong one is found.
 
-use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{QUICK, copy, machine, request, run, sent};
 use sealsim::{
     config::MachineSpec,
     sim::{FaultKind, Injection, Kernel, Order, Stall},
@@ -32,14 +32,10 @@ fn messages_from_256_bytes_on_arrive_whole_with_a_right_tag_each() {
         for message in [256, 4096, 65_536, 1 << 20] {
             let machine = granular(message, &[placement]);
             for direction in [Direction::H2d, Direction::D2h] {
-                let (bytes, sink) = (9 * message - 13, Delivered::default());
-                let mut one = copy(direction, bytes, Memory::Pinned);
-                one.sink = Some(Box::new(sink.clone()));
-                let request = request(vec![one], DataMode::Exact, Kernel::Skip, Order::Ascending);
-                let outcome = run(&machine, request).unwrap();
+                let (outcome, whole) = sent(&machine, direction, Memory::Pinned, &[9 * message - 13]);
                 let copy = &outcome.copies[0];
                 let what = format!("{placement} {message} {direction:?}: {:?}", copy.reason);
-                assert!(copy.delivered && sink.covers(bytes) && sink.agrees(&mut Pattern(bytes)), "{what}");
+                assert!(copy.delivered && whole == [true], "{what}");
                 assert_eq!((copy.messages, copy.tags_verified, copy.tags_failed), (9, 9, 0), "{what}");
             }
         }

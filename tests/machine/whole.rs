@@ -1,6 +1,6 @@
 //! Whole machines.
 
-use crate::common::{Delivered, Pattern, QUICK, copy, machine, request, run};
+use crate::common::{QUICK, copy, machine, request, run, sent};
 use sealsim::{
     sim::{Kernel, Order},
     system::{DataMode, Direction, Memory},
@@ -13,17 +13,10 @@ fn a_copy_arrives_as_it_was_sent_whatever_its_size() {
         let machine = machine(name, &["root_complex.read_spread=300 cycles"]);
         for direction in [Direction::H2d, Direction::D2h, Direction::D2d] {
             for memory in [Memory::Pinned, Memory::Pageable] {
-                let sinks: Vec<_> = sizes.iter().map(|_| Delivered::default()).collect();
-                let copies = sizes.iter().zip(&sinks).map(|(&bytes, sink)| {
-                    let mut copy = copy(direction, bytes, memory);
-                    copy.sink = Some(Box::new(sink.clone()));
-                    copy
-                });
-                let request = request(copies.collect(), DataMode::Exact, Kernel::Skip, Order::Ascending);
-                let outcome = run(&machine, request).unwrap();
-                for ((copy, sink), &bytes) in outcome.copies.iter().zip(&sinks).zip(&sizes) {
+                let (outcome, whole) = sent(&machine, direction, memory, &sizes);
+                for ((copy, whole), &bytes) in outcome.copies.iter().zip(whole).zip(&sizes) {
                     let what = format!("{name} {direction:?} {memory:?} {bytes}: {:?}", copy.reason);
-                    assert!(copy.delivered && sink.covers(bytes) && sink.agrees(&mut Pattern(bytes)), "{what}");
+                    assert!(copy.delivered && whole, "{what}");
                     let secure = machine.confidential_computing && direction != Direction::D2d;
                     let message = if memory == Memory::Pinned { 1 << 20 } else { 1020 << 10 };
                     let messages = if secure { bytes.div_ceil(message) } else { 0 };
