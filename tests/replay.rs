@@ -4,7 +4,7 @@
 
 use sealsim::{
     config::{Layers, Resolved},
-    replay::{Answer, Causes, Figures, Job, Known, Question, Simulator, Work, breakdown, write_chakra},
+    replay::{Answer, Causes, Figures, Job, Known, Op, Question, Simulator, Work, breakdown, write_chakra},
     sim::Control,
     workload::{
         collective::{CollectiveCall, CollectiveRequest, run_collective},
@@ -367,7 +367,11 @@ fn collectives_keep_their_length_where_there_is_no_fabric_for_them() {
     let trace = job("a100-2gpu-allreduce-rank0");
     let alone = Layers::new("h100-nvl-tdx").overlay("staged").resolve().unwrap();
     asked_on(alone, &trace, |question, machine| {
-        let played = question.secure(machine, Causes::default()).unwrap().played;
+        let answer = question.secure(machine, Causes::default()).unwrap();
+        let of_collective = |op: &&Op| matches!(op.work, Work::Collective(_));
+        assert_eq!(answer.collectives_kept, question.job.ops.iter().filter(of_collective).count() as u64);
+        assert!(answer.collectives_kept > 0);
+        let played = answer.played;
         for (op, span) in question.job.ops.iter().zip(&played.ops) {
             if matches!(op.work, Work::Collective(_)) {
                 assert_eq!(span.duration(), op.duration);

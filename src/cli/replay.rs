@@ -190,6 +190,7 @@ fn failed(error: ReplayError) -> Failure {
             "{error}"
         )),
         ReplayError::Run(ref run) if matches!(**run, RunError::Build(_)) => Failure::Config(miette!("{error}")),
+        ReplayError::Collective(_) => Failure::Config(miette!("{error}")),
         ReplayError::Run(_) => Failure::Simulation(miette!("{error}")),
         ReplayError::Lost { .. } => Failure::Verification(miette!("{error}")),
     }

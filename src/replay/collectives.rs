@@ -25,6 +25,15 @@ type Known = BTreeMap<String, BTreeMap<CollectiveCall, Option<Femtos>>>;
 #[derive(Debug, Default)]
 pub(super) struct Collectives(Mutex<Known>);
 
+/// How much longer collectives take.
+#[derive(Debug, Default)]
+pub(super) struct Longer {
+    /// By operation.
+    pub by: HashMap<usize, Ns>,
+    /// Collectives for which the machine has no fabric, and which keep their length.
+    pub kept: u64,
+}
+
 /// The same machine with nothing protected.
 fn unprotected(machine: &MachineSpec) -> MachineSpec {
     let fabric = machine.fabric.clone().map(|fabric| FabricSpec { mode: FabricMode::Plain, ..fabric });
@@ -40,16 +49,11 @@ fn dependence(machine: &MachineSpec, digest: &str) -> String {
 }
 
 impl Collectives {
-    /// By operation that is a collective: how much longer it takes on the machine.
+    /// How much longer the collectives of a job take on the machine.
     ///
     /// # Errors
     /// [`ReplayError`] if a simulation fails, or `go_on` says to stop.
-    pub fn longer(
-        &self,
-        job: &Job,
-        machine: &Resolved,
-        go_on: &dyn Fn() -> Control,
-    ) -> Result<HashMap<usize, Ns>, ReplayError> {
+    pub fn of(&self, job: &Job, machine: &Resolved, go_on: &dyn Fn() -> Control) -> Result<Longer, ReplayError> {
         let calls = job.ops.iter().enumerate().filter_map(|(place, op)| match op.work {
             Work::Collective(call) => Some((place, call)),
             _ => None,
@@ -64,7 +68,10 @@ impl Collectives {
                 longer.insert(call, ns(sealed.saturating_sub(plain)));
             }
         }
-        Ok(calls.into_iter().filter_map(|(place, call)| Some((place, *longer.get(&call)?))).collect())
+        let all = calls.len();
+        let by: HashMap<_, _> =
+            calls.into_iter().filter_map(|(place, call)| Some((place, *longer.get(&call)?))).collect();
+        Ok(Longer { kept: (all - by.len()) as u64, by })
     }
 
     /// How long a collective takes; none if the machine has no fabric for it.
@@ -82,8 +89,9 @@ impl Collectives {
         }
         let time = match CollectiveTimes::measure(machine, [call], Extent::Shared, &mut |_| go_on()) {
             Ok(times) => Some(times.of(&call)),
+            Err(CollectiveError::NoFabric | CollectiveError::Gpus { .. } | CollectiveError::Bridge(_)) => None,
             Err(CollectiveError::Run(error)) => return Err(ReplayError::run(error)),
-            Err(_) => None,
+            Err(error) => return Err(ReplayError::Collective(Box::new(error))),
         };
         lock().entry(key).or_default().insert(call, time);
         Ok(time)

@@ -1,6 +1,6 @@
 //! Why a job cannot be played.
 
-use crate::{config::ConfigError, sim::SimulationError, system::RunError};
+use crate::{config::ConfigError, sim::SimulationError, system::RunError, workload::collective::CollectiveError};
 use thiserror::Error;
 
 /// Why a job cannot be played.
@@ -18,6 +18,9 @@ pub enum ReplayError {
     /// A copy could not be simulated.
     #[error(transparent)]
     Run(Box<RunError>),
+    /// A collective cannot be simulated.
+    #[error(transparent)]
+    Collective(Box<CollectiveError>),
     /// A copy was not delivered.
     #[error("the machine did not deliver a copy of {bytes} bytes")]
     Lost {

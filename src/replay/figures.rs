@@ -16,6 +16,8 @@ pub struct Answer {
     pub played: Played,
     /// Copies simulated and shared.
     pub counts: Counts,
+    /// Collectives that keep their length, as the machine has no fabric for them.
+    pub collectives_kept: u64,
 }
 
 /// Device time of copies by direction.
@@ -63,6 +65,8 @@ pub struct Figures {
     pub slowdown: f64,
     /// Copies simulated, and those that share a simulation.
     pub copies: Counts,
+    /// Collectives that keep their length, as the machine has no fabric for as many GPUs.
+    pub collectives_kept: u64,
     /// Calls by name, the longest in all first.
     pub host_calls: Vec<HostCallFigures>,
 }
@@ -84,6 +88,7 @@ impl Figures {
             gpu_idle_ns: end.saturating_sub(busy(played.ops.clone())),
             slowdown: if off == 0 { 1.0 } else { end as f64 / off as f64 },
             copies: answer.counts,
+            collectives_kept: answer.collectives_kept,
             host_calls,
         }
     }

@@ -32,7 +32,7 @@ pub(super) fn missing(trace: &Trace) -> Vec<String> {
         ),
         (
             ops(&|op| collective(trace, op).is_some()),
-            "collectives take longer by what the simulated fabric says; on a machine without one for as many GPUs they keep their length",
+            "collectives take longer by what the simulated fabric says, where the machine has one for as many GPUs",
         ),
         (ops(&long), "copies of more than 4 GiB are simulated as copies of 1 GiB, one behind the other"),
         (ops(&towards(Direction::P2p)), "copies between GPUs keep their time"),

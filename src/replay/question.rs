@@ -2,6 +2,7 @@
 
 use super::{
     Ns,
+    collectives::Longer,
     copies::{CopyKey, CopyTime, Counts, Simulator, times},
     error::ReplayError,
     figures::{Answer, Figures},
@@ -59,7 +60,7 @@ impl<'a> Question<'a> {
     pub fn off(&self, machine: &Resolved) -> Result<Answer, ReplayError> {
         let played = play(self.job, &rules(machine, false, Causes::default())?, &Times::default());
         let counts = Counts::default();
-        Ok(Answer { played, counts })
+        Ok(Answer { played, counts, collectives_kept: 0 })
     }
 
     /// Plays it on a machine with confidential computing, some of whose costs are left out.
@@ -68,7 +69,8 @@ impl<'a> Question<'a> {
     /// [`ReplayError`]
     pub fn secure(&self, machine: &Resolved, free: Causes) -> Result<Answer, ReplayError> {
         let (secure, counts) = times((&machine.digest, &machine.machine.of_gpu(0)), &self.keys, self.simulator)?;
-        Ok(Answer { played: self.with(machine, free, secure)?, counts })
+        let collectives_kept = self.longer(machine)?.kept;
+        Ok(Answer { played: self.with(machine, free, secure)?, counts, collectives_kept })
     }
 
     /// The same with copies that take what they take without confidential computing, as simulated.
@@ -85,8 +87,13 @@ impl<'a> Question<'a> {
     /// [`ReplayError::NoCalls`]
     pub fn with(&self, machine: &Resolved, free: Causes, secure: Vec<Option<CopyTime>>) -> Result<Played, ReplayError> {
         let off_call = self.off.iter().map(|time| time.map(|time| time.call())).collect();
-        let longer = self.simulator.known.collectives.longer(self.job, machine, self.simulator.go_on)?;
+        let longer = self.longer(machine)?.by;
         Ok(play(self.job, &rules(machine, true, free)?, &Times { secure, off_call, longer }))
+    }
+
+    /// How much longer collectives take on a machine; each is simulated once.
+    fn longer(&self, machine: &Resolved) -> Result<Longer, ReplayError> {
+        self.simulator.known.collectives.of(self.job, machine, self.simulator.go_on)
     }
 
     /// What a replay comes to.

@@ -93,6 +93,12 @@ fn head(text: &mut String, shown: &Shown<'_>) {
         let copies = cc.copies;
         let _ = writeln!(text, "{} copies simulated, {} more share one of these", copies.simulated, copies.shared);
     }
+    for run in shown.runs.iter().filter(|run| run.collectives_kept > 0) {
+        let (count, name) = (run.collectives_kept, &run.name);
+        let what =
+            format!("{name}: {count} collectives keep their length: the machine has no fabric for as many GPUs.");
+        paragraph(text, "  ", &what);
+    }
     text.push('\n');
 }
 
