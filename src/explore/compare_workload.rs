@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     config::Resolved,
-    sim::{Control, Stall},
+    sim::Control,
     system::{self, CopyOutcome, Direction, Outcome, Request, RunError, UnitOutcome},
     units::Femtos,
     validate::pool,
@@ -116,7 +116,7 @@ pub struct CollectiveFigures {
     pub bytes: u64,
     /// What they take, summed over calls, in ps.
     pub time_ps: u64,
-    /// Time in which GPUs ran nothing but collectives, in ps; the mean of several GPUs.
+    /// How much earlier the run would end if they took no time, in ps: measured by such a run.
     pub exposed_ps: u64,
 }
 
@@ -149,17 +149,20 @@ fn waits_for_kernels(unit: &str, state: &str) -> bool {
     state == "kernels" || (unit == "none" && state == "idle")
 }
 
+/// Part of a run from which on collectives are what limits it.
+const GOOD_PART: f64 = 0.1;
+
 /// Below this a GPU has work almost all the time, and kernels are what limits.
 const BARELY_IDLE: f64 = 0.1;
 
 impl WorkloadFigures {
-    /// What limits it, in a word: `collectives` where the GPU runs nothing else for a good part of the time, `kernels` where it is barely
-    /// idle, else what limits its copies.
+    /// What limits it, in a word: `collectives` where the run would end a good part earlier without their time, `kernels` where the GPU is
+    /// barely idle, else what limits its copies.
     #[must_use]
     pub fn limit(&self) -> String {
         let exposed = self.collectives.map_or(0.0, |all| all.exposed_ps as f64 / self.end_ps.max(1) as f64);
         match &self.limited_by {
-            _ if exposed >= BARELY_IDLE.max(self.gpu_idle) => "collectives".to_owned(),
+            _ if exposed >= GOOD_PART => "collectives".to_owned(),
             _ if self.gpu_idle < BARELY_IDLE => "kernels".to_owned(),
             None => "-".to_owned(),
             Some(limit) => match &limit.parameter {
@@ -250,8 +253,10 @@ fn run(
         CollectiveError::Run(error) => failed(error),
         error => CompareError::Collective { what: candidate.name.clone(), error },
     })?;
-    let request = request(workload, &collectives).map_err(failed)?;
-    let outcome = system::run(&resolved.machine, request, &mut |_| observer()).map_err(failed)?;
+    let with = |collectives| system::run(&resolved.machine, request(workload, collectives)?, &mut |_| observer());
+    let outcome = with(&collectives).map_err(failed)?;
+    let free =
+        if collectives.is_empty() { outcome.end } else { with(&CollectiveTimes::default()).map_err(failed)?.end };
     if let Some((place, copy)) = outcome.copies.iter().enumerate().find(|(_, copy)| !copy.delivered) {
         let reason = copy.reason.as_deref().unwrap_or("its bytes did not all arrive").to_owned();
         return Err(CompareError::NotDelivered { what: format!("{}, copy {}", candidate.name, place + 1), reason });
@@ -271,7 +276,7 @@ fn run(
         d2h: way(&outcome.copies, Direction::D2h),
         d2d: way(&outcome.copies, Direction::D2d),
         gpu_idle: idle(&outcome),
-        collectives: collective_figures(&collectives, &outcome),
+        collectives: collective_figures(&collectives, outcome.end.saturating_sub(free)),
         messages: outcome.copies.iter().map(|copy| copy.messages).sum(),
         tags: outcome.copies.iter().map(|copy| copy.tags_verified).sum(),
         quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
@@ -306,7 +311,7 @@ fn covered(mut spans: Vec<(usize, (Femtos, Femtos))>) -> Femtos {
 }
 
 /// Collectives, summed.
-fn collective_figures(times: &CollectiveTimes, outcome: &Outcome) -> Option<CollectiveFigures> {
+fn collective_figures(times: &CollectiveTimes, exposed: Femtos) -> Option<CollectiveFigures> {
     let sum = |amount: &dyn Fn(&CollectiveCall, &CollectiveTime) -> u64| {
         times.iter().map(|(call, time)| amount(call, time)).fold(0, u64::saturating_add)
     };
@@ -315,7 +320,7 @@ fn collective_figures(times: &CollectiveTimes, outcome: &Outcome) -> Option<Coll
         simulated: times.iter().count() as u64,
         bytes: sum(&|call, time| call.bytes.saturating_mul(time.calls)),
         time_ps: sum(&|_, time| time.time.picos().saturating_mul(time.calls)),
-        exposed_ps: (outcome.end.picos() as f64 * exposed(outcome)) as u64,
+        exposed_ps: exposed.picos(),
     };
     (!times.is_empty()).then_some(figures)
 }
@@ -329,17 +334,6 @@ fn compute(outcome: &Outcome) -> impl Iterator<Item = &UnitOutcome> {
 fn idle(outcome: &Outcome) -> f64 {
     let (idle, cycles) = compute(outcome).fold((0, 0), |(idle, cycles), unit| (idle + unit.idle, cycles + unit.cycles));
     if cycles == 0 { 1.0 } else { idle as f64 / cycles as f64 }
-}
-
-/// Part of the time in which they ran nothing but collectives.
-fn exposed(outcome: &Outcome) -> f64 {
-    let waits = |unit: &UnitOutcome| {
-        let waits = unit.stalls.iter().filter(|(stall, _)| *stall == Stall::Collective);
-        waits.map(|(_, cycles)| cycles).sum::<u64>()
-    };
-    let (waits, cycles) =
-        compute(outcome).fold((0, 0), |(sum, cycles), unit| (sum + waits(unit), cycles + unit.cycles));
-    if cycles == 0 { 0.0 } else { waits as f64 / cycles as f64 }
 }
 
 /// Where a workload has a network, copies that wait for work on their stream wait for that.

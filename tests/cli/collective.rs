@@ -73,3 +73,16 @@ fn every_listed_fault_is_taken() {
         assert!(output.status.success(), "{point}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+#[test]
+fn the_documents_tables_are_what_comes_out() {
+    let document = include_str!("../../docs/fabric.md");
+    let tables: [&[&str]; 2] =
+        [&["staged", "direct", "link", "pad-ahead"], &["pcie-peers", "pcie-peers+direct", "pcie-peers+link", "staged"]];
+    for designs in tables {
+        let designs: Vec<_> = designs.iter().flat_map(|design| ["--design", *design]).collect();
+        let output = collective(&[&["hgx-h100-8gpu", "--size", "25MiB"], &designs[..]].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(document.contains(text.trim_end()), "docs/fabric.md lacks this table:\n{text}");
+    }
+}

@@ -635,3 +635,14 @@ fn the_list_shows_every_workload_with_its_summary() {
     assert_eq!(listed.len(), files);
     assert!(listed.iter().all(|row| row["summary"].as_str().is_some_and(|summary| summary.len() > 20)), "{rows:#}");
 }
+
+#[test]
+fn the_documents_collectives_of_a_training_are_what_comes_out() {
+    let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .args(["run", "--workload", "ddp-gpt2-xl", "--data", "none"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let table = text.split("\n\n").find(|part| part.starts_with("collective ")).expect("a table of collectives");
+    assert!(include_str!("../../docs/workloads.md").contains(table), "docs/workloads.md lacks this table:\n{table}");
+}

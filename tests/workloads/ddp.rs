@@ -4,8 +4,9 @@ use crate::{calls, end, shipped, simulate, with_parameters, workload};
 use proptest::prelude::*;
 use sealsim::{
     config::Layers,
+    explore::{compare_workload, named},
     sim::Control,
-    system,
+    system::{self, Memory},
     units::Femtos,
     workload::{
         Arrival, Workload, WorkloadFile, WorkloadStep,
@@ -64,6 +65,37 @@ fn ends(workload: &Workload, design: &str, extent: Extent, gpus: usize) -> Vec<(
     let outcome = system::run(&machine, request, &mut |_| Control::Continue).unwrap();
     let compute = outcome.units.iter().filter(|unit| unit.name.ends_with(".compute")).take(gpus);
     compute.map(|unit| (unit.busy, unit.stalls.iter().map(|(_, cycles)| cycles).sum())).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn collectives_are_said_to_limit_what_ends_earlier_without_them_and_only_that(
+        layers in 1..9u64,
+        // From kernels that the host can hardly launch fast enough to such as hide all collectives.
+        side in prop::sample::select(vec![64u64, 192, 320, 1024]),
+        cap in 64..2048u64,
+        design in prop::sample::select(vec!["plain", "direct", "link", "staged"]),
+    ) {
+        let workload = small(layers, side, 4, cap, 1);
+        let candidate = named("hgx-h100-8gpu", design, Memory::Pinned).unwrap();
+        let machine = candidate.resolved.machine.clone();
+        let figures = compare_workload(&[candidate], &workload, 1, &|| Control::Continue, &|_| ()).unwrap();
+        let all = figures[0].collectives.unwrap();
+        // The same steps but for the collectives.
+        let mut without = workload.clone();
+        without.steps.as_mut().unwrap().retain(|step| !matches!(step, WorkloadStep::Collective { .. }));
+        let request = without.request(&[], &CollectiveTimes::default()).unwrap();
+        let end = system::run(&machine, request, &mut |_| Control::Continue).unwrap().end.picos();
+        let gain = figures[0].end_ps.saturating_sub(end) as f64 / figures[0].end_ps as f64;
+        prop_assert!(all.exposed_ps <= all.time_ps + all.calls * 1_000_000, "{:?}", all);
+        // Launches go with the collectives here, so that a little more is gained.
+        if figures[0].limit() == "collectives" {
+            prop_assert!(gain >= 0.1, "{} {:?}", gain, figures);
+        } else {
+            prop_assert!(gain < 0.5, "{} {:?}", gain, figures);
+        }
+    }
 }
 
 proptest! {
@@ -177,6 +209,10 @@ fn published_figures_come_out_where_each_hop_costs_milliseconds() {
     assert!((small / 41.6 - 1.0).abs() < 0.1 && (large / 3.03 - 1.0).abs() < 0.2, "{small} {large}");
     let mean = MODELS.map(|(name, _)| emulated(name, "3.3 ms", &[])).iter().sum::<f64>() / 4.0;
     println!("mean of four models with default buckets: {mean:.2}");
+    let document = std::fs::read_to_string("docs/workloads.md").unwrap_or_default();
+    for figure in [format!("takes {small:.1} times"), format!("and {large:.1} times"), format!("is {mean:.1}.")] {
+        assert!(document.contains(&figure), "docs/workloads.md lacks {figure:?}");
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub fn text(comparison: &WorkloadComparison) -> String {
         "\nh2d, d2h: time in which the device moved a copy of that direction. GPU idle: no\n\
          kernel ran. Exposure: longest time that unverified plaintext is visible. Area:\n\
          engines, quarantine and tags on the GPU, middle of its range, in kGE. Exposed:\n\
-         time in which GPUs run nothing but collectives. Limited\n\
+         how much earlier it would end if collectives took no time, measured. Limited\n\
          by: `kernels`, or the parameter behind most of the time of copies, by accounts.\n\
          --format json and csv say more.\n",
     );
