@@ -370,6 +370,11 @@ impl Unit for Hbm {
         vec![&self.write_meter, &self.read_meter]
     }
 
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        let exposed = |one: &&(JobId, Unverified)| one.1.first_visible.is_some() && one.1.verdict.is_none();
+        show("exposed", self.unverified.iter().filter(exposed).count() as u64);
+    }
+
     fn is_only_parts(&self) -> bool {
         true
     }

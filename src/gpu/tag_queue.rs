@@ -247,6 +247,10 @@ impl Unit for TagQueue {
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.advance(now, ports)
     }
+
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("entries", self.entries.len() as u64);
+    }
 }
 
 #[cfg(test)]

@@ -405,6 +405,10 @@ impl Unit for RootComplex {
         self.take_reads(now, ports);
     }
 
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("reads", self.service.len() as u64);
+    }
+
     fn meters(&self) -> Vec<&Meter> {
         vec![&self.read_meter, &self.write_meter]
     }

@@ -1,7 +1,8 @@
 //! What a unit does with each of its cycles, and the account of them.
 
+use super::probe::Probe;
 use serde::Serialize;
-use std::collections::VecDeque;
+use std::{cell::OnceCell, collections::VecDeque};
 
 /// What a unit that could work is waiting for. The set is closed: every cycle of every unit is busy, idle or one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -187,6 +188,17 @@ pub struct Account {
     busy_until: u64,
     /// What is known of cycles to come: from which on, as [`Account::charge`] takes it.
     ahead: VecDeque<(u64, u64, Activity)>,
+    probe: Heard,
+}
+
+/// Who hears what is charged. Nobody hears a copy of an account.
+#[derive(Debug, Default)]
+struct Heard(OnceCell<Probe>);
+
+impl Clone for Heard {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl PartialEq for Account {
@@ -206,6 +218,7 @@ impl Default for Account {
             since: 0,
             busy_until: 0,
             ahead: VecDeque::new(),
+            probe: Heard::default(),
         }
     }
 }
@@ -228,6 +241,10 @@ impl Account {
         let busy_end = self.busy_until.min(cycle).max(self.since);
         self.cycles[Activity::Busy.index()] += busy_end - self.since;
         self.cycles[self.place] += cycle - busy_end;
+        if let Some(probe) = self.probe.0.get() {
+            probe.spell(Activity::Busy, self.since, busy_end);
+            probe.spell(self.current, busy_end, cycle);
+        }
         self.since = cycle;
         self.busy_until = busy_until;
     }
@@ -259,6 +276,21 @@ impl Account {
     pub fn settle(&mut self, cycle: u64) {
         self.reach(cycle);
         self.turn(cycle, self.busy_until);
+    }
+
+    /// Tells `probe` of each spell from now on. An account has one probe: a second one hears nothing.
+    pub(super) fn listen(&self, probe: Probe) {
+        _ = self.probe.0.set(probe);
+    }
+
+    /// This account with every cycle before `cycle` charged, the last of them told to its probe.
+    pub(super) fn ended(&self, cycle: u64) -> Self {
+        let mut ended = self.clone();
+        if let Some(probe) = self.probe.0.get() {
+            ended.listen(probe.clone());
+        }
+        ended.settle(cycle);
+        ended
     }
 
     /// All cycles charged.

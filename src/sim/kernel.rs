@@ -183,7 +183,7 @@ pub fn run(
         board: netlist.board(),
         agenda: Agenda::new(count),
         units,
-        accounts: vec![Account::default(); count],
+        accounts: netlist.fresh_accounts(),
         foreground: count,
         ticks: 0,
         observe_at: OBSERVE_EVERY,
@@ -198,7 +198,7 @@ pub fn run(
         Kernel::Skip => driver.skip(observer)?,
         Kernel::EveryCycle => driver.every_cycle(observer)?,
     };
-    let accounts = driver.accounts_at(end);
+    let accounts = driver.accounts_ended(end);
     Ok(Run { end, ticks: driver.ticks, accounts })
 }
 
@@ -249,11 +249,17 @@ impl Driver<'_> {
 
     /// The accounts with every cycle up to `end` charged.
     fn accounts_at(&self, end: Femtos) -> Vec<Account> {
-        let mut accounts: Vec<_> = self.accounts.iter().cloned().chain(self.netlist.metered()).collect();
+        let mut accounts: Vec<_> = self.accounts.iter().chain(self.netlist.metered()).cloned().collect();
         for (account, clock) in accounts.iter_mut().zip(&self.clocks) {
             account.settle(clock.first_after(end));
         }
         accounts
+    }
+
+    /// The same at the end of the run, of which those hear that listen.
+    fn accounts_ended(&self, end: Femtos) -> Vec<Account> {
+        let accounts = self.accounts.iter().chain(self.netlist.metered()).zip(&self.clocks);
+        accounts.map(|(account, clock)| account.ended(clock.first_after(end))).collect()
     }
 
     /// Asks the observer now and then.

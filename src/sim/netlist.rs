@@ -9,7 +9,9 @@ use super::{
     channel::{Channel, Side},
     clock::{Clock, Now},
     fault::{Armed, Effect, FaultKind, Injection},
+    gauge::Gauged,
     item::Item,
+    probe::{Ear, Place as Heard, Places, Probe},
     queue::{In, Out, Queue},
     unit::{Ends, Key, Place, Placed, TiedOff, Unit},
     wake::{UnitId, Wake},
@@ -71,6 +73,8 @@ pub struct Netlist {
     channels: Vec<Rc<dyn Channel>>,
     sites: Vec<Rc<RefCell<dyn FaultSite>>>,
     board: Rc<Board>,
+    /// By unit: who hears its account.
+    heard: Vec<Option<Probe>>,
 }
 
 impl Netlist {
@@ -145,6 +149,65 @@ impl Netlist {
     /// Ties off ends of channels that the machine has no use for. What is sent to them stays where it is.
     pub fn tie_off<E: Ends + 'static>(&mut self, path: impl Into<String>, clock: Clock, ends: E) {
         self.add(path, clock, TiedOff(PhantomData), ends);
+    }
+
+    /// Lets `ear` hear from now on what it wants to hear. To be called once, when the machine is complete and has not run.
+    pub fn listen(&mut self, ear: &Ear) {
+        let places = self.places();
+        ear.borrow_mut().begin(&places);
+        self.board.defer_nothing();
+        let hears = |place: Heard<'_>| ear.borrow().hears(place);
+        for (number, (channel, outline)) in self.channels.iter().zip(&places.channels).enumerate() {
+            if hears(Heard::Channel(outline)) {
+                channel.listen(Probe::new(number, ear));
+            }
+        }
+        let probe = |(number, info)| hears(Heard::Account(info)).then(|| Probe::new(number, ear));
+        let mut probes: Vec<_> = places.accounts.iter().enumerate().map(probe).collect();
+        let parts = probes.split_off(self.units.len());
+        self.heard = probes;
+        let meters = self.units.iter().flat_map(|unit| unit.meters());
+        for (meter, probe) in meters.zip(parts) {
+            probe.into_iter().for_each(|probe| meter.account().listen(probe));
+        }
+        self.listen_to_gauges(ear);
+    }
+
+    fn listen_to_gauges(&mut self, ear: &Ear) {
+        let mut number = 0;
+        let units = std::mem::take(&mut self.units).into_iter().zip(&self.infos);
+        let gauged = units.map(|(unit, info)| -> Box<dyn Placed> {
+            let mut probes = Vec::new();
+            unit.gauges(&mut |name, _| {
+                let heard = ear.borrow().hears(Heard::Gauge(info, name));
+                probes.push(heard.then(|| Probe::new(number, ear)));
+                number += 1;
+            });
+            if probes.iter().any(Option::is_some) { Box::new(Gauged::new(unit, probes)) } else { unit }
+        });
+        self.units = gauged.collect();
+    }
+
+    /// What there is to listen to.
+    #[must_use]
+    pub fn places(&self) -> Places {
+        let mut gauges = Vec::new();
+        for (unit, info) in self.units.iter().zip(&self.infos) {
+            unit.gauges(&mut |name, _| gauges.push((info.clone(), name)));
+        }
+        let channels = self.channels().map(|channel| self.channel_outline(channel)).collect();
+        Places { channels, accounts: self.accounts(), gauges }
+    }
+
+    /// The accounts of the units as a run begins.
+    pub(super) fn fresh_accounts(&self) -> Vec<Account> {
+        let account = |unit: usize| {
+            let account = Account::default();
+            let probe = self.heard.get(unit).and_then(Option::as_ref);
+            probe.into_iter().for_each(|probe| account.listen(probe.clone()));
+            account
+        };
+        (0..self.units.len()).map(account).collect()
     }
 
     /// Adds fault points that belong to no unit and no channel.
@@ -283,7 +346,7 @@ impl Netlist {
     }
 
     /// The accounts of parts of units, as they stand.
-    pub(super) fn metered(&self) -> impl Iterator<Item = Account> {
-        self.units.iter().flat_map(|unit| unit.meters().into_iter().map(|meter| meter.account().clone()))
+    pub(super) fn metered(&self) -> impl Iterator<Item = &Account> {
+        self.units.iter().flat_map(|unit| unit.meters().into_iter().map(|meter| meter.account()))
     }
 }

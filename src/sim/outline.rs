@@ -64,7 +64,7 @@ impl Netlist {
         Outline { units: units.collect(), channels }
     }
 
-    fn channel_outline(&self, channel: &dyn Channel) -> ChannelOutline {
+    pub(super) fn channel_outline(&self, channel: &dyn Channel) -> ChannelOutline {
         let unit = |id: Option<UnitId>| id.map_or_else(String::new, |id| self.units()[usize::from(id.0)].name.clone());
         let (from, to) = channel.ends();
         let (depth, flight) = match channel.carrier() {

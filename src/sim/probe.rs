@@ -1,24 +1,96 @@
-//! Probes: listeners on queues and wires. A machine without probes pays nothing for them.
+//! Probes: what a run tells a listener. A machine that nobody listens to pays nothing for them.
+//!
+//! | told | when |
+//! | --- | --- |
+//! | a passage | an item is sent on a channel: of a queue the instant of the push, of a wire the date of arrival |
+//! | a taking | the receiver of a queue takes its oldest item |
+//! | a spell | cycles are charged to an account; the spells of an account add up to it |
+//! | a level | a gauge of a unit shows another value behind a tick |
+//!
+//! Nothing is deferred in a machine with probes, so that passages of queues, takings and levels come in the order of time. A spell is told at its end, and a
+//! passage on a wire before its date.
 
+use super::{activity::Activity, netlist::UnitInfo, outline::ChannelOutline};
 use crate::units::Femtos;
-use std::{cell::RefCell, fmt, rc::Rc};
+use std::{any::Any, cell::RefCell, fmt, rc::Rc};
 
-/// Something that passed a probed place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
-    /// Number of the place, as given to [`Recorder::probe`].
-    pub place: u32,
-    /// When.
-    pub time: Femtos,
-    /// The word of the item.
-    pub word: u64,
+/// What is there to listen to, by number.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// Channels, in the order in which they were made.
+    pub channels: Vec<ChannelOutline>,
+    /// Units, then parts of units, as a run gives their accounts.
+    pub accounts: Vec<UnitInfo>,
+    /// Gauges: the unit, and the name behind its path.
+    pub gauges: Vec<(UnitInfo, &'static str)>,
 }
+
+/// One of them.
+#[derive(Debug, Clone, Copy)]
+pub enum Place<'a> {
+    /// A channel.
+    Channel(&'a ChannelOutline),
+    /// A unit or a part of one.
+    Account(&'a UnitInfo),
+    /// A gauge of a unit.
+    Gauge(&'a UnitInfo, &'static str),
+}
+
+/// An item that has been sent.
+#[derive(Clone, Copy)]
+pub struct Passage<'a> {
+    /// Number of the channel.
+    pub channel: usize,
+    /// When it was pushed into a queue, or arrives on a wire.
+    pub date: Femtos,
+    /// Its word in the event digest.
+    pub key: u64,
+    /// The item.
+    pub item: &'a dyn Any,
+}
+
+/// Cycles `from` to before `to` of an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spell {
+    /// Number of the account.
+    pub account: usize,
+    /// What the unit was.
+    pub activity: Activity,
+    /// The first cycle.
+    pub from: u64,
+    /// The first cycle behind.
+    pub to: u64,
+}
+
+/// Who hears what a run tells.
+pub trait Listener {
+    /// The run begins: what there is.
+    fn begin(&mut self, places: &Places);
+
+    /// Whether it wants to hear this one.
+    fn hears(&self, place: Place<'_>) -> bool;
+
+    /// An item has been sent.
+    fn passed(&mut self, _passage: Passage<'_>) {}
+
+    /// The receiver of this queue has taken its oldest item.
+    fn taken(&mut self, _channel: usize, _time: Femtos) {}
+
+    /// Cycles have been charged.
+    fn spell(&mut self, _spell: Spell) {}
+
+    /// This gauge shows `value` from `time` on.
+    fn level(&mut self, _gauge: usize, _time: Femtos, _value: u64) {}
+}
+
+/// A listener as a netlist holds it.
+pub type Ear = Rc<RefCell<dyn Listener>>;
 
 /// A listener at one place.
 #[derive(Clone)]
 pub struct Probe {
-    place: u32,
-    events: Rc<RefCell<Vec<Event>>>,
+    place: usize,
+    ear: Ear,
 }
 
 impl fmt::Debug for Probe {
@@ -28,28 +100,80 @@ impl fmt::Debug for Probe {
 }
 
 impl Probe {
-    pub(super) fn event(&self, time: Femtos, word: u64) {
-        self.events.borrow_mut().push(Event { place: self.place, time, word });
+    /// At the place of this number among those of its sort.
+    #[must_use]
+    pub fn new(place: usize, ear: &Ear) -> Self {
+        Self { place, ear: Rc::clone(ear) }
+    }
+
+    pub(super) fn passed(&self, date: Femtos, key: u64, item: &dyn Any) {
+        self.ear.borrow_mut().passed(Passage { channel: self.place, date, key, item });
+    }
+
+    pub(super) fn taken(&self, time: Femtos) {
+        self.ear.borrow_mut().taken(self.place, time);
+    }
+
+    pub(super) fn spell(&self, activity: Activity, from: u64, to: u64) {
+        if to > from {
+            self.ear.borrow_mut().spell(Spell { account: self.place, activity, from, to });
+        }
+    }
+
+    pub(super) fn level(&self, time: Femtos, value: u64) {
+        self.ear.borrow_mut().level(self.place, time, value);
     }
 }
 
-/// Collects what its probes hear.
+/// A passage, without the item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// Number of the channel.
+    pub place: usize,
+    /// When.
+    pub time: Femtos,
+    /// The word of the item.
+    pub word: u64,
+}
+
+/// Collects the passages that its probes hear.
 #[derive(Debug, Default, Clone)]
 pub struct Recorder {
-    events: Rc<RefCell<Vec<Event>>>,
+    events: Rc<RefCell<Events>>,
+}
+
+#[derive(Debug, Default)]
+struct Events(Vec<Event>);
+
+impl Listener for Events {
+    fn begin(&mut self, _places: &Places) {}
+
+    fn hears(&self, place: Place<'_>) -> bool {
+        matches!(place, Place::Channel(_))
+    }
+
+    fn passed(&mut self, passage: Passage<'_>) {
+        self.0.push(Event { place: passage.channel, time: passage.date, word: passage.key });
+    }
 }
 
 impl Recorder {
+    /// As a netlist holds it.
+    #[must_use]
+    pub fn ear(&self) -> Ear {
+        Rc::<RefCell<Events>>::clone(&self.events)
+    }
+
     /// A probe for the place with this number.
     #[must_use]
-    pub fn probe(&self, place: u32) -> Probe {
-        Probe { place, events: Rc::clone(&self.events) }
+    pub fn probe(&self, place: usize) -> Probe {
+        Probe::new(place, &self.ear())
     }
 
     /// All events heard, by time, then place.
     #[must_use]
     pub fn take(&self) -> Vec<Event> {
-        let mut events = self.events.take();
+        let mut events = std::mem::take(&mut self.events.borrow_mut().0);
         events.sort_by_key(|e| (e.time, e.place));
         events
     }

@@ -28,7 +28,11 @@ use super::{
     watch::Watch,
 };
 use crate::units::Femtos;
-use std::{cell::Cell, fmt, rc::Rc};
+use std::{
+    cell::{Cell, OnceCell},
+    fmt,
+    rc::Rc,
+};
 
 /// What both ends of a queue reach.
 #[derive(Debug)]
@@ -44,6 +48,9 @@ pub(super) struct Queue<T> {
     popped: Cell<usize>,
     pops: Cell<u64>,
     wake_at_pops: Cell<u64>,
+    /// The pop from which on somebody looks: that one, or the first if the queue has a probe.
+    look_at_pops: Cell<u64>,
+    probe: OnceCell<Probe>,
     sender_waits: Cell<bool>,
     watch: Watch<T>,
 }
@@ -63,6 +70,8 @@ impl<T: Item> Queue<T> {
             popped: Cell::new(0),
             pops: Cell::new(0),
             wake_at_pops: Cell::new(u64::MAX),
+            look_at_pops: Cell::new(u64::MAX),
+            probe: OnceCell::new(),
             sender_waits: Cell::new(false),
             watch: Watch::default(),
         })
@@ -101,11 +110,27 @@ impl<T: Item> Queue<T> {
             self.popped.set(1);
         }
         self.pops.set(self.pops.get() + 1);
+        if self.sender_waits.get() || self.pops.get() >= self.look_at_pops.get() {
+            self.look_at_pop(now);
+        }
+    }
+
+    #[inline]
+    fn look_at_pop(&self, now: Femtos) {
+        if let Some(probe) = self.probe.get() {
+            probe.taken(now);
+        }
         if self.sender_waits.get() || self.pops.get() >= self.wake_at_pops.get() {
             self.sender_waits.set(false);
-            self.wake_at_pops.set(u64::MAX);
+            self.wake_at(u64::MAX);
             self.link.touch_sender();
         }
+    }
+
+    #[inline]
+    fn wake_at(&self, pops: u64) {
+        self.wake_at_pops.set(pops);
+        self.look_at_pops.set(if self.probe.get().is_some() { 0 } else { pops });
     }
 }
 
@@ -142,6 +167,8 @@ impl<T: Item> Channel for Queue<T> {
         self.watch.armed()
     }
     fn listen(&self, probe: Probe) {
+        _ = self.probe.set(probe.clone());
+        self.look_at_pops.set(0);
         self.watch.listen(probe);
     }
 }
@@ -213,7 +240,7 @@ impl<T: Item> Out<T> {
     /// Asks to be woken once the receiver has popped `pops` items in all.
     #[inline]
     pub fn watch_pops(&mut self, pops: u64) {
-        self.queue.wake_at_pops.set(pops);
+        self.queue.wake_at(pops);
         if self.queue.pops.get() >= pops {
             self.queue.link.touch_sender();
         }

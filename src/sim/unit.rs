@@ -31,6 +31,10 @@ pub trait Unit: 'static {
         Vec::new()
     }
 
+    /// Shows what it holds, by names that are always the same and in the same order: levels that people watch, such as credits or bytes in a buffer. They
+    /// are read behind ticks while somebody listens.
+    fn gauges(&self, _show: &mut dyn FnMut(&'static str, u64)) {}
+
     /// Whether its account as a whole says nothing beside those of its [meters](Self::meters).
     fn is_only_parts(&self) -> bool {
         false
@@ -176,6 +180,7 @@ pub(super) trait Placed {
     fn tick(&mut self, now: Now) -> Wake;
     fn catch_up(&mut self, now: Now);
     fn meters(&self) -> Vec<&Meter>;
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64));
     fn is_only_parts(&self) -> bool;
     fn incidents(&self) -> Vec<String>;
     fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])];
@@ -201,6 +206,9 @@ impl<U: Unit> Placed for Place<U> {
     }
     fn meters(&self) -> Vec<&Meter> {
         self.unit.meters()
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        self.unit.gauges(show);
     }
     fn is_only_parts(&self) -> bool {
         self.unit.is_only_parts()

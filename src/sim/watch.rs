@@ -66,7 +66,7 @@ impl<T: Item> Watch<T> {
             }
         };
         if let Some(probe) = &lookers.probe {
-            passed.iter().for_each(|item| probe.event(date, item.event_key()));
+            passed.iter().for_each(|item| probe.passed(date, item.event_key(), item));
         }
         self.look(&lookers);
         passed

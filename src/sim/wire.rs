@@ -98,6 +98,7 @@ impl<T: Item> Wire<T> {
 
     #[cold]
     fn put_watched(&self, date: Femtos, item: T, deferrable: bool) {
+        let date = date.max(self.last_date.get());
         for item in self.watch.pass(item, date, &self.link.board) {
             self.put(date, item, deferrable && !self.link.board.defers_nothing());
         }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     config::MachineSpec,
-    sim::{Control, Outline},
+    sim::{Control, Ear, Outline},
     units::Femtos,
 };
 use std::num::NonZero;
@@ -48,6 +48,23 @@ pub fn run_on(
     }
     let mut system = System::new(machine, &mut request)?;
     faults::arm(&mut system, &request.injections, request.seed)?;
+    Ok(simulate(system, &request, &asked, &mut observer)?.outcome(&request.injections))
+}
+
+/// The same on one thread, while `ear` hears what it wants to hear. The outcome is that of [`run`].
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_heard(
+    machine: &MachineSpec,
+    mut request: Request,
+    ear: &Ear,
+    mut observer: &mut dyn FnMut(Femtos) -> Control,
+) -> Result<Outcome, RunError> {
+    let asked = asked(&request);
+    let mut system = System::new(machine, &mut request)?;
+    faults::arm(&mut system, &request.injections, request.seed)?;
+    system.netlist.listen(ear);
     Ok(simulate(system, &request, &asked, &mut observer)?.outcome(&request.injections))
 }
 

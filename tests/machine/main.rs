@@ -8,6 +8,7 @@ mod authenticators;
 mod gpus;
 mod ide;
 mod limits;
+mod probes;
 mod programs;
 mod release;
 mod shared;

@@ -19,7 +19,7 @@ const CREDITS: &str =
     "{posted_headers=3,posted_data=40,non_posted_headers=2,non_posted_data=2,completion_headers=3,completion_data=33}";
 
 /// Machines of several root complexes: GPUs of their own, below switches, and below root complexes that several share.
-fn trees() -> Vec<Vec<String>> {
+pub(super) fn trees() -> Vec<Vec<String>> {
     let switch = |more: &str| format!("{{latency=\"100 ns\",cut_through=true,credits={CREDITS}{more}}}");
     let switches = format!("switch=[{},{}]", switch(""), switch(",root=7"));
     vec![
@@ -32,10 +32,10 @@ fn trees() -> Vec<Vec<String>> {
 }
 
 /// A GPU, a direction, bytes and a kind of memory.
-type Asked = (usize, Direction, u64, Memory);
+pub(super) type Asked = (usize, Direction, u64, Memory);
 
 /// Copies of very different lengths.
-fn asked() -> impl Strategy<Value = Asked> {
+pub(super) fn asked() -> impl Strategy<Value = Asked> {
     let direction = prop::sample::select(vec![Direction::H2d, Direction::D2h, Direction::D2d]);
     let bytes = prop_oneof![0..10u64, 1..10_000u64, 10_000..300_000u64];
     (0..8usize, direction, bytes, any::<bool>()).prop_map(|(gpu, direction, bytes, pageable)| {
@@ -44,7 +44,7 @@ fn asked() -> impl Strategy<Value = Asked> {
     })
 }
 
-fn blind(machine: &MachineSpec, copies: &[Asked], kernel: Kernel, order: Order) -> Request {
+pub(super) fn blind(machine: &MachineSpec, copies: &[Asked], kernel: Kernel, order: Order) -> Request {
     let gpus = machine.gpus();
     let copies = copies
         .iter()
@@ -57,19 +57,19 @@ fn on(machine: &MachineSpec, request: Request, threads: usize) -> Result<Outcome
 }
 
 /// All that an outcome has but the host's work, or the error.
-fn all(outcome: Result<Outcome, RunError>) -> String {
+pub(super) fn all(outcome: Result<Outcome, RunError>) -> String {
     format!("{:#?}", outcome.map(|outcome| Outcome { ticks: 0, ..outcome }))
 }
 
 /// The first line in which two texts differ.
-fn difference(one: &str, other: &str) -> Option<String> {
+pub(super) fn difference(one: &str, other: &str) -> Option<String> {
     let line = one.lines().zip(other.lines()).position(|(one, other)| one != other);
     let line = line.or_else(|| (one != other).then(|| one.lines().count().min(other.lines().count())))?;
     let around = |text: &str| text.lines().skip(line.saturating_sub(12)).take(13).collect::<Vec<_>>().join("\n");
     Some(format!("line {line}: {}\nand\n{}", around(one), around(other)))
 }
 
-fn cases() -> Config {
+pub(super) fn cases() -> Config {
     let cases = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(24);
     Config { cases, failure_persistence: None, ..Config::default() }
 }

@@ -53,6 +53,11 @@ impl Slots {
         Self { first_tag, tags, bound, slots, oldest_tag: 0, oldest: 0, count: 0 }
     }
 
+    /// Reads outstanding.
+    pub const fn outstanding(&self) -> usize {
+        self.count
+    }
+
     /// Whether no more reads may be outstanding.
     #[inline]
     const fn full(&self) -> bool {

@@ -485,6 +485,11 @@ impl Unit for Pce {
         self.advance(now, ports)
     }
 
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("reads", self.slots.outstanding() as u64);
+        show("quarantine", self.quarantine.bytes());
+    }
+
     fn incidents(&self) -> Vec<String> {
         self.incidents.clone()
     }

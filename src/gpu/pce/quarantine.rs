@@ -52,6 +52,11 @@ impl Quarantine {
         Self { room: spec.quarantine.0, reserved: 0, may_go_ahead, ahead: 0, peak: 0 }
     }
 
+    /// Bytes reserved.
+    pub const fn bytes(&self) -> u64 {
+        self.reserved
+    }
+
     /// Whether so many bytes of a transfer must have room and there is none.
     #[inline]
     pub const fn lacks_room(&self, held: &Held, bytes: u64) -> bool {

@@ -513,6 +513,10 @@ impl Unit for Driver {
         wake
     }
 
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        show("messages", self.current.as_ref().map_or(0, |current| current.transfer.in_flight()));
+    }
+
     fn incidents(&self) -> Vec<String> {
         self.incidents.clone()
     }

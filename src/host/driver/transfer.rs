@@ -165,6 +165,11 @@ impl Transfer {
         }
     }
 
+    /// Messages that have been begun and have not ended.
+    pub const fn in_flight(&self) -> u64 {
+        self.issued.saturating_sub(self.retired)
+    }
+
     /// Whether messages are left that may not be begun before others have ended: as many as may be under way are.
     pub fn window_is_full(&self) -> bool {
         let end = self.retired.saturating_add(self.cut.window);

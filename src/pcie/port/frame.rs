@@ -48,7 +48,26 @@ pub enum Frame {
     },
 }
 
+/// A packet as bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PacketBytes {
+    /// A TLP: 16 bits of reserved zeros and sequence number, then header, payload, ECRC and LCRC. Payload that the run does not carry is zeros.
+    Tlp(Vec<u8>),
+    /// A DLLP with its CRC.
+    Dllp([u8; 6]),
+}
+
 impl Frame {
+    /// The packet as sent; none for training sets. What IDE adds to a TLP and makes of it is not in it.
+    #[must_use]
+    pub fn packet(&self) -> Option<PacketBytes> {
+        match self {
+            Self::Tlp(frame) => Some(PacketBytes::Tlp(frame.bytes())),
+            Self::Dllp(frame) => Some(PacketBytes::Dllp(frame.bytes.unwrap_or_else(|| frame.repr.emit_with_crc()))),
+            Self::Training { .. } => None,
+        }
+    }
+
     /// The token of a TLP that is `length` DW long.
     #[inline]
     pub(super) fn token(length: u64, sequence: u16) -> [u8; 4] {
@@ -145,6 +164,16 @@ impl TlpFrame {
         }
         self.lcrc = Some(lcrc);
         Flip::in_passing(seed)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let (header, length) = self.tlp.header();
+        let mut bytes = self.sequence().to_be_bytes().to_vec();
+        bytes.extend(&header[..length]);
+        self.tlp.with_whole_payload(|payload| bytes.extend(payload));
+        bytes.extend(self.tlp.ecrc.into_iter().flatten());
+        bytes.extend(self.lcrc());
+        bytes
     }
 
     /// The LCRC, as sent.

@@ -59,7 +59,7 @@ use pool::Promises;
 use receive::Receiver;
 use transmit::{Sending, Transmitter};
 
-pub use frame::{DllpFrame, Frame, TlpFrame};
+pub use frame::{DllpFrame, Frame, PacketBytes, TlpFrame};
 
 /// Sequence numbers are counted modulo this.
 const SEQUENCES: u16 = 4096;
@@ -403,6 +403,19 @@ impl Unit for Port {
 
     fn catch_up(&mut self, now: Now, ports: &mut Ports) {
         self.receive(now, ports);
+    }
+
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        let names = [
+            ["posted_headers", "posted_data"],
+            ["non_posted_headers", "non_posted_data"],
+            ["completion_headers", "completion_data"],
+        ];
+        for (pool, names) in self.transmitter.partner.iter().zip(names) {
+            let left = names.into_iter().zip(pool.left());
+            left.filter_map(|(name, left)| Some((name, left?))).for_each(|(name, left)| show(name, left.into()));
+        }
+        show("replay_buffer", self.transmitter.buffer.len() as u64);
     }
 
     fn incidents(&self) -> Vec<String> {

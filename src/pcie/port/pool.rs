@@ -50,6 +50,11 @@ impl TransmitPool {
         self.data.consume(need.data);
     }
 
+    /// Header and data credits left, where they are finite.
+    pub const fn left(&self) -> [Option<u32>; 2] {
+        [self.headers.left(), self.data.left()]
+    }
+
     pub fn update(&mut self, headers: u8, data: u16) {
         self.headers.update(u32::from(headers));
         self.data.update(u32::from(data));

@@ -42,6 +42,11 @@ impl ReplayBuffer {
         }
     }
 
+    /// TLPs in it.
+    pub const fn len(&self) -> usize {
+        self.tlps.len()
+    }
+
     #[inline]
     pub const fn is_full(&self) -> bool {
         self.tlps.len() >= self.capacity

@@ -1,0 +1,73 @@
+//! Gauges of units, read behind each tick while somebody listens.
+
+use super::{
+    clock::Now,
+    fault::{Armed, FaultKind},
+    meter::Meter,
+    probe::Probe,
+    unit::Placed,
+    wake::Wake,
+};
+use std::any::Any;
+
+/// A unit whose gauges somebody hears.
+pub(super) struct Gauged {
+    inner: Box<dyn Placed>,
+    /// By gauge, in the unit's order: who hears it, and the value told last.
+    gauges: Vec<(Option<Probe>, Option<u64>)>,
+}
+
+impl Gauged {
+    pub fn new(inner: Box<dyn Placed>, probes: Vec<Option<Probe>>) -> Self {
+        Self { inner, gauges: probes.into_iter().map(|probe| (probe, None)).collect() }
+    }
+
+    fn read(&mut self, now: Now) {
+        let mut gauges = self.gauges.iter_mut();
+        self.inner.gauges(&mut |_, value| {
+            if let Some((Some(probe), told)) = gauges.next()
+                && told.replace(value) != Some(value)
+            {
+                probe.level(now.time, value);
+            }
+        });
+    }
+}
+
+impl Placed for Gauged {
+    fn tick(&mut self, now: Now) -> Wake {
+        let wake = self.inner.tick(now);
+        self.read(now);
+        wake
+    }
+    fn catch_up(&mut self, now: Now) {
+        self.inner.catch_up(now);
+    }
+    fn meters(&self) -> Vec<&Meter> {
+        self.inner.meters()
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
+        self.inner.gauges(show);
+    }
+    fn is_only_parts(&self) -> bool {
+        self.inner.is_only_parts()
+    }
+    fn incidents(&self) -> Vec<String> {
+        self.inner.incidents()
+    }
+    fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
+        self.inner.fault_points()
+    }
+    fn arm(&mut self, point: &str, armed: Armed) {
+        self.inner.arm(point, armed);
+    }
+    fn armed(&self) -> Vec<Armed> {
+        self.inner.armed()
+    }
+    fn unit(&self) -> &dyn Any {
+        self.inner.unit()
+    }
+    fn unit_mut(&mut self) -> &mut dyn Any {
+        self.inner.unit_mut()
+    }
+}
