@@ -20,6 +20,7 @@
 //!   report                                    the results as one record
 //!   explore       replay                      many machines at once       a profile, played again
 //!   workload      cost          validate      what is copied       area, energy, risk       known answers
+//!   inside                                    what a run tells a listener: messages, packets, waves, paths
 //!   system                                    the only place that knows who is wired to whom
 //!   config                                    files to specs
 //!   host          gpu           fabric        driver, cipher, memory       copy engine, tag queue, HBM       links between GPUs
@@ -31,7 +32,7 @@
 //! ```
 //!
 //! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`], [`host`] and [`fabric`]; [`config`]; [`system`];
-//! [`workload`]; [`cost`]; [`validate`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
+//! [`inside`]; [`workload`]; [`cost`]; [`validate`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
@@ -47,6 +48,7 @@ pub mod files;
 pub mod gcm;
 pub mod gpu;
 pub mod host;
+pub mod inside;
 pub mod pcie;
 pub mod replay;
 pub mod report;

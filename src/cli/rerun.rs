@@ -2,7 +2,7 @@
 
 use super::{
     Failure,
-    run::{Expected, Interruption, Job, RunFormat},
+    run::{Expected, InsideArguments, Interruption, Job, RunFormat},
 };
 use crate::{
     files::read_text,
@@ -77,6 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         must_strike: false,
         what_if: None,
         threads: None,
+        inside: InsideArguments::default(),
     };
     job.execute(&Interruption::listen())
 }

@@ -1,12 +1,14 @@
 //! `sealsim run`: copies on a machine, or a whole workload.
 
 mod execute;
+mod inside;
 mod interruption;
 mod limits;
 mod places;
 mod progress;
 
 pub(super) use execute::{Expected, Job};
+pub(super) use inside::InsideArguments;
 pub(super) use interruption::Interruption;
 pub(super) use places::{Named, clash};
 
@@ -64,6 +66,7 @@ Examples:
   sealsim run h100-nvl-tdx --copy h2d:4MiB --inject link.d2h.flip:100
   sealsim run h100-nvl-tdx --workload workloads/overlap-pipelined.toml --data none
   sealsim run --workload weight-streaming --cc off --data none   # a shipped one, on the machine that it names
+  sealsim run h100-nvl-tdx --copy h2d:4MiB --trace run.pftrace --capture link.pcapng@0us..200us   # look inside
   sealsim run --workload ddp-gpt2-xl --param ranks=4 --design link
 
 The results are described in docs/results.md.")]
@@ -128,6 +131,8 @@ pub struct Arguments {
     /// Write what `sealsim rerun` needs to repeat this run to this file
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+    #[command(flatten)]
+    inside: InsideArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -196,6 +201,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         must_strike: arguments.inject_must_strike,
         what_if: arguments.what_if.map(usize::from),
         threads: arguments.threads.and_then(|threads| NonZero::new(threads.into())),
+        inside: arguments.inside.clone(),
     };
     job.execute(&Interruption::listen())
 }
@@ -229,12 +235,14 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
     output::refuse_stream("--out", arguments.out.as_deref())?;
     output::refuse_stream("--manifest", arguments.manifest.as_deref())?;
+    arguments.inside.check()?;
     let read = [
         ("--payload", arguments.payload.as_deref()),
         ("--workload", arguments.workload.as_deref()),
         ("CONFIG", arguments.config.as_deref().map(Path::new)),
     ];
-    let written = [("--out", arguments.out.as_deref()), ("--manifest", arguments.manifest.as_deref())];
+    let mut written = vec![("--out", arguments.out.as_deref()), ("--manifest", arguments.manifest.as_deref())];
+    written.extend(arguments.inside.written());
     match clash(&read, &written) {
         Some((one, other, path)) => {
             let text = format!("{one} and {other} are the same file, {}", path.display());

@@ -4,6 +4,7 @@
 mod explained;
 mod json;
 mod place;
+mod records;
 mod snippet;
 mod text;
 mod whole;
@@ -11,6 +12,7 @@ mod whole;
 pub use explained::Explained;
 pub use json::parse_json;
 pub use place::{destination, standard_stream};
+pub use records::RecordFile;
 pub use snippet::{Misread, Snippet};
 pub use text::{ReadError, excerpt, read_text, read_text_from};
 pub use whole::{WholeFile, is_under_way, write_whole};

@@ -1,25 +1,26 @@
-//! Gauges of units, read behind each tick while somebody listens.
+//! A unit while somebody listens: its edge is known, and its gauges are read behind each tick.
 
 use super::{
     clock::Now,
     fault::{Armed, FaultKind},
     meter::Meter,
-    probe::Probe,
+    probe::{Instant, Probe},
     unit::Placed,
     wake::Wake,
 };
 use std::any::Any;
 
-/// A unit whose gauges somebody hears.
+/// A unit that somebody listens to.
 pub(super) struct Gauged {
     inner: Box<dyn Placed>,
+    now: Instant,
     /// By gauge, in the unit's order: who hears it, and the value told last.
     gauges: Vec<(Option<Probe>, Option<u64>)>,
 }
 
 impl Gauged {
-    pub fn new(inner: Box<dyn Placed>, probes: Vec<Option<Probe>>) -> Self {
-        Self { inner, gauges: probes.into_iter().map(|probe| (probe, None)).collect() }
+    pub fn new(inner: Box<dyn Placed>, now: Instant, probes: Vec<Option<Probe>>) -> Self {
+        Self { inner, now, gauges: probes.into_iter().map(|probe| (probe, None)).collect() }
     }
 
     fn read(&mut self, now: Now) {
@@ -36,6 +37,7 @@ impl Gauged {
 
 impl Placed for Gauged {
     fn tick(&mut self, now: Now) -> Wake {
+        self.now.set(now.time);
         let wake = self.inner.tick(now);
         self.read(now);
         wake

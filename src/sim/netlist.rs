@@ -11,7 +11,7 @@ use super::{
     fault::{Armed, Effect, FaultKind, Injection},
     gauge::Gauged,
     item::Item,
-    probe::{Ear, Place as Heard, Places, Probe},
+    probe::{Ear, Instant, Place as Heard, Places, Probe},
     queue::{In, Out, Queue},
     unit::{Ends, Key, Place, Placed, TiedOff, Unit},
     wake::{UnitId, Wake},
@@ -156,13 +156,14 @@ impl Netlist {
         let places = self.places();
         ear.borrow_mut().begin(&places);
         self.board.defer_nothing();
+        let now = Instant::default();
         let hears = |place: Heard<'_>| ear.borrow().hears(place);
         for (number, (channel, outline)) in self.channels.iter().zip(&places.channels).enumerate() {
             if hears(Heard::Channel(outline)) {
-                channel.listen(Probe::new(number, ear));
+                channel.listen(Probe::new(number, ear, &now));
             }
         }
-        let probe = |(number, info)| hears(Heard::Account(info)).then(|| Probe::new(number, ear));
+        let probe = |(number, info)| hears(Heard::Account(info)).then(|| Probe::new(number, ear, &now));
         let mut probes: Vec<_> = places.accounts.iter().enumerate().map(probe).collect();
         let parts = probes.split_off(self.units.len());
         self.heard = probes;
@@ -170,20 +171,20 @@ impl Netlist {
         for (meter, probe) in meters.zip(parts) {
             probe.into_iter().for_each(|probe| meter.account().listen(probe));
         }
-        self.listen_to_gauges(ear);
+        self.listen_to_gauges(ear, &now);
     }
 
-    fn listen_to_gauges(&mut self, ear: &Ear) {
+    fn listen_to_gauges(&mut self, ear: &Ear, now: &Instant) {
         let mut number = 0;
         let units = std::mem::take(&mut self.units).into_iter().zip(&self.infos);
         let gauged = units.map(|(unit, info)| -> Box<dyn Placed> {
             let mut probes = Vec::new();
             unit.gauges(&mut |name, _| {
                 let heard = ear.borrow().hears(Heard::Gauge(info, name));
-                probes.push(heard.then(|| Probe::new(number, ear)));
+                probes.push(heard.then(|| Probe::new(number, ear, now)));
                 number += 1;
             });
-            if probes.iter().any(Option::is_some) { Box::new(Gauged::new(unit, probes)) } else { unit }
+            Box::new(Gauged::new(unit, Instant::clone(now), probes))
         });
         self.units = gauged.collect();
     }

@@ -12,7 +12,12 @@
 
 use super::{activity::Activity, netlist::UnitInfo, outline::ChannelOutline};
 use crate::units::Femtos;
-use std::{any::Any, cell::RefCell, fmt, rc::Rc};
+use std::{
+    any::Any,
+    cell::{Cell, RefCell},
+    fmt,
+    rc::Rc,
+};
 
 /// What is there to listen to, by number.
 #[derive(Debug, Clone)]
@@ -41,6 +46,8 @@ pub enum Place<'a> {
 pub struct Passage<'a> {
     /// Number of the channel.
     pub channel: usize,
+    /// The edge of the sender at which it was sent.
+    pub sent: Femtos,
     /// When it was pushed into a queue, or arrives on a wire.
     pub date: Femtos,
     /// Its word in the event digest.
@@ -91,7 +98,11 @@ pub type Ear = Rc<RefCell<dyn Listener>>;
 pub struct Probe {
     place: usize,
     ear: Ear,
+    now: Instant,
 }
+
+/// The edge of the unit that runs.
+pub(super) type Instant = Rc<Cell<Femtos>>;
 
 impl fmt::Debug for Probe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,13 +112,12 @@ impl fmt::Debug for Probe {
 
 impl Probe {
     /// At the place of this number among those of its sort.
-    #[must_use]
-    pub fn new(place: usize, ear: &Ear) -> Self {
-        Self { place, ear: Rc::clone(ear) }
+    pub(super) fn new(place: usize, ear: &Ear, now: &Instant) -> Self {
+        Self { place, ear: Rc::clone(ear), now: Rc::clone(now) }
     }
 
     pub(super) fn passed(&self, date: Femtos, key: u64, item: &dyn Any) {
-        self.ear.borrow_mut().passed(Passage { channel: self.place, date, key, item });
+        self.ear.borrow_mut().passed(Passage { channel: self.place, sent: self.now.get(), date, key, item });
     }
 
     pub(super) fn taken(&self, time: Femtos) {
@@ -167,7 +177,7 @@ impl Recorder {
     /// A probe for the place with this number.
     #[must_use]
     pub fn probe(&self, place: usize) -> Probe {
-        Probe::new(place, &self.ear())
+        Probe::new(place, &self.ear(), &Instant::default())
     }
 
     /// All events heard, by time, then place.

@@ -39,11 +39,13 @@ impl Listener for Witness {
     fn hears(&self, _place: Place<'_>) -> bool {
         true
     }
-    fn passed(&mut self, Passage { channel, date, key, item }: Passage<'_>) {
+    fn passed(&mut self, Passage { channel, sent, date, key, item }: Passage<'_>) {
         let is_queue = self.places.as_ref().is_some_and(|places| places.channels[channel].depth.is_some());
         if is_queue {
+            assert_eq!(sent, date);
             self.at(date);
         }
+        assert!(sent <= date);
         let (digest, passed, _) = self.passed.entry(channel).or_default();
         digest.add(date.0, key);
         *passed += 1;

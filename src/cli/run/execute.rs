@@ -1,6 +1,10 @@
 //! A run from its inputs to what is printed and written.
 
-use super::{Interruption, RunFormat, progress::Progress};
+use super::{
+    Interruption, RunFormat,
+    inside::{Inside, InsideArguments},
+    progress::Progress,
+};
 use crate::{
     cli::{Failure, collective, output},
     config::Resolved,
@@ -41,6 +45,8 @@ pub(in crate::cli) struct Job {
     pub what_if: Option<usize>,
     /// Threads that simulate the machine; as many as there are cores if not said.
     pub threads: Option<NonZero<usize>>,
+    /// What is shown of its inside.
+    pub inside: InsideArguments,
 }
 
 /// What a manifest says about the run that it is of.
@@ -59,7 +65,10 @@ impl Job {
         let arrivals = self.arrivals()?;
         let started = Instant::now();
         let collectives = self.collectives(interruption)?;
-        let outcome = self.simulate(&arrivals, &collectives, interruption);
+        let inside = self.inside.begin(&self.resolved.machine)?;
+        let outcome = self.simulate(&arrivals, &collectives, inside.as_ref(), interruption);
+        let streams = self.workload.streams();
+        inside.map_or(Ok(()), |inside| inside.close(outcome.as_ref().ok(), streams.as_deref()))?;
         let outcome = outcome.map_err(|error| self.failed(error, &arrivals))?;
         let wall = started.elapsed();
         for (arrival, copy) in arrivals.iter().zip(&outcome.copies) {
@@ -110,15 +119,22 @@ impl Job {
         &self,
         arrivals: &[Arrival],
         collectives: &CollectiveTimes,
+        inside: Option<&Inside>,
         interruption: &Interruption,
     ) -> Result<Outcome, RunError> {
         let request =
             self.workload.request(arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))?;
         let mut progress = Progress::new(self.workload.bytes(), self.workload.data, self.workload.kernel);
-        system::run_on(&self.resolved.machine, request, self.threads, &mut |now| {
+        let machine = &self.resolved.machine;
+        let mut observer = |now| {
             progress.show(now, arrivals);
-            if interruption.asked() { Control::Stop } else { Control::Continue }
-        })
+            let ends = interruption.asked() || inside.is_some_and(Inside::in_trouble);
+            if ends { Control::Stop } else { Control::Continue }
+        };
+        match inside {
+            None => system::run_on(machine, request, self.threads, &mut observer),
+            Some(inside) => system::run_heard(machine, request, &inside.ear(), &mut observer),
+        }
     }
 
     fn report(&self, outcome: &Outcome, arrivals: &[Arrival], limits: Vec<LimitedBy>, wall: Duration) -> Report {

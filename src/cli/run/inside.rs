@@ -1,0 +1,204 @@
+//! What `run` shows of the inside of a run: a trace, a capture of the links, the events.
+
+use super::Named;
+use crate::{
+    cli::{Failure, output},
+    config::MachineSpec,
+    files::RecordFile,
+    inside::{
+        Ears, Window,
+        capture::{Capture, Lanes},
+        events::EventLog,
+        perfetto::{StreamCopy, Trace},
+    },
+    sim::{Ear, Listener},
+    system::Outcome,
+    workload::direction_name,
+};
+use clap::Args;
+use miette::miette;
+use std::{cell::RefCell, io, path::PathBuf, rc::Rc, str::FromStr};
+
+/// Generation from which on a link sends flits, which no capture holds.
+const FLITS: u32 = 6;
+
+/// Arguments.
+#[derive(Debug, Clone, Args, Default)]
+pub(in crate::cli) struct InsideArguments {
+    /// Write a Perfetto trace to this file, all of the run or a window of it: units with busy and stalls, streams, messages by stage,
+    /// counters. Open it at ui.perfetto.dev
+    #[arg(long, value_name = "FILE[@FROM..TO]")]
+    trace: Option<Target>,
+    /// Write every TLP and DLLP of the links with its time to this file, as pcapng for Wireshark
+    #[arg(long, value_name = "FILE[@FROM..TO]")]
+    capture: Option<Target>,
+    /// Write every passage of every queue and wire to this file: what `sealsim diff` compares
+    #[arg(long, value_name = "FILE[@FROM..TO]")]
+    events: Option<Target>,
+}
+
+/// A file and the stretch of simulated time that goes into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct Target {
+    path: PathBuf,
+    window: Window,
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (path, window) = match text.rsplit_once('@') {
+            Some((path, window)) if window.contains("..") => {
+                (path, window.parse().map_err(|error| format!("{error}"))?)
+            }
+            _ => (text, Window::ALL),
+        };
+        if path.is_empty() {
+            return Err("a file is missing before the window".to_owned());
+        }
+        Ok(Self { path: path.into(), window })
+    }
+}
+
+impl InsideArguments {
+    fn targets(&self) -> [(&'static str, Option<&Target>); 3] {
+        [("--trace", self.trace.as_ref()), ("--capture", self.capture.as_ref()), ("--events", self.events.as_ref())]
+    }
+
+    /// The files that are written, by what the command line calls them.
+    pub(super) fn written(&self) -> Vec<Named<'_>> {
+        self.targets().map(|(name, target)| (name, target.map(|target| target.path.as_path()))).into()
+    }
+
+    /// Refuses what cannot be written.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.written().into_iter().try_for_each(|(name, path)| output::refuse_stream(name, path))
+    }
+
+    /// Begins the files; none if none is asked for.
+    pub(in crate::cli) fn begin(&self, machine: &MachineSpec) -> Result<Option<Inside>, Failure> {
+        if self.targets().iter().all(|(_, target)| target.is_none()) {
+            return Ok(None);
+        }
+        if self.capture.is_some()
+            && let Some(gpu) = (0..machine.gpus()).find(|&gpu| machine.of_gpu(gpu).link.generation >= FLITS)
+        {
+            let help = "capture a link of generation 1 to 5, or look at --trace";
+            return Err(Failure::Usage(miette!(
+                help = help,
+                "--capture: the link of GPU {gpu} sends flits, not packets"
+            )));
+        }
+        let machine = machine.clone();
+        let lanes = move |path: &str| {
+            let link = machine.of_gpu(link_of(path)).link;
+            Lanes { generation: link.generation, lanes: link.lanes }
+        };
+        let trace = file(self.trace.as_ref())?.map(|(file, window)| Trace::new(file, window));
+        let capture = file(self.capture.as_ref())?.map(|(file, window)| Capture::new(file, window, Box::new(lanes)));
+        let events = file(self.events.as_ref())?.map(|(file, window)| EventLog::new(file, window));
+        Ok(Some(Inside { trace: shared(trace), capture: shared(capture), events: shared(events) }))
+    }
+}
+
+/// The GPU whose link a path names first.
+fn link_of(path: &str) -> usize {
+    let digits: String = path.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+    let is_numbered = path.starts_with("link") && !path.starts_with("link.");
+    if is_numbered { digits.parse().unwrap_or(0) } else { 0 }
+}
+
+fn file(target: Option<&Target>) -> Result<Option<(RecordFile, Window)>, Failure> {
+    let begin = |target: &Target| RecordFile::create(&target.path).map(|file| (file, target.window));
+    target.map(begin).transpose().map_err(|error| Failure::InputOutput(miette!("output {error}")))
+}
+
+/// A listener that the command line holds as well.
+type Shared<L> = Option<Rc<RefCell<L>>>;
+
+fn shared<L>(listener: Option<L>) -> Shared<L> {
+    listener.map(|listener| Rc::new(RefCell::new(listener)))
+}
+
+/// The files under way.
+pub(in crate::cli) struct Inside {
+    trace: Shared<Trace>,
+    capture: Shared<Capture>,
+    events: Shared<EventLog>,
+}
+
+impl Inside {
+    /// What listens to the run.
+    pub(super) fn ear(&self) -> Ear {
+        fn add<L: Listener + 'static>(ears: &mut Ears, listener: &Shared<L>) {
+            listener.iter().for_each(|listener| ears.add(Rc::<RefCell<L>>::clone(listener)));
+        }
+        let mut ears = Ears::default();
+        add(&mut ears, &self.trace);
+        add(&mut ears, &self.capture);
+        add(&mut ears, &self.events);
+        ears.ear()
+    }
+
+    /// Whether one of the files cannot be written any more.
+    pub(super) fn in_trouble(&self) -> bool {
+        self.trace.as_ref().is_some_and(|trace| trace.borrow().in_trouble())
+            || self.capture.as_ref().is_some_and(|capture| capture.borrow().in_trouble())
+            || self.events.as_ref().is_some_and(|events| events.borrow().in_trouble())
+    }
+
+    /// Ends the files, of which those of a run that has no outcome hold what came before.
+    pub(super) fn close(self, outcome: Option<&Outcome>, streams: Option<&[String]>) -> Result<(), Failure> {
+        let copies = outcome.map_or_else(Vec::new, |outcome| stream_copies(outcome, streams));
+        let left_out = own(self.trace).map(|trace| trace.close(&copies)).transpose();
+        let packets = own(self.capture).map(Capture::close).transpose();
+        let events = own(self.events).map(EventLog::close).transpose();
+        let failed = |error: io::Error| Failure::InputOutput(miette!("output {error}"));
+        if let Some(left_out) = left_out.map_err(failed)?.filter(|left_out| left_out.messages > 0) {
+            let all = left_out.shown + left_out.messages;
+            let text =
+                format!("note: the trace shows {} of {all} messages; give it a window to see all", left_out.shown);
+            output::complain(format_args!("{text}"));
+        }
+        packets.map_err(failed)?;
+        events.map_err(failed).map(|_| ())
+    }
+}
+
+/// A listener that nobody else holds any more.
+fn own<L>(shared: Shared<L>) -> Option<L> {
+    shared.and_then(|listener| Rc::try_unwrap(listener).ok()).map(RefCell::into_inner)
+}
+
+fn stream_copies(outcome: &Outcome, streams: Option<&[String]>) -> Vec<StreamCopy> {
+    let named = |place: usize| streams.and_then(|streams| streams.get(place)).cloned();
+    let copy = |(place, copy): (usize, &crate::system::CopyOutcome)| StreamCopy {
+        stream: named(place).unwrap_or_else(|| format!("stream of GPU {}", copy.gpu)),
+        name: format!("copy {} {}", place + 1, direction_name(copy.direction)),
+        span: (copy.start, copy.end),
+        bytes: copy.bytes,
+    };
+    outcome.copies.iter().enumerate().map(copy).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_may_have_an_at_sign_and_a_window() {
+        let read = |text: &str| text.parse::<Target>();
+        assert_eq!(read("a@b.pftrace").unwrap(), Target { path: "a@b.pftrace".into(), window: Window::ALL });
+        let target = read("a@b@1us..2us").unwrap();
+        assert_eq!((target.path, target.window), ("a@b".into(), "1us..2us".parse().unwrap()));
+        for wrong in ["@1us..2us", "a@2us..1us", "a@1..2"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_link_is_that_of_the_gpu_in_its_path() {
+        assert_eq!(["link.h2d", "link3.d2h", "switch1.h2d"].map(link_of), [0, 3, 0]);
+    }
+}

@@ -1,0 +1,231 @@
+//! The packets of links as pcapng, which Wireshark opens.
+//!
+//! ```text
+//!   link.h2d  --+
+//!               +--> by arrival --> record header, framing symbols, packet --> pcapng
+//!   link.d2h  --+
+//! ```
+//!
+//! Each direction of each link is an interface of link type USER11 (158), with nanoseconds. A packet is the record of a protocol analyser: 20 bytes,
+//! little endian, then the packet between the framing symbols of 8b/10b, which tell TLPs (0xfb) from DLLPs (0x5c) whatever the link itself uses.
+//!
+//! | bytes | field |
+//! | --- | --- |
+//! | 0..4 | number of the record, from 0 |
+//! | 4..12 | time of arrival at the receiving port, ns |
+//! | 12..14 | LFSR: 0, packets are not scrambled |
+//! | 14..16 | bytes of the packet with its symbols; bit 15 set |
+//! | 16..20 | bit 28: upstream; 9:8 speed: 1 for 2.5 GT/s, 3 for 5 GT/s, 2 for all above, which the format does not know; 2:0 width: log2 of the lanes |
+
+use super::Window;
+use crate::{
+    files::RecordFile,
+    pcie::port::{Frame, PacketBytes},
+    sim::{Listener, Passage, Place, Places},
+    units::Femtos,
+};
+use pcap_file::{
+    DataLink, Endianness,
+    pcapng::{
+        PcapNgWriter,
+        blocks::{
+            enhanced_packet::EnhancedPacketBlock,
+            interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption},
+            section_header::{SectionHeaderBlock, SectionHeaderOption},
+        },
+    },
+};
+use std::{borrow::Cow, cmp::Reverse, collections::BinaryHeap, io, time::Duration};
+
+/// The link type: reserved for users, and what a public dissector of PCIe captures listens to.
+const USER11: u32 = 158;
+/// Symbols of 8b/10b that begin a TLP, begin a DLLP, and end either.
+const STP: u8 = 0xfb;
+const SDP: u8 = 0x5c;
+const END: u8 = 0xfd;
+/// Packets that wait for those of the other direction that arrive before them: more than there can be under way.
+const WAITING: usize = 1 << 16;
+
+/// Speed and width of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lanes {
+    /// Generation, from 1.
+    pub generation: u32,
+    /// Lanes.
+    pub lanes: u32,
+}
+
+/// One direction of a link.
+#[derive(Debug)]
+struct Interface {
+    channel: usize,
+    path: String,
+    lanes: Lanes,
+}
+
+/// A packet that has been sent.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Packet {
+    date: Femtos,
+    number: u64,
+    interface: u32,
+    bytes: Vec<u8>,
+}
+
+/// A listener that writes the packets of all links.
+pub struct Capture {
+    file: RecordFile,
+    window: Window,
+    lanes: Box<dyn Fn(&str) -> Lanes>,
+    interfaces: Vec<Interface>,
+    waiting: BinaryHeap<Reverse<Packet>>,
+    heard: u64,
+    records: u32,
+    writer: PcapNgWriter<Vec<u8>>,
+}
+
+/// What cannot fail: blocks go into memory.
+const IN_MEMORY: &str = "a block in memory";
+
+impl Capture {
+    /// Writes to `file` what arrives in a window. `lanes` tells speed and width of the link that a channel of this path belongs to.
+    #[must_use]
+    pub fn new(file: RecordFile, window: Window, lanes: Box<dyn Fn(&str) -> Lanes>) -> Self {
+        let application = Cow::Borrowed(concat!("sealsim ", env!("CARGO_PKG_VERSION")));
+        let section = SectionHeaderBlock {
+            endianness: Endianness::Little,
+            options: vec![SectionHeaderOption::UserApplication(application)],
+            ..SectionHeaderBlock::default()
+        };
+        let writer = PcapNgWriter::with_section_header(Vec::new(), section).expect(IN_MEMORY);
+        let (interfaces, waiting) = (Vec::new(), BinaryHeap::new());
+        Self { file, window, lanes, interfaces, waiting, heard: 0, records: 0, writer }
+    }
+
+    /// Whether the file cannot be written any more.
+    #[must_use]
+    pub const fn in_trouble(&self) -> bool {
+        self.file.in_trouble()
+    }
+
+    /// Writes what is left; gives the packets written.
+    ///
+    /// # Errors
+    /// What has gone wrong with the file.
+    pub fn close(mut self) -> io::Result<u32> {
+        while let Some(Reverse(packet)) = self.waiting.pop() {
+            self.write(packet);
+        }
+        self.file.close().map(|()| self.records)
+    }
+
+    fn write(&mut self, packet: Packet) {
+        let Interface { path, lanes, .. } = &self.interfaces[packet.interface as usize];
+        let data = record(self.records, &packet, flags(is_upstream(path), *lanes));
+        let block = EnhancedPacketBlock {
+            interface_id: packet.interface,
+            timestamp: Duration::from_nanos(nanos(packet.date)),
+            original_len: data.len() as u32,
+            data: data.into(),
+            options: Vec::new(),
+        };
+        self.writer.write_pcapng_block(block).expect(IN_MEMORY);
+        self.records += 1;
+        self.hand_over();
+    }
+
+    /// What has been written into memory is a record of the file.
+    fn hand_over(&mut self) {
+        let bytes = self.writer.get_mut();
+        self.file.record(|buffer| buffer.append(bytes));
+    }
+}
+
+/// Ends of paths of channels tell the direction.
+fn is_upstream(path: &str) -> bool {
+    path.contains("d2h")
+}
+
+const fn nanos(date: Femtos) -> u64 {
+    date.0 / 1_000_000
+}
+
+fn flags(upstream: bool, Lanes { generation, lanes }: Lanes) -> u32 {
+    let speed = match generation {
+        1 => 1,
+        2 => 3,
+        _ => 2,
+    };
+    u32::from(upstream) << 28 | speed << 8 | lanes.max(1).ilog2() & 7
+}
+
+/// A packet behind its record header.
+fn record(number: u32, packet: &Packet, flags: u32) -> Vec<u8> {
+    let mut data = Vec::with_capacity(20 + packet.bytes.len());
+    data.extend(number.to_le_bytes());
+    data.extend(nanos(packet.date).to_le_bytes());
+    data.extend(0u16.to_le_bytes());
+    data.extend((packet.bytes.len() as u16 | 1 << 15).to_le_bytes());
+    data.extend(flags.to_le_bytes());
+    data.extend(&packet.bytes);
+    data
+}
+
+/// A packet between its framing symbols.
+fn framed(packet: PacketBytes) -> Vec<u8> {
+    let (start, bytes) = match packet {
+        PacketBytes::Tlp(bytes) => (STP, bytes),
+        PacketBytes::Dllp(bytes) => (SDP, bytes.to_vec()),
+    };
+    let mut framed = Vec::with_capacity(bytes.len() + 2);
+    framed.push(start);
+    framed.extend(bytes);
+    framed.push(END);
+    framed
+}
+
+impl Listener for Capture {
+    fn begin(&mut self, places: &Places) {
+        for (channel, outline) in places.channels.iter().enumerate() {
+            if !self.hears(Place::Channel(outline)) {
+                continue;
+            }
+            let (path, lanes) = (outline.path.clone(), (self.lanes)(&outline.path));
+            let about =
+                format!("from {} to {}, generation {} x{}", outline.from, outline.to, lanes.generation, lanes.lanes);
+            let block = InterfaceDescriptionBlock {
+                linktype: DataLink::from(USER11),
+                snaplen: 0,
+                options: vec![
+                    InterfaceDescriptionOption::IfName(path.clone().into()),
+                    InterfaceDescriptionOption::IfDescription(about.into()),
+                    InterfaceDescriptionOption::IfTsResol(9),
+                ],
+            };
+            self.writer.write_pcapng_block(block).expect(IN_MEMORY);
+            self.interfaces.push(Interface { channel, path, lanes });
+        }
+        self.hand_over();
+    }
+
+    fn hears(&self, place: Place<'_>) -> bool {
+        matches!(place, Place::Channel(outline) if outline.item == "Frame")
+    }
+
+    fn passed(&mut self, passage: Passage<'_>) {
+        let interface = self.interfaces.iter().position(|one| one.channel == passage.channel);
+        let packet = passage.item.downcast_ref::<Frame>().and_then(Frame::packet);
+        let (Some(interface), Some(packet)) = (interface, packet) else { return };
+        if !self.window.holds(passage.date) || self.file.in_trouble() {
+            return;
+        }
+        self.heard += 1;
+        let (number, interface) = (self.heard, interface as u32);
+        self.waiting.push(Reverse(Packet { date: passage.date, number, interface, bytes: framed(packet) }));
+        if self.waiting.len() > WAITING
+            && let Some(Reverse(packet)) = self.waiting.pop()
+        {
+            self.write(packet);
+        }
+    }
+}
