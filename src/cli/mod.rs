@@ -7,7 +7,9 @@ mod completions;
 mod cost_table;
 mod describe;
 mod diagnostics;
+mod diff;
 mod engine;
+mod explain;
 mod failure;
 mod faults;
 mod import;
@@ -49,6 +51,8 @@ struct Arguments {
 enum Verb {
     Run(Box<run::Arguments>),
     Rerun(rerun::Arguments),
+    Explain(explain::Arguments),
+    Diff(diff::Arguments),
     Compare(compare::Arguments),
     Collective(collective::Arguments),
     Describe(describe::Describe),
@@ -97,6 +101,8 @@ pub fn main() -> ExitCode {
     let result: Result<(), Failure> = match arguments.verb {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Rerun(arguments) => rerun::run(&arguments),
+        Verb::Explain(arguments) => explain::run(&arguments),
+        Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Collective(arguments) => collective::run(&arguments),
         Verb::Describe(verb) => verb.run(),

@@ -48,6 +48,12 @@ pub(super) fn print(text: &str) {
     let _ = Output.flush();
 }
 
+/// An object as indented JSON.
+pub(super) fn json(object: &impl serde::Serialize) -> Result<String, super::Failure> {
+    let printed = serde_json::to_string_pretty(object).map_err(io::Error::from);
+    printed.map(|json| json + "\n").map_err(|error| super::Failure::output(&error))
+}
+
 /// Shows a line on standard error.
 pub(super) fn complain(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");

@@ -1,18 +1,23 @@
 //! `sealsim rerun`: a run again, from its manifest alone.
 
 use super::{
-    Failure,
+    Failure, collective, explain,
     run::{Expected, InsideArguments, Interruption, Job, RunFormat},
 };
 use crate::{
+    config::Resolved,
     files::read_text,
     report::{Manifest, ManifestError},
-    units::Bytes,
-    workload::Payload,
+    sim::Control,
+    units::{Bytes, Femtos},
+    workload::{
+        Payload, Workload,
+        collective::{CollectiveError, CollectiveTimes},
+    },
 };
 use clap::Args;
 use miette::miette;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The longest manifest: three times that of a workload with as many operations as there may be.
 const MOST: Bytes = Bytes(64 << 20);
@@ -43,8 +48,38 @@ pub struct Arguments {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let path = arguments.manifest.display();
-    let text = read_text(&arguments.manifest, MOST).map_err(|error| match error.is_input_output() {
+    let Again { resolved, workload, expected } = read(&arguments.manifest)?;
+    let (format, expected) = (arguments.format, Some(expected));
+    let job = Job {
+        resolved,
+        workload,
+        out: None,
+        digest: false,
+        manifest: None,
+        format,
+        expected,
+        must_strike: false,
+        what_if: None,
+        threads: None,
+        inside: InsideArguments::default(),
+    };
+    job.execute(&Interruption::listen())
+}
+
+/// A run as its manifest has it.
+pub(super) struct Again {
+    pub resolved: Resolved,
+    pub workload: Workload,
+    pub expected: Expected,
+}
+
+/// Reads a manifest.
+///
+/// # Errors
+/// If it is none, or its payload is not what it was.
+pub(super) fn read(file: &Path) -> Result<Again, Failure> {
+    let path = file.display();
+    let text = read_text(file, MOST).map_err(|error| match error.is_input_output() {
         true => Failure::InputOutput(miette!("{error}")),
         false => Failure::Config(miette!("not a manifest of sealsim: {error}")),
     })?;
@@ -65,19 +100,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         sealsim_version: manifest.sealsim_version,
         payload: manifest.payload,
     };
-    let (format, expected) = (arguments.format, Some(expected));
-    let job = Job {
-        resolved,
-        workload,
-        out: None,
-        digest: false,
-        manifest: None,
-        format,
-        expected,
-        must_strike: false,
-        what_if: None,
-        threads: None,
-        inside: InsideArguments::default(),
-    };
-    job.execute(&Interruption::listen())
+    Ok(Again { resolved, workload, expected })
+}
+
+/// How long the collectives of a workload take on the machine.
+pub(super) fn collectives(
+    resolved: &Resolved,
+    workload: &Workload,
+    observer: &mut dyn FnMut(Femtos) -> Control,
+) -> Result<CollectiveTimes, Failure> {
+    workload.collectives(&resolved.machine, observer).map_err(|error| match error {
+        CollectiveError::Run(error) => explain::failed(error.into()),
+        error => collective::failed(error),
+    })
 }

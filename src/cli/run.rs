@@ -10,6 +10,7 @@ mod progress;
 pub(super) use execute::{Expected, Job};
 pub(super) use inside::InsideArguments;
 pub(super) use interruption::Interruption;
+pub(super) use limits::request;
 pub(super) use places::{Named, clash};
 
 use super::{Failure, OverlayArguments, machine::machine_of, output};

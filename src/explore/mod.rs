@@ -7,6 +7,7 @@
 //!  machine, designs, a workload --> compare_workload: a run each, summarised --> WorkloadComparison
 //!  machine, release policies, a copy --> failures: a run for each message that fails --> Failures
 //!  machine, sizes --> cost_table: a run for each row of a table for other simulators
+//!  machine, a run --> explain: the path that set its end, and the run with the first cause freed
 //!  machine, copies --> faults: a run for each of many sets of faults --> Campaign
 //! ```
 
@@ -14,6 +15,7 @@ mod candidate;
 mod compare;
 mod compare_workload;
 mod cost_table;
+pub mod explain;
 mod failures;
 pub mod faults;
 mod price;

@@ -3,15 +3,25 @@
 //! ```text
 //!   sim::Listener
 //!     +-- capture     packets of links, as pcapng
-//!     +-- events      every passage of every channel, as lines
+//!     +-- waves       queues, tags and gauges, as FST
+//!     +-- events      every passage of every channel, in memory or as lines
+//!     |     +-- parting     where two runs part
+//!     +-- messages    the way of each message, by stage
+//!     |     +-- perfetto    units, streams, messages and counters as a trace
+//!     +-- path        why the run took as long as it took
 //! ```
 
 #[cfg(feature = "inside")]
 pub mod capture;
 pub mod ears;
 pub mod events;
+pub mod identity;
 pub mod messages;
+pub mod parting;
+pub mod path;
 pub mod perfetto;
+#[cfg(feature = "inside")]
+pub mod waves;
 pub mod window;
 
 pub use ears::Ears;

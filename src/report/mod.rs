@@ -11,6 +11,8 @@
 
 pub mod collectives;
 pub mod comparison;
+pub mod difference;
+pub mod explain;
 pub mod failed_tags;
 mod failure;
 pub mod fault_sets;

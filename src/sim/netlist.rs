@@ -197,7 +197,7 @@ impl Netlist {
             unit.gauges(&mut |name, _| gauges.push((info.clone(), name)));
         }
         let channels = self.channels().map(|channel| self.channel_outline(channel)).collect();
-        Places { channels, accounts: self.accounts(), gauges }
+        Places { channels, accounts: self.accounts(), units: self.units.len(), gauges }
     }
 
     /// The accounts of the units as a run begins.

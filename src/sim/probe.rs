@@ -26,6 +26,8 @@ pub struct Places {
     pub channels: Vec<ChannelOutline>,
     /// Units, then parts of units, as a run gives their accounts.
     pub accounts: Vec<UnitInfo>,
+    /// How many of them are units.
+    pub units: usize,
     /// Gauges: the unit, and the name behind its path.
     pub gauges: Vec<(UnitInfo, &'static str)>,
 }

@@ -7,6 +7,7 @@ mod engine;
 mod faults;
 mod files;
 mod input;
+mod inside;
 mod new_machine;
 mod output;
 mod replay;

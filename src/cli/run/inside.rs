@@ -10,6 +10,7 @@ use crate::{
         capture::{Capture, Lanes},
         events::EventLog,
         perfetto::{StreamCopy, Trace},
+        waves::Waves,
     },
     sim::{Ear, Listener},
     system::Outcome,
@@ -29,6 +30,9 @@ pub(in crate::cli) struct InsideArguments {
     /// counters. Open it at ui.perfetto.dev
     #[arg(long, value_name = "FILE[@FROM..TO]")]
     trace: Option<Target>,
+    /// Write queues, tags and credits as waves to this file, as FST for GTKWave and Surfer
+    #[arg(long, value_name = "FILE[@FROM..TO]")]
+    waves: Option<Target>,
     /// Write every TLP and DLLP of the links with its time to this file, as pcapng for Wireshark
     #[arg(long, value_name = "FILE[@FROM..TO]")]
     capture: Option<Target>,
@@ -62,8 +66,10 @@ impl FromStr for Target {
 }
 
 impl InsideArguments {
-    fn targets(&self) -> [(&'static str, Option<&Target>); 3] {
-        [("--trace", self.trace.as_ref()), ("--capture", self.capture.as_ref()), ("--events", self.events.as_ref())]
+    fn targets(&self) -> [(&'static str, Option<&Target>); 4] {
+        let targets = [&self.trace, &self.waves, &self.capture, &self.events];
+        let names = ["--trace", "--waves", "--capture", "--events"];
+        std::array::from_fn(|place| (names[place], targets[place].as_ref()))
     }
 
     /// The files that are written, by what the command line calls them.
@@ -96,9 +102,16 @@ impl InsideArguments {
             Lanes { generation: link.generation, lanes: link.lanes }
         };
         let trace = file(self.trace.as_ref())?.map(|(file, window)| Trace::new(file, window));
+        let waves = self.waves.as_ref().map(|target| Waves::create(&target.path, target.window)).transpose();
+        let waves = waves.map_err(|error| Failure::InputOutput(miette!("output {error}")))?;
         let capture = file(self.capture.as_ref())?.map(|(file, window)| Capture::new(file, window, Box::new(lanes)));
         let events = file(self.events.as_ref())?.map(|(file, window)| EventLog::new(file, window));
-        Ok(Some(Inside { trace: shared(trace), capture: shared(capture), events: shared(events) }))
+        Ok(Some(Inside {
+            trace: shared(trace),
+            waves: shared(waves),
+            capture: shared(capture),
+            events: shared(events),
+        }))
     }
 }
 
@@ -124,6 +137,7 @@ fn shared<L>(listener: Option<L>) -> Shared<L> {
 /// The files under way.
 pub(in crate::cli) struct Inside {
     trace: Shared<Trace>,
+    waves: Shared<Waves>,
     capture: Shared<Capture>,
     events: Shared<EventLog>,
 }
@@ -136,6 +150,7 @@ impl Inside {
         }
         let mut ears = Ears::default();
         add(&mut ears, &self.trace);
+        add(&mut ears, &self.waves);
         add(&mut ears, &self.capture);
         add(&mut ears, &self.events);
         ears.ear()
@@ -144,6 +159,7 @@ impl Inside {
     /// Whether one of the files cannot be written any more.
     pub(super) fn in_trouble(&self) -> bool {
         self.trace.as_ref().is_some_and(|trace| trace.borrow().in_trouble())
+            || self.waves.as_ref().is_some_and(|waves| waves.borrow().in_trouble())
             || self.capture.as_ref().is_some_and(|capture| capture.borrow().in_trouble())
             || self.events.as_ref().is_some_and(|events| events.borrow().in_trouble())
     }
@@ -152,6 +168,7 @@ impl Inside {
     pub(super) fn close(self, outcome: Option<&Outcome>, streams: Option<&[String]>) -> Result<(), Failure> {
         let copies = outcome.map_or_else(Vec::new, |outcome| stream_copies(outcome, streams));
         let left_out = own(self.trace).map(|trace| trace.close(&copies)).transpose();
+        let waves = own(self.waves).map(Waves::close).transpose();
         let packets = own(self.capture).map(Capture::close).transpose();
         let events = own(self.events).map(EventLog::close).transpose();
         let failed = |error: io::Error| Failure::InputOutput(miette!("output {error}"));
@@ -161,6 +178,7 @@ impl Inside {
                 format!("note: the trace shows {} of {all} messages; give it a window to see all", left_out.shown);
             output::complain(format_args!("{text}"));
         }
+        waves.map_err(failed)?;
         packets.map_err(failed)?;
         events.map_err(failed).map(|_| ())
     }

@@ -47,7 +47,8 @@ impl Job {
     }
 }
 
-fn request(workload: &Workload, collectives: &CollectiveTimes) -> Result<Request, RunError> {
+/// A workload's request, whose bytes nobody looks at.
+pub(in crate::cli) fn request(workload: &Workload, collectives: &CollectiveTimes) -> Result<Request, RunError> {
     let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
     workload.request(&arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))
 }

@@ -15,6 +15,7 @@ mod answer;
 mod relax;
 
 pub use answer::LimitedBy;
+pub use relax::freed;
 
 use crate::{
     config::{MachineSpec, Resolved},

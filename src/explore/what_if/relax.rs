@@ -25,6 +25,23 @@ pub(super) fn relaxed(machine: &Resolved, path: &str) -> Option<Relaxed> {
     steps(parameter)?.into_iter().find_map(fits)
 }
 
+/// How often a parameter is relaxed until it is as good as free.
+const TIMES: usize = 10;
+
+/// The machine with a parameter relaxed again and again, as far as that is legal; and its value before and then.
+#[must_use]
+pub fn freed(machine: &Resolved, path: &str) -> Option<(Resolved, [String; 2])> {
+    let mut last = relaxed(machine, path)?;
+    let before = last.value.clone();
+    for _ in 1..TIMES {
+        match relaxed(&last.machine, path) {
+            Some(next) => last = next,
+            None => break,
+        }
+    }
+    Some((last.machine, [before, last.relaxed_to]))
+}
+
 /// What to try, in this order.
 fn steps(parameter: &Parameter) -> Option<Vec<String>> {
     let amount = u64::try_from(parameter.amount?).ok().filter(|amount| *amount > 0)?;

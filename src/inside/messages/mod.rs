@@ -22,5 +22,5 @@ mod message;
 mod places;
 mod tracker;
 
-pub use message::{Message, Stage, Way};
+pub use message::{Message, Stage, Step, Way};
 pub use tracker::Tracker;

@@ -1,0 +1,107 @@
+//! `sealsim explain`: why a run took as long as it took.
+
+use super::{
+    Failure, output,
+    rerun::{self, Again},
+    run::{Interruption, RunFormat, request},
+};
+use crate::{
+    explore::explain::{ExplainError, Which, free_first, observe},
+    report::explain::Explanation,
+    sim::Control,
+    system::RunError,
+};
+use clap::Args;
+use miette::miette;
+use std::path::PathBuf;
+
+/// Say why a run took as long as it took: the path of waits from its end back to its beginning.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The run of the manifest is repeated without its data. From the end of the last copy the path goes back through the units: what a unit was \
+doing, what it waited for, who sent that, what that one was doing before, until the run begins. The table adds up to the run's time.
+
+What would be first if the first cause took no time is measured: its parameter is relaxed until it is as good as free, and the run is \
+made again.
+
+`latency` is time of a unit that its account calls idle: what passes through it without occupying it. `flight` and `queue` are times on \
+channels. docs/tour.md shows one message with its path.
+
+Exit status: 0 explained; 1 interrupted; 2 no such message; 3 a manifest that cannot be read, or a run of too many events; 4 a file that \
+cannot be read; 5 a fault of the simulation.
+
+Examples:
+  sealsim run h100-nvl-tdx --copy h2d:16MiB --manifest run.json && sealsim explain run.json
+  sealsim explain run.json --message slowest
+  sealsim explain run.json --message @120us --top 30
+  sealsim explain run.json --format json | jq '.path.shares[:5]'")]
+pub struct Arguments {
+    /// The manifest that `sealsim run --manifest` wrote
+    #[arg(value_name = "MANIFEST")]
+    manifest: PathBuf,
+    /// Explain a message as well: its number from 1, `slowest`, or the one that is under way at a time, as @120us
+    #[arg(long, value_name = "N|slowest|@TIME", value_parser = which)]
+    message: Option<Which>,
+    /// Lines of each table; the rest is summed
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    top: usize,
+    /// Text for people, or one JSON object
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    format: RunFormat,
+}
+
+fn which(text: &str) -> Result<Which, String> {
+    if text == "slowest" {
+        return Ok(Which::Slowest);
+    }
+    if let Some(time) = text.strip_prefix('@') {
+        return time.parse().map(Which::At).map_err(|error| format!("{error}"));
+    }
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.map(Which::Number).ok_or_else(|| "write a number from 1, `slowest`, or a time as @120us".to_owned())
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// See the help text for each exit status.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let Again { resolved, workload, .. } = rerun::read(&arguments.manifest)?;
+    let interruption = Interruption::listen();
+    let workload = workload.only_timing(u64::MAX);
+    let mut observer = |_| if interruption.asked() { Control::Stop } else { Control::Continue };
+    let collectives = rerun::collectives(&resolved, &workload, &mut observer)?;
+    let repeat = || request(&workload, &collectives);
+    let first = repeat().map_err(ExplainError::from);
+    let observed = first.and_then(|request| observe(&resolved.machine, request, &mut observer)).map_err(failed)?;
+    let message = arguments.message.map(|which| observed.message(which)).transpose().map_err(failed)?;
+    let freed = free_first(&resolved, &observed, &repeat, &mut observer).map_err(failed)?;
+    let explanation = Explanation::new(&observed, freed.as_ref(), message);
+    let text = match arguments.format {
+        RunFormat::Text => explanation.text(arguments.top),
+        RunFormat::Json => output::json(&explanation)?,
+    };
+    output::print(&text);
+    Ok(())
+}
+
+/// The failure of a run that cannot be explained.
+pub(super) fn failed(error: ExplainError) -> Failure {
+    match error {
+        ExplainError::Run(error) => failed_run(error),
+        ExplainError::TooLong(_) => Failure::Config(miette!("{error}")),
+        ExplainError::NoMessage { .. } => Failure::Usage(miette!("--message: {error}")),
+    }
+}
+
+fn failed_run(error: RunError) -> Failure {
+    match error {
+        RunError::Build(_) => Failure::Config(miette!("{error}")),
+        RunError::NoGpu { .. } | RunError::FaultPoint { .. } => Failure::Usage(miette!("{error}")),
+        RunError::Payload(_) => Failure::InputOutput(miette!("{error}")),
+        RunError::Simulation(crate::sim::SimulationError::Stopped { .. }) => {
+            Failure::Verification(miette!("interrupted: nothing was explained"))
+        }
+        RunError::Simulation(error) => Failure::Simulation(miette!("{error}")),
+    }
+}

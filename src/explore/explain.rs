@@ -1,0 +1,163 @@
+//! Why a run took as long as it took, and what would limit it if the first cause took no time.
+
+use super::what_if;
+use crate::{
+    config::{MachineSpec, Resolved},
+    inside::{
+        Ears,
+        messages::{Message, Tracker},
+        path::{Path, Recorder, Share, TooLong},
+    },
+    sim::Control,
+    system::{self, Outcome, Request, RunError},
+    units::Femtos,
+};
+use std::{cell::RefCell, rc::Rc};
+use thiserror::Error;
+
+/// Why there is no explanation.
+#[derive(Debug, Error)]
+pub enum ExplainError {
+    /// The run has no outcome.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// It passes too much.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    /// There is no such message.
+    #[error("no message {asked}: the run has {count}, numbered from 1")]
+    NoMessage {
+        /// What was asked for.
+        asked: String,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+/// A run and what led to its end.
+pub struct Observed {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The path from its beginning to its end.
+    pub path: Path,
+    /// Its messages, by when they begin.
+    pub messages: Vec<Message>,
+    record: Recorder,
+}
+
+/// A run that can be repeated.
+pub type Repeat<'r> = &'r dyn Fn() -> Result<Request, RunError>;
+
+/// Runs and looks.
+///
+/// # Errors
+/// Those of the run; [`TooLong`].
+pub fn observe(
+    machine: &MachineSpec,
+    request: Request,
+    observer: &mut dyn FnMut(Femtos) -> Control,
+) -> Result<Observed, ExplainError> {
+    let record = Rc::new(RefCell::new(Recorder::default()));
+    let tracker = Rc::new(RefCell::new(Tracker::default()));
+    let mut ears = Ears::default();
+    ears.add(Rc::<RefCell<Recorder>>::clone(&record));
+    ears.add(Rc::<RefCell<Tracker>>::clone(&tracker));
+    let full = Rc::clone(&record);
+    let mut until_full = |now| if full.borrow().is_full() { Control::Stop } else { observer(now) };
+    let outcome = system::run_heard(machine, request, &ears.ear(), &mut until_full);
+    let record = record.take().ended()?;
+    let outcome = outcome?;
+    let mut tracker = tracker.take();
+    let mut messages = tracker.take();
+    messages.extend(tracker.take_open());
+    messages.sort_by_key(|message| message.id);
+    let path = path_to_end(&record, machine, &outcome);
+    Ok(Observed { outcome, path, messages, record })
+}
+
+/// The path from the beginning of a run to its end: that of the driver whose copy ended last.
+#[must_use]
+pub fn path_to_end(record: &Recorder, machine: &MachineSpec, outcome: &Outcome) -> Path {
+    record.path(&last_driver(machine, outcome), outcome.end, Femtos(0)).unwrap_or_default()
+}
+
+/// The driver of the copy that ended last.
+fn last_driver(machine: &MachineSpec, outcome: &Outcome) -> String {
+    let last = outcome.copies.iter().max_by_key(|copy| copy.end).map_or(0, |copy| copy.gpu);
+    if machine.gpus() > 1 { format!("host{last}.driver") } else { "host.driver".to_owned() }
+}
+
+/// Which message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// By its number, from 1.
+    Number(u64),
+    /// The one that took longest.
+    Slowest,
+    /// The one that was under way then and began last.
+    At(Femtos),
+}
+
+impl Observed {
+    /// A message and the path from its beginning to its end.
+    ///
+    /// # Errors
+    /// [`ExplainError::NoMessage`].
+    pub fn message(&self, which: Which) -> Result<(&Message, Path), ExplainError> {
+        let time = |message: &&Message| message.end().saturating_sub(message.start);
+        let found = match which {
+            Which::Number(number) => self.messages.iter().find(|message| message.id + 1 == number),
+            Which::Slowest => self.messages.iter().max_by_key(time),
+            Which::At(at) => self.messages.iter().rev().find(|message| message.start <= at && at <= message.end()),
+        };
+        let asked = match which {
+            Which::Number(number) => number.to_string(),
+            Which::Slowest => "is the slowest".to_owned(),
+            Which::At(at) => format!("under way at {at}"),
+        };
+        let none = || ExplainError::NoMessage { asked, count: self.messages.len() };
+        let message = found.filter(|message| !message.stages.is_empty()).ok_or_else(none)?;
+        let unit = message.stages.last().map_or(0, |step| step.unit);
+        Ok((message, self.record.path_of(unit, message.end(), message.start)))
+    }
+
+    /// The parameters that the accounts of its copies name for a share, the likeliest first.
+    fn parameters<'o>(&'o self, share: &'o Share) -> impl Iterator<Item = &'o str> {
+        let candidates = self.outcome.copies.iter().flat_map(|copy| &copy.candidates);
+        let of_it = candidates.filter(|one| one.unit == share.place && one.state == share.state);
+        of_it.map(|one| one.parameter.as_str())
+    }
+}
+
+/// The same run with the parameter freed that its longest share hangs on.
+pub struct Freed {
+    /// The share.
+    pub share: Share,
+    /// The parameter.
+    pub parameter: String,
+    /// Its value, and what it was relaxed to.
+    pub values: [String; 2],
+    /// The run then.
+    pub then: Observed,
+}
+
+/// Runs again with the first cause as good as free; none if no share of the path hangs on a parameter that can be relaxed.
+///
+/// # Errors
+/// Those of [`observe`].
+pub fn free_first(
+    machine: &Resolved,
+    observed: &Observed,
+    repeat: Repeat<'_>,
+    observer: &mut dyn FnMut(Femtos) -> Control,
+) -> Result<Option<Freed>, ExplainError> {
+    for share in observed.path.shares() {
+        let freed =
+            observed.parameters(&share).find_map(|path| Some((path.to_owned(), what_if::freed(machine, path)?)));
+        if let Some((parameter, (freed, values))) = freed {
+            let then = observe(&freed.machine, repeat()?, observer)?;
+            return Ok(Some(Freed { share, parameter, values, then }));
+        }
+    }
+    Ok(None)
+}

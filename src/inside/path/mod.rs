@@ -1,0 +1,26 @@
+//! Why a run took as long as it took: the path of waits that leads from its end back to its beginning.
+//!
+//! ```text
+//!   driver waits <- cipher busy <- queue <- driver busy <- ... <- begin
+//! ```
+//!
+//! At any place the walk asks which item the unit had last received that what it then sent depends on:
+//!
+//! | what was sent | depends on |
+//! | --- | --- |
+//! | a TLP, a frame, a completion, a read of device memory | what carries the same tag or address |
+//! | the end of a job of the cipher | the job |
+//! | anything else | what had come last |
+//!
+//! From the item's coming to what was sent, time is the unit's, by its account: busy, a stall, or latency where it was idle. Before, it is the channel's. A
+//! unit that was busy when the item came is followed back through that; one that stalled for room, to whoever made room. So the parts of a path adjoin, and
+//! add up to its time.
+
+mod cause;
+mod record;
+mod tracks;
+mod walk;
+
+pub use record::{Recorder, TooLong};
+pub use tracks::{UnitSlice, UnitTrack};
+pub use walk::{Part, Path, Share};

@@ -1,0 +1,256 @@
+//! Why a run took as long as it took, for people and as JSON.
+
+use super::{table::Table, text::time};
+use crate::{
+    explore::explain::{Freed, Observed},
+    inside::{
+        messages::{Message, Stage, Way},
+        path::{Path, Share},
+    },
+    units::Femtos,
+};
+use serde::Serialize;
+
+/// Parts of a path that JSON gives at most.
+const PARTS: usize = 10_000;
+
+/// A path.
+#[derive(Debug, Clone, Serialize)]
+pub struct PathRecord {
+    /// Its time, in ps.
+    pub time_ps: u64,
+    /// By place and state, the longest first; in fs they add up to the path's time.
+    pub shares: Vec<Share>,
+    /// Its parts, the earliest first: at most 10,000.
+    pub parts: Vec<PartRecord>,
+    /// Parts that are not given.
+    pub parts_left_out: usize,
+}
+
+/// A part of a path.
+#[derive(Debug, Clone, Serialize)]
+pub struct PartRecord {
+    /// The unit or channel.
+    pub place: String,
+    /// What it was.
+    pub state: &'static str,
+    /// From when, in ps.
+    pub start_ps: u64,
+    /// To when.
+    pub end_ps: u64,
+}
+
+/// A message and its path.
+#[derive(Debug, Clone, Serialize)]
+pub struct MessageRecord {
+    /// Its number in the run, from 1.
+    pub number: u64,
+    /// Number of the GPU.
+    pub gpu: usize,
+    /// Number of the copy among those of its GPU, from 1.
+    pub copy: Option<usize>,
+    /// Which way.
+    pub way: Way,
+    /// Plaintext.
+    pub bytes: u64,
+    /// When it began.
+    pub start_ps: u64,
+    /// When it was where it should be.
+    pub end_ps: u64,
+    /// Its stages, in the order of time.
+    pub stages: Vec<StageRecord>,
+    /// Its path.
+    pub path: PathRecord,
+}
+
+/// A stage of a message.
+#[derive(Debug, Clone, Serialize)]
+pub struct StageRecord {
+    /// Which.
+    pub stage: Stage,
+    /// When it began: when the one before ended.
+    pub start_ps: u64,
+    /// When it ended.
+    pub end_ps: u64,
+}
+
+/// The run with the first cause freed.
+#[derive(Debug, Clone, Serialize)]
+pub struct FreedRecord {
+    /// The unit.
+    pub place: String,
+    /// Its state.
+    pub state: &'static str,
+    /// The parameter that was relaxed.
+    pub parameter: String,
+    /// Its value.
+    pub value: String,
+    /// What it was relaxed to.
+    pub relaxed_to: String,
+    /// Simulated time then.
+    pub simulated_ps: u64,
+    /// The path then.
+    pub shares: Vec<Share>,
+}
+
+/// All of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Explanation {
+    /// Version of the results.
+    pub schema_version: u32,
+    /// Simulated time.
+    pub simulated_ps: u64,
+    /// The path to its end.
+    pub path: PathRecord,
+    /// With the first cause freed.
+    pub freed: Option<FreedRecord>,
+    /// The message that was asked for.
+    pub message: Option<MessageRecord>,
+    /// Messages, or where nothing is sealed pushes.
+    pub messages: usize,
+}
+
+impl PathRecord {
+    fn of(path: &Path) -> Self {
+        let part = |part: &crate::inside::path::Part| PartRecord {
+            place: part.place.clone(),
+            state: part.state,
+            start_ps: part.from.picos(),
+            end_ps: part.to.picos(),
+        };
+        Self {
+            time_ps: path.time().picos(),
+            shares: path.shares(),
+            parts: path.parts.iter().take(PARTS).map(part).collect(),
+            parts_left_out: path.parts.len().saturating_sub(PARTS),
+        }
+    }
+}
+
+impl MessageRecord {
+    fn of(message: &Message, path: &Path) -> Self {
+        let stage = |(step, start): (crate::inside::messages::Step, Femtos)| StageRecord {
+            stage: step.stage,
+            start_ps: start.picos(),
+            end_ps: step.end.picos(),
+        };
+        Self {
+            number: message.id + 1,
+            gpu: message.gpu,
+            copy: message.copy.map(|copy| copy + 1),
+            way: message.way,
+            bytes: message.bytes,
+            start_ps: message.start.picos(),
+            end_ps: message.end().picos(),
+            stages: message.cells().map(stage).collect(),
+            path: PathRecord::of(path),
+        }
+    }
+}
+
+impl Explanation {
+    /// Of a run, with the first cause freed and a message's path, if they were asked for.
+    #[must_use]
+    pub fn new(observed: &Observed, freed: Option<&Freed>, message: Option<(&Message, Path)>) -> Self {
+        let freed = freed.map(|freed| FreedRecord {
+            place: freed.share.place.clone(),
+            state: freed.share.state,
+            parameter: freed.parameter.clone(),
+            value: freed.values[0].clone(),
+            relaxed_to: freed.values[1].clone(),
+            simulated_ps: freed.then.outcome.end.picos(),
+            shares: freed.then.path.shares(),
+        });
+        Self {
+            schema_version: super::SCHEMA_VERSION,
+            simulated_ps: observed.outcome.end.picos(),
+            path: PathRecord::of(&observed.path),
+            freed,
+            message: message.map(|(message, path)| MessageRecord::of(message, &path)),
+            messages: observed.messages.len(),
+        }
+    }
+
+    /// For people: the `top` shares of each path.
+    #[must_use]
+    pub fn text(&self, top: usize) -> String {
+        let mut lines = Vec::new();
+        if let Some(first) = self.path.shares.first() {
+            let (place, state) = (&first.place, first.state);
+            let part = percent(first.time, Femtos(self.path.time_ps.saturating_mul(1000)));
+            lines.push(format!("{}, of which {part} on the path is {place} {state}", time(self.simulated_ps)));
+        }
+        if let Some(freed) = &self.freed {
+            lines.extend(freed.lines(self.simulated_ps));
+        }
+        lines.push(String::new());
+        lines.push("the path that set the end".into());
+        lines.extend(shares(&self.path.shares, top));
+        if let Some(message) = &self.message {
+            lines.extend(message.lines(top));
+        }
+        lines.join("\n") + "\n"
+    }
+}
+
+impl FreedRecord {
+    fn lines(&self, before: u64) -> Vec<String> {
+        let Self { place, state, parameter, value, relaxed_to, .. } = self;
+        let less = if before == 0 { 0.0 } else { (1.0 - self.simulated_ps as f64 / before as f64) * 100.0 };
+        let mut lines = vec![
+            format!("if {place} {state} were free ({parameter} = {value} -> {relaxed_to}):"),
+            format!("  {}, {less:.1} % less, measured", time(self.simulated_ps)),
+        ];
+        if let Some(next) = self.shares.first() {
+            let all = Femtos(self.shares.iter().map(|share| share.time.0).sum());
+            lines.push(format!("  then {} {} would be first, {}", next.place, next.state, percent(next.time, all)));
+        }
+        lines
+    }
+}
+
+impl MessageRecord {
+    fn lines(&self, top: usize) -> Vec<String> {
+        let copy = self.copy.map_or_else(String::new, |copy| format!(" of copy {copy}"));
+        let took = time(self.end_ps - self.start_ps);
+        let mut lines = vec![
+            String::new(),
+            format!("message {}{copy}, {} B: {took}, from {}", self.number, self.bytes, time(self.start_ps)),
+        ];
+        let mut table = Table::new(&["stage", "time", "part"], &[0]);
+        let all = self.end_ps - self.start_ps;
+        for stage in &self.stages {
+            let took = stage.end_ps - stage.start_ps;
+            table.row([stage.stage.name().to_owned(), time(took), percent(Femtos(took), Femtos(all))]);
+        }
+        lines.extend(table.lines());
+        lines.push(String::new());
+        lines.push("its path".into());
+        lines.extend(shares(&self.path.shares, top));
+        lines
+    }
+}
+
+fn percent(part: Femtos, whole: Femtos) -> String {
+    format!("{:.1} %", 100.0 * part.0 as f64 / whole.0.max(1) as f64)
+}
+
+/// The first shares as a table, and a line for the rest, so that they add up.
+fn shares(shares: &[Share], top: usize) -> Vec<String> {
+    let all = Femtos(shares.iter().map(|share| share.time.0).sum());
+    let mut table = Table::new(&["unit or channel", "state", "time", "part", "times"], &[0, 1]);
+    let mut row = |place: &str, state: &str, took: Femtos, parts: usize| {
+        let cells = [place.to_owned(), state.to_owned(), time(took.picos()), percent(took, all), parts.to_string()];
+        table.row(cells);
+    };
+    for share in shares.iter().take(top) {
+        row(&share.place, share.state, share.time, share.parts);
+    }
+    let rest = shares.iter().skip(top);
+    let (left, parts) = rest.fold((0, 0), |(time, parts), share| (time + share.time.0, parts + share.parts));
+    if parts > 0 {
+        row(&format!("{} more", shares.len() - top), "", Femtos(left), parts);
+    }
+    row("all", "", all, shares.iter().map(|share| share.parts).sum());
+    table.lines()
+}

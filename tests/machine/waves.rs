@@ -1,0 +1,155 @@
+//! Waves as the reader of a viewer sees them: what a listener hears, at its times.
+
+use crate::common::{copy, machine, request};
+use sealsim::{
+    inside::{Ears, Window, waves::Waves},
+    sim::{Control, Kernel, Listener, Order, Passage, Place, Places},
+    system::{DataMode, Direction, Memory, run_heard},
+    units::Femtos,
+};
+use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
+
+/// By signal: values by the time, in ps, from which on they are shown.
+type Shown = BTreeMap<String, BTreeMap<u64, u64>>;
+
+/// Counts of queues and values of gauges, as a run tells them.
+#[derive(Default)]
+struct Counts {
+    places: Option<Places>,
+    counts: BTreeMap<usize, u64>,
+    shown: Shown,
+}
+
+impl Counts {
+    fn change(&mut self, channel: usize, time: Femtos, change: i64) {
+        let count = self.counts.entry(channel).or_default();
+        *count = count.checked_add_signed(change).unwrap();
+        let path = &self.places.as_ref().unwrap().channels[channel].path;
+        self.shown.entry(format!("{path}.count")).or_default().insert(time.picos(), *count);
+    }
+}
+
+impl Listener for Counts {
+    fn begin(&mut self, places: &Places) {
+        self.places = Some(places.clone());
+    }
+    fn hears(&self, place: Place<'_>) -> bool {
+        matches!(place, Place::Channel(channel) if channel.depth.is_some()) || matches!(place, Place::Gauge(..))
+    }
+    fn passed(&mut self, Passage { channel, date, .. }: Passage<'_>) {
+        self.change(channel, date, 1);
+    }
+    fn taken(&mut self, channel: usize, time: Femtos) {
+        self.change(channel, time, -1);
+    }
+    fn level(&mut self, gauge: usize, time: Femtos, value: u64) {
+        let (unit, name) = &self.places.as_ref().unwrap().gauges[gauge];
+        self.shown.entry(format!("{}.{name}", unit.name)).or_default().insert(time.picos(), value);
+    }
+}
+
+/// A run with waves in a file: what a listener heard, and the digest of the waves.
+fn waved(file: &Path, (name, sets): (&str, &[&str]), direction: Direction, window: Window) -> (Shown, u64) {
+    let machine = machine(name, sets);
+    let waves = Rc::new(RefCell::new(Waves::create(file, window).unwrap()));
+    let counts = Rc::new(RefCell::new(Counts::default()));
+    let mut ears = Ears::default();
+    ears.add(waves.clone());
+    ears.add(counts.clone());
+    let asked = request(vec![copy(direction, 70_000, Memory::Pinned)], DataMode::Exact, Kernel::Skip, Order::Ascending);
+    run_heard(&machine, asked, &ears.ear(), &mut |_| Control::Continue).unwrap();
+    let digest = Rc::try_unwrap(waves).ok().unwrap().into_inner().close().unwrap();
+    (counts.take().shown, digest)
+}
+
+/// All changes of a signal in a file.
+fn read(file: &Path, signals: &[String]) -> Shown {
+    let mut wave = wellen::simple::read(file).unwrap();
+    let mut shown = Shown::new();
+    for signal in signals {
+        let parts: Vec<&str> = signal.split('.').collect();
+        let (name, scopes) = parts.split_last().unwrap();
+        let var = wave.hierarchy().lookup_var(scopes, name).unwrap_or_else(|| panic!("no {signal}"));
+        let id = wave.hierarchy()[var].signal_ref();
+        wave.load_signals(&[id]);
+        let times = wave.time_table();
+        let changes = wave.get_signal(id).unwrap().iter_changes();
+        let change = |(at, value): (u32, wellen::SignalValueRef<'_>)| {
+            (times[at as usize], u64::from_str_radix(&value.to_bit_string().unwrap(), 2).unwrap())
+        };
+        shown.insert(signal.clone(), changes.map(change).collect());
+    }
+    shown
+}
+
+/// Without values that say again what was there.
+fn steps(values: &BTreeMap<u64, u64>, first: u64) -> Vec<(u64, u64)> {
+    let mut last = first;
+    values.iter().filter(|(_, value)| std::mem::replace(&mut last, **value) != **value).map(|(t, v)| (*t, *v)).collect()
+}
+
+#[test]
+fn a_viewer_reads_what_the_run_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.fst");
+    for (name, direction) in [("h100-nvl-tdx", Direction::H2d), ("h100-sxm5-off", Direction::D2h)] {
+        let (told, _) = waved(&file, (name, &[]), direction, Window::ALL);
+        let signals: Vec<_> = told.keys().cloned().collect();
+        assert!(signals.len() > 20, "{signals:?}");
+        let shown = read(&file, &signals);
+        for (signal, values) in &told {
+            assert_eq!(steps(&shown[signal], 0), steps(values, 0), "{name} {signal}");
+        }
+    }
+}
+
+#[test]
+fn a_window_begins_with_the_values_that_were_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.fst");
+    let window: Window = "40us..45us".parse().unwrap();
+    let (told, _) = waved(&file, ("h100-nvl-tdx", &[]), Direction::H2d, window);
+    let signals: Vec<_> = told.keys().cloned().collect();
+    let shown = read(&file, &signals);
+    let (from, to) = (window.from.picos(), window.to.picos());
+    let mut inside = 0;
+    for (signal, values) in &told {
+        let before = values.range(..from).next_back().map_or(0, |(_, value)| *value);
+        let expected: Vec<_> = steps(&values.range(from..to).map(|(t, v)| (*t, *v)).collect(), before);
+        let found = &shown[signal];
+        assert_eq!(found.range(..=from).next_back().map_or(before, |(_, value)| *value), before, "{signal}");
+        assert_eq!(steps(found, before), expected, "{signal}");
+        inside += expected.len();
+    }
+    assert!(inside > 100, "{inside}");
+}
+
+#[test]
+fn both_tags_of_a_message_are_shown_and_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.fst");
+    waved(&file, ("h100-nvl-tdx", &[]), Direction::H2d, Window::ALL);
+    let mut wave = wellen::simple::read(&file).unwrap();
+    let last = |wave: &mut wellen::simple::Waveform, name| {
+        let var = wave.hierarchy().lookup_var(&["gpu", "pce0", "tags"], name).unwrap();
+        let id = wave.hierarchy()[var].signal_ref();
+        wave.load_signals(&[id]);
+        wave.get_signal(id).unwrap().iter_changes().last().unwrap().1.to_bit_string().unwrap()
+    };
+    let (computed, fetched) = (last(&mut wave, "computed_tag"), last(&mut wave, "fetched_tag"));
+    assert!(computed == fetched && computed.contains('1'), "{computed} {fetched}");
+}
+
+/// Digests of the waves of some runs. They change with the timing of what they show.
+#[test]
+fn waves_are_what_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.fst");
+    let scenarios: [(&str, &[&str], Direction, u64); 3] = [
+        ("h100-nvl-tdx", &[], Direction::H2d, 0),
+        ("h100-nvl-tdx", &["tag_queue.release=\"hold\"", "tag_queue.quarantine=\"2 MiB\""], Direction::H2d, 0),
+        ("h100-sxm5-off", &[], Direction::D2h, 0),
+    ];
+    let digests = scenarios.map(|(name, sets, direction, _)| waved(&file, (name, sets), direction, Window::ALL).1);
+    assert_eq!(digests, scenarios.map(|(.., digest)| digest), "{digests:#x?}");
+}
