@@ -3,7 +3,7 @@
 use super::register::Origin;
 use crate::{
     files::excerpt,
-    report::plot::{Panel, terminal},
+    report::plot::{measured::Panel, terminal},
     validate::{
         class::Class,
         score::{DatasetScore, Errors},

@@ -9,7 +9,7 @@
 //!         64 B         1 GiB
 //! ```
 
-use super::{Panel, tick};
+use super::{axis::tick, measured::Panel};
 use crate::validate::measured::Mode;
 
 /// Characters of a plot's area.
@@ -65,14 +65,15 @@ fn lines(panel: &Panel) -> Vec<String> {
     let mut lines = vec![format!("{} ({})", panel.title, panel.unit)];
     for (row, characters) in area.iter().enumerate() {
         let figure = match row {
-            0 => tick(y.high, panel.unit),
-            _ if row == ROWS - 1 => tick(y.low, panel.unit),
+            0 => tick(y.high, false),
+            _ if row == ROWS - 1 => tick(y.low, false),
             _ => String::new(),
         };
         lines.push(format!("{figure:>MARGIN$} |{}", characters.iter().collect::<String>()));
     }
-    let (left, right) = (tick(x.low, panel.x_label), tick(x.high, panel.x_label));
-    let right = if panel.x_label == "bytes" { right } else { format!("{right} {}", panel.x_label) };
+    let bytes = panel.x_label == "bytes";
+    let (left, right) = (tick(x.low, bytes), tick(x.high, bytes));
+    let right = if bytes { right } else { format!("{right} {}", panel.x_label) };
     let room = COLUMNS.saturating_sub(left.chars().count());
     lines.push(format!("{:MARGIN$}  {left}{right:>room$}", ""));
     lines
@@ -91,7 +92,7 @@ fn put(area: &mut [Vec<char>], row: usize, column: usize, mark: char, counterpar
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::panel;
+    use super::super::measured::tests::panel;
     use super::*;
 
     #[test]

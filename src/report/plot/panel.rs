@@ -1,0 +1,290 @@
+//! One pair of axes: where everything is, and drawing it.
+
+use super::{
+    axis::{Axis, tick},
+    drawing::{Anchor, BLACK, Drawing, GREY, GRID, LINE, Paint, SIZE, Stroke, Text, cut, wrapped},
+    figure::{Across, Join, Label, Panel, Point, Series, centred},
+    font,
+    legend::interval,
+    mark::{RADIUS, Style},
+};
+use std::collections::BTreeMap;
+
+/// Room for marks within the frame.
+const PAD: f64 = 9.0;
+/// Marks whose places are as near as this share one.
+const NEAR: f64 = 3.0;
+/// Widest name of a category in pixels.
+const NAME: f64 = 150.0;
+/// Between the panel and its right neighbour.
+const RIGHT: f64 = 14.0;
+
+/// A panel with its axes and its margins.
+#[derive(Debug)]
+pub(super) struct Layout<'p> {
+    panel: &'p Panel,
+    x: Axis,
+    y: Axis,
+    /// Outer width, and height of the frame.
+    width: f64,
+    frame: f64,
+    left: f64,
+    top: f64,
+    bottom: f64,
+    /// Whether names of categories run upwards.
+    upwards: bool,
+}
+
+/// The frame in a picture, and how values get into it.
+struct Frame {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    x: Axis,
+    y: Axis,
+}
+
+impl Frame {
+    fn across(&self, value: f64) -> f64 {
+        self.left + PAD + self.x.place(value) * (self.right - self.left - 2.0 * PAD)
+    }
+
+    fn up(&self, value: f64) -> f64 {
+        self.bottom - PAD - self.y.place(value) * (self.bottom - self.top - 2.0 * PAD)
+    }
+}
+
+/// A mark in pixels.
+struct Placed {
+    series: usize,
+    style: Style,
+    at: (f64, f64),
+    ends: Option<(f64, f64)>,
+}
+
+impl<'p> Layout<'p> {
+    /// The layout of a panel of a width whose frame has a height.
+    pub fn of(panel: &'p Panel, width: f64, frame: f64) -> Self {
+        let points = || panel.series.iter().flat_map(|one| &one.points);
+        let x = match &panel.across {
+            Across::Names(_, names) => Axis { low: -0.5, high: (names.len().max(1) as f64) - 0.5, logarithmic: false },
+            Across::Values(_) => Axis::suited(&points().map(|point| point.x).collect::<Vec<_>>(), true),
+        };
+        let ends = |point: &Point| point.ends.map_or([point.y; 3], |(low, high)| [low, point.y, high]);
+        let levels = panel.series.iter().flat_map(|one| one.levels.iter().copied());
+        let y = Axis::suited(&points().flat_map(ends).chain(levels).collect::<Vec<_>>(), false).from_zero();
+        let widest = y.ticks(panel.up.bytes).into_iter().map(|value| font::width(&tick(value, panel.up.bytes), SIZE));
+        let words = wrapped(&panel.up.text, frame).len() as f64;
+        let left = LINE * words + 8.0 + widest.fold(0.0, f64::max) + 6.0;
+        let mut layout = Self { panel, x, y, width, frame, left, top: 10.0, bottom: 0.0, upwards: false };
+        if !panel.title.is_empty() {
+            layout.top += LINE;
+        }
+        layout.upwards = matches!(&panel.across, Across::Names(_, names) if names.iter().any(|name| {
+            font::width(name, SIZE) + 8.0 > layout.inner() / names.len() as f64
+        }));
+        let below = match &panel.across {
+            Across::Names(_, names) if layout.upwards => {
+                let widest = names.iter().map(|name| font::width(name, SIZE)).fold(0.0, f64::max);
+                widest.min(NAME) + 8.0
+            }
+            _ => 18.0,
+        };
+        layout.bottom = below + LINE * wrapped(layout.across_text(), layout.inner()).len() as f64 + 12.0;
+        layout
+    }
+
+    fn inner(&self) -> f64 {
+        self.width - self.left - RIGHT
+    }
+
+    fn across_text(&self) -> &str {
+        match &self.panel.across {
+            Across::Values(label) => &label.text,
+            Across::Names(label, _) => label,
+        }
+    }
+
+    /// Its outer height.
+    pub fn height(&self) -> f64 {
+        self.top + self.frame + self.bottom
+    }
+
+    /// What has no place on its axes.
+    pub fn notes(&self) -> Vec<String> {
+        let label = &self.panel.up.text;
+        let without = |one: &&Series| {
+            one.points.iter().map(|point| point.y).chain(one.levels.iter().copied()).any(|y| !self.y.has(y))
+        };
+        let mut names: Vec<&str> = self.panel.series.iter().filter(without).map(|one| one.name.as_str()).collect();
+        names.dedup();
+        let zero = format!("{label} is 0, which has no place on a logarithmic axis, for: {}", names.join("; "));
+        let shared = "Marks side by side share the place in their middle.".to_owned();
+        let zero = (!names.is_empty()).then_some(zero);
+        zero.into_iter().chain(self.shares().then_some(shared)).collect()
+    }
+
+    fn frame_at(&self, (left, top): (f64, f64)) -> Frame {
+        Frame {
+            left: left + self.left,
+            right: left + self.width - RIGHT,
+            top: top + self.top,
+            bottom: top + self.top + self.frame,
+            x: self.x,
+            y: self.y,
+        }
+    }
+
+    /// Draws it below and to the right of a place.
+    pub fn draw(&self, drawing: &mut Drawing, origin: (f64, f64)) {
+        let frame = self.frame_at(origin);
+        self.grid(drawing, &frame);
+        self.labels(drawing, &frame, origin);
+        let corners = ((frame.left, frame.top), (frame.right, frame.bottom));
+        drawing.rectangle(corners.0, corners.1, Paint::stroke(Stroke::solid(GREY, 0.8)));
+        for one in &self.panel.series {
+            curve(drawing, &frame, one);
+        }
+        for Placed { style, at, ends, .. } in spread(self.placed(&frame), &frame) {
+            if let Some(ends) = ends {
+                interval(drawing, at.0, ends, Stroke::solid(style.colour(), 1.0));
+            }
+            style.mark(drawing, at);
+        }
+    }
+
+    fn grid(&self, drawing: &mut Drawing, frame: &Frame) {
+        let line = Stroke::solid(GRID, 0.8);
+        for value in self.y.ticks(self.panel.up.bytes) {
+            let y = frame.up(value);
+            drawing.lines(&[(frame.left, y), (frame.right, y)], line);
+            drawing.text((frame.left - 5.0, y + 4.0), Anchor::End, &tick(value, self.panel.up.bytes));
+        }
+        let below = frame.bottom + 15.0;
+        match &self.panel.across {
+            Across::Values(label) => {
+                for (value, text) in self.spaced(frame, label) {
+                    let x = frame.across(value);
+                    drawing.lines(&[(x, frame.top), (x, frame.bottom)], line);
+                    drawing.text((x, below), Anchor::Middle, &text);
+                }
+            }
+            Across::Names(_, names) => {
+                for (place, name) in names.iter().enumerate() {
+                    let x = frame.across(place as f64);
+                    drawing.lines(&[(x, frame.bottom), (x, frame.bottom + 4.0)], Stroke::solid(GREY, 0.8));
+                    if self.upwards {
+                        let text = cut(name, NAME);
+                        let at = (x + 4.0, frame.bottom + 8.0);
+                        let (anchor, colour) = (Anchor::End, BLACK);
+                        drawing.item_of_text(Text { at, anchor, size: SIZE, upwards: true, colour, text });
+                    } else {
+                        drawing.text((x, below), Anchor::Middle, name);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lines of the grid along the horizontal axis whose figures do not meet: every one, or every other, or so on.
+    fn spaced(&self, frame: &Frame, label: &Label) -> Vec<(f64, String)> {
+        let ticks: Vec<_> =
+            self.x.ticks(label.bytes).into_iter().map(|value| (value, tick(value, label.bytes))).collect();
+        let meet = |one: &(f64, String), next: &(f64, String)| {
+            let half = (font::width(&one.1, SIZE) + font::width(&next.1, SIZE)) / 2.0;
+            frame.across(next.0) - frame.across(one.0) < half + 6.0
+        };
+        let kept = |step: usize| ticks.iter().step_by(step).cloned().collect::<Vec<_>>();
+        let fits = |step: &usize| kept(*step).windows(2).all(|pair| !meet(&pair[0], &pair[1]));
+        kept((1..=ticks.len().max(1)).find(fits).unwrap_or(1))
+    }
+
+    fn labels(&self, drawing: &mut Drawing, frame: &Frame, origin: (f64, f64)) {
+        let middle = (frame.left + frame.right) / 2.0;
+        if !self.panel.title.is_empty() {
+            drawing.text((middle, frame.top - 8.0), Anchor::Middle, &cut(&self.panel.title, self.inner()));
+        }
+        let lines = wrapped(self.across_text(), self.inner());
+        let low = origin.1 + self.height() - LINE * lines.len() as f64 + 2.0;
+        centred(drawing, (middle, low), &lines);
+        for (place, text) in wrapped(&self.panel.up.text, self.frame).into_iter().enumerate() {
+            let at = (origin.0 + 12.0 + LINE * place as f64, (frame.top + frame.bottom) / 2.0);
+            let (anchor, colour) = (Anchor::Middle, BLACK);
+            drawing.item_of_text(Text { at, anchor, size: SIZE, upwards: true, colour, text });
+        }
+    }
+
+    fn placed(&self, frame: &Frame) -> Vec<Placed> {
+        let of = |(series, one): (usize, &Series)| {
+            let has = |point: &&Point| self.y.has(point.y) && self.x.has(point.x);
+            let style = one.style;
+            let marks = one.points.iter().filter(has).map(move |point| {
+                let ends = point.ends.filter(|ends| self.y.has(ends.0) && self.y.has(ends.1) && ends.0 < ends.1);
+                let ends = ends.map(|(low, high)| (frame.up(high), frame.up(low)));
+                Placed { series, style, at: (frame.across(point.x), frame.up(point.y)), ends }
+            });
+            marks.collect::<Vec<_>>()
+        };
+        let marked = self.panel.series.iter().enumerate().filter(|(_, one)| one.join != Join::Steps);
+        marked.flat_map(of).collect()
+    }
+
+    fn shares(&self) -> bool {
+        let frame = self.frame_at((0.0, 0.0));
+        together(&self.placed(&frame)).values().any(|marks| marks.len() > 1)
+    }
+}
+
+/// The line of figures without a place: of longer dashes than any curve's.
+pub(super) const fn level(style: Style) -> Stroke {
+    Stroke { colour: style.colour(), width: 1.3, dashes: &[14.0, 5.0] }
+}
+
+fn curve(drawing: &mut Drawing, frame: &Frame, one: &Series) {
+    for figure in one.levels.iter().filter(|figure| frame.y.has(**figure)) {
+        let y = frame.up(*figure);
+        drawing.lines(&[(frame.left, y), (frame.right, y)], level(one.style));
+    }
+    let points = one.points.iter().filter(|point| frame.y.has(point.y) && frame.x.has(point.x));
+    let mut path: Vec<(f64, f64)> = Vec::new();
+    for point in points {
+        let (x, y) = (frame.across(point.x), frame.up(point.y));
+        if let Some(last) = path.last().filter(|_| one.join == Join::Steps) {
+            path.push((x, last.1));
+        }
+        path.push((x, y));
+    }
+    if one.join != Join::Apart && path.len() > 1 {
+        drawing.lines(&path, one.style.line());
+    }
+}
+
+/// By place: the marks there, one of each series.
+fn together(marks: &[Placed]) -> BTreeMap<(i64, i64), Vec<usize>> {
+    let mut places: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
+    for (number, mark) in marks.iter().enumerate() {
+        let cell = ((mark.at.0 / NEAR).round() as i64, (mark.at.1 / NEAR).round() as i64);
+        let there = places.entry(cell).or_default();
+        if !there.iter().any(|other| marks[*other].series == mark.series) {
+            there.push(number);
+        }
+    }
+    places
+}
+
+/// Marks of different series at one place stand side by side, its middle where the place is. Those of one series are one mark.
+fn spread(marks: Vec<Placed>, frame: &Frame) -> Vec<Placed> {
+    let mut shifts = vec![None; marks.len()];
+    for there in together(&marks).values() {
+        let step = 2.0 * RADIUS + 1.0;
+        let wide = step * (there.len() - 1) as f64;
+        let first = marks[there[0]].at.0 - wide / 2.0;
+        let begin = first.min(frame.right - RADIUS - wide).max(frame.left + RADIUS);
+        for (place, number) in there.iter().enumerate() {
+            shifts[*number] = Some(begin + step * place as f64);
+        }
+    }
+    let moved = marks.into_iter().zip(shifts);
+    moved.filter_map(|(mark, x)| Some(Placed { at: (x?, mark.at.1), ..mark })).collect()
+}
