@@ -175,11 +175,11 @@ fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
 fn print<C: Serialize>(
     format: CompareFormat,
     comparison: C,
-    text: impl FnOnce(&C) -> String,
+    text: impl FnOnce(&C, usize) -> String,
     csv: impl FnOnce(&C) -> String,
 ) -> Result<(), Failure> {
     let printed = match format {
-        CompareFormat::Text => Ok(text(&comparison)),
+        CompareFormat::Text => Ok(text(&comparison, output::width())),
         CompareFormat::Csv => Ok(csv(&comparison)),
         CompareFormat::Json => {
             let document = Document { schema_version: SCHEMA_VERSION, comparison };

@@ -83,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ParetoFormat::Json | ParetoFormat::Csv => (0..table.columns.len()).collect(),
     };
     let text = match arguments.format {
-        ParetoFormat::Text => text(&table, &front, &shown),
+        ParetoFormat::Text => output::fitted(&text(&table, &front, &shown)),
         ParetoFormat::Json => format!("{:#}\n", json(&table, &front, &min, &max)),
         ParetoFormat::Csv => {
             let rows = front.rows.iter().map(|row| table.rows[*row].clone()).collect();

@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let answer = failures(&question, threads, &observer).map_err(failed)?;
     plot.map_or(Ok(()), |plot| plot.write(&plot::failures::failures(&answer).draw()))?;
     let printed = match arguments.format {
-        RiskFormat::Text => Ok(failed_tags::text(&answer)),
+        RiskFormat::Text => Ok(failed_tags::text(&answer, output::width())),
         RiskFormat::Csv => Ok(failed_tags::csv(&answer)),
         RiskFormat::Json => serde_json::to_string_pretty(&Document { schema_version: SCHEMA_VERSION, answer })
             .map(|json| json + "\n")

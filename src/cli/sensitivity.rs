@@ -1,6 +1,11 @@
 //! `sealsim sensitivity`: which parameters that nobody knows exactly move the answer.
 
-use super::{Failure, output::Output, plot::PlotFile, run::Interruption};
+use super::{
+    Failure,
+    output::{self, Output},
+    plot::PlotFile,
+    run::Interruption,
+};
 use crate::explore::sensitivity::{
     Conclusion, End, Flip, Question, Range, Sensitivity, SensitivityError, Swing, Together, sensitivity,
 };
@@ -110,7 +115,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut out = Output;
     let written = match arguments.format {
-        SensitivityFormat::Text => out.write_all(text(&answer, arguments.top).as_bytes()),
+        SensitivityFormat::Text => out.write_all(output::fitted(&text(&answer, arguments.top)).as_bytes()),
         SensitivityFormat::Json => {
             serde_json::to_writer_pretty(&mut out, &answer).map_err(io::Error::from).and_then(|()| writeln!(out))
         }

@@ -272,7 +272,7 @@ fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
     if missing > 0 {
         text += &format!("; {missing} have not run");
     }
-    output::print(&(text + "\n"));
+    output::print(&output::fitted(&(text + "\n")));
     match reason.filter(|_| refused == rows) {
         Some(first) => Err(Failure::Config(miette!("no point of the study is possible; the first: {first}"))),
         None => Ok(()),

@@ -152,7 +152,10 @@ impl Arguments {
                 let outcome = Outcome { schema_version: SCHEMA_VERSION, datasets: scores, predicted_by: origins };
                 serde_json::to_string_pretty(&outcome).map(|json| json + "\n").map_err(io::Error::from)
             }
-            ValidateFormat::Text => Ok(text::origins(&origins) + &text::text(&scores, &panels)),
+            ValidateFormat::Text => {
+                let text = text::text(&scores, &panels, output::width());
+                Ok(output::fitted(&(text::origins(&origins) + &text)))
+            }
         };
         printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
     }

@@ -3,6 +3,7 @@
 use super::column::UNITS;
 use super::row::{COLUMNS, FigureColumn};
 use crate::config::words;
+use crate::files::capital;
 
 /// What a column is called.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,12 +85,6 @@ fn parameter(name: &str) -> Option<(String, Option<Unit>)> {
     let stems = UNITS.iter().filter_map(|(_, ending, _)| name.strip_suffix(&format!("_{ending}")));
     let quantity = || stems.into_iter().find_map(words).map(|words| (words, unit(name)));
     words(name).map(|words| (words, None)).or_else(quantity)
-}
-
-/// With a capital, as a label begins.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

@@ -7,20 +7,24 @@ use super::{
     mark::Style,
 };
 use crate::{
-    explore::{Comparison, WorkloadComparison, WorkloadFigures},
+    explore::{Comparison, CopyFigures, DesignFigures, WorkloadComparison, WorkloadFigures},
     system::Direction,
     workload::{direction_name, memory_name},
 };
 
+/// Designs whose rates differ by no more than this at every length are one curve, of the first of them.
+const ALIKE: f64 = 0.01;
+
 /// Rates of copies by their length, a panel for each way, a curve for each design.
 #[must_use]
 pub fn rates(comparison: &Comparison) -> Figure {
+    let groups = alike(&comparison.designs);
     let panel = |direction: Direction| {
-        let series = comparison.designs.iter().enumerate().map(|(number, design)| {
-            let copies = design.copies.iter().filter(|copy| copy.direction == direction);
+        let series = groups.iter().enumerate().map(|(number, group)| {
+            let copies = group[0].copies.iter().filter(|copy| copy.direction == direction);
             let mut points: Vec<_> = copies.map(|copy| Point::new(copy.bytes as f64, copy.gb_per_s)).collect();
             points.sort_by(|one, other| one.x.total_cmp(&other.x));
-            let (name, style) = (design.name.clone(), Style::of(number));
+            let (name, style) = (group[0].name.clone(), Style::of(number));
             Series { name, style, points, join: Join::Line, levels: Vec::new() }
         });
         Panel {
@@ -30,15 +34,41 @@ pub fn rates(comparison: &Comparison) -> Figure {
             series: series.collect(),
         }
     };
-    let keys = comparison.designs.iter().enumerate();
-    let keys = keys.map(|(number, design)| Key::new(Sample::Curve(Style::of(number)), design.name.clone()));
+    let keys = groups.iter().enumerate().map(|(number, group)| {
+        let more = if group.len() > 1 { format!(" and {} more", group.len() - 1) } else { String::new() };
+        Key::new(Sample::Curve(Style::of(number)), format!("{}{more}", group[0].name))
+    });
+    let several = groups.iter().filter(|group| group.len() > 1).map(|group| {
+        let others: Vec<_> = group[1..].iter().map(|design| design.name.as_str()).collect();
+        let within = 100.0 * ALIKE;
+        format!("Within {within} % of {} at every length: {}.", group[0].name, others.join(", "))
+    });
     let memory = memory_name(comparison.host_memory);
     Figure {
         title: format!("{}, {memory} host memory: rate from the call of a copy to its return", comparison.machine),
         panels: [Direction::H2d, Direction::D2h].map(panel).to_vec(),
         keys: keys.collect(),
-        notes: skipped(comparison.skipped.iter().map(|skipped| skipped.name.as_str())),
+        notes: several.chain(skipped(comparison.skipped.iter().map(|skipped| skipped.name.as_str()))).collect(),
     }
+}
+
+/// Designs with those that are as fast: each goes to the first that it is like.
+fn alike(designs: &[DesignFigures]) -> Vec<Vec<&DesignFigures>> {
+    let like = |one: &DesignFigures, other: &DesignFigures| {
+        let same = |(one, other): (&CopyFigures, &CopyFigures)| {
+            let place = (one.direction, one.bytes) == (other.direction, other.bytes);
+            place && (one.gb_per_s / other.gb_per_s - 1.0).abs() <= ALIKE
+        };
+        one.copies.len() == other.copies.len() && one.copies.iter().zip(&other.copies).all(same)
+    };
+    let mut groups: Vec<Vec<&DesignFigures>> = Vec::new();
+    for design in designs {
+        match groups.iter_mut().find(|group| like(design, group[0])) {
+            Some(group) => group.push(design),
+            None => groups.push(vec![design]),
+        }
+    }
+    groups
 }
 
 fn skipped<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {

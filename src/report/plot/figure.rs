@@ -124,7 +124,9 @@ impl Figure {
             drawn.chunks(abreast).map(|row| row.iter().map(panel::Layout::height).fold(0.0, f64::max)).collect();
         let mut notes = self.notes.clone();
         notes.extend(drawn.iter().flat_map(panel::Layout::notes));
-        notes.dedup();
+        if drawn.iter().any(panel::Layout::shares) {
+            notes.push("Marks side by side share the place in their middle.".to_owned());
+        }
         let legend = Legend { keys: &self.keys, notes: &notes, width: width - 2.0 * ROOM };
         let head = ROOM + LINE * title as f64;
         let height = head + rows.iter().sum::<f64>() + legend.height() + ROOM;

@@ -10,8 +10,9 @@ use super::{
 };
 use std::collections::BTreeMap;
 
-/// Room for marks within the frame.
-const PAD: f64 = 9.0;
+/// Room within the frame for marks, and for those that stand side by side.
+const PAD: f64 = 10.0;
+const SIDE: f64 = 22.0;
 /// Marks whose places are as near as this share one.
 const NEAR: f64 = 3.0;
 /// Widest name of a category in pixels.
@@ -47,7 +48,7 @@ struct Frame {
 
 impl Frame {
     fn across(&self, value: f64) -> f64 {
-        self.left + PAD + self.x.place(value) * (self.right - self.left - 2.0 * PAD)
+        self.left + SIDE + self.x.place(value) * (self.right - self.left - 2.0 * SIDE)
     }
 
     fn up(&self, value: f64) -> f64 {
@@ -120,9 +121,7 @@ impl<'p> Layout<'p> {
         let mut names: Vec<&str> = self.panel.series.iter().filter(without).map(|one| one.name.as_str()).collect();
         names.dedup();
         let zero = format!("{label} is 0, which has no place on a logarithmic axis, for: {}", names.join("; "));
-        let shared = "Marks side by side share the place in their middle.".to_owned();
-        let zero = (!names.is_empty()).then_some(zero);
-        zero.into_iter().chain(self.shares().then_some(shared)).collect()
+        if names.is_empty() { Vec::new() } else { vec![zero] }
     }
 
     fn frame_at(&self, (left, top): (f64, f64)) -> Frame {
@@ -146,7 +145,7 @@ impl<'p> Layout<'p> {
         for one in &self.panel.series {
             curve(drawing, &frame, one);
         }
-        for Placed { style, at, ends, .. } in spread(self.placed(&frame), &frame) {
+        for Placed { style, at, ends, .. } in spread(self.placed(&frame)) {
             if let Some(ends) = ends {
                 interval(drawing, at.0, ends, Stroke::solid(style.colour(), 1.0));
             }
@@ -230,9 +229,10 @@ impl<'p> Layout<'p> {
         marked.flat_map(of).collect()
     }
 
-    fn shares(&self) -> bool {
+    /// Whether marks stand side by side.
+    pub fn shares(&self) -> bool {
         let frame = self.frame_at((0.0, 0.0));
-        together(&self.placed(&frame)).values().any(|marks| marks.len() > 1)
+        together(&self.placed(&frame)).iter().any(|marks| marks.len() > 1)
     }
 }
 
@@ -260,31 +260,82 @@ fn curve(drawing: &mut Drawing, frame: &Frame, one: &Series) {
     }
 }
 
-/// By place: the marks there, one of each series.
-fn together(marks: &[Placed]) -> BTreeMap<(i64, i64), Vec<usize>> {
-    let mut places: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
+/// Marks that would lie on each other, by number, from the lowest place to the highest. Of equal ones of a series there is one.
+fn together(marks: &[Placed]) -> Vec<Vec<usize>> {
+    let mut columns: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for (number, mark) in marks.iter().enumerate() {
-        let cell = ((mark.at.0 / NEAR).round() as i64, (mark.at.1 / NEAR).round() as i64);
-        let there = places.entry(cell).or_default();
-        if !there.iter().any(|other| marks[*other].series == mark.series) {
-            there.push(number);
+        columns.entry((mark.at.0 / NEAR).round() as i64).or_default().push(number);
+    }
+    let mut groups = Vec::new();
+    for mut column in columns.into_values() {
+        column.sort_by(|one, other| marks[*one].at.1.total_cmp(&marks[*other].at.1));
+        let mut last = f64::NEG_INFINITY;
+        for number in column {
+            let mark = &marks[number];
+            if mark.at.1 - last > 1.5 * RADIUS {
+                groups.push(Vec::new());
+                last = mark.at.1;
+            }
+            let Some(group) = groups.last_mut() else { continue };
+            let same = |other: &usize| {
+                let other: &Placed = &marks[*other];
+                other.series == mark.series && (other.at.1 - mark.at.1).abs() < 1.0
+            };
+            if !group.iter().any(same) {
+                group.push(number);
+            }
         }
     }
-    places
+    groups.iter_mut().for_each(|group| group.sort_unstable());
+    groups
 }
 
-/// Marks of different series at one place stand side by side, its middle where the place is. Those of one series are one mark.
-fn spread(marks: Vec<Placed>, frame: &Frame) -> Vec<Placed> {
-    let mut shifts = vec![None; marks.len()];
-    for there in together(&marks).values() {
+/// Marks that would lie on each other stand side by side, their places in the middle.
+fn spread(marks: Vec<Placed>) -> Vec<Placed> {
+    let mut places = vec![None; marks.len()];
+    for group in together(&marks) {
         let step = 2.0 * RADIUS + 1.0;
-        let wide = step * (there.len() - 1) as f64;
-        let first = marks[there[0]].at.0 - wide / 2.0;
-        let begin = first.min(frame.right - RADIUS - wide).max(frame.left + RADIUS);
-        for (place, number) in there.iter().enumerate() {
-            shifts[*number] = Some(begin + step * place as f64);
+        let half = step * (group.len() - 1) as f64 / 2.0;
+        for (place, number) in group.iter().enumerate() {
+            places[*number] = Some(marks[*number].at.0 - half + step * place as f64);
         }
     }
-    let moved = marks.into_iter().zip(shifts);
+    let moved = marks.into_iter().zip(places);
     moved.filter_map(|(mark, x)| Some(Placed { at: (x?, mark.at.1), ..mark })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(series: usize, at: (f64, f64)) -> Placed {
+        Placed { series, style: Style::of(series), at, ends: None }
+    }
+
+    #[test]
+    fn marks_at_one_place_stand_side_by_side_around_it() {
+        let marks = vec![mark(0, (50.0, 20.0)), mark(1, (50.0, 21.0)), mark(2, (50.0, 20.0)), mark(0, (50.0, 90.0))];
+        let moved: Vec<_> = spread(marks).iter().map(|mark| (mark.series, mark.at)).collect();
+        let step = 2.0 * RADIUS + 1.0;
+        assert_eq!(moved, [(0, (50.0 - step, 20.0)), (1, (50.0, 21.0)), (2, (50.0 + step, 20.0)), (0, (50.0, 90.0))]);
+    }
+
+    #[test]
+    fn equal_marks_of_a_series_are_one() {
+        assert_eq!(spread(vec![mark(0, (50.0, 20.0)), mark(0, (50.0, 20.0))]).len(), 1);
+        assert_eq!(spread(vec![mark(0, (50.0, 20.0)), mark(0, (50.0, 24.0))]).len(), 2);
+    }
+
+    #[test]
+    fn a_zero_is_told_and_not_drawn_on_a_logarithmic_axis() {
+        let points = [0.0, 1.0, 100.0].iter().map(|y| Point::new(*y, *y)).collect();
+        let series =
+            vec![Series { name: "eager".into(), style: Style::of(0), points, join: Join::Line, levels: Vec::new() }];
+        let across = Across::Values(Label::new("Length (bytes)"));
+        let panel = Panel { title: String::new(), across, up: Label::new("Exposure (µs)"), series };
+        let layout = Layout::of(&panel, 400.0, 300.0);
+        let frame = layout.frame_at((0.0, 0.0));
+        assert_eq!(layout.placed(&frame).len(), 2);
+        assert_eq!(layout.notes(), ["Exposure (µs) is 0, which has no place on a logarithmic axis, for: eager"]);
+    }
 }

@@ -17,8 +17,6 @@ const COLUMNS: usize = 40;
 const ROWS: usize = 10;
 /// Characters of the figures on its left.
 const MARGIN: usize = 9;
-/// Plots side by side.
-const ABREAST: usize = 2;
 
 /// What the marks mean.
 pub const LEGEND: &str = "measured ● simulated ○ both ◉ with CC, measured ■ simulated □ both ▣ without";
@@ -31,11 +29,12 @@ const fn marks(mode: Mode) -> [char; 3] {
     }
 }
 
-/// All plots, some side by side.
+/// All plots, as many side by side as a width has room for.
 #[must_use]
-pub fn draw(panels: &[Panel]) -> String {
+pub fn draw(panels: &[Panel], width: usize) -> String {
+    let abreast = (width / (MARGIN + COLUMNS + 6)).max(1);
     let mut text = String::new();
-    for row in panels.chunks(ABREAST) {
+    for row in panels.chunks(abreast) {
         let drawn: Vec<_> = row.iter().map(lines).collect();
         for line in 0..ROWS + 2 {
             let cells = drawn.iter().map(|lines| lines.get(line).map_or("", String::as_str));
@@ -97,7 +96,7 @@ mod tests {
 
     #[test]
     fn marks_stand_where_the_figures_are() {
-        let text = draw(&[panel()]);
+        let text = draw(&[panel()], 80);
         let lines: Vec<_> = text.lines().collect();
         let mark = |line: usize, column: usize| lines[line].chars().nth(MARGIN + 2 + column);
         assert_eq!(lines[0], "a<b: pinned h2d (GB/s)");

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     config::words,
     explore::sensitivity::{End, Sensitivity, Swing},
+    files::capital,
 };
 
 const LOW: Style = Style::of(0);
@@ -36,7 +37,7 @@ pub fn tornado(answer: &Sensitivity, copy: &str, top: usize) -> Bars {
     ];
     if let Some(together) = &answer.together {
         let [low, middle, high] = together.gb_per_s_percentiles;
-        names.push(format!("all together, {} points", together.samples));
+        names.push(format!("All together, {} points", together.samples));
         rows.push(vec![Bar { to: Some(middle), ends: Some((low, high)), style: ALL, text: "median".into() }]);
         keys.push(Key::new(Sample::Area(paint(ALL)), "median of all together"));
         keys.push(Key::new(Sample::Interval, "5 to 95 % of these points"));
@@ -62,5 +63,6 @@ pub fn tornado(answer: &Sensitivity, copy: &str, top: usize) -> Bars {
 /// What a parameter is called, and whose it is.
 fn named(swing: &Swing) -> String {
     let words = words(&swing.range.path).unwrap_or_else(|| swing.range.path.clone());
+    let words = capital(&words);
     if swing.range.of.is_empty() { words } else { format!("{words} of {}", swing.range.of.join(", ")) }
 }
