@@ -2,7 +2,7 @@
 
 use sealsim::{
     explore::sweep::{Folder, Front, Study, Table, Value, front},
-    report::plot::chart::Chart,
+    report::plot::{chart::of_study, svg},
     sim::Control,
 };
 use std::{fs, path::Path};
@@ -17,7 +17,7 @@ fn run(name: &str) -> Found {
     study.sweep(&mut folder, 2, &|| Control::Continue, &|| ()).expect("every point runs");
     study.tabulate(&folder).expect("tables");
     let table = Table::read_csv(&place.path().join("points.csv")).expect("a table");
-    let drawn = Chart::of(&study.spec, &table).expect("a plot").svg();
+    let drawn = svg::write(&of_study(&study.spec, &table).expect("a plot").draw());
     let committed = fs::read_to_string(root.join(format!("docs/{name}.svg"))).expect("a picture");
     assert!(
         drawn == committed,

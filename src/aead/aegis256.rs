@@ -46,13 +46,17 @@ pub const LAST_UPDATES: u64 = 7;
 #[serde(deny_unknown_fields)]
 pub struct Aegis256Spec {
     /// States side by side: 1 is AEGIS-256, 2 and 4 are AEGIS-256X2 and AEGIS-256X4.
+    #[schemars(title = "AEGIS states side by side")]
     pub lanes: u32,
     /// Latency of an AES round, and so of an update: six rounds per lane stand side by side.
+    #[schemars(title = "AEGIS round latency")]
     pub round: Cycles,
     /// Bytes of a tag: 16, if absent, or 32. The longer one is the same state in two sums, in the same cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "tag length")]
     pub tag: Option<Bytes>,
     /// From the tag to the verdict.
+    #[schemars(title = "tag comparison")]
     pub compare: Cycles,
 }
 

@@ -41,10 +41,13 @@ const UNIT: u64 = 4;
 #[serde(deny_unknown_fields)]
 pub struct ChaCha20Poly1305Spec {
     /// The stream cipher's lanes.
+    #[schemars(title = "ChaCha20")]
     pub chacha: ChaChaSpec,
     /// The authenticator.
+    #[schemars(title = "Poly1305")]
     pub poly1305: Poly1305Spec,
     /// From the tag to the verdict.
+    #[schemars(title = "tag comparison")]
     pub compare: Cycles,
 }
 
@@ -53,14 +56,19 @@ pub struct ChaCha20Poly1305Spec {
 #[serde(deny_unknown_fields)]
 pub struct ChaChaSpec {
     /// Independent lanes.
+    #[schemars(title = "lanes")]
     pub lanes: u32,
     /// Rounds in hardware per lane, of 20; a block passes through them `ceil(20 / rounds_in_hardware)` times.
+    #[schemars(title = "rounds in hardware per lane")]
     pub rounds_in_hardware: u32,
     /// Pipeline registers per round (0: all rounds in hardware settle within one cycle). A round has four additions behind each other.
+    #[schemars(title = "registers per round")]
     pub registers_per_round: u32,
     /// Least cycles between two blocks that enter one lane, beyond what the passes already impose.
+    #[schemars(title = "start interval of a lane")]
     pub start_interval: Cycles,
     /// Keystream blocks of 64 bytes that may be made ahead of the data.
+    #[schemars(title = "keystream blocks ahead")]
     pub keystream_blocks: u32,
 }
 
@@ -69,16 +77,22 @@ pub struct ChaChaSpec {
 #[serde(deny_unknown_fields)]
 pub struct Poly1305Spec {
     /// Accumulators, and powers of r that are made for each message.
+    #[schemars(title = "accumulators")]
     pub ways: u32,
     /// Multipliers that the accumulators share; each takes a pair per cycle.
+    #[schemars(title = "multipliers")]
     pub multipliers: u32,
     /// How the accumulators are brought together.
+    #[schemars(title = "way of closing")]
     pub closing: Closing,
     /// Latency of a product of 130-bit integers.
+    #[schemars(title = "product latency")]
     pub product: Cycles,
     /// Latency of its partial reduction modulo 2^130 - 5.
+    #[schemars(title = "reduction latency")]
     pub reduction: Cycles,
     /// From the sum to the tag: the last carries, and the addition of s.
+    #[schemars(title = "latency from sum to tag")]
     pub finish: Cycles,
 }
 

@@ -39,16 +39,22 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct GcmSivSpec {
     /// Key size in bits: 128 or 256.
+    #[schemars(title = "key length (bits)")]
     pub key_bits: u32,
     /// The block cipher lanes.
+    #[schemars(title = "AES")]
     pub aes: AesSpec,
     /// The authenticator: POLYVAL, in the structure of a GHASH unit that hashes one message at a time to one value.
+    #[schemars(title = "POLYVAL")]
     pub polyval: GhashSpec,
     /// Key expansion, from a key to the round keys that the lanes use: once per key, and once per message for the key derived.
+    #[schemars(title = "key setup")]
     pub key_setup: Cycles,
     /// Room for the text of a message to be sealed, between its two passes. A copy engine reads a longer one twice.
+    #[schemars(title = "buffer between passes")]
     pub buffer: Bytes,
     /// From the tag to the verdict.
+    #[schemars(title = "tag comparison")]
     pub compare: Cycles,
 }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 /// An engine of another AEAD than AES-GCM: it speaks to no end that expects AES-GCM.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "scheme", rename_all = "snake_case")]
+#[schemars(title = "AEAD")]
 pub enum AeadSpec {
     /// AES-GCM-SIV (RFC 8452).
     GcmSiv(GcmSivSpec),

@@ -150,7 +150,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             write(path, &calibration.config, &calibration.entries).map_err(unwritten)?;
         }
         if arguments.format == CalibrateFormat::Text {
-            output::print(&text::text(&outcome));
+            output::print(&output::fitted(&text::text(&outcome)));
         }
         outcomes.push(outcome);
     }

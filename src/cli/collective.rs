@@ -193,7 +193,7 @@ impl Arguments {
 
 fn print(format: Shape, machine: &str, rows: &[CollectiveRow]) -> Result<(), Failure> {
     let text = match format {
-        Shape::Text => collectives::text(rows),
+        Shape::Text => output::fitted(&collectives::text(rows)),
         Shape::Csv => collectives::csv(rows),
         Shape::Json => {
             let document = Document { schema_version: SCHEMA_VERSION, machine, rows };

@@ -1,11 +1,11 @@
 //! `sealsim compare`: designs against each other on one machine.
 
-use super::{Failure, machine::machine_of, output, run::Interruption};
+use super::{Failure, machine::machine_of, output, plot::PlotFile, run::Interruption};
 use crate::{
     config::Layers,
     cost::technology::{PROCESS_SPREAD, SYNTHESIS},
     explore::{self, Baseline, Candidate, CandidateError, CompareError, Comparison, Grid, Skipped, WorkloadComparison},
-    report::{SCHEMA_VERSION, comparison},
+    report::{SCHEMA_VERSION, comparison, plot},
     sim::{Control, Kernel, SimulationError},
     system::{DataMode, Memory, RunError},
     validate::pool,
@@ -42,6 +42,7 @@ Examples:
   sealsim compare h100-nvl-tdx --design fastrack --design my-idea.toml --size 64KiB,1MiB --format csv
   sealsim compare --workload weight-streaming --design fastrack --design two-pces
   sealsim compare h100-tdx-gen5 --workload my-job.toml --format csv
+  sealsim compare h100-nvl-tdx --design direct --design overlap --plot rates.pdf
   sealsim compare --workload ddp-bert-large --param bucket_cap=100MiB
   sealsim compare h100-nvl-tdx --format json | jq '.designs[] | {name, copies: [.copies[] | {direction, bytes, gb_per_s}]}'")]
 pub struct Arguments {
@@ -71,6 +72,9 @@ pub struct Arguments {
     /// Measure what limits each copy: run it again with the parameters relaxed that may bind, and give the best N
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=20))]
     what_if: u8,
+    /// Draw rates over sizes, or the runs of a workload, by design: SVG or PDF, by the ending of the file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// Tables for people, one JSON object, or a table for spreadsheets
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     format: CompareFormat,
@@ -110,6 +114,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Single copies of each size.
 fn copies(arguments: &Arguments) -> Result<(), Failure> {
+    let file = PlotFile::begin(arguments.plot.as_ref())?;
     let config = machine_of(arguments.config.as_deref(), None)?;
     let (candidates, skipped) = arguments.candidates(&config, false)?;
     let what_if = usize::from(arguments.what_if);
@@ -129,11 +134,13 @@ fn copies(arguments: &Arguments) -> Result<(), Failure> {
         designs: designs.map_err(failed)?,
         skipped,
     };
+    file.map_or(Ok(()), |file| file.write(&plot::comparison::rates(&comparison).draw()))?;
     print(arguments.format, comparison, comparison::text, comparison::csv)
 }
 
 /// A whole workload.
 fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
+    let plot_file = PlotFile::begin(arguments.plot.as_ref())?;
     let mut file = WorkloadFile::find(name, &arguments.param)?;
     file.without_size.take().map_or(Ok(()), Err)?;
     let config = machine_of(arguments.config.as_deref(), Some(&file))?;
@@ -161,17 +168,18 @@ fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
         designs: designs.map_err(failed)?,
         skipped,
     };
+    plot_file.map_or(Ok(()), |file| file.write(&plot::comparison::runs(&comparison).draw()))?;
     print(arguments.format, comparison, comparison::workload::text, comparison::workload::csv)
 }
 
 fn print<C: Serialize>(
     format: CompareFormat,
     comparison: C,
-    text: impl FnOnce(&C) -> String,
+    text: impl FnOnce(&C, usize) -> String,
     csv: impl FnOnce(&C) -> String,
 ) -> Result<(), Failure> {
     let printed = match format {
-        CompareFormat::Text => Ok(text(&comparison)),
+        CompareFormat::Text => Ok(text(&comparison, output::width())),
         CompareFormat::Csv => Ok(csv(&comparison)),
         CompareFormat::Json => {
             let document = Document { schema_version: SCHEMA_VERSION, comparison };

@@ -64,7 +64,7 @@ impl Describe {
             return Ok(());
         }
         let text = match self.format {
-            DescribeFormat::Text => text(&resolved),
+            DescribeFormat::Text => output::fitted(&text(&resolved, output::width())),
             DescribeFormat::Json => format!("{:#}\n", to_json(&resolved)),
             DescribeFormat::Toml => resolved.to_toml()?,
         };
@@ -79,13 +79,13 @@ fn netlist(resolved: &Resolved, format: NetlistFormat) -> Result<String, Failure
     let machine = if matches!(format, NetlistFormat::Svg) { one() } else { resolved.machine.clone() };
     let outline = system::outline(&machine).map_err(|error| Failure::Config(miette::miette!("{error}")))?;
     Ok(match format {
-        NetlistFormat::Text => report::netlist::text(&outline),
+        NetlistFormat::Text => report::netlist::text(&outline, output::width()),
         NetlistFormat::Json => format!("{:#}\n", json!(outline)),
         NetlistFormat::Svg => report::netlist::svg(&outline),
     })
 }
 
-fn text(resolved: &Resolved) -> String {
+fn text(resolved: &Resolved, columns: usize) -> String {
     let mut lines = vec![format!("{}: {}", resolved.name(), resolved.machine.summary)];
     lines.extend(resolved.designs.iter().map(|design| format!("  with {}: {}", design.name, design.summary)));
     lines.push(format!("  from {}", resolved.layers.join(", then ")));
@@ -98,6 +98,8 @@ fn text(resolved: &Resolved) -> String {
     let width = |get: fn(&Parameter) -> usize| resolved.parameters.iter().map(get).max().unwrap_or(0);
     let (paths, values) = (width(|one| one.path.len()), width(|one| one.value.len()));
     let ranges = width(|one| range(one).len());
+    // Where there is no room for all of it side by side, sources stand below.
+    let wide = paths + values + 10 + ranges + 8 + SOURCE <= columns;
     let mut unit = None;
     for one in &resolved.parameters {
         let its_unit = one.path.split('.').next();
@@ -107,7 +109,14 @@ fn text(resolved: &Resolved) -> String {
         }
         let (kind, source) = (one.provenance.kind, &one.provenance.source);
         let range = range(one);
-        lines.push(format!("{:paths$}  {:values$}  {kind:10}  {range:ranges$}  {source}", one.path, one.value));
+        let (path, value) = (&one.path, &one.value);
+        if wide {
+            lines.push(format!("{path:paths$}  {value:values$}  {kind:10}  {range:ranges$}  {source}"));
+        } else {
+            let range = if range.is_empty() { range } else { format!("  {range}") };
+            lines.push(format!("{path:paths$}  {value:values$}  {kind:10}{range}").trim_end().to_owned());
+            lines.push(format!("    {source}"));
+        }
     }
     lines.extend([String::new(), "fixed in this version:".into(), String::new()]);
     let widths = (fixed().map(|one| one.name.len()).max(), fixed().map(|one| amount(one).len()).max());
@@ -118,6 +127,9 @@ fn text(resolved: &Resolved) -> String {
     lines.push(String::new());
     lines.join("\n")
 }
+
+/// Columns that a source needs beside the others.
+const SOURCE: usize = 50;
 
 fn amount(one: &Fixed) -> String {
     format!("{} {}", one.value, one.unit)

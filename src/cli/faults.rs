@@ -121,7 +121,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn print(format: FaultsFormat, document: Document) -> Result<(), Failure> {
     let printed = match format {
         FaultsFormat::Text => {
-            Ok(format!("{}: {}", document.machine, fault_sets::text(&document.campaign, &document.command)))
+            let text = fault_sets::text(&document.campaign, &document.command, output::width());
+            Ok(output::fitted(&format!("{}: {text}", document.machine)))
         }
         FaultsFormat::Csv => fault_sets::csv(&document.campaign).map_err(io::Error::other),
         FaultsFormat::Json => serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from),

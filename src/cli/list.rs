@@ -56,7 +56,7 @@ impl List {
             None => configurations().chain(SHIPPED_WORKLOADS.iter().map(workload)).collect(),
         };
         let text = match self.format {
-            ListFormat::Text => text(&rows),
+            ListFormat::Text => output::fitted(&text(&rows)),
             ListFormat::Json => format!("{:#}\n", to_json(&rows)),
         };
         output::print(&text);

@@ -20,6 +20,7 @@ mod machine;
 mod new_machine;
 mod output;
 mod pareto;
+mod plot;
 mod profile;
 mod replay;
 mod rerun;

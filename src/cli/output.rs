@@ -6,6 +6,7 @@
 //! written to standard error is lost; the exit status still tells.
 
 use super::Failure;
+use crate::report::layout::{self, WIDTH};
 use miette::miette;
 use std::{
     fmt::Display,
@@ -40,6 +41,19 @@ fn note(write: impl FnOnce() -> io::Result<()>) {
         // Another thread may have met the same.
         let _ = LOST.set(error);
     }
+}
+
+/// Columns that people read: what `COLUMNS` says, else those of the terminal; at least 80, as many as there are where nothing says more.
+pub(super) fn width() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse::<usize>().ok());
+    let terminal =
+        || terminal_size::terminal_size_of(io::stdout()).map(|(terminal_size::Width(width), _)| usize::from(width));
+    said.or_else(terminal).unwrap_or(WIDTH).clamp(WIDTH, 1000)
+}
+
+/// A text for people, in lines of these columns.
+pub(super) fn fitted(text: &str) -> String {
+    layout::fitted(text, width())
 }
 
 /// Prints on standard output.

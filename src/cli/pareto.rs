@@ -1,8 +1,9 @@
 //! `sealsim pareto`: the points that no other point beats.
 
-use super::{Failure, output};
+use super::{Failure, output, plot::PlotFile};
 use crate::cost::technology::SYNTHESIS;
 use crate::explore::sweep::{COLUMNS, FolderRecord, Front, ParetoError, Table, front};
+use crate::report::plot::chart::of_front;
 use clap::{Args, ValueEnum};
 use miette::miette;
 use serde_json::{Map, Value as Json, json};
@@ -16,6 +17,7 @@ there in ps, can be asked for in ns, us, ms and s as well.
 
 Examples:
   sealsim pareto results/ghash-width --min area_total_kge --max gb_per_s --min exposure_ns
+  sealsim pareto results/ghash-width --plot front.pdf
   sealsim pareto results/ghash-width --format csv > front.csv"
 )]
 pub struct Arguments {
@@ -28,6 +30,9 @@ pub struct Arguments {
     /// A column to be large. May be given several times.
     #[arg(long, value_name = "COLUMN")]
     max: Vec<String>,
+    /// Draw the points and their front: SVG or PDF, by the ending of the file.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// How to print it.
     #[arg(long, value_enum, default_value_t = ParetoFormat::Text)]
     format: ParetoFormat,
@@ -48,6 +53,7 @@ enum ParetoFormat {
 /// # Errors
 /// [`Failure::InputOutput`] for a folder without a table, [`Failure::Usage`] for a column that is not in it.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let plot = PlotFile::begin(arguments.plot.as_ref())?;
     let record = FolderRecord::read(&arguments.folder)?;
     let file = arguments.folder.join("points.csv");
     let mut table = Table::read_csv(&file)?;
@@ -60,6 +66,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ParetoError::NoRows => Failure::Verification(miette!("{error}")),
         error => Failure::Usage(miette!("{error}")),
     })?;
+    if let Some(plot) = plot {
+        let name = arguments.folder.file_name().unwrap_or(arguments.folder.as_os_str()).to_string_lossy();
+        let figure =
+            of_front(&name, &table, &front, (&min, &max)).map_err(|error| Failure::Usage(miette!("{error}")))?;
+        plot.write(&figure.draw())?;
+    }
     let shown: Vec<usize> = match arguments.format {
         ParetoFormat::Text => {
             let wanted = record.axes.iter().chain(&min).chain(&max);
@@ -71,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ParetoFormat::Json | ParetoFormat::Csv => (0..table.columns.len()).collect(),
     };
     let text = match arguments.format {
-        ParetoFormat::Text => text(&table, &front, &shown),
+        ParetoFormat::Text => output::fitted(&text(&table, &front, &shown)),
         ParetoFormat::Json => format!("{:#}\n", json(&table, &front, &min, &max)),
         ParetoFormat::Csv => {
             let rows = front.rows.iter().map(|row| table.rows[*row].clone()).collect();
@@ -136,7 +148,7 @@ fn json(table: &Table, front: &Front, min: &[String], max: &[String]) -> Json {
         let fields = table.columns.iter().zip(&table.rows[*row]);
         Json::Object(fields.map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>())
     };
-    let columns: Map<_, _> = COLUMNS.iter().map(|(name, what)| ((*name).to_owned(), json!(what))).collect();
+    let columns: Map<_, _> = COLUMNS.iter().map(|column| (column.name.to_owned(), json!(column.says))).collect();
     json!({
         "min": min,
         "max": max,

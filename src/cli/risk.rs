@@ -1,11 +1,11 @@
 //! `sealsim risk`: what a failing tag leaves behind under each release policy.
 
-use super::{Failure, MachineArguments, output, run::Interruption};
+use super::{Failure, MachineArguments, output, plot::PlotFile, run::Interruption};
 use crate::{
     config::Layers,
     explore::{Failures, FailuresError, Question, failures},
     gpu::release::Release,
-    report::{SCHEMA_VERSION, failed_tags},
+    report::{SCHEMA_VERSION, failed_tags, plot},
     sim::{Control, SimulationError},
     system::{Direction, RunError},
     validate::pool,
@@ -17,7 +17,7 @@ use clap::{
 };
 use miette::miette;
 use serde::Serialize;
-use std::io;
+use std::{io, path::PathBuf};
 
 /// Lets tags fail, one at a time, and measures under each release policy what was visible by then, what had started, and what is lost.
 #[derive(Debug, Args)]
@@ -39,6 +39,7 @@ Examples:
   sealsim risk h100-nvl-tdx --copy h2d:4MiB
   sealsim risk h100-nvl-tdx --design fastrack --copy h2d:64MiB --failures 16 --seed 7
   sealsim risk h100-nvl-tdx --design serial-ghash --copy h2d:4MiB --release eager --format csv
+  sealsim risk h100-nvl-tdx --copy h2d:4MiB --plot risk.pdf
   sealsim risk h100-nvl-tdx --copy h2d:1MiB --format json | jq '.policies[] | {release, failures: [.failures[].squashed_work_ps]}'
 
 docs/designs.md reads the results, docs/results.md describes the fields.")]
@@ -61,6 +62,9 @@ pub struct Arguments {
     /// Runs simulated at the same time (default: as many as there are cores); the figures do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Draw what was visible, squashed and lost under each policy: SVG or PDF, by the ending of the file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// Tables for people, one JSON object, or a table for spreadsheets
     #[arg(long, value_enum, default_value_t = RiskFormat::Text)]
     format: RiskFormat,
@@ -98,12 +102,14 @@ struct Document {
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let question = arguments.question()?;
+    let plot = PlotFile::begin(arguments.plot.as_ref())?;
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let answer = failures(&question, threads, &observer).map_err(failed)?;
+    plot.map_or(Ok(()), |plot| plot.write(&plot::failures::failures(&answer).draw()))?;
     let printed = match arguments.format {
-        RiskFormat::Text => Ok(failed_tags::text(&answer)),
+        RiskFormat::Text => Ok(failed_tags::text(&answer, output::width())),
         RiskFormat::Csv => Ok(failed_tags::csv(&answer)),
         RiskFormat::Json => serde_json::to_string_pretty(&Document { schema_version: SCHEMA_VERSION, answer })
             .map(|json| json + "\n")

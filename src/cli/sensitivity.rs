@@ -1,16 +1,26 @@
 //! `sealsim sensitivity`: which parameters that nobody knows exactly move the answer.
 
-use super::{Failure, output::Output, run::Interruption};
+use super::{
+    Failure,
+    output::{self, Output},
+    plot::PlotFile,
+    run::Interruption,
+};
 use crate::explore::sensitivity::{
     Conclusion, End, Flip, Question, Range, Sensitivity, SensitivityError, Swing, Together, sensitivity,
 };
+use crate::report::plot::tornado::tornado;
 use crate::sim::Control;
+use crate::units::Bytes;
 use crate::validate::pool;
-use crate::workload::{CopyArgument, sized};
+use crate::workload::{CopyArgument, direction_name, sized};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    path::PathBuf,
+};
 
 /// Varies every assumed and calibrated parameter within its stated range, and says what that does to a copy's rate and to the gains of designs.
 ///
@@ -21,6 +31,7 @@ use std::io::{self, IsTerminal, Write};
 #[command(after_help = "Examples:
   sealsim sensitivity hw-configs/h100-nvl-tdx.toml --copy h2d:64MiB
   sealsim sensitivity h100-nvl-tdx --copy h2d:1MiB --design fastrack --design ide --margin 0.05
+  sealsim sensitivity h100-nvl-tdx --copy d2h:64KiB --samples 0 --plot tornado.svg
   sealsim sensitivity h100-nvl-tdx --copy d2h:64KiB --samples 0 --format json | jq '.swings[:5] | .[].path'")]
 pub struct Arguments {
     /// The machine: a TOML file, or the name of a shipped one (see `sealsim list`).
@@ -50,6 +61,9 @@ pub struct Arguments {
     /// Machines simulated at once; as many as this computer has cores, if not said. The answer does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Draw the tornado, of as many lines as --top says: SVG or PDF, by the ending of the file.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// How to print it.
     #[arg(long, value_enum, default_value_t = SensitivityFormat::Text)]
     format: SensitivityFormat,
@@ -83,6 +97,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         seed: arguments.seed,
         margin: arguments.margin,
     };
+    let plot = PlotFile::begin(arguments.plot.as_ref())?;
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
     let bar = bar();
@@ -95,14 +110,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         SensitivityError::Stopped => Failure::Verification(miette!("interrupted")),
         error @ SensitivityError::Base(_) => Failure::Simulation(miette!("{error}")),
     })?;
+    if let Some(plot) = plot {
+        plot.write(&tornado(&answer, &copy_name(&question), arguments.top).draw())?;
+    }
     let mut out = Output;
     let written = match arguments.format {
-        SensitivityFormat::Text => out.write_all(text(&answer, arguments.top).as_bytes()),
+        SensitivityFormat::Text => out.write_all(output::fitted(&text(&answer, arguments.top)).as_bytes()),
         SensitivityFormat::Json => {
             serde_json::to_writer_pretty(&mut out, &answer).map_err(io::Error::from).and_then(|()| writeln!(out))
         }
     };
     written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
+}
+
+/// The copy as it is asked for.
+fn copy_name(question: &Question) -> String {
+    format!("{}:{}", direction_name(question.copy.direction), Bytes(question.copy.bytes))
 }
 
 fn bar() -> ProgressBar {

@@ -3,13 +3,14 @@
 use super::{
     Failure,
     output::{self, Output},
+    plot::PlotFile,
     run::Interruption,
 };
 use crate::explore::sweep::{
     BoundedLines, Ended, Folder, FolderError, Point, Row, Stopped, Study, StudyError, Table, TableError, Tabled,
 };
-use crate::files::{excerpt, read_text, write_whole};
-use crate::report::plot::chart::Chart;
+use crate::files::{excerpt, read_text};
+use crate::report::plot::chart::{ChartError, of_study};
 use crate::sim::Control;
 use crate::units::Bytes;
 use crate::validate::pool;
@@ -54,7 +55,7 @@ struct Whole {
     /// The folder of results; made if it is not there.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// Draw what the study's `plot` asks for, as SVG.
+    /// Draw what the study's `plot` asks for: SVG or PDF, by the ending of the file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Points at work at once; as many as this computer has cores, if not said.
@@ -221,8 +222,11 @@ fn merge(study: &Path, files: &[PathBuf], out: &Path) -> Result<(), Failure> {
 }
 
 fn sweep(whole: &Whole) -> Result<(), Failure> {
-    output::refuse_stream("--plot", whole.plot.as_deref())?;
     let (study, text) = read(&whole.study)?;
+    if whole.plot.is_some() && study.spec.plot.is_none() {
+        return Err(Failure::Config(miette!("{}", ChartError::NoPlot)));
+    }
+    let plot = PlotFile::begin(whole.plot.as_ref())?;
     let mut folder = Folder::open(&whole.out, &study, &text)?;
     let (total, done) = study.progress(&folder)?;
     let interruption = Interruption::listen();
@@ -234,7 +238,7 @@ fn sweep(whole: &Whole) -> Result<(), Failure> {
     match result {
         Ok(()) => {
             finish(&study, &folder)?;
-            whole.plot.as_ref().map_or(Ok(()), |file| draw(&study, &whole.out, file))
+            plot.map_or(Ok(()), |plot| draw(&study, &whole.out, plot))
         }
         Err(Ended::Stopped) => Err(interrupted(study.progress(&folder)?.1)),
         Err(Ended::Folder(error)) => Err(error.into()),
@@ -242,10 +246,10 @@ fn sweep(whole: &Whole) -> Result<(), Failure> {
     }
 }
 
-fn draw(study: &Study, folder: &Path, file: &Path) -> Result<(), Failure> {
+fn draw(study: &Study, folder: &Path, plot: PlotFile) -> Result<(), Failure> {
     let table = Table::read_csv(&folder.join("points.csv"))?;
-    let chart = Chart::of(&study.spec, &table).map_err(|error| Failure::Config(miette!("{error}")))?;
-    write_whole(file, chart.svg().as_bytes()).map_err(|error| Failure::InputOutput(miette!("{error}")))
+    let figure = of_study(&study.spec, &table).map_err(|error| Failure::Config(miette!("{error}")))?;
+    plot.write(&figure.draw())
 }
 
 fn bar(total: u64, done: u64) -> ProgressBar {
@@ -268,7 +272,7 @@ fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
     if missing > 0 {
         text += &format!("; {missing} have not run");
     }
-    output::print(&(text + "\n"));
+    output::print(&output::fitted(&(text + "\n")));
     match reason.filter(|_| refused == rows) {
         Some(first) => Err(Failure::Config(miette!("no point of the study is possible; the first: {first}"))),
         None => Ok(()),

@@ -12,7 +12,7 @@ use crate::{
     files::write_whole,
     report::{
         SCHEMA_VERSION,
-        plot::{Panel, svg},
+        plot::{Format, measured::Panel},
     },
     validate::{catalogue::Dataset, pool, score::DatasetScore},
 };
@@ -78,9 +78,12 @@ pub struct Arguments {
     /// Set one value of the machine, above all files. May be given several times
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// Write curves, measured against simulated, as SVG files into this folder
+    /// Write curves, measured against simulated, into this folder, a file for each plot
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
+    /// What these files are
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "plot", default_value_t = PlotAs::Svg)]
+    plot_as: PlotAs,
     /// Points simulated at the same time (default: as many as there are cores); the figures do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -95,6 +98,15 @@ enum ValidateFormat {
     Text,
     /// datasets[] with name, kind, points, errors and values[]; described in docs/validation.md
     Json,
+}
+
+/// Files of plots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PlotAs {
+    /// Scalable Vector Graphics
+    Svg,
+    /// Portable Document Format, with its font
+    Pdf,
 }
 
 #[derive(Debug, Serialize)]
@@ -133,14 +145,17 @@ impl Arguments {
     fn show(&self, datasets: &[Dataset], scores: Vec<DatasetScore>, origins: Vec<Origin>) -> Result<(), Failure> {
         let panels: Vec<_> = datasets.iter().zip(&scores).map(|(dataset, score)| Panel::of(dataset, score)).collect();
         if let Some(folder) = &self.plot {
-            plot(folder, &panels.concat())?;
+            plot(folder, &panels.concat(), self.plot_as)?;
         }
         let printed = match self.format {
             ValidateFormat::Json => {
                 let outcome = Outcome { schema_version: SCHEMA_VERSION, datasets: scores, predicted_by: origins };
                 serde_json::to_string_pretty(&outcome).map(|json| json + "\n").map_err(io::Error::from)
             }
-            ValidateFormat::Text => Ok(text::origins(&origins) + &text::text(&scores, &panels)),
+            ValidateFormat::Text => {
+                let text = text::text(&scores, &panels, output::width());
+                Ok(output::fitted(&(text::origins(&origins) + &text)))
+            }
         };
         printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
     }
@@ -164,21 +179,22 @@ impl Arguments {
 }
 
 /// One file for each plot, named after its title.
-fn plot(folder: &Path, panels: &[Panel]) -> Result<(), Failure> {
+fn plot(folder: &Path, panels: &[Panel], plots: PlotAs) -> Result<(), Failure> {
     let failed = |error| Failure::input_output(&folder.display().to_string(), &error);
     fs::create_dir_all(folder).map_err(failed)?;
     for panel in panels {
-        let path = folder.join(file_name(&panel.title));
-        write_whole(&path, svg::draw(panel).as_bytes()).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+        let path = folder.join(file_name(&panel.title, plots));
+        let bytes = Format::of(&path)?.write(&panel.figure().draw())?;
+        write_whole(&path, &bytes).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
     }
     Ok(())
 }
 
 /// Letters, digits and points stay; all between becomes one dash.
-fn file_name(title: &str) -> String {
+fn file_name(title: &str, plots: PlotAs) -> String {
     let kept = |character: char| character.is_ascii_alphanumeric() || character == '.';
     let words: Vec<_> = title.split(|character| !kept(character)).filter(|word| !word.is_empty()).collect();
-    words.join("-") + ".svg"
+    words.join("-") + if plots == PlotAs::Svg { ".svg" } else { ".pdf" }
 }
 
 #[cfg(test)]
@@ -187,7 +203,10 @@ mod tests {
 
     #[test]
     fn a_plot_is_named_after_its_title() {
-        assert_eq!(file_name("p1-overlap: 16 MiB, 1.5 ms kernels"), "p1-overlap-16-MiB-1.5-ms-kernels.svg");
-        assert_eq!(file_name("../x"), "..-x.svg");
+        assert_eq!(
+            file_name("p1-overlap: 16 MiB, 1.5 ms kernels", PlotAs::Svg),
+            "p1-overlap-16-MiB-1.5-ms-kernels.svg"
+        );
+        assert_eq!(file_name("../x", PlotAs::Pdf), "..-x.pdf");
     }
 }

@@ -16,43 +16,55 @@ pub const MOST_GPUS: usize = 64;
 pub struct GpuSpec {
     /// How many there are.
     #[serde(default = "one")]
+    #[schemars(title = "count")]
     pub count: u32,
     /// Number of the socket, from 0, whose root complex they are at.
     #[serde(default)]
+    #[schemars(title = "socket")]
     pub node: u32,
     /// Number of the socket whose core runs their sessions, and in whose memory staging lies; as `node` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "socket of sessions")]
     pub session_node: Option<u32>,
     /// Number of the socket in whose memory the user's buffers lie; as `session_node` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "socket of buffers")]
     pub buffer_node: Option<u32>,
     /// Number of the switch that they are below, from 0; they have a root port each if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "switch")]
     pub switch: Option<u32>,
     /// Number of the root complex that they share with all others that name it; one of its own for each if absent. That of GPUs below a switch is
     /// said there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "shared root complex")]
     pub root: Option<u32>,
     /// Their root ports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "root complex")]
     pub root_complex: Option<RootComplexSpec>,
     /// Their links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "link")]
     pub link: Option<LinkSpec>,
     /// Their copy engines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "copy engine")]
     pub copy_engine: Option<CopyEngineSpec>,
     /// AES-GCM in these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineSpec>,
     /// Their tag queues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "tag queue")]
     pub tag_queue: Option<TagQueueSpec>,
     /// Their device memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "device memory")]
     pub hbm: Option<HbmSpec>,
     /// Their compute side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "compute")]
     pub compute: Option<ComputeSpec>,
 }
 

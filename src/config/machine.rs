@@ -19,26 +19,37 @@ use serde_json::{Value as Json, json};
 #[serde(deny_unknown_fields)]
 pub struct MachineSpec {
     /// Short name.
+    #[schemars(title = "machine")]
     pub name: String,
     /// What it stands for, in a sentence.
+    #[schemars(title = "what the machine stands for")]
     pub summary: String,
     /// Whether the guest and the GPU keep their data from everyone else. Copies are then sealed, unless the link has IDE.
+    #[schemars(title = "confidential computing")]
     pub confidential_computing: bool,
     /// The CPU that runs driver and cipher.
+    #[schemars(title = "CPU")]
     pub cpu: CpuSpec,
     /// AES-GCM, or the path's other AEAD, in software on the CPU.
+    #[schemars(title = "CPU cipher")]
     pub cipher: CipherSpec,
     /// Private memory behind the CPU's caches.
+    #[schemars(title = "host memory")]
     pub memory: MemorySpec,
     /// Shared memory through which sealed messages pass.
+    #[schemars(title = "staging")]
     pub staging: StagingSpec,
     /// Driver and runtime work around the copies.
+    #[schemars(title = "driver")]
     pub driver: DriverSpec,
     /// The root complex in front of host memory.
+    #[schemars(title = "root complex")]
     pub root_complex: RootComplexSpec,
     /// The PCIe link.
+    #[schemars(title = "link")]
     pub link: LinkSpec,
     /// The GPU's copy engine.
+    #[schemars(title = "copy engine")]
     pub copy_engine: CopyEngineSpec,
     /// AES-GCM in the copy engine, unless `aead` stands there.
     pub engine: EngineSpec,
@@ -46,31 +57,40 @@ pub struct MachineSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aead: Option<AeadSpec>,
     /// Messages whose tags are not yet verified.
+    #[schemars(title = "tag queue")]
     pub tag_queue: TagQueueSpec,
     /// Device memory.
+    #[schemars(title = "device memory")]
     pub hbm: HbmSpec,
     /// Kernels, and what hands out the work of streams.
+    #[schemars(title = "GPU compute")]
     pub compute: ComputeSpec,
     /// Who seals and opens on the GPU; without, the copy engines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu_crypto: Option<GpuCryptoSpec>,
     /// SMs that seal and open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "SM")]
     pub sm: Option<SmSpec>,
     /// What calls of the CUDA runtime cost beside copies, for the replay of profiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "runtime calls:")]
     pub calls: Option<CallsSpec>,
     /// The links between GPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "fabric")]
     pub fabric: Option<FabricSpec>,
     /// The link between sockets, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "link between sockets")]
     pub numa: Option<NumaSpec>,
     /// The GPUs, where there are several, in the order of their numbers. What they do not say is as above.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "GPU")]
     pub gpu: Vec<GpuSpec>,
     /// The switches between root ports and GPUs, in the order of their numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "switch")]
     pub switch: Vec<SwitchSpec>,
 }
 

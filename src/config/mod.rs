@@ -32,6 +32,7 @@ mod shape;
 mod shipped;
 mod source;
 mod tree;
+mod words;
 
 pub use base::{Base, Varied};
 pub use error::{ConfigError, Wrong};
@@ -46,3 +47,6 @@ pub use resolved::{Design, Resolved};
 pub use schema::schema;
 pub use shape::quantity;
 pub use shipped::{Role, SHIPPED, Shipped};
+#[cfg(test)]
+pub(crate) use words::paths;
+pub use words::words;

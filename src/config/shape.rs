@@ -38,6 +38,8 @@ pub(super) struct Field {
     pub name: String,
     pub shape: Shape,
     pub required: bool,
+    /// What plots call it, behind the words of the tables around it.
+    pub words: Option<String>,
 }
 
 /// The fields of a union's table when its tag is `name`.
@@ -89,7 +91,7 @@ impl Shape {
             };
         }
         if let Some(alternatives) = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)?.as_array()) {
-            return Self::read_alternatives(alternatives, definitions);
+            return Self::read_alternatives(alternatives, definitions, title(schema).as_ref());
         }
         if let Some(texts) = texts(schema) {
             return Self::Choice(texts);
@@ -109,7 +111,7 @@ impl Shape {
     }
 
     /// `Option`, an enum of plain variants, or a tagged enum.
-    fn read_alternatives(alternatives: &[Json], definitions: &Map<String, Json>) -> Self {
+    fn read_alternatives(alternatives: &[Json], definitions: &Map<String, Json>, words: Option<&String>) -> Self {
         let alternatives: Vec<_> = alternatives.iter().filter(|schema| type_of(schema) != Some("null")).collect();
         if let [only] = alternatives[..] {
             return Self::read(only, definitions);
@@ -117,7 +119,7 @@ impl Shape {
         if let Some(choices) = alternatives.iter().map(|schema| texts(schema)).collect::<Option<Vec<_>>>() {
             return Self::Choice(choices.concat());
         }
-        let variants: Option<Vec<_>> = alternatives.iter().map(|schema| variant(schema, definitions)).collect();
+        let variants: Option<Vec<_>> = alternatives.iter().map(|schema| variant(schema, definitions, words)).collect();
         match variants.as_deref() {
             Some([(tag, _), ..]) => {
                 let tag = tag.clone();
@@ -140,6 +142,16 @@ impl Shape {
             }
             _ => None,
         }
+    }
+
+    /// Its fields, in whichever variants.
+    pub fn fields(&self) -> impl Iterator<Item = &Field> {
+        let (own, variants): (&[Field], &[Variant]) = match self {
+            Self::Table(fields) => (fields, &[]),
+            Self::Union { variants, .. } => (&[], variants),
+            _ => (&[], &[]),
+        };
+        own.iter().chain(variants.iter().flat_map(|variant| &variant.fields))
     }
 
     /// What stands at `path` below this one, in whichever variants have it.
@@ -248,20 +260,27 @@ fn fields(schema: &Json, definitions: &Map<String, Json>) -> Vec<Field> {
             name: name.clone(),
             shape: Shape::read(schema, definitions),
             required: is_required(name),
+            words: title(schema),
         })
         .collect()
 }
 
 /// One alternative of a tagged enum: the tag's field and the variant.
-fn variant(schema: &Json, definitions: &Map<String, Json>) -> Option<(String, Variant)> {
+fn variant(schema: &Json, definitions: &Map<String, Json>, words: Option<&String>) -> Option<(String, Variant)> {
     let properties = schema.get("properties")?.as_object()?;
     let constant = |(name, schema): (&String, &Json)| Some((name.clone(), schema.get("const")?.as_str()?.to_owned()));
     let (tag, name) = properties.iter().find_map(constant)?;
     let mut fields = fields(schema, definitions);
     for field in fields.iter_mut().filter(|field| field.name == tag) {
         field.shape = Shape::Text;
+        field.words = words.cloned();
     }
     Some((tag, Variant { name, fields }))
+}
+
+/// The title of a field, or of the type whose tag it is.
+fn title(schema: &Json) -> Option<String> {
+    schema.get("title").and_then(Json::as_str).map(str::to_owned)
 }
 
 fn low(schema: &Json) -> i128 {

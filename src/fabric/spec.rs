@@ -12,50 +12,73 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct FabricSpec {
     /// How what passes between GPUs is protected.
+    #[schemars(title = "protection")]
     pub mode: FabricMode,
     /// What lies between the GPUs.
+    #[schemars(title = "topology")]
     pub topology: Topology,
     /// Clock of the links: each moves a flit per cycle and direction.
+    #[schemars(title = "clock")]
     pub clock: Frequency,
     /// Links of a GPU. A packet takes one of them.
+    #[schemars(title = "links per GPU")]
     pub links: u32,
     /// Bytes of a flit.
+    #[schemars(title = "flit length")]
     pub flit: Bytes,
     /// Most text of a packet.
+    #[schemars(title = "packet payload")]
     pub payload: Bytes,
     /// Flits of a packet beside its text.
+    #[schemars(title = "header per packet")]
     pub header: Cycles,
     /// Flits that the receiver of a packet sends back for it.
+    #[schemars(title = "response per packet")]
     pub response: Cycles,
     /// From the last flit leaving a port to its being at the other end.
+    #[schemars(title = "flight time")]
     pub flight: Femtos,
     /// Packets for which the receiver of a bundle of links has room.
+    #[schemars(title = "receive buffer (packets)")]
     pub buffer: u32,
     /// From a packet being received by the switch to its egress port seeing it.
+    #[schemars(title = "switch latency")]
     pub switch_latency: Femtos,
     /// From a transfer's start to its first text being read from device memory.
+    #[schemars(title = "read latency")]
     pub read_latency: Femtos,
     /// From the last text of a transfer to its being seen in device memory.
+    #[schemars(title = "write latency")]
     pub write_latency: Femtos,
     /// Received text that is added to what is there, per cycle of `clock`.
+    #[schemars(title = "reduction rate")]
     pub reduce_rate: BytesPerCycle,
     /// From a transfer being there to what follows from it, within a running collective.
+    #[schemars(title = "time between steps of a collective")]
     pub step: Femtos,
     /// Start of a collective, without confidential computing.
+    #[schemars(title = "launch of a collective, CC off")]
     pub launch: Femtos,
     /// And with it.
+    #[schemars(title = "launch of a collective, CC on")]
     pub secure_launch: Femtos,
     /// `direct`: copy engines of a GPU that seal for its peers, and as many that open.
+    #[schemars(title = "copy engines that seal for peers")]
     pub copy_engines: u32,
     /// `direct`: longest message.
+    #[schemars(title = "longest message to a peer")]
     pub message: Bytes,
     /// `direct`: what each step takes beyond its copies, as the host submits them.
+    #[schemars(title = "submission per step to a peer")]
     pub submission: Femtos,
     /// `link` and `pad_ahead`: AES-GCM in the ports, one for each link.
+    #[schemars(title = "port")]
     pub engine: EngineSpec,
     /// `link`: flits of a packet's security tag.
+    #[schemars(title = "tag per packet")]
     pub tag: Cycles,
     /// `pad_ahead`: text that one MAC covers.
+    #[schemars(title = "text per MAC")]
     pub batch: Bytes,
 }
 

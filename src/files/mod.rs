@@ -14,5 +14,5 @@ pub use json::parse_json;
 pub use place::{destination, standard_stream};
 pub use records::RecordFile;
 pub use snippet::{Misread, Snippet};
-pub use text::{ReadError, excerpt, read_text, read_text_from};
+pub use text::{ReadError, capital, excerpt, read_text, read_text_from};
 pub use whole::{WholeFile, is_under_way, write_whole};

@@ -12,6 +12,13 @@ use std::{
 };
 use thiserror::Error;
 
+/// A text with a capital, as a sentence or a label begins.
+#[must_use]
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Why a text was not read.
 #[derive(Debug, Error)]
 pub enum ReadError {

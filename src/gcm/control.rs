@@ -36,57 +36,81 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct ControlSpec {
     /// How text meets its keystream.
+    #[schemars(title = "keystream mode")]
     pub keystream: Keystream,
     /// When the mask E(K, J0) is made.
+    #[schemars(title = "time of the mask")]
     pub mask: Mask,
     /// When the first counter of a message may enter AES.
+    #[schemars(title = "time of the first counter")]
     pub first_counter: FirstCounter,
     /// What a message waits for after a key is loaded.
+    #[schemars(title = "start of a message")]
     pub start: Start,
     /// What the first input of a message waits for.
+    #[schemars(title = "wait of the first input")]
     pub inputs: Inputs,
     /// Passes through a lane, whatever the key size, where the lane is built for one key size: 2 for half of its rounds. 0:
     /// as many as `aes.rounds_in_hardware` asks for.
+    #[schemars(title = "passes through a lane")]
     pub passes: u32,
     /// Blocks of shorter keys go through the registers of the unused rounds as well.
+    #[schemars(title = "full length for short keys")]
     pub full_length: bool,
     /// A lane holds one block at a time.
+    #[schemars(title = "one block per lane at a time")]
     pub one_at_a_time: bool,
     /// Cycles in a lane before the first round.
+    #[schemars(title = "lane load")]
     pub load: Cycles,
     /// Cycles in a lane after the last round.
+    #[schemars(title = "lane unload")]
     pub unload: Cycles,
     /// Cycles from the last key word to the start of key expansion.
+    #[schemars(title = "key load")]
     pub key_load: Cycles,
     /// Cycles to make a round key while the rounds run. A key of 256 bits brings the one for the first round, for others it is
     /// made during the load.
+    #[schemars(title = "time per round key")]
     pub round_key: Cycles,
     /// Cycles of key expansion per word of the key schedule that the key does not bring, before anything else.
+    #[schemars(title = "time per word of the key schedule")]
     pub schedule_word: Cycles,
     /// Cycles from the powers of H to the first input; with `inputs = "key"`, from the entry of H into the lane.
+    #[schemars(title = "time from the powers of H to the first input")]
     pub settle: Cycles,
     /// Cycles that a message with AAD needs before its first input, beyond those of one without.
+    #[schemars(title = "additional start of a message with AAD")]
     pub aad_start: Cycles,
     /// AAD comes through the text port, before the text.
+    #[schemars(title = "shared port for AAD and text")]
     pub shared_port: bool,
     /// A block leaves the engine in the cycle in which GHASH takes it, and not before.
+    #[schemars(title = "output with GHASH")]
     pub leave_with_hash: bool,
     /// What is opened reaches GHASH through a register as well, a cycle after it is taken, as what is sealed does. Opening then takes
     /// the cycles of sealing, as it always does where text travels with its counter.
+    #[schemars(title = "register before GHASH when opening")]
     pub open_register: bool,
     /// A text block, or a mask that comes last, enters its lane only while GHASH rests.
+    #[schemars(title = "lanes and GHASH take turns")]
     pub take_turns: bool,
     /// Cycles until the end of the text is seen, before the length block may enter GHASH.
+    #[schemars(title = "time to see the end of the text")]
     pub end_of_text: Cycles,
     /// The tag is valid in the cycle in which GHASH's value is, and not one later.
+    #[schemars(title = "tag without a last register")]
     pub tag_at_once: bool,
     /// The engine is driven phase by phase.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "phase of")]
     pub phases: Option<PhaseSpec>,
     /// Where reports begin to count.
+    #[schemars(title = "origin of reports")]
     pub origin: Origin,
     /// What the cycle at `origin` counts as: 1 where a bench calls the first clock edge 1; n where it began n cycles before; -n where its
     /// cycle 0 lies n cycles behind.
+    #[schemars(title = "offset of reports")]
     pub offset: i32,
 }
 
@@ -171,10 +195,13 @@ pub enum Inputs {
 #[serde(deny_unknown_fields)]
 pub struct PhaseSpec {
     /// AAD.
+    #[schemars(title = "AAD")]
     pub aad: Cycles,
     /// Text.
+    #[schemars(title = "text")]
     pub text: Cycles,
     /// The length block.
+    #[schemars(title = "the length block")]
     pub length: Cycles,
 }
 

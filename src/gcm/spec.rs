@@ -14,19 +14,25 @@ use thiserror::Error;
 #[serde(deny_unknown_fields)]
 pub struct EngineSpec {
     /// Key size in bits: 128, 192 or 256.
+    #[schemars(title = "key length (bits)")]
     pub key_bits: u32,
     /// The block cipher lanes.
+    #[schemars(title = "AES")]
     pub aes: AesSpec,
     /// The authenticator.
+    #[schemars(title = "GHASH")]
     pub ghash: GhashSpec,
     /// Key expansion, from the key to the round keys that the lanes use. H and its powers follow, at the cost of the
     /// lanes and multipliers that make them.
+    #[schemars(title = "key setup")]
     pub key_setup: Cycles,
     /// From the tag to the verdict.
+    #[schemars(title = "tag comparison")]
     pub compare: Cycles,
     /// How the engine is sequenced, where it does not run freely. An engine that says so runs standalone: a machine's copy engine has
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "engine control:")]
     pub control: Option<ControlSpec>,
 }
 
@@ -35,15 +41,20 @@ pub struct EngineSpec {
 #[serde(deny_unknown_fields)]
 pub struct AesSpec {
     /// Independent lanes; block i of a message goes to lane i mod lanes.
+    #[schemars(title = "lanes")]
     pub lanes: u32,
     /// Rounds in hardware per lane; a block passes through them `ceil(rounds / rounds_in_hardware)` times.
+    #[schemars(title = "rounds in hardware per lane")]
     pub rounds_in_hardware: u32,
     /// Pipeline registers per round (0: all rounds in hardware settle within one cycle).
+    #[schemars(title = "registers per round")]
     pub registers_per_round: u32,
     /// Least cycles between two blocks that enter one lane, beyond what the passes already impose.
+    #[schemars(title = "start interval of a lane")]
     pub start_interval: Cycles,
     /// Keystream blocks that may be made ahead of the data, per engine. A block counts from the cycle in which it enters
     /// its lane to the one in which text uses it, so lanes run without a pause only if there are more than latency x lanes.
+    #[schemars(title = "keystream blocks ahead")]
     pub keystream_blocks: u32,
 }
 
@@ -52,20 +63,25 @@ pub struct AesSpec {
 #[serde(deny_unknown_fields)]
 pub struct MultiplierSpec {
     /// Latency of the carry-less product.
+    #[schemars(title = "product latency")]
     pub product: Cycles,
     /// Latency of the reduction modulo x^128 + x^7 + x^2 + x + 1.
+    #[schemars(title = "reduction latency")]
     pub reduction: Cycles,
     /// Bits of one operand taken per cycle: 128 for a bit-parallel multiplier, d for a digit-serial one, which accepts
     /// one pair per 128/d cycles.
+    #[schemars(title = "digit of a multiplier (bits)")]
     pub digit_bits: u32,
     /// How the carry-less product is formed. It changes neither values nor cycles.
     #[serde(default, skip_serializing_if = "Structure::is_default")]
+    #[schemars(title = "multiplier structure:")]
     pub structure: Structure,
 }
 
 /// The authenticator's structure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "design", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(title = "organisation")]
 pub enum GhashSpec {
     /// One accumulator, one multiplier: Y = (Y + X) H.
     Serial {
@@ -73,15 +89,19 @@ pub enum GhashSpec {
         multiplier: MultiplierSpec,
         /// Cycles that the first block of a message takes beyond the others, as where a mask needs a product of its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(title = "additional time of the first block")]
         first_block: Option<Cycles>,
     },
     /// Accumulator j takes blocks j, j + ways, ... times H^ways.
     Interleaved {
         /// Accumulators.
+        #[schemars(title = "accumulators")]
         ways: u32,
         /// Multipliers that the accumulators share.
+        #[schemars(title = "multipliers")]
         multipliers: u32,
         /// How the accumulators are brought together.
+        #[schemars(title = "way of closing")]
         closing: Closing,
         /// Each multiplier.
         multiplier: MultiplierSpec,
@@ -89,8 +109,10 @@ pub enum GhashSpec {
     /// Groups of `width` blocks times descending powers, summed unreduced, reduced once.
     Aggregated {
         /// Products per group.
+        #[schemars(title = "products per cycle")]
         width: u32,
         /// Groups in flight.
+        #[schemars(title = "groups in flight")]
         groups: u32,
         /// Each multiplier.
         multiplier: MultiplierSpec,
@@ -99,8 +121,10 @@ pub enum GhashSpec {
     /// group.
     Folded {
         /// Powers of H that are stored: blocks per group.
+        #[schemars(title = "stored powers of H")]
         powers: u32,
         /// Registers between the products and the state: cycles from the last product of a group to its sum as the state.
+        #[schemars(title = "fold latency")]
         fold: Cycles,
         /// The multiplier.
         multiplier: MultiplierSpec,
@@ -108,38 +132,52 @@ pub enum GhashSpec {
     /// Segment j of a message goes to unit j mod units; each value is weighted by a power of H.
     Segmented {
         /// Units.
+        #[schemars(title = "units")]
         units: u32,
         /// Blocks per segment; the first one of a message has what is left over.
+        #[schemars(title = "blocks per segment")]
         segment: u32,
         /// Blocks that come in per cycle, to whichever units.
+        #[schemars(title = "blocks in per cycle")]
         ports: u32,
         /// Blocks of input buffer per unit.
+        #[schemars(title = "input buffer (blocks)")]
         buffer: u32,
         /// Each unit: one that takes a message by itself.
+        #[schemars(title = "unit")]
         unit: Box<Self>,
     },
     /// Whole messages go to different units.
     MessageParallel {
         /// Units.
+        #[schemars(title = "units")]
         units: u32,
         /// Blocks that one unit's buffer takes per cycle.
+        #[schemars(title = "blocks in per cycle")]
         ports: u32,
         /// Blocks of input buffer per unit.
+        #[schemars(title = "input buffer (blocks)")]
         buffer: u32,
         /// Each unit: one that takes a message by itself.
+        #[schemars(title = "unit")]
         unit: Box<Self>,
     },
     /// Chunk j of a message goes to chain j mod chains, and each chain has a tag of its own. This changes the wire format.
     SubChains {
         /// Chains, and so tags per message.
+        #[schemars(title = "chains per message")]
         chains: u32,
         /// Bytes of a chunk.
+        #[schemars(title = "chunk length")]
         chunk: Bytes,
         /// Blocks that come in per cycle, to whichever chains.
+        #[schemars(title = "blocks in per cycle")]
         ports: u32,
         /// Blocks of input buffer per chain.
+        #[schemars(title = "input buffer (blocks)")]
         buffer: u32,
         /// The unit of each chain.
+        #[schemars(title = "unit")]
         unit: Box<Self>,
     },
 }

@@ -26,6 +26,7 @@ pub const MOST_LEVELS: u32 = 7;
 /// The structure of a carry-less product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "form", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(title = "form")]
 pub enum Structure {
     /// Every bit of one operand with every bit of the other. A digit-serial multiplier has some rows of this array.
     #[default]
@@ -33,6 +34,7 @@ pub enum Structure {
     /// Halves multiplied three times instead of four, again and again.
     Karatsuba {
         /// How often operands are halved before the schoolbook takes over: 1 to 7.
+        #[schemars(title = "levels of Karatsuba")]
         levels: u32,
     },
 }

@@ -11,50 +11,71 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct CopyEngineSpec {
     /// Clock.
+    #[schemars(title = "clock")]
     pub clock: Frequency,
     /// PCEs of the LCE that serves system memory, with confidential computing on.
+    #[schemars(title = "PCEs, CC on")]
     pub pces_secure: u32,
     /// The same, off.
+    #[schemars(title = "PCEs, CC off")]
     pub pces_plain: u32,
     /// Read requests that one PCE may have outstanding.
+    #[schemars(title = "reads under way per PCE")]
     pub outstanding_reads: u32,
     /// Least cycles between two read requests of one PCE.
+    #[schemars(title = "interval between reads of a PCE")]
     pub request_interval: Cycles,
     /// From a doorbell to the first decoded method.
+    #[schemars(title = "doorbell to first method")]
     pub fetch: Cycles,
     /// Cycles per method word decoded.
+    #[schemars(title = "time per method word")]
     pub method_word: Cycles,
     /// From LAUNCH_DMA to the first read request.
+    #[schemars(title = "launch to first read")]
     pub launch: Cycles,
     /// Room in one PCE for data that is asked for and not yet passed on.
+    #[schemars(title = "read buffer per PCE")]
     pub read_buffer: Bytes,
     /// Bytes that a PCE hands to device memory in one write, or asks from it in one read.
+    #[schemars(title = "burst to device memory")]
     pub burst: Bytes,
     /// From the semaphore at the end of a push to the first launch of the next one on the same engine.
+    #[schemars(title = "turnaround between pushes")]
     pub turnaround: Cycles,
     /// A flush to the host's memory (FLUSH_TYPE SYS) behind the last write: until it is known to be visible there.
+    #[schemars(title = "flush to host memory")]
     pub flush: Cycles,
     /// Bytes of a plain launch that go to one PCE before the next one takes over.
+    #[schemars(title = "stripe per PCE")]
     pub stripe: Bytes,
     /// Stripes that each PCE of a plain launch may have in flight.
+    #[schemars(title = "stripes in flight per PCE")]
     pub stripes_in_flight: u32,
     /// Time without a completion after which a read has failed.
+    #[schemars(title = "completion timeout")]
     pub completion_timeout: Femtos,
     /// Secure messages that one LCE may have in flight.
+    #[schemars(title = "messages in flight")]
     pub messages_in_flight: u32,
     /// When a message from host memory begins to be opened.
+    #[schemars(title = "start of opening")]
     pub opens: Opens,
     /// The authenticator of the PCEs that open, where it differs from `engine.ghash`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "opening GHASH")]
     pub open_ghash: Option<GhashSpec>,
     /// How the PCEs of an LCE share its secure messages; `per_pce` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "sharing among PCEs")]
     pub sharing: Option<Sharing>,
     /// With `sharing` `shared`: from a PCE to the engine, and from the engine to a PCE; one cycle if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "wire to a shared engine")]
     pub engine_wire: Option<Cycles>,
     /// With `sharing` `shared`: bytes of a message after which another PCE has its turn; if absent, a message keeps the engine until its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "turn on a shared engine")]
     pub engine_turn: Option<Bytes>,
 }
 
@@ -88,22 +109,30 @@ pub const SKID: Bytes = Bytes(256 << 10);
 #[serde(deny_unknown_fields)]
 pub struct TagQueueSpec {
     /// Entries.
+    #[schemars(title = "entries")]
     pub depth: u32,
     /// Comparators.
+    #[schemars(title = "comparators")]
     pub comparators: u32,
     /// Order in which entries retire.
+    #[schemars(title = "order of retirement")]
     pub retirement: Retirement,
     /// When consumers may see plaintext.
+    #[schemars(title = "release policy")]
     pub release: Release,
     /// Room for plaintext that waits for its verdict, under `hold` and `skid`.
+    #[schemars(title = "room for quarantine")]
     pub quarantine: Bytes,
     /// Bytes of each PCE that go on to device memory ahead of their verdict, under `skid`; [`SKID`] if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "room ahead of the verdict")]
     pub skid: Option<Bytes>,
     /// When the expected tag is fetched.
+    #[schemars(title = "fetch of tags")]
     pub fetch: TagFetch,
     /// Where tags lie in host memory; `separate` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "placement of tags")]
     pub placement: Option<TagPlacement>,
 }
 
@@ -143,14 +172,19 @@ pub enum TagPlacement {
 #[serde(deny_unknown_fields)]
 pub struct HbmSpec {
     /// Clock.
+    #[schemars(title = "clock")]
     pub clock: Frequency,
     /// Bytes taken per cycle.
+    #[schemars(title = "write rate")]
     pub write_rate: BytesPerCycle,
     /// From a write being taken to its bytes being visible.
+    #[schemars(title = "write latency")]
     pub write_latency: Cycles,
     /// Bytes given per cycle.
+    #[schemars(title = "read rate")]
     pub read_rate: BytesPerCycle,
     /// From a read being taken to its bytes being there.
+    #[schemars(title = "read latency")]
     pub read_latency: Cycles,
 }
 
@@ -159,22 +193,31 @@ pub struct HbmSpec {
 #[serde(deny_unknown_fields)]
 pub struct ComputeSpec {
     /// Clock of the kernels.
+    #[schemars(title = "clock")]
     pub clock: Frequency,
     /// Cycles of the copy engine's clock from the moment at which a push may go to its engine to when it goes there. For a push that
     /// waits for nothing they are part of `copy_engine.fetch`.
+    #[schemars(title = "scheduling time")]
     pub schedule: Cycles,
     /// Kernels that run at once.
+    #[schemars(title = "kernels at once")]
     pub slots: u32,
     /// From a kernel's hand-over to its start.
+    #[schemars(title = "launch of a kernel")]
     pub launch: Cycles,
     /// How long a kernel lasts, in thousandths of the time that it is said to run.
+    #[schemars(title = "stretch of kernels (thousandths)")]
     pub stretch: u32,
     /// A copy within device memory, made by a kernel: what it takes beyond its bytes.
+    #[schemars(title = "launch of a copy in device memory")]
     pub copy_launch: Cycles,
     /// Level-two cache: a copy stays in it if source and destination fit.
+    #[schemars(title = "L2 cache")]
     pub l2: Bytes,
     /// Bytes copied per cycle within it.
+    #[schemars(title = "copy rate within the L2 cache")]
     pub copy_rate_l2: BytesPerCycle,
     /// Bytes copied per cycle from and to device memory.
+    #[schemars(title = "copy rate in device memory")]
     pub copy_rate_hbm: BytesPerCycle,
 }

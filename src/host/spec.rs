@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct CpuSpec {
     /// Core clock; the cipher's and the driver's cycles are counted in it.
+    #[schemars(title = "clock")]
     pub clock: Frequency,
 }
 
@@ -17,19 +18,26 @@ pub struct CpuSpec {
 #[serde(deny_unknown_fields)]
 pub struct CipherSpec {
     /// Threads that seal or open different messages at once.
+    #[schemars(title = "threads")]
     pub threads: u32,
     /// Sealing rate of one thread.
+    #[schemars(title = "sealing rate per thread")]
     pub seal_rate: BytesPerCycle,
     /// Opening rate of one thread.
+    #[schemars(title = "opening rate per thread")]
     pub open_rate: BytesPerCycle,
     /// Cost of each message, whatever its size.
+    #[schemars(title = "cost per message")]
     pub per_message: Cycles,
     /// Whether the thread that made the call does the cipher's work itself, between its other work. There is one thread then.
+    #[schemars(title = "on the calling thread")]
     pub on_caller: bool,
     /// What the CPU does to the user's data.
+    #[schemars(title = "work")]
     pub work: CipherWork,
     /// Sealing before the call and opening after it. All of it is done within the call if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "ahead of calls:")]
     pub ahead: Option<AheadSpec>,
 }
 
@@ -41,16 +49,22 @@ pub struct CipherSpec {
 #[serde(deny_unknown_fields)]
 pub struct AheadSpec {
     /// Threads that seal ahead, each at `cipher.seal_rate`.
+    #[schemars(title = "sealing threads")]
     pub workers: u32,
     /// Threads that open what calls have left to them, each at `cipher.open_rate`; 0 where calls open all themselves.
+    #[schemars(title = "opening threads")]
     pub open_workers: u32,
     /// Shortest copy that is treated so; shorter ones are sealed and opened within their calls.
+    #[schemars(title = "shortest copy")]
     pub least: Bytes,
     /// Of 1000 such copies to the GPU so many are guessed rightly. Misses are spread evenly over the program.
+    #[schemars(title = "hits (thousandths)")]
     pub hit_permille: u32,
     /// IVs that a wrong guess has taken beyond those that the copy needs. Each is used up by a copy of a byte.
+    #[schemars(title = "IVs lost per wrong guess")]
     pub nops: u32,
     /// Room for messages that are sealed and not yet asked for.
+    #[schemars(title = "buffer")]
     pub buffer: Bytes,
 }
 
@@ -77,21 +91,29 @@ pub enum CipherWork {
 #[serde(deny_unknown_fields)]
 pub struct MemorySpec {
     /// Capacity of the core's L2.
+    #[schemars(title = "L2 cache")]
     pub l2: Bytes,
     /// Capacity of the last-level cache that the guest finds.
+    #[schemars(title = "last-level cache")]
     pub llc: Bytes,
     /// What is not in the L2 costs bytes / this rate more.
+    #[schemars(title = "last-level cache rate")]
     pub llc_rate: BytesPerCycle,
     /// What is not in the last-level cache either costs bytes / this rate on top.
+    #[schemars(title = "DRAM rate")]
     pub dram_rate: BytesPerCycle,
     /// What all cores of a socket together get from its memory; sessions of several GPUs share it. No limit if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "rate of a socket")]
     pub socket_rate: Option<BytesPerCycle>,
     /// First touch of a 4 KiB page of pageable memory, in a buffer of less than 2 MiB.
+    #[schemars(title = "first touch of a page")]
     pub first_touch: Cycles,
     /// First touch of a huge page of 2 MiB, in which longer pageable buffers lie.
+    #[schemars(title = "first touch of a huge page")]
     pub first_touch_huge: Cycles,
     /// First touch of a page of pinned memory by the CPU, which only happens under confidential computing.
+    #[schemars(title = "first touch of a pinned page")]
     pub first_touch_pinned: Cycles,
 }
 
@@ -100,8 +122,10 @@ pub struct MemorySpec {
 #[serde(deny_unknown_fields)]
 pub struct NumaSpec {
     /// Added to each read and write of a GPU, in cycles of the root complex.
+    #[schemars(title = "latency")]
     pub latency: Cycles,
     /// What the link between sockets carries one way, in cycles of the CPU. GPUs and cores that cross it share it in equal parts.
+    #[schemars(title = "rate")]
     pub rate: BytesPerCycle,
 }
 
@@ -110,8 +134,10 @@ pub struct NumaSpec {
 #[serde(deny_unknown_fields)]
 pub struct InFlightSpec {
     /// Host to device: from the first byte put into staging until the GPU has fetched them.
+    #[schemars(title = "h2d")]
     pub h2d: u32,
     /// Device to host: from the push until its bytes are where they belong.
+    #[schemars(title = "d2h")]
     pub d2h: u32,
 }
 
@@ -120,13 +146,17 @@ pub struct InFlightSpec {
 #[serde(deny_unknown_fields)]
 pub struct SmallSpec {
     /// Longest such copy; 0 B for none.
+    #[schemars(title = "longest")]
     pub limit: Bytes,
     /// Rate of the pass.
+    #[schemars(title = "rate")]
     pub rate: BytesPerCycle,
     /// Under confidential computing: each line of 64 B of the copy's first page that is in no cache costs this on top, before any
     /// prefetcher has seen the stream.
+    #[schemars(title = "time per cold line, CC on")]
     pub secure_cold_line: Cycles,
     /// Under confidential computing: what else is in no cache costs bytes / this rate on top.
+    #[schemars(title = "cold rate, CC on")]
     pub secure_cold_rate: BytesPerCycle,
 }
 
@@ -135,10 +165,13 @@ pub struct SmallSpec {
 #[serde(deny_unknown_fields)]
 pub struct ColdCallSpec {
     /// A copy to the GPU.
+    #[schemars(title = "h2d")]
     pub h2d: Cycles,
     /// A copy from the GPU.
+    #[schemars(title = "d2h")]
     pub d2h: Cycles,
     /// What confidential computing adds.
+    #[schemars(title = "more with CC")]
     pub secure: Cycles,
 }
 
@@ -147,8 +180,10 @@ pub struct ColdCallSpec {
 #[serde(deny_unknown_fields)]
 pub struct StagingSpec {
     /// Size of one buffer.
+    #[schemars(title = "buffer size")]
     pub buffer: Bytes,
     /// Buffers in the pool.
+    #[schemars(title = "buffers")]
     pub buffers: u32,
 }
 
@@ -157,8 +192,10 @@ pub struct StagingSpec {
 #[serde(deny_unknown_fields)]
 pub struct PathSpec {
     /// Messages are so long, but for a copy's last: one IV, one tag, one launch.
+    #[schemars(title = "message length")]
     pub message: Bytes,
     /// Bytes that are sealed before their launches are submitted together in one push; from the GPU, [`DriverSpec::push_d2h`] counts.
+    #[schemars(title = "push length")]
     pub push: Bytes,
 }
 
@@ -167,10 +204,13 @@ pub struct PathSpec {
 #[serde(deny_unknown_fields)]
 pub struct PushD2hSpec {
     /// Of pinned memory, under confidential computing.
+    #[schemars(title = "pinned memory, CC on")]
     pub pinned: Bytes,
     /// Of pageable memory, under confidential computing.
+    #[schemars(title = "pageable memory, CC on")]
     pub pageable: Bytes,
     /// Of pageable memory without.
+    #[schemars(title = "pageable memory, CC off")]
     pub pageable_plain: Bytes,
 }
 
@@ -179,35 +219,51 @@ pub struct PushD2hSpec {
 #[serde(deny_unknown_fields)]
 pub struct DriverSpec {
     /// From the API call to the first work on the copy.
+    #[schemars(title = "call to first work")]
     pub call: Cycles,
     /// Building a push of a copy, plain.
+    #[schemars(title = "building of a push")]
     pub push: Cycles,
     /// Call and push of a kernel, or of a copy within the GPU, plain.
+    #[schemars(title = "launch of a kernel")]
     pub launch: Cycles,
     /// What sealing a push and handing it over through the launch channel adds under confidential computing.
+    #[schemars(title = "sealing of a push")]
     pub secure_push: Cycles,
     /// From the semaphore's release being visible to the driver having seen it, plain.
+    #[schemars(title = "completion")]
     pub completion: Cycles,
     /// What opening an encrypted completion record adds.
+    #[schemars(title = "opening of a completion record")]
     pub secure_completion: Cycles,
     /// Pageable memory without confidential computing: copy rate into pinned staging.
+    #[schemars(title = "copy rate into staging, pageable memory, CC off")]
     pub pageable_copy_rate: BytesPerCycle,
     /// Pinned memory under confidential computing.
+    #[schemars(title = "pinned memory,")]
     pub pinned: PathSpec,
     /// Pageable memory under confidential computing.
+    #[schemars(title = "pageable memory,")]
     pub pageable: PathSpec,
     /// Pageable memory without: pieces that are copied through pinned staging.
+    #[schemars(title = "pageable memory, CC off,")]
     pub pageable_plain: PathSpec,
     /// Pushes from the GPU.
+    #[schemars(title = "d2h push length,")]
     pub push_d2h: PushD2hSpec,
     /// Pushes under way under confidential computing, of pinned memory.
+    #[schemars(title = "pushes under way, pinned memory, CC on,")]
     pub in_flight: InFlightSpec,
     /// The same of pageable memory.
+    #[schemars(title = "pushes under way, pageable memory, CC on,")]
     pub in_flight_pageable: InFlightSpec,
     /// Pushes under way without, of pageable memory.
+    #[schemars(title = "pushes under way, pageable memory, CC off,")]
     pub in_flight_plain: InFlightSpec,
     /// Copies of few bytes.
+    #[schemars(title = "small copies,")]
     pub small: SmallSpec,
     /// Calls after the caches were driven out.
+    #[schemars(title = "cold call,")]
     pub cold_call: ColdCallSpec,
 }

@@ -3,7 +3,7 @@
 mod costs;
 pub mod workload;
 
-use super::table::Table;
+use super::{layout::fitted, table::Table};
 use crate::{
     explore::{Comparison, CopyFigures, DesignFigures},
     system::Direction,
@@ -12,9 +12,9 @@ use crate::{
 };
 use std::fmt::Write;
 
-/// The comparison as tables: rates, gains, and what limits the longest copies.
+/// The comparison as tables of at most `width` columns: rates, gains, and what limits the longest copies.
 #[must_use]
-pub fn text(comparison: &Comparison) -> String {
+pub fn text(comparison: &Comparison, width: usize) -> String {
     let mut text = format!(
         "{}: designs one by one, each copy alone, host memory {}\n",
         comparison.machine,
@@ -23,39 +23,39 @@ pub fn text(comparison: &Comparison) -> String {
     for direction in [Direction::H2d, Direction::D2h] {
         let way = direction_name(direction);
         section(&mut text, &format!("{way}: GB/s from the call to its return (GB = 10^9 bytes)"));
-        grid(&mut text, comparison, direction, None, |copy| Some(digits(copy.gb_per_s)));
+        grid(&mut text, (comparison, width), direction, None, |copy| Some(digits(copy.gb_per_s)));
         section(&mut text, &format!("{way}: times as fast as the baseline"));
         let baseline = |design: &DesignFigures| design.baseline.unwrap_or("-").to_owned();
-        grid(&mut text, comparison, direction, Some(&baseline), |copy| copy.speedup_over_baseline.map(digits));
+        grid(&mut text, (comparison, width), direction, Some(&baseline), |copy| copy.speedup_over_baseline.map(digits));
         section(&mut text, &format!("{way}: part of the rate without confidential computing"));
         let percent = |part: f64| format!("{} %", digits(part * 100.0));
-        grid(&mut text, comparison, direction, None, |copy| copy.fraction_of_off.map(percent));
+        grid(&mut text, (comparison, width), direction, None, |copy| copy.fraction_of_off.map(percent));
         if let Some(longest) = comparison.sizes_bytes.iter().max() {
             section(&mut text, &format!("{way} of {}: times in us", Bytes(*longest)));
-            details(&mut text, comparison, direction, *longest);
+            details(&mut text, (comparison, width), direction, *longest);
             section(&mut text, &format!("{way} of {}: what tags and keys leave open", Bytes(*longest)));
-            costs::risks(&mut text, comparison, direction, *longest);
+            costs::risks(&mut text, (comparison, width), direction, *longest);
         }
     }
-    costs::costs(&mut text, comparison);
+    costs::costs(&mut text, (comparison, width));
     for skipped in &comparison.skipped {
         let _ = writeln!(text, "\nnot compared: {}: {}", skipped.name, skipped.reason);
     }
     text.push_str(
         "\nA design in which the user seals has the baseline h100-cc-resealed, any other h100-cc. First verified: from the call until the \
-         first\nmessage is where it belongs and has its verdict. Exposure: longest time that unverified plaintext is visible. --format json \
-         and csv say\nall of this for each size.\n",
+         first message is where it belongs and has its verdict. Exposure: longest time that unverified plaintext is visible. --format \
+         json and csv say all of this for each size.\n",
     );
-    text
+    fitted(&text, width)
 }
 
 fn section(text: &mut String, title: &str) {
     let _ = writeln!(text, "\n{title}");
 }
 
-fn push(text: &mut String, table: &Table) {
-    for line in table.lines() {
-        let _ = writeln!(text, "  {line}");
+fn push(text: &mut String, table: &Table, width: usize) {
+    for line in table.fitted(width.saturating_sub(2)) {
+        let _ = writeln!(text, "{}", format!("  {line}").trim_end());
     }
 }
 
@@ -66,7 +66,7 @@ fn of(design: &DesignFigures, direction: Direction, bytes: u64) -> Option<&CopyF
 /// A row for each design, a column for each size; before them, if wanted, one for the baseline.
 fn grid(
     text: &mut String,
-    comparison: &Comparison,
+    (comparison, width): (&Comparison, usize),
     direction: Direction,
     baseline: Option<&dyn Fn(&DesignFigures) -> String>,
     cell: impl Fn(&CopyFigures) -> Option<String>,
@@ -82,10 +82,10 @@ fn grid(
             .map(|size| of(design, direction, *size).and_then(&cell).unwrap_or_else(|| "-".to_owned()));
         table.row([design.name.clone()].into_iter().chain(baseline.map(|baseline| baseline(design))).chain(cells));
     }
-    push(text, &table);
+    push(text, &table, width);
 }
 
-fn details(text: &mut String, comparison: &Comparison, direction: Direction, bytes: u64) {
+fn details(text: &mut String, (comparison, width): (&Comparison, usize), direction: Direction, bytes: u64) {
     let head = ["design", "first verified", "exposure", "quarantine", "tags", "limited by"];
     let mut table = Table::new(&head, &[0, 5]);
     for design in &comparison.designs {
@@ -100,7 +100,7 @@ fn details(text: &mut String, comparison: &Comparison, direction: Direction, byt
             copy.limited_by_parts.short(),
         ]);
     }
-    push(text, &table);
+    push(text, &table, width);
 }
 
 /// Three digits, or as many as stand before the point.

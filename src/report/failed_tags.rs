@@ -1,6 +1,6 @@
 //! What failing tags leave behind, for people and for spreadsheets.
 
-use super::table::Table;
+use super::{layout::fitted, table::Table};
 use crate::{
     explore::{FailureFigures, Failures, PolicyFigures},
     units::Bytes,
@@ -10,13 +10,13 @@ use std::fmt::Write;
 
 /// Two tables with a row for each policy: what was visible, and what is squashed and lost.
 #[must_use]
-pub fn text(answer: &Failures) -> String {
+pub fn text(answer: &Failures, width: usize) -> String {
     let (bytes, memory) = (Bytes(answer.bytes), memory_name(answer.host_memory));
     let mut text = format!("{}: a message of h2d:{bytes} ({memory}) fails, one at a time\n", answer.machine);
     text.push_str("\nwithout a failure, and what the verdict of the failed message found\n");
-    push(&mut text, &visible(answer));
+    push(&mut text, &visible(answer), width);
     text.push_str("\nwhat is squashed and lost\n");
-    push(&mut text, &squashed(answer));
+    push(&mut text, &squashed(answer), width);
     if let Some((log2, after)) = answer.risk.forgery_log2.zip(answer.risk.after_first_success) {
         let _ = writeln!(
             text,
@@ -29,15 +29,15 @@ pub fn text(answer: &Failures) -> String {
     }
     text.push_str(
         "\nTimes in us, as least..most over the failures. Visible: from the first byte of the failed message in device memory to its verdict. \
-         Work\nsquashed: how long consumers that wait for its push on the GPU had worked by then; consumed: what they can have read of it at \
-         most. Lost: from\nthe call until the host knew, all of which is to be done again. * marks the machine's own policy.\n",
+         Work squashed: how long consumers that wait for its push on the GPU had worked by then; consumed: what they can have read of it at \
+         most. Lost: from the call until the host knew, all of which is to be done again. * marks the machine's own policy.\n",
     );
-    text
+    fitted(&text, width)
 }
 
-fn push(text: &mut String, table: &Table) {
-    for line in table.lines() {
-        let _ = writeln!(text, "  {line}");
+fn push(text: &mut String, table: &Table, width: usize) {
+    for line in table.fitted(width.saturating_sub(2)) {
+        let _ = writeln!(text, "{}", format!("  {line}").trim_end());
     }
 }
 

@@ -1,22 +1,22 @@
 //! A campaign of faults, for people and for spreadsheets.
 
-use super::table::Table;
+use super::{layout::fitted, table::Table};
 use crate::explore::faults::{Campaign, Caught, Judged};
 use std::{collections::BTreeMap, fmt::Write};
 
 /// Two tables, who caught how many sets after how long and what which kind of fault came to, and the findings with the commands that repeat
 /// them. `command` is the run without its faults.
 #[must_use]
-pub fn text(campaign: &Campaign, command: &str) -> String {
+pub fn text(campaign: &Campaign, command: &str, width: usize) -> String {
     let mut text = format!(
         "{} sets of faults at {} points; without a fault the copies take {} us\n\ncaught by\n",
         campaign.sets.len(),
         campaign.points,
         micros(campaign.sound_ps)
     );
-    push(&mut text, &by_catcher(&campaign.sets));
+    push(&mut text, &by_catcher(&campaign.sets), width);
     text.push_str("\nfaults in the sets, by kind and by who caught the set\n");
-    push(&mut text, &by_kind(&campaign.sets));
+    push(&mut text, &by_kind(&campaign.sets), width);
     let cancelled = campaign.sets.iter().filter(|set| set.cancelled > 0).count();
     if cancelled > 0 {
         let _ = writeln!(text, "\nsets with faults that cancelled each other: {cancelled}");
@@ -25,10 +25,10 @@ pub fn text(campaign: &Campaign, command: &str) -> String {
         let _ = writeln!(text, "\n{}", finding(set, command));
     }
     text.push_str(
-        "\nTimes in us, from the first fault that struck to the end of the copy that failed. Sets that hang, or break the rules of flow control,\n\
+        "\nTimes in us, from the first fault that struck to the end of the copy that failed. Sets that hang, or break the rules of flow control, \
          end the run without such a time.\n",
     );
-    text
+    fitted(&text, width)
 }
 
 /// What is wrong with a set, and the command that repeats it.
@@ -39,9 +39,9 @@ pub fn finding(set: &Judged, command: &str) -> String {
     format!("set {}: {what}\n  {command} --seed {}{faults}", set.number, set.seed)
 }
 
-fn push(text: &mut String, table: &Table) {
-    for line in table.lines() {
-        let _ = writeln!(text, "  {line}");
+fn push(text: &mut String, table: &Table, width: usize) {
+    for line in table.fitted(width.saturating_sub(2)) {
+        let _ = writeln!(text, "{}", format!("  {line}").trim_end());
     }
 }
 

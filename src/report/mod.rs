@@ -17,13 +17,14 @@ pub mod failed_tags;
 mod failure;
 pub mod fault_sets;
 mod gpus;
+pub mod layout;
 mod manifest;
 mod named;
 pub mod netlist;
 pub mod plot;
 mod record;
 pub mod replay;
-mod table;
+pub(crate) mod table;
 mod text;
 
 pub use collectives::CollectiveRecord;

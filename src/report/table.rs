@@ -1,8 +1,15 @@
 //! Aligned columns.
 
+use super::layout::fitted;
+
+/// Blanks between columns.
+const GAP: usize = 2;
+/// Columns of the terminal that words in a last column have at least.
+const WORDS: usize = 24;
+
 /// A table under way: a head and rows of cells.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Vec<Vec<String>>,
     /// Columns that align to the left; the others hold numbers and align to the right.
     left: Vec<usize>,
@@ -19,17 +26,54 @@ impl Table {
 
     /// One line per row, no blanks at its end.
     pub fn lines(&self) -> Vec<String> {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max();
-        let widths: Vec<_> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+        self.block(&(0..self.columns()).collect::<Vec<_>>(), usize::MAX)
+    }
+
+    /// The same within a width: what does not fit beside the first column stands in further tables below, each with the first column again.
+    /// A last column of words has several lines to a row where it needs them.
+    pub fn fitted(&self, width: usize) -> Vec<String> {
+        let (mut blocks, mut wide) = (vec![vec![0]], self.width(0));
+        for column in 1..self.columns() {
+            let (own, words) = (self.width(column), column + 1 == self.columns() && self.left.contains(&column));
+            let fits = wide + GAP + own <= width || words && wide + GAP + WORDS <= width;
+            match blocks.last_mut() {
+                Some(block) if fits || block.len() == 1 => block.push(column),
+                _ => {
+                    blocks.push(vec![0, column]);
+                    wide = self.width(0);
+                }
+            }
+            wide += GAP + own;
+        }
+        let mut lines = Vec::new();
+        for block in blocks {
+            if !lines.is_empty() {
+                lines.push(String::new());
+            }
+            lines.extend(self.block(&block, width));
+        }
+        lines
+    }
+
+    fn columns(&self) -> usize {
+        self.rows.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
+    fn width(&self, column: usize) -> usize {
+        self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    }
+
+    fn block(&self, columns: &[usize], width: usize) -> Vec<String> {
         let line = |row: &Vec<String>| {
-            let cells = row.iter().zip(&widths).enumerate();
-            let cells = cells.map(|(column, (cell, &width))| {
-                if self.left.contains(&column) { format!("{cell:width$}") } else { format!("{cell:>width$}") }
+            let cells = columns.iter().filter_map(|column| Some((row.get(*column)?, column)));
+            let cells = cells.map(|(cell, column)| {
+                let width = self.width(*column);
+                if self.left.contains(column) { format!("{cell:width$}") } else { format!("{cell:>width$}") }
             });
-            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+            let line = cells.collect::<Vec<_>>().join("  ").trim_end().to_owned();
+            fitted(&line, width).lines().map(str::to_owned).collect::<Vec<_>>()
         };
-        self.rows.iter().map(line).collect()
+        self.rows.iter().flat_map(line).collect()
     }
 }
 
@@ -43,5 +87,28 @@ mod tests {
         table.row(["a".into(), "1000".into(), String::new()]);
         table.row(["host.cipher".into(), "7".into(), "x 3".into()]);
         assert_eq!(table.lines(), ["unit         busy  stalls", "a            1000", "host.cipher     7  x 3"]);
+    }
+
+    #[test]
+    fn what_is_too_wide_stands_in_a_table_below_or_in_lines_of_its_own() {
+        let mut table = Table::new(&["design", "area in all", "energy of h2d", "notes"], &[0, 3]);
+        table.row(["a".into(), "1000".into(), "7.5".into(), "words that need room".into()]);
+        assert_eq!(table.fitted(80), table.lines());
+        assert_eq!(
+            table.fitted(40),
+            [
+                "design  area in all  energy of h2d",
+                "a              1000            7.5",
+                "",
+                "design  notes",
+                "a       words that need room"
+            ]
+        );
+        let mut table = Table::new(&["design", "notes"], &[0, 1]);
+        table.row(["a".into(), "words that need more room than there is here".into()]);
+        assert_eq!(
+            table.fitted(34),
+            ["design  notes", "a       words that need more room", "        than there is here"]
+        );
     }
 }

@@ -1,13 +1,16 @@
 //! The record as text for people.
 
+mod bars;
+
 use super::{
     collectives::CollectiveRecord,
     gpus::{GpuRecord, LinkDirection, Transfers},
-    record::{CopyRecord, Report, UnitRecord},
+    layout::fitted,
+    record::{CopyRecord, Report},
     table::Table,
 };
 use crate::{
-    units::{Bytes, Frequency},
+    units::Bytes,
     workload::{direction_name, memory_name},
 };
 
@@ -18,22 +21,50 @@ const COLLECTIVES_SHOWN: usize = 20;
 const COPIES_SHOWN: usize = 100;
 
 impl Report {
-    /// The whole record in a few tables. The last lines say what limited each copy.
+    /// The whole record in lines of at most `width` columns, as far as words allow. The first say what was delivered, how fast, and what
+    /// limited the longest copy; then come tables, a bar for each unit, and what limited the others.
     #[must_use]
-    pub fn text(&self) -> String {
-        let mut parts = vec![self.head(), self.copies(), self.gpus(), self.collectives(), self.link(), self.units()];
-        parts.extend([self.tag_queue(), self.incidents(), self.foot(), self.limits()]);
+    pub fn text(&self, width: usize) -> String {
+        let mut parts = vec![self.head(), self.copies(width), self.gpus(), self.collectives(), self.link(width)];
+        parts.extend([bars::units(self, width), self.tag_queue(), self.incidents(), self.foot(), self.limits()]);
         let parts: Vec<_> = parts.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
-        parts.join("\n\n") + "\n"
+        fitted(&(parts.join("\n\n") + "\n"), width)
     }
 
     fn head(&self) -> Vec<String> {
         let mode = if self.confidential_computing { "on" } else { "off" };
         let digest = self.config_digest.get(..12).unwrap_or(&self.config_digest);
-        vec![format!("{}, confidential computing {mode}, configuration {digest}", self.machine)]
+        let longest =
+            self.copies.iter().zip(1..).max_by_key(|(copy, number)| (lasts(copy), std::cmp::Reverse(*number)));
+        let mut lines = vec![self.summary()];
+        lines.extend(longest.map(|(copy, number)| limit(copy, number)));
+        lines.push(format!("{}, confidential computing {mode}, configuration {digest}", self.machine));
+        lines
     }
 
-    fn copies(&self) -> Vec<String> {
+    /// How much arrived, how long it took, and how fast that was.
+    fn summary(&self) -> String {
+        let Some(first) = self.copies.first() else {
+            return format!("no copies; the run took {}", time(self.simulated_ps));
+        };
+        let arrived = self.copies.iter().filter(|copy| copy.delivered).count();
+        let delivered = match (arrived == self.copies.len(), self.copies.len()) {
+            (true, 1) => "delivered".to_owned(),
+            (true, _) => "all delivered".to_owned(),
+            (false, 1) => "NOT delivered".to_owned(),
+            (false, all) => format!("{} of {all} NOT delivered", all - arrived),
+        };
+        let bytes = Bytes(self.copies.iter().map(|copy| copy.bytes).fold(0, u64::saturating_add));
+        let rate = |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!(", {rate:.3} GB/s"));
+        if self.copies.len() == 1 {
+            let (way, rate) = (direction_name(first.direction), rate(first.gb_per_s));
+            return format!("{way} of {bytes} in {}{rate}, {delivered}", time(lasts(first)));
+        }
+        let Transfers { time_ps, gb_per_s, .. } = self.total.transfers;
+        format!("{} copies of {bytes} in {}{}, {delivered}", self.copies.len(), time(time_ps), rate(gb_per_s))
+    }
+
+    fn copies(&self, width: usize) -> Vec<String> {
         // Without names there is one stream.
         let (named, several) = (self.copies.iter().any(|copy| copy.stream.is_some()), !self.gpus.is_empty());
         let head = [
@@ -64,7 +95,7 @@ impl Report {
                 copy.host_memory.map_or("-", memory_name).to_owned(),
                 Bytes(copy.bytes).to_string(),
                 time(copy.start_ps),
-                time(copy.end_ps.saturating_sub(copy.start_ps)),
+                time(lasts(copy)),
                 copy.gb_per_s.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}")),
                 copy.messages.to_string(),
                 tags(copy),
@@ -72,7 +103,7 @@ impl Report {
             ];
             table.row(cells.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell));
         }
-        let mut lines = table.lines();
+        let mut lines = table.fitted(width);
         if let Some(more) = self.copies.len().checked_sub(COPIES_SHOWN).filter(|more| *more > 0) {
             lines.push(format!("and {more} more copies (--format json shows all)"));
         }
@@ -140,7 +171,7 @@ impl Report {
         lines
     }
 
-    fn link(&self) -> Vec<String> {
+    fn link(&self, width: usize) -> Vec<String> {
         let head = ["link", "TLPs", "DLLPs", "payload B", "wire B", "payload/wire", "replays", "recoveries"];
         let mut table = Table::new(&head, &[0]);
         let numbered = self.at_work().map(|(number, gpu)| (format!("{number} "), &gpu.link));
@@ -155,26 +186,11 @@ impl Report {
                 table.row([name, tlps, dllps, payload, wire, share, grouped(replays), grouped(recoveries)]);
             }
         }
-        table.lines()
-    }
-
-    fn units(&self) -> Vec<String> {
-        let mut table = Table::new(&["unit", "clock", "cycles", "busy", "idle", "waits for"], &[0, 5]);
-        for (name, unit) in self.units.iter().filter(|(name, _)| self.shows(name)) {
-            table.row([
-                name.to_owned(),
-                Frequency(unit.clock_hz).to_string(),
-                grouped(unit.cycles),
-                percent(unit.busy, unit.cycles),
-                percent(unit.idle, unit.cycles),
-                stalls(unit),
-            ]);
-        }
-        table.lines()
+        table.fitted(width)
     }
 
     /// Whether a unit has a line: those of several GPUs of which one had no copies have none.
-    fn shows(&self, unit: &str) -> bool {
+    pub(super) fn shows(&self, unit: &str) -> bool {
         let part = unit.split('.').next().unwrap_or(unit);
         let number = part.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '_').parse().ok();
         let gpu = number.and_then(|number: usize| self.gpus.get(number));
@@ -250,15 +266,25 @@ impl Report {
         lines
     }
 
+    /// What limited each of several copies; the one of a single copy stands at the head.
     fn limits(&self) -> Vec<String> {
+        if self.copies.len() == 1 {
+            return Vec::new();
+        }
         let limits = self.copies.iter().zip(1..).take(COPIES_SHOWN);
-        let lines = limits.flat_map(|(copy, number)| {
-            let first = format!("copy {number} is limited by {}", copy.limited_by);
-            let others = copy.limited_by_parts.others().map(|other| format!("  and by {other}"));
-            std::iter::once(first).chain(others)
-        });
-        lines.collect()
+        limits.flat_map(|(copy, number)| limit(copy, number).lines().map(str::to_owned).collect::<Vec<_>>()).collect()
     }
+}
+
+/// From the call of a copy to its return, ps.
+fn lasts(copy: &CopyRecord) -> u64 {
+    copy.end_ps.saturating_sub(copy.start_ps)
+}
+
+fn limit(copy: &CopyRecord, number: usize) -> String {
+    let first = format!("copy {number} is limited by {}", copy.limited_by);
+    let others = copy.limited_by_parts.others().map(|other| format!("  and by {other}"));
+    std::iter::once(first).chain(others).collect::<Vec<_>>().join("\n")
 }
 
 fn tags(copy: &CopyRecord) -> String {
@@ -277,15 +303,7 @@ fn delivered(copy: &CopyRecord) -> String {
     }
 }
 
-/// The stalls, the longest first.
-fn stalls(unit: &UnitRecord) -> String {
-    let mut stalls: Vec<_> = unit.stalls.iter().map(|(name, &cycles)| (name, cycles)).collect();
-    stalls.sort_by_key(|&(_, cycles)| std::cmp::Reverse(cycles));
-    let stalls = stalls.into_iter().map(|(name, cycles)| format!("{name} {}", percent(cycles, unit.cycles)));
-    stalls.collect::<Vec<_>>().join(", ")
-}
-
-fn percent(part: u64, whole: u64) -> String {
+pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "-".into() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) }
 }
 
@@ -315,70 +333,4 @@ fn grouped(number: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::record::tests::report;
-    use super::*;
-
-    #[test]
-    fn the_text_ends_with_what_limited_each_copy() {
-        let text = report(false).text();
-        let last: Vec<_> = text.lines().rev().take(2).collect();
-        assert_eq!(
-            last[1],
-            "copy 1 is limited by cipher.seal_rate = 1.6 B/cycle (host.cipher busy 92 %), not measured"
-        );
-        assert_eq!(
-            last[0],
-            "copy 2 is limited by cipher.seal_rate = 1.6 B/cycle (host.cipher busy 92 %), not measured"
-        );
-    }
-
-    #[test]
-    fn the_text_holds_the_figures() {
-        let text = report(true).text();
-        for phrase in [
-            "m+d, confidential computing on, configuration abababababab",
-            "   1  up      h2d  pinned  64 MiB      0 ps  20.00 ms  3.355        64  64 good         yes",
-            "63 good, 1 BAD",
-            "NO: message 7: the tag is wrong",
-            "sha256 of copy 1: cdcd",
-            "sha256 of copy 2: none",
-            "host.cipher  2.1 GHz     100  60.0 %  10.0 %  staging_full 30.0 %",
-            "1.500 ns at the longest",
-            "faults: 1 of 2",
-            "incident: link.h2d",
-            "rests on 1 assumed",
-            "event digest 00112233aabbccdd",
-        ] {
-            assert!(text.contains(phrase), "{phrase:?} is not in\n{text}");
-        }
-    }
-
-    #[test]
-    fn the_column_of_streams_is_there_only_if_they_have_names() {
-        let mut report = report(false);
-        assert!(report.text().contains("copy  stream  dir  memory"));
-        report.copies.iter_mut().for_each(|copy| copy.stream = None);
-        assert!(
-            report
-                .text()
-                .contains("   1  h2d  pinned  64 MiB      0 ps  20.00 ms  3.355        64  64 good         yes")
-        );
-    }
-
-    #[test]
-    fn of_very_many_copies_the_first_are_shown() {
-        let mut report = report(false);
-        report.copies = vec![report.copies[0].clone(); COPIES_SHOWN + 7];
-        let text = report.text();
-        assert!(text.contains("and 7 more copies"), "{text}");
-        assert_eq!(text.matches(" is limited by ").count(), COPIES_SHOWN);
-    }
-
-    #[test]
-    fn times_and_counts_are_readable() {
-        let times = [0, 999, 1000, 12_345, 999_949_999, 20_000_000_000, 3_000_000_000_000].map(time);
-        assert_eq!(times, ["0 ps", "999 ps", "1.000 ns", "12.35 ns", "999.9 us", "20.00 ms", "3.000 s"]);
-        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1 000", "1 234 567"]);
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 use crate::{
     cli::{
         Failure, output,
+        plot::PlotFile,
         run::{Named, clash},
     },
     files::WholeFile,
@@ -13,14 +14,14 @@ use crate::{
 use clap::Args;
 use miette::miette;
 use std::{
-    io::{self, BufWriter, Write},
+    io::{self, BufWriter},
     path::{Path, PathBuf},
 };
 
 /// Which files.
 #[derive(Debug, Args)]
 pub(super) struct Outputs {
-    /// Draw all runs over one axis of time, as SVG: what each thread and each GPU does
+    /// Draw all runs over one axis of time, what each thread and each GPU does: SVG or PDF, by the ending of the file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Write a run as a Chakra execution trace, for other simulators: cc, if --chakra-run does not say another
@@ -33,7 +34,7 @@ pub(super) struct Outputs {
 
 /// Those that are asked for, begun: each takes its name when it is whole.
 pub(super) struct Begun {
-    plot: Option<WholeFile>,
+    plot: Option<PlotFile>,
     chakra: Option<WholeFile>,
 }
 
@@ -62,7 +63,7 @@ impl Outputs {
             return Err(Failure::Usage(miette!(help = help, "--chakra-run {}: no such run", self.chakra_run)));
         }
         let begin = |path: Option<&Path>| path.map(WholeFile::create).transpose().map_err(unwritten);
-        Ok(Begun { plot: begin(plot)?, chakra: begin(chakra)? })
+        Ok(Begun { plot: PlotFile::begin(self.plot.as_ref())?, chakra: begin(chakra)? })
     }
 
     /// Writes them.
@@ -73,14 +74,13 @@ impl Outputs {
         (trace, job): (&Trace, &Job),
         runs: &[Done<'_>],
     ) -> Result<(), Failure> {
-        if let Some(mut file) = begun.plot {
+        if let Some(file) = begun.plot {
             let drawn = runs.iter().map(|run| {
                 let timeline = Timeline::of(job, run.played);
                 Run { name: run.name, slowdown: run.slowdown, timeline }
             });
             let runs: Vec<_> = drawn.collect();
-            let written = file.write_all(timeline::draw(title, &runs).as_bytes());
-            written.and_then(|()| file.keep()).map_err(unwritten)?;
+            file.write(&timeline::draw(title, &runs))?;
         }
         let chosen = runs.iter().find(|run| run.name == self.chakra_run);
         if let (Some(file), Some(run)) = (begun.chakra, chosen) {

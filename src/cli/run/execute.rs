@@ -80,7 +80,7 @@ impl Job {
         let limits = self.limits(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
         let mut report = self.report(&outcome, &arrivals, limits, wall);
         report.collectives = CollectiveRecord::all(&collectives);
-        self.print(&report, || report.text())?;
+        self.print(&report, || report.text(output::width()))?;
         self.verdict(&report).and_then(|()| self.strikes(&outcome))
     }
 

@@ -3,7 +3,7 @@
 use super::register::Origin;
 use crate::{
     files::excerpt,
-    report::plot::{Panel, terminal},
+    report::plot::{measured::Panel, terminal},
     validate::{
         class::Class,
         score::{DatasetScore, Errors},
@@ -12,12 +12,12 @@ use crate::{
 use std::fmt::Write;
 
 /// Each data set: its counts, its errors, its curves.
-pub fn text(scores: &[DatasetScore], panels: &[Vec<Panel>]) -> String {
+pub fn text(scores: &[DatasetScore], panels: &[Vec<Panel>], width: usize) -> String {
     let mut text = String::new();
     for (score, panels) in scores.iter().zip(panels) {
         text.push_str(&head(score));
         text.push('\n');
-        text.push_str(&terminal::draw(panels));
+        text.push_str(&terminal::draw(panels, width));
     }
     if panels.iter().any(|panels| !panels.is_empty()) {
         let _ = writeln!(text, "{}\n", terminal::LEGEND);

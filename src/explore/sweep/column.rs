@@ -6,7 +6,7 @@ use crate::config::quantity;
 use crate::units::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency, Kind};
 
 /// By the base unit of a quantity: the end of its column's name, and how many base units one of the column is.
-const UNITS: [(&str, &str, u64); 5] = [
+pub(super) const UNITS: [(&str, &str, u64); 5] = [
     (Femtos::KIND.base, "ps", 1_000),
     (Cycles::KIND.base, "cycles", 1),
     (Frequency::KIND.base, "hz", 1),
@@ -38,6 +38,12 @@ impl AxisColumn {
     pub fn of(study: &Study) -> Vec<Self> {
         let axes = study.spec.axis.iter().zip(&study.values);
         axes.map(|(axis, values)| Self::new(&axis.path, values)).collect()
+    }
+
+    /// The name of the column of an axis.
+    #[cfg(test)]
+    pub(super) fn named(path: &str) -> String {
+        Self::new(path, &[]).name
     }
 
     fn new(path: &str, values: &[String]) -> Self {

@@ -49,38 +49,74 @@ pub struct Row {
     pub figures: BTreeMap<String, Value>,
 }
 
-/// Columns behind the axes, in the order of the table, and what each says.
-pub const COLUMNS: [(&str, &str); 29] = [
-    ("bytes", "bytes of the copy"),
-    ("gb_per_s", "10^9 bytes per second from the call to its return"),
-    ("time_ps", "that time"),
-    ("device_ps", "from the first byte that a copy engine moves to the last"),
-    ("first_verified_ps", "from the call to the verdict of the first message"),
-    ("messages", "GCM messages"),
-    ("tags", "tags that were checked and right"),
-    ("peak_tag_queue", "most messages in the tag queue at once"),
-    ("quarantine_bytes", "most plaintext that waited out of sight"),
-    ("exposure_ps", "longest time that unverified plaintext was visible"),
-    ("exposure_total_ps", "the same, summed over messages"),
-    ("limited_by", "unit and state that took most of the time"),
-    ("limited_fraction", "part of the time that they took"),
-    ("limited_parameter", "the parameter that they say binds, not measured"),
-    ("area_kge_low", "area of all engines, least; synthesis that is not reproducible from this repository"),
-    ("area_kge", "the same, middle"),
-    ("area_kge_high", "the same, most"),
-    ("area_total_kge_low", "area of all engines, and of quarantine and tag queue as SRAM, least"),
-    ("area_total_kge", "the same, middle"),
-    ("area_total_kge_high", "the same, most"),
-    ("pj_per_byte_low", "energy of sealing or opening a byte on the GPU, least"),
-    ("pj_per_byte", "the same, middle"),
-    ("pj_per_byte_high", "the same, most"),
-    ("quarantine_sram_kge", "quarantine of all PCEs as SRAM, middle of the assumed range; 0 unless plaintext is held"),
-    ("forgery_log2", "bound on a first forgery of any tag of the copy with one attempt at each, log2"),
-    ("after_first_success", "what one forgery leaves of that bound under the same key: certain, as_before, as_claimed"),
-    ("key_budget_bytes", "bytes under one key until it must be rotated"),
-    ("assumed_parameters", "parameters that nobody has published"),
-    (
+/// A column of figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FigureColumn {
+    /// Its name in the table, with its unit.
+    pub name: &'static str,
+    /// What it says.
+    pub says: &'static str,
+    /// What plots call it, without its unit.
+    pub words: &'static str,
+}
+
+const fn column(name: &'static str, says: &'static str, words: &'static str) -> FigureColumn {
+    FigureColumn { name, says, words }
+}
+
+/// Columns behind the axes, in the order of the table.
+pub const COLUMNS: [FigureColumn; 29] = [
+    column("bytes", "bytes of the copy", "length of the copy"),
+    column("gb_per_s", "10^9 bytes per second from the call to its return", "rate"),
+    column("time_ps", "that time", "time of the copy"),
+    column("device_ps", "from the first byte that a copy engine moves to the last", "time on the device"),
+    column("first_verified_ps", "from the call to the verdict of the first message", "time to the first verdict"),
+    column("messages", "GCM messages", "messages"),
+    column("tags", "tags that were checked and right", "verified tags"),
+    column("peak_tag_queue", "most messages in the tag queue at once", "most messages in the tag queue"),
+    column("quarantine_bytes", "most plaintext that waited out of sight", "most plaintext in quarantine"),
+    column("exposure_ps", "longest time that unverified plaintext was visible", "longest exposure of a message"),
+    column("exposure_total_ps", "the same, summed over messages", "exposure, sum over messages"),
+    column("limited_by", "unit and state that took most of the time", "limiting unit"),
+    column("limited_fraction", "part of the time that they took", "part of the time of the limiting unit"),
+    column("limited_parameter", "the parameter that they say binds, not measured", "limiting parameter"),
+    column(
+        "area_kge_low",
+        "area of all engines, least; synthesis that is not reproducible from this repository",
+        "least area of engines",
+    ),
+    column("area_kge", "the same, middle", "area of engines"),
+    column("area_kge_high", "the same, most", "greatest area of engines"),
+    column(
+        "area_total_kge_low",
+        "area of all engines, and of quarantine and tag queue as SRAM, least",
+        "least area of engines and storage",
+    ),
+    column("area_total_kge", "the same, middle", "area of engines and storage"),
+    column("area_total_kge_high", "the same, most", "greatest area of engines and storage"),
+    column("pj_per_byte_low", "energy of sealing or opening a byte on the GPU, least", "least energy"),
+    column("pj_per_byte", "the same, middle", "energy"),
+    column("pj_per_byte_high", "the same, most", "greatest energy"),
+    column(
+        "quarantine_sram_kge",
+        "quarantine of all PCEs as SRAM, middle of the assumed range; 0 unless plaintext is held",
+        "area of the quarantine",
+    ),
+    column(
+        "forgery_log2",
+        "bound on a first forgery of any tag of the copy with one attempt at each, log2",
+        "bound on a first forgery, log2",
+    ),
+    column(
+        "after_first_success",
+        "what one forgery leaves of that bound under the same key: certain, as_before, as_claimed",
+        "bound after a first forgery",
+    ),
+    column("key_budget_bytes", "bytes under one key until it must be rotated", "key budget"),
+    column("assumed_parameters", "parameters that nobody has published", "assumed parameters"),
+    column(
         "cost_notes",
         "what of area and energy lies outside of the range that a figure was made for, or why there is none",
+        "notes on costs",
     ),
 ];

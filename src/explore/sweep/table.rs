@@ -97,7 +97,7 @@ impl Table {
 
 /// The names of all columns.
 pub(super) fn columns(axes: &[AxisColumn]) -> Vec<String> {
-    let figures = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
+    let figures = COLUMNS.iter().map(|column| column.name.to_owned());
     let ends = ["error".to_owned(), "id".to_owned()];
     let axes = axes.iter().map(|axis| axis.name.clone());
     std::iter::once("index".to_owned()).chain(axes).chain(figures).chain(ends).collect()
@@ -107,7 +107,7 @@ pub(super) fn columns(axes: &[AxisColumn]) -> Vec<String> {
 fn values(axes: &[AxisColumn], row: &Row) -> Vec<Value> {
     let settings = axes.iter().zip(&row.point.settings);
     let settings = settings.map(|(axis, (_, value))| value.as_deref().map_or(Value::None, |value| axis.value(value)));
-    let figures = COLUMNS.iter().map(|(name, _)| row.figures.get(*name).cloned().unwrap_or(Value::None));
+    let figures = COLUMNS.iter().map(|column| row.figures.get(column.name).cloned().unwrap_or(Value::None));
     let error = row.error.clone().map_or(Value::None, Value::Text);
     let ends = [error, Value::Text(row.point.id.to_string())];
     std::iter::once(Value::Integer(row.point.index as i64)).chain(settings).chain(figures).chain(ends).collect()

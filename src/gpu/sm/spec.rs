@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct GpuCryptoSpec {
     /// Where it happens.
+    #[schemars(title = "place of GPU cryptography")]
     pub place: CryptoPlace,
 }
 
@@ -27,35 +28,50 @@ pub enum CryptoPlace {
 #[serde(deny_unknown_fields)]
 pub struct SmSpec {
     /// Clock.
+    #[schemars(title = "clock")]
     pub clock: Frequency,
     /// SMs of the GPU.
+    #[schemars(title = "count of the GPU")]
     pub count: u32,
     /// SMs that a kernel takes.
+    #[schemars(title = "count of the kernel")]
     pub used: u32,
     /// Sub-cores of an SM, each of which issues one instruction per cycle.
+    #[schemars(title = "sub-cores")]
     pub sub_cores: u32,
     /// Lanes for integer and logic instructions of an SM, all sub-cores together.
+    #[schemars(title = "lanes")]
     pub lanes: u32,
     /// Banks of shared memory, each of which gives or takes 4 bytes per cycle.
+    #[schemars(title = "shared-memory banks")]
     pub banks: u32,
     /// Shared memory that a kernel may have on an SM.
+    #[schemars(title = "shared memory of a kernel")]
     pub shared_memory: Bytes,
     /// Registers of 32 bits of an SM.
+    #[schemars(title = "registers")]
     pub registers: u32,
     /// Warps of the kernel on an SM: a power of two.
+    #[schemars(title = "warps")]
     pub warps: u32,
     /// From an integer instruction to one that uses its result.
+    #[schemars(title = "integer latency")]
     pub integer_latency: Cycles,
     /// From the last pass of a load from shared memory to an instruction that uses it.
+    #[schemars(title = "shared-memory latency")]
     pub shared_latency: Cycles,
     /// From a load from device memory to an instruction that uses it.
+    #[schemars(title = "load latency")]
     pub load_latency: Cycles,
     /// Products of single bits that the tensor cores of an SM add per cycle; for `ghash = "tensor_core"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "tensor-core products per cycle")]
     pub tensor_products: Option<u32>,
     /// How the kernel enciphers.
+    #[schemars(title = "AES kernel")]
     pub aes: AesKernel,
     /// How the kernel authenticates.
+    #[schemars(title = "GHASH kernel")]
     pub ghash: GhashKernel,
 }
 

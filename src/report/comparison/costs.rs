@@ -3,6 +3,7 @@
 use super::{digits, of, push, quoted, section};
 use crate::{
     explore::{Comparison, CopyFigures, Price},
+    files::capital,
     report::table::Table,
     system::Direction,
     units::Bytes,
@@ -10,7 +11,7 @@ use crate::{
 use std::fmt::Write;
 
 /// A row for each design: what its crypto units and buffers cost, with notes below.
-pub(super) fn costs(text: &mut String, comparison: &Comparison) {
+pub(super) fn costs(text: &mut String, (comparison, width): (&Comparison, usize)) {
     section(text, "cost on the GPU: areas in kGE, energies in pJ per byte, least..most");
     let head = [
         "design",
@@ -45,24 +46,18 @@ pub(super) fn costs(text: &mut String, comparison: &Comparison) {
             numbers.join(" "),
         ]);
     }
-    push(text, &table);
+    push(text, &table, width);
     for (place, note) in notes.iter().enumerate() {
         let _ = writeln!(text, "[{}] {note}", place + 1);
     }
     let _ = writeln!(
         text,
         "Ranges are what designs may differ by in one technology. All absolute areas and energies may be off alike by a factor of {}, up or \
-         down.\nQuarantine and tags of the tag queue are storage: flip-flops are the bound, SRAM is an assumed range. Area in all is that of the \
-         engines\nand of storage as SRAM.\n{}.",
+         down. Quarantine and tags of the tag queue are storage: flip-flops are the bound, SRAM is an assumed range. Area in all is that of the \
+         engines and of storage as SRAM.\n{}.",
         comparison.process_spread_factor,
-        sentence(comparison.cost_source)
+        capital(comparison.cost_source)
     );
-}
-
-/// With a capital.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The number of a note, counted from 1.
@@ -83,7 +78,7 @@ fn range(low: Option<f64>, high: Option<f64>) -> String {
 }
 
 /// A row for each design: what is visible unverified, what a forger may hope for, how long a key and an IV last.
-pub(super) fn risks(text: &mut String, comparison: &Comparison, direction: Direction, bytes: u64) {
+pub(super) fn risks(text: &mut String, (comparison, width): (&Comparison, usize), direction: Direction, bytes: u64) {
     let head = [
         "design",
         "exposure us",
@@ -111,15 +106,15 @@ pub(super) fn risks(text: &mut String, comparison: &Comparison, direction: Direc
             giga(copy.risk.iv_budget_bytes),
         ]);
     }
-    push(text, &table);
+    push(text, &table, width);
     text.push_str(FORGERY);
 }
 
 /// What the bound is of.
 const FORGERY: &str = "\
 Forgery at most: of a first forgery, with one attempt at each tag. After one, under the same key: 1 where all nonces share the hash key (AES-GCM, \
-IDE), since\nthe same difference of ciphertext and tag passes again; as before where hash key (AES-GCM-SIV, ChaCha20-Poly1305) or state (AEGIS, a claim) is made \
-anew\nfor each nonce.\n";
+IDE), since the same difference of ciphertext and tag passes again; as before where hash key (AES-GCM-SIV, ChaCha20-Poly1305) or state (AEGIS, a claim) is made \
+anew for each nonce.\n";
 
 /// The cells of a row of CSV that say what a copy's design costs and risks. Energies are those of its direction.
 pub(super) fn cells(cost: &Price, copy: &CopyFigures) -> Vec<String> {

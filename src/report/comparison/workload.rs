@@ -1,6 +1,6 @@
 //! Designs side by side over one workload, for people and for spreadsheets. Lines of text fit 80 columns for the shipped designs.
 
-use super::{digits, push, quoted, section};
+use super::{digits, fitted, push, quoted, section};
 use crate::{
     explore::{CollectiveFigures, WayFigures, WorkloadComparison, WorkloadFigures},
     report::{table::Table, text::time},
@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 /// The comparison as tables: a row for each design.
 #[must_use]
-pub fn text(comparison: &WorkloadComparison) -> String {
+pub fn text(comparison: &WorkloadComparison, width: usize) -> String {
     let mut text = format!("{} on {}, timing alone\n", comparison.workload, comparison.machine);
     if let Some(summary) = &comparison.workload_summary {
         let _ = writeln!(text, "{summary}");
@@ -28,9 +28,9 @@ pub fn text(comparison: &WorkloadComparison) -> String {
         }
     }
     section(&mut text, "end of the run, times as long as off, and where the time goes");
-    push(&mut text, &ends(comparison));
+    push(&mut text, &ends(comparison), width);
     section(&mut text, "what it shows unverified, what it costs, and what limits it");
-    push(&mut text, &details(comparison));
+    push(&mut text, &details(comparison), width);
     for skipped in &comparison.skipped {
         let _ = writeln!(text, "\nnot compared: {}: {}", skipped.name, skipped.reason);
     }
@@ -42,7 +42,7 @@ pub fn text(comparison: &WorkloadComparison) -> String {
          by: `kernels`, or the parameter behind most of the time of copies, by accounts.\n\
          --format json and csv say more.\n",
     );
-    text
+    fitted(&text, width)
 }
 
 fn ends(comparison: &WorkloadComparison) -> Table {

@@ -9,7 +9,7 @@ pub use drawing::svg;
 
 /// Units with their clocks, then channels with their ends.
 #[must_use]
-pub fn text(outline: &Outline) -> String {
+pub fn text(outline: &Outline, width: usize) -> String {
     let mut units = Table::new(&["unit", "clock", "parts with accounts of their own"], &[0, 2]);
     for unit in &outline.units {
         let parts: Vec<_> = unit.parts.iter().map(|part| part.rsplit('.').next().unwrap_or(part)).collect();
@@ -20,7 +20,7 @@ pub fn text(outline: &Outline) -> String {
         let ChannelOutline { path, from, to, item, .. } = channel;
         channels.row([path.clone(), from.clone(), to.clone(), carrier(channel), (*item).to_owned()]);
     }
-    let lines = units.lines().into_iter().chain([String::new()]).chain(channels.lines());
+    let lines = units.fitted(width).into_iter().chain([String::new()]).chain(channels.fitted(width));
     let lines: Vec<_> = lines.collect();
     format!("{}\n", lines.join("\n"))
 }

@@ -1,159 +1,134 @@
-//! A plot as SVG that needs no other file.
+//! A picture as SVG that needs no other file.
 
-use super::{Axis, Line, Panel, tick};
-use crate::validate::measured::Mode;
+use super::{
+    drawing::{Anchor, Colour, Drawing, Item, Paint, SIZE, Step, Text},
+    font::FAMILY,
+};
 use std::fmt::Write;
 
-/// Size of the picture and of the margins around its area.
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 400.0;
-const LEFT: f64 = 70.0;
-const RIGHT: f64 = 20.0;
-const TOP: f64 = 40.0;
-const BOTTOM: f64 = 84.0;
-
-const fn colour(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Cc => "#b03a2e",
-        Mode::Off => "#21618c",
-    }
-}
-
-const fn named(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Cc => "CC on",
-        Mode::Off => "CC off",
-    }
-}
-
-/// The plot.
+/// The picture.
 #[must_use]
-pub fn draw(panel: &Panel) -> String {
-    let (x, y) = (panel.x_axis().widened(), panel.y_axis().widened());
+pub fn write(drawing: &Drawing) -> String {
+    let (width, height) = (number(drawing.width), number(drawing.height));
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-         font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"{FAMILY}\" font-size=\"{SIZE}\">\n"
     );
-    text(&mut svg, LEFT, 24.0, "start", &panel.title);
-    grid(&mut svg, panel, x, y);
-    for (place, line) in panel.curves.iter().enumerate() {
-        curve(&mut svg, line, x, y);
-        legend(&mut svg, line.mode, place);
+    for item in &drawing.items {
+        match item {
+            Item::Path(steps, paint) => {
+                let _ = writeln!(svg, "<path d=\"{}\"{}/>", path(steps), painted(*paint));
+            }
+            Item::Disc((x, y), radius, paint) => {
+                let [x, y, radius] = [*x, *y, *radius].map(number);
+                let _ = writeln!(svg, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"{}/>", painted(*paint));
+            }
+            Item::Text(text) => svg.push_str(&line(text)),
+        }
     }
     svg.push_str("</svg>\n");
     svg
 }
 
-fn across(x: Axis, value: f64) -> f64 {
-    LEFT + x.place(value) * (WIDTH - LEFT - RIGHT)
+/// A tenth of a pixel is as exact as anybody sees.
+fn number(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned).replace("-0", "0")
 }
 
-fn up(y: Axis, value: f64) -> f64 {
-    HEIGHT - BOTTOM - y.place(value) * (HEIGHT - TOP - BOTTOM)
+fn hexadecimal(Colour(red, green, blue): Colour) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-fn grid(svg: &mut String, panel: &Panel, x: Axis, y: Axis) {
-    let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-    for value in ticks(x, panel.x_label) {
-        let place = across(x, value);
-        rule(svg, place, TOP, place, bottom);
-        text(svg, place, bottom + 16.0, "middle", &tick(value, panel.x_label));
-    }
-    for value in ticks(y, panel.unit) {
-        let place = up(y, value);
-        rule(svg, LEFT, place, right, place);
-        text(svg, LEFT - 6.0, place + 4.0, "end", &tick(value, panel.unit));
-    }
-    text(svg, right, bottom + 34.0, "end", panel.x_label);
-    text(svg, LEFT - 6.0, TOP - 8.0, "end", panel.unit);
-}
-
-/// Values at which the grid has a line: powers of ten, or of two for sizes and streams; else a few even steps.
-fn ticks(axis: Axis, label: &str) -> Vec<f64> {
-    if !axis.logarithmic {
-        let step = ((axis.high - axis.low) / 10.0).ceil().max(1.0);
-        let first = (axis.low / step).ceil() as i64;
-        return (first..first + 11).map(|n| n as f64 * step).filter(|value| *value <= axis.high).collect();
-    }
-    let base: f64 = match label {
-        "bytes" => 16.0,
-        "streams" => 2.0,
-        _ => 10.0,
-    };
-    let (low, high) = (axis.low.log(base).ceil() as i32, axis.high.log(base).floor() as i32);
-    let powers: Vec<_> = (low..=high.min(low + 40)).map(|power| base.powi(power)).collect();
-    // An axis within one power has its ends alone.
-    if powers.len() > 1 { powers } else { vec![axis.low, axis.high] }
-}
-
-/// Measured: a line with filled marks. Simulated: a dashed line with open ones.
-fn curve(svg: &mut String, line: &Line, x: Axis, y: Axis) {
-    let colour = colour(line.mode);
-    let measured = line.points.iter().map(|point| (across(x, point.0), up(y, point.1)));
-    let simulated = line.points.iter().map(|point| (across(x, point.0), up(y, point.2)));
-    for (points, dashes, fill) in [
-        (measured.collect::<Vec<_>>(), "", colour),
-        (simulated.collect::<Vec<_>>(), " stroke-dasharray=\"5 4\"", "white"),
-    ] {
-        let path = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ");
-        let _ = writeln!(svg, "<polyline points=\"{path}\" fill=\"none\" stroke=\"{colour}\"{dashes}/>");
-        for (x, y) in points {
-            let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{fill}\" stroke=\"{colour}\"/>");
+fn painted(paint: Paint) -> String {
+    let mut text = format!(" fill=\"{}\"", paint.fill.map_or_else(|| "none".to_owned(), hexadecimal));
+    if let Some(stroke) = paint.stroke {
+        let _ = write!(text, " stroke=\"{}\" stroke-width=\"{}\"", hexadecimal(stroke.colour), number(stroke.width));
+        if !stroke.dashes.is_empty() {
+            let dashes: Vec<_> = stroke.dashes.iter().map(|length| number(*length)).collect();
+            let _ = write!(text, " stroke-dasharray=\"{}\"", dashes.join(" "));
         }
     }
+    text
 }
 
-fn legend(svg: &mut String, mode: Mode, row: usize) {
-    let (colour, height) = (colour(mode), HEIGHT - 30.0 + 18.0 * row as f64);
-    for (start, dashes, fill, what) in
-        [(LEFT, "", colour, "measured"), (LEFT + 180.0, " stroke-dasharray=\"5 4\"", "white", "simulated")]
-    {
-        let end = start + 30.0;
-        let _ = writeln!(
-            svg,
-            "<line x1=\"{start}\" y1=\"{height}\" x2=\"{end}\" y2=\"{height}\" stroke=\"{colour}\"{dashes}/>\
-             <circle cx=\"{}\" cy=\"{height}\" r=\"3\" fill=\"{fill}\" stroke=\"{colour}\"/>",
-            start + 15.0
-        );
-        text(svg, end + 8.0, height + 4.0, "start", &format!("{}, {what}", named(mode)));
+/// A path in few characters: lines along an axis are the most.
+fn path(steps: &[Step]) -> String {
+    let (mut text, mut last) = (String::new(), (String::new(), String::new()));
+    for step in steps {
+        let (letter, x, y) = match *step {
+            Step::Move(x, y) => ('M', number(x), number(y)),
+            Step::Line(x, y) => ('L', number(x), number(y)),
+            Step::Close => {
+                text.push('Z');
+                continue;
+            }
+        };
+        let _ = match letter {
+            'L' if y == last.1 => write!(text, "H{x}"),
+            'L' if x == last.0 => write!(text, "V{y}"),
+            _ => write!(text, "{letter}{x} {y}"),
+        };
+        last = (x, y);
     }
+    text
 }
 
-pub(super) fn rule(svg: &mut String, x1: f64, y1: f64, x2: f64, y2: f64) {
-    let _ = writeln!(svg, "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"#dddddd\"/>");
-}
-
-pub(super) fn text(svg: &mut String, x: f64, y: f64, anchor: &str, text: &str) {
-    // What XML does not have, names of files may.
-    let text = text.replace(|one: char| one.is_control() || matches!(one, '\u{fffe}' | '\u{ffff}'), "?");
+fn line(Text { at, anchor, size, upwards, colour, text }: &Text) -> String {
+    let (x, y) = (number(at.0), number(at.1));
+    let anchor = match anchor {
+        Anchor::Start => "start",
+        Anchor::Middle => "middle",
+        Anchor::End => "end",
+    };
+    let turned = if *upwards { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
+    let size = if *size == SIZE { String::new() } else { format!(" font-size=\"{}\"", number(*size)) };
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>");
+    let colour = hexadecimal(*colour);
+    format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\" fill=\"{colour}\"{size}{turned}>{text}</text>\n")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::tests::panel;
+pub(super) mod tests {
     use super::*;
+    use crate::report::plot::drawing::{BLACK, Stroke};
 
-    #[test]
-    fn every_point_is_drawn_twice_inside_the_picture() {
-        let svg = draw(&panel());
-        assert_eq!(svg.matches("<circle").count(), 2 * 4 + 2 * 2);
-        assert_eq!(svg.matches("<polyline").count(), 4);
-        assert!(svg.contains(">a&lt;b: pinned h2d<") && !svg.contains("NaN"));
-        for part in svg.split("cx=\"").skip(1) {
-            let place: f64 = part.split('"').next().and_then(|text| text.parse().ok()).unwrap();
-            assert!((0.0..=WIDTH).contains(&place), "{place}");
+    /// Whether each tag is closed in its turn. Enough for what is drawn here, which has neither comments nor `>` in attributes.
+    pub fn well_formed(svg: &str) -> bool {
+        let mut open = Vec::new();
+        for part in svg.split('<').skip(1) {
+            let Some((tag, text)) = part.split_once('>') else { return false };
+            let stray = text.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "").contains('&');
+            let name = tag.split([' ', '/']).find(|name| !name.is_empty()).unwrap_or("");
+            let closes = tag.starts_with('/');
+            if stray || tag.matches('"').count() % 2 != 0 || closes && open.pop() != Some(name) {
+                return false;
+            }
+            if !closes && !tag.ends_with('/') {
+                open.push(name);
+            }
         }
+        open.is_empty()
     }
 
     #[test]
-    fn the_grid_has_lines_for_any_axis() {
-        for (low, high, logarithmic, label) in
-            [(64.0, 1e9, true, "bytes"), (1.0, 20.0, false, ""), (3.0, 4.0, true, "")]
-        {
-            let count = ticks(Axis { low, high, logarithmic }, label).len();
-            assert!((2..=20).contains(&count), "{low} to {high}: {count}");
-        }
+    fn a_picture_is_one_element_with_a_child_for_each_item() {
+        let mut drawing = Drawing::new(100.0, 50.0);
+        drawing.lines(
+            &[(1.0, 2.0), (9.0, 2.0), (9.0, 7.25), (3.0, 4.0)],
+            Stroke { dashes: &[5.0, 4.0], ..Stroke::solid(BLACK, 1.5) },
+        );
+        drawing.disc((3.0, 4.0), 2.5, Paint::fill(Colour(0, 114, 178)));
+        drawing.text((5.0, 6.0), Anchor::End, "a<b & \u{1}c");
+        let svg = write(&drawing);
+        assert!(well_formed(&svg) && svg.lines().count() == 2 + 4, "{svg}");
+        assert!(
+            svg.contains(
+                "d=\"M1 2H9V7.2L3 4\" fill=\"none\" stroke=\"#000000\" stroke-width=\"1.5\" stroke-dasharray=\"5 4\""
+            ),
+            "{svg}"
+        );
+        assert!(svg.contains("<circle cx=\"3\" cy=\"4\" r=\"2.5\" fill=\"#0072b2\"/>"), "{svg}");
+        assert!(svg.contains("text-anchor=\"end\" fill=\"#000000\">a&lt;b &amp; ?c<"), "{svg}");
     }
 }

@@ -9,7 +9,7 @@
 //!         64 B         1 GiB
 //! ```
 
-use super::{Panel, tick};
+use super::{axis::tick, measured::Panel};
 use crate::validate::measured::Mode;
 
 /// Characters of a plot's area.
@@ -17,8 +17,6 @@ const COLUMNS: usize = 40;
 const ROWS: usize = 10;
 /// Characters of the figures on its left.
 const MARGIN: usize = 9;
-/// Plots side by side.
-const ABREAST: usize = 2;
 
 /// What the marks mean.
 pub const LEGEND: &str = "measured ● simulated ○ both ◉ with CC, measured ■ simulated □ both ▣ without";
@@ -31,11 +29,12 @@ const fn marks(mode: Mode) -> [char; 3] {
     }
 }
 
-/// All plots, some side by side.
+/// All plots, as many side by side as a width has room for.
 #[must_use]
-pub fn draw(panels: &[Panel]) -> String {
+pub fn draw(panels: &[Panel], width: usize) -> String {
+    let abreast = (width / (MARGIN + COLUMNS + 6)).max(1);
     let mut text = String::new();
-    for row in panels.chunks(ABREAST) {
+    for row in panels.chunks(abreast) {
         let drawn: Vec<_> = row.iter().map(lines).collect();
         for line in 0..ROWS + 2 {
             let cells = drawn.iter().map(|lines| lines.get(line).map_or("", String::as_str));
@@ -65,14 +64,15 @@ fn lines(panel: &Panel) -> Vec<String> {
     let mut lines = vec![format!("{} ({})", panel.title, panel.unit)];
     for (row, characters) in area.iter().enumerate() {
         let figure = match row {
-            0 => tick(y.high, panel.unit),
-            _ if row == ROWS - 1 => tick(y.low, panel.unit),
+            0 => tick(y.high, false),
+            _ if row == ROWS - 1 => tick(y.low, false),
             _ => String::new(),
         };
         lines.push(format!("{figure:>MARGIN$} |{}", characters.iter().collect::<String>()));
     }
-    let (left, right) = (tick(x.low, panel.x_label), tick(x.high, panel.x_label));
-    let right = if panel.x_label == "bytes" { right } else { format!("{right} {}", panel.x_label) };
+    let bytes = panel.x_label == "bytes";
+    let (left, right) = (tick(x.low, bytes), tick(x.high, bytes));
+    let right = if bytes { right } else { format!("{right} {}", panel.x_label) };
     let room = COLUMNS.saturating_sub(left.chars().count());
     lines.push(format!("{:MARGIN$}  {left}{right:>room$}", ""));
     lines
@@ -91,12 +91,12 @@ fn put(area: &mut [Vec<char>], row: usize, column: usize, mark: char, counterpar
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::panel;
+    use super::super::measured::tests::panel;
     use super::*;
 
     #[test]
     fn marks_stand_where_the_figures_are() {
-        let text = draw(&[panel()]);
+        let text = draw(&[panel()], 80);
         let lines: Vec<_> = text.lines().collect();
         let mark = |line: usize, column: usize| lines[line].chars().nth(MARGIN + 2 + column);
         assert_eq!(lines[0], "a<b: pinned h2d (GB/s)");

@@ -1,4 +1,4 @@
-//! Replays as timelines, one below the other over one axis of time, as SVG that needs no other file.
+//! Replays as timelines, one below the other over one axis of time, as a picture.
 //!
 //! ```text
 //!  Timeline --> [ columns ] time in each column of pixels, by mark --> an area for each mark, stacked
@@ -12,10 +12,9 @@ mod layout;
 mod legend;
 
 use super::{
-    Axis, chart,
+    axis::{Axis, tick},
     columns::Columns,
-    svg::{rule, text},
-    tick,
+    drawing::{Anchor, BLACK, Colour, Drawing, GRID, Paint, Stroke, Text, cut},
 };
 use crate::{
     replay::{Mark, Ns, Owner, Timeline},
@@ -23,13 +22,14 @@ use crate::{
 };
 use areas::{areas, shares};
 use layout::{BETWEEN, GPU, LEFT, LINE, RIGHT, THREAD, TOP, WIDTH, across};
-use legend::legend;
-use std::fmt::Write;
+use legend::{END, legend};
 
 /// Places of areas that are drawn at most, which bounds the file: some 9 bytes each.
 const PLACES: usize = 25_000;
-/// Characters of names that are drawn.
-const NAME: usize = 110;
+/// Pixels of names that are drawn.
+const NAME: f64 = (WIDTH - LEFT - RIGHT) as f64 - 300.0;
+/// Where a row has nothing.
+const EMPTY: Colour = Colour(0xed, 0xed, 0xed);
 
 /// A run.
 #[derive(Debug, Clone)]
@@ -44,25 +44,20 @@ pub struct Run<'a> {
 
 /// The picture of some runs of one job.
 #[must_use]
-pub fn draw(title: &str, runs: &[Run<'_>]) -> String {
+pub fn draw(title: &str, runs: &[Run<'_>]) -> Drawing {
     let end = runs.iter().map(|run| run.timeline.end).max().unwrap_or(0).max(1);
     let columns = Columns::new((WIDTH - LEFT - RIGHT) / step(runs), end);
     let bottom = TOP + runs.iter().map(height).sum::<usize>();
-    let height = bottom + 6 * LINE + 2 * BETWEEN;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
-         font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-    );
-    text(&mut svg, LEFT as f64, 20.0, "start", &cut(title));
-    axis(&mut svg, end, bottom);
+    let mut drawing = Drawing::new(WIDTH as f64, (bottom + 6 * LINE + 2 * BETWEEN) as f64);
+    drawing.text((LEFT as f64, 20.0), Anchor::Start, &cut(title, (WIDTH - LEFT - RIGHT) as f64));
+    axis(&mut drawing, end, bottom);
     let mut top = TOP;
     for run in runs {
-        band(&mut svg, run, columns, top);
-        top += self::height(run);
+        band(&mut drawing, run, columns, top);
+        top += height(run);
     }
-    legend(&mut svg, columns.length(0), bottom + 2 * LINE);
-    svg.push_str("</svg>\n");
-    svg
+    legend(&mut drawing, columns.length(0), bottom + 2 * LINE);
+    drawing
 }
 
 /// Pixels of a column: more than one if there are many rows.
@@ -70,10 +65,6 @@ fn step(runs: &[Run<'_>]) -> usize {
     let areas = |owner: Owner| if matches!(owner, Owner::Thread(_)) { Mark::HOST.len() } else { 1 };
     let areas: usize = runs.iter().flat_map(|run| &run.timeline.rows).map(|row| areas(row.owner)).sum();
     (areas * (WIDTH - LEFT - RIGHT)).div_ceil(PLACES).clamp(1, 40)
-}
-
-fn cut(name: &str) -> String {
-    if name.chars().count() <= NAME { name.to_owned() } else { name.chars().take(NAME - 1).chain(['…']).collect() }
 }
 
 const fn row_height(owner: Owner) -> usize {
@@ -86,27 +77,27 @@ fn height(run: &Run<'_>) -> usize {
 }
 
 /// The axis, with a line through all runs at round times.
-fn axis(svg: &mut String, end: Ns, bottom: usize) {
+fn axis(drawing: &mut Drawing, end: Ns, bottom: usize) {
     let (unit, each) = match end {
         0..2_000 => ("ns", 1.0),
-        2_000..2_000_000 => ("us", 1e3),
+        2_000..2_000_000 => ("µs", 1e3),
         2_000_000..2_000_000_000 => ("ms", 1e6),
         _ => ("s", 1e9),
     };
     let low = bottom as f64;
     let axis = Axis { low: 0.0, high: end as f64 / each, logarithmic: false };
-    for value in chart::ticks(axis, "") {
+    for value in axis.ticks(false) {
         let place = across(end, value * each);
-        rule(svg, place, TOP as f64, place, low);
-        text(svg, place, low + 16.0, "middle", &tick(value, ""));
+        drawing.lines(&[(place, TOP as f64), (place, low)], Stroke::solid(GRID, 1.0));
+        drawing.text((place, low + 16.0), Anchor::Middle, &tick(value, false));
     }
-    let label = format!("time from the start of the first operation, {unit}");
-    text(svg, (WIDTH - RIGHT) as f64, low + 34.0, "end", &label);
+    let label = format!("Time from the start of the first operation ({unit})");
+    drawing.text(((WIDTH - RIGHT) as f64, low + 34.0), Anchor::End, &label);
 }
 
 /// A run: what it took, and its rows.
-fn band(svg: &mut String, run: &Run<'_>, columns: Columns, top: usize) {
-    let name = cut(run.name);
+fn band(drawing: &mut Drawing, run: &Run<'_>, columns: Columns, top: usize) {
+    let name = cut(run.name, NAME);
     let end = time(run.timeline.end);
     let took = if run.name == "off" {
         format!("{name}: {end}")
@@ -114,26 +105,23 @@ fn band(svg: &mut String, run: &Run<'_>, columns: Columns, top: usize) {
         format!("{name}: {end}, {:.3} times as long as off", run.slowdown)
     };
     let (first, mut low) = (top + LINE, top + LINE);
-    let _ = writeln!(svg, "<g font-weight=\"bold\">");
-    text(svg, LEFT as f64, (first - 6) as f64, "start", &took);
-    svg.push_str("</g>\n");
+    let at = (LEFT as f64, (first - 6) as f64);
+    let (anchor, colour, text) = (Anchor::Start, BLACK, took);
+    drawing.item_of_text(Text { at, anchor, size: 13.0, upwards: false, colour, text });
     let ends = across(columns.begins(columns.count()), run.timeline.end as f64);
     for row in &run.timeline.rows {
         let high = row_height(row.owner);
         low += high + BETWEEN;
-        text(svg, (LEFT - 8) as f64, (low - (high - 8) / 2) as f64, "end", &row_name(row.owner, run));
-        let (up, wide) = (low - high, ends - LEFT as f64);
-        let _ = writeln!(svg, "<rect x=\"{LEFT}\" y=\"{up}\" width=\"{wide:.1}\" height=\"{high}\" fill=\"#ededed\"/>");
+        let at = ((LEFT - 8) as f64, (low - (high - 8) / 2) as f64);
+        drawing.text(at, Anchor::End, &row_name(row.owner, run));
+        drawing.rectangle((LEFT as f64, (low - high) as f64), (ends, low as f64), Paint::fill(EMPTY));
         let marks: &[Mark] = match &row.owner {
             Owner::Thread(_) => &Mark::HOST,
             Owner::Gpu(_, mark) => std::slice::from_ref(mark),
         };
-        areas(svg, &shares(&row.marks, marks, columns, high), (marks, columns, low));
+        areas(drawing, &shares(&row.marks, marks, columns, high), (marks, columns, low));
     }
-    let _ = writeln!(
-        svg,
-        "<path d=\"M{ends:.1} {first}V{low}\" stroke=\"#000000\" stroke-width=\"1.5\" stroke-dasharray=\"4 3\"/>"
-    );
+    drawing.lines(&[(ends, first as f64), (ends, low as f64)], END);
 }
 
 fn row_name(owner: Owner, run: &Run<'_>) -> String {
@@ -154,7 +142,13 @@ fn row_name(owner: Owner, run: &Run<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::{legend::colour, *};
-    use crate::replay::{Row, Span};
+    use crate::{
+        replay::{Row, Span},
+        report::plot::{
+            drawing::{Item, Step},
+            svg::{self, tests::well_formed},
+        },
+    };
 
     fn row(owner: Owner, marks: &[(Mark, Ns, Ns)]) -> Row {
         let marks = marks.iter().map(|(mark, start, end)| (*mark, Span { start: *start, end: *end })).collect();
@@ -173,60 +167,54 @@ mod tests {
         Run { name, slowdown: 1.5, timeline: Timeline { rows, end } }
     }
 
-    /// Whether each tag is closed in its turn. Enough for what is drawn here, which has neither comments nor `>` in attributes.
-    fn well_formed(svg: &str) -> bool {
-        let mut open = Vec::new();
-        for part in svg.split('<').skip(1) {
-            let Some((tag, text)) = part.split_once('>') else { return false };
-            let stray = text.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "").contains('&');
-            let name = tag.split([' ', '/']).find(|name| !name.is_empty()).unwrap_or("");
-            let closes = tag.starts_with('/');
-            if stray || tag.matches('"').count() % 2 != 0 || closes && open.pop() != Some(name) {
-                return false;
-            }
-            if !closes && !tag.ends_with('/') {
-                open.push(name);
-            }
-        }
-        open.is_empty()
+    /// All places of paths and texts.
+    fn places(drawing: &Drawing) -> Vec<(f64, f64)> {
+        let of = |item: &Item| match item {
+            Item::Path(steps, _) => steps
+                .iter()
+                .filter_map(|step| match *step {
+                    Step::Move(x, y) | Step::Line(x, y) => Some((x, y)),
+                    Step::Close => None,
+                })
+                .collect(),
+            Item::Disc(at, ..) => vec![*at],
+            Item::Text(text) => vec![text.at],
+        };
+        drawing.items.iter().flat_map(of).collect()
     }
 
-    /// Where paths go across and up or down.
-    fn places(svg: &str) -> Vec<(char, f64)> {
-        let paths = svg.split(" d=\"").skip(1).filter_map(|part| part.split('"').next());
-        let place = |(path, (at, command)): (&str, (usize, &str))| {
-            let number: String = path[at + 1..].chars().take_while(|one| one.is_ascii_digit() || *one == '.').collect();
-            Some((command.chars().next()?, number.parse().ok()?))
-        };
-        paths
-            .flat_map(|path| path.match_indices(['H', 'V']).map(move |found| (path, found)))
-            .filter_map(place)
-            .collect()
+    fn svg(title: &str, runs: &[Run<'_>]) -> String {
+        svg::write(&draw(title, runs))
     }
 
     #[test]
     fn each_run_has_a_band_and_all_of_it_is_inside_the_picture() {
-        let svg = draw("a<b & c", &[run("off", 1_000), run("cc", 1_500_000)]);
+        let runs = [run("off", 1_000), run("cc", 1_500_000)];
+        let (drawing, svg) = (draw("a<b & c", &runs), svg("a<b & c", &runs));
         assert!(well_formed(&svg), "{svg}");
         assert!(svg.contains(">a&lt;b &amp; c<") && svg.contains(">off: 1.00 us<"), "{svg}");
-        assert!(svg.contains(">cc: 1.50 ms, 1.500 times as long as off<") && svg.contains("operation, us<"), "{svg}");
-        let places = places(&svg);
-        assert!(places.len() > 20);
-        let height: f64 = svg.split("height=\"").nth(1).and_then(|rest| rest.split('"').next()?.parse().ok()).unwrap();
-        for (command, number) in places {
-            let most = if command == 'H' { (WIDTH - RIGHT) as f64 } else { height };
-            assert!((0.0..=most).contains(&number), "{command}{number}");
+        assert!(svg.contains(">cc: 1.50 ms, 1.500 times as long as off<") && svg.contains("operation (µs)<"), "{svg}");
+        let places = places(&drawing);
+        assert!(places.len() > 40);
+        for (x, y) in places {
+            assert!((0.0..=drawing.width).contains(&x) && (0.0..=drawing.height).contains(&y), "{x}, {y}");
         }
         // The last nanosecond of 1.5 ms is a pixel in the last column.
-        let kernels = svg.lines().rfind(|line| line.contains(colour(Mark::Kernels)) && line.contains("<path")).unwrap();
-        assert!(kernels.contains(&format!("H{}V", WIDTH - RIGHT)), "{kernels}");
+        let paint = Paint::fill(colour(Mark::Kernels));
+        let kernels = drawing
+            .items
+            .iter()
+            .rfind(|item| matches!(item, Item::Path(steps, own) if *own == paint && steps.len() > 5));
+        let Some(Item::Path(steps, _)) = kernels else { panic!("no kernels: {svg}") };
+        let right = (WIDTH - RIGHT) as f64;
+        assert!(steps.iter().any(|step| matches!(step, Step::Line(x, _) if *x == right)), "{steps:?}");
     }
 
     #[test]
     fn threads_without_calls_and_jobs_without_rows_are_drawn() {
         let empty = Run { name: "cc", slowdown: 1.0, timeline: Timeline::default() };
-        assert!(well_formed(&draw("", &[empty])) && well_formed(&draw("", &[])));
-        assert!(draw("", &[run("off", 10)]).contains(">thread 2<"));
+        assert!(well_formed(&svg("", &[empty])) && well_formed(&svg("", &[])));
+        assert!(svg("", &[run("off", 10)]).contains(">thread 2<"));
     }
 
     #[test]
@@ -241,7 +229,7 @@ mod tests {
         }
         let one = Run { name: "cc", slowdown: 1.0, timeline: Timeline { rows, end: 100_000_000 } };
         for count in [1, 3, 12] {
-            let svg = draw("many", &vec![one.clone(); count]);
+            let svg = svg("many", &vec![one.clone(); count]);
             assert!(svg.len() < 300_000, "{count} runs: {} bytes", svg.len());
         }
     }

@@ -6,9 +6,11 @@ use super::{
 };
 use crate::{
     replay::{Mark, Ns, Span},
-    report::plot::columns::Columns,
+    report::plot::{
+        columns::Columns,
+        drawing::{Drawing, Paint, Step},
+    },
 };
-use std::fmt::Write;
 
 /// For each column, how high the areas of these marks reach, one above the other: whole pixels, at least one for what is there.
 pub(super) fn shares(spans: &[(Mark, Span)], marks: &[Mark], columns: Columns, high: usize) -> Vec<Vec<usize>> {
@@ -27,25 +29,26 @@ pub(super) fn shares(spans: &[(Mark, Span)], marks: &[Mark], columns: Columns, h
 }
 
 /// The areas, from the highest to the lowest, so that each covers what of those behind it does not show.
-pub(super) fn areas(svg: &mut String, areas: &[Vec<usize>], (marks, columns, low): (&[Mark], Columns, usize)) {
-    let place = |column: usize| LEFT + column * (WIDTH - LEFT - RIGHT) / columns.count();
+pub(super) fn areas(drawing: &mut Drawing, areas: &[Vec<usize>], (marks, columns, low): (&[Mark], Columns, usize)) {
+    let place = |column: usize| (LEFT + column * (WIDTH - LEFT - RIGHT) / columns.count()) as f64;
     for (area, mark) in areas.iter().zip(marks).rev() {
-        let mut path = format!("M{LEFT} {low}");
-        let mut last = 0;
+        if area.iter().all(|up| *up == 0) {
+            continue;
+        }
+        let mut steps = vec![Step::Move(LEFT as f64, low as f64)];
+        let mut last = low as f64;
         for (column, up) in area.iter().enumerate().filter(|(column, up)| *column == 0 || **up != area[column - 1]) {
             if column > 0 {
-                let _ = write!(path, "H{}", place(column));
+                steps.push(Step::Line(place(column), last));
             }
-            let _ = write!(path, "V{}", low - up);
-            last = *up;
+            last = (low - up) as f64;
+            steps.push(Step::Line(place(column), last));
         }
-        if last > 0 {
-            let _ = write!(path, "H{}V{low}", place(columns.count()));
+        if last < low as f64 {
+            steps.extend([last, low as f64].map(|up| Step::Line(place(columns.count()), up)));
         }
-        if area.iter().any(|up| *up > 0) {
-            let colour = colour(*mark);
-            let _ = writeln!(svg, "<path d=\"{path}Z\" fill=\"{colour}\" shape-rendering=\"crispEdges\"/>");
-        }
+        steps.push(Step::Close);
+        drawing.path(steps, Paint::fill(colour(*mark)));
     }
 }
 

@@ -3,20 +3,25 @@
 use super::layout::{LEFT, LINE};
 use crate::{
     replay::{Mark, Ns},
-    report::{plot::svg::text, replay::time},
+    report::{
+        plot::drawing::{Anchor, BLACK, Colour, Drawing, Paint, Stroke},
+        replay::time,
+    },
 };
-use std::fmt::Write;
+
+/// The line at the end of a run.
+pub(super) const END: Stroke = Stroke { colour: BLACK, width: 1.5, dashes: &[4.0, 3.0] };
 
 /// Colours that are told apart by people who do not see red and green apart as well (Okabe and Ito), and grey.
-pub(super) const fn colour(mark: Mark) -> &'static str {
+pub(super) const fn colour(mark: Mark) -> Colour {
     match mark {
-        Mark::Copies => "#0072b2",
-        Mark::Launches => "#e69f00",
-        Mark::Waits => "#009e73",
-        Mark::OtherCalls | Mark::OtherWork => "#8c8c8c",
-        Mark::Kernels => "#d55e00",
-        Mark::H2d => "#56b4e9",
-        Mark::D2h => "#cc79a7",
+        Mark::Copies => Colour(0x00, 0x72, 0xb2),
+        Mark::Launches => Colour(0xe6, 0x9f, 0x00),
+        Mark::Waits => Colour(0x00, 0x9e, 0x73),
+        Mark::OtherCalls | Mark::OtherWork => Colour(0x8c, 0x8c, 0x8c),
+        Mark::Kernels => Colour(0xd5, 0x5e, 0x00),
+        Mark::H2d => Colour(0x56, 0xb4, 0xe9),
+        Mark::D2h => Colour(0xcc, 0x79, 0xa7),
     }
 }
 
@@ -34,31 +39,23 @@ const fn words(mark: Mark) -> &'static str {
 }
 
 /// What each colour and each line means, below `top`; a column of pixels is so long.
-pub(super) fn legend(svg: &mut String, column: Ns, top: usize) {
-    let mut low = top + LINE;
+pub(super) fn legend(drawing: &mut Drawing, column: Ns, top: usize) {
+    let mut low = (top + LINE) as f64;
     for (who, marks) in [("host, in calls", Mark::HOST), ("GPU", Mark::GPU)] {
-        text(svg, (LEFT - 8) as f64, low as f64, "end", who);
+        drawing.text(((LEFT - 8) as f64, low), Anchor::End, who);
         for (place, mark) in marks.into_iter().enumerate() {
-            let left = LEFT + place * 180;
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{left}\" y=\"{}\" width=\"12\" height=\"12\" fill=\"{}\"/>",
-                low - 10,
-                colour(mark)
-            );
-            text(svg, (left + 18) as f64, low as f64, "start", words(mark));
+            let left = (LEFT + place * 180) as f64;
+            drawing.rectangle((left, low - 10.0), (left + 12.0, low + 2.0), Paint::fill(colour(mark)));
+            drawing.text((left + 18.0, low), Anchor::Start, words(mark));
         }
-        low += LINE;
+        low += LINE as f64;
     }
-    let _ = writeln!(
-        svg,
-        "<path d=\"M{LEFT} {}h24\" stroke=\"#000000\" stroke-width=\"1.5\" stroke-dasharray=\"4 3\"/>",
-        low - 4
-    );
-    text(svg, (LEFT + 32) as f64, low as f64, "start", "end of the last operation");
+    let left = LEFT as f64;
+    drawing.lines(&[(left, low - 4.0), (left + 24.0, low - 4.0)], END);
+    drawing.text((left + 32.0, low), Anchor::Start, "end of the last operation");
     let heights = format!(
         "Heights are shares of each column of {}, one pixel at least. Light grey: the host is outside calls, the GPU has no work.",
         time(column)
     );
-    text(svg, LEFT as f64, (low + LINE) as f64, "start", &heights);
+    drawing.text((left, low + LINE as f64), Anchor::Start, &heights);
 }

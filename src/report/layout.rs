@@ -1,0 +1,89 @@
+//! Text for a terminal of some width.
+
+/// Columns that any terminal has, and what is written where nobody says how many there are.
+pub const WIDTH: usize = 80;
+
+/// Least columns that are left to what is broken into lines of its own.
+const LEAST: usize = 24;
+
+/// A text in lines of at most `width` columns, as far as its words allow: none is broken. What follows a break stands below the column that
+/// it belongs to. A command ends in `\` where it is broken, so that a shell takes it whole.
+#[must_use]
+pub fn fitted(text: &str, width: usize) -> String {
+    let mut fitted = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        if line.chars().count() <= width {
+            fitted.push_str(line);
+        } else {
+            fitted.push_str(&broken(line, width).join("\n"));
+        }
+        fitted.push_str(end);
+    }
+    fitted
+}
+
+/// The place of the last column of a line, if what is behind it has room there; else some way behind the line's begin.
+fn hang(line: &[char], width: usize) -> usize {
+    let begin = line.iter().take_while(|letter| **letter == ' ').count();
+    let column = |place: &usize| line[*place] != ' ' && line[place - 2..*place] == [' ', ' '];
+    let last = (begin + 2..line.len()).rev().find(column);
+    last.filter(|place| place + LEAST <= width).unwrap_or_else(|| (begin + 4).min(width / 2))
+}
+
+fn broken(line: &str, width: usize) -> Vec<String> {
+    let command = line.trim_start().starts_with("sealsim ");
+    let (limit, end) = if command { (width - 2, " \\") } else { (width, "") };
+    let mut rest: Vec<char> = line.trim_end().chars().collect();
+    let hang = hang(&rest, width);
+    let mut lines = Vec::new();
+    loop {
+        let begin = rest.iter().take_while(|letter| **letter == ' ').count();
+        if rest.len() <= width {
+            lines.push(rest.into_iter().collect());
+            return lines;
+        }
+        let space = |place: &usize| rest[*place] == ' ';
+        let at = (begin + 1..=limit).rev().find(space).or_else(|| (limit + 1..rest.len()).find(space));
+        let Some(at) = at else {
+            lines.push(rest.into_iter().collect());
+            return lines;
+        };
+        let head: String = rest[..at].iter().collect();
+        lines.push(format!("{}{end}", head.trim_end()));
+        let tail = rest[at..].iter().skip_while(|letter| **letter == ' ');
+        rest = std::iter::repeat_n(&' ', hang).chain(tail).copied().collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_follows_a_break_stands_below_its_column() {
+        let line = "h100-nvl-tdx  machine   H100 NVL with confidential computing on, in a TDX guest on Emerald Rapids at 2.1 GHz";
+        let expected = "h100-nvl-tdx  machine   H100 NVL with confidential computing on, in a TDX guest\n                        on Emerald Rapids at 2.1 GHz\n";
+        assert_eq!(fitted(&format!("{line}\n"), 80), expected);
+        assert_eq!(fitted("short\n\nlines\n", 80), "short\n\nlines\n");
+    }
+
+    #[test]
+    fn a_command_stays_one() {
+        let text = fitted("  sealsim run h100-nvl-tdx --copy h2d:65536:pinned --inject link.h2d.flip:200", 50);
+        assert_eq!(text, "  sealsim run h100-nvl-tdx --copy \\\n      h2d:65536:pinned --inject link.h2d.flip:200");
+    }
+
+    proptest! {
+        #[test]
+        fn no_word_is_broken_or_lost_and_no_line_is_longer_than_it_must_be(
+            words in prop::collection::vec("[a-z.]{1,30}", 1..60), indent in 0..10_usize, width in 80..140_usize,
+        ) {
+            let line = format!("{}{}", " ".repeat(indent), words.join(" "));
+            let text = fitted(&line, width);
+            prop_assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            prop_assert_eq!(text.split_whitespace().collect::<Vec<_>>(), words);
+        }
+    }
+}

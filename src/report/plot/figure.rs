@@ -1,0 +1,153 @@
+//! Plots of series as data: panels with their axes, a legend, notes. [`Figure::draw`] makes the picture.
+
+use super::{
+    drawing::{Anchor, Drawing, LINE, wrapped},
+    legend::{Key, Legend},
+    mark::Style,
+    panel,
+};
+
+/// What stands along an axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// Words with the unit: `Rate (GB/s)`.
+    pub text: String,
+    /// Whether figures are bytes, and so shown as `64 KiB`.
+    pub bytes: bool,
+}
+
+impl Label {
+    /// Words with a unit that is not bytes.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), bytes: text.ends_with("(bytes)") }
+    }
+}
+
+/// The horizontal axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Across {
+    /// Numbers.
+    Values(Label),
+    /// Names, one beside the other; a point's place is the number of its name.
+    Names(String, Vec<String>),
+}
+
+/// A point of a series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Its place along the horizontal axis.
+    pub x: f64,
+    /// Its figure.
+    pub y: f64,
+    /// Least and greatest value that the figure may have.
+    pub ends: Option<(f64, f64)>,
+}
+
+impl Point {
+    /// One without an interval.
+    #[must_use]
+    pub const fn new(x: f64, y: f64) -> Self {
+        Self { x, y, ends: None }
+    }
+}
+
+/// How the points of a series are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Join {
+    /// Not at all.
+    Apart,
+    /// By straight lines.
+    Line,
+    /// By steps: what a point has holds until the next one. The points themselves have no marks.
+    Steps,
+}
+
+/// Points that are told from others by colour and shape.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// What it is, for notes.
+    pub name: String,
+    /// How it looks.
+    pub style: Style,
+    /// Its points, from left to right if they are joined.
+    pub points: Vec<Point>,
+    /// How they are joined.
+    pub join: Join,
+    /// Figures without a place on the horizontal axis: dashed lines across.
+    pub levels: Vec<f64>,
+}
+
+/// One pair of axes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    /// What stands above it, if anything.
+    pub title: String,
+    /// The horizontal axis.
+    pub across: Across,
+    /// The vertical axis.
+    pub up: Label,
+    /// What is drawn, the last on top.
+    pub series: Vec<Series>,
+}
+
+/// A plot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// What it is of.
+    pub title: String,
+    /// Its panels, in the order of reading.
+    pub panels: Vec<Panel>,
+    /// What its marks and lines mean.
+    pub keys: Vec<Key>,
+    /// What else a reader must know.
+    pub notes: Vec<String>,
+}
+
+/// Width of a panel, by how many stand side by side: 1, 2, 3.
+const WIDTHS: [f64; 3] = [640.0, 430.0, 400.0];
+/// Height of a panel.
+const HEIGHT: f64 = 310.0;
+/// Room around the picture.
+pub(super) const ROOM: f64 = 10.0;
+
+impl Figure {
+    /// The picture.
+    #[must_use]
+    pub fn draw(&self) -> Drawing {
+        let abreast = self.panels.len().clamp(1, WIDTHS.len());
+        let each = WIDTHS[abreast - 1];
+        let width = each * abreast as f64 + 2.0 * ROOM;
+        let title = wrapped(&self.title, width - 2.0 * ROOM).len();
+        let drawn: Vec<_> = self.panels.iter().map(|panel| panel::Layout::of(panel, each, HEIGHT)).collect();
+        let rows: Vec<f64> =
+            drawn.chunks(abreast).map(|row| row.iter().map(panel::Layout::height).fold(0.0, f64::max)).collect();
+        let mut notes = self.notes.clone();
+        notes.extend(drawn.iter().flat_map(panel::Layout::notes));
+        if drawn.iter().any(panel::Layout::shares) {
+            notes.push("Marks side by side share the place in their middle.".to_owned());
+        }
+        let legend = Legend { keys: &self.keys, notes: &notes, width: width - 2.0 * ROOM };
+        let head = ROOM + LINE * title as f64;
+        let height = head + rows.iter().sum::<f64>() + legend.height() + ROOM;
+        let mut drawing = Drawing::new(width, height);
+        drawing.paragraph((ROOM, ROOM + 12.0), width - 2.0 * ROOM, &self.title);
+        let mut top = head;
+        for (row, high) in drawn.chunks(abreast).zip(rows) {
+            for (place, layout) in row.iter().enumerate() {
+                layout.draw(&mut drawing, (ROOM + each * place as f64, top));
+            }
+            top += high;
+        }
+        legend.draw(&mut drawing, (ROOM, top));
+        drawing
+    }
+}
+
+/// Texts in lines, centred.
+pub(super) fn centred(drawing: &mut Drawing, (x, mut y): (f64, f64), lines: &[String]) {
+    for line in lines {
+        drawing.text((x, y), Anchor::Middle, line);
+        y += LINE;
+    }
+}

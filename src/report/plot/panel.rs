@@ -1,0 +1,341 @@
+//! One pair of axes: where everything is, and drawing it.
+
+use super::{
+    axis::{Axis, tick},
+    drawing::{Anchor, BLACK, Drawing, GREY, GRID, LINE, Paint, SIZE, Stroke, Text, cut, wrapped},
+    figure::{Across, Join, Label, Panel, Point, Series, centred},
+    font,
+    legend::interval,
+    mark::{RADIUS, Style},
+};
+use std::collections::BTreeMap;
+
+/// Room within the frame for marks, and for those that stand side by side.
+const PAD: f64 = 10.0;
+const SIDE: f64 = 22.0;
+/// Marks whose places are as near as this share one.
+const NEAR: f64 = 3.0;
+/// Widest name of a category in pixels.
+const NAME: f64 = 150.0;
+/// Between the panel and its right neighbour.
+const RIGHT: f64 = 14.0;
+
+/// A panel with its axes and its margins.
+#[derive(Debug)]
+pub(super) struct Layout<'p> {
+    panel: &'p Panel,
+    x: Axis,
+    y: Axis,
+    /// Outer width, and height of the frame.
+    width: f64,
+    frame: f64,
+    left: f64,
+    top: f64,
+    bottom: f64,
+    /// Whether names of categories run upwards.
+    upwards: bool,
+}
+
+/// The frame in a picture, and how values get into it.
+struct Frame {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    x: Axis,
+    y: Axis,
+}
+
+impl Frame {
+    fn across(&self, value: f64) -> f64 {
+        self.left + SIDE + self.x.place(value) * (self.right - self.left - 2.0 * SIDE)
+    }
+
+    fn up(&self, value: f64) -> f64 {
+        self.bottom - PAD - self.y.place(value) * (self.bottom - self.top - 2.0 * PAD)
+    }
+}
+
+/// A mark in pixels.
+struct Placed {
+    series: usize,
+    style: Style,
+    at: (f64, f64),
+    ends: Option<(f64, f64)>,
+}
+
+impl<'p> Layout<'p> {
+    /// The layout of a panel of a width whose frame has a height.
+    pub fn of(panel: &'p Panel, width: f64, frame: f64) -> Self {
+        let points = || panel.series.iter().flat_map(|one| &one.points);
+        let x = match &panel.across {
+            Across::Names(_, names) => Axis { low: -0.5, high: (names.len().max(1) as f64) - 0.5, logarithmic: false },
+            Across::Values(_) => Axis::suited(&points().map(|point| point.x).collect::<Vec<_>>(), true),
+        };
+        let ends = |point: &Point| point.ends.map_or([point.y; 3], |(low, high)| [low, point.y, high]);
+        let levels = panel.series.iter().flat_map(|one| one.levels.iter().copied());
+        let y = Axis::suited(&points().flat_map(ends).chain(levels).collect::<Vec<_>>(), false).from_zero();
+        let widest = y.ticks(panel.up.bytes).into_iter().map(|value| font::width(&tick(value, panel.up.bytes), SIZE));
+        let words = wrapped(&panel.up.text, frame).len() as f64;
+        let left = LINE * words + 8.0 + widest.fold(0.0, f64::max) + 6.0;
+        let mut layout = Self { panel, x, y, width, frame, left, top: 10.0, bottom: 0.0, upwards: false };
+        if !panel.title.is_empty() {
+            layout.top += LINE;
+        }
+        layout.upwards = matches!(&panel.across, Across::Names(_, names) if names.iter().any(|name| {
+            font::width(name, SIZE) + 8.0 > layout.inner() / names.len() as f64
+        }));
+        let below = match &panel.across {
+            Across::Names(_, names) if layout.upwards => {
+                let widest = names.iter().map(|name| font::width(name, SIZE)).fold(0.0, f64::max);
+                widest.min(NAME) + 8.0
+            }
+            _ => 18.0,
+        };
+        layout.bottom = below + LINE * wrapped(layout.across_text(), layout.inner()).len() as f64 + 12.0;
+        layout
+    }
+
+    fn inner(&self) -> f64 {
+        self.width - self.left - RIGHT
+    }
+
+    fn across_text(&self) -> &str {
+        match &self.panel.across {
+            Across::Values(label) => &label.text,
+            Across::Names(label, _) => label,
+        }
+    }
+
+    /// Its outer height.
+    pub fn height(&self) -> f64 {
+        self.top + self.frame + self.bottom
+    }
+
+    /// What has no place on its axes.
+    pub fn notes(&self) -> Vec<String> {
+        let label = &self.panel.up.text;
+        let without = |one: &&Series| {
+            one.points.iter().map(|point| point.y).chain(one.levels.iter().copied()).any(|y| !self.y.has(y))
+        };
+        let mut names: Vec<&str> = self.panel.series.iter().filter(without).map(|one| one.name.as_str()).collect();
+        names.dedup();
+        let zero = format!("{label} is 0, which has no place on a logarithmic axis, for: {}", names.join("; "));
+        if names.is_empty() { Vec::new() } else { vec![zero] }
+    }
+
+    fn frame_at(&self, (left, top): (f64, f64)) -> Frame {
+        Frame {
+            left: left + self.left,
+            right: left + self.width - RIGHT,
+            top: top + self.top,
+            bottom: top + self.top + self.frame,
+            x: self.x,
+            y: self.y,
+        }
+    }
+
+    /// Draws it below and to the right of a place.
+    pub fn draw(&self, drawing: &mut Drawing, origin: (f64, f64)) {
+        let frame = self.frame_at(origin);
+        self.grid(drawing, &frame);
+        self.labels(drawing, &frame, origin);
+        let corners = ((frame.left, frame.top), (frame.right, frame.bottom));
+        drawing.rectangle(corners.0, corners.1, Paint::stroke(Stroke::solid(GREY, 0.8)));
+        for one in &self.panel.series {
+            curve(drawing, &frame, one);
+        }
+        for Placed { style, at, ends, .. } in spread(self.placed(&frame)) {
+            if let Some(ends) = ends {
+                interval(drawing, at.0, ends, Stroke::solid(style.colour(), 1.0));
+            }
+            style.mark(drawing, at);
+        }
+    }
+
+    fn grid(&self, drawing: &mut Drawing, frame: &Frame) {
+        let line = Stroke::solid(GRID, 0.8);
+        for value in self.y.ticks(self.panel.up.bytes) {
+            let y = frame.up(value);
+            drawing.lines(&[(frame.left, y), (frame.right, y)], line);
+            drawing.text((frame.left - 5.0, y + 4.0), Anchor::End, &tick(value, self.panel.up.bytes));
+        }
+        let below = frame.bottom + 15.0;
+        match &self.panel.across {
+            Across::Values(label) => {
+                for (value, text) in self.spaced(frame, label) {
+                    let x = frame.across(value);
+                    drawing.lines(&[(x, frame.top), (x, frame.bottom)], line);
+                    drawing.text((x, below), Anchor::Middle, &text);
+                }
+            }
+            Across::Names(_, names) => {
+                for (place, name) in names.iter().enumerate() {
+                    let x = frame.across(place as f64);
+                    drawing.lines(&[(x, frame.bottom), (x, frame.bottom + 4.0)], Stroke::solid(GREY, 0.8));
+                    if self.upwards {
+                        let text = cut(name, NAME);
+                        let at = (x + 4.0, frame.bottom + 8.0);
+                        let (anchor, colour) = (Anchor::End, BLACK);
+                        drawing.item_of_text(Text { at, anchor, size: SIZE, upwards: true, colour, text });
+                    } else {
+                        drawing.text((x, below), Anchor::Middle, name);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lines of the grid along the horizontal axis whose figures do not meet: every one, or every other, or so on.
+    fn spaced(&self, frame: &Frame, label: &Label) -> Vec<(f64, String)> {
+        let ticks: Vec<_> =
+            self.x.ticks(label.bytes).into_iter().map(|value| (value, tick(value, label.bytes))).collect();
+        let meet = |one: &(f64, String), next: &(f64, String)| {
+            let half = (font::width(&one.1, SIZE) + font::width(&next.1, SIZE)) / 2.0;
+            frame.across(next.0) - frame.across(one.0) < half + 6.0
+        };
+        let kept = |step: usize| ticks.iter().step_by(step).cloned().collect::<Vec<_>>();
+        let fits = |step: &usize| kept(*step).windows(2).all(|pair| !meet(&pair[0], &pair[1]));
+        kept((1..=ticks.len().max(1)).find(fits).unwrap_or(1))
+    }
+
+    fn labels(&self, drawing: &mut Drawing, frame: &Frame, origin: (f64, f64)) {
+        let middle = (frame.left + frame.right) / 2.0;
+        if !self.panel.title.is_empty() {
+            drawing.text((middle, frame.top - 8.0), Anchor::Middle, &cut(&self.panel.title, self.inner()));
+        }
+        let lines = wrapped(self.across_text(), self.inner());
+        let low = origin.1 + self.height() - LINE * lines.len() as f64 + 2.0;
+        centred(drawing, (middle, low), &lines);
+        for (place, text) in wrapped(&self.panel.up.text, self.frame).into_iter().enumerate() {
+            let at = (origin.0 + 12.0 + LINE * place as f64, (frame.top + frame.bottom) / 2.0);
+            let (anchor, colour) = (Anchor::Middle, BLACK);
+            drawing.item_of_text(Text { at, anchor, size: SIZE, upwards: true, colour, text });
+        }
+    }
+
+    fn placed(&self, frame: &Frame) -> Vec<Placed> {
+        let of = |(series, one): (usize, &Series)| {
+            let has = |point: &&Point| self.y.has(point.y) && self.x.has(point.x);
+            let style = one.style;
+            let marks = one.points.iter().filter(has).map(move |point| {
+                let ends = point.ends.filter(|ends| self.y.has(ends.0) && self.y.has(ends.1) && ends.0 < ends.1);
+                let ends = ends.map(|(low, high)| (frame.up(high), frame.up(low)));
+                Placed { series, style, at: (frame.across(point.x), frame.up(point.y)), ends }
+            });
+            marks.collect::<Vec<_>>()
+        };
+        let marked = self.panel.series.iter().enumerate().filter(|(_, one)| one.join != Join::Steps);
+        marked.flat_map(of).collect()
+    }
+
+    /// Whether marks stand side by side.
+    pub fn shares(&self) -> bool {
+        let frame = self.frame_at((0.0, 0.0));
+        together(&self.placed(&frame)).iter().any(|marks| marks.len() > 1)
+    }
+}
+
+/// The line of figures without a place: of longer dashes than any curve's.
+pub(super) const fn level(style: Style) -> Stroke {
+    Stroke { colour: style.colour(), width: 1.3, dashes: &[14.0, 5.0] }
+}
+
+fn curve(drawing: &mut Drawing, frame: &Frame, one: &Series) {
+    for figure in one.levels.iter().filter(|figure| frame.y.has(**figure)) {
+        let y = frame.up(*figure);
+        drawing.lines(&[(frame.left, y), (frame.right, y)], level(one.style));
+    }
+    let points = one.points.iter().filter(|point| frame.y.has(point.y) && frame.x.has(point.x));
+    let mut path: Vec<(f64, f64)> = Vec::new();
+    for point in points {
+        let (x, y) = (frame.across(point.x), frame.up(point.y));
+        if let Some(last) = path.last().filter(|_| one.join == Join::Steps) {
+            path.push((x, last.1));
+        }
+        path.push((x, y));
+    }
+    if one.join != Join::Apart && path.len() > 1 {
+        drawing.lines(&path, one.style.line());
+    }
+}
+
+/// Marks that would lie on each other, by number, from the lowest place to the highest. Of equal ones of a series there is one.
+fn together(marks: &[Placed]) -> Vec<Vec<usize>> {
+    let mut columns: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+    for (number, mark) in marks.iter().enumerate() {
+        columns.entry((mark.at.0 / NEAR).round() as i64).or_default().push(number);
+    }
+    let mut groups = Vec::new();
+    for mut column in columns.into_values() {
+        column.sort_by(|one, other| marks[*one].at.1.total_cmp(&marks[*other].at.1));
+        let mut last = f64::NEG_INFINITY;
+        for number in column {
+            let mark = &marks[number];
+            if mark.at.1 - last > 1.5 * RADIUS {
+                groups.push(Vec::new());
+                last = mark.at.1;
+            }
+            let Some(group) = groups.last_mut() else { continue };
+            let same = |other: &usize| {
+                let other: &Placed = &marks[*other];
+                other.series == mark.series && (other.at.1 - mark.at.1).abs() < 1.0
+            };
+            if !group.iter().any(same) {
+                group.push(number);
+            }
+        }
+    }
+    groups.iter_mut().for_each(|group| group.sort_unstable());
+    groups
+}
+
+/// Marks that would lie on each other stand side by side, their places in the middle.
+fn spread(marks: Vec<Placed>) -> Vec<Placed> {
+    let mut places = vec![None; marks.len()];
+    for group in together(&marks) {
+        let step = 2.0 * RADIUS + 1.0;
+        let half = step * (group.len() - 1) as f64 / 2.0;
+        for (place, number) in group.iter().enumerate() {
+            places[*number] = Some(marks[*number].at.0 - half + step * place as f64);
+        }
+    }
+    let moved = marks.into_iter().zip(places);
+    moved.filter_map(|(mark, x)| Some(Placed { at: (x?, mark.at.1), ..mark })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(series: usize, at: (f64, f64)) -> Placed {
+        Placed { series, style: Style::of(series), at, ends: None }
+    }
+
+    #[test]
+    fn marks_at_one_place_stand_side_by_side_around_it() {
+        let marks = vec![mark(0, (50.0, 20.0)), mark(1, (50.0, 21.0)), mark(2, (50.0, 20.0)), mark(0, (50.0, 90.0))];
+        let moved: Vec<_> = spread(marks).iter().map(|mark| (mark.series, mark.at)).collect();
+        let step = 2.0 * RADIUS + 1.0;
+        assert_eq!(moved, [(0, (50.0 - step, 20.0)), (1, (50.0, 21.0)), (2, (50.0 + step, 20.0)), (0, (50.0, 90.0))]);
+    }
+
+    #[test]
+    fn equal_marks_of_a_series_are_one() {
+        assert_eq!(spread(vec![mark(0, (50.0, 20.0)), mark(0, (50.0, 20.0))]).len(), 1);
+        assert_eq!(spread(vec![mark(0, (50.0, 20.0)), mark(0, (50.0, 24.0))]).len(), 2);
+    }
+
+    #[test]
+    fn a_zero_is_told_and_not_drawn_on_a_logarithmic_axis() {
+        let points = [0.0, 1.0, 100.0].iter().map(|y| Point::new(*y, *y)).collect();
+        let series =
+            vec![Series { name: "eager".into(), style: Style::of(0), points, join: Join::Line, levels: Vec::new() }];
+        let across = Across::Values(Label::new("Length (bytes)"));
+        let panel = Panel { title: String::new(), across, up: Label::new("Exposure (µs)"), series };
+        let layout = Layout::of(&panel, 400.0, 300.0);
+        let frame = layout.frame_at((0.0, 0.0));
+        assert_eq!(layout.placed(&frame).len(), 2);
+        assert_eq!(layout.notes(), ["Exposure (µs) is 0, which has no place on a logarithmic axis, for: eager"]);
+    }
+}
