@@ -43,13 +43,17 @@ pub struct Arguments {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let path = arguments.manifest.display();
     let text = read_text(&arguments.manifest, MOST).map_err(|error| match error.is_input_output() {
         true => Failure::InputOutput(miette!("{error}")),
         false => Failure::Config(miette!("not a manifest of sealsim: {error}")),
     })?;
+    job(&arguments.manifest.display().to_string(), &text, arguments.format)?.execute(&Interruption::listen())
+}
+
+/// The run that a manifest is of, held against it. `path` is where it was read.
+pub(super) fn job(path: &str, text: &str, format: RunFormat) -> Result<Job, Failure> {
     let wrong = |error: ManifestError| Failure::Config(miette!("{path}: {error}"));
-    let manifest = Manifest::read(&text).map_err(wrong)?;
+    let manifest = Manifest::read(text).map_err(wrong)?;
     let (resolved, workload) = (manifest.resolved().map_err(wrong)?, manifest.workload().map_err(wrong)?);
     if let Some(known) = &manifest.payload {
         let found = Payload::find(&known.path)?.size;
@@ -65,18 +69,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         sealsim_version: manifest.sealsim_version,
         payload: manifest.payload,
     };
-    let (format, expected) = (arguments.format, Some(expected));
-    let job = Job {
+    Ok(Job {
         resolved,
         workload,
         out: None,
         digest: false,
         manifest: None,
+        page: None,
         format,
-        expected,
+        expected: Some(expected),
         must_strike: false,
         what_if: None,
         threads: None,
-    };
-    job.execute(&Interruption::listen())
+    })
 }

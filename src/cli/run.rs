@@ -10,7 +10,7 @@ pub(super) use execute::{Expected, Job};
 pub(super) use interruption::Interruption;
 pub(super) use places::{Named, clash};
 
-use super::{Failure, OverlayArguments, machine::machine_of, output};
+use super::{Failure, OverlayArguments, machine::machine_of, output, page::PageArgument};
 use crate::{
     config::Resolved,
     sim::Kernel,
@@ -65,6 +65,7 @@ Examples:
   sealsim run h100-nvl-tdx --workload workloads/overlap-pipelined.toml --data none
   sealsim run --workload weight-streaming --cc off --data none   # a shipped one, on the machine that it names
   sealsim run --workload ddp-gpt2-xl --param ranks=4 --design link
+  sealsim run h100-nvl-tdx --copy h2d:64MiB --report run.html    # a page with plots
 
 The results are described in docs/results.md.")]
 pub struct Arguments {
@@ -128,6 +129,8 @@ pub struct Arguments {
     /// Write what `sealsim rerun` needs to repeat this run to this file
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArgument,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -155,6 +158,9 @@ enum KernelArgument {
 pub(super) enum RunFormat {
     Text,
     Json,
+    /// Nothing is printed: the results go elsewhere.
+    #[value(skip)]
+    Nothing,
 }
 
 /// Runs the verb.
@@ -185,12 +191,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         KernelArgument::EveryCycle => Kernel::EveryCycle,
     };
     let injections = arguments.inject.iter().map(|InjectionArgument(one)| one.clone()).collect();
+    let page = arguments.page.begin(&files(arguments))?;
     let job = Job {
         resolved,
         workload: Workload { copies, steps, payload, data, seed: arguments.seed, kernel, injections },
         out: arguments.out.clone(),
         digest: arguments.digest,
         manifest: arguments.manifest.clone(),
+        page,
         format: arguments.format,
         expected: None,
         must_strike: arguments.inject_must_strike,
@@ -229,19 +237,25 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
     output::refuse_stream("--out", arguments.out.as_deref())?;
     output::refuse_stream("--manifest", arguments.manifest.as_deref())?;
-    let read = [
-        ("--payload", arguments.payload.as_deref()),
-        ("--workload", arguments.workload.as_deref()),
-        ("CONFIG", arguments.config.as_deref().map(Path::new)),
-    ];
-    let written = [("--out", arguments.out.as_deref()), ("--manifest", arguments.manifest.as_deref())];
-    match clash(&read, &written) {
+    let [read @ .., out, manifest] = files(arguments);
+    match clash(&read, &[out, manifest]) {
         Some((one, other, path)) => {
             let text = format!("{one} and {other} are the same file, {}", path.display());
             usage(text, "write to another file")
         }
         None => Ok(()),
     }
+}
+
+/// The files that are read, then those that are written beside a page.
+fn files(arguments: &Arguments) -> [Named<'_>; 5] {
+    [
+        ("--payload", arguments.payload.as_deref()),
+        ("--workload", arguments.workload.as_deref()),
+        ("CONFIG", arguments.config.as_deref().map(Path::new)),
+        ("--out", arguments.out.as_deref()),
+        ("--manifest", arguments.manifest.as_deref()),
+    ]
 }
 
 /// Which file would be whose among several copies of a workload, nothing says.

@@ -3,6 +3,8 @@
 use super::{
     Failure,
     output::{self, Output},
+    page::{PageArgument, PageFile},
+    report::{study_files, study_report},
     run::Interruption,
 };
 use crate::explore::sweep::{
@@ -33,7 +35,7 @@ use std::{
 describes studies and columns. A study has at most 1 MiB, 64 axes and 10,000,000 points; a line of points or rows at most 1 MiB, whatever their number.
 
 Examples:
-  sealsim sweep studies/ghash-width.toml --out results/ghash-width --plot ghash-width.svg
+  sealsim sweep studies/ghash-width.toml --out results/ghash-width --plot ghash-width.svg --report ghash-width.html
   sealsim pareto results/ghash-width --min area_total_kge --max gb_per_s
   sealsim sweep plan studies/ghash-width.toml | split -l 100     # pieces for other machines
   sealsim sweep run-point studies/ghash-width.toml < piece > rows
@@ -57,6 +59,8 @@ struct Whole {
     /// Draw what the study's `plot` asks for, as SVG.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArgument,
     /// Points at work at once; as many as this computer has cores, if not said.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -224,6 +228,8 @@ fn sweep(whole: &Whole) -> Result<(), Failure> {
     output::refuse_stream("--plot", whole.plot.as_deref())?;
     let (study, text) = read(&whole.study)?;
     let mut folder = Folder::open(&whole.out, &study, &text)?;
+    // It may lie in the folder, which is there by now.
+    let page = whole.begin()?;
     let (total, done) = study.progress(&folder)?;
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
@@ -234,11 +240,22 @@ fn sweep(whole: &Whole) -> Result<(), Failure> {
     match result {
         Ok(()) => {
             finish(&study, &folder)?;
-            whole.plot.as_ref().map_or(Ok(()), |file| draw(&study, &whole.out, file))
+            whole.plot.as_ref().map_or(Ok(()), |file| draw(&study, &whole.out, file))?;
+            page.map_or(Ok(()), |page| page.write(&study_report(&whole.out)?, Ok))
         }
         Err(Ended::Stopped) => Err(interrupted(study.progress(&folder)?.1)),
         Err(Ended::Folder(error)) => Err(error.into()),
         Err(Ended::Study(error)) => Err(error.into()),
+    }
+}
+
+impl Whole {
+    /// Begins the page, if one is asked for.
+    fn begin(&self) -> Result<Option<PageFile>, Failure> {
+        let files = study_files(&self.out);
+        let mut others = vec![("STUDY", Some(self.study.as_path())), ("--plot", self.plot.as_deref())];
+        others.extend(files.iter().map(|path| ("--out", Some(path.as_path()))));
+        self.page.begin(&others)
     }
 }
 

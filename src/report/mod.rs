@@ -15,6 +15,7 @@ pub mod failed_tags;
 mod failure;
 pub mod fault_sets;
 mod gpus;
+pub mod html;
 mod manifest;
 mod named;
 pub mod netlist;

@@ -3,6 +3,7 @@
 use crate::{
     cli::{
         Failure, output,
+        page::{PageArgument, PageFile},
         run::{Named, clash},
     },
     files::WholeFile,
@@ -29,12 +30,15 @@ pub(super) struct Outputs {
     /// The run that --chakra writes: off, cc, or a design of --design
     #[arg(long, value_name = "RUN", requires = "chakra", default_value = "cc")]
     chakra_run: String,
+    #[command(flatten)]
+    page: PageArgument,
 }
 
 /// Those that are asked for, begun: each takes its name when it is whole.
 pub(super) struct Begun {
     plot: Option<WholeFile>,
     chakra: Option<WholeFile>,
+    pub page: Option<PageFile>,
 }
 
 /// A run.
@@ -62,7 +66,8 @@ impl Outputs {
             return Err(Failure::Usage(miette!(help = help, "--chakra-run {}: no such run", self.chakra_run)));
         }
         let begin = |path: Option<&Path>| path.map(WholeFile::create).transpose().map_err(unwritten);
-        Ok(Begun { plot: begin(plot)?, chakra: begin(chakra)? })
+        let others: Vec<_> = read.iter().copied().chain([("--plot", plot), ("--chakra", chakra)]).collect();
+        Ok(Begun { plot: begin(plot)?, chakra: begin(chakra)?, page: self.page.begin(&others)? })
     }
 
     /// Writes them.
