@@ -3,7 +3,7 @@
 use super::{
     Failure,
     output::{self, Output},
-    page::{PageArgument, PageFile},
+    page::PageFile,
     report::{study_files, study_report},
     run::Interruption,
 };
@@ -59,8 +59,9 @@ struct Whole {
     /// Draw what the study's `plot` asks for, as SVG.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    #[command(flatten)]
-    page: PageArgument,
+    /// Write a page of the results into this file: HTML with plots, which opens offline
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Points at work at once; as many as this computer has cores, if not said.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -255,7 +256,7 @@ impl Whole {
         let files = study_files(&self.out);
         let mut others = vec![("STUDY", Some(self.study.as_path())), ("--plot", self.plot.as_deref())];
         others.extend(files.iter().map(|path| ("--out", Some(path.as_path()))));
-        self.page.begin(&others)
+        self.report.as_deref().map(|path| PageFile::begin("--report", path, &others)).transpose()
     }
 }
 

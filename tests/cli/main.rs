@@ -10,6 +10,7 @@ mod input;
 mod new_machine;
 mod output;
 mod replay;
+mod report;
 mod risk;
 mod run;
 mod sweep;

@@ -66,12 +66,13 @@ function nameBeside(svg, { name, points }, x, y, taken, width) {
   for (const point of points.filter((one) => x.usable(one.x) && y.usable(one.y))) {
     const [px, py] = [x.place(point.x), y.place(point.y)];
     const long = 6.4 * name.length;
-    const end = px + 8 + long > width - MARGIN.right;
-    const area = { left: end ? px - 8 - long : px + 8, right: end ? px - 8 : px + 8 + long, top: py - 7, bottom: py + 7 };
+    // Above the point: a range may be drawn at its sides.
+    const end = px + long > width - MARGIN.right;
+    const area = { left: end ? px - long : px - 6, right: end ? px + 6 : px + long, top: py - 21, bottom: py - 8 };
     const covers = taken.some((other) => area.left < other.right && other.left < area.right && area.top < other.bottom && other.top < area.bottom);
-    if (covers || area.left < MARGIN.left) continue;
+    if (covers || area.left < MARGIN.left || area.top < 0) continue;
     taken.push(area);
-    svg.append(sv("text", { class: "soft", x: end ? px - 8 : px + 8, y: py + 4, "text-anchor": end ? "end" : "start" }, name));
+    svg.append(sv("text", { class: "soft", x: end ? px + 6 : px - 6, y: py - 9, "text-anchor": end ? "end" : "start" }, name));
   }
 }
 

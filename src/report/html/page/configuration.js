@@ -14,7 +14,7 @@ function configurationSection(configuration) {
       { name: "value", text: (one) => one.value },
       { name: "unit", text: (one) => one.unit ?? "" },
       { name: "provenance", text: (one) => one.kind },
-      { name: "range", text: (one) => (one.low || one.high ? `${one.low ?? ""} to ${one.high ?? ""}` : "") },
+      { name: "range", text: (one) => (one.low || one.high ? `${one.low ?? ""} to ${one.high ?? ""}` : ""), narrow: true },
       { name: "source", text: (one) => one.source ?? "", wide: true },
     ];
     const fill = () => {
@@ -44,5 +44,5 @@ function configurationSection(configuration) {
 // A button that shows a parameter in its table, or its path where there is no table.
 function parameterLink(path, data) {
   const known = data.configuration?.parameters?.some((one) => one.path === path);
-  return known ? el("button", { type: "button", class: "mono", click: () => filterParameters?.(path) }, path) : el("code", {}, path);
+  return known ? el("button", { type: "button", class: "mono link", click: () => filterParameters?.(path) }, path) : el("code", {}, path);
 }

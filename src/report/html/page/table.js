@@ -2,7 +2,7 @@
 
 const SHOWN_ROWS = 200;
 
-// `columns`: { name, text(row), value(row), wide, number }. `chosen(row)` is called for a row that is clicked.
+// `columns`: { name, text(row), value(row), wide, narrow, number }. `chosen(row)` is called for a row that is clicked.
 function table(columns, rows, { id, caption, sort, chosen, isChosen } = {}) {
   let by = sort ? columns.findIndex((column) => column.name === sort.name) : -1;
   let falling = sort?.falling ?? false;
@@ -39,7 +39,7 @@ function table(columns, rows, { id, caption, sort, chosen, isChosen } = {}) {
     more.textContent = `Show all ${rows.length} rows`;
   }
   function line(row) {
-    const cells = columns.map((column, place) => el("td", { class: [isNumber[place] && "number", column.wide && "wide"].filter(Boolean).join(" ") || null }, column.text(row)));
+    const cells = columns.map((column, place) => el("td", { class: [isNumber[place] && "number", column.wide && "wide", column.narrow && "narrow"].filter(Boolean).join(" ") || null }, column.text(row)));
     const pick = chosen && (() => chosen(row));
     return el("tr", { class: [chosen && "link", isChosen?.(row) && "chosen"].filter(Boolean).join(" ") || null, tabindex: chosen ? 0 : null, click: pick, keydown: pick && ((event) => event.key === "Enter" && pick()) }, cells);
   }
