@@ -1,8 +1,15 @@
 //! `sealsim compare`: designs against each other on one machine.
 
-use super::{Failure, machine::machine_of, output, plot::PlotFile, run::Interruption};
+use super::{
+    Failure, describe,
+    machine::machine_of,
+    output,
+    page::{PageArgument, PageFile},
+    plot::PlotFile,
+    run::Interruption,
+};
 use crate::{
-    config::Layers,
+    config::{Layers, Resolved},
     cost::technology::{PROCESS_SPREAD, SYNTHESIS},
     explore::{self, Baseline, Candidate, CandidateError, CompareError, Comparison, Grid, Skipped, WorkloadComparison},
     report::{SCHEMA_VERSION, comparison, plot},
@@ -44,6 +51,7 @@ Examples:
   sealsim compare h100-tdx-gen5 --workload my-job.toml --format csv
   sealsim compare h100-nvl-tdx --design direct --design overlap --plot rates.pdf
   sealsim compare --workload ddp-bert-large --param bucket_cap=100MiB
+  sealsim compare h100-nvl-tdx --report designs.html    # a page with curves and tables
   sealsim compare h100-nvl-tdx --format json | jq '.designs[] | {name, copies: [.copies[] | {direction, bytes, gb_per_s}]}'")]
 pub struct Arguments {
     /// The machine: a TOML file, or the name of a shipped one. A file takes precedence. May be left out for a workload that names its
@@ -78,6 +86,8 @@ pub struct Arguments {
     /// Tables for people, one JSON object, or a table for spreadsheets
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     format: CompareFormat,
+    #[command(flatten)]
+    page: PageArgument,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -116,6 +126,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn copies(arguments: &Arguments) -> Result<(), Failure> {
     let file = PlotFile::begin(arguments.plot.as_ref())?;
     let config = machine_of(arguments.config.as_deref(), None)?;
+    let page = arguments.begin()?;
     let (candidates, skipped) = arguments.candidates(&config, false)?;
     let what_if = usize::from(arguments.what_if);
     let grid = Grid { sizes: once(&arguments.sizes), memory: arguments.memory, what_if };
@@ -125,8 +136,9 @@ fn copies(arguments: &Arguments) -> Result<(), Failure> {
     let progress = |part: f64| bar.inc((part * PARTS as f64) as u64);
     let designs = explore::compare(&candidates, &grid, threads, &observer, &progress);
     bar.finish_and_clear();
+    let machine = Layers::new(&config).resolve()?;
     let comparison = Comparison {
-        machine: Layers::new(&config).resolve()?.name(),
+        machine: machine.name(),
         host_memory: grid.memory,
         sizes_bytes: grid.sizes,
         process_spread_factor: PROCESS_SPREAD,
@@ -135,7 +147,7 @@ fn copies(arguments: &Arguments) -> Result<(), Failure> {
         skipped,
     };
     file.map_or(Ok(()), |file| file.write(&plot::comparison::rates(&comparison).draw()))?;
-    print(arguments.format, comparison, comparison::text, comparison::csv)
+    show(arguments.format, comparison, (page, &machine), comparison::text, comparison::csv)
 }
 
 /// A whole workload.
@@ -144,6 +156,7 @@ fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
     let mut file = WorkloadFile::find(name, &arguments.param)?;
     file.without_size.take().map_or(Ok(()), Err)?;
     let config = machine_of(arguments.config.as_deref(), Some(&file))?;
+    let page = arguments.begin()?;
     let collectives = file.calls_collectives();
     let (candidates, skipped) = arguments.candidates(&config, collectives)?;
     let copies = sized(&file.copies, None).map_err(|error| Failure::Usage(miette!("{error}")))?;
@@ -157,8 +170,9 @@ fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
     let progress = |part: f64| bar.inc((part * PARTS as f64) as u64);
     let designs = explore::compare_workload(&candidates, &job, threads, &observer, &progress);
     bar.finish_and_clear();
+    let machine = Layers::new(&config).resolve()?;
     let comparison = WorkloadComparison {
-        machine: Layers::new(&config).resolve()?.name(),
+        machine: machine.name(),
         workload: name.display().to_string(),
         workload_summary: file.head.summary,
         kernels,
@@ -169,27 +183,39 @@ fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
         skipped,
     };
     plot_file.map_or(Ok(()), |file| file.write(&plot::comparison::runs(&comparison).draw()))?;
-    print(arguments.format, comparison, comparison::workload::text, comparison::workload::csv)
+    let (text, csv) = (comparison::workload::text, comparison::workload::csv);
+    show(arguments.format, comparison, (page, &machine), text, csv)
 }
 
-fn print<C: Serialize>(
+/// Prints a comparison, and writes its page if one is begun.
+fn show<C: Serialize>(
     format: CompareFormat,
     comparison: C,
+    (page, machine): (Option<PageFile>, &Resolved),
     text: impl FnOnce(&C, usize) -> String,
     csv: impl FnOnce(&C) -> String,
 ) -> Result<(), Failure> {
+    let document = Document { schema_version: SCHEMA_VERSION, comparison };
     let printed = match format {
-        CompareFormat::Text => Ok(text(&comparison, output::width())),
-        CompareFormat::Csv => Ok(csv(&comparison)),
-        CompareFormat::Json => {
-            let document = Document { schema_version: SCHEMA_VERSION, comparison };
-            serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from)
-        }
+        CompareFormat::Text => Ok(text(&document.comparison, output::width())),
+        CompareFormat::Csv => Ok(csv(&document.comparison)),
+        CompareFormat::Json => serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from),
     };
-    printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
+    printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))?;
+    let configuration = || describe::to_json(machine);
+    page.map_or(Ok(()), |page| page.write(&document, |page| page.with_configuration(&configuration())))
 }
 
 impl Arguments {
+    /// Begins the page, if one is asked for.
+    fn begin(&self) -> Result<Option<PageFile>, Failure> {
+        let config = self.config.as_deref().map(Path::new);
+        let designs =
+            self.design.iter().flat_map(|design| design.split('+')).map(|name| ("--design", Some(Path::new(name))));
+        let others = [("CONFIG", config), ("--workload", self.workload.as_deref())];
+        self.page.begin(&others.into_iter().chain(designs).collect::<Vec<_>>())
+    }
+
     fn threads(&self) -> usize {
         self.threads.map_or_else(pool::threads, usize::from)
     }

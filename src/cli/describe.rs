@@ -141,7 +141,8 @@ fn range(parameter: &Parameter) -> String {
     if low.is_empty() && high.is_empty() { String::new() } else { format!("{low} .. {high}") }
 }
 
-fn to_json(resolved: &Resolved) -> serde_json::Value {
+/// All of a machine as `--format json` prints it.
+pub(super) fn to_json(resolved: &Resolved) -> serde_json::Value {
     let parameter = |one: &Parameter| {
         json!({
             "path": one.path,

@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let freed = free_first(&resolved, &observed, &repeat, &mut observer).map_err(failed)?;
     let explanation = Explanation::new(&observed, freed.as_ref(), message);
     let text = match arguments.format {
-        RunFormat::Text => explanation.text(arguments.top),
+        RunFormat::Text | RunFormat::Nothing => output::fitted(&explanation.text(arguments.top)),
         RunFormat::Json => output::json(&explanation)?,
     };
     output::print(&text);

@@ -19,10 +19,12 @@ mod list_faults;
 mod machine;
 mod new_machine;
 mod output;
+mod page;
 mod pareto;
 mod plot;
 mod profile;
 mod replay;
+mod report;
 mod rerun;
 mod risk;
 mod run;
@@ -67,6 +69,7 @@ enum Verb {
     CostTable(cost_table::Arguments),
     Sweep(sweep::Arguments),
     Pareto(pareto::Arguments),
+    Report(report::Arguments),
     Sensitivity(sensitivity::Arguments),
     Risk(risk::Arguments),
     Faults(faults::Arguments),
@@ -117,6 +120,7 @@ pub fn main() -> ExitCode {
         Verb::CostTable(arguments) => cost_table::run(&arguments),
         Verb::Sweep(arguments) => sweep::run(&arguments),
         Verb::Pareto(arguments) => pareto::run(&arguments),
+        Verb::Report(arguments) => report::run(&arguments),
         Verb::Sensitivity(arguments) => sensitivity::run(&arguments),
         Verb::Risk(arguments) => risk::run(&arguments),
         Verb::Faults(arguments) => faults::run(&arguments),

@@ -4,14 +4,19 @@ mod document;
 mod outputs;
 
 use super::{
-    Failure,
+    Failure, describe,
     profile::{ProfileArguments, Progress},
     run::Named,
 };
 use crate::{
     config::{Layers, Resolved},
-    replay::{Answer, Causes, Job, Known, Question, ReplayError, Simulator, advise, breakdown, costliest, of_design},
-    report::SCHEMA_VERSION,
+    replay::{
+        Answer, Causes, Job, Known, Question, ReplayError, Simulator, Timeline, advise, breakdown, costliest, of_design,
+    },
+    report::{
+        SCHEMA_VERSION,
+        html::{self, timeline::NamedTimeline},
+    },
     system::RunError,
     validate::pool,
     workload::trace::Trace,
@@ -47,6 +52,7 @@ Examples:
   sealsim replay job_cuda_gpu_trace.csv --api job_cuda_api_trace.csv --hw h100-tdx-gen5
   sealsim replay report.sqlite --design fastrack --design direct+overlap --plot timeline.svg
   sealsim replay trace.json.gz --chakra with-cc.et
+  sealsim replay trace.json.gz --report replay.html     # a page with both runs over one axis
   sealsim replay trace.json.gz --format json | jq '.runs[] | {name, slowdown}'")]
 pub struct Arguments {
     #[command(flatten)]
@@ -91,7 +97,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map(|design| Ok((design.as_str(), arguments.machine(design)?)))
         .collect::<Result<_, Failure>>()?;
     let names: Vec<&str> = ["off", "cc"].into_iter().chain(designs.iter().map(|(name, _)| *name)).collect();
-    let begun = arguments.outputs.begin(&arguments.files(), &names)?;
+    let mut begun = arguments.outputs.begin(&arguments.files(), &names)?;
     let progress = Progress::listen();
     let trace = arguments.profile.read(&progress)?;
     let job = Job::of(&trace, submission(&machine)?);
@@ -109,7 +115,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let done = runs.iter().zip(&document.runs);
     let done =
         done.map(|(run, figures)| Done { name: run.name, slowdown: figures.slowdown, played: &run.answer.played });
-    arguments.outputs.write(begun, &arguments.title(&machine), (&trace, &job), &done.collect::<Vec<_>>())
+    let done: Vec<_> = done.collect();
+    let page = begun.page.take().map(|page| {
+        let timelines = done.iter().map(|run| NamedTimeline {
+            name: run.name.to_owned(),
+            slowdown: run.slowdown,
+            timeline: html::timeline::Timeline::of_replay(&Timeline::of(&job, run.played)),
+        });
+        let timelines = timelines.collect();
+        page.write(&document, |page| page.with_timelines(timelines).with_configuration(&describe::to_json(&machine)))
+    });
+    arguments.outputs.write(begun, &arguments.title(&machine), (&trace, &job), &done)?;
+    page.unwrap_or(Ok(()))
 }
 
 /// From the return of a launch to its operation on an idle stream, ns.

@@ -48,22 +48,27 @@ pub struct Arguments {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Again { resolved, workload, expected } = read(&arguments.manifest)?;
-    let (format, expected) = (arguments.format, Some(expected));
-    let job = Job {
+    let text = text(&arguments.manifest)?;
+    job(&arguments.manifest.display().to_string(), &text, arguments.format)?.execute(&Interruption::listen())
+}
+
+/// The run that a manifest is of, held against it. `path` is where it was read.
+pub(super) fn job(path: &str, text: &str, format: RunFormat) -> Result<Job, Failure> {
+    let Again { resolved, workload, expected } = again(path, text)?;
+    Ok(Job {
         resolved,
         workload,
         out: None,
         digest: false,
         manifest: None,
+        page: None,
         format,
-        expected,
+        expected: Some(expected),
         must_strike: false,
         what_if: None,
         threads: None,
         inside: InsideArguments::default(),
-    };
-    job.execute(&Interruption::listen())
+    })
 }
 
 /// A run as its manifest has it.
@@ -78,13 +83,20 @@ pub(super) struct Again {
 /// # Errors
 /// If it is none, or its payload is not what it was.
 pub(super) fn read(file: &Path) -> Result<Again, Failure> {
-    let path = file.display();
-    let text = read_text(file, MOST).map_err(|error| match error.is_input_output() {
+    again(&file.display().to_string(), &text(file)?)
+}
+
+fn text(file: &Path) -> Result<String, Failure> {
+    read_text(file, MOST).map_err(|error| match error.is_input_output() {
         true => Failure::InputOutput(miette!("{error}")),
         false => Failure::Config(miette!("not a manifest of sealsim: {error}")),
-    })?;
+    })
+}
+
+/// The run of a manifest that was read at `path`.
+fn again(path: &str, text: &str) -> Result<Again, Failure> {
     let wrong = |error: ManifestError| Failure::Config(miette!("{path}: {error}"));
-    let manifest = Manifest::read(&text).map_err(wrong)?;
+    let manifest = Manifest::read(text).map_err(wrong)?;
     let (resolved, workload) = (manifest.resolved().map_err(wrong)?, manifest.workload().map_err(wrong)?);
     if let Some(known) = &manifest.payload {
         let found = Payload::find(&known.path)?.size;

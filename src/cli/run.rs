@@ -13,7 +13,7 @@ pub(super) use interruption::Interruption;
 pub(super) use limits::request;
 pub(super) use places::{Named, clash};
 
-use super::{Failure, OverlayArguments, machine::machine_of, output};
+use super::{Failure, OverlayArguments, machine::machine_of, output, page::PageArgument};
 use crate::{
     config::Resolved,
     sim::Kernel,
@@ -69,6 +69,7 @@ Examples:
   sealsim run --workload weight-streaming --cc off --data none   # a shipped one, on the machine that it names
   sealsim run h100-nvl-tdx --copy h2d:4MiB --trace run.pftrace --capture link.pcapng@0us..200us   # look inside
   sealsim run --workload ddp-gpt2-xl --param ranks=4 --design link
+  sealsim run h100-nvl-tdx --copy h2d:64MiB --report run.html    # a page with plots
 
 The results are described in docs/results.md.")]
 pub struct Arguments {
@@ -134,6 +135,8 @@ pub struct Arguments {
     manifest: Option<PathBuf>,
     #[command(flatten)]
     inside: InsideArguments,
+    #[command(flatten)]
+    page: PageArgument,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -161,6 +164,9 @@ enum KernelArgument {
 pub(super) enum RunFormat {
     Text,
     Json,
+    /// Nothing is printed: the results go elsewhere.
+    #[value(skip)]
+    Nothing,
 }
 
 /// Runs the verb.
@@ -191,12 +197,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         KernelArgument::EveryCycle => Kernel::EveryCycle,
     };
     let injections = arguments.inject.iter().map(|InjectionArgument(one)| one.clone()).collect();
+    let page = arguments.page.begin(&files(arguments))?;
     let job = Job {
         resolved,
         workload: Workload { copies, steps, payload, data, seed: arguments.seed, kernel, injections },
         out: arguments.out.clone(),
         digest: arguments.digest,
         manifest: arguments.manifest.clone(),
+        page,
         format: arguments.format,
         expected: None,
         must_strike: arguments.inject_must_strike,
@@ -237,20 +245,28 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     output::refuse_stream("--out", arguments.out.as_deref())?;
     output::refuse_stream("--manifest", arguments.manifest.as_deref())?;
     arguments.inside.check()?;
-    let read = [
-        ("--payload", arguments.payload.as_deref()),
-        ("--workload", arguments.workload.as_deref()),
-        ("CONFIG", arguments.config.as_deref().map(Path::new)),
-    ];
-    let mut written = vec![("--out", arguments.out.as_deref()), ("--manifest", arguments.manifest.as_deref())];
-    written.extend(arguments.inside.written());
-    match clash(&read, &written) {
+    let files = files(arguments);
+    let (read, written) = files.split_at(3);
+    match clash(read, written) {
         Some((one, other, path)) => {
             let text = format!("{one} and {other} are the same file, {}", path.display());
             usage(text, "write to another file")
         }
         None => Ok(()),
     }
+}
+
+/// The files that are read, then those that are written beside a page.
+fn files(arguments: &Arguments) -> Vec<Named<'_>> {
+    let mut files = vec![
+        ("--payload", arguments.payload.as_deref()),
+        ("--workload", arguments.workload.as_deref()),
+        ("CONFIG", arguments.config.as_deref().map(Path::new)),
+        ("--out", arguments.out.as_deref()),
+        ("--manifest", arguments.manifest.as_deref()),
+    ];
+    files.extend(arguments.inside.written());
+    files
 }
 
 /// Which file would be whose among several copies of a workload, nothing says.

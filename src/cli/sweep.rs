@@ -3,7 +3,9 @@
 use super::{
     Failure,
     output::{self, Output},
+    page::PageFile,
     plot::PlotFile,
+    report::{study_files, study_report},
     run::Interruption,
 };
 use crate::explore::sweep::{
@@ -34,7 +36,7 @@ use std::{
 describes studies and columns. A study has at most 1 MiB, 64 axes and 10,000,000 points; a line of points or rows at most 1 MiB, whatever their number.
 
 Examples:
-  sealsim sweep studies/ghash-width.toml --out results/ghash-width --plot ghash-width.svg
+  sealsim sweep studies/ghash-width.toml --out results/ghash-width --plot ghash-width.svg --report ghash-width.html
   sealsim pareto results/ghash-width --min area_total_kge --max gb_per_s
   sealsim sweep plan studies/ghash-width.toml | split -l 100     # pieces for other machines
   sealsim sweep run-point studies/ghash-width.toml < piece > rows
@@ -58,6 +60,9 @@ struct Whole {
     /// Draw what the study's `plot` asks for: SVG or PDF, by the ending of the file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write a page of the results into this file: HTML with plots, which opens offline
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Points at work at once; as many as this computer has cores, if not said.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -228,6 +233,8 @@ fn sweep(whole: &Whole) -> Result<(), Failure> {
     }
     let plot = PlotFile::begin(whole.plot.as_ref())?;
     let mut folder = Folder::open(&whole.out, &study, &text)?;
+    // It may lie in the folder, which is there by now.
+    let page = whole.begin()?;
     let (total, done) = study.progress(&folder)?;
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
@@ -238,11 +245,22 @@ fn sweep(whole: &Whole) -> Result<(), Failure> {
     match result {
         Ok(()) => {
             finish(&study, &folder)?;
-            plot.map_or(Ok(()), |plot| draw(&study, &whole.out, plot))
+            plot.map_or(Ok(()), |plot| draw(&study, &whole.out, plot))?;
+            page.map_or(Ok(()), |page| page.write(&study_report(&whole.out)?, Ok))
         }
         Err(Ended::Stopped) => Err(interrupted(study.progress(&folder)?.1)),
         Err(Ended::Folder(error)) => Err(error.into()),
         Err(Ended::Study(error)) => Err(error.into()),
+    }
+}
+
+impl Whole {
+    /// Begins the page, if one is asked for.
+    fn begin(&self) -> Result<Option<PageFile>, Failure> {
+        let files = study_files(&self.out);
+        let mut others = vec![("STUDY", Some(self.study.as_path())), ("--plot", self.plot.as_deref())];
+        others.extend(files.iter().map(|path| ("--out", Some(path.as_path()))));
+        self.report.as_deref().map(|path| PageFile::begin("--report", path, &others)).transpose()
     }
 }
 

@@ -7,7 +7,11 @@ mod text;
 pub(super) use bench::{Bench, TableMode, catalogue, read_dataset};
 use register::{Origin, Scored};
 
-use super::{Failure, output, run::Interruption};
+use super::{
+    Failure, output,
+    page::{PageArgument, PageFile},
+    run::Interruption,
+};
 use crate::{
     files::write_whole,
     report::{
@@ -44,6 +48,7 @@ match; 2 wrong arguments; 3 wrong configuration; 4 a file that cannot be read or
 Examples:
   sealsim validate
   sealsim validate --dataset p1-bandwidth --plot curves
+  sealsim validate --report validation.html        # a page with measured and simulated points
   sealsim validate --hw mine.toml --measured mine.csv
   sealsim validate --dataset p2-bandwidth --set driver.in_flight.d2h=2
   sealsim validate --predict validation/predictions/p1-pinned-sizes.csv --out p1-pinned.csv
@@ -60,7 +65,7 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "MODE", default_value_t = TableMode::Cc)]
     mode: TableMode,
     /// Predict this table of sizes and modes without figures, as CSV
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["datasets", "measured", "plot", "format"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["datasets", "measured", "plot", "format", "report"])]
     predict: Option<PathBuf>,
     /// Write the predictions into this file instead of standard output
     #[arg(long, value_name = "FILE", requires = "predict")]
@@ -90,6 +95,8 @@ pub struct Arguments {
     /// Text for people, or one JSON object
     #[arg(long, value_enum, default_value_t = ValidateFormat::Text)]
     format: ValidateFormat,
+    #[command(flatten)]
+    page: PageArgument,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -123,9 +130,10 @@ struct Outcome {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let page = arguments.begin()?;
     if let Some([predictions, measured]) = arguments.score.as_deref() {
         let Scored { dataset, score, origins } = register::score(predictions, measured)?;
-        return arguments.show(&[dataset], vec![score], origins);
+        return arguments.show(&[dataset], vec![score], origins, page);
     }
     let catalogue = catalogue()?;
     let mut bench = Bench::new(catalogue.platforms, Interruption::listen());
@@ -138,26 +146,42 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let datasets = arguments.datasets(&catalogue.datasets)?;
     let scores = bench.score(&datasets)?;
-    arguments.show(&datasets, scores, Vec::new())
+    arguments.show(&datasets, scores, Vec::new(), page)
 }
 
 impl Arguments {
-    fn show(&self, datasets: &[Dataset], scores: Vec<DatasetScore>, origins: Vec<Origin>) -> Result<(), Failure> {
+    /// Begins the page, if one is asked for.
+    fn begin(&self) -> Result<Option<PageFile>, Failure> {
+        let tables = self.measured.iter().map(|path| ("--measured", Some(path.as_path())));
+        let scored = self.score.iter().flatten().map(|path| ("--score", Some(path.as_path())));
+        let layers = self.hw.iter().map(|name| ("--hw", Some(Path::new(name))));
+        let designs = self.design.iter().map(|name| ("--design", Some(Path::new(name))));
+        self.page.begin(&tables.chain(scored).chain(layers).chain(designs).collect::<Vec<_>>())
+    }
+
+    fn show(
+        &self,
+        datasets: &[Dataset],
+        scores: Vec<DatasetScore>,
+        origins: Vec<Origin>,
+        page: Option<PageFile>,
+    ) -> Result<(), Failure> {
         let panels: Vec<_> = datasets.iter().zip(&scores).map(|(dataset, score)| Panel::of(dataset, score)).collect();
         if let Some(folder) = &self.plot {
             plot(folder, &panels.concat(), self.plot_as)?;
         }
+        let outcome = Outcome { schema_version: SCHEMA_VERSION, datasets: scores, predicted_by: origins };
         let printed = match self.format {
             ValidateFormat::Json => {
-                let outcome = Outcome { schema_version: SCHEMA_VERSION, datasets: scores, predicted_by: origins };
                 serde_json::to_string_pretty(&outcome).map(|json| json + "\n").map_err(io::Error::from)
             }
             ValidateFormat::Text => {
-                let text = text::text(&scores, &panels, output::width());
-                Ok(output::fitted(&(text::origins(&origins) + &text)))
+                let text = text::text(&outcome.datasets, &panels, output::width());
+                Ok(output::fitted(&(text::origins(&outcome.predicted_by) + &text)))
             }
         };
-        printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
+        printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))?;
+        page.map_or(Ok(()), |page| page.write(&outcome, |page| Ok(page.with_curves(&panels.concat()))))
     }
 
     fn datasets(&self, shipped: &[Dataset]) -> Result<Vec<Dataset>, Failure> {

@@ -4,8 +4,8 @@ use super::{table::Table, text::time};
 use crate::{
     explore::explain::{Freed, Observed},
     inside::{
-        messages::{Message, Stage, Way},
-        path::{Path, Share},
+        messages::{Message, Stage, Step, Way},
+        path::{Part, Path, Share},
     },
     units::Femtos,
 };
@@ -14,13 +14,42 @@ use serde::Serialize;
 /// Parts of a path that JSON gives at most.
 const PARTS: usize = 10_000;
 
+/// What a place in one state has of a path.
+#[derive(Debug, Clone, Serialize)]
+pub struct ShareRecord {
+    /// The unit or channel.
+    pub place: String,
+    /// `busy`, a stall, `latency`, `queue` or `flight`.
+    pub state: &'static str,
+    /// How long in all, in fs.
+    pub time_fs: u64,
+    /// Of the path's time.
+    pub percent: f64,
+    /// In how many parts.
+    pub parts: usize,
+}
+
+impl ShareRecord {
+    fn all(path: &Path) -> Vec<Self> {
+        let whole = path.time().0.max(1) as f64;
+        let record = |share: Share| Self {
+            place: share.place,
+            state: share.state,
+            time_fs: share.time.0,
+            percent: 100.0 * share.time.0 as f64 / whole,
+            parts: share.parts,
+        };
+        path.shares().into_iter().map(record).collect()
+    }
+}
+
 /// A path.
 #[derive(Debug, Clone, Serialize)]
 pub struct PathRecord {
     /// Its time, in ps.
     pub time_ps: u64,
-    /// By place and state, the longest first; in fs they add up to the path's time.
-    pub shares: Vec<Share>,
+    /// By place and state, the longest first: they add up to the path's time.
+    pub shares: Vec<ShareRecord>,
     /// Its parts, the earliest first: at most 10,000.
     pub parts: Vec<PartRecord>,
     /// Parts that are not given.
@@ -90,7 +119,7 @@ pub struct FreedRecord {
     /// Simulated time then.
     pub simulated_ps: u64,
     /// The path then.
-    pub shares: Vec<Share>,
+    pub shares: Vec<ShareRecord>,
 }
 
 /// All of it.
@@ -112,7 +141,7 @@ pub struct Explanation {
 
 impl PathRecord {
     fn of(path: &Path) -> Self {
-        let part = |part: &crate::inside::path::Part| PartRecord {
+        let part = |part: &Part| PartRecord {
             place: part.place.clone(),
             state: part.state,
             start_ps: part.from.picos(),
@@ -120,7 +149,7 @@ impl PathRecord {
         };
         Self {
             time_ps: path.time().picos(),
-            shares: path.shares(),
+            shares: ShareRecord::all(path),
             parts: path.parts.iter().take(PARTS).map(part).collect(),
             parts_left_out: path.parts.len().saturating_sub(PARTS),
         }
@@ -129,7 +158,7 @@ impl PathRecord {
 
 impl MessageRecord {
     fn of(message: &Message, path: &Path) -> Self {
-        let stage = |(step, start): (crate::inside::messages::Step, Femtos)| StageRecord {
+        let stage = |(step, start): (Step, Femtos)| StageRecord {
             stage: step.stage,
             start_ps: start.picos(),
             end_ps: step.end.picos(),
@@ -159,7 +188,7 @@ impl Explanation {
             value: freed.values[0].clone(),
             relaxed_to: freed.values[1].clone(),
             simulated_ps: freed.then.outcome.end.picos(),
-            shares: freed.then.path.shares(),
+            shares: ShareRecord::all(&freed.then.path),
         });
         Self {
             schema_version: super::SCHEMA_VERSION,
@@ -177,8 +206,7 @@ impl Explanation {
         let mut lines = Vec::new();
         if let Some(first) = self.path.shares.first() {
             let (place, state) = (&first.place, first.state);
-            let part = percent(first.time, Femtos(self.path.time_ps.saturating_mul(1000)));
-            lines.push(format!("{}, of which {part} on the path is {place} {state}", time(self.simulated_ps)));
+            lines.push(format!("{}: {:.1} % of the path is {place} {state}", time(self.simulated_ps), first.percent));
         }
         if let Some(freed) = &self.freed {
             lines.extend(freed.lines(self.simulated_ps));
@@ -202,8 +230,7 @@ impl FreedRecord {
             format!("  {}, {less:.1} % less, measured", time(self.simulated_ps)),
         ];
         if let Some(next) = self.shares.first() {
-            let all = Femtos(self.shares.iter().map(|share| share.time.0).sum());
-            lines.push(format!("  then {} {} would be first, {}", next.place, next.state, percent(next.time, all)));
+            lines.push(format!("  then {} {} would be first, {:.1} %", next.place, next.state, next.percent));
         }
         lines
     }
@@ -236,18 +263,18 @@ fn percent(part: Femtos, whole: Femtos) -> String {
 }
 
 /// The first shares as a table, and a line for the rest, so that they add up.
-fn shares(shares: &[Share], top: usize) -> Vec<String> {
-    let all = Femtos(shares.iter().map(|share| share.time.0).sum());
+fn shares(shares: &[ShareRecord], top: usize) -> Vec<String> {
+    let all = Femtos(shares.iter().map(|share| share.time_fs).sum());
     let mut table = Table::new(&["unit or channel", "state", "time", "part", "times"], &[0, 1]);
     let mut row = |place: &str, state: &str, took: Femtos, parts: usize| {
         let cells = [place.to_owned(), state.to_owned(), time(took.picos()), percent(took, all), parts.to_string()];
         table.row(cells);
     };
     for share in shares.iter().take(top) {
-        row(&share.place, share.state, share.time, share.parts);
+        row(&share.place, share.state, Femtos(share.time_fs), share.parts);
     }
     let rest = shares.iter().skip(top);
-    let (left, parts) = rest.fold((0, 0), |(time, parts), share| (time + share.time.0, parts + share.parts));
+    let (left, parts) = rest.fold((0, 0), |(time, parts), share| (time + share.time_fs, parts + share.parts));
     if parts > 0 {
         row(&format!("{} more", shares.len() - top), "", Femtos(left), parts);
     }

@@ -17,6 +17,7 @@ pub mod failed_tags;
 mod failure;
 pub mod fault_sets;
 mod gpus;
+pub mod html;
 pub mod layout;
 mod manifest;
 mod named;

@@ -11,6 +11,7 @@ mod inside;
 mod new_machine;
 mod output;
 mod replay;
+mod report;
 mod risk;
 mod run;
 mod sweep;

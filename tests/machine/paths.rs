@@ -72,9 +72,9 @@ fn what_is_slow_beyond_all_else_is_first_on_the_path() {
     let cases: [(&str, &[&str], Direction, &str); 6] = [
         ("h100-nvl-tdx", &["cipher.seal_rate=\"0.05 B/cycle\""], Direction::H2d, "host.cipher busy"),
         ("h100-nvl-tdx", &["cipher.open_rate=\"0.05 B/cycle\""], Direction::D2h, "host.cipher busy"),
-        ("h100-nvl-tdx", &["driver.secure_push=\"5 ms\""], Direction::H2d, "host.driver busy"),
-        ("h100-sxm5-off", &["driver.call=\"5 ms\""], Direction::D2h, "host.driver busy"),
-        ("h100-sxm5-off", &["root_complex.read_latency=\"100 us\""], Direction::H2d, "host.root_complex "),
+        ("h100-nvl-tdx", &["driver.secure_push=\"10000000 cycles\""], Direction::H2d, "host.driver busy"),
+        ("h100-sxm5-off", &["driver.call=\"10000000 cycles\""], Direction::D2h, "host.driver busy"),
+        ("h100-sxm5-off", &["root_complex.read_latency=\"100000 cycles\""], Direction::H2d, "host.root_complex "),
         ("h100-nvl-tdx", &["tag_queue.compare=\"2000000 cycles\""], Direction::H2d, "gpu.tag_queue "),
     ];
     for (name, sets, direction, expected) in cases {

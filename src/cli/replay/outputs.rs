@@ -3,6 +3,7 @@
 use crate::{
     cli::{
         Failure, output,
+        page::{PageArgument, PageFile},
         plot::PlotFile,
         run::{Named, clash},
     },
@@ -30,12 +31,15 @@ pub(super) struct Outputs {
     /// The run that --chakra writes: off, cc, or a design of --design
     #[arg(long, value_name = "RUN", requires = "chakra", default_value = "cc")]
     chakra_run: String,
+    #[command(flatten)]
+    page: PageArgument,
 }
 
 /// Those that are asked for, begun: each takes its name when it is whole.
 pub(super) struct Begun {
     plot: Option<PlotFile>,
     chakra: Option<WholeFile>,
+    pub page: Option<PageFile>,
 }
 
 /// A run.
@@ -63,7 +67,9 @@ impl Outputs {
             return Err(Failure::Usage(miette!(help = help, "--chakra-run {}: no such run", self.chakra_run)));
         }
         let begin = |path: Option<&Path>| path.map(WholeFile::create).transpose().map_err(unwritten);
-        Ok(Begun { plot: PlotFile::begin(self.plot.as_ref())?, chakra: begin(chakra)? })
+        let others: Vec<_> = read.iter().copied().chain([("--plot", plot), ("--chakra", chakra)]).collect();
+        let page = self.page.begin(&others)?;
+        Ok(Begun { plot: PlotFile::begin(self.plot.as_ref())?, chakra: begin(chakra)?, page })
     }
 
     /// Writes them.

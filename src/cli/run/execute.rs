@@ -6,7 +6,7 @@ use super::{
     progress::Progress,
 };
 use crate::{
-    cli::{Failure, collective, output},
+    cli::{Failure, collective, describe, output, page::PageFile},
     config::Resolved,
     explore::what_if::LimitedBy,
     report::{CollectiveRecord, Context, FailureReport, Manifest, PayloadRecord, Report, Rerun},
@@ -36,6 +36,8 @@ pub(in crate::cli) struct Job {
     pub digest: bool,
     /// Where the manifest goes.
     pub manifest: Option<PathBuf>,
+    /// Where a page of the results goes, begun.
+    pub page: Option<PageFile>,
     pub format: RunFormat,
     /// What a repeated run is held against.
     pub expected: Option<Expected>,
@@ -59,7 +61,8 @@ pub(in crate::cli) struct Expected {
 
 impl Job {
     /// Runs, writes and prints.
-    pub fn execute(self, interruption: &Interruption) -> Result<(), Failure> {
+    pub fn execute(mut self, interruption: &Interruption) -> Result<(), Failure> {
+        let page = self.page.take();
         let payload = self.payload_record(interruption)?;
         let manifest = self.manifest.as_deref().map(create).transpose()?;
         let arrivals = self.arrivals()?;
@@ -81,6 +84,9 @@ impl Job {
         let mut report = self.report(&outcome, &arrivals, limits, wall);
         report.collectives = CollectiveRecord::all(&collectives);
         self.print(&report, || report.text(output::width()))?;
+        if let Some(page) = page {
+            page.write(&report, |page| page.with_configuration(&describe::to_json(&self.resolved)))?;
+        }
         self.verdict(&report).and_then(|()| self.strikes(&outcome))
     }
 
@@ -172,6 +178,7 @@ impl Job {
         let printed = match self.format {
             RunFormat::Json => serde_json::to_string_pretty(json).map(|json| json + "\n").map_err(io::Error::from),
             RunFormat::Text => Ok(text()),
+            RunFormat::Nothing => return Ok(()),
         };
         printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))
     }

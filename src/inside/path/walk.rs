@@ -5,7 +5,6 @@ use crate::{
     sim::{Activity, Stall},
     units::Femtos,
 };
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A stretch of a path, within one unit or on one channel.
@@ -22,14 +21,13 @@ pub struct Part {
 }
 
 /// What a place in one state has of a path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Share {
     /// The unit's path, or the channel's.
     pub place: String,
     /// As of a [`Part`].
     pub state: &'static str,
     /// How long in all.
-    #[serde(rename = "time_fs")]
     pub time: Femtos,
     /// In how many parts.
     pub parts: usize,

@@ -1,0 +1,105 @@
+//! `--report`: a page of results beside what a verb prints.
+
+use super::{
+    Failure, output,
+    run::{Named, clash},
+};
+use crate::{
+    files::WholeFile,
+    report::html::{Page, PageError},
+};
+use clap::Args;
+use miette::miette;
+use serde::Serialize;
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+/// Where a page goes, if one is asked for.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct PageArgument {
+    /// Write a page of the results into this file: HTML with plots, which opens offline
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+impl PageArgument {
+    /// Begins the file, so that one that cannot be written says so before anything is simulated. `others` are files that are read or
+    /// written beside it.
+    pub fn begin(&self, others: &[Named<'_>]) -> Result<Option<PageFile>, Failure> {
+        self.report.as_deref().map(|path| PageFile::begin("--report", path, others)).transpose()
+    }
+}
+
+/// A page under way: it takes its name when it is whole.
+pub(super) struct PageFile(WholeFile);
+
+impl PageFile {
+    /// Begins a page. `flag` is what the command line calls it.
+    pub fn begin(flag: &str, path: &Path, others: &[Named<'_>]) -> Result<Self, Failure> {
+        output::refuse_stream(flag, Some(path))?;
+        if let Some((one, other, path)) = clash(others, &[(flag, Some(path))]) {
+            let text = format!("{one} and {other} are the same file, {}", path.display());
+            return Err(Failure::Usage(miette!(help = "write to another file", "{text}")));
+        }
+        WholeFile::create(path).map(Self).map_err(unwritten)
+    }
+
+    /// Writes what a verb prints as JSON, with what `add` adds to it.
+    pub fn write(
+        self,
+        report: &impl Serialize,
+        add: impl FnOnce(Page) -> Result<Page, PageError>,
+    ) -> Result<(), Failure> {
+        let page = Page::of(report, command_line()).and_then(add);
+        self.keep(&page.map_err(no_page)?)
+    }
+
+    /// Writes a page.
+    pub fn keep(mut self, page: &Page) -> Result<(), Failure> {
+        let html = page.html().map_err(no_page)?;
+        let written = self.0.write_all(html.as_bytes());
+        written.and_then(|()| self.0.keep()).map_err(unwritten)
+    }
+}
+
+fn unwritten(error: io::Error) -> Failure {
+    Failure::InputOutput(miette!("{error}"))
+}
+
+/// A page of what a verb has found itself fails for figures that have no form in JSON.
+fn no_page(error: PageError) -> Failure {
+    Failure::InputOutput(miette!("no page: {error}"))
+}
+
+/// The command line as a shell takes it.
+pub(super) fn command_line() -> String {
+    let mut words = vec!["sealsim".to_owned()];
+    words.extend(std::env::args_os().skip(1).map(quoted));
+    words.join(" ")
+}
+
+fn quoted(word: OsString) -> String {
+    let word = word.to_string_lossy();
+    let plain = |one: char| one.is_ascii_alphanumeric() || "-_./:=+,@%".contains(one);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_take_them_apart() {
+        let known = [("--set", "--set"), ("a b", "'a b'"), ("", "''"), ("it's", r"'it'\''s'"), ("$(x)", "'$(x)'")];
+        for (word, shown) in known {
+            assert_eq!(quoted(word.into()), shown);
+        }
+    }
+}

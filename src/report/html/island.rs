@@ -1,0 +1,115 @@
+//! The file: a shell, and in it a style, the scripts and the data.
+
+use sha2::{Digest, Sha256};
+
+const SHELL: &str = include_str!("page/shell.html");
+const STYLE: &str = include_str!("page/style.css");
+/// In the order in which they build on each other.
+const SCRIPTS: [&str; 19] = [
+    include_str!("page/base.js"),
+    include_str!("page/figures.js"),
+    include_str!("page/palette.js"),
+    include_str!("page/tooltip.js"),
+    include_str!("page/scale.js"),
+    include_str!("page/table.js"),
+    include_str!("page/chart.js"),
+    include_str!("page/front.js"),
+    include_str!("page/bars.js"),
+    include_str!("page/histogram.js"),
+    include_str!("page/lanes.js"),
+    include_str!("page/timeline.js"),
+    include_str!("page/configuration.js"),
+    include_str!("page/run.js"),
+    include_str!("page/compare.js"),
+    include_str!("page/sweep.js"),
+    include_str!("page/replay.js"),
+    include_str!("page/validate.js"),
+    include_str!("page/main.js"),
+];
+
+/// The whole file. `data` is JSON.
+pub fn page(title: &str, data: &str) -> String {
+    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.join("\n"));
+    let (style_hash, script_hash) = (hash(STYLE), hash(&script));
+    let parts = [
+        ("style-hash", style_hash.as_str()),
+        ("script-hash", &script_hash),
+        ("title", &text(title)),
+        ("style", STYLE),
+        ("data", &harmless(data)),
+        ("script", &script),
+    ];
+    // Placeholders are looked for in the shell alone: what takes their place may hold anything.
+    let mut file = String::with_capacity(SHELL.len() + STYLE.len() + script.len() + data.len());
+    let mut rest = SHELL;
+    while let Some((before, after)) = rest.split_once("{{") {
+        file.push_str(before);
+        let (name, after) = after.split_once("}}").unwrap_or((after, ""));
+        file.push_str(parts.iter().find(|(known, _)| *known == name).map_or("", |(_, part)| part));
+        rest = after;
+    }
+    file + rest
+}
+
+/// JSON in which no `<` stands: in JSON it is found in strings only, which may hold it escaped.
+fn harmless(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+/// Text between tags.
+fn text(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// As a content security policy names a source: SHA-256 in base 64.
+fn hash(source: &str) -> String {
+    format!("'sha256-{}'", base64(&Sha256::digest(source)))
+}
+
+/// Base 64 with padding (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for piece in bytes.chunks(3) {
+        let word = piece.iter().fold(0, |word, byte| word << 8 | usize::from(*byte)) << (8 * (3 - piece.len()));
+        for place in 0..4 {
+            let letter = char::from(LETTERS[word >> (18 - 6 * place) & 63]);
+            text.push(if place <= piece.len() { letter } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        let known =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE=")];
+        for (bytes, text) in known {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn no_text_ends_the_island_or_the_title() {
+        let hostile = "</script><script>alert(1)</script><!-- {{script}} </title>";
+        let file = page(hostile, &serde_json::to_string(&[hostile]).unwrap_or_default());
+        assert_eq!(file.matches("<script").count(), 2, "one for the data and one for the program");
+        assert_eq!((file.matches("</script").count(), file.matches("</title").count()), (2, 1));
+        assert!(!file.contains("<!-- ") && file.contains("\\u003c/script>"));
+        assert_eq!(file.matches("\"use strict\";").count(), 1, "a placeholder in the data is data");
+    }
+
+    #[test]
+    fn nothing_in_the_file_is_fetched() {
+        let file = page("t", "{}");
+        for address in ["http://", "https://", " src=", "@import", "url(h", "fetch(", "XMLHttpRequest"] {
+            let named = file.replace("http://www.w3.org/2000/svg", "");
+            assert!(!named.contains(address), "{address}");
+        }
+        assert!(file.contains("default-src 'none'") && !file.contains("unsafe-inline") && !file.contains("{{"));
+    }
+}

@@ -1,0 +1,179 @@
+//! A page of results: one HTML file that opens offline, with the JSON of a verb within it and plots that the page draws from it.
+//!
+//! ```text
+//!  JSON of run, compare, replay, validate --+
+//!  a sweep's table ---> StudyReport --------+--> Page --> shell + style + scripts + data island --> one file
+//!  Timeline, messages, configuration -------+
+//! ```
+//!
+//! The page fetches nothing and runs no script but its own: its policy names the digests of both. The data lie in an island,
+//! `<script type="application/json" id="data">`, in which no `<` stands, so that no text can end it.
+
+mod error;
+mod island;
+mod shape;
+pub mod study;
+pub mod timeline;
+
+pub use error::PageError;
+pub use shape::Kind;
+
+use crate::report::plot::measured::{Line, Panel};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use shape::Told;
+use timeline::{NamedTimeline, Timeline};
+
+/// What a page shows. It serialises to the data island.
+#[derive(Debug, Clone, Serialize)]
+pub struct Page {
+    /// What the report is of.
+    kind: Kind,
+    /// Heading, and name of the window.
+    title: String,
+    /// Version of the program that made the page.
+    sealsim_version: &'static str,
+    /// The command line that made it.
+    command: String,
+    /// The JSON of the verb.
+    report: Box<RawValue>,
+    /// Of a run: what its units, streams and messages did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline: Option<Timeline>,
+    /// Of a replay: one for each of its runs, over one axis.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    timelines: Vec<NamedTimeline>,
+    /// Of a run: its messages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<Message>,
+    /// Of a validation: its curves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    curves: Vec<Curves>,
+    /// The machine's parameters, as `sealsim describe --format json` gives them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    configuration: Option<Box<RawValue>>,
+}
+
+/// From the first work on a message to its verdict, or to its last byte if it has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// Its number in its copy, from 1.
+    pub number: u64,
+    /// Number of its copy, from 1.
+    pub copy: u64,
+    /// When it began, in ps.
+    pub start_ps: u64,
+    /// When it was over, in ps.
+    pub end_ps: u64,
+}
+
+/// A plot of measured against simulated figures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Curves {
+    title: String,
+    x_label: &'static str,
+    unit: &'static str,
+    curves: Vec<Curve>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Curve {
+    mode: &'static str,
+    /// Place, measured figure, simulated figure.
+    points: Vec<(f64, f64, f64)>,
+}
+
+impl Page {
+    /// A page of what a verb printed as JSON. The copies of a run are its timeline until another is given.
+    ///
+    /// # Errors
+    /// If it is not the JSON of a verb that a page can show.
+    pub fn of_json(json: &str, command: String) -> Result<Self, PageError> {
+        let Told { kind, title, timeline } = shape::told(json)?;
+        let report = serde_json::from_str(json).map_err(PageError::not_json)?;
+        Ok(Self {
+            kind,
+            title,
+            sealsim_version: env!("CARGO_PKG_VERSION"),
+            command,
+            report,
+            timeline,
+            timelines: Vec::new(),
+            messages: Vec::new(),
+            curves: Vec::new(),
+            configuration: None,
+        })
+    }
+
+    /// A page of what a verb prints as JSON, before it is printed.
+    ///
+    /// # Errors
+    /// As [`Page::of_json`].
+    pub fn of(report: &impl Serialize, command: String) -> Result<Self, PageError> {
+        let json = serde_json::to_string(report).map_err(PageError::not_json)?;
+        Self::of_json(&json, command)
+    }
+
+    /// What the report is of.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The same with what the units, streams and messages of a run did.
+    #[must_use]
+    pub fn with_timeline(self, timeline: Timeline) -> Self {
+        Self { timeline: Some(timeline), ..self }
+    }
+
+    /// The same with timelines that are drawn one over the other.
+    #[must_use]
+    pub fn with_timelines(self, timelines: Vec<NamedTimeline>) -> Self {
+        Self { timelines, ..self }
+    }
+
+    /// The same with the messages of a run.
+    #[must_use]
+    pub fn with_messages(self, messages: Vec<Message>) -> Self {
+        Self { messages, ..self }
+    }
+
+    /// The same with curves over what was measured.
+    #[must_use]
+    pub fn with_curves(self, panels: &[Panel]) -> Self {
+        Self { curves: panels.iter().map(Curves::of).collect(), ..self }
+    }
+
+    /// The same with a machine's parameters, as `sealsim describe --format json` gives them.
+    ///
+    /// # Errors
+    /// If they have no form in JSON.
+    pub fn with_configuration(self, configuration: &impl Serialize) -> Result<Self, PageError> {
+        let configuration = serde_json::value::to_raw_value(configuration).map_err(PageError::not_json)?;
+        Ok(Self { configuration: Some(configuration), ..self })
+    }
+
+    /// The page as one file.
+    ///
+    /// # Errors
+    /// If its data have no form in JSON.
+    pub fn html(&self) -> Result<String, PageError> {
+        let data = serde_json::to_string(self).map_err(PageError::not_json)?;
+        Ok(island::page(&self.title, &data))
+    }
+}
+
+impl Curves {
+    fn of(panel: &Panel) -> Self {
+        let curve = |line: &Line| Curve { mode: line.mode.name(), points: line.points.clone() };
+        Self {
+            title: panel.title.clone(),
+            x_label: panel.x_label,
+            unit: panel.unit,
+            curves: panel.curves.iter().map(curve).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+// Figures for people.
+
+function number(value, digits = 4) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "";
+  if (!Number.isFinite(value)) return String(value);
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 1e6) return String(value);
+  if (size >= 1e9 || size < 1e-3) return value.toExponential(digits - 1).replace("e+", "e");
+  if (size >= 1e4) return Math.round(value).toLocaleString("en-US");
+  return String(Number(value.toPrecision(digits)));
+}
+
+const TIME_UNITS = [[1e12, "s"], [1e9, "ms"], [1e6, "us"], [1e3, "ns"], [1, "ps"]];
+
+function timeUnit(ps) {
+  return TIME_UNITS.find(([size]) => Math.abs(ps) >= size) ?? TIME_UNITS[4];
+}
+
+function time(ps, digits = 4) {
+  if (ps === null || ps === undefined) return "";
+  if (ps === 0) return "0";
+  const [size, unit] = timeUnit(ps);
+  return `${Number((ps / size).toPrecision(digits))} ${unit}`;
+}
+
+function bytes(count) {
+  if (count === null || count === undefined) return "";
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  let value = count;
+  while (value >= 1024 && unit + 1 < units.length) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${Number(value.toPrecision(4))} ${units[unit]}`;
+}
+
+function percent(part, digits = 1) {
+  return `${(100 * part).toFixed(digits)} %`;
+}
+
+function signed(value, digits = 1) {
+  return `${value > 0 ? "+" : ""}${value.toFixed(digits)}`;
+}
+
+function plural(count, one, many = `${one}s`) {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+// The value below which a part of sorted values lie.
+function quantile(sorted, part) {
+  if (sorted.length === 0) return NaN;
+  const place = (sorted.length - 1) * part;
+  const low = Math.floor(place);
+  const high = Math.ceil(place);
+  return sorted[low] + (sorted[high] - sorted[low]) * (place - low);
+}
+
+// Column names end in a unit: how such a value is shown.
+function columnFigure(name, value) {
+  if (typeof value !== "number") return value ?? "";
+  if (name.endsWith("_ps")) return time(value);
+  if (name === "bytes" || name.endsWith("_bytes")) return bytes(value);
+  return number(value);
+}

@@ -1,0 +1,62 @@
+// The page of a replay.
+
+const CAUSES = {
+  lost_overlap: "copies of a GPU share a session", synchrony: "copies hold the host", cipher: "sealing and opening on the host", staging: "staging buffers", copy_submission: "submission of copies",
+  authentication: "authentication on the GPU", link: "link and copy engine with CC", copy_model: "simulated against traced copies, both off: an error of the model", collectives: "collectives", launches: "launches of kernels", waits: "waits for the GPU", other_calls: "other calls", context: "context",
+};
+
+function nanos(value) {
+  return time(value * 1000);
+}
+
+function replayPage(data) {
+  const { report } = data;
+  const [off, cc] = report.runs;
+  document.getElementById("head").append(el("div", { class: "tiles" }, report.runs.map((run) => tile(nanos(run.end_ns), run.name === off?.name ? `${run.name}, first to last operation` : `${run.name}: ${number(run.slowdown)} × ${off?.name}`)), tile(number(report.events?.used), "events used")));
+  section("timeline-part", "Timeline", (box) => {
+    if (!data.timelines?.length) {
+      box.append(el("p", { class: "soft" }, "The JSON of a replay has no dates: `sealsim replay TRACE --report FILE` makes this page with its timelines."));
+      return;
+    }
+    timelines(box, data.timelines.map((one) => ({ name: one.name, note: `${time(one.timeline.end_ps)}, ${number(one.slowdown)} × ${data.timelines[0].name}`, timeline: one.timeline })), "timeline");
+  });
+  if (off && cc) section("breakdown-part", "What the difference is made of", (box) => {
+    const difference = cc.end_ns - off.end_ns;
+    const drawing = el("figure", { class: "chart", id: "breakdown" });
+    const shares = report.breakdown.filter((share) => share.ns !== 0);
+    attach(box, {}, [el("p", {}, `${cc.name} ends ${nanos(Math.abs(difference))} ${difference < 0 ? "before" : "after"} ${off.name}. The causes are left out one after the other, in this order; they sum to the difference. One that gains time is to the left.`), drawing,
+      report.breakdown.length > shares.length && el("p", { class: "soft" }, `Nothing: ${report.breakdown.filter((share) => share.ns === 0).map((share) => share.cause.replaceAll("_", " ")).join(", ")}.`)]);
+    if (shares.length > 0) amounts(drawing, () => shares.map((share) => ({ name: share.cause.replaceAll("_", " "), value: share.ns, text: nanos(share.ns), fill: colour(share.ns < 0 ? 2 : 4), label: `${share.cause.replaceAll("_", " ")}: ${nanos(share.ns)}${difference ? `, ${percent(share.ns / difference)} of the difference` : ""}\n${CAUSES[share.cause] ?? ""}`, key: share.cause })), "parts of the difference");
+  });
+  section("runs-part", "Runs", () => table([
+    { name: "run", text: (run) => run.name },
+    { name: "end", text: (run) => nanos(run.end_ns), value: (run) => run.end_ns, number: true },
+    { name: "times off", text: (run) => number(run.slowdown), value: (run) => run.slowdown, number: true },
+    { name: "with calls before", text: (run) => nanos(run.total_ns), value: (run) => run.total_ns, number: true },
+    ...["h2d", "d2h", "d2d"].map((way) => ({ name: `${way} on the device`, text: (run) => nanos(run.device_copy_ns?.[way] ?? 0), value: (run) => run.device_copy_ns?.[way], number: true })),
+    { name: "in calls", text: (run) => nanos(run.host_call_ns), value: (run) => run.host_call_ns, number: true },
+    { name: "GPU idle", text: (run) => nanos(run.gpu_idle_ns), value: (run) => run.gpu_idle_ns, number: true },
+  ], report.runs, { id: "runs", caption: "runs" }));
+  if (report.advice?.length) section("advice-part", "What would give time back", () => table([{ name: "change", text: (one) => one.text, wide: true }, { name: "gain", text: (one) => gain(one.gain), value: (one) => one.gain, number: true }], report.advice, { id: "advice", caption: "advice" }));
+  section("operations-part", "Calls that grow most", () => table([
+    { name: "call", text: (one) => one.name }, { name: "operation", text: (one) => one.operation ?? "" }, { name: "size", text: (one) => bytes(one.bytes), value: (one) => one.bytes, number: true }, { name: "place", text: (one) => one.place },
+    { name: "off", text: (one) => nanos(one.off_ns), value: (one) => one.off_ns, number: true }, { name: "cc", text: (one) => nanos(one.cc_ns), value: (one) => one.cc_ns, number: true }, { name: "more", text: (one) => nanos(one.cc_ns - one.off_ns), value: (one) => one.cc_ns - one.off_ns, number: true },
+  ], report.operations ?? [], { id: "operations", caption: "calls that grow most" }));
+  section("calls-part", "Time in calls", () => callsTable(report.runs));
+  if (report.assumed?.length || report.events?.left_out?.length) section("assumed-part", "What the trace lacks", () => [el("ul", {}, report.assumed.map((text) => el("li", {}, text)), (report.events?.left_out ?? []).map((one) => el("li", {}, `${plural(one.count, "event")} left out: ${one.reason}`)))]);
+  configurationSection(data.configuration);
+}
+
+function gain(value) {
+  return typeof value === "number" ? percent(value) : String(value ?? "");
+}
+
+function callsTable(runs) {
+  const names = unique(runs.flatMap((run) => (run.host_calls ?? []).map((call) => call.name)));
+  const of = (run, name) => run.host_calls?.find((call) => call.name === name);
+  return table([
+    { name: "call", text: (name) => name },
+    { name: "count", text: (name) => of(runs[0], name)?.count ?? "" },
+    ...runs.flatMap((run) => [{ name: run.name, text: (name) => (of(run, name) ? nanos(of(run, name).total_ns) : ""), value: (name) => of(run, name)?.total_ns, number: true }, { name: `${run.name}, first`, text: (name) => (of(run, name) ? nanos(of(run, name).first_ns) : ""), value: (name) => of(run, name)?.first_ns, number: true }]),
+  ], names, { id: "calls", caption: "time in calls" });
+}

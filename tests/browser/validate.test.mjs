@@ -1,0 +1,40 @@
+// The page of a validation.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { column, count, dataOf, everywhere, opened, sorts } from "./page.mjs";
+
+const { report, curves } = dataOf("validate");
+
+everywhere("validate", "#against .mark");
+
+test("each point is drawn against its measurement and as a residual", () => opened("validate", async (page) => {
+  for (const figure of ["against", "residuals"]) assert.equal(await count(page, `#${figure} .mark`), report.datasets[0].values.length);
+  const places = await page.locator("#residuals .mark").evaluateAll((marks) => marks.map((mark) => mark.getAttribute("aria-label").match(/error ([+-]?[\d.]+) %/)[1]));
+  const errors = report.datasets[0].values.map((value) => Math.abs(value.error_percent).toFixed(1));
+  assert.deepEqual(places.map((text) => Math.abs(Number(text)).toFixed(1)).sort(), errors.sort());
+}));
+
+test("another data set is chosen", () => opened("validate", async (page) => {
+  await page.locator("#points-dataset").selectOption("1");
+  assert.equal(await count(page, "#against .mark"), report.datasets[1].values.length);
+}));
+
+test("errors stand apart for each class", () => opened("validate", async (page) => {
+  const classes = report.datasets.reduce((sum, one) => sum + [one.points_used_to_fit, one.points_informed, one.points_held_out].filter((points) => points > 0).length, 0);
+  assert.equal(await count(page, "#errors tbody tr"), classes);
+}));
+
+test("points sort by their error, and a row is shown in both plots", () => opened("validate", async (page) => {
+  await sorts(page, "points", 5, async () => (await column(page, "points", 5)).map((text) => parseFloat(text)));
+  await page.locator("#points tbody tr").first().click();
+  assert.equal(await count(page, "#against .mark.chosen"), 1);
+  assert.equal(await count(page, "#residuals .mark.chosen"), 1);
+}));
+
+test("curves have measured and simulated points", () => opened("validate", async (page) => {
+  const shown = curves.slice(0, 12);
+  assert.equal(await count(page, "#panels svg"), shown.length);
+  const points = shown.flatMap((panel) => panel.curves.flatMap((curve) => curve.points)).length;
+  assert.equal(await count(page, "#panels .mark"), 2 * points);
+}));
