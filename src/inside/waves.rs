@@ -78,6 +78,8 @@ pub struct Waves {
     header: Option<FstHeaderWriter<BufWriter<File>>>,
     /// The last instant that was written.
     at: Option<u64>,
+    /// The last instant that was heard of, in fs.
+    latest: u64,
     digest: Digest,
     trouble: Option<io::Error>,
 }
@@ -108,6 +110,7 @@ impl Waves {
             body: None,
             header: Some(header),
             at: None,
+            latest: 0,
             digest: Digest::default(),
             trouble: None,
         })
@@ -127,6 +130,9 @@ impl Waves {
         while let Some(Reverse((time, _, signal, value))) = self.ahead.pop() {
             self.set(signal, time, value);
         }
+        if let Err(error) = self.end() {
+            self.fail(error);
+        }
         if let Some(error) = self.trouble {
             return Err(error);
         }
@@ -135,6 +141,28 @@ impl Waves {
             file.into_inner().map_err(|error| named(&self.shown, FstWriteError::Io(error.into_error())))?;
         }
         Ok(self.digest.value())
+    }
+
+    /// Lets the waves reach to the end of the run or of the window.
+    fn end(&mut self) -> Result<(), FstWriteError> {
+        self.begin_values()?;
+        let end = self.latest.min(self.window.to.0).max(self.window.from.0) / 1_000;
+        match (&mut self.body, self.at) {
+            (Some(body), Some(at)) if end > at => body.time_change(end),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where the window begins all signals have the values that they had.
+    fn begin_values(&mut self) -> Result<(), FstWriteError> {
+        let (Some(body), None) = (&mut self.body, self.at) else { return Ok(()) };
+        let begin = self.window.from.picos();
+        body.time_change(begin)?;
+        for (one, id) in self.signals.iter().zip(&self.ids) {
+            body.signal_change(*id, &bits(one.value, one.bits))?;
+        }
+        self.at = Some(begin);
+        Ok(())
     }
 
     fn signal(&mut self, scope: &str, name: &'static str, bits: u32) -> usize {
@@ -177,25 +205,20 @@ impl Waves {
 
     /// A signal's value from a time on. Times do not fall.
     fn set(&mut self, signal: usize, time: u64, value: u128) {
-        if std::mem::replace(&mut self.signals[signal].value, value) == value || !self.window.holds(Femtos(time)) {
+        if self.signals[signal].value == value {
             return;
         }
-        if let Err(error) = self.write(signal, time) {
+        let inside = self.window.holds(Femtos(time));
+        let begun = if inside { self.begin_values() } else { Ok(()) };
+        self.signals[signal].value = value;
+        let written = if inside { begun.and_then(|()| self.write(signal, time)) } else { begun };
+        if let Err(error) = written {
             self.fail(error);
         }
     }
 
     fn write(&mut self, signal: usize, time: u64) -> Result<(), FstWriteError> {
         let Some(body) = &mut self.body else { return Ok(()) };
-        if self.at.is_none() {
-            // Where the window begins all signals have the values that they had.
-            let begin = self.window.from.picos();
-            body.time_change(begin)?;
-            for (one, id) in self.signals.iter().zip(&self.ids) {
-                body.signal_change(*id, &bits(one.value, one.bits))?;
-            }
-            self.at = Some(begin);
-        }
         let picos = time / 1_000;
         if self.at < Some(picos) {
             body.time_change(picos)?;
@@ -218,6 +241,7 @@ impl Waves {
 
     /// Makes the changes that were ahead and are due.
     fn reach(&mut self, time: u64) {
+        self.latest = self.latest.max(time);
         while let Some(Reverse((due, _, signal, value))) = self.ahead.peek().copied() {
             if due > time {
                 break;

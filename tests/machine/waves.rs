@@ -107,7 +107,7 @@ fn a_viewer_reads_what_the_run_told() {
 fn a_window_begins_with_the_values_that_were_there() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.fst");
-    let window: Window = "40us..45us".parse().unwrap();
+    let window: Window = "46us..49us".parse().unwrap();
     let (told, _) = waved(&file, ("h100-nvl-tdx", &[]), Direction::H2d, window);
     let signals: Vec<_> = told.keys().cloned().collect();
     let shown = read(&file, &signals);

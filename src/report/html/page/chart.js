@@ -33,7 +33,9 @@ function chart(box, spec, { chosen } = {}) {
     const framed = frame({ width, ...asked });
     const { svg, x, y } = framed;
     asked.under?.(framed);
-    const taken = [];
+    // Neither a mark nor another name is covered by a name.
+    const usable = (point) => x.usable(point.x) && y.usable(point.y);
+    const taken = asked.series.flatMap((one) => one.points.filter(usable)).map((point) => ({ left: x.place(point.x) - 5, right: x.place(point.x) + 5, top: y.place(point.y) - 5, bottom: y.place(point.y) + 5 }));
     for (const series of [...asked.series].sort((a, b) => (b.faint ? 1 : 0) - (a.faint ? 1 : 0))) svg.append(drawnSeries(series, x, y));
     for (const series of asked.series.filter((one) => one.named)) nameBeside(svg, series, x, y, taken, width);
     marksOf(svg, chosen);

@@ -87,7 +87,7 @@ function copyComparison(report) {
       missing.textContent = without.length ? `Without a figure for area or rate: ${without.join(", ")}.` : "";
       return costChart(points, "rate, GB/s", (value) => `${number(value)} GB/s`, -1, state.on);
     }));
-    if (report.cost_source) box.append(el("p", { class: "soft" }, `${report.cost_source}. All areas may be off alike by a factor of ${report.process_spread_factor} up or down.`));
+    if (report.cost_source) box.append(el("p", { class: "soft" }, `About costs: ${report.cost_source}. All areas may be off alike by a factor of ${report.process_spread_factor} up or down.`));
   });
 
   section("table-part", "All figures", (box) => {
