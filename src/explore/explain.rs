@@ -67,10 +67,7 @@ pub fn observe(
     let outcome = system::run_heard(machine, request, &ears.ear(), &mut until_full);
     let record = record.take().ended()?;
     let outcome = outcome?;
-    let mut tracker = tracker.take();
-    let mut messages = tracker.take();
-    messages.extend(tracker.take_open());
-    messages.sort_by_key(|message| message.id);
+    let messages = tracker.borrow_mut().take_all();
     let path = path_to_end(&record, machine, &outcome);
     Ok(Observed { outcome, path, messages, record })
 }

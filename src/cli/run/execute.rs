@@ -9,7 +9,7 @@ use crate::{
     cli::{Failure, collective, describe, output, page::PageFile},
     config::Resolved,
     explore::what_if::LimitedBy,
-    report::{CollectiveRecord, Context, FailureReport, Manifest, PayloadRecord, Report, Rerun},
+    report::{CollectiveRecord, Context, FailureReport, Manifest, PayloadRecord, Report, Rerun, html::Page},
     sim::{Control, Effect, SimulationError},
     system::{self, CopyOutcome, Outcome, RunError},
     workload::{
@@ -68,10 +68,10 @@ impl Job {
         let arrivals = self.arrivals()?;
         let started = Instant::now();
         let collectives = self.collectives(interruption)?;
-        let inside = self.inside.begin(&self.resolved.machine)?;
+        let inside = self.inside.begin(&self.resolved.machine, page.is_some())?;
         let outcome = self.simulate(&arrivals, &collectives, inside.as_ref(), interruption);
         let streams = self.workload.streams();
-        inside.map_or(Ok(()), |inside| inside.close(outcome.as_ref().ok(), streams.as_deref()))?;
+        let look = inside.map(|inside| inside.close(outcome.as_ref().ok(), streams.as_deref())).transpose()?.flatten();
         let outcome = outcome.map_err(|error| self.failed(error, &arrivals))?;
         let wall = started.elapsed();
         for (arrival, copy) in arrivals.iter().zip(&outcome.copies) {
@@ -85,7 +85,11 @@ impl Job {
         report.collectives = CollectiveRecord::all(&collectives);
         self.print(&report, || report.text(output::width()))?;
         if let Some(page) = page {
-            page.write(&report, |page| page.with_configuration(&describe::to_json(&self.resolved)))?;
+            let looked = |page: Page| match &look {
+                Some(look) => page.with_look(&look.record, &look.messages),
+                None => page,
+            };
+            page.write(&report, |page| looked(page).with_configuration(&describe::to_json(&self.resolved)))?;
         }
         self.verdict(&report).and_then(|()| self.strikes(&outcome))
     }

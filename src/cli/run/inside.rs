@@ -9,6 +9,8 @@ use crate::{
         Ears, Window,
         capture::{Capture, Lanes},
         events::EventLog,
+        messages::{Message, Tracker},
+        path::Recorder,
         perfetto::{StreamCopy, Trace},
         waves::Waves,
     },
@@ -83,8 +85,8 @@ impl InsideArguments {
     }
 
     /// Begins the files; none if none is asked for.
-    pub(in crate::cli) fn begin(&self, machine: &MachineSpec) -> Result<Option<Inside>, Failure> {
-        if self.targets().iter().all(|(_, target)| target.is_none()) {
+    pub(in crate::cli) fn begin(&self, machine: &MachineSpec, has_page: bool) -> Result<Option<Inside>, Failure> {
+        if !has_page && self.targets().iter().all(|(_, target)| target.is_none()) {
             return Ok(None);
         }
         if self.capture.is_some()
@@ -111,6 +113,8 @@ impl InsideArguments {
             waves: shared(waves),
             capture: shared(capture),
             events: shared(events),
+            look: shared(has_page.then(Recorder::default)),
+            tracker: shared(has_page.then(Tracker::default)),
         }))
     }
 }
@@ -140,6 +144,14 @@ pub(in crate::cli) struct Inside {
     waves: Shared<Waves>,
     capture: Shared<Capture>,
     events: Shared<EventLog>,
+    look: Shared<Recorder>,
+    tracker: Shared<Tracker>,
+}
+
+/// What a page shows of the inside of a run.
+pub(in crate::cli) struct Look {
+    pub record: Recorder,
+    pub messages: Vec<Message>,
 }
 
 impl Inside {
@@ -153,6 +165,8 @@ impl Inside {
         add(&mut ears, &self.waves);
         add(&mut ears, &self.capture);
         add(&mut ears, &self.events);
+        add(&mut ears, &self.look);
+        add(&mut ears, &self.tracker);
         ears.ear()
     }
 
@@ -164,8 +178,8 @@ impl Inside {
             || self.events.as_ref().is_some_and(|events| events.borrow().in_trouble())
     }
 
-    /// Ends the files, of which those of a run that has no outcome hold what came before.
-    pub(super) fn close(self, outcome: Option<&Outcome>, streams: Option<&[String]>) -> Result<(), Failure> {
+    /// Ends the files, of which those of a run that has no outcome hold what came before. Gives what a page shows, unless that is too much.
+    pub(super) fn close(self, outcome: Option<&Outcome>, streams: Option<&[String]>) -> Result<Option<Look>, Failure> {
         let copies = outcome.map_or_else(Vec::new, |outcome| stream_copies(outcome, streams));
         let left_out = own(self.trace).map(|trace| trace.close(&copies)).transpose();
         let waves = own(self.waves).map(Waves::close).transpose();
@@ -180,7 +194,10 @@ impl Inside {
         }
         waves.map_err(failed)?;
         packets.map_err(failed)?;
-        events.map_err(failed).map(|_| ())
+        events.map_err(failed)?;
+        let record = own(self.look).and_then(|record| record.ended().ok());
+        let messages = own(self.tracker).map(|mut tracker| tracker.take_all());
+        Ok(record.zip(messages).map(|(record, messages)| Look { record, messages }))
     }
 }
 

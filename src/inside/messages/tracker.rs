@@ -71,6 +71,14 @@ impl Tracker {
         std::mem::take(&mut self.done)
     }
 
+    /// All of them at the end of a run, by when they begin.
+    pub fn take_all(&mut self) -> Vec<Message> {
+        let mut all = self.take();
+        all.extend(self.take_open());
+        all.sort_by_key(|message| message.id);
+        all
+    }
+
     /// Those that have not, at the end of a run.
     pub fn take_open(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.open).into_values().collect()

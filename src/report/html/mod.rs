@@ -11,6 +11,7 @@
 
 mod error;
 mod island;
+mod looked;
 mod shape;
 pub mod study;
 pub mod timeline;
@@ -18,7 +19,10 @@ pub mod timeline;
 pub use error::PageError;
 pub use shape::Kind;
 
-use crate::report::plot::measured::{Line, Panel};
+use crate::{
+    inside::{messages, path::Recorder},
+    report::plot::measured::{Line, Panel},
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use shape::Told;
@@ -124,6 +128,13 @@ impl Page {
     #[must_use]
     pub fn with_timeline(self, timeline: Timeline) -> Self {
         Self { timeline: Some(timeline), ..self }
+    }
+
+    /// The same with what was heard of a run: its units and its messages.
+    #[must_use]
+    pub fn with_look(self, record: &Recorder, messages: &[messages::Message]) -> Self {
+        let (timeline, spans) = looked::looked(self.timeline.clone().unwrap_or_default(), record, messages);
+        self.with_timeline(timeline).with_messages(spans)
     }
 
     /// The same with timelines that are drawn one over the other.
