@@ -52,7 +52,11 @@ test("keys zoom, move, choose and follow", () => opened("run-traced", async (pag
   await page.keyboard.press("ArrowRight");
   const moved = await view(page);
   assert.ok(moved[0] > near[0] && Math.abs(moved[1] - moved[0] - (near[1] - near[0])) <= 2);
+  await page.keyboard.press("+");
+  const nearer = await view(page);
   await page.keyboard.press("-");
+  const back = await view(page);
+  assert.ok(nearer[1] - nearer[0] < back[1] - back[0]);
   await page.keyboard.press("Home");
   assert.deepEqual(await view(page), [0, end]);
   await page.keyboard.press("n");
@@ -87,10 +91,11 @@ test("the pointer shows hints, drags and zooms", () => opened("run-traced", asyn
   assert.match(await page.locator("#tooltip").textContent(), /gpu\.pce0: read data \(stall\)[^]*waits for link\.h2d/);
   await page.locator("#timeline-in").click();
   const before = await view(page);
-  const box = await page.locator("#timeline").boundingBox();
-  await page.mouse.move(box.x + 600, box.y + 40);
+  const box = await page.locator('#timeline .slice[data-track="2"][data-slice="1"]').boundingBox();
+  const [x, y] = [box.x + 0.9 * box.width, box.y + 0.5 * box.height];
+  await page.mouse.move(x, y);
   await page.mouse.down();
-  await page.mouse.move(box.x + 400, box.y + 40, { steps: 4 });
+  await page.mouse.move(x - 20, y, { steps: 4 });
   await page.mouse.up();
   assert.ok((await view(page))[0] > before[0], "what is dragged to the left shows what is later");
   assert.equal(await count(page, "#timeline .slice.chosen"), 0, "a drag is no click");
