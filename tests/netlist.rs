@@ -57,7 +57,7 @@ fn what_is_a_fault_point_and_no_channel_is_an_iv_counter_or_lies_in_host_memory(
 #[test]
 fn text_json_and_drawing_name_every_unit_and_every_channel() {
     let outline = outline(&machine("h100-nvl-tdx", "sm").unwrap());
-    let (text, svg) = (netlist::text(&outline), netlist::svg(&outline));
+    let (text, svg) = (netlist::text(&outline, 80), netlist::svg(&outline));
     let json = serde_json::to_value(&outline).unwrap();
     assert_eq!(json["units"].as_array().map(Vec::len), Some(outline.units.len()));
     assert_eq!(json["channels"].as_array().map(Vec::len), Some(outline.channels.len()));

@@ -2,7 +2,10 @@
 
 mod other;
 
-use super::{Failure, output::Output as Standard};
+use super::{
+    Failure,
+    output::{self, Output as Standard},
+};
 use crate::config::{Layers, Role, Shipped, StandaloneEngine};
 use crate::gcm::bench::{Bench, MessageOutcome, Metrics};
 use crate::gcm::message::SealOpen;
@@ -109,7 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some(first) = outcome.messages.first() else { return Ok(()) };
     let mut out = Standard;
     let written = match arguments.format {
-        EngineFormat::Text => text(&mut out, arguments, &spec, &outcome),
+        EngineFormat::Text => fitted(&mut out, |out| text(out, arguments, &spec, &outcome)),
         EngineFormat::Json => {
             let document = Document {
                 config: &arguments.config,
@@ -164,6 +167,13 @@ fn failure(error: StandaloneError) -> Failure {
             Ok(()) => Failure::Simulation(miette!("no result")),
         },
     }
+}
+
+/// Writes a text for people within the columns that they have.
+fn fitted(out: &mut impl Write, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
+    let mut text = Vec::new();
+    write(&mut text)?;
+    out.write_all(output::fitted(&String::from_utf8_lossy(&text)).as_bytes())
 }
 
 fn text(out: &mut impl Write, arguments: &Arguments, spec: &EngineSpec, outcome: &Outcome) -> io::Result<()> {

@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_tables_count_sets_by_catcher_and_faults_by_kind() {
-        let text = text(&campaign(), "sealsim run m");
+        let text = text(&campaign(), "sealsim run m", 120);
         for line in [
             "3 sets of faults at 4 points; without a fault the copies take 5.00 us",
             "  tag queue            2  66.7 %   1.00    3.00  3.00",

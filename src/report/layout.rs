@@ -31,6 +31,21 @@ fn hang(line: &[char], width: usize) -> usize {
     last.filter(|place| place + LEAST <= width).unwrap_or_else(|| (begin + 4).min(width / 2))
 }
 
+/// Whether a blank stands between a number and its unit, which stay together.
+fn between(line: &[char], place: usize) -> bool {
+    let (before, after) = (place.checked_sub(1).map(|place| line[place]), line.get(place + 1));
+    let number = before.is_some_and(|letter| letter.is_ascii_digit());
+    let word: String = line[place + 1..].iter().take_while(|letter| **letter != ' ').collect();
+    let unit = word.trim_end_matches([',', ';', '.', ')']);
+    number && after.is_some() && UNITS.contains(&unit)
+}
+
+/// What stays on the line of the number before it.
+const UNITS: [&str; 19] = [
+    "%", "ps", "ns", "us", "ms", "s", "B", "KiB", "MiB", "GiB", "GB", "GB/s", "MB/s", "GHz", "MHz", "cycles",
+    "B/cycle", "kGE", "TiB",
+];
+
 fn broken(line: &str, width: usize) -> Vec<String> {
     let command = line.trim_start().starts_with("sealsim ");
     let (limit, end) = if command { (width - 2, " \\") } else { (width, "") };
@@ -43,7 +58,7 @@ fn broken(line: &str, width: usize) -> Vec<String> {
             lines.push(rest.into_iter().collect());
             return lines;
         }
-        let space = |place: &usize| rest[*place] == ' ';
+        let space = |place: &usize| rest[*place] == ' ' && !between(&rest, *place);
         let at = (begin + 1..=limit).rev().find(space).or_else(|| (limit + 1..rest.len()).find(space));
         let Some(at) = at else {
             lines.push(rest.into_iter().collect());
@@ -51,8 +66,11 @@ fn broken(line: &str, width: usize) -> Vec<String> {
         };
         let head: String = rest[..at].iter().collect();
         lines.push(format!("{}{end}", head.trim_end()));
-        let tail = rest[at..].iter().skip_while(|letter| **letter == ' ');
-        rest = std::iter::repeat_n(&' ', hang).chain(tail).copied().collect();
+        let tail: Vec<char> = rest[at..].iter().copied().skip_while(|letter| *letter == ' ').collect();
+        let word = tail.iter().take_while(|letter| **letter != ' ').count();
+        // A word that has no room below its column has it further to the left.
+        let hang = if hang + word > limit { begin.min(hang).min(4) } else { hang };
+        rest = std::iter::repeat_n(' ', hang).chain(tail).collect();
     }
 }
 

@@ -174,7 +174,7 @@ fn the_page_of_a_sweep_has_its_table_and_its_front() {
     let front: Value = serde_json::from_str(&front).unwrap();
     let columns: Vec<_> = report["columns"].as_array().unwrap().iter().map(|one| &one["name"]).collect();
     let id = columns.iter().position(|name| *name == "id").unwrap();
-    let ids: Vec<_> = report["front"]["rows"]
+    let ids = report["front"]["rows"]
         .as_array()
         .unwrap()
         .iter()

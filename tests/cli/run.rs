@@ -142,13 +142,14 @@ fn the_results_have_their_fields_and_add_up() {
 }
 
 #[test]
-fn the_text_ends_with_what_limited_each_copy() {
+fn the_text_begins_with_what_was_delivered_and_ends_with_what_limited_each_copy() {
     let folder = folder();
     let output = run(folder.path(), &["--copy", "h2d:1MiB", "--copy", "d2h:1MiB"]);
     let text = text(&output.stdout);
-    let last: Vec<_> = text.lines().rev().take(2).collect();
-    assert!(last[0].starts_with("copy 2 is limited by "), "{text}");
-    assert!(last[1].starts_with("copy 1 is limited by "), "{text}");
+    assert!(text.starts_with("2 copies of 2 MiB in ") && text.contains(" GB/s, all delivered\ncopy "), "{text}");
+    let last = text.split("\n\n").last().expect("a part");
+    let begins: Vec<_> = last.lines().filter(|line| line.starts_with("copy ")).map(|line| &line[..7]).collect();
+    assert_eq!(begins, ["copy 1 ", "copy 2 "], "{text}");
     assert_eq!(output.stderr, b"");
 }
 

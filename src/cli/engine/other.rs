@@ -1,6 +1,6 @@
 //! `sealsim engine` with an engine of another AEAD than AES-GCM.
 
-use super::{Arguments, EngineFormat, Failure, Standard, metrics};
+use super::{Arguments, EngineFormat, Failure, Standard, fitted, metrics};
 use crate::aead::spec::AeadSpec;
 use crate::aead::standalone::{MessageOutcome, Outcome, StandaloneError, run as run_standalone};
 use crate::config::{Role, Shipped};
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments, mut spec: AeadSpec, bench: &Bench) -> R
     let Some(first) = outcome.messages.first() else { return Ok(()) };
     let mut out = Standard;
     let written = match arguments.format {
-        EngineFormat::Text => text(&mut out, arguments, &outcome),
+        EngineFormat::Text => fitted(&mut out, |out| text(out, arguments, &outcome)),
         EngineFormat::Json => {
             let document = Document {
                 config: &arguments.config,

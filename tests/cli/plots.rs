@@ -1,0 +1,63 @@
+//! `--plot` of each verb: SVG or PDF by the ending of the file, whole or not at all.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+fn sealsim(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sealsim")).current_dir(folder).args(arguments).output().expect("the program runs")
+}
+
+const STUDY: &str = "name = \"tags\"\nsummary = \"how many tags\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:64KiB\"\n\
+    objectives = { min = [\"exposure_ps\"], max = [\"gb_per_s\"] }\nplot = { x = \"link.read_tags\", y = [\"gb_per_s\"] }\n\
+    [[axis]]\npath = \"link.read_tags\"\nvalues = [32, 256]\n";
+
+/// The verbs that draw, each with what it needs.
+fn verbs() -> Vec<Vec<&'static str>> {
+    vec![
+        vec!["compare", "h100-nvl-tdx", "--design", "hold", "--size", "64KiB,256KiB"],
+        vec!["compare", "--workload", "upload-compute-download", "--design", "hold"],
+        vec!["sensitivity", "h100-nvl-tdx", "--copy", "h2d:64KiB", "--samples", "2"],
+        vec!["risk", "h100-nvl-tdx", "--copy", "h2d:1MiB", "--failures", "1"],
+        vec!["sweep", "study.toml", "--out", "results"],
+        vec!["pareto", "results"],
+    ]
+}
+
+#[test]
+fn each_verb_draws_svg_with_words_and_pdf_with_its_font() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("study.toml"), STUDY).expect("a study");
+    for verb in verbs() {
+        for name in ["plot.svg", "plot.pdf"] {
+            let output = sealsim(folder.path(), &[&verb[..], &["--plot", name]].concat());
+            assert!(output.status.success(), "{verb:?}: {}", String::from_utf8_lossy(&output.stderr));
+            let file = fs::read(folder.path().join(name)).expect("a plot");
+            let has = |words: &str| file.windows(words.len()).any(|bytes| bytes == words.as_bytes());
+            if name == "plot.svg" {
+                assert!(file.starts_with(b"<svg") && file.ends_with(b"</svg>\n"), "{verb:?}");
+                assert!(["(GB/s)", "(µs)", "(ms)"].iter().any(|unit| has(unit)), "{verb:?}");
+                assert!(!has("gb_per_s") && !has("NaN"), "{verb:?}");
+            } else {
+                assert!(file.starts_with(b"%PDF-") && has("/FontFile2") && has("LiberationSans"), "{verb:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_ending_that_is_neither_is_refused_before_anything_runs_and_leaves_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("study.toml"), STUDY).expect("a study");
+    for verb in verbs() {
+        let output = sealsim(folder.path(), &[&verb[..], &["--plot", "plot.png"]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{verb:?}: {said}");
+        assert!(said.contains(".svg") && said.contains(".pdf") && output.stdout.is_empty(), "{verb:?}: {said}");
+    }
+    let left: Vec<_> =
+        fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("a file").file_name()).collect();
+    assert_eq!(left, ["study.toml"]);
+}
