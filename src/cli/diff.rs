@@ -33,7 +33,7 @@ const MOST: Bytes = Bytes(4 << 30);
 /// Find the first event at which two runs part, and what each gained after it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Each run is a manifest of `sealsim run --manifest`, which is run again, or a list of events of `sealsim run --events`. Events are told apart \
+Each run is a manifest of `sealsim run --manifest`, which is run again without its data and faults, or a list of events of `sealsim run --events`. Events are told apart \
 by what they are about, a message or an address, not by tags or sequence numbers: two runs part where an event is earlier, later, or \
 missing.
 

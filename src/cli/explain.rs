@@ -18,7 +18,7 @@ use std::path::PathBuf;
 /// Say why a run took as long as it took: the path of waits from its end back to its beginning.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-The run of the manifest is repeated without its data. From the end of the last copy the path goes back through the units: what a unit was \
+The run of the manifest is repeated without its data and faults. From the end of the last copy the path goes back through the units: what a unit was \
 doing, what it waited for, who sent that, what that one was doing before, until the run begins. The table adds up to the run's time.
 
 What would be first if the first cause took no time is measured: its parameter is relaxed until it is as good as free, and the run is \

@@ -11,7 +11,7 @@ struct Printed {
 }
 
 fn sealsim(arguments: &[&str]) -> Printed {
-    let output = Command::new(env!("CARGO_BIN_EXE_sealsim")).args(arguments).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_sealsim")).env("COLUMNS", "240").args(arguments).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     let (stdout, stderr) = (text(output.stdout), text(output.stderr));
     Printed { status: output.status.code().unwrap(), stdout, stderr }
@@ -159,4 +159,20 @@ fn lists_of_events_are_compared_as_manifests_are() {
         assert_eq!(refused.status, status, "{wrong}: {}", refused.stderr);
         assert!(refused.stderr.contains(wrong), "{}", refused.stderr);
     }
+}
+
+/// What stands in docs/tour.md is what comes out.
+#[test]
+fn the_tour_shows_what_comes_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = manifest(folder.path(), "m", &["--copy", "h2d:1MiB"]);
+    let narrow = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "80")
+        .args(["explain", &file, "--message", "1"])
+        .output();
+    let told = String::from_utf8(narrow.unwrap().stdout).unwrap();
+    let tour = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tour.md")).unwrap();
+    let (_, rest) = tour.split_once("<!-- explain -->\n```\n").unwrap();
+    let (shown, _) = rest.split_once("```").unwrap();
+    assert_eq!(shown, told);
 }

@@ -27,7 +27,7 @@ impl Bench {
 
     fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
-        command.args(arguments).current_dir(self.folder.path()).output().unwrap()
+        command.env("COLUMNS", "240").args(arguments).current_dir(self.folder.path()).output().unwrap()
     }
 
     fn fine(&self, arguments: &[&str]) -> String {
@@ -97,6 +97,18 @@ fn the_page_of_a_run_has_its_json_its_copies_over_time_and_its_configuration() {
         all.iter().map(span).collect::<Vec<_>>()
     };
     assert_eq!(spans(slices), spans(copies));
+    let tracks = data["timeline"]["tracks"].as_array().unwrap();
+    let of = |kind: &str| tracks.iter().filter(|track| track["kind"] == kind).collect::<Vec<_>>();
+    assert_eq!((of("message").len(), data["messages"].as_array().unwrap().len()), (2, 2));
+    let cipher = of("unit").into_iter().find(|track| track["name"] == "host.cipher").unwrap();
+    let busy = spans(cipher["slices"].as_array().unwrap()).iter().map(|[start, end]| end - start).sum::<u64>();
+    let unit = &data["report"]["units"]["host.cipher"];
+    let expected = unit["busy"].as_f64().unwrap() / unit["clock_hz"].as_f64().unwrap() * 1e12;
+    assert!((busy as f64 / expected - 1.0).abs() < 0.02, "{busy} against {expected}");
+    let driver = of("unit").into_iter().find(|track| track["name"] == "host.driver").unwrap();
+    let waits = driver["slices"].as_array().unwrap().iter().filter(|slice| slice["state"] == "stall");
+    let followed = waits.filter(|slice| slice["follows"].is_array()).map(|slice| slice["follows"][0].as_u64().unwrap());
+    assert!(followed.map(|track| &tracks[track as usize]["name"]).any(|name| name == "host.cipher"));
     let described: Value =
         serde_json::from_str(&bench.fine(&["describe", "h100-nvl-tdx", "--format", "json"])).unwrap();
     assert_eq!(data["configuration"], described);
@@ -111,7 +123,8 @@ fn a_copy_follows_the_one_that_it_waited_for() {
     let operations = [copy("a"), copy("b"), copy("c")].concat();
     bench.file("work.toml", format!("operations = [{operations} {{ op = \"sync\" }}]\n"));
     let data = bench.same("run", &["run", "h100-nvl-tdx", "--workload", "work.toml", "--cc", "off", "--data", "none"]);
-    let tracks = data["timeline"]["tracks"].as_array().unwrap();
+    let tracks: Vec<_> =
+        data["timeline"]["tracks"].as_array().unwrap().iter().filter(|track| track["kind"] == "stream").collect();
     assert_eq!(tracks.len(), 3);
     assert_eq!(tracks[0]["name"], "stream a");
     let behind: Vec<_> =
@@ -129,7 +142,10 @@ fn the_pages_of_comparisons_have_their_json() {
     let data = bench.same("compare", &[&["compare", "h100-nvl-tdx", "--size", "4KiB,64KiB"], &designs[..]].concat());
     assert_eq!(data["title"], "5 designs on h100-nvl-tdx");
     assert_eq!(data["configuration"]["name"], "h100-nvl-tdx");
-    bench.file("work.toml", "operations = [{ op = \"copy\", direction = \"h2d\", size = \"64 KiB\" }]\n");
+    bench.file(
+        "work.toml",
+        "operations = [{ op = \"copy\", direction = \"h2d\", size = \"64 KiB\", stream = \"a\" }]\n",
+    );
     let workload = ["compare", "h100-nvl-tdx", "--workload", "work.toml"];
     assert_eq!(bench.same("compare", &[&workload[..], &designs].concat())["report"]["workload"], "work.toml");
 }
@@ -235,7 +251,10 @@ fn other_input_is_refused_and_the_old_page_stays() {
 #[test]
 fn a_page_that_cannot_be_written_is_refused_before_anything_runs() {
     let bench = Bench::new();
-    bench.file("work.toml", "operations = [{ op = \"copy\", direction = \"h2d\", size = \"64 KiB\" }]\n");
+    bench.file(
+        "work.toml",
+        "operations = [{ op = \"copy\", direction = \"h2d\", size = \"64 KiB\", stream = \"a\" }]\n",
+    );
     let run = ["run", "h100-nvl-tdx", "--workload", "work.toml"];
     for (page, status, reason) in [("work.toml", 2, "the same file"), ("no/folder/page.html", 4, "No such file")] {
         let (found, text) = bench.refused(&[&run[..], &["--report", page]].concat());

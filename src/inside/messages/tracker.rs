@@ -236,7 +236,13 @@ impl Tracker {
     fn requested(&mut self, tap: Tap, tlp: &Tlp, time: Femtos) {
         let id = self.at(tap.from, tlp.address);
         match tlp.kind {
-            Kind::Read => _ = id.map(|id| self.reads.insert((tap.from, tlp.tag), id)),
+            Kind::Read => {
+                // A read of something else, such as a tag, takes the place of an earlier one.
+                match id {
+                    Some(id) => self.reads.insert((tap.from, tlp.tag), id),
+                    None => self.reads.remove(&(tap.from, tlp.tag)),
+                };
+            }
             _ => self.mark(id, Stage::Engine, time, tap.from),
         }
     }

@@ -12,16 +12,29 @@ use std::any::Any;
 
 /// Items of a sort have the same upper bits.
 const SORT: u32 = 60;
+const WRITE: u64 = 1;
+const READ: u64 = 2;
+const COMPLETION: u64 = 3;
+const MEMORY_READ: u64 = 4;
+const MEMORY_DATA: u64 = 5;
+const JOB: u64 = 6;
+const JOB_DONE: u64 = 7;
 
-/// The word that an item and what follows from it have in common; none if what follows from it cannot be told by itself.
+const fn word(sort: u64, word: u64) -> u64 {
+    sort << SORT | word & ((1 << SORT) - 1)
+}
+
+const fn of_tlp(tlp: &Tlp) -> u64 {
+    let tag = (tlp.requester as u64) << 16 | tlp.tag as u64;
+    match tlp.kind {
+        Kind::Write => word(WRITE, tlp.address),
+        Kind::Read => word(READ, tag),
+        Kind::Completion | Kind::Unsupported => word(COMPLETION, tag),
+    }
+}
+
+/// The word of an item by which what follows from it can be told; none if it has none.
 pub(super) fn cause(item: &dyn Any) -> Option<u64> {
-    let sorted = |sort: u64, word: u64| sort << SORT | word & ((1 << SORT) - 1);
-    let of_tlp = |tlp: &Tlp| match tlp.kind {
-        Kind::Write => sorted(1, tlp.address),
-        Kind::Read | Kind::Completion | Kind::Unsupported => {
-            sorted(2, u64::from(tlp.requester) << 16 | u64::from(tlp.tag))
-        }
-    };
     if let Some(tlp) = item.downcast_ref::<Tlp>() {
         return Some(of_tlp(tlp));
     }
@@ -29,13 +42,24 @@ pub(super) fn cause(item: &dyn Any) -> Option<u64> {
         return if let Frame::Tlp(frame) = frame { Some(of_tlp(&frame.tlp)) } else { None };
     }
     if let Some(read) = item.downcast_ref::<MemoryRead>() {
-        return Some(sorted(3, read.address));
+        return Some(word(MEMORY_READ, read.address));
     }
     if let Some(data) = item.downcast_ref::<MemoryData>() {
-        return Some(sorted(3, data.address));
+        return Some(word(MEMORY_DATA, data.address));
     }
     if let Some(job) = item.downcast_ref::<CipherJob>() {
-        return Some(sorted(4, job.id));
+        return Some(word(JOB, job.id));
     }
-    item.downcast_ref::<CipherDone>().map(|done| sorted(4, done.id))
+    item.downcast_ref::<CipherDone>().map(|done| word(JOB_DONE, done.id))
+}
+
+/// The words of items that an item with this word may follow from: the same on its way through a port, then what it answers.
+pub(super) const fn causes(of: u64) -> [Option<u64>; 2] {
+    let answered = match of >> SORT {
+        COMPLETION => Some(word(READ, of)),
+        MEMORY_DATA => Some(word(MEMORY_READ, of)),
+        JOB_DONE => Some(word(JOB, of)),
+        _ => None,
+    };
+    [Some(of), answered]
 }

@@ -8,8 +8,8 @@
 //!
 //! | what was sent | depends on |
 //! | --- | --- |
-//! | a TLP, a frame, a completion, a read of device memory | what carries the same tag or address |
-//! | the end of a job of the cipher | the job |
+//! | a TLP on its way through a port | the same TLP |
+//! | a completion, data of device memory, the end of a job of the cipher | the read, the job |
 //! | anything else | what had come last |
 //!
 //! From the item's coming to what was sent, time is the unit's, by its account: busy, a stall, or latency where it was idle. Before, it is the channel's. A

@@ -1,6 +1,9 @@
 //! The walk from an end back to a beginning.
 
-use super::record::{Input, Recorder, UnitRecord};
+use super::{
+    cause::causes,
+    record::{Input, Recorder, UnitRecord},
+};
 use crate::{
     sim::{Activity, Stall},
     units::Femtos,
@@ -87,10 +90,12 @@ const fn state(activity: Activity) -> &'static str {
 impl UnitRecord {
     /// What came last at or before a time, of those that have this in common with what was sent, if there are any.
     pub(super) fn input(&self, at: Femtos, cause: Option<u64>) -> Option<Input> {
-        let same = cause.and_then(|cause| self.by_cause.get(&cause)).and_then(|places| {
+        let latest = |cause: u64| {
+            let places = self.by_cause.get(&cause)?;
             let behind = places.partition_point(|&place| self.inputs[place as usize].at <= at);
             behind.checked_sub(1).map(|place| self.inputs[places[place] as usize])
-        });
+        };
+        let same = cause.and_then(|cause| causes(cause).into_iter().flatten().find_map(latest));
         same.or_else(|| {
             let behind = self.inputs.partition_point(|input| input.at <= at);
             behind.checked_sub(1).map(|place| self.inputs[place])

@@ -42,7 +42,7 @@ function section(id, heading, fill) {
   return body;
 }
 
-// Draws again whenever the width changes.
+// Draws, and draws again whenever the width changes. A box that is not in the page yet is drawn later.
 function responsive(box, draw) {
   let last = 0;
   const again = () => {

@@ -135,8 +135,9 @@ function workloadComparison(report) {
     const drawing = el("figure", { class: "chart", id: "ends" });
     let order = "asked";
     const rows = () => (order === "asked" ? designs : [...designs].sort((a, b) => a.end_ps - b.end_ps));
-    const draw = amounts(drawing, () => rows().map((design) => ({ name: design.name, value: design.end_ps, text: design.slowdown_over_off ? `${number(design.slowdown_over_off, 3)} × off` : time(design.end_ps), fill: colour(design.confidential_computing === false ? 2 : 0), label: `${design.name}: ${time(design.end_ps)}${design.slowdown_over_off ? `, ${number(design.slowdown_over_off)} times off` : ""}` })), "end of the workload by design");
+    let draw = null;
     attach(box, {}, [el("div", { class: "controls" }, choice("order", "ends-order", [["asked", "as asked for"], ["end", "shortest first"]], order, (value) => { order = value; draw(); })), drawing]);
+    draw = amounts(drawing, () => rows().map((design) => ({ name: design.name, value: design.end_ps, text: design.slowdown_over_off ? `${number(design.slowdown_over_off, 3)} × off` : time(design.end_ps), fill: colour(design.confidential_computing === false ? 2 : 0), label: `${design.name}: ${time(design.end_ps)}${design.slowdown_over_off ? `, ${number(design.slowdown_over_off)} times off` : ""}` })), "end of the workload by design");
   });
   section("cost-part", "Cost against time", (box) => {
     const drawing = el("figure", { class: "chart", id: "cost" });

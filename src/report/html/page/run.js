@@ -63,7 +63,7 @@ function unitsPart(box, units) {
   const drawing = el("figure", { class: "chart", id: "units" });
   const idle = (row) => row.unit.idle >= 0.999 * row.unit.cycles;
   const shown = () => rows.filter((row) => !quiet || !idle(row)).sort((a, b) => (order === "busy" ? b.unit.busy / b.unit.cycles - a.unit.busy / a.unit.cycles : order === "idle" ? a.unit.idle / a.unit.cycles - b.unit.idle / b.unit.cycles : 0));
-  const draw = wholes(drawing, () => shown().map((row) => ({ name: row.name, note: `${percent(row.unit.busy / (row.unit.cycles || 1))} busy`, parts: row.parts })), "cycles of each unit");
+  let draw = null;
   const part = (row, name) => (row.parts.find(([one]) => one === name)?.[1] ?? 0) / (row.unit.cycles || 1);
   attach(box, {}, [
     el("p", {}, "Each bar is all cycles of a unit: at work, waiting for something that has a name, or idle. The parts of a bar sum to 100 %."),
@@ -75,6 +75,7 @@ function unitsPart(box, units) {
       { name: "sum", text: (row) => percent(names.reduce((sum, name) => sum + part(row, name), 0), 2), value: (row) => names.reduce((sum, name) => sum + part(row, name), 0), number: true },
     ], rows, { id: "unit-table", caption: "cycles of each unit" })),
   ]);
+  draw = wholes(drawing, () => shown().map((row) => ({ name: row.name, note: `${percent(row.unit.busy / (row.unit.cycles || 1))} busy`, parts: row.parts })), "cycles of each unit");
 }
 
 function latencies(box, messages) {

@@ -83,6 +83,7 @@ function curvesPart(box, panels) {
   const show = (label) => (label === "bytes" ? bytes : number);
   const one = (panel) => {
     const drawing = el("figure", { class: "chart" });
+    grid.append(el("div", {}, el("h3", {}, panel.title), drawing));
     const log = ["bytes", "streams"].includes(panel.x_label);
     const points = panel.curves.flatMap((curve) => curve.points);
     chart(drawing, () => ({
@@ -94,10 +95,10 @@ function curvesPart(box, panels) {
         return [{ name: `${curve.mode} simulated`, look: { ...form, shape: (x, y) => SHAPES[0](x, y, 1.5) }, line: true, points: curve.points.map(([place, , value]) => at(place, value, "simulated")) }, { name: `${curve.mode} measured`, look: form, points: curve.points.map(([place, value]) => at(place, value, "measured")) }];
       }),
     }));
-    return el("div", {}, el("h3", {}, panel.title), drawing);
   };
   const fill = () => {
-    grid.replaceChildren(...panels.slice(0, shown).map(one));
+    grid.replaceChildren();
+    panels.slice(0, shown).forEach(one);
     more.hidden = shown >= panels.length;
     more.textContent = `Show all ${panels.length} plots`;
   };
