@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::{fs, process::Command};
 
 fn sealsim(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_sealsim")).args(arguments).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_sealsim")).env("COLUMNS", "240").args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

@@ -14,6 +14,7 @@ fn compare(arguments: &[&str]) -> String {
 
 fn sealsim(verb: &str, arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .arg(verb)
         .args(arguments)

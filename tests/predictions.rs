@@ -17,8 +17,12 @@ fn predicted(asked: &[String]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("asked.csv");
     fs::write(&file, asked.join("\n") + "\n").unwrap();
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_sealsim")).args(["validate", "--predict"]).arg(&file).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
+        .args(["validate", "--predict"])
+        .arg(&file)
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }

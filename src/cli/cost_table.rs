@@ -128,6 +128,6 @@ fn bar(rows: usize) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} rows, {eta} left");
+    let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} rows, {eta} left");
     ProgressBar::new(rows as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -166,7 +166,7 @@ fn bar(sets: u64) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} sets, {eta} left");
+    let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} sets, {eta} left");
     ProgressBar::new(sets).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 

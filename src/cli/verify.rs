@@ -197,7 +197,7 @@ fn progress(cases: u64) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} cases, {eta} left");
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} cases, {eta} left");
     ProgressBar::new(cases).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 

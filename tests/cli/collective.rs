@@ -4,7 +4,12 @@ use serde_json::Value as Json;
 use std::process::{Command, Output};
 
 fn collective(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim")).arg("collective").args(arguments).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
+        .arg("collective")
+        .args(arguments)
+        .output()
+        .unwrap()
 }
 
 fn json(arguments: &[&str]) -> Json {

@@ -8,7 +8,7 @@ use std::{
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
-    command.arg("compare").args(arguments).stdin(Stdio::null());
+    command.env("COLUMNS", "240").arg("compare").args(arguments).stdin(Stdio::null());
     command
 }
 
@@ -79,6 +79,7 @@ fn a_row_is_what_run_gives() {
         let way = format!("{}:1MiB", copy["direction"].as_str().expect("a direction"));
         let arguments = ["run", "h100-nvl-tdx", "--design", "direct", "--design", "overlap", "--copy", &way];
         let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+            .env("COLUMNS", "240")
             .args(arguments)
             .args(["--data", "none", "--what-if", "0", "--format", "json"])
             .output()
@@ -340,6 +341,7 @@ fn the_row_of_a_workload_is_what_run_gives() {
     let json = json(&[&["h100-tdx-gen5"], &WORKLOAD[..], &["--design", "overlap"]].concat());
     assert_eq!(json["machine"], "h100-tdx-gen5");
     let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
         .args(["run", "h100-tdx-gen5", "--design", "overlap", "--data", "none", "--what-if", "0", "--format", "json"])
         .args(WORKLOAD)
         .output()

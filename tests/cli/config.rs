@@ -306,7 +306,12 @@ const REFUSED: &[Refused] = &[
 ];
 
 fn sealsim(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim")).current_dir(folder).args(arguments).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .unwrap()
 }
 
 /// The message without line breaks and frames, so that wrapping does not matter.

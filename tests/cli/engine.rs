@@ -5,7 +5,12 @@ use serde_json::Value as Json;
 use std::process::{Command, Output};
 
 fn engine(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim")).arg("engine").args(arguments).output().expect("sealsim runs")
+    Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
+        .arg("engine")
+        .args(arguments)
+        .output()
+        .expect("sealsim runs")
 }
 
 fn document(arguments: &[&str]) -> Json {

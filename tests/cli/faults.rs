@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::{fs, process::Command};
 
 fn sealsim(arguments: &[&str]) -> (i32, String, String) {
-    let out = Command::new(env!("CARGO_BIN_EXE_sealsim")).args(arguments).output().unwrap();
+    let out = Command::new(env!("CARGO_BIN_EXE_sealsim")).env("COLUMNS", "240").args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (out.status.code().unwrap(), text(out.stdout), text(out.stderr))
 }

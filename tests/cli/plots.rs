@@ -7,7 +7,12 @@ use std::{
 };
 
 fn sealsim(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim")).current_dir(folder).args(arguments).output().expect("the program runs")
+    Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .expect("the program runs")
 }
 
 const STUDY: &str = "name = \"tags\"\nsummary = \"how many tags\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:64KiB\"\n\

@@ -14,7 +14,7 @@ const PAIR: [&str; 3] = [
 ];
 
 fn sealsim(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim")).args(arguments).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_sealsim")).env("COLUMNS", "240").args(arguments).output().unwrap()
 }
 
 fn text(output: &Output) -> String {

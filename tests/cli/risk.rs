@@ -33,6 +33,7 @@ fn a_failure_is_what_run_with_the_same_fault_says() {
     let failure = &policy["failures"][2];
     assert_eq!(failure["position"], 3);
     let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
         .args(["run", "h100-nvl-tdx", "--design", "eager", "--copy", "h2d:4MiB", "--data", "none", "--format", "json"])
         .args(["--inject", "staging.tag.flip:3"])
         .output()

@@ -48,6 +48,7 @@ impl Bench {
 
     fn sealsim(&self, arguments: &[&str], input: &str) -> Output {
         let mut child = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+            .env("COLUMNS", "240")
             .args(arguments)
             .current_dir(self.folder.path())
             .stdin(Stdio::piped())
@@ -143,6 +144,7 @@ fn a_sweep_that_is_killed_again_and_again_ends_with_the_table_of_one_that_was_no
     for wanted in [0, 0, 1, 2, 10, 30, 50, 80] {
         let threads = if wanted % 4 == 0 { "1" } else { "2" };
         let mut child = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+            .env("COLUMNS", "240")
             .args(["sweep", "study.toml", "--out", "out", "--threads", threads])
             .current_dir(bench.folder.path())
             .stdout(Stdio::null())

@@ -7,6 +7,7 @@ use std::{
 
 fn sealsim(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -70,6 +71,7 @@ fn endless_input_ends_with_4_and_names_the_limit() {
         (&["tlp", "encode"], "64 MiB"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+            .env("COLUMNS", "240")
             .args(arguments)
             .stdin(std::fs::File::open("/dev/zero").unwrap())
             .output()

@@ -8,7 +8,11 @@ use std::{
 };
 
 fn sealsim(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sealsim")).args(arguments).output().expect("the program runs")
+    Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
+        .args(arguments)
+        .output()
+        .expect("the program runs")
 }
 
 fn json(output: &Output) -> Value {

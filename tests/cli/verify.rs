@@ -8,7 +8,11 @@ const WYCHEPROOF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/aes
 const CAVP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/gcmDecrypt256.rsp");
 
 fn verify(arguments: &[&str]) -> Output {
-    let program = Command::new(env!("CARGO_BIN_EXE_sealsim")).args(["verify", "vectors"]).args(arguments).output();
+    let program = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
+        .args(["verify", "vectors"])
+        .args(arguments)
+        .output();
     program.expect("the program runs")
 }
 

@@ -543,6 +543,7 @@ fn an_interrupted_workload_leaves_no_manifest() {
     let endless = with("{ op = \"copy\", direction = \"h2d\", size = \"64 GiB\", stream = \"a\" }");
     fs::write(folder.path().join("w.toml"), endless).unwrap();
     let child = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
         .current_dir(folder.path())
         .args(["run", MACHINE, "--workload", "w.toml", "--manifest", "run.json"])
         .stdout(Stdio::piped())
@@ -639,6 +640,7 @@ fn the_list_shows_every_workload_with_its_summary() {
 #[test]
 fn the_documents_collectives_of_a_training_are_what_comes_out() {
     let output = Command::new(env!("CARGO_BIN_EXE_sealsim"))
+        .env("COLUMNS", "240")
         .args(["run", "--workload", "ddp-gpt2-xl", "--data", "none"])
         .output()
         .unwrap();

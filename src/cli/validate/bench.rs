@@ -174,7 +174,7 @@ fn bar(total: u64, points: usize) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("{bar:40} {percent:>3} % of {msg}, {eta} left");
+    let style = ProgressStyle::with_template("{wide_bar} {percent:>3} % of {msg}, {eta} left");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(total).with_style(style).with_message(format!("{points} points"))
 }
