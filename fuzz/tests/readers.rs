@@ -2,6 +2,8 @@
 
 #[path = "readers/configurations.rs"]
 mod configurations;
+#[path = "readers/looks.rs"]
+mod looks;
 #[path = "readers/profiles.rs"]
 mod profiles;
 #[path = "readers/programs.rs"]
@@ -27,6 +29,8 @@ sealsim_fuzz::targets! {
     wycheproof "wycheproof": tables::vectors,
     tlp_bytes "tlp-bytes": wire::bytes,
     tlp_json "tlp-json": wire::json,
+    events "events": looks::events,
+    page "page": looks::page,
 }
 
 /// The text of an input, if it is one; shows what is wrong with it to nobody, since to show it may fail as well.
