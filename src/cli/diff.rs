@@ -9,14 +9,14 @@ use crate::{
     explore::explain::{ExplainError, path_to_end},
     files::read_text,
     inside::{
-        Ears,
+        Listeners,
         events::{EventList, Events, HEAD},
         parting::parting,
         path::Recorder,
     },
     report::difference::{Difference, Side},
     sim::Control,
-    system::run_heard,
+    system::run_with_listener,
     units::{Bytes, Femtos},
 };
 use clap::Args;
@@ -108,11 +108,11 @@ fn ran(again: Again, interruption: &Interruption) -> Result<Side, Failure> {
     let collectives = rerun::collectives(&resolved, &workload, &mut observer)?;
     let record = Rc::new(RefCell::new(Recorder::default()));
     let list = Rc::new(RefCell::new(EventList::default()));
-    let mut ears = Ears::default();
-    ears.add(Rc::<RefCell<Recorder>>::clone(&record));
-    ears.add(Rc::<RefCell<EventList>>::clone(&list));
+    let mut listeners = Listeners::default();
+    listeners.add(Rc::<RefCell<Recorder>>::clone(&record));
+    listeners.add(Rc::<RefCell<EventList>>::clone(&list));
     let request = request(&workload, &collectives).map_err(|error| explain::failed(error.into()))?;
-    let outcome = run_heard(&resolved.machine, request, &ears.ear(), &mut observer);
+    let outcome = run_with_listener(&resolved.machine, request, &listeners.listener(), &mut observer);
     let outcome = outcome.map_err(|error| explain::failed(error.into()))?;
     let record = record.take().ended().map_err(|error| explain::failed(ExplainError::TooLong(error)))?;
     let shares = path_to_end(&record, &resolved.machine, &outcome).shares();

@@ -4,7 +4,7 @@ use super::what_if;
 use crate::{
     config::{MachineSpec, Resolved},
     inside::{
-        Ears,
+        Listeners,
         messages::{Message, Tracker},
         path::{Path, Recorder, Share, TooLong},
     },
@@ -59,12 +59,12 @@ pub fn observe(
 ) -> Result<Observed, ExplainError> {
     let record = Rc::new(RefCell::new(Recorder::default()));
     let tracker = Rc::new(RefCell::new(Tracker::default()));
-    let mut ears = Ears::default();
-    ears.add(Rc::<RefCell<Recorder>>::clone(&record));
-    ears.add(Rc::<RefCell<Tracker>>::clone(&tracker));
+    let mut listeners = Listeners::default();
+    listeners.add(Rc::<RefCell<Recorder>>::clone(&record));
+    listeners.add(Rc::<RefCell<Tracker>>::clone(&tracker));
     let full = Rc::clone(&record);
     let mut until_full = |now| if full.borrow().is_full() { Control::Stop } else { observer(now) };
-    let outcome = system::run_heard(machine, request, &ears.ear(), &mut until_full);
+    let outcome = system::run_with_listener(machine, request, &listeners.listener(), &mut until_full);
     let record = record.take().ended()?;
     let outcome = outcome?;
     let messages = tracker.borrow_mut().take_all();

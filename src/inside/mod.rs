@@ -13,9 +13,9 @@
 
 #[cfg(feature = "inside")]
 pub mod capture;
-pub mod ears;
 pub mod events;
 pub mod identity;
+pub mod listeners;
 pub mod messages;
 pub mod parting;
 pub mod path;
@@ -24,5 +24,5 @@ pub mod perfetto;
 pub mod waves;
 pub mod window;
 
-pub use ears::Ears;
+pub use listeners::Listeners;
 pub use window::Window;

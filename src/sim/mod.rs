@@ -46,7 +46,7 @@ pub use kernel::{Control, Kernel, Observer, Order, Run, SimulationError, run};
 pub use meter::Meter;
 pub use netlist::{FaultSite, Netlist, NetlistError, UnitInfo};
 pub use outline::{ChannelOutline, Outline, UnitOutline};
-pub use probe::{Ear, Event, Listener, Passage, Place, Places, Probe, Recorder, Spell};
+pub use probe::{Event, Listener, Passage, Place, Places, Probe, Recorder, SharedListener, Spell};
 pub use queue::{In, Out};
 pub(crate) use ring::Ring;
 pub use unit::{End, Ends, Key, Unit};

@@ -11,7 +11,7 @@ use super::{
     fault::{Armed, Effect, FaultKind, Injection},
     gauge::Gauged,
     item::Item,
-    probe::{Ear, Instant, Place as Heard, Places, Probe},
+    probe::{Instant, Place as Heard, Places, Probe, SharedListener},
     queue::{In, Out, Queue},
     unit::{Ends, Key, Place, Placed, TiedOff, Unit},
     wake::{UnitId, Wake},
@@ -151,19 +151,19 @@ impl Netlist {
         self.add(path, clock, TiedOff(PhantomData), ends);
     }
 
-    /// Lets `ear` hear from now on what it wants to hear. To be called once, when the machine is complete and has not run.
-    pub fn listen(&mut self, ear: &Ear) {
+    /// Lets `listener` hear from now on what it wants to hear. To be called once, when the machine is complete and has not run.
+    pub fn listen(&mut self, listener: &SharedListener) {
         let places = self.places();
-        ear.borrow_mut().begin(&places);
+        listener.borrow_mut().begin(&places);
         self.board.defer_nothing();
         let now = Instant::default();
-        let hears = |place: Heard<'_>| ear.borrow().hears(place);
+        let hears = |place: Heard<'_>| listener.borrow().hears(place);
         for (number, (channel, outline)) in self.channels.iter().zip(&places.channels).enumerate() {
             if hears(Heard::Channel(outline)) {
-                channel.listen(Probe::new(number, ear, &now));
+                channel.listen(Probe::new(number, listener, &now));
             }
         }
-        let probe = |(number, info)| hears(Heard::Account(info)).then(|| Probe::new(number, ear, &now));
+        let probe = |(number, info)| hears(Heard::Account(info)).then(|| Probe::new(number, listener, &now));
         let mut probes: Vec<_> = places.accounts.iter().enumerate().map(probe).collect();
         let parts = probes.split_off(self.units.len());
         self.heard = probes;
@@ -171,17 +171,17 @@ impl Netlist {
         for (meter, probe) in meters.zip(parts) {
             probe.into_iter().for_each(|probe| meter.account().listen(probe));
         }
-        self.listen_to_gauges(ear, &now);
+        self.listen_to_gauges(listener, &now);
     }
 
-    fn listen_to_gauges(&mut self, ear: &Ear, now: &Instant) {
+    fn listen_to_gauges(&mut self, listener: &SharedListener, now: &Instant) {
         let mut number = 0;
         let units = std::mem::take(&mut self.units).into_iter().zip(&self.infos);
         let gauged = units.map(|(unit, info)| -> Box<dyn Placed> {
             let mut probes = Vec::new();
             unit.gauges(&mut |name, _| {
-                let heard = ear.borrow().hears(Heard::Gauge(info, name));
-                probes.push(heard.then(|| Probe::new(number, ear, now)));
+                let heard = listener.borrow().hears(Heard::Gauge(info, name));
+                probes.push(heard.then(|| Probe::new(number, listener, now)));
                 number += 1;
             });
             Box::new(Gauged::new(unit, Instant::clone(now), probes))

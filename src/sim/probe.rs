@@ -93,13 +93,13 @@ pub trait Listener {
 }
 
 /// A listener as a netlist holds it.
-pub type Ear = Rc<RefCell<dyn Listener>>;
+pub type SharedListener = Rc<RefCell<dyn Listener>>;
 
 /// A listener at one place.
 #[derive(Clone)]
 pub struct Probe {
     place: usize,
-    ear: Ear,
+    listener: SharedListener,
     now: Instant,
 }
 
@@ -114,26 +114,26 @@ impl fmt::Debug for Probe {
 
 impl Probe {
     /// At the place of this number among those of its sort.
-    pub(super) fn new(place: usize, ear: &Ear, now: &Instant) -> Self {
-        Self { place, ear: Rc::clone(ear), now: Rc::clone(now) }
+    pub(super) fn new(place: usize, listener: &SharedListener, now: &Instant) -> Self {
+        Self { place, listener: Rc::clone(listener), now: Rc::clone(now) }
     }
 
     pub(super) fn passed(&self, date: Femtos, key: u64, item: &dyn Any) {
-        self.ear.borrow_mut().passed(Passage { channel: self.place, sent: self.now.get(), date, key, item });
+        self.listener.borrow_mut().passed(Passage { channel: self.place, sent: self.now.get(), date, key, item });
     }
 
     pub(super) fn taken(&self, time: Femtos) {
-        self.ear.borrow_mut().taken(self.place, time);
+        self.listener.borrow_mut().taken(self.place, time);
     }
 
     pub(super) fn spell(&self, activity: Activity, from: u64, to: u64) {
         if to > from {
-            self.ear.borrow_mut().spell(Spell { account: self.place, activity, from, to });
+            self.listener.borrow_mut().spell(Spell { account: self.place, activity, from, to });
         }
     }
 
     pub(super) fn level(&self, time: Femtos, value: u64) {
-        self.ear.borrow_mut().level(self.place, time, value);
+        self.listener.borrow_mut().level(self.place, time, value);
     }
 }
 
@@ -172,14 +172,14 @@ impl Listener for Events {
 impl Recorder {
     /// As a netlist holds it.
     #[must_use]
-    pub fn ear(&self) -> Ear {
+    pub fn listener(&self) -> SharedListener {
         Rc::<RefCell<Events>>::clone(&self.events)
     }
 
     /// A probe for the place with this number.
     #[must_use]
     pub fn probe(&self, place: usize) -> Probe {
-        Probe::new(place, &self.ear(), &Instant::default())
+        Probe::new(place, &self.listener(), &Instant::default())
     }
 
     /// All events heard, by time, then place.

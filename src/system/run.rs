@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     config::MachineSpec,
-    sim::{Control, Ear, Outline},
+    sim::{Control, Outline, SharedListener},
     units::Femtos,
 };
 use std::num::NonZero;
@@ -51,20 +51,20 @@ pub fn run_on(
     Ok(simulate(system, &request, &asked, &mut observer)?.outcome(&request.injections))
 }
 
-/// The same on one thread, while `ear` hears what it wants to hear. The outcome is that of [`run`].
+/// The same on one thread, while `listener` hears what it wants to hear. The outcome is that of [`run`].
 ///
 /// # Errors
 /// Those of [`run`].
-pub fn run_heard(
+pub fn run_with_listener(
     machine: &MachineSpec,
     mut request: Request,
-    ear: &Ear,
+    listener: &SharedListener,
     mut observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<Outcome, RunError> {
     let asked = asked(&request);
     let mut system = System::new(machine, &mut request)?;
     faults::arm(&mut system, &request.injections, request.seed)?;
-    system.netlist.listen(ear);
+    system.netlist.listen(listener);
     Ok(simulate(system, &request, &asked, &mut observer)?.outcome(&request.injections))
 }
 

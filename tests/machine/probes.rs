@@ -4,8 +4,8 @@ use super::threads::{all, asked, blind, cases, difference, trees};
 use crate::common::{QUICK, machine, run};
 use proptest::{prelude::*, test_runner::TestRunner};
 use sealsim::{
-    sim::{Activity, Control, Digest, Ear, Kernel, Listener, Order, Passage, Place, Places, Spell},
-    system::{Outcome, run_heard},
+    sim::{Activity, Control, Digest, Kernel, Listener, Order, Passage, Place, Places, SharedListener, Spell},
+    system::{Outcome, run_with_listener},
     units::Femtos,
 };
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
@@ -104,9 +104,9 @@ fn listening_changes_nothing_and_tells_all() {
         for &kernel in kernels {
             let plain = run(&machine, blind(&machine, &copies, kernel, Order::Ascending)).unwrap();
             let witness = Rc::new(RefCell::new(Witness::default()));
-            let ear: Ear = witness.clone();
+            let listener: SharedListener = witness.clone();
             let asked = blind(&machine, &copies, kernel, Order::Ascending);
-            let told = run_heard(&machine, asked, &ear, &mut |_| Control::Continue).unwrap();
+            let told = run_with_listener(&machine, asked, &listener, &mut |_| Control::Continue).unwrap();
             holds(&witness.borrow(), &told)?;
             prop_assert_eq!(difference(&all(Ok(told)), &all(Ok(plain))), None, "{:?}", kernel);
             heard.push(witness.take());

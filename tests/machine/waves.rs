@@ -2,9 +2,9 @@
 
 use crate::common::{copy, machine, request};
 use sealsim::{
-    inside::{Ears, Window, waves::Waves},
+    inside::{Listeners, Window, waves::Waves},
     sim::{Control, Kernel, Listener, Order, Passage, Place, Places},
-    system::{DataMode, Direction, Memory, run_heard},
+    system::{DataMode, Direction, Memory, run_with_listener},
     units::Femtos,
 };
 use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
@@ -53,11 +53,11 @@ fn waved(file: &Path, (name, sets): (&str, &[&str]), direction: Direction, windo
     let machine = machine(name, sets);
     let waves = Rc::new(RefCell::new(Waves::create(file, window).unwrap()));
     let counts = Rc::new(RefCell::new(Counts::default()));
-    let mut ears = Ears::default();
-    ears.add(waves.clone());
-    ears.add(counts.clone());
+    let mut listeners = Listeners::default();
+    listeners.add(waves.clone());
+    listeners.add(counts.clone());
     let asked = request(vec![copy(direction, 70_000, Memory::Pinned)], DataMode::Exact, Kernel::Skip, Order::Ascending);
-    run_heard(&machine, asked, &ears.ear(), &mut |_| Control::Continue).unwrap();
+    run_with_listener(&machine, asked, &listeners.listener(), &mut |_| Control::Continue).unwrap();
     let digest = Rc::try_unwrap(waves).ok().unwrap().into_inner().close().unwrap();
     (counts.take().shown, digest)
 }

@@ -143,7 +143,7 @@ impl Job {
         };
         match inside {
             None => system::run_on(machine, request, self.threads, &mut observer),
-            Some(inside) => system::run_heard(machine, request, &inside.ear(), &mut observer),
+            Some(inside) => system::run_with_listener(machine, request, &inside.listener(), &mut observer),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::{
     config::MachineSpec,
     files::RecordFile,
     inside::{
-        Ears, Window,
+        Listeners, Window,
         capture::{Capture, Lanes},
         events::EventLog,
         messages::{Message, Tracker},
@@ -14,7 +14,7 @@ use crate::{
         perfetto::{StreamCopy, Trace},
         waves::Waves,
     },
-    sim::{Ear, Listener},
+    sim::{Listener, SharedListener},
     system::Outcome,
     workload::direction_name,
 };
@@ -156,18 +156,18 @@ pub(in crate::cli) struct Look {
 
 impl Inside {
     /// What listens to the run.
-    pub(super) fn ear(&self) -> Ear {
-        fn add<L: Listener + 'static>(ears: &mut Ears, listener: &Shared<L>) {
-            listener.iter().for_each(|listener| ears.add(Rc::<RefCell<L>>::clone(listener)));
+    pub(super) fn listener(&self) -> SharedListener {
+        fn add<L: Listener + 'static>(listeners: &mut Listeners, listener: &Shared<L>) {
+            listener.iter().for_each(|listener| listeners.add(Rc::<RefCell<L>>::clone(listener)));
         }
-        let mut ears = Ears::default();
-        add(&mut ears, &self.trace);
-        add(&mut ears, &self.waves);
-        add(&mut ears, &self.capture);
-        add(&mut ears, &self.events);
-        add(&mut ears, &self.look);
-        add(&mut ears, &self.tracker);
-        ears.ear()
+        let mut listeners = Listeners::default();
+        add(&mut listeners, &self.trace);
+        add(&mut listeners, &self.waves);
+        add(&mut listeners, &self.capture);
+        add(&mut listeners, &self.events);
+        add(&mut listeners, &self.look);
+        add(&mut listeners, &self.tracker);
+        listeners.listener()
     }
 
     /// Whether one of the files cannot be written any more.

@@ -1,5 +1,5 @@
 //! A picture as plain data: paths, discs and texts, placed in pixels from the upper left corner. What draws adds to it; what writes files
-//! ([`svg`](super::svg), [`pdf`](super::pdf)) reads it, so that all files of a picture show the same.
+//! ([`svg`](super::svg), `pdf`) reads it, so that all files of a picture show the same.
 
 use super::font;
 

@@ -1,0 +1,84 @@
+//! Several listeners as one.
+
+use crate::{
+    sim::{Listener, Passage, Place, Places, SharedListener, Spell},
+    units::Femtos,
+};
+use std::{cell::RefCell, rc::Rc};
+
+/// Listeners, each of which hears what it wants to hear.
+#[derive(Default)]
+pub struct Listeners {
+    listeners: Vec<Hearer>,
+}
+
+/// One of them, and what it hears, by number.
+struct Hearer {
+    listener: SharedListener,
+    channels: Vec<bool>,
+    accounts: Vec<bool>,
+    gauges: Vec<bool>,
+}
+
+impl Listeners {
+    /// Adds one.
+    pub fn add(&mut self, listener: SharedListener) {
+        self.listeners.push(Hearer { listener, channels: Vec::new(), accounts: Vec::new(), gauges: Vec::new() });
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.listeners.is_empty()
+    }
+
+    /// As a netlist holds them.
+    #[must_use]
+    pub fn listener(self) -> SharedListener {
+        Rc::new(RefCell::new(self))
+    }
+}
+
+impl Hearer {
+    fn begin(&mut self, places: &Places) {
+        self.listener.borrow_mut().begin(places);
+        let listener = self.listener.borrow();
+        self.channels = places.channels.iter().map(|one| listener.hears(Place::Channel(one))).collect();
+        self.accounts = places.accounts.iter().map(|one| listener.hears(Place::Account(one))).collect();
+        self.gauges = places.gauges.iter().map(|(unit, name)| listener.hears(Place::Gauge(unit, name))).collect();
+    }
+}
+
+fn at(heard: &[bool], place: usize) -> bool {
+    heard.get(place).copied().unwrap_or(false)
+}
+
+impl Listener for Listeners {
+    fn begin(&mut self, places: &Places) {
+        self.listeners.iter_mut().for_each(|one| one.begin(places));
+    }
+
+    fn hears(&self, place: Place<'_>) -> bool {
+        self.listeners.iter().any(|one| one.listener.borrow().hears(place))
+    }
+
+    fn passed(&mut self, passage: Passage<'_>) {
+        let hearers = self.listeners.iter().filter(|one| at(&one.channels, passage.channel));
+        hearers.for_each(|one| one.listener.borrow_mut().passed(passage));
+    }
+
+    fn taken(&mut self, channel: usize, time: Femtos) {
+        let hearers = self.listeners.iter().filter(|one| at(&one.channels, channel));
+        hearers.for_each(|one| one.listener.borrow_mut().taken(channel, time));
+    }
+
+    fn spell(&mut self, spell: Spell) {
+        let hearers = self.listeners.iter().filter(|one| at(&one.accounts, spell.account));
+        hearers.for_each(|one| one.listener.borrow_mut().spell(spell));
+    }
+
+    fn level(&mut self, gauge: usize, time: Femtos, value: u64) {
+        let hearers = self.listeners.iter().filter(|one| at(&one.gauges, gauge));
+        hearers.for_each(|one| one.listener.borrow_mut().level(gauge, time, value));
+    }
+}
