@@ -115,10 +115,17 @@ impl<T: Item> Queue<T> {
         }
     }
 
-    #[inline]
-    fn look_at_pop(&self, now: Femtos) {
+    #[cold]
+    fn tell_of_pop(&self, now: Femtos) {
         if let Some(probe) = self.probe.get() {
             probe.taken(now);
+        }
+    }
+
+    #[inline]
+    fn look_at_pop(&self, now: Femtos) {
+        if self.probe.get().is_some() {
+            self.tell_of_pop(now);
         }
         if self.sender_waits.get() || self.pops.get() >= self.wake_at_pops.get() {
             self.sender_waits.set(false);
