@@ -244,7 +244,7 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
     output::refuse_stream("--out", arguments.out.as_deref())?;
     output::refuse_stream("--manifest", arguments.manifest.as_deref())?;
-    arguments.inside.check()?;
+    arguments.inside.check(arguments.data == Data::Exact)?;
     let files = files(arguments);
     let (read, written) = files.split_at(3);
     match clash(read, written) {

@@ -71,6 +71,7 @@ impl Cipher {
 /// An expanded key: round keys, H and its powers.
 #[derive(Clone)]
 pub struct Key {
+    bytes: Box<[u8]>,
     cipher: Cipher,
     empty: Polyval,
     h: Element,
@@ -99,7 +100,13 @@ impl Key {
         cipher.encrypt(&mut h);
         // GHASH with H is POLYVAL with x H, all blocks mirrored (RFC 8452, appendix A).
         let mirror = FieldElement::from(h[0]).reverse().mulx();
-        Ok(Self { cipher, empty: Polyval::new(&mirror.into()), h: Element::from_bytes(h[0].into()) })
+        Ok(Self { bytes: key.into(), cipher, empty: Polyval::new(&mirror.into()), h: Element::from_bytes(h[0].into()) })
+    }
+
+    /// The key itself.
+    #[must_use]
+    pub const fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// H = E(K, 0).

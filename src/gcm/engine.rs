@@ -466,7 +466,8 @@ impl Engine {
         Err(EngineError::NoKey)
     }
 
-    /// Shows every register that holds a value: the unit, the name, its index among those of that name, the value.
+    /// Shows every register that holds a value: the unit, the name, its index among those of that name, the value. An index has four fields of 16
+    /// bits, from the lowest on: the place, the lane or the unit within a GHASH unit, the GHASH unit, the stage of a pipeline.
     pub fn registers(&self, see: &mut dyn FnMut(&'static str, &'static str, usize, u128)) {
         for (index, lane) in self.lanes.iter().enumerate() {
             lane.registers(&mut |place, _, value| see("aes", "state", index << 16 | place, value));

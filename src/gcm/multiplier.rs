@@ -90,9 +90,10 @@ impl<T> ProductUnit<T> {
         None
     }
 
-    /// The partial products in the pipeline, the oldest first.
-    pub fn registers(&self) -> impl Iterator<Item = Product> {
-        self.in_flight.iter().map(|multiplication| multiplication.partial)
+    /// The partial products in the pipeline, the oldest first, each with its stage.
+    pub fn registers(&self) -> impl Iterator<Item = (usize, Product)> {
+        let stage = |age: u64| (age.saturating_sub(1) / self.interval) as usize;
+        self.in_flight.iter().map(move |multiplication| (stage(multiplication.age), multiplication.partial))
     }
 }
 
@@ -128,9 +129,9 @@ impl<T> Reducer<T> {
         None
     }
 
-    /// The elements in the pipeline, the oldest first.
-    pub fn registers(&self) -> impl Iterator<Item = Element> {
-        self.in_flight.iter().map(|&(_, element, _)| element)
+    /// The elements in the pipeline, the oldest first, each with its stage.
+    pub fn registers(&self) -> impl Iterator<Item = (usize, Element)> {
+        self.in_flight.iter().map(|&(age, element, _)| (age.saturating_sub(1) as usize, element))
     }
 }
 
@@ -169,15 +170,28 @@ impl<T> Multiplier<T> {
         }
     }
 
-    /// Shows the pipeline's registers: partial products by their two halves, then reduced elements.
-    pub fn registers(&self, see: &mut dyn FnMut(&'static str, u128)) {
-        for product in self.product.registers() {
-            see("product.low", product.low);
-            see("product.high", product.high);
-        }
-        for element in self.reducer.registers() {
-            see("reduced", element.0);
-        }
+    /// Shows the pipeline's registers under an index: partial products by their two halves, then reduced elements, each with its stage.
+    pub fn registers(&self, index: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
+        show_products(&self.product, index, see);
+        show_reduced(&self.reducer, index, see);
+    }
+}
+
+/// Where an index has the stage of a pipeline.
+pub const STAGE_BIT: u32 = 48;
+
+/// Shows the partial products of a unit by their two halves, each with its stage above [`STAGE_BIT`].
+pub fn show_products<T>(unit: &ProductUnit<T>, index: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
+    for (stage, product) in unit.registers() {
+        see("product.low", stage << STAGE_BIT | index, product.low);
+        see("product.high", stage << STAGE_BIT | index, product.high);
+    }
+}
+
+/// Shows the elements of a reduction, each with its stage above [`STAGE_BIT`].
+pub fn show_reduced<T>(unit: &Reducer<T>, index: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
+    for (stage, element) in unit.registers() {
+        see("reduced", stage << STAGE_BIT | index, element.0);
     }
 }
 
@@ -230,7 +244,7 @@ mod tests {
         for digits in 1..8 {
             assert!(unit.clock().is_none());
             let read = Element(!0 << (128 - 16 * digits));
-            assert_eq!(unit.registers().next(), Some(a.product(read)), "after {digits} digits");
+            assert_eq!(unit.registers().next(), Some((0, a.product(read))), "after {digits} digits");
         }
         assert_eq!(unit.clock(), Some((a.product(b), ())));
     }

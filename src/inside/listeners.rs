@@ -4,7 +4,7 @@ use crate::{
     sim::{Listener, Passage, Place, Places, SharedListener, Spell},
     units::Femtos,
 };
-use std::{cell::RefCell, rc::Rc};
+use std::{any::Any, cell::RefCell, rc::Rc};
 
 /// Listeners, each of which hears what it wants to hear.
 #[derive(Default)]
@@ -75,6 +75,11 @@ impl Listener for Listeners {
     fn spell(&mut self, spell: Spell) {
         let hearers = self.listeners.iter().filter(|one| at(&one.accounts, spell.account));
         hearers.for_each(|one| one.listener.borrow_mut().spell(spell));
+    }
+
+    fn entered(&mut self, account: usize, cycle: u64, input: &dyn Any) {
+        let hearers = self.listeners.iter().filter(|one| at(&one.accounts, account));
+        hearers.for_each(|one| one.listener.borrow_mut().entered(account, cycle, input));
     }
 
     fn level(&mut self, gauge: usize, time: Femtos, value: u64) {

@@ -3,7 +3,8 @@
 //! ```text
 //!   sim::Listener
 //!     +-- capture     packets of links, as pcapng
-//!     +-- waves       queues, tags and gauges, as FST
+//!     +-- waves       queues, tags, gauges and registers, as FST
+//!     |     +-- registers    of an engine, by a structural engine beside it
 //!     +-- events      every passage of every channel, in memory or as lines
 //!     |     +-- parting     where two runs part
 //!     +-- messages    the way of each message, by stage
@@ -20,6 +21,7 @@ pub mod messages;
 pub mod parting;
 pub mod path;
 pub mod perfetto;
+pub mod registers;
 #[cfg(feature = "inside")]
 pub mod waves;
 pub mod window;

@@ -2,7 +2,7 @@
 
 use super::probe::Probe;
 use serde::Serialize;
-use std::{cell::OnceCell, collections::VecDeque};
+use std::{any::Any, cell::OnceCell, collections::VecDeque};
 
 /// What a unit that could work is waiting for. The set is closed: every cycle of every unit is busy, idle or one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -289,6 +289,19 @@ impl Account {
     /// Tells `probe` of each spell from now on. An account has one probe: a second one hears nothing.
     pub(super) fn listen(&self, probe: Probe) {
         _ = self.probe.0.set(Box::new(probe));
+    }
+
+    /// Whether somebody hears what is charged.
+    #[inline]
+    pub(super) fn is_heard(&self) -> bool {
+        self.probe.0.get().is_some()
+    }
+
+    /// Tells its probe what goes into the part that it is the account of.
+    pub(super) fn tell_of_input(&self, cycle: u64, input: &dyn Any) {
+        if let Some(probe) = self.probe.0.get() {
+            probe.entered(cycle, input);
+        }
     }
 
     /// This account with every cycle before `cycle` charged, the last of them told to its probe.

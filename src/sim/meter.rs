@@ -1,6 +1,7 @@
 //! Accounts of parts of units.
 
 use super::activity::{Account, Activity};
+use std::any::Any;
 
 /// The account of a part of a unit, beside that of the unit as a whole: the unit itself says when the part works and waits.
 #[derive(Debug, Clone)]
@@ -27,6 +28,14 @@ impl Meter {
     #[inline]
     pub fn book(&mut self, (cycle, from): (u64, u64), busy_until: u64, next: Activity) {
         self.account.book(cycle, from, busy_until, next);
+    }
+
+    /// Tells who listens what goes into the part at edge `cycle`, which is that of this tick or lies ahead.
+    #[inline]
+    pub fn enters<T: Any>(&self, cycle: u64, input: impl FnOnce() -> T) {
+        if self.account.is_heard() {
+            self.account.tell_of_input(cycle, &input());
+        }
     }
 
     /// The account as it stands.

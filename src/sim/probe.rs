@@ -6,6 +6,7 @@
 //! | a taking | the receiver of a queue takes its oldest item |
 //! | a spell | cycles are charged to an account; the spells of an account add up to it |
 //! | a level | a gauge of a unit shows another value behind a tick |
+//! | an input | something goes into a part of a unit that has an account; its cycle is that of the tick or lies ahead |
 //!
 //! Nothing is deferred in a machine with probes, so that passages of queues, takings and levels come in the order of time. A spell is told at its end, and a
 //! passage on a wire before its date.
@@ -88,6 +89,9 @@ pub trait Listener {
     /// Cycles have been charged.
     fn spell(&mut self, _spell: Spell) {}
 
+    /// This goes into the part of a unit with this account at edge `cycle` of its clock.
+    fn entered(&mut self, _account: usize, _cycle: u64, _input: &dyn Any) {}
+
     /// This gauge shows `value` from `time` on.
     fn level(&mut self, _gauge: usize, _time: Femtos, _value: u64) {}
 }
@@ -130,6 +134,10 @@ impl Probe {
         if to > from {
             self.listener.borrow_mut().spell(Spell { account: self.place, activity, from, to });
         }
+    }
+
+    pub(super) fn entered(&self, cycle: u64, input: &dyn Any) {
+        self.listener.borrow_mut().entered(self.place, cycle, input);
     }
 
     pub(super) fn level(&self, time: Femtos, value: u64) {

@@ -42,4 +42,4 @@ pub use outcome::{
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,
 };
-pub use run::{check, outline, run, run_on, run_with_listener};
+pub use run::{check, engine_of, outline, run, run_on, run_with_listener};

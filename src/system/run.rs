@@ -5,6 +5,7 @@ use super::{
     faults,
     machine::System,
     outcome::{Outcome, RunError},
+    parts::gpu::Pces,
     portion::Portion,
     request::Request,
     simulate::simulate,
@@ -12,6 +13,7 @@ use super::{
 };
 use crate::{
     config::MachineSpec,
+    sealing::SealingSpec,
     sim::{Control, Outline, SharedListener},
     units::Femtos,
 };
@@ -74,6 +76,14 @@ pub fn run_with_listener(
 /// [`RunError::Build`] if there can be no such machine.
 pub fn check(machine: &MachineSpec, mut request: Request) -> Result<(), RunError> {
     System::new(machine, &mut request).map(drop)
+}
+
+/// What seals and opens in the PCE with this path, which is one of a GPU with the number `gpu`; none if nothing does, or there is no such PCE.
+#[must_use]
+pub fn engine_of(machine: &MachineSpec, gpu: usize, path: &str) -> Option<SealingSpec> {
+    let (above, _) = path.rsplit_once('.')?;
+    let machine = machine.of_gpu(gpu);
+    Pces::of(&machine, above).ok()?.engine(&machine, path)
 }
 
 /// The units and channels of a machine.

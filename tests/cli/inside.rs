@@ -58,6 +58,24 @@ fn a_window_holds_less_and_what_is_no_window_is_refused() {
 }
 
 #[test]
+fn the_registers_of_a_message_that_is_not_there_are_missed_aloud() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.fst").display().to_string();
+    let run = |message: &str, more: &[&str]| {
+        let fixed = ["run", "h100-nvl-tdx", "--copy", "h2d:3000000", "--waves", &file, "--waves-message", message];
+        let printed = sealsim(&[&fixed, more].concat());
+        (printed.status, printed.stderr, fs::metadata(&file).map_or(0, |file| file.len()))
+    };
+    let (status, said, with) = run("1", &[]);
+    assert_eq!((status, said.contains("no registers")), (0, false), "{said}");
+    let (status, said, without) = run("99", &[]);
+    assert_eq!((status, said.contains("message 99")), (0, true), "{said}");
+    assert!(with > 2 * without, "{with} {without}");
+    let (status, said, _) = run("0", &["--data", "none"]);
+    assert_eq!((status, said.contains("--data none")), (2, true), "{said}");
+}
+
+#[test]
 fn two_outputs_in_one_file_are_refused_and_flits_are_not_captured() {
     let clash = sealsim(&["run", "h100-nvl-tdx", "--copy", "h2d:1", "--trace", "same", "--events", "same"]);
     assert_eq!(clash.status, 2);

@@ -11,6 +11,7 @@ mod limits;
 mod paths;
 mod probes;
 mod programs;
+mod registers;
 mod release;
 mod shared;
 mod silicon;

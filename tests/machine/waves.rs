@@ -2,9 +2,13 @@
 
 use crate::common::{copy, machine, request};
 use sealsim::{
-    inside::{Listeners, Window, waves::Waves},
+    inside::{
+        Listeners, Window,
+        waves::{Closed, Waves},
+    },
+    sealing::SealingSpec,
     sim::{Control, Kernel, Listener, Order, Passage, Place, Places},
-    system::{DataMode, Direction, Memory, run_with_listener},
+    system::{DataMode, Direction, Memory, engine_of, run_with_listener},
     units::Femtos,
 };
 use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
@@ -49,17 +53,23 @@ impl Listener for Counts {
 }
 
 /// A run with waves in a file: what a listener heard, and the digest of the waves.
-fn waved(file: &Path, (name, sets): (&str, &[&str]), direction: Direction, window: Window) -> (Shown, u64) {
+fn waved(file: &Path, (name, sets): (&str, &[&str]), direction: Direction, window: Window) -> (Shown, Closed) {
     let machine = machine(name, sets);
-    let waves = Rc::new(RefCell::new(Waves::create(file, window).unwrap()));
+    let spec = machine.clone();
+    let engine = move |gpu: usize, pce: &str| match engine_of(&spec, gpu, pce)? {
+        SealingSpec::Gcm(engine) => Some(engine),
+        SealingSpec::Aead(_) => None,
+    };
+    let waves = Waves::create(file, window).unwrap().with_engines(Box::new(engine), None);
+    let waves = Rc::new(RefCell::new(waves));
     let counts = Rc::new(RefCell::new(Counts::default()));
     let mut listeners = Listeners::default();
     listeners.add(waves.clone());
     listeners.add(counts.clone());
     let asked = request(vec![copy(direction, 70_000, Memory::Pinned)], DataMode::Exact, Kernel::Skip, Order::Ascending);
     run_with_listener(&machine, asked, &listeners.listener(), &mut |_| Control::Continue).unwrap();
-    let digest = Rc::try_unwrap(waves).ok().unwrap().into_inner().close().unwrap();
-    (counts.take().shown, digest)
+    let closed = Rc::try_unwrap(waves).ok().unwrap().into_inner().close().unwrap();
+    (counts.take().shown, closed)
 }
 
 /// All changes of a signal in a file.
@@ -153,15 +163,50 @@ fn waves_are_what_they_were() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.fst");
     let scenarios: [(&str, &[&str], Direction, u64); 3] = [
-        ("h100-nvl-tdx", &[], Direction::H2d, 0x2c66_ce33_6bfe_95fd),
+        ("h100-nvl-tdx", &[], Direction::H2d, 0xf5c2_924e_1255_f068),
         (
             "h100-nvl-tdx",
             &["tag_queue.release=\"hold\"", "tag_queue.quarantine=\"2 MiB\""],
             Direction::H2d,
-            0xd128_60a5_78dc_3f0b,
+            0x4ec7_f2b1_2a01_fa84,
         ),
         ("h100-sxm5-off", &[], Direction::D2h, 0x3a94_a6d1_8056_e65f),
     ];
-    let digests = scenarios.map(|(name, sets, direction, _)| waved(&file, (name, sets), direction, Window::ALL).1);
+    let digests =
+        scenarios.map(|(name, sets, direction, _)| waved(&file, (name, sets), direction, Window::ALL).1.digest);
     assert_eq!(digests, scenarios.map(|(.., digest)| digest), "{digests:#x?}");
+}
+
+/// The last known value of each signal of a scope, by name.
+fn last_values(file: &Path, scope: &[&str]) -> BTreeMap<String, u128> {
+    let mut wave = wellen::simple::read(file).unwrap();
+    let hierarchy = wave.hierarchy();
+    let scope = hierarchy.lookup_scope(scope).unwrap_or_else(|| panic!("no {scope:?}"));
+    let vars: Vec<_> = hierarchy[scope].vars(hierarchy).map(|var| &hierarchy[var]).collect();
+    let vars: Vec<_> = vars.iter().map(|var| (var.name(hierarchy).to_owned(), var.signal_ref())).collect();
+    let ids: Vec<_> = vars.iter().map(|(_, id)| *id).collect();
+    wave.load_signals(&ids);
+    let last = |(name, id): (String, wellen::SignalRef)| {
+        let changes = wave.get_signal(id)?.iter_changes();
+        let known = changes.filter_map(|(_, value)| u128::from_str_radix(&value.to_bit_string()?, 2).ok());
+        Some((name, known.last()?))
+    };
+    vars.into_iter().filter_map(last).collect()
+}
+
+#[test]
+fn the_mask_and_the_accumulators_of_a_message_make_its_tag() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.fst");
+    let (_, closed) = waved(&file, ("h100-nvl-tdx", &[]), Direction::H2d, Window::ALL);
+    assert_eq!((closed.followed.len(), closed.unknown.len()), (1, 0));
+    let tag = u128::from_be_bytes(closed.followed[0].tag);
+    assert_eq!(last_values(&file, &["gpu", "pce0", "tags"])["computed_tag"], tag);
+    let ghash = last_values(&file, &["gpu", "pce0", "engine", "ghash0"]);
+    let sums: Vec<_> = ghash.iter().filter(|(name, _)| name.starts_with("accumulator")).map(|(_, sum)| *sum).collect();
+    let mask = last_values(&file, &["gpu", "pce0", "engine", "tag", "chain0"])["mask0"];
+    assert!(!sums.is_empty() && mask != 0);
+    assert_eq!(sums.iter().fold(mask, |tag, sum| tag ^ sum), tag, "{ghash:x?}");
+    let states = last_values(&file, &["gpu", "pce0", "engine", "aes", "lane0"]);
+    assert!(states.len() >= 13, "{states:x?}");
 }

@@ -14,8 +14,9 @@ use crate::{
         perfetto::{StreamCopy, Trace},
         waves::Waves,
     },
+    sealing::SealingSpec,
     sim::{Listener, SharedListener},
-    system::Outcome,
+    system::{Outcome, engine_of},
     workload::direction_name,
 };
 use clap::Args;
@@ -32,9 +33,13 @@ pub(in crate::cli) struct InsideArguments {
     /// counters. Open it at ui.perfetto.dev
     #[arg(long, value_name = "FILE[@FROM..TO]")]
     trace: Option<Target>,
-    /// Write queues, tags and credits as waves to this file, as FST for GTKWave and Surfer
+    /// Write queues, tags, credits and the registers of AES-GCM as waves to this file, as FST for GTKWave and Surfer
     #[arg(long, value_name = "FILE[@FROM..TO]")]
     waves: Option<Target>,
+    /// Show the registers of AES-GCM for this message in --waves, by its number in the run from 0, as `sealsim explain` counts. Left out: for
+    /// message 0, or for all messages in the window of --waves
+    #[arg(long, value_name = "N", requires = "waves")]
+    waves_message: Option<u64>,
     /// Write every TLP and DLLP of the links with its time to this file, as pcapng for Wireshark
     #[arg(long, value_name = "FILE[@FROM..TO]")]
     capture: Option<Target>,
@@ -80,7 +85,14 @@ impl InsideArguments {
     }
 
     /// Refuses what cannot be written.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self, has_bytes: bool) -> Result<(), Failure> {
+        if self.waves_message.is_some() && !has_bytes {
+            let help = "leave out one of them";
+            return Err(Failure::Usage(miette!(
+                help = help,
+                "--waves-message with --data none: registers hold bytes, and such a run has none"
+            )));
+        }
         self.written().into_iter().try_for_each(|(name, path)| output::refuse_stream(name, path))
     }
 
@@ -98,7 +110,11 @@ impl InsideArguments {
                 "--capture: the link of GPU {gpu} sends flits, not packets"
             )));
         }
-        let machine = machine.clone();
+        let (machine, engines) = (machine.clone(), machine.clone());
+        let engine = move |gpu: usize, pce: &str| match engine_of(&engines, gpu, pce)? {
+            SealingSpec::Gcm(engine) => Some(engine),
+            SealingSpec::Aead(_) => None,
+        };
         let lanes = move |path: &str| {
             let link = machine.of_gpu(link_of(path)).link;
             Lanes { generation: link.generation, lanes: link.lanes }
@@ -106,6 +122,7 @@ impl InsideArguments {
         let trace = file(self.trace.as_ref())?.map(|(file, window)| Trace::new(file, window));
         let waves = self.waves.as_ref().map(|target| Waves::create(&target.path, target.window)).transpose();
         let waves = waves.map_err(|error| Failure::InputOutput(miette!("output {error}")))?;
+        let waves = waves.map(|waves| waves.with_engines(Box::new(engine), self.waves_message));
         let capture = file(self.capture.as_ref())?.map(|(file, window)| Capture::new(file, window, Box::new(lanes)));
         let events = file(self.events.as_ref())?.map(|(file, window)| EventLog::new(file, window));
         Ok(Some(Inside {
@@ -115,6 +132,7 @@ impl InsideArguments {
             events: shared(events),
             look: shared(has_page.then(Recorder::default)),
             tracker: shared(has_page.then(Tracker::default)),
+            waves_message: self.waves_message,
         }))
     }
 }
@@ -146,6 +164,8 @@ pub(in crate::cli) struct Inside {
     events: Shared<EventLog>,
     look: Shared<Recorder>,
     tracker: Shared<Tracker>,
+    /// The message whose registers were asked for.
+    waves_message: Option<u64>,
 }
 
 /// What a page shows of the inside of a run.
@@ -192,7 +212,13 @@ impl Inside {
                 format!("note: the trace shows {} of {all} messages; give it a window to see all", left_out.shown);
             output::complain(format_args!("{text}"));
         }
-        waves.map_err(failed)?;
+        let closed = waves.map_err(failed)?;
+        if let (Some(message), Some(true)) = (self.waves_message, closed.map(|closed| closed.followed.is_empty())) {
+            let text = format!(
+                "note: the waves show no registers: message {message} has not gone as a whole through an AES-GCM engine of a PCE"
+            );
+            output::complain(format_args!("{text}"));
+        }
         packets.map_err(failed)?;
         events.map_err(failed)?;
         let record = own(self.look).and_then(|record| record.ended().ok());

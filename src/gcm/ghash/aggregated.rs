@@ -27,7 +27,7 @@ use self::patterns::{LONGEST, Meeting, Pattern, Patterns, Start};
 use super::powers::{Powers, setup};
 use super::{Datapath, GhashTiming, Taken};
 use crate::gcm::field::{Element, Product};
-use crate::gcm::multiplier::{ProductUnit, Reducer};
+use crate::gcm::multiplier::{ProductUnit, Reducer, show_products, show_reduced};
 use crate::gcm::spec::MultiplierSpec;
 
 #[derive(Debug, Clone, Copy)]
@@ -196,14 +196,9 @@ impl Datapath for GhashUnit {
             see("collected", index, value.0);
         }
         for (lane, unit) in self.lanes.iter().enumerate() {
-            for product in unit.registers() {
-                see("product.low", lane, product.low);
-                see("product.high", lane, product.high);
-            }
+            show_products(unit, lane, see);
         }
-        for element in self.reducer.registers() {
-            see("reduced", 0, element.0);
-        }
+        show_reduced(&self.reducer, 0, see);
         for (index, value) in self.accumulators.iter().enumerate() {
             see("accumulator", index, value.0);
         }

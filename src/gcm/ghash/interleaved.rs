@@ -183,7 +183,7 @@ impl Datapath for GhashUnit {
         }
         see("sum", 0, self.sum.0);
         for (index, multiplier) in self.multipliers.iter().enumerate() {
-            multiplier.registers(&mut |name, value| see(name, index, value));
+            multiplier.registers(index, see);
         }
     }
 }

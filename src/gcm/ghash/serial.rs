@@ -82,7 +82,7 @@ impl Datapath for GhashUnit {
     fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
         see("power", 1, self.h.unwrap_or_default().0);
         see("accumulator", 0, self.accumulator.0);
-        self.multiplier.registers(&mut |name, value| see(name, 0, value));
+        self.multiplier.registers(0, see);
     }
 }
 

@@ -25,6 +25,10 @@ use crate::gcm::spec::MultiplierSpec;
 /// Bits of the longest message's number of blocks.
 const POSITION_BITS: u32 = 33;
 
+/// Where registers have the number of a unit: that of the table, and that of all weightings.
+const TABLE: usize = 0xffff;
+const WEIGHTING: usize = 0xfffe;
+
 /// Cycles from H to the whole table.
 pub(super) const fn setup(segment: u32, spec: &MultiplierSpec) -> u64 {
     spec.latency() * (POSITION_BITS - 2 + segment.count_ones()) as u64
@@ -93,7 +97,7 @@ impl Table {
         for (index, power) in self.powers.iter().enumerate() {
             see("weight", index, power.0);
         }
-        self.multiplier.registers(&mut |name, value| see(name, 0xffff << 16, value));
+        self.multiplier.registers(TABLE << 16, see);
     }
 }
 
@@ -138,7 +142,7 @@ impl Weighting {
     }
 
     pub fn registers(&self, place: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
-        self.multiplier.registers(&mut |name, value| see(name, 0xfffe << 16 | place, value));
+        self.multiplier.registers(WEIGHTING << 16 | place, see);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Reads of device memory, and writes to host memory.
 
 use super::{
-    Pce, Ports,
+    EngineInput, Pce, Ports,
+    input::tell,
     text::stand_in,
     work::{Piece, Refusal},
 };
@@ -142,6 +143,9 @@ impl Pce {
         let (mps, place) = (self.spec.max_payload, (number - self.first) as usize);
         let transfer = &mut self.transfers[place];
         let kind = transfer.job.kind;
+        if kind == JobKind::Seal {
+            tell(&self.meter, now.cycle, || EngineInput::Text(text.clone()));
+        }
         let target = transfer.job.destination + transfer.fed;
         let payload = match (&keys, &mut transfer.stream, text.bytes()) {
             (Some(keys), Some(stream), Some(plain)) => {
@@ -181,7 +185,11 @@ impl Pce {
             let transfer = &mut self.transfers[place];
             let job = transfer.job.clone();
             let cycle = match &mut self.engine {
-                Some(engine) => self.weight.applied(job.share.part, engine.finish().tag),
+                Some(engine) => {
+                    let tag = engine.finish().tag;
+                    tell(&self.meter, now.cycle, || EngineInput::Tag(tag));
+                    self.weight.applied(job.share.part, tag)
+                }
                 None => transfer.tag_stands.unwrap_or(now.cycle),
             };
             let tag = match (&keys, &transfer.stream, &transfer.sealed) {

@@ -2,7 +2,8 @@
 
 use super::opening::Opening;
 use super::{
-    Pce, Ports,
+    EngineInput, Pce, Ports,
+    input::tell,
     text::{Text, stand_in},
     work::Piece,
 };
@@ -11,14 +12,14 @@ use crate::{
     gpu::work::{Job, JobKind, MemoryWrite, TagReport},
     pcie::packet::Payload,
     sealing::EngineTiming,
-    sim::Now,
+    sim::{Meter, Now},
 };
 
 impl Pce {
     /// Starts the engine on the transfer whose turn it is, so that its keystream runs ahead of the data.
     pub(super) fn start_engine(&mut self, cycle: u64) {
         while let Some(place) = self.feeding.checked_sub(self.first) {
-            let Some(transfer) = self.transfers.get_mut(place as usize) else { return };
+            let Some(transfer) = self.transfers.get(place as usize) else { return };
             if transfer.failed.is_some() {
                 self.feeding += 1;
                 continue;
@@ -29,6 +30,8 @@ impl Pce {
                 _ => return,
             };
             let (nonce, part) = (transfer.job.nonce, transfer.job.share.part);
+            self.tell_of_start(self.feeding, direction, cycle);
+            let transfer = &mut self.transfers[place as usize];
             if let Some(engine) = &mut self.engine {
                 engine.start(cycle, part, direction);
                 if !part.is_last() {
@@ -75,6 +78,7 @@ impl Pce {
             side.give_up(job, cycle);
         }
         let Some(engine) = self.engine.as_mut().filter(|_| secure) else { return };
+        tell(&self.meter, cycle, || EngineInput::GivenUp);
         // No more than is left of a pass is taken at once.
         for mut missing in [first, bytes - fed] {
             while missing > 0 {
@@ -89,7 +93,7 @@ impl Pce {
     /// Passes bytes through the engine; gives the cycles in which it has taken them and in which they stand at its output.
     #[inline]
     pub(super) fn through_engine(&mut self, secure: bool, bytes: u32, cycle: u64) -> (u64, u64) {
-        pass_engine(&mut self.engine, &mut self.engine_limit, secure, bytes, cycle)
+        pass_engine(&self.meter, &mut self.engine, &mut self.engine_limit, secure, bytes, cycle)
     }
 
     /// Passes a piece of a transfer to device memory on.
@@ -112,7 +116,11 @@ impl Pce {
         if secure && self.shared.is_some() {
             return self.feed_shared(number, piece, now);
         }
-        let (taken, out) = pass_engine(&mut self.engine, &mut self.engine_limit, secure, piece.bytes, now.cycle);
+        if secure {
+            tell(&self.meter, now.cycle, || EngineInput::Text(piece.payload.clone()));
+        }
+        let (engine, limit) = (&mut self.engine, &mut self.engine_limit);
+        let (taken, out) = pass_engine(&self.meter, engine, limit, secure, piece.bytes, now.cycle);
         if taken > now.cycle {
             self.taken.push((taken, bytes));
         } else {
@@ -151,6 +159,7 @@ impl Pce {
     fn store(&mut self, number: u64, piece: Piece, latency: u64, now: Now, ports: &mut Ports) {
         let bytes = u64::from(piece.bytes);
         self.buffered -= bytes;
+        tell(&self.meter, now.cycle, || EngineInput::Text(piece.payload.clone()));
         let burst = self.spec.copy_engine.burst.0;
         let Some(transfer) = self.transfer(number) else { return };
         transfer.fed += bytes;
@@ -208,7 +217,11 @@ impl Pce {
     fn finish(&mut self, number: u64, now: Now, ports: &mut Ports) -> Option<(u64, Payload)> {
         let Job { kind, share, .. } = self.transfers[(number - self.first) as usize].job;
         let tag_cycle = match &mut self.engine {
-            Some(engine) if kind == JobKind::Open => self.weight.applied(share.part, engine.finish().tag),
+            Some(engine) if kind == JobKind::Open => {
+                let tag = engine.finish().tag;
+                tell(&self.meter, now.cycle, || EngineInput::Tag(tag));
+                self.weight.applied(share.part, tag)
+            }
             _ => self.transfers[(number - self.first) as usize].tag_stands.unwrap_or(now.cycle),
         };
         let date = self.clock.edge(tag_cycle.max(now.cycle + 1));
@@ -267,6 +280,7 @@ impl Pce {
 /// Passes bytes through an engine, where there is one and they are secure.
 #[inline]
 fn pass_engine(
+    meter: &Option<Meter>,
     engine: &mut Option<EngineTiming>,
     limited: &mut Limit,
     secure: bool,
@@ -275,6 +289,7 @@ fn pass_engine(
 ) -> (u64, u64) {
     match engine {
         Some(engine) if secure => {
+            tell(meter, cycle, || EngineInput::Beat(bytes));
             let accepted = engine.accept(cycle, bytes);
             *limited = accepted.limit;
             (accepted.consumed, accepted.out)

@@ -41,6 +41,7 @@ mod assembly;
 mod device;
 mod feed;
 mod host_read;
+mod input;
 pub(in crate::gpu) mod opening;
 mod quarantine;
 mod shared;
@@ -73,6 +74,7 @@ use std::{collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
 use weight::Weight;
 
+pub use input::{EngineInput, MessageInput};
 pub use shared::EnginePorts;
 
 /// The keys of a logical engine.

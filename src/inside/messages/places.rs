@@ -69,7 +69,7 @@ pub(super) fn taps(places: &Places) -> Vec<Option<Tap>> {
     let number = |path: &str| places.accounts.iter().position(|unit| unit.name == path).unwrap_or(usize::MAX);
     let tap = |channel: &ChannelOutline| {
         let site = Site::of(channel)?;
-        Some(Tap { site, gpu: gpu(&channel.path), from: number(&channel.from), to: number(&channel.to) })
+        Some(Tap { site, gpu: gpu_of(&channel.path), from: number(&channel.from), to: number(&channel.to) })
     };
     places.channels.iter().map(tap).collect()
 }
@@ -80,7 +80,7 @@ pub(super) fn is_tapped(channel: &ChannelOutline) -> bool {
 }
 
 /// The GPU, or the session on the host, that a path belongs to: the number behind its first part.
-fn gpu(path: &str) -> usize {
+pub(in crate::inside) fn gpu_of(path: &str) -> usize {
     let part = path.split('.').next().unwrap_or(path);
     part.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse().unwrap_or(0)
 }

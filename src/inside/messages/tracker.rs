@@ -84,6 +84,12 @@ impl Tracker {
         std::mem::take(&mut self.open).into_values().collect()
     }
 
+    /// The number of the message with this nonce, if it is on its way.
+    #[must_use]
+    pub fn number(&self, gpu: usize, way: Way, nonce: [u8; 12]) -> Option<u64> {
+        self.by_nonce.get(&(gpu, way, nonce)).copied()
+    }
+
     fn begin_message(&mut self, gpu: usize, way: Way, sealed: bool, bytes: u64, start: Femtos) -> u64 {
         let id = self.next;
         self.next += 1;

@@ -15,6 +15,7 @@ use crate::{
         },
     },
     pcie::packet::Tlp,
+    sealing::SealingSpec,
     sim::{Clock, In, Key, Out, Rx, Tx},
     system::{
         clocks::build,
@@ -54,6 +55,12 @@ impl Pces {
             (0..2 * readers).map(|n| format!("{path}.pce{n}")).collect()
         };
         Ok(Self { paths, readers })
+    }
+
+    /// What seals and opens in the PCE with this path, if something does.
+    pub fn engine(&self, machine: &MachineSpec, path: &str) -> Option<SealingSpec> {
+        let place = self.paths.iter().position(|one| one == path)?;
+        specs::engine(machine, place, self.readers)
     }
 }
 

@@ -31,18 +31,23 @@ pub fn engine_wire(machine: &MachineSpec) -> u64 {
     machine.copy_engine.engine_wire.map_or(1, |cycles| cycles.0)
 }
 
-/// Of the PCE at `place` among those of a GPU, of which `readers` read host memory.
-pub fn pce(machine: &MachineSpec, clocks: &Clocks, place: usize, readers: usize) -> Result<PceSpec, RunError> {
-    let tags = (machine.link.read_tags as usize / readers) as u16;
+/// What seals and opens in the PCE at `place` among those of a GPU, of which `readers` read host memory; none where nothing does.
+pub fn engine(machine: &MachineSpec, place: usize, readers: usize) -> Option<SealingSpec> {
     let mut engine = machine.sealing();
     if let (SealingSpec::Gcm(engine), Some(ghash), true) =
         (&mut engine, &machine.copy_engine.open_ghash, place < readers)
     {
         engine.ghash = ghash.clone();
     }
+    (machine.sealed_path() && machine.sealing_sms().is_none()).then_some(engine)
+}
+
+/// Of the PCE at `place` among those of a GPU, of which `readers` read host memory.
+pub fn pce(machine: &MachineSpec, clocks: &Clocks, place: usize, readers: usize) -> Result<PceSpec, RunError> {
+    let tags = (machine.link.read_tags as usize / readers) as u16;
     Ok(PceSpec {
         copy_engine: machine.copy_engine.clone(),
-        engine: (machine.sealed_path() && machine.sealing_sms().is_none()).then_some(engine),
+        engine: engine(machine, place, readers),
         shared: machine.shared_engine().then_some(engine_wire(machine)),
         max_read_request: build(MaxSize::new(machine.link.max_read_request.0))?,
         max_payload: build(MaxSize::new(machine.link.max_payload.0))?,

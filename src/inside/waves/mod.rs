@@ -1,4 +1,4 @@
-//! Queues, tags and gauges as waves (FST), which GTKWave and Surfer open.
+//! Queues, tags, gauges and registers as waves (FST), which GTKWave and Surfer open.
 //!
 //! | signal | of | shows |
 //! | --- | --- | --- |
@@ -6,20 +6,29 @@
 //! | `head` | each queue | the word of its oldest item in the event digest |
 //! | `computed_tag`, `fetched_tag` | each wire of tags | the last tag that came, its first 128 bits; all zeros in a run without bytes |
 //! | a gauge's name | each gauge of a unit | its value: credits left, entries, bytes |
+//! | a register's name | the engine of each PCE, below its path | its value while a message is [shown](Waves::with_engines), unknown before and after |
 //!
 //! The hierarchy is that of the paths of units and channels. Times are ps.
 
-use super::Window;
+mod engines;
+
+use super::{
+    Window,
+    registers::{Followed, Name},
+};
 use crate::{
     gpu::work::TagReport,
     sim::{Digest, Listener, Passage, Place, Places},
     units::Femtos,
 };
+pub use engines::EngineOf;
+use engines::{Change as Shift, Engines};
 use fst_writer::{
     FstBodyWriter, FstFileType, FstHeaderWriter, FstInfo, FstScopeType, FstSignalId, FstSignalType, FstVarDirection,
     FstVarType, FstWriteError, open_fst,
 };
 use std::{
+    any::Any,
     cmp::Reverse,
     collections::{BTreeMap, BinaryHeap, VecDeque},
     fs::File,
@@ -39,9 +48,10 @@ const GAUGE: u32 = 32;
 struct Signal {
     /// The path of its scope, and its name there.
     scope: String,
-    name: &'static str,
+    name: String,
     bits: u32,
-    value: u128,
+    /// Nothing where it is not known.
+    value: Option<u128>,
 }
 
 /// Where a queue's signals are, and what it holds.
@@ -61,7 +71,18 @@ enum Shown {
 }
 
 /// A change that lies ahead: when, its number, the signal, the value.
-type Change = Reverse<(u64, u64, usize, u128)>;
+type Change = Reverse<(u64, u64, usize, Option<u128>)>;
+
+/// What there is to say of waves that have been written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    /// A digest of all changes.
+    pub digest: u64,
+    /// Messages whose registers were worked out, engine by engine.
+    pub followed: Vec<Followed>,
+    /// Registers that held a value and have no signal: none, or the survey of the engine has left some out.
+    pub unknown: Vec<Name>,
+}
 
 /// A listener that writes waves.
 pub struct Waves {
@@ -71,6 +92,7 @@ pub struct Waves {
     channels: BTreeMap<usize, Shown>,
     /// The signal of the first gauge.
     gauges: usize,
+    engines: Option<Engines>,
     ahead: BinaryHeap<Change>,
     changes: u64,
     ids: Vec<FstSignalId>,
@@ -104,6 +126,7 @@ impl Waves {
             signals: Vec::new(),
             channels: BTreeMap::new(),
             gauges: 0,
+            engines: None,
             ahead: BinaryHeap::new(),
             changes: 0,
             ids: Vec::new(),
@@ -122,11 +145,22 @@ impl Waves {
         self.trouble.is_some()
     }
 
-    /// Writes what is left; gives a digest of all changes.
+    /// Shows the registers of engines in PCEs as well: in a run with bytes those of one message, by its number in the run; without a number those of
+    /// message 0, or of all messages in a window. `of` gives the engine of a PCE.
+    #[must_use]
+    pub fn with_engines(mut self, of: EngineOf, message: Option<u64>) -> Self {
+        self.engines = Some(Engines::new(of, message, self.window));
+        self
+    }
+
+    /// Writes what is left.
     ///
     /// # Errors
     /// What has gone wrong with the file.
-    pub fn close(mut self) -> io::Result<u64> {
+    pub fn close(mut self) -> io::Result<Closed> {
+        let mut shifts = Vec::new();
+        self.engines.iter_mut().for_each(|engines| engines.finish(&mut shifts));
+        self.plan(shifts);
         while let Some(Reverse((time, _, signal, value))) = self.ahead.pop() {
             self.set(signal, time, value);
         }
@@ -140,7 +174,9 @@ impl Waves {
             let file = body.finish().map_err(|error| named(&self.shown, error))?;
             file.into_inner().map_err(|error| named(&self.shown, FstWriteError::Io(error.into_error())))?;
         }
-        Ok(self.digest.value())
+        let (followed, unknown) =
+            self.engines.map_or_else(Default::default, |engines| (engines.followed(), engines.unknown()));
+        Ok(Closed { digest: self.digest.value(), followed, unknown })
     }
 
     /// Lets the waves reach to the end of the run or of the window.
@@ -165,9 +201,9 @@ impl Waves {
         Ok(())
     }
 
-    fn signal(&mut self, scope: &str, name: &'static str, bits: u32) -> usize {
-        let value = u128::from(name == "ready");
-        self.signals.push(Signal { scope: scope.to_owned(), name, bits, value });
+    fn signal(&mut self, scope: &str, name: &str, bits: u32) -> usize {
+        let value = Some(u128::from(name == "ready"));
+        self.signals.push(Signal { scope: scope.to_owned(), name: name.to_owned(), bits, value });
         self.signals.len() - 1
     }
 
@@ -204,7 +240,7 @@ impl Waves {
     }
 
     /// A signal's value from a time on. Times do not fall.
-    fn set(&mut self, signal: usize, time: u64, value: u128) {
+    fn set(&mut self, signal: usize, time: u64, value: Option<u128>) {
         if self.signals[signal].value == value {
             return;
         }
@@ -221,17 +257,26 @@ impl Waves {
         let Some(body) = &mut self.body else { return Ok(()) };
         let picos = time / 1_000;
         if self.at < Some(picos) {
+            // Nothing of an instant may follow what is flushed.
+            if body.size() > RUN {
+                body.flush()?;
+            }
             body.time_change(picos)?;
             self.at = Some(picos);
         }
         let Signal { value, bits: width, .. } = &self.signals[signal];
         body.signal_change(self.ids[signal], &bits(*value, *width))?;
-        self.digest.add(picos, (signal as u64) << 48 ^ *value as u64 ^ (*value >> 64) as u64);
-        self.changes += 1;
-        if self.changes.is_multiple_of(1 << 12) && body.size() > RUN {
-            body.flush()?;
-        }
+        let word = value.map_or(u64::MAX, |value| value as u64 ^ (value >> 64) as u64);
+        self.digest.add(picos, (signal as u64) << 48 ^ word);
         Ok(())
+    }
+
+    /// Changes of registers that lie ahead.
+    fn plan(&mut self, shifts: Vec<Shift>) {
+        for (time, signal, value) in shifts {
+            self.changes += 1;
+            self.ahead.push(Reverse((time.0, self.changes, signal, value)));
+        }
     }
 
     fn fail(&mut self, error: FstWriteError) {
@@ -242,6 +287,11 @@ impl Waves {
     /// Makes the changes that were ahead and are due.
     fn reach(&mut self, time: u64) {
         self.latest = self.latest.max(time);
+        if let Some(engines) = &mut self.engines {
+            let mut shifts = Vec::new();
+            engines.reach(Femtos(time), &mut shifts);
+            self.plan(shifts);
+        }
         while let Some(Reverse((due, _, signal, value))) = self.ahead.peek().copied() {
             if due > time {
                 break;
@@ -256,7 +306,7 @@ impl Waves {
         let (first, count, head) = (*first, words.len(), words.front().copied().unwrap_or(0));
         let values = [count as u128, u128::from(count > 0), u128::from(count < *depth), head.into()];
         for (place, value) in values.into_iter().enumerate() {
-            self.set(first + place, time.0, value);
+            self.set(first + place, time.0, Some(value));
         }
     }
 
@@ -267,12 +317,13 @@ impl Waves {
         let tag = report.tag.iter().flatten();
         bytes.iter_mut().zip(tag).for_each(|(place, byte)| *place = *byte);
         self.changes += 1;
-        self.ahead.push(Reverse((date.0, self.changes, signal, u128::from_be_bytes(bytes))));
+        self.ahead.push(Reverse((date.0, self.changes, signal, Some(u128::from_be_bytes(bytes)))));
     }
 }
 
 /// A value as the characters of its bits.
-fn bits(value: u128, width: u32) -> Vec<u8> {
+fn bits(value: Option<u128>, width: u32) -> Vec<u8> {
+    let Some(value) = value else { return vec![b'x'; width as usize] };
     (0..width).rev().map(|bit| b'0' + (value >> bit & 1) as u8).collect()
 }
 
@@ -307,21 +358,32 @@ impl Listener for Waves {
         for (unit, name) in &places.gauges {
             self.signal(&unit.name, name, GAUGE);
         }
+        if let Some(mut engines) = self.engines.take() {
+            engines.begin(places, &mut |scope, name| {
+                let signal = self.signal(scope, name, TAG);
+                self.signals[signal].value = None;
+                signal
+            });
+            self.engines = Some(engines);
+        }
         if let Err(error) = self.describe() {
             self.fail(error);
         }
     }
 
     fn hears(&self, place: Place<'_>) -> bool {
-        match place {
+        let own = match place {
             Place::Channel(channel) => channel.depth.is_some() || channel.item == "TagReport",
             Place::Gauge(..) => true,
             Place::Account(_) => false,
-        }
+        };
+        own || self.engines.as_ref().is_some_and(|engines| engines.hears(place))
     }
 
-    fn passed(&mut self, Passage { channel, sent, date, key, item }: Passage<'_>) {
+    fn passed(&mut self, passage: Passage<'_>) {
+        let Passage { channel, sent, date, key, item } = passage;
         self.reach(sent.0);
+        self.engines.iter_mut().for_each(|engines| engines.passed(passage));
         if let Some(report) = item.downcast_ref::<TagReport>() {
             self.tag(channel, date, report);
         } else if let Some(Shown::Queue(queue)) = self.channels.get_mut(&channel) {
@@ -332,6 +394,7 @@ impl Listener for Waves {
 
     fn taken(&mut self, channel: usize, time: Femtos) {
         self.reach(time.0);
+        self.engines.iter_mut().for_each(|engines| engines.taken(channel, time));
         if let Some(Shown::Queue(queue)) = self.channels.get_mut(&channel) {
             queue.words.pop_front();
             self.queue(channel, time);
@@ -340,6 +403,10 @@ impl Listener for Waves {
 
     fn level(&mut self, gauge: usize, time: Femtos, value: u64) {
         self.reach(time.0);
-        self.set(self.gauges + gauge, time.0, value.into());
+        self.set(self.gauges + gauge, time.0, Some(value.into()));
+    }
+
+    fn entered(&mut self, account: usize, cycle: u64, input: &dyn Any) {
+        self.engines.iter_mut().for_each(|engines| engines.entered(account, cycle, input));
     }
 }

@@ -1,0 +1,311 @@
+//! A structural engine that does what an engine of the machine does.
+
+use super::names::{Name, Names, name};
+use crate::{
+    gcm::{
+        engine::{Engine, Event},
+        spec::EngineSpec,
+    },
+    gpu::pce::{EngineInput, MessageInput},
+    sim::Clock,
+    units::Femtos,
+};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Text of messages before the one that is shown that is kept, in bytes: the engine that has not rested for so long begins with a later one.
+const KEPT: u64 = 16 << 20;
+
+/// A message that went through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Followed {
+    /// Its tag, of several the first.
+    pub tag: [u8; 16],
+    /// The cycle in which it stands in the structural engine.
+    pub stands: u64,
+    /// The cycle in which it stands in the machine.
+    pub told: Option<u64>,
+}
+
+/// What shows a register's new value: the instant, the register's number, the value, if it holds one.
+pub type Show<'a> = &'a mut dyn FnMut(Femtos, usize, Option<u128>);
+
+/// The structural engine under way.
+#[derive(Debug)]
+struct Running {
+    engine: Engine,
+    key: Vec<u8>,
+    /// The machine's cycle at the engine's cycle 0.
+    base: u64,
+    /// The first cycle that is shown.
+    shown_from: u64,
+    /// Text that has not come to the port.
+    text: VecDeque<u8>,
+    told: VecDeque<u64>,
+    /// Messages in the engine before the one that is shown alone, with it.
+    until: Option<usize>,
+}
+
+/// Follows an engine of a machine.
+#[derive(Debug)]
+pub struct Follower {
+    spec: EngineSpec,
+    clock: Clock,
+    names: Names,
+    /// What has come and has not gone into the structural engine, by cycle.
+    held: VecDeque<(u64, EngineInput)>,
+    held_bytes: u64,
+    /// When all that has come is through: not known while a message is under way.
+    free_at: Option<u64>,
+    running: Option<Running>,
+    values: Vec<Option<u128>>,
+    followed: Vec<Followed>,
+    /// Whether something came that cannot be followed.
+    lost: bool,
+    unknown: BTreeSet<Name>,
+}
+
+impl Follower {
+    /// Follows an engine on `clock`; none if there can be no such engine.
+    #[must_use]
+    pub fn new(spec: &EngineSpec, clock: Clock) -> Option<Self> {
+        let names = Names::of(spec)?;
+        Some(Self {
+            spec: spec.clone(),
+            clock,
+            values: vec![None; names.names().len()],
+            names,
+            held: VecDeque::new(),
+            held_bytes: 0,
+            free_at: Some(0),
+            running: None,
+            followed: Vec::new(),
+            lost: false,
+            unknown: BTreeSet::new(),
+        })
+    }
+
+    /// The registers, by number.
+    #[must_use]
+    pub fn names(&self) -> &[Name] {
+        self.names.names()
+    }
+
+    /// Messages that went through the structural engine.
+    #[must_use]
+    pub fn followed(&self) -> &[Followed] {
+        &self.followed
+    }
+
+    /// Registers that held a value and are not among those known.
+    #[must_use]
+    pub const fn unknown(&self) -> &BTreeSet<Name> {
+        &self.unknown
+    }
+
+    /// Takes what goes into the engine at edge `cycle`. A message that is `alone` is shown from its start to its tag.
+    pub fn take(&mut self, cycle: u64, input: &EngineInput, alone: bool) {
+        if self.lost {
+            return;
+        }
+        match input {
+            EngineInput::Message(message) => {
+                if message.key.is_none() || message.part.bytes != message.part.total {
+                    return self.lose();
+                }
+                if self.running.is_none() && self.free_at.is_some_and(|free| free <= cycle) {
+                    self.held.clear();
+                    self.held_bytes = 0;
+                }
+                self.free_at = None;
+            }
+            EngineInput::Text(text) => self.held_bytes += text.bytes().map_or(0, |bytes| bytes.len() as u64),
+            EngineInput::Tag(at) => self.free_at = Some(*at),
+            EngineInput::Beat(_) => {}
+            EngineInput::GivenUp => return self.lose(),
+        }
+        self.held.push_back((cycle, input.clone()));
+        if alone && self.running.is_none() {
+            let until = self.held.iter().filter(|(_, input)| matches!(input, EngineInput::Message(_))).count();
+            self.run(cycle, Some(until));
+        }
+        if self.running.is_none() && self.held_bytes > KEPT {
+            self.drop_oldest();
+        }
+    }
+
+    /// Shows all from edge `cycle` on.
+    pub fn show_from(&mut self, cycle: u64) {
+        if self.running.is_none() && !self.lost {
+            self.run(cycle, None);
+        }
+    }
+
+    /// Shows nothing more.
+    pub fn stop(&mut self) {
+        self.running = None;
+        self.held.clear();
+        self.held_bytes = 0;
+    }
+
+    fn lose(&mut self) {
+        self.lost = true;
+        self.stop();
+    }
+
+    /// Forgets the oldest message, if there is another one.
+    fn drop_oldest(&mut self) {
+        let mut starts =
+            self.held.iter().enumerate().filter(|(_, (_, input))| matches!(input, EngineInput::Message(_)));
+        let Some((second, _)) = starts.nth(1) else { return };
+        for (_, input) in self.held.drain(..second) {
+            if let EngineInput::Text(text) = input {
+                self.held_bytes -= text.bytes().map_or(0, |bytes| bytes.len() as u64);
+            }
+        }
+    }
+
+    /// Lets the structural engine begin with the oldest message that is held.
+    fn run(&mut self, shown_from: u64, until: Option<usize>) {
+        let first = self.held.iter().find_map(|(cycle, input)| match input {
+            EngineInput::Message(message) => Some((*cycle, message.key.clone()?)),
+            _ => None,
+        });
+        let Some((start, key)) = first else { return };
+        match self.engine(&key, start) {
+            Some((engine, base)) => {
+                let (text, told) = (VecDeque::new(), VecDeque::new());
+                self.running = Some(Running { engine, key, base, shown_from, text, told, until });
+            }
+            None => self.lose(),
+        }
+    }
+
+    /// A structural engine in the machine's cycle `start` with a key that is loaded: in cycle 0, or so that it is just ready.
+    fn engine(&self, key: &[u8], start: u64) -> Option<(Engine, u64)> {
+        let mut engine = Engine::new(&self.spec).ok()?;
+        engine.load_key(key).ok()?;
+        let cycles = self.names.ready().min(start);
+        (0..cycles).for_each(|_| engine.step(&mut Vec::new()));
+        Some((engine, start - cycles))
+    }
+
+    /// Works all cycles whose edges lie before `before`, as far as there is something to do.
+    pub fn advance(&mut self, before: Femtos, show: Show<'_>) {
+        while let Some(cycle) = self.next_cycle() {
+            if self.clock.edge(cycle) >= before {
+                return;
+            }
+            self.feed(cycle);
+            self.step(cycle, show);
+        }
+    }
+
+    /// Works until all messages whose tags have been told are through.
+    pub fn finish(&mut self, show: Show<'_>) {
+        let told = self.free_at.map_or(0, |free| self.clock.edge(free + 2).0);
+        self.advance(Femtos(told), show);
+    }
+
+    /// The cycle that the structural engine works next, unless it rests. An engine that rests is as it will be when something comes.
+    fn next_cycle(&mut self) -> Option<u64> {
+        let running = self.running.as_mut()?;
+        let next = running.base + running.engine.cycle();
+        if !running.engine.idle() {
+            return Some(next);
+        }
+        let (cycle, _) = self.held.front()?;
+        running.base += cycle.saturating_sub(next);
+        Some(next.max(*cycle))
+    }
+
+    /// Gives the engine what comes in a cycle.
+    fn feed(&mut self, cycle: u64) {
+        while self.held.front().is_some_and(|(at, _)| *at <= cycle) {
+            let Some((_, input)) = self.held.pop_front() else { return };
+            let taken = match (&input, &mut self.running) {
+                (EngineInput::Message(message), Some(_)) => self.start(message, cycle),
+                (EngineInput::Text(text), Some(running)) => {
+                    let bytes = text.bytes().unwrap_or_default();
+                    self.held_bytes = self.held_bytes.saturating_sub(bytes.len() as u64);
+                    running.text.extend(bytes);
+                    true
+                }
+                (EngineInput::Beat(bytes), Some(running)) => {
+                    let bytes = (*bytes as usize).min(running.text.len());
+                    running.engine.offer(&running.text.drain(..bytes).collect::<Vec<_>>());
+                    true
+                }
+                (EngineInput::Tag(at), Some(running)) => {
+                    running.told.push_back(*at);
+                    true
+                }
+                (EngineInput::GivenUp, _) | (_, None) => false,
+            };
+            if !taken {
+                return self.lose();
+            }
+        }
+    }
+
+    /// Starts a message; a rest is time for another key.
+    fn start(&mut self, message: &MessageInput, cycle: u64) -> bool {
+        let (Some(key), Some(running)) = (&message.key, &self.running) else { return false };
+        if running.key != *key {
+            if !running.engine.idle() {
+                return false;
+            }
+            let Some((engine, base)) = self.engine(key, cycle) else { return false };
+            let Some(running) = &mut self.running else { return false };
+            (running.engine, running.base, running.key) = (engine, base, key.clone());
+        }
+        let Some(running) = &mut self.running else { return false };
+        running.engine.start(&message.nonce, &[], message.part.bytes, message.direction).is_ok()
+    }
+
+    fn step(&mut self, cycle: u64, show: Show<'_>) {
+        let Some(running) = &mut self.running else { return };
+        let mut events = Vec::new();
+        running.engine.step(&mut events);
+        for (at, event) in events {
+            if let Event::Tag(tag) = event {
+                self.followed.push(Followed { tag, stands: running.base + at, told: running.told.pop_front() });
+                running.until = running.until.map(|left| left.saturating_sub(1));
+            }
+        }
+        let (is_shown, is_over) = (cycle >= running.shown_from, running.until == Some(0));
+        let instant = self.clock.edge(cycle + 1);
+        if is_shown {
+            self.show(instant, show);
+        }
+        if is_over {
+            self.stop();
+            self.forget(instant, show);
+        }
+    }
+
+    /// Shows what has changed.
+    fn show(&mut self, instant: Femtos, show: Show<'_>) {
+        let Some(running) = &self.running else { return };
+        let mut now = vec![None; self.values.len()];
+        running.engine.registers(&mut |unit, register, index, value| match self.names.place((unit, register, index)) {
+            Some(place) => now[place] = Some(value),
+            None if Names::is_left_out((unit, register, index)) => {}
+            None => _ = self.unknown.insert(name((unit, register, index), true)),
+        });
+        for (place, (value, old)) in now.iter().zip(&self.values).enumerate() {
+            if value != old {
+                show(instant, place, *value);
+            }
+        }
+        self.values = now;
+    }
+
+    /// Nothing is known of the registers any more.
+    fn forget(&mut self, instant: Femtos, show: Show<'_>) {
+        for (place, value) in self.values.iter_mut().enumerate() {
+            if value.take().is_some() {
+                show(instant, place, None);
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The registers of an engine in a running machine: a structural engine beside it is given what it is given, in the same cycles.
+//!
+//! ```text
+//!   PCE --- message, text, beats ---> engine of the machine (cycles)
+//!                  |
+//!                  +-- listener ----> structural engine (registers)
+//! ```
+//!
+//! Both have the same contract, so the tag of each message stands in both in the same cycle: [`Followed`] has the two.
+
+mod follower;
+mod names;
+
+pub use follower::{Followed, Follower};
+pub use names::{Name, Names};
