@@ -66,12 +66,12 @@ fn the_registers_of_a_message_that_is_not_there_are_missed_aloud() {
         let printed = sealsim(&[&fixed, more].concat());
         (printed.status, printed.stderr, fs::metadata(&file).map_or(0, |file| file.len()))
     };
-    let (status, said, with) = run("1", &[]);
+    let (status, said, with) = run("2", &[]);
     assert_eq!((status, said.contains("no registers")), (0, false), "{said}");
     let (status, said, without) = run("99", &[]);
     assert_eq!((status, said.contains("message 99")), (0, true), "{said}");
     assert!(with > 2 * without, "{with} {without}");
-    let (status, said, _) = run("0", &["--data", "none"]);
+    let (status, said, _) = run("1", &["--data", "none"]);
     assert_eq!((status, said.contains("--data none")), (2, true), "{said}");
 }
 

@@ -5,6 +5,7 @@ mod common;
 
 mod aead;
 mod authenticators;
+mod explained;
 mod gpus;
 mod ide;
 mod limits;

@@ -36,9 +36,9 @@ pub(in crate::cli) struct InsideArguments {
     /// Write queues, tags, credits and the registers of AES-GCM as waves to this file, as FST for GTKWave and Surfer
     #[arg(long, value_name = "FILE[@FROM..TO]")]
     waves: Option<Target>,
-    /// Show the registers of AES-GCM for this message in --waves, by its number in the run from 0, as `sealsim explain` counts. Left out: for
-    /// message 0, or for all messages in the window of --waves
-    #[arg(long, value_name = "N", requires = "waves")]
+    /// Show the registers of AES-GCM for this message in --waves, by its number in the run from 1, as `sealsim explain` counts. Left out: for
+    /// the first message, or for all messages in the window of --waves
+    #[arg(long, value_name = "N", requires = "waves", value_parser = clap::value_parser!(u64).range(1..))]
     waves_message: Option<u64>,
     /// Write every TLP and DLLP of the links with its time to this file, as pcapng for Wireshark
     #[arg(long, value_name = "FILE[@FROM..TO]")]
@@ -122,7 +122,8 @@ impl InsideArguments {
         let trace = file(self.trace.as_ref())?.map(|(file, window)| Trace::new(file, window));
         let waves = self.waves.as_ref().map(|target| Waves::create(&target.path, target.window)).transpose();
         let waves = waves.map_err(|error| Failure::InputOutput(miette!("output {error}")))?;
-        let waves = waves.map(|waves| waves.with_engines(Box::new(engine), self.waves_message));
+        let waves =
+            waves.map(|waves| waves.with_engines(Box::new(engine), self.waves_message.map(|number| number - 1)));
         let capture = file(self.capture.as_ref())?.map(|(file, window)| Capture::new(file, window, Box::new(lanes)));
         let events = file(self.events.as_ref())?.map(|(file, window)| EventLog::new(file, window));
         Ok(Some(Inside {

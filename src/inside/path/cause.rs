@@ -5,7 +5,8 @@ use crate::{
     host::{CipherDone, CipherJob},
     pcie::{
         packet::{Kind, Tlp},
-        port::Frame,
+        port::{DllpFrame, Frame},
+        wire::dllp::DllpRepr,
     },
 };
 use std::any::Any;
@@ -19,6 +20,19 @@ const MEMORY_READ: u64 = 4;
 const MEMORY_DATA: u64 = 5;
 const JOB: u64 = 6;
 const JOB_DONE: u64 = 7;
+
+/// Credits that a receiver gives back.
+pub(super) const CREDITS: u64 = word(8, 0);
+/// An acknowledgement of TLPs.
+pub(super) const ACK: u64 = word(9, 0);
+
+const fn of_dllp(frame: &DllpFrame) -> Option<u64> {
+    match frame.repr() {
+        DllpRepr::Ack { .. } | DllpRepr::Nak { .. } => Some(ACK),
+        DllpRepr::Credit { .. } => Some(CREDITS),
+        _ => None,
+    }
+}
 
 const fn word(sort: u64, word: u64) -> u64 {
     sort << SORT | word & ((1 << SORT) - 1)
@@ -39,7 +53,11 @@ pub(super) fn cause(item: &dyn Any) -> Option<u64> {
         return Some(of_tlp(tlp));
     }
     if let Some(frame) = item.downcast_ref::<Frame>() {
-        return if let Frame::Tlp(frame) = frame { Some(of_tlp(&frame.tlp)) } else { None };
+        return match frame {
+            Frame::Tlp(frame) => Some(of_tlp(&frame.tlp)),
+            Frame::Dllp(frame) => of_dllp(frame),
+            Frame::Training { .. } => None,
+        };
     }
     if let Some(read) = item.downcast_ref::<MemoryRead>() {
         return Some(word(MEMORY_READ, read.address));

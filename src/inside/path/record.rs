@@ -11,6 +11,8 @@ use thiserror::Error;
 
 /// Passages of a run that are kept at most: 40 bytes each.
 const MOST: usize = 1 << 24;
+/// Items among which the one is looked for that made a unit busy.
+const SEVERAL: usize = 64;
 
 /// A run of too many events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -39,6 +41,8 @@ pub(super) struct UnitRecord {
     pub rooms: Vec<(Femtos, u32)>,
     /// What it was, from when to when.
     pub spells: Vec<(Femtos, Femtos, Activity)>,
+    /// When the one part of it that has an account of its own was busy, from when to when without a break.
+    pub part: Vec<(Femtos, Femtos)>,
 }
 
 /// A channel, by the numbers of the units at its ends.
@@ -57,6 +61,12 @@ pub struct Recorder {
     pub(super) names: Vec<String>,
     pub(super) lines: Vec<Line>,
     clocks: Vec<Clock>,
+    /// By account of a part behind those of units: the unit that has no other.
+    owners: Vec<Option<usize>>,
+    /// The names of parts, by unit.
+    pub(super) parts: Vec<String>,
+    /// By channel: the shortest time that something was in the queue, in fs.
+    least: Vec<u64>,
     /// By queue: what is in it.
     queued: Vec<VecDeque<(Femtos, Option<u64>)>>,
     count: usize,
@@ -88,6 +98,25 @@ impl Recorder {
         Ok(self)
     }
 
+    /// Whether something was longer in its queue than what its receiver takes at once, or as soon as its own time has passed.
+    pub(super) fn queued_behind_others(&self, input: &Input) -> bool {
+        let channel = input.channel as usize;
+        let period = self.clocks.get(self.lines[channel].to as usize).map_or(0, |clock| clock.edge(1).0);
+        input.at.0 - input.sent.0 > self.least[channel] + 2 * period
+    }
+
+    /// What made a unit busy from a time on: what it took then, or what came to a queue then and was taken later.
+    pub(super) fn starter(&self, unit: usize, begin: Femtos) -> Option<Input> {
+        let (inputs, just) = (&self.units[unit].inputs, 2 * self.clocks[unit].edge(1).0);
+        let next = &inputs[inputs.partition_point(|input| input.at < begin)..];
+        let came = |input: &&Input| {
+            let is_queue = self.lines[input.channel as usize].is_queue;
+            is_queue && input.sent <= begin && begin.0 - input.sent.0 <= just
+        };
+        let taken = |input: &&Input| input.at.0 - begin.0 <= just;
+        next.iter().take(SEVERAL).find(came).or_else(|| next.first().filter(taken)).copied()
+    }
+
     fn input(&mut self, channel: usize, at: Femtos, sent: Femtos, cause: Option<u64>) {
         if self.is_full() {
             return;
@@ -104,8 +133,20 @@ impl Listener for Recorder {
     fn begin(&mut self, places: &Places) {
         let units = &places.accounts[..places.units];
         self.names = units.iter().map(|unit| unit.name.clone()).collect();
-        self.clocks = units.iter().map(|unit| unit.clock).collect();
+        self.clocks = places.accounts.iter().map(|unit| unit.clock).collect();
         self.units = units.iter().map(|_| UnitRecord::default()).collect();
+        self.parts = vec![String::new(); units.len()];
+        let owner = |part: &str| {
+            let (unit, _) = part.rsplit_once('.')?;
+            self.names.iter().position(|name| name == unit)
+        };
+        let parts = &places.accounts[places.units..];
+        let owners: Vec<_> = parts.iter().map(|part| owner(&part.name)).collect();
+        let is_alone = |place: &Option<usize>| owners.iter().filter(|other| *other == place).count() == 1;
+        self.owners = owners.iter().map(|owner| owner.filter(|_| is_alone(owner))).collect();
+        for (owner, part) in self.owners.iter().zip(parts) {
+            owner.iter().for_each(|owner| self.parts[*owner].clone_from(&part.name));
+        }
         let number = |path: &str| self.names.iter().position(|name| name == path).map_or(u32::MAX, |n| n as u32);
         let lines = places.channels.iter().map(|channel| Line {
             path: channel.path.clone(),
@@ -115,6 +156,7 @@ impl Listener for Recorder {
         });
         self.lines = lines.collect();
         self.queued = vec![VecDeque::new(); self.lines.len()];
+        self.least = vec![u64::MAX; self.lines.len()];
     }
 
     fn hears(&self, place: Place<'_>) -> bool {
@@ -133,6 +175,7 @@ impl Listener for Recorder {
     fn taken(&mut self, channel: usize, time: Femtos) {
         let Some((sent, cause)) = self.queued[channel].pop_front() else { return };
         self.input(channel, time, sent, cause);
+        self.least[channel] = self.least[channel].min(time.0 - sent.0);
         let Line { from, to, .. } = self.lines[channel];
         if let Some(sender) = self.units.get_mut(from as usize) {
             sender.rooms.push((time, to));
@@ -140,8 +183,18 @@ impl Listener for Recorder {
     }
 
     fn spell(&mut self, Spell { account, activity, from, to }: Spell) {
-        let Some(unit) = self.units.get_mut(account) else { return };
         let clock = self.clocks[account];
-        unit.spells.push((clock.edge(from), clock.edge(to), activity));
+        let (from, to) = (clock.edge(from), clock.edge(to));
+        let part = account.checked_sub(self.units.len());
+        let owner = part.map_or(Some(account), |part| self.owners.get(part).copied().flatten());
+        let Some(unit) = owner.and_then(|owner| self.units.get_mut(owner)) else { return };
+        if part.is_none() {
+            return unit.spells.push((from, to, activity));
+        }
+        match unit.part.last_mut() {
+            _ if activity != Activity::Busy => {}
+            Some(last) if last.1 == from => last.1 = to,
+            _ => unit.part.push((from, to)),
+        }
     }
 }

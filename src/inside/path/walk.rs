@@ -1,7 +1,7 @@
 //! The walk from an end back to a beginning.
 
 use super::{
-    cause::causes,
+    cause::{ACK, CREDITS, causes},
     record::{Input, Recorder, UnitRecord},
 };
 use crate::{
@@ -79,6 +79,29 @@ const fn waits_for_room(activity: Activity) -> bool {
     )
 }
 
+/// Whether a unit has so much to do that what is in its queues waits.
+const fn is_at_work(activity: Activity) -> bool {
+    matches!(
+        activity,
+        Activity::Busy
+            | Activity::Stall(Stall::ReadsInService | Stall::WritesInService | Stall::HostMemory | Stall::Recovery)
+    )
+}
+
+/// Stalls that end when the engine has taken what it has.
+const fn waits_for_engine(activity: Activity) -> bool {
+    matches!(activity, Activity::Stall(Stall::AesBusy | Stall::GhashBusy))
+}
+
+/// What ends a stall, where that comes over the link.
+const fn awaited(activity: Activity) -> Option<u64> {
+    match activity {
+        Activity::Stall(Stall::Credit) => Some(CREDITS),
+        Activity::Stall(Stall::ReplayFull) => Some(ACK),
+        _ => None,
+    }
+}
+
 const fn state(activity: Activity) -> &'static str {
     match activity {
         Activity::Busy => "busy",
@@ -90,16 +113,18 @@ const fn state(activity: Activity) -> &'static str {
 impl UnitRecord {
     /// What came last at or before a time, of those that have this in common with what was sent, if there are any.
     pub(super) fn input(&self, at: Femtos, cause: Option<u64>) -> Option<Input> {
-        let latest = |cause: u64| {
-            let places = self.by_cause.get(&cause)?;
-            let behind = places.partition_point(|&place| self.inputs[place as usize].at <= at);
-            behind.checked_sub(1).map(|place| self.inputs[places[place] as usize])
-        };
-        let same = cause.and_then(|cause| causes(cause).into_iter().flatten().find_map(latest));
+        let same = cause.and_then(|cause| causes(cause).into_iter().flatten().find_map(|cause| self.latest(cause, at)));
         same.or_else(|| {
             let behind = self.inputs.partition_point(|input| input.at <= at);
             behind.checked_sub(1).map(|place| self.inputs[place])
         })
+    }
+
+    /// What came last at or before a time of what has this in common.
+    fn latest(&self, cause: u64, at: Femtos) -> Option<Input> {
+        let places = self.by_cause.get(&cause)?;
+        let behind = places.partition_point(|&place| self.inputs[place as usize].at <= at);
+        behind.checked_sub(1).map(|place| self.inputs[places[place] as usize])
     }
 
     /// The spell in which the instant before a time lies.
@@ -111,9 +136,35 @@ impl UnitRecord {
     /// Who made room last in (`from`, `to`), if the unit waited for that.
     fn room(&self, from: Femtos, to: Femtos) -> Option<(Femtos, u32)> {
         self.spell_before(to).filter(|spell| waits_for_room(spell.2))?;
-        let behind = self.rooms.partition_point(|room| room.0 < to);
-        behind.checked_sub(1).map(|place| self.rooms[place]).filter(|room| room.0 > from)
+        self.room_before(to).filter(|room| room.0 > from)
     }
+
+    /// Who made room last before a time.
+    fn room_before(&self, to: Femtos) -> Option<(Femtos, u32)> {
+        let behind = self.rooms.partition_point(|room| room.0 < to);
+        behind.checked_sub(1).map(|place| self.rooms[place])
+    }
+
+    /// The stretch of its part's work in which the instant of a time lies.
+    fn part_during(&self, at: Femtos) -> Option<(Femtos, Femtos)> {
+        let behind = self.part.partition_point(|stretch| stretch.0 <= at);
+        behind.checked_sub(1).map(|place| self.part[place]).filter(|stretch| stretch.1 > at)
+    }
+
+    /// Since when its engine was at work without a break just before a time at which the unit waited for it.
+    fn engine_at_work(&self, at: Femtos) -> Option<Femtos> {
+        self.spell_before(at).filter(|spell| waits_for_engine(spell.2))?;
+        let behind = self.part.partition_point(|stretch| stretch.0 < at);
+        behind.checked_sub(1).map(|place| self.part[place]).filter(|stretch| stretch.1 >= at).map(|stretch| stretch.0)
+    }
+}
+
+/// Where a walk stands: at a unit at a time, by what the unit sent then.
+#[derive(Debug, Clone, Copy)]
+struct Stand {
+    unit: usize,
+    at: Femtos,
+    cause: Option<u64>,
 }
 
 /// A walk under way; parts are found the latest first.
@@ -159,37 +210,75 @@ impl Walk<'_> {
         }
     }
 
-    fn go(&mut self, mut unit: usize, mut at: Femtos) {
-        let mut cause = None;
+    fn go(&mut self, unit: usize, at: Femtos) {
+        let mut stand = Stand { unit, at, cause: None };
         // A walk that does not get on ends.
         let mut still = 0;
-        while at > self.until && still < 64 {
-            let before = at;
-            let record = &self.record.units[unit];
-            let Some(input) = record.input(at, cause) else { break };
-            let line = &self.record.lines[input.channel as usize];
-            if let Some((made, by)) = record.room(input.at, at).filter(|(_, by)| self.is_unit(*by)) {
-                self.charge(unit, made, at);
-                (unit, at, cause) = (by as usize, made, None);
-            } else {
-                self.charge(unit, input.at, at);
-                let spell = record.spell_before(input.at).filter(|spell| spell.2 == Activity::Busy);
-                if let Some((begin, ..)) = spell.filter(|_| line.is_queue && input.at > self.until) {
-                    self.charge(unit, begin, input.at);
-                    (at, cause) = (begin, None);
-                } else if self.is_unit(line.from) {
-                    let (path, kind) = (line.path.clone(), if line.is_queue { "queue" } else { "flight" });
-                    self.add(&path, kind, input.sent, input.at);
-                    (unit, at, cause) = (line.from as usize, input.sent, input.cause);
-                } else {
-                    at = input.at;
-                    break;
-                }
-            }
-            still = if at < before { 0 } else { still + 1 };
+        while stand.at > self.until && still < 64 {
+            let Some(next) = self.step(stand) else { break };
+            still = if next.at < stand.at { 0 } else { still + 1 };
+            stand = next;
         }
-        let until = self.until;
-        self.charge(unit, until, at);
+        self.charge(stand.unit, self.until, stand.at);
+    }
+
+    /// One step back; none where nothing came before.
+    fn step(&mut self, Stand { unit, at, cause }: Stand) -> Option<Stand> {
+        let record = &self.record.units[unit];
+        if let Some(begin) = record.engine_at_work(at) {
+            let part = self.record.parts[unit].clone();
+            self.add(&part, "busy", begin, at);
+            return Some(Stand { unit, at: begin, cause: None });
+        }
+        // What a link says of itself follows from what came last.
+        let input = record.input(at, cause.filter(|cause| ![ACK, CREDITS].contains(cause)))?;
+        let room = match cause {
+            Some(CREDITS) => record.room_before(at).filter(|room| room.0 >= input.at),
+            _ => record.room(input.at, at),
+        };
+        if let Some((made, by)) = room.filter(|(_, by)| self.is_unit(*by)) {
+            self.charge(unit, made, at);
+            return Some(Stand { unit: by as usize, at: made, cause: None });
+        }
+        self.charge(unit, input.at, at);
+        if self.record.lines[input.channel as usize].is_queue
+            && let Some((begin, _, activity)) = record.spell_before(input.at)
+        {
+            let awaited = awaited(activity).and_then(|cause| record.latest(cause, input.at));
+            if let Some(given) = awaited.filter(|given| given.at > input.sent.max(begin)) {
+                self.charge(unit, given.at, input.at);
+                return Some(self.follow(given));
+            }
+            if is_at_work(activity) {
+                self.charge(unit, begin.max(input.sent), input.at);
+                if begin > input.sent || !self.record.queued_behind_others(&input) {
+                    return Some(self.follow(Input { at: begin.max(input.sent), ..input }));
+                }
+                let starter = self.record.starter(unit, begin).filter(|starter| starter.at < input.sent);
+                self.charge(unit, starter.map_or(begin, |starter| starter.at), input.sent);
+                return Some(starter.map_or(Stand { unit, at: begin, cause: None }, |starter| self.follow(starter)));
+            }
+        }
+        Some(self.follow(input))
+    }
+
+    /// From what came back to who sent it. What is sent for later, since an engine is at work on it, is the engine's until then.
+    fn follow(&mut self, input: Input) -> Stand {
+        let line = &self.record.lines[input.channel as usize];
+        if !self.is_unit(line.from) {
+            return Stand { unit: line.to as usize, at: input.at, cause: None };
+        }
+        let (from, path) = (line.from as usize, line.path.clone());
+        let sender = &self.record.units[from];
+        if let Some((begin, end)) = sender.part_during(input.sent).filter(|_| !line.is_queue) {
+            let out = end.min(input.at);
+            let part = self.record.parts[from].clone();
+            self.add(&path, "flight", out, input.at);
+            self.add(&part, "busy", begin, out);
+            return Stand { unit: from, at: begin, cause: None };
+        }
+        self.add(&path, if line.is_queue { "queue" } else { "flight" }, input.sent, input.at);
+        Stand { unit: from, at: input.sent, cause: input.cause }
     }
 
     fn is_unit(&self, unit: u32) -> bool {

@@ -109,6 +109,12 @@ pub(super) fn word_of_dllp(repr: DllpRepr) -> u64 {
 }
 
 impl DllpFrame {
+    /// What it said as it was sent.
+    #[must_use]
+    pub const fn repr(&self) -> DllpRepr {
+        self.repr
+    }
+
     /// What it says, if its CRC is right and its type known.
     #[inline]
     pub(super) fn check(&self) -> Option<DllpRepr> {
