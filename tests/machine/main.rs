@@ -8,6 +8,7 @@ mod authenticators;
 mod gpus;
 mod ide;
 mod limits;
+mod looks;
 mod paths;
 mod probes;
 mod programs;

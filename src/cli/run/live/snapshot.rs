@@ -1,0 +1,137 @@
+//! A machine at an instant, as the page shows it.
+
+use crate::sim::{Account, Activity, Channel, ChannelOutline, Netlist};
+use serde::Serialize;
+
+/// The item that tells of work that is done.
+const DONE: &str = "Done";
+
+/// All of it.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Snapshot {
+    pub time_ps: u64,
+    /// Time of the host that the run took, without pauses.
+    pub host_seconds: f64,
+    pub messages_done: u64,
+    pub copies: Vec<CopyState>,
+    pub queues: Vec<QueueState>,
+    pub units: Vec<UnitState>,
+    pub gauges: Vec<GaugeState>,
+}
+
+/// A copy.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct CopyState {
+    pub direction: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
+    pub bytes: u64,
+    /// Bytes that have arrived, if they are carried.
+    pub arrived: Option<u64>,
+    pub start_ps: Option<u64>,
+    pub end_ps: Option<u64>,
+}
+
+/// A queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct QueueState {
+    pub path: String,
+    pub item: &'static str,
+    pub from: String,
+    pub to: String,
+    pub count: usize,
+    pub depth: usize,
+    /// Items that were pushed.
+    pub pushed: u64,
+}
+
+/// A unit or a part of one, by its cycles so far.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnitState {
+    pub path: String,
+    pub busy: u64,
+    pub idle: u64,
+    pub stalls: Vec<(&'static str, u64)>,
+    /// What it is now.
+    pub now: &'static str,
+}
+
+/// A gauge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GaugeState {
+    pub path: String,
+    pub value: u64,
+}
+
+/// What of a machine stays the same while it runs.
+pub struct Names {
+    accounts: Vec<String>,
+    /// Places among them that say nothing beside others.
+    silent: Vec<usize>,
+    /// Places of queues among the channels, with what is known of each.
+    queues: Vec<(usize, QueueState)>,
+    gauges: Vec<String>,
+    /// Places among the channels of those that tell of work that is done.
+    done: Vec<usize>,
+}
+
+impl Names {
+    pub fn of(netlist: &Netlist) -> Self {
+        let places = netlist.places();
+        let queue = |(place, channel): (usize, &ChannelOutline)| {
+            let (path, from, to) = (channel.path.clone(), channel.from.clone(), channel.to.clone());
+            let depth = channel.depth?;
+            Some((place, QueueState { path, item: channel.item, from, to, count: 0, depth, pushed: 0 }))
+        };
+        let channels = places.channels.iter().enumerate();
+        Self {
+            accounts: places.accounts.iter().map(|unit| unit.name.clone()).collect(),
+            silent: netlist.only_parts().into_iter().collect(),
+            queues: channels.clone().filter_map(queue).collect(),
+            gauges: places.gauges.iter().map(|(unit, name)| format!("{}.{name}", unit.name)).collect(),
+            done: channels.filter(|(_, channel)| channel.item == DONE).map(|(place, _)| place).collect(),
+        }
+    }
+
+    /// Messages that copy engines have done, or pushes where nothing is sealed.
+    pub fn messages_done(&self, netlist: &Netlist) -> u64 {
+        let channels = self.done.iter().filter_map(|place| netlist.channels().nth(*place));
+        channels.map(Channel::passages).sum()
+    }
+
+    /// The queues as they are.
+    pub fn queues(&self, netlist: &Netlist) -> Vec<QueueState> {
+        let channels: Vec<&dyn Channel> = netlist.channels().collect();
+        let queue = |(place, known): &(usize, QueueState)| {
+            let channel = channels[*place];
+            QueueState { count: channel.fill().0, pushed: channel.passages(), ..known.clone() }
+        };
+        self.queues.iter().map(queue).collect()
+    }
+
+    /// The units as they are.
+    pub fn units(&self, accounts: &[Account]) -> Vec<UnitState> {
+        let named = self.accounts.iter().zip(accounts).enumerate().filter(|(place, _)| !self.silent.contains(place));
+        named.map(|(_, (path, account))| unit(path, account)).collect()
+    }
+
+    /// The gauges as they are.
+    pub fn gauges(&self, netlist: &Netlist) -> Vec<GaugeState> {
+        let values = netlist.gauges();
+        self.gauges.iter().zip(values).map(|(path, value)| GaugeState { path: path.clone(), value }).collect()
+    }
+}
+
+fn unit(path: &str, account: &Account) -> UnitState {
+    UnitState {
+        path: path.to_owned(),
+        busy: account.busy(),
+        idle: account.idle(),
+        stalls: account.stalls().map(|(stall, cycles)| (stall.name(), cycles)).collect(),
+        now: match account.current() {
+            Activity::Idle => "idle",
+            Activity::Busy => "busy",
+            Activity::Stall(stall) => stall.name(),
+        },
+    }
+}
