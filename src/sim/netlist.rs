@@ -198,6 +198,18 @@ impl Netlist {
         values
     }
 
+    /// A gauge of the unit with this number.
+    #[must_use]
+    pub fn gauge(&self, unit: usize, name: &str) -> Option<u64> {
+        let mut found = None;
+        self.units.get(unit)?.gauges(&mut |known, value| {
+            if known == name {
+                found = Some(value);
+            }
+        });
+        found
+    }
+
     /// What there is to listen to.
     #[must_use]
     pub fn places(&self) -> Places {

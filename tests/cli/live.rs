@@ -14,7 +14,7 @@ use std::{
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sealsim");
-const COPY: &str = "h2d:2MiB";
+const COPY: &str = "h2d:8MiB";
 
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
@@ -130,7 +130,7 @@ fn a_run_is_stepped_recorded_and_closed_and_has_the_same_outcome() {
     let stepped = live.state();
     assert_eq!(stepped["snapshot"]["time_ps"], live.state()["snapshot"]["time_ps"], "it stands still");
     let copy = &stepped["snapshot"]["copies"][0];
-    assert!(copy["start_ps"].is_u64() && copy["end_ps"].is_null() && copy["bytes"] == 2 << 20, "{copy}");
+    assert!(copy["start_ps"].is_u64() && copy["end_ps"].is_null() && copy["bytes"] == 8 << 20, "{copy}");
     let queues = stepped["snapshot"]["queues"].as_array().unwrap();
     assert!(queues.iter().all(|queue| queue["count"].as_u64() <= queue["depth"].as_u64()) && queues.len() > 20);
     live.order("record");
@@ -139,12 +139,14 @@ fn a_run_is_stepped_recorded_and_closed_and_has_the_same_outcome() {
     live.order("go");
     let ended = live.until_phase("ended");
     assert_eq!((ended["recording"]["is"].as_str(), ended["failure"].as_str()), (Some("written"), None));
-    assert!(ended["snapshot"]["copies"][0]["arrived"] == 2 << 20, "{}", ended["snapshot"]["copies"]);
+    assert!(ended["snapshot"]["copies"][0]["arrived"] == 8 << 20, "{}", ended["snapshot"]["copies"]);
+    let messages = done(&ended);
     live.order("close");
     let (output, said) = live.end();
     assert!(said.contains("live: recording to sealsim-live-2.pftrace"), "{said}");
     let plain = command(folder.path(), &["--copy", COPY]).output().unwrap();
     assert_eq!(outcome(&output), outcome(&plain));
+    assert_eq!(outcome(&plain)["copies"][0]["messages"], messages);
     let end = outcome(&plain)["simulated_ps"].clone();
     assert_eq!(ended["snapshot"]["time_ps"], end);
     assert_eq!(fs::read(folder.path().join("sealsim-live.pftrace")).unwrap(), b"old");
@@ -154,7 +156,8 @@ fn a_run_is_stepped_recorded_and_closed_and_has_the_same_outcome() {
 #[test]
 fn one_that_runs_can_be_paused_and_closing_the_page_lets_it_go_on() {
     let folder = tempfile::tempdir().unwrap();
-    let live = Live::begin(folder.path(), &["--copy", COPY, "--live", "--live-record", "r", "--events", "e"]);
+    let live =
+        Live::begin(folder.path(), &["--copy", "h2d:32MiB", "--live", "--live-record", "r", "--events", "e@0us..1us"]);
     live.order("pause");
     let paused = live.until_phase("paused");
     live.order("record");

@@ -10,18 +10,19 @@ use std::{
     io,
     net::{Ipv4Addr, TcpListener},
     sync::Arc,
-    thread::{self, JoinHandle},
+    thread,
+    time::{Duration, Instant},
 };
 use tiny_http::{Header, Method, Request, Response, ResponseBox, StatusCode};
 
-/// Threads: one may wait for the run, and orders come meanwhile.
-const THREADS: usize = 4;
+/// So long the last answers have to be sent.
+const LAST: Duration = Duration::from_millis(300);
 
 /// A server at work.
 pub struct Server {
     http: Arc<tiny_http::Server>,
     address: String,
-    threads: Vec<JoinHandle<()>>,
+    site: Arc<Site>,
 }
 
 /// What its threads share.
@@ -47,12 +48,9 @@ impl Server {
         let address = format!("http://{}{root}", hosts[0]);
         let http = Arc::new(tiny_http::Server::from_listener(listener, None).map_err(io::Error::other)?);
         let site = Arc::new(Site { hosts, root, page, desk: Arc::clone(desk) });
-        let mut server = Self { http, address, threads: Vec::new() };
-        for _ in 0..THREADS {
-            let (http, site) = (Arc::clone(&server.http), Arc::clone(&site));
-            let serve = move || http.incoming_requests().for_each(|request| site.serve(request));
-            server.threads.push(thread::Builder::new().name("live".to_owned()).spawn(serve)?);
-        }
+        let server = Self { http, address, site };
+        let (http, site) = (Arc::clone(&server.http), Arc::clone(&server.site));
+        thread::Builder::new().name("live".to_owned()).spawn(move || serve(&http, &site))?;
         Ok(server)
     }
 
@@ -61,13 +59,22 @@ impl Server {
         &self.address
     }
 
-    /// Serves what has come, and then nothing more.
+    /// Serves what has come, and then nothing more. Whoever does not take an answer is not waited for.
     pub fn end(self) {
-        self.threads.iter().for_each(|_| self.http.unblock());
-        for thread in self.threads {
-            // One that has panicked has said so.
-            _ = thread.join();
+        self.http.unblock();
+        let begun = Instant::now();
+        while Arc::strong_count(&self.site) > 1 && begun.elapsed() < LAST {
+            thread::sleep(Duration::from_millis(5));
         }
+    }
+}
+
+/// Serves each request on a thread of its own: one may wait for the run, or for a client that sends no more.
+fn serve(http: &tiny_http::Server, site: &Arc<Site>) {
+    for request in http.incoming_requests() {
+        let site = Arc::clone(site);
+        // Without a thread there is no answer.
+        _ = thread::Builder::new().spawn(move || site.serve(request));
     }
 }
 
@@ -97,9 +104,14 @@ impl Site {
             }
             (Method::Get, "state") => self.state(request),
             (Method::Post, path) => match order(path) {
+                // The program may end with the last order, and is not to take its answer along.
+                Some(Order::Close) => {
+                    answer(request, done());
+                    self.desk.order(Order::Close);
+                }
                 Some(order) => {
                     self.desk.order(order);
-                    answer(request, sized(204, "text/plain", String::new()));
+                    answer(request, done());
                 }
                 None => answer(request, text(404, "not found\n")),
             },
@@ -129,6 +141,10 @@ fn order(path: &str) -> Option<Order> {
         "close" => Order::Close,
         _ => return None,
     })
+}
+
+fn done() -> ResponseBox {
+    sized(204, "text/plain", String::new())
 }
 
 fn text(status: u16, text: &str) -> ResponseBox {

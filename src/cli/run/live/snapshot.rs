@@ -3,8 +3,8 @@
 use crate::sim::{Account, Activity, Channel, ChannelOutline, Netlist};
 use serde::Serialize;
 
-/// The item that tells of work that is done.
-const DONE: &str = "Done";
+/// The gauge of a front end that counts its messages, or pushes where nothing is sealed.
+const DONE: &str = "messages_done";
 
 /// All of it.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -71,7 +71,7 @@ pub struct Names {
     /// Places of queues among the channels, with what is known of each.
     queues: Vec<(usize, QueueState)>,
     gauges: Vec<String>,
-    /// Places among the channels of those that tell of work that is done.
+    /// Numbers of the units that count messages.
     done: Vec<usize>,
 }
 
@@ -87,16 +87,15 @@ impl Names {
         Self {
             accounts: places.accounts.iter().map(|unit| unit.name.clone()).collect(),
             silent: netlist.only_parts().into_iter().collect(),
-            queues: channels.clone().filter_map(queue).collect(),
+            queues: channels.filter_map(queue).collect(),
             gauges: places.gauges.iter().map(|(unit, name)| format!("{}.{name}", unit.name)).collect(),
-            done: channels.filter(|(_, channel)| channel.item == DONE).map(|(place, _)| place).collect(),
+            done: (0..places.units).filter(|unit| netlist.gauge(*unit, DONE).is_some()).collect(),
         }
     }
 
-    /// Messages that copy engines have done, or pushes where nothing is sealed.
+    /// Messages that copy engines have done.
     pub fn messages_done(&self, netlist: &Netlist) -> u64 {
-        let channels = self.done.iter().filter_map(|place| netlist.channels().nth(*place));
-        channels.map(Channel::passages).sum()
+        self.done.iter().filter_map(|unit| netlist.gauge(*unit, DONE)).sum()
     }
 
     /// The queues as they are.
