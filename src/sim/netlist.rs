@@ -198,16 +198,10 @@ impl Netlist {
         values
     }
 
-    /// A gauge of the unit with this number.
+    /// Pieces of work that all units have done that count them.
     #[must_use]
-    pub fn gauge(&self, unit: usize, name: &str) -> Option<u64> {
-        let mut found = None;
-        self.units.get(unit)?.gauges(&mut |known, value| {
-            if known == name {
-                found = Some(value);
-            }
-        });
-        found
+    pub fn work_done(&self) -> u64 {
+        self.units.iter().filter_map(|unit| unit.work_done()).sum()
     }
 
     /// What there is to listen to.

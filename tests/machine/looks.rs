@@ -20,6 +20,7 @@ struct Eyes {
     looks: u32,
     last: Femtos,
     passages: Vec<u64>,
+    work: u64,
     /// What the accounts were when somebody began to listen, and at the end.
     accounts: [Vec<Account>; 2],
     /// Copies that have begun and ended, with the dates.
@@ -54,8 +55,8 @@ impl Eyes {
     fn new(seed: u64, until_heard: Option<u32>) -> Self {
         let (heard, accounts) = (Rc::default(), [Vec::new(), Vec::new()]);
         let (begun, ended) = (BTreeMap::new(), BTreeMap::new());
-        let (looks, last, passages) = (0, Femtos(0), Vec::new());
-        Self { random: seed | 1, until_heard, heard, looks, last, passages, accounts, begun, ended }
+        let (looks, last, passages, work) = (0, Femtos(0), Vec::new(), 0);
+        Self { random: seed | 1, until_heard, heard, looks, last, passages, work, accounts, begun, ended }
     }
 
     fn often(&mut self) -> bool {
@@ -81,6 +82,8 @@ impl Eyes {
             assert!(fill <= most && fill as u64 <= *passages, "{}", channel.path());
         }
         self.passages = passages;
+        let work = still.netlist().work_done();
+        assert!(work >= std::mem::replace(&mut self.work, work));
         accounts
     }
 }

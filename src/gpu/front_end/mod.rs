@@ -514,8 +514,8 @@ impl Unit for FrontEnd {
     }
 
     /// Messages that are done; pushes where there are no messages.
-    fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
-        show("messages_done", if self.spec.confidential { self.flights.done() } else { self.pushes_done });
+    fn work_done(&self) -> Option<u64> {
+        Some(if self.spec.confidential { self.flights.done() } else { self.pushes_done })
     }
 
     fn incidents(&self) -> Vec<String> {

@@ -3,9 +3,6 @@
 use crate::sim::{Account, Activity, Channel, ChannelOutline, Netlist};
 use serde::Serialize;
 
-/// The gauge of a front end that counts its messages, or pushes where nothing is sealed.
-const DONE: &str = "messages_done";
-
 /// All of it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Snapshot {
@@ -71,8 +68,6 @@ pub struct Names {
     /// Places of queues among the channels, with what is known of each.
     queues: Vec<(usize, QueueState)>,
     gauges: Vec<String>,
-    /// Numbers of the units that count messages.
-    done: Vec<usize>,
 }
 
 impl Names {
@@ -89,13 +84,7 @@ impl Names {
             silent: netlist.only_parts().into_iter().collect(),
             queues: channels.filter_map(queue).collect(),
             gauges: places.gauges.iter().map(|(unit, name)| format!("{}.{name}", unit.name)).collect(),
-            done: (0..places.units).filter(|unit| netlist.gauge(*unit, DONE).is_some()).collect(),
         }
-    }
-
-    /// Messages that copy engines have done.
-    pub fn messages_done(&self, netlist: &Netlist) -> u64 {
-        self.done.iter().filter_map(|unit| netlist.gauge(*unit, DONE)).sum()
     }
 
     /// The queues as they are.

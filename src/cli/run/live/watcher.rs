@@ -58,7 +58,7 @@ impl<'a> Watcher<'a> {
                 Order::Go | Order::Close => self.phase = Phase::Running,
                 Order::Step => {
                     self.phase = Phase::Stepping;
-                    self.until = self.messages_done(still) + 1;
+                    self.until = still.netlist().work_done() + 1;
                 }
                 Order::Record => self.recording.borrow_mut().begin(still),
             }
@@ -69,10 +69,6 @@ impl<'a> Watcher<'a> {
         self.names.get_or_insert_with(|| Names::of(still.netlist()))
     }
 
-    fn messages_done(&mut self, still: &Still<'_, '_>) -> u64 {
-        self.names(still).messages_done(still.netlist())
-    }
-
     /// Brings to the desk what there is to see.
     fn bring(&mut self, still: &mut Still<'_, '_>) {
         let (accounts, host_seconds) = (still.accounts(), self.stopwatch.seconds());
@@ -81,7 +77,7 @@ impl<'a> Watcher<'a> {
         let snapshot = Snapshot {
             time_ps,
             host_seconds,
-            messages_done: names.messages_done(netlist),
+            messages_done: netlist.work_done(),
             copies,
             queues: names.queues(netlist),
             units: names.units(&accounts),
@@ -121,7 +117,7 @@ impl Observer for Watcher<'_> {
 
     fn look(&mut self, still: &mut Still<'_, '_>) -> Control {
         loop {
-            if self.phase == Phase::Stepping && self.messages_done(still) >= self.until {
+            if self.phase == Phase::Stepping && still.netlist().work_done() >= self.until {
                 self.phase = Phase::Paused;
             }
             if self.desk.called() {

@@ -263,8 +263,8 @@ function tell(state) {
   known.state = state;
   known.phase = state.phase;
   known.lost = false;
-  const ending = state.failure ? `It failed: ${state.failure}` : state.hold ? "The program stays until this page is closed with its button." : "So does the program.";
-  const text = state.phase === "ended" ? `${PHASES.ended} ${ending}` : PHASES[state.phase];
+  const stays = state.hold ? "The program stays until it is closed here." : "The program ends with it.";
+  const text = state.phase !== "ended" ? PHASES[state.phase] : state.failure ? `${PHASES.ended} ${state.failure}. ${stays}` : `${PHASES.ended} ${stays}`;
   say(state.failure ? "failed" : state.phase, state.late ? `${text} It has not answered for a while.` : text);
   drawRecording(state.recording);
   known.over = known.over || (state.phase === "ended" && !state.hold);
