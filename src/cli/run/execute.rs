@@ -172,6 +172,7 @@ impl Job {
         let streams = self.workload.streams();
         let stream = |place: usize| streams.as_ref().and_then(|streams| streams.get(place)).cloned();
         let copies = self.workload.copies.iter().enumerate().map(|(place, copy)| CopyState {
+            number: place + 1,
             direction: direction_name(copy.direction),
             stream: stream(place),
             bytes: copy.bytes,

@@ -10,15 +10,30 @@ pub struct Snapshot {
     /// Time of the host that the run took, without pauses.
     pub host_seconds: f64,
     pub messages_done: u64,
+    pub total: Total,
+    /// Of many copies those under way, some of those to come and some of those that have ended.
     pub copies: Vec<CopyState>,
     pub queues: Vec<QueueState>,
     pub units: Vec<UnitState>,
     pub gauges: Vec<GaugeState>,
 }
 
+/// What holds for all copies together.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Total {
+    pub copies: usize,
+    pub copies_ended: usize,
+    pub bytes: u64,
+    /// Bytes that have arrived; those of copies that have ended, if bytes are not carried.
+    pub arrived: u64,
+    pub carries_bytes: bool,
+}
+
 /// A copy.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct CopyState {
+    /// From 1.
+    pub number: usize,
     pub direction: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
@@ -27,6 +42,32 @@ pub struct CopyState {
     pub arrived: Option<u64>,
     pub start_ps: Option<u64>,
     pub end_ps: Option<u64>,
+}
+
+/// So many copies of each sort are shown.
+const SHOWN: usize = 50;
+
+impl Total {
+    /// Of these copies.
+    pub fn of(copies: &[CopyState]) -> Self {
+        let arrived = |copy: &CopyState| copy.arrived.unwrap_or(if copy.end_ps.is_some() { copy.bytes } else { 0 });
+        Self {
+            copies: copies.len(),
+            copies_ended: copies.iter().filter(|copy| copy.end_ps.is_some()).count(),
+            bytes: copies.iter().map(|copy| copy.bytes).sum(),
+            arrived: copies.iter().map(arrived).sum(),
+            carries_bytes: copies.iter().all(|copy| copy.arrived.is_some()),
+        }
+    }
+}
+
+/// Those that are shown: the ones under way, then the next, then the last that have ended.
+pub fn shown(copies: &[CopyState]) -> Vec<CopyState> {
+    let is = |copy: &&CopyState| (copy.start_ps.is_some(), copy.end_ps.is_some());
+    let under_way = copies.iter().filter(|copy| is(copy) == (true, false)).take(SHOWN);
+    let to_come = copies.iter().filter(|copy| is(copy) == (false, false)).take(SHOWN);
+    let ended = copies.iter().rev().filter(|copy| is(copy).1).take(SHOWN);
+    under_way.chain(to_come).chain(ended).cloned().collect()
 }
 
 /// A queue.
@@ -121,5 +162,26 @@ fn unit(path: &str, account: &Account) -> UnitState {
             Activity::Busy => "busy",
             Activity::Stall(stall) => stall.name(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_copies_those_of_interest_are_shown() {
+        let copy = |number: usize| CopyState {
+            number,
+            bytes: 10,
+            start_ps: (number <= 1_003).then_some(1),
+            end_ps: (number <= 1_000).then_some(2),
+            ..CopyState::default()
+        };
+        let copies: Vec<_> = (1..=2_000).map(copy).collect();
+        let numbers: Vec<_> = shown(&copies).iter().map(|copy| copy.number).collect();
+        assert_eq!((numbers.len(), &numbers[..4], numbers[53]), (103, &[1_001, 1_002, 1_003, 1_004][..], 1_000));
+        let total = Total { copies: 2_000, copies_ended: 1_000, bytes: 20_000, arrived: 10_000, carries_bytes: false };
+        assert_eq!(Total::of(&copies), total);
     }
 }

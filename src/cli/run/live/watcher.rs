@@ -3,7 +3,7 @@
 use super::{
     desk::{Desk, Order, Phase},
     recording::Recording,
-    snapshot::{CopyState, Names, Snapshot},
+    snapshot::{CopyState, Names, Snapshot, Total, shown},
 };
 use crate::{
     sim::{Control, Observer, Still},
@@ -72,12 +72,14 @@ impl<'a> Watcher<'a> {
     /// Brings to the desk what there is to see.
     fn bring(&mut self, still: &mut Still<'_, '_>) {
         let (accounts, host_seconds) = (still.accounts(), self.stopwatch.seconds());
-        let (copies, time_ps) = (self.copies(), still.time().picos());
+        self.count_arrivals();
+        let (total, copies) = (Total::of(&self.subject.copies), shown(&self.subject.copies));
         let (names, netlist) = (self.names(still), still.netlist());
         let snapshot = Snapshot {
-            time_ps,
+            time_ps: still.time().picos(),
             host_seconds,
             messages_done: netlist.work_done(),
+            total,
             copies,
             queues: names.queues(netlist),
             units: names.units(&accounts),
@@ -86,12 +88,10 @@ impl<'a> Watcher<'a> {
         self.desk.bring(self.phase, self.recording.borrow().state(), snapshot);
     }
 
-    fn copies(&self) -> Vec<CopyState> {
-        let mut copies = self.subject.copies.clone();
-        for (copy, arrival) in copies.iter_mut().zip(self.subject.arrivals.unwrap_or_default()) {
+    fn count_arrivals(&mut self) {
+        for (copy, arrival) in self.subject.copies.iter_mut().zip(self.subject.arrivals.unwrap_or_default()) {
             copy.arrived = Some(arrival.bytes());
         }
-        copies
     }
 
     fn wait(&mut self) {

@@ -179,30 +179,23 @@ function remember(snapshot) {
 }
 
 function drawCopies(snapshot) {
-  const states = snapshot.copies.map((copy, place) => {
+  shown.copies.fill(snapshot.copies.map((copy) => {
     const over = copy.end_ps !== null;
     const reached = copy.arrived ?? (over ? copy.bytes : 0);
     const until = over ? copy.end_ps : snapshot.time_ps;
     const rate = copy.start_ps !== null && (copy.arrived !== null || over) && until > copy.start_ps ? reached / (until - copy.start_ps) * 1000 : null;
     const text = over ? `ended at ${time(copy.end_ps)}` : copy.start_ps === null ? "to come" : copy.arrived === null ? "under way" : `${percent(reached / (copy.bytes || 1))} arrived`;
-    return { ...copy, number: place + 1, reached, rate, text };
-  });
-  // What goes on comes first, then what is to come.
-  const rank = (copy) => (copy.end_ps !== null ? 2 : copy.start_ps === null ? 1 : 0);
-  shown.copies.fill([...states].sort((a, b) => rank(a) - rank(b) || a.number - b.number).slice(0, 200));
-  return states;
+    return { ...copy, reached, rate, text };
+  }));
 }
 
-function drawProgress(snapshot, states) {
-  const total = states.reduce((sum, copy) => sum + copy.bytes, 0);
-  const arrived = states.reduce((sum, copy) => sum + copy.reached, 0);
-  const over = states.filter((copy) => copy.end_ps !== null).length;
-  const blind = states.some((copy) => copy.arrived === null);
-  shown.progress.max = (blind ? states.length : total) || 1;
-  shown.progress.value = blind ? over : arrived;
-  put(shown.tiles.arrived, blind ? `${over} of ${plural(states.length, "copy", "copies")}` : `${bytes(arrived)} of ${bytes(total)}`);
+function drawProgress(snapshot) {
+  const { copies, copies_ended: over, bytes: all, arrived, carries_bytes: exact } = snapshot.total;
+  shown.progress.max = (exact ? all : copies) || 1;
+  shown.progress.value = exact ? arrived : over;
+  put(shown.tiles.arrived, exact ? `${bytes(arrived)} of ${bytes(all)}` : `${over} of ${plural(copies, "copy", "copies")}`);
   put(shown.tiles.time, time(snapshot.time_ps, 7));
-  put(shown.tiles.rate, snapshot.time_ps > 0 && (!blind || over > 0) ? `${(arrived / snapshot.time_ps * 1000).toFixed(3)} GB/s` : "");
+  put(shown.tiles.rate, snapshot.time_ps > 0 && (exact || over > 0) ? `${(arrived / snapshot.time_ps * 1000).toFixed(3)} GB/s` : "");
   put(shown.tiles.done, snapshot.messages_done.toLocaleString("en-US"));
   put(shown.tiles.host, `${snapshot.host_seconds.toFixed(1)} s`);
   const [first, last] = [past[0], past.at(-1)];
@@ -238,7 +231,8 @@ function draw() {
   const snapshot = known.state?.snapshot;
   if (!snapshot) return;
   remember(snapshot);
-  drawProgress(snapshot, drawCopies(snapshot));
+  drawProgress(snapshot);
+  drawCopies(snapshot);
   const fill = (queue) => queue.count / queue.depth;
   const queues = snapshot.queues.filter((queue) => !wanted.queues || queue.pushed > 0);
   shown.queues.fill(queues.sort((a, b) => fill(b) - fill(a) || a.path.localeCompare(b.path, "en", { numeric: true })));
