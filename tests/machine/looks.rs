@@ -5,7 +5,7 @@ use crate::common::{Delivered, QUICK, copy, machine, request, run};
 use proptest::{prelude::*, test_runner::TestRunner};
 use sealsim::{
     config::MachineSpec,
-    sim::{Account, Control, Kernel, Observer, Order, Place, Places, SharedListener, Spell, Still},
+    sim::{Account, Control, Kernel, Listener, Observer, Order, Place, Places, SharedListener, Spell, Still},
     system::{DataMode, Direction, Memory, Onlooker, Request, run_observed},
     units::Femtos,
 };
@@ -28,21 +28,18 @@ struct Eyes {
     ended: BTreeMap<usize, Femtos>,
 }
 
-/// Hears spells only: busy cycles by account, from the instant on at which it began.
+/// Hears the accounts and queues, and wires too if it is to: by account the first cycle of its first spell and the first behind its last one.
 #[derive(Default)]
 struct Spells {
+    wires: bool,
     from: BTreeMap<usize, u64>,
     to: BTreeMap<usize, u64>,
-    passed: u64,
 }
 
-impl sealsim::sim::Listener for Spells {
+impl Listener for Spells {
     fn begin(&mut self, _places: &Places) {}
-    fn hears(&self, _place: Place<'_>) -> bool {
-        true
-    }
-    fn passed(&mut self, _passage: sealsim::sim::Passage<'_>) {
-        self.passed += 1;
+    fn hears(&self, place: Place<'_>) -> bool {
+        self.wires || !matches!(place, Place::Channel(channel) if channel.depth.is_none())
     }
     fn spell(&mut self, Spell { account, from, to, .. }: Spell) {
         self.from.entry(account).or_insert(from);
@@ -53,7 +50,8 @@ impl sealsim::sim::Listener for Spells {
 
 impl Eyes {
     fn new(seed: u64, until_heard: Option<u32>) -> Self {
-        let (heard, accounts) = (Rc::default(), [Vec::new(), Vec::new()]);
+        let spells = Spells { wires: seed.is_multiple_of(3), ..Spells::default() };
+        let (heard, accounts) = (Rc::new(RefCell::new(spells)), [Vec::new(), Vec::new()]);
         let (begun, ended) = (BTreeMap::new(), BTreeMap::new());
         let (looks, last, passages, work) = (0, Femtos(0), Vec::new(), 0);
         Self { random: seed | 1, until_heard, heard, looks, last, passages, work, accounts, begun, ended }
