@@ -70,7 +70,7 @@ Examples:
   sealsim run h100-nvl-tdx --workload workloads/overlap-pipelined.toml --data none
   sealsim run --workload weight-streaming --cc off --data none   # a shipped one, on the machine that it names
   sealsim run h100-nvl-tdx --copy h2d:4MiB --trace run.pftrace --capture link.pcapng@0us..200us   # look inside
-  sealsim run h100-nvl-tdx --copy h2d:4GiB --live                # watch it in a browser; --live-hold begins paused
+  sealsim run h100-nvl-tdx --copy h2d:4GiB --live                # watch it in a browser
   sealsim run --workload ddp-gpt2-xl --param ranks=4 --design link
   sealsim run h100-nvl-tdx --copy h2d:64MiB --report run.html    # a page with plots
 
