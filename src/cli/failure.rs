@@ -50,13 +50,23 @@ impl Failure {
         ExitCode::from(status)
     }
 
-    fn show(&self) {
+    const fn report(&self) -> &Report {
         let (Self::Verification(report)
         | Self::Usage(report)
         | Self::Config(report)
         | Self::InputOutput(report)
         | Self::Simulation(report)) = self;
-        output::complain(format_args!("{report:?}"));
+        report
+    }
+
+    fn show(&self) {
+        output::complain(format_args!("{:?}", self.report()));
+    }
+
+    /// What went wrong, in words.
+    #[must_use]
+    pub fn message(&self) -> String {
+        self.report().to_string()
     }
 
     /// A failed read or write of `what`, for example a path.

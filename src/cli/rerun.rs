@@ -2,7 +2,7 @@
 
 use super::{
     Failure, collective, explain,
-    run::{Expected, InsideArguments, Interruption, Job, RunFormat},
+    run::{Expected, InsideArguments, Interruption, Job, LiveArguments, RunFormat},
 };
 use crate::{
     config::Resolved,
@@ -68,6 +68,7 @@ pub(super) fn job(path: &str, text: &str, format: RunFormat) -> Result<Job, Fail
         what_if: None,
         threads: None,
         inside: InsideArguments::default(),
+        live: LiveArguments::default(),
     })
 }
 

@@ -4,6 +4,7 @@ mod execute;
 mod inside;
 mod interruption;
 mod limits;
+mod live;
 mod places;
 mod progress;
 
@@ -11,6 +12,7 @@ pub(super) use execute::{Expected, Job};
 pub(super) use inside::InsideArguments;
 pub(super) use interruption::Interruption;
 pub(super) use limits::request;
+pub(super) use live::LiveArguments;
 pub(super) use places::{Named, clash};
 
 use super::{Failure, OverlayArguments, machine::machine_of, output, page::PageArgument};
@@ -68,6 +70,7 @@ Examples:
   sealsim run h100-nvl-tdx --workload workloads/overlap-pipelined.toml --data none
   sealsim run --workload weight-streaming --cc off --data none   # a shipped one, on the machine that it names
   sealsim run h100-nvl-tdx --copy h2d:4MiB --trace run.pftrace --capture link.pcapng@0us..200us   # look inside
+  sealsim run h100-nvl-tdx --copy h2d:4GiB --live                # watch it in a browser
   sealsim run --workload ddp-gpt2-xl --param ranks=4 --design link
   sealsim run h100-nvl-tdx --copy h2d:64MiB --report run.html    # a page with plots
 
@@ -135,6 +138,8 @@ pub struct Arguments {
     manifest: Option<PathBuf>,
     #[command(flatten)]
     inside: InsideArguments,
+    #[command(flatten)]
+    live: LiveArguments,
     #[command(flatten)]
     page: PageArgument,
 }
@@ -211,6 +216,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         what_if: arguments.what_if.map(usize::from),
         threads: arguments.threads.and_then(|threads| NonZero::new(threads.into())),
         inside: arguments.inside.clone(),
+        live: arguments.live.clone(),
     };
     job.execute(&Interruption::listen())
 }
@@ -245,6 +251,7 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     output::refuse_stream("--out", arguments.out.as_deref())?;
     output::refuse_stream("--manifest", arguments.manifest.as_deref())?;
     arguments.inside.check(arguments.data == Data::Exact)?;
+    arguments.live.check()?;
     let files = files(arguments);
     let (read, written) = files.split_at(3);
     match clash(read, written) {
@@ -266,6 +273,7 @@ fn files(arguments: &Arguments) -> Vec<Named<'_>> {
         ("--manifest", arguments.manifest.as_deref()),
     ];
     files.extend(arguments.inside.written());
+    files.push(arguments.live.written());
     files
 }
 

@@ -31,9 +31,19 @@ impl RecordFile {
     /// # Errors
     /// If it cannot be made.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let file = File::create(path).map_err(|error| named(path, &error))?;
-        let shown = path.to_owned();
-        Ok(Self { shown, file, written: 0, buffer: Vec::new(), ends: Vec::new(), trouble: None })
+        File::create(path).map(|file| Self::of(path, file)).map_err(|error| named(path, &error))
+    }
+
+    /// An empty file at `path`, where nothing was.
+    ///
+    /// # Errors
+    /// If it cannot be made, or something is there.
+    pub fn create_new(path: &Path) -> io::Result<Self> {
+        File::create_new(path).map(|file| Self::of(path, file)).map_err(|error| named(path, &error))
+    }
+
+    fn of(path: &Path, file: File) -> Self {
+        Self { shown: path.to_owned(), file, written: 0, buffer: Vec::new(), ends: Vec::new(), trouble: None }
     }
 
     /// Takes a record, as `write` writes it. It is lost if the file is in trouble.
@@ -120,6 +130,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("none/records");
         assert!(RecordFile::create(&path).unwrap_err().to_string().contains("none/records"));
+    }
+
+    #[test]
+    fn a_new_file_takes_no_other_ones_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("records");
+        drop(RecordFile::create_new(&path).unwrap());
+        assert_eq!(RecordFile::create_new(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     }
 
     #[cfg(target_os = "linux")]

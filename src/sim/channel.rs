@@ -54,6 +54,8 @@ pub trait Channel {
     fn item(&self) -> &'static str;
     /// Items in it, and how many it can hold.
     fn fill(&self) -> (usize, usize);
+    /// Items that were sent so far.
+    fn passages(&self) -> u64;
     /// Digest of all that was sent.
     fn digest(&self) -> u64;
     /// The faults that can be armed here.

@@ -51,6 +51,9 @@ impl Placed for Gauged {
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
         self.inner.gauges(show);
     }
+    fn work_done(&self) -> Option<u64> {
+        self.inner.work_done()
+    }
     fn is_only_parts(&self) -> bool {
         self.inner.is_only_parts()
     }

@@ -4,6 +4,9 @@
 //! give the same events, the same bytes and the same account of cycles.
 
 mod every_cycle;
+mod still;
+
+pub use still::Still;
 
 use super::{
     activity::{Account, Activity},
@@ -45,6 +48,8 @@ pub enum Order {
 pub enum Control {
     /// Go on.
     Continue,
+    /// Go on, and let the observer [look](Observer::look) when all units have run that are due at this instant, or, if it just has, at the next.
+    Look,
     /// Stop now.
     Stop,
 }
@@ -82,6 +87,16 @@ pub enum SimulationError {
     },
 }
 
+impl SimulationError {
+    /// The instant at which the run came to its end, if it had begun and time goes so far.
+    const fn at(&self) -> Option<Femtos> {
+        match self {
+            Self::Deadlock { at, .. } | Self::Fault { at, .. } | Self::Stopped { at } => Some(*at),
+            Self::Netlist(_) | Self::TimeOverflow => None,
+        }
+    }
+}
+
 fn describe(waits: &[Wait]) -> String {
     let each = waits.iter().map(|w| match &w.on {
         Some((unit, queue)) => format!("{} ({}) waits for {unit} through {queue}", w.unit, w.state),
@@ -103,8 +118,16 @@ pub struct Run {
 
 /// Who looks at a run from outside.
 pub trait Observer {
-    /// Asked now and then, with the simulated time, whether to go on.
+    /// Asked at the first instant, then now and then, with the simulated time, whether to go on.
     fn at(&mut self, time: Femtos) -> Control;
+
+    /// Looks at the run, which stands still until this returns. It changes nothing, however often and however long.
+    fn look(&mut self, _still: &mut Still<'_, '_>) -> Control {
+        Control::Continue
+    }
+
+    /// Looks at the run for the last time: it has ended, well or not.
+    fn ended(&mut self, _still: &mut Still<'_, '_>) {}
 
     /// Something has begun or come to its end that reports tell apart; all units have run that are due at this instant, and `accounts` are up to it.
     fn milestone(&mut self, _netlist: &mut Netlist, _accounts: Vec<Account>) {}
@@ -186,7 +209,7 @@ pub fn run(
         accounts: netlist.fresh_accounts(),
         foreground: count,
         ticks: 0,
-        observe_at: OBSERVE_EVERY,
+        observe_at: 0,
         random: match order {
             Order::Ascending => None,
             Order::Shuffled(seed) => Some(seed | 1),
@@ -194,10 +217,15 @@ pub fn run(
         clocks: netlist.accounts().iter().map(|unit| unit.clock).collect(),
         netlist,
     };
-    let end = match kernel {
-        Kernel::Skip => driver.skip(observer)?,
-        Kernel::EveryCycle => driver.every_cycle(observer)?,
+    let ended = match kernel {
+        Kernel::Skip => driver.skip(observer),
+        Kernel::EveryCycle => driver.every_cycle(observer),
     };
+    let last = ended.as_ref().map_or_else(SimulationError::at, |end| Some(*end));
+    if let Some(time) = last {
+        observer.ended(&mut Still::at(&mut driver, time));
+    }
+    let end = ended?;
     let accounts = driver.accounts_ended(end);
     Ok(Run { end, ticks: driver.ticks, accounts })
 }
@@ -268,9 +296,19 @@ impl Driver<'_> {
         if self.ticks < self.observe_at {
             return Ok(());
         }
-        self.observe_at = self.ticks + OBSERVE_EVERY;
-        match observer.at(at) {
-            Control::Continue => Ok(()),
+        self.ask(at, observer)
+    }
+
+    /// Asks the observer, and lets it look if it wants to.
+    #[cold]
+    fn ask(&mut self, at: Femtos, observer: &mut dyn Observer) -> Result<(), SimulationError> {
+        let control = match observer.at(at) {
+            Control::Look => observer.look(&mut Still::at(self, at)),
+            other => other,
+        };
+        self.observe_at = self.ticks + if control == Control::Look { 0 } else { OBSERVE_EVERY };
+        match control {
+            Control::Continue | Control::Look => Ok(()),
             Control::Stop => Err(SimulationError::Stopped { at }),
         }
     }

@@ -42,7 +42,7 @@ pub use deadlock::Wait;
 pub use digest::Digest;
 pub use fault::{Armed, Effect, FaultKind, Flip, Injection};
 pub use item::Item;
-pub use kernel::{Control, Kernel, Observer, Order, Run, SimulationError, run};
+pub use kernel::{Control, Kernel, Observer, Order, Run, SimulationError, Still, run};
 pub use meter::Meter;
 pub use netlist::{FaultSite, Netlist, NetlistError, UnitInfo};
 pub use outline::{ChannelOutline, Outline, UnitOutline};

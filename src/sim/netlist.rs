@@ -151,7 +151,8 @@ impl Netlist {
         self.add(path, clock, TiedOff(PhantomData), ends);
     }
 
-    /// Lets `listener` hear from now on what it wants to hear. To be called once, when the machine is complete and has not run.
+    /// Lets `listener` hear from now on what it wants to hear. To be called once, when the machine is complete and has not run; a run under way is
+    /// listened to by [`Still::listen`](super::Still::listen).
     pub fn listen(&mut self, listener: &SharedListener) {
         let places = self.places();
         listener.borrow_mut().begin(&places);
@@ -189,6 +190,20 @@ impl Netlist {
         self.units = gauged.collect();
     }
 
+    /// The values of all gauges, in the order of [`Places::gauges`].
+    #[must_use]
+    pub fn gauges(&self) -> Vec<u64> {
+        let mut values = Vec::new();
+        self.units.iter().for_each(|unit| unit.gauges(&mut |_, value| values.push(value)));
+        values
+    }
+
+    /// Pieces of work that all units have done that count them.
+    #[must_use]
+    pub fn work_done(&self) -> u64 {
+        self.units.iter().filter_map(|unit| unit.work_done()).sum()
+    }
+
     /// What there is to listen to.
     #[must_use]
     pub fn places(&self) -> Places {
@@ -200,15 +215,24 @@ impl Netlist {
         Places { channels, accounts: self.accounts(), units: self.units.len(), gauges }
     }
 
+    /// Whether somebody listens.
+    #[must_use]
+    pub const fn is_heard(&self) -> bool {
+        !self.heard.is_empty()
+    }
+
     /// The accounts of the units as a run begins.
     pub(super) fn fresh_accounts(&self) -> Vec<Account> {
-        let account = |unit: usize| {
-            let account = Account::default();
-            let probe = self.heard.get(unit).and_then(Option::as_ref);
-            probe.into_iter().for_each(|probe| account.listen(probe.clone()));
-            account
-        };
-        (0..self.units.len()).map(account).collect()
+        let accounts = vec![Account::default(); self.units.len()];
+        self.hear(&accounts);
+        accounts
+    }
+
+    /// Lets who listens hear the accounts of the units from now on.
+    pub(super) fn hear(&self, accounts: &[Account]) {
+        for (account, probe) in accounts.iter().zip(&self.heard) {
+            probe.iter().for_each(|probe| account.listen(probe.clone()));
+        }
     }
 
     /// Adds fault points that belong to no unit and no channel.

@@ -157,6 +157,9 @@ impl<T: Item> Channel for Queue<T> {
     fn fill(&self) -> (usize, usize) {
         (self.items.len(), self.capacity)
     }
+    fn passages(&self) -> u64 {
+        self.watch.passages()
+    }
     fn digest(&self) -> u64 {
         self.watch.value()
     }

@@ -35,6 +35,11 @@ pub trait Unit: 'static {
     /// are read behind ticks while somebody listens.
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, u64)) {}
 
+    /// Pieces of work that it has done, if it is one of those by which people count the work of the machine.
+    fn work_done(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether its account as a whole says nothing beside those of its [meters](Self::meters).
     fn is_only_parts(&self) -> bool {
         false
@@ -181,6 +186,7 @@ pub(super) trait Placed {
     fn catch_up(&mut self, now: Now);
     fn meters(&self) -> Vec<&Meter>;
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64));
+    fn work_done(&self) -> Option<u64>;
     fn is_only_parts(&self) -> bool;
     fn incidents(&self) -> Vec<String>;
     fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])];
@@ -209,6 +215,9 @@ impl<U: Unit> Placed for Place<U> {
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
         self.unit.gauges(show);
+    }
+    fn work_done(&self) -> Option<u64> {
+        self.unit.work_done()
     }
     fn is_only_parts(&self) -> bool {
         self.unit.is_only_parts()

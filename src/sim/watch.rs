@@ -78,6 +78,11 @@ impl<T: Item> Watch<T> {
         self.from.set(if lookers.probe.is_some() { 0 } else { next });
     }
 
+    /// Passages so far.
+    pub const fn passages(&self) -> u64 {
+        self.passages.get()
+    }
+
     /// The digest so far.
     pub const fn value(&self) -> u64 {
         self.digest.get().value()

@@ -127,6 +127,9 @@ impl<T: Item> Channel for Wire<T> {
     fn fill(&self) -> (usize, usize) {
         (self.items.len(), usize::MAX)
     }
+    fn passages(&self) -> u64 {
+        self.watch.passages()
+    }
     fn digest(&self) -> u64 {
         self.watch.value()
     }

@@ -1,9 +1,10 @@
 //! What is kept of a run while it goes on.
 
-use super::{machine::Parts, shares::CopyAccounts};
+use super::{machine::Parts, onlooker::Onlooker, shares::CopyAccounts};
 use crate::{
     gpu::tag_queue::TagCounts,
-    sim::{Account, Control, Netlist, Observer},
+    host::{CopyEdge, CopyOutcome},
+    sim::{Account, Control, Netlist, Observer, Still},
     units::Femtos,
 };
 use std::rc::Rc;
@@ -18,7 +19,7 @@ pub(super) struct Kept {
 
 /// Keeps it.
 pub(super) struct Keeper<'a> {
-    pub observer: &'a mut dyn Observer,
+    pub observer: &'a mut dyn Onlooker,
     pub parts: &'a [Parts],
     /// By GPU.
     pub kept: Vec<Kept>,
@@ -27,6 +28,14 @@ pub(super) struct Keeper<'a> {
 impl Observer for Keeper<'_> {
     fn at(&mut self, time: Femtos) -> Control {
         self.observer.at(time)
+    }
+
+    fn look(&mut self, still: &mut Still<'_, '_>) -> Control {
+        self.observer.look(still)
+    }
+
+    fn ended(&mut self, still: &mut Still<'_, '_>) {
+        self.observer.ended(still);
     }
 
     fn stopped(&mut self, at: Femtos) -> Femtos {
@@ -38,8 +47,19 @@ impl Observer for Keeper<'_> {
         for (parts, kept) in self.parts.iter().zip(&mut self.kept) {
             let driver = netlist.unit_mut(&parts.host.driver);
             let (ended, edges) = (driver.ended(), driver.take_edges());
+            tell(self.observer, &parts.copies, &edges, driver.outcomes());
             kept.tag_counts.resize(ended, netlist.unit(&parts.gpu.tag_queue).counts());
             kept.accounts.keep(edges, &accounts);
+        }
+    }
+}
+
+/// Tells which copies have begun and ended, whose places in the request are `copies`.
+fn tell(observer: &mut dyn Onlooker, copies: &[usize], edges: &[CopyEdge], outcomes: &[CopyOutcome]) {
+    for edge in edges {
+        match *edge {
+            CopyEdge::Begun(copy) => observer.copy_begun(copies[copy], outcomes[copy].start),
+            CopyEdge::Ended(copy) => observer.copy_ended(copies[copy], outcomes[copy].end),
         }
     }
 }

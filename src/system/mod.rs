@@ -14,6 +14,7 @@ mod kept;
 mod limits;
 mod machine;
 mod memory;
+mod onlooker;
 mod outcome;
 mod parts;
 mod portion;
@@ -35,6 +36,7 @@ pub use faults::{FaultPoint, counters, fault_points};
 pub use fixed::fixed;
 pub use generator::Generator;
 pub use memory::Received;
+pub use onlooker::Onlooker;
 pub use outcome::{
     Candidate, Catch, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Limiter, Outcome,
     RunError, Sort, TagQueueOutcome, UnitOutcome,
@@ -42,4 +44,4 @@ pub use outcome::{
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,
 };
-pub use run::{check, engine_of, outline, run, run_on, run_with_listener};
+pub use run::{check, engine_of, outline, run, run_observed, run_on, run_with_listener};

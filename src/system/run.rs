@@ -4,6 +4,7 @@ use super::{
     asked::asked,
     faults,
     machine::System,
+    onlooker::Onlooker,
     outcome::{Outcome, RunError},
     parts::gpu::Pces,
     portion::Portion,
@@ -59,15 +60,28 @@ pub fn run_on(
 /// Those of [`run`].
 pub fn run_with_listener(
     machine: &MachineSpec,
-    mut request: Request,
+    request: Request,
     listener: &SharedListener,
     mut observer: &mut dyn FnMut(Femtos) -> Control,
+) -> Result<Outcome, RunError> {
+    run_observed(machine, request, Some(listener), &mut observer)
+}
+
+/// The same before an onlooker, who may look at the machine while it runs. The outcome is that of [`run`].
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_observed(
+    machine: &MachineSpec,
+    mut request: Request,
+    listener: Option<&SharedListener>,
+    onlooker: &mut dyn Onlooker,
 ) -> Result<Outcome, RunError> {
     let asked = asked(&request);
     let mut system = System::new(machine, &mut request)?;
     faults::arm(&mut system, &request.injections, request.seed)?;
-    system.netlist.listen(listener);
-    Ok(simulate(system, &request, &asked, &mut observer)?.outcome(&request.injections))
+    listener.into_iter().for_each(|listener| system.netlist.listen(listener));
+    Ok(simulate(system, &request, &asked, onlooker)?.outcome(&request.injections))
 }
 
 /// Builds a machine for a request and does not run it.

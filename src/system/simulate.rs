@@ -4,19 +4,20 @@ use super::{
     asked::Asked,
     kept::{Keeper, Kept},
     machine::{Parts, System},
+    onlooker::Onlooker,
     outcome::RunError,
     portion::Portion,
     request::Request,
     shares::CopyAccounts,
 };
-use crate::sim::{self, Observer, SimulationError};
+use crate::sim::{self, SimulationError};
 
 /// Runs a system to its end.
 pub(super) fn simulate(
     mut system: System,
     request: &Request,
     asked: &[Asked],
-    observer: &mut dyn Observer,
+    observer: &mut dyn Onlooker,
 ) -> Result<Portion, RunError> {
     let System { netlist, parts } = &mut system;
     let kept = |parts: &Parts| Kept { accounts: CopyAccounts::new(parts.copies.len()), tag_counts: Vec::new() };

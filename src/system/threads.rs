@@ -9,6 +9,7 @@
 use super::{
     asked::Asked,
     machine::{System, plan},
+    onlooker::Onlooker,
     outcome::RunError,
     portion::Portion,
     request::{CopyRequest, Request, Step},
@@ -210,6 +211,8 @@ impl Observer for Member<'_> {
         self.meeting.done(at)
     }
 }
+
+impl Onlooker for Member<'_> {}
 
 impl Drop for Member<'_> {
     /// Whoever ends otherwise than well, or never begins, keeps no other waiting.

@@ -8,6 +8,7 @@ mod faults;
 mod files;
 mod input;
 mod inside;
+mod live;
 mod new_machine;
 mod output;
 mod plots;

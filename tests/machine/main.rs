@@ -9,6 +9,7 @@ mod explained;
 mod gpus;
 mod ide;
 mod limits;
+mod looks;
 mod paths;
 mod probes;
 mod programs;

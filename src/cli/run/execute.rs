@@ -3,6 +3,7 @@
 use super::{
     Interruption, RunFormat,
     inside::{Inside, InsideArguments},
+    live::{CopyState, Live, LiveArguments, Subject},
     progress::Progress,
 };
 use crate::{
@@ -11,10 +12,11 @@ use crate::{
     explore::what_if::LimitedBy,
     report::{CollectiveRecord, Context, FailureReport, Manifest, PayloadRecord, Report, Rerun, html::Page},
     sim::{Control, Effect, SimulationError},
-    system::{self, CopyOutcome, Outcome, RunError},
+    system::{self, CopyOutcome, DataMode, Outcome, RunError},
     workload::{
         Arrival, InjectionArgument, OutputFile, Workload,
         collective::{CollectiveError, CollectiveTimes},
+        direction_name,
     },
 };
 use miette::miette;
@@ -49,6 +51,8 @@ pub(in crate::cli) struct Job {
     pub threads: Option<NonZero<usize>>,
     /// What is shown of its inside.
     pub inside: InsideArguments,
+    /// The page that is served while it goes on.
+    pub live: LiveArguments,
 }
 
 /// What a manifest says about the run that it is of.
@@ -60,8 +64,15 @@ pub(in crate::cli) struct Expected {
 }
 
 impl Job {
-    /// Runs, writes and prints.
-    pub fn execute(mut self, interruption: &Interruption) -> Result<(), Failure> {
+    /// Runs, writes and prints, while a page is served if that is asked for.
+    pub fn execute(self, interruption: &Interruption) -> Result<(), Failure> {
+        let live = self.live.begin(&self.resolved.name())?;
+        let result = self.carry_out(live.as_ref(), interruption);
+        live.into_iter().for_each(|live| live.leave(&result, &|| interruption.asked()));
+        result
+    }
+
+    fn carry_out(mut self, live: Option<&Live>, interruption: &Interruption) -> Result<(), Failure> {
         let page = self.page.take();
         let payload = self.payload_record(interruption)?;
         let manifest = self.manifest.as_deref().map(create).transpose()?;
@@ -69,9 +80,11 @@ impl Job {
         let started = Instant::now();
         let collectives = self.collectives(interruption)?;
         let inside = self.inside.begin(&self.resolved.machine, page.is_some())?;
-        let outcome = self.simulate(&arrivals, &collectives, inside.as_ref(), interruption);
+        let outcome = self.simulate(&arrivals, &collectives, (inside.as_ref(), live), interruption);
         let streams = self.workload.streams();
+        let recorded = live.map(|live| live.close_recording(outcome.as_ref().ok(), streams.as_deref()));
         let look = inside.map(|inside| inside.close(outcome.as_ref().ok(), streams.as_deref())).transpose()?.flatten();
+        recorded.transpose()?;
         let outcome = outcome.map_err(|error| self.failed(error, &arrivals))?;
         let wall = started.elapsed();
         for (arrival, copy) in arrivals.iter().zip(&outcome.copies) {
@@ -129,7 +142,7 @@ impl Job {
         &self,
         arrivals: &[Arrival],
         collectives: &CollectiveTimes,
-        inside: Option<&Inside>,
+        (inside, live): (Option<&Inside>, Option<&Live>),
         interruption: &Interruption,
     ) -> Result<Outcome, RunError> {
         let request =
@@ -141,10 +154,31 @@ impl Job {
             let ends = interruption.asked() || inside.is_some_and(Inside::in_trouble);
             if ends { Control::Stop } else { Control::Continue }
         };
-        match inside {
-            None => system::run_on(machine, request, self.threads, &mut observer),
-            Some(inside) => system::run_with_listener(machine, request, &inside.listener(), &mut observer),
+        let listener = inside.map(Inside::listener);
+        match (live, listener) {
+            (Some(live), listener) => {
+                let (copies, data) = (self.copy_states(), self.workload.data);
+                let arrivals = (data == DataMode::Exact).then_some(arrivals);
+                let mut watcher = live.watcher(Subject { copies, arrivals, observer: &mut observer });
+                system::run_observed(machine, request, listener.as_ref(), &mut watcher)
+            }
+            (None, None) => system::run_on(machine, request, self.threads, &mut observer),
+            (None, Some(listener)) => system::run_with_listener(machine, request, &listener, &mut observer),
         }
+    }
+
+    /// The copies before they begin, as a page shows them.
+    fn copy_states(&self) -> Vec<CopyState> {
+        let streams = self.workload.streams();
+        let stream = |place: usize| streams.as_ref().and_then(|streams| streams.get(place)).cloned();
+        let copies = self.workload.copies.iter().enumerate().map(|(place, copy)| CopyState {
+            number: place + 1,
+            direction: direction_name(copy.direction),
+            stream: stream(place),
+            bytes: copy.bytes,
+            ..CopyState::default()
+        });
+        copies.collect()
     }
 
     fn report(&self, outcome: &Outcome, arrivals: &[Arrival], limits: Vec<LimitedBy>, wall: Duration) -> Report {

@@ -233,7 +233,8 @@ fn own<L>(shared: Shared<L>) -> Option<L> {
     shared.and_then(|listener| Rc::try_unwrap(listener).ok()).map(RefCell::into_inner)
 }
 
-fn stream_copies(outcome: &Outcome, streams: Option<&[String]>) -> Vec<StreamCopy> {
+/// The copies of a run as a trace shows them.
+pub(super) fn stream_copies(outcome: &Outcome, streams: Option<&[String]>) -> Vec<StreamCopy> {
     let named = |place: usize| streams.and_then(|streams| streams.get(place)).cloned();
     let copy = |(place, copy): (usize, &crate::system::CopyOutcome)| StreamCopy {
         stream: named(place).unwrap_or_else(|| format!("stream of GPU {}", copy.gpu)),

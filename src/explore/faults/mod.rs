@@ -231,7 +231,7 @@ fn count(question: &Question, observer: &(dyn Fn() -> Control + Sync)) -> Result
     let outcome = system::run(&question.machine, request, &mut |_| observer());
     let outcome = outcome.map_err(|error| match observer() {
         Control::Stop => CampaignError::Stopped,
-        Control::Continue => CampaignError::Sound(error),
+        Control::Continue | Control::Look => CampaignError::Sound(error),
     })?;
     if let Some((number, copy)) = (1..).zip(&outcome.copies).find(|(_, copy)| !copy.delivered) {
         let reason = copy.reason.clone().unwrap_or_default();

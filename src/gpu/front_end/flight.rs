@@ -62,6 +62,8 @@ impl Flight {
 #[derive(Debug, Default)]
 pub(super) struct Flights {
     flights: VecDeque<Flight>,
+    /// Launches so far.
+    begun: u64,
     /// Messages without a verdict.
     unjudged: BTreeSet<JobId>,
     /// Whether anything has changed since they were last settled.
@@ -84,6 +86,7 @@ impl Flights {
 
     pub fn push(&mut self, flight: Flight) {
         self.changed = true;
+        self.begun += 1;
         if flight.kind == JobKind::Open {
             self.unjudged.insert(flight.first);
         }
@@ -138,6 +141,12 @@ impl Flights {
     /// Messages with a number below `end` that have no verdict.
     pub fn await_verdicts_before(&self, end: JobId) -> u64 {
         self.unjudged.range(..end).count() as u64
+    }
+
+    /// Launches that are complete and, if they are to have one, have their verdict.
+    pub fn done(&self) -> u64 {
+        let judged = self.flights.iter().filter(|flight| !self.unjudged.contains(&flight.first)).count();
+        self.begun - (judged + self.unjudged.len()) as u64
     }
 
     /// Forgets launches that are complete.

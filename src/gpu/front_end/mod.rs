@@ -163,6 +163,8 @@ pub struct FrontEnd {
     key_work: Work,
     /// Pushes whose end the scheduler is to be told.
     retired: VecDeque<u32>,
+    /// Pushes that are over.
+    pushes_done: u64,
     spans: Spans,
     incidents: Vec<String>,
 }
@@ -204,6 +206,7 @@ impl FrontEnd {
             iv_faults: Vec::new(),
             key_work: Work::default(),
             retired: VecDeque::new(),
+            pushes_done: 0,
             spans: Spans::default(),
             incidents: Vec::new(),
         }
@@ -323,7 +326,10 @@ impl FrontEnd {
                         }
                     }
                     Done::Share { job, tag } => self.flights.shared(job, tag),
-                    Done::Release { push } => self.retired.push_back(push),
+                    Done::Release { push } => {
+                        self.retired.push_back(push);
+                        self.pushes_done += 1;
+                    }
                 }
             }
         }
@@ -505,6 +511,11 @@ impl Unit for FrontEnd {
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.advance(now, ports)
+    }
+
+    /// Messages that are done; pushes where there are no messages.
+    fn work_done(&self) -> Option<u64> {
+        Some(if self.spec.confidential { self.flights.done() } else { self.pushes_done })
     }
 
     fn incidents(&self) -> Vec<String> {

@@ -95,6 +95,20 @@ impl Trace {
         }
     }
 
+    /// Begins in the middle of a run, at an instant at which the channels, in their order, hold so many items.
+    pub fn begin_with(&mut self, time: Femtos, fills: impl Iterator<Item = usize>) {
+        let queues = self
+            .places
+            .as_ref()
+            .map_or_else(Vec::new, |places| places.channels.iter().map(|channel| channel.depth.is_some()).collect());
+        for (channel, count) in fills.enumerate().filter(|(channel, _)| queues.get(*channel).is_some_and(|is| *is)) {
+            self.fills[channel] = count as u64;
+            if count > 0 {
+                self.count(QUEUE + channel as u64, time, count as u64);
+            }
+        }
+    }
+
     /// Whether the file cannot be written any more.
     #[must_use]
     pub const fn in_trouble(&self) -> bool {

@@ -3,7 +3,8 @@
 use sha2::{Digest, Sha256};
 
 const SHELL: &str = include_str!("page/shell.html");
-const STYLE: &str = include_str!("page/style.css");
+/// What all pages look like.
+pub(super) const STYLE: &str = include_str!("page/style.css");
 /// In the order in which they build on each other.
 const SCRIPTS: [&str; 19] = [
     include_str!("page/base.js"),
@@ -27,9 +28,22 @@ const SCRIPTS: [&str; 19] = [
     include_str!("page/main.js"),
 ];
 
+/// So many of them, from the first on, are of use to any page.
+const COMMON: usize = 4;
+
+/// The scripts that are of use to any page, then one that builds on them, as one.
+pub(super) fn script_on_common(own: &'static str) -> String {
+    let common = SCRIPTS.iter().take(COMMON).copied();
+    script(&common.chain([own]).collect::<Vec<_>>())
+}
+
+fn script(parts: &[&str]) -> String {
+    format!("\"use strict\";\n(() => {{\n{}}})();\n", parts.join("\n"))
+}
+
 /// The whole file. `data` is JSON.
 pub fn page(title: &str, data: &str) -> String {
-    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.join("\n"));
+    let script = script(&SCRIPTS);
     let (style_hash, script_hash) = (hash(STYLE), hash(&script));
     let parts = [
         ("style-hash", style_hash.as_str()),
@@ -39,9 +53,13 @@ pub fn page(title: &str, data: &str) -> String {
         ("data", &harmless(data)),
         ("script", &script),
     ];
-    // Placeholders are looked for in the shell alone: what takes their place may hold anything.
-    let mut file = String::with_capacity(SHELL.len() + STYLE.len() + script.len() + data.len());
-    let mut rest = SHELL;
+    filled(SHELL, &parts)
+}
+
+/// A shell with its placeholders filled. They are looked for in the shell alone: what takes their place may hold anything.
+pub(super) fn filled(shell: &str, parts: &[(&str, &str)]) -> String {
+    let mut file = String::with_capacity(shell.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>());
+    let mut rest = shell;
     while let Some((before, after)) = rest.split_once("{{") {
         file.push_str(before);
         let (name, after) = after.split_once("}}").unwrap_or((after, ""));
@@ -57,12 +75,12 @@ fn harmless(json: &str) -> String {
 }
 
 /// Text between tags.
-fn text(text: &str) -> String {
+pub(super) fn text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// As a content security policy names a source: SHA-256 in base 64.
-fn hash(source: &str) -> String {
+pub(super) fn hash(source: &str) -> String {
     format!("'sha256-{}'", base64(&Sha256::digest(source)))
 }
 

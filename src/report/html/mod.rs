@@ -11,12 +11,14 @@
 
 mod error;
 mod island;
+mod live;
 mod looked;
 mod shape;
 pub mod study;
 pub mod timeline;
 
 pub use error::PageError;
+pub use live::LivePage;
 pub use shape::Kind;
 
 use crate::{

@@ -1,0 +1,116 @@
+//! `run --live`: a page of the run while it goes on.
+//!
+//! ```text
+//!   simulation thread                    threads of the server
+//!   Watcher --- looks, records --- Desk --- state, orders --- Server --- HTTP on the loopback
+//! ```
+//!
+//! Nothing listens to the run: the page asks, and then the watcher looks at the machine between two instants. While nobody asks it reads one atomic
+//! flag now and then.
+
+mod desk;
+mod recording;
+mod server;
+mod snapshot;
+mod watcher;
+
+use super::{Named, inside::stream_copies};
+use crate::{
+    cli::{Failure, output},
+    report::html::LivePage,
+    system::Outcome,
+};
+use clap::Args;
+use desk::{Desk, Ending};
+use miette::miette;
+use recording::{Recording, destination};
+use server::Server;
+pub(super) use snapshot::CopyState;
+use std::{cell::RefCell, io, path::PathBuf, sync::Arc, time::Duration};
+pub(super) use watcher::{Subject, Watcher};
+
+/// Arguments.
+#[derive(Debug, Clone, Args, Default)]
+pub(in crate::cli) struct LiveArguments {
+    /// Serve a page of the run while it goes on, to this computer only: progress, queues, units; pause, step to the next message, record from
+    /// there. Its address is printed on standard error; the port is a free one if not given. One thread simulates, whatever --threads says
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    live: Option<u16>,
+    /// Begin paused, and at the end serve the page until it is closed there or Ctrl-C comes
+    #[arg(long, requires = "live")]
+    live_hold: bool,
+    /// Where the page's recordings go, a Perfetto trace. A file that is there stays: its name gets a number. Default: sealsim-live.pftrace
+    #[arg(long, value_name = "FILE", requires = "live")]
+    live_record: Option<PathBuf>,
+}
+
+impl LiveArguments {
+    /// The file that may be written.
+    pub(super) fn written(&self) -> Named<'_> {
+        ("--live-record", self.live_record.as_deref())
+    }
+
+    /// Refuses what cannot be written.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        output::refuse_stream("--live-record", self.live_record.as_deref())
+    }
+
+    /// Serves the page of a run on this machine from now on; none if that is not asked for.
+    pub(super) fn begin(&self, machine: &str) -> Result<Option<Live>, Failure> {
+        let Some(port) = self.live else { return Ok(None) };
+        let desk = Arc::new(Desk::new(self.live_hold));
+        let server = Server::begin(port, LivePage::new(machine), &desk).map_err(|error| refused(port, &error))?;
+        output::complain(format_args!("live: {}", server.address()));
+        let recording = RefCell::new(Recording::new(destination(self.live_record.as_deref())));
+        Ok(Some(Live { desk, server, recording, hold: self.live_hold }))
+    }
+}
+
+/// A port that cannot be had.
+fn refused(port: u16, error: &io::Error) -> Failure {
+    let help = "write --live for a free port, or give another one as --live=8080";
+    let text = match error.kind() {
+        io::ErrorKind::AddrInUse => format!("--live: port {port} is in use"),
+        io::ErrorKind::PermissionDenied => format!("--live: port {port} is not for everybody: {error}"),
+        _ => format!("--live: nothing can be served on 127.0.0.1: {error}"),
+    };
+    Failure::InputOutput(miette!(help = help, "{text}"))
+}
+
+/// A page that is served.
+pub(super) struct Live {
+    desk: Arc<Desk>,
+    server: Server,
+    recording: RefCell<Recording>,
+    hold: bool,
+}
+
+impl Live {
+    /// Who looks at the run for the page.
+    pub fn watcher<'a>(&'a self, subject: Subject<'a>) -> Watcher<'a> {
+        Watcher::new(&self.desk, &self.recording, subject)
+    }
+
+    /// Closes what was recorded of a run, which may have no outcome.
+    pub fn close_recording(&self, outcome: Option<&Outcome>, streams: Option<&[String]>) -> Result<(), Failure> {
+        let copies = outcome.map_or_else(Vec::new, |outcome| stream_copies(outcome, streams));
+        let closed = self.recording.borrow_mut().close(&copies);
+        self.desk.tell_of_recording(self.recording.borrow().state());
+        closed.map_err(|error| Failure::InputOutput(miette!("output {error}")))
+    }
+
+    /// Tells the page how the program ends. With `--live-hold` it is served until it is closed, or the user wants it to end.
+    pub fn leave(self, result: &Result<(), Failure>, interrupted: &dyn Fn() -> bool) {
+        let ending = match result {
+            Ok(()) => Ending::Well,
+            Err(failure) => Ending::Failed(failure.message()),
+        };
+        self.desk.end(ending);
+        if self.hold {
+            self.desk.wait_until_closed(interrupted);
+        } else {
+            self.desk.wait_until_told(Duration::from_millis(1500), interrupted);
+        }
+        self.server.end();
+    }
+}
