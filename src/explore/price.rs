@@ -193,7 +193,7 @@ fn tag_bits(machine: &MachineSpec) -> u32 {
     }
 }
 
-/// What a copy's tags leave to a forger, and its messages of a key. Every field is described in `docs/results.md`.
+/// The probability that a forged tag of a copy is taken, and the use of its keys. Every field is described in `docs/results.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Risk {
     /// Bits of a tag or MAC.
