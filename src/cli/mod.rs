@@ -9,6 +9,7 @@ mod describe;
 mod diagnostics;
 mod diff;
 mod engine;
+mod example;
 mod explain;
 mod failure;
 mod faults;
@@ -17,6 +18,7 @@ mod limits;
 mod list;
 mod list_faults;
 mod machine;
+mod man;
 mod new_machine;
 mod output;
 mod page;
@@ -60,8 +62,10 @@ enum Verb {
     Collective(collective::Arguments),
     Describe(describe::Describe),
     List(list::List),
+    Example(example::Arguments),
     Schema(schema::Schema),
     Completions(completions::Completions),
+    Man(man::Man),
     Tlp(tlp::Arguments),
     Engine(engine::Arguments),
     Replay(replay::Arguments),
@@ -111,8 +115,10 @@ pub fn main() -> ExitCode {
         Verb::Collective(arguments) => collective::run(&arguments),
         Verb::Describe(verb) => verb.run(),
         Verb::List(verb) => verb.run(),
+        Verb::Example(arguments) => example::run(&arguments),
         Verb::Schema(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
+        Verb::Man(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
         Verb::Engine(arguments) => engine::run(&arguments),
         Verb::Replay(arguments) => replay::run(&arguments),

@@ -104,14 +104,25 @@ fn check_path(path: &str, place: &Place) -> Result<(), ConfigError> {
     Err(error.remedy(path_remedy(path)))
 }
 
-/// What an unknown path was meant to be: the nearest path, or the paths that end alike.
+/// What an unknown path was meant to be: a field of the same table, a longer path that ends so, a path that ends alike, or the nearest.
 pub(super) fn path_remedy(path: &str) -> String {
     let paths = Shape::machine().paths();
-    let last = path.rsplit('.').next().unwrap_or(path);
-    let alike: Vec<_> = paths.iter().filter(|known| known.rsplit('.').next() == Some(last)).collect();
-    if let [first, ..] = alike[..] {
-        let rest: String = alike[1..].iter().take(4).map(|path| format!(", `{path}`")).collect();
-        return format!("did you mean `{first}`{rest}?");
+    let (table, last) = path.rsplit_once('.').unwrap_or(("", path));
+    let name = |known: &str| known.rsplit('.').next().map(str::to_owned);
+    let siblings: Vec<_> = paths.iter().filter(|known| is_in(known, table)).collect();
+    let slip = nearest(last, siblings.iter().filter_map(|known| known.rsplit('.').next()));
+    let rules: [&dyn Fn(&str) -> bool; 4] = [
+        &|known| is_in(known, table) && slip.is_some() && name(known).as_deref() == slip,
+        &|known| known.strip_suffix(path).is_some_and(|before| before.ends_with('.')),
+        &|known| is_in(known, table) && name(known).is_some_and(|name| name.contains(last)),
+        &|known| name(known).as_deref() == Some(last),
+    ];
+    for rule in rules {
+        let alike: Vec<_> = paths.iter().filter(|known| rule(known)).collect();
+        if let [first, ..] = alike[..] {
+            let rest: String = alike[1..].iter().take(4).map(|path| format!(", `{path}`")).collect();
+            return format!("did you mean `{first}`{rest}?");
+        }
     }
     let by_last = || {
         let known = nearest(last, paths.iter().filter_map(|path| path.rsplit('.').next()))?;
@@ -121,6 +132,11 @@ pub(super) fn path_remedy(path: &str) -> String {
         Some(known) => format!("did you mean `{known}`?"),
         None => "`sealsim describe <CONFIG>` lists every field".into(),
     }
+}
+
+/// Whether a path is that of a field directly in a table.
+fn is_in(path: &str, table: &str) -> bool {
+    !table.is_empty() && path.rsplit_once('.').is_some_and(|(of, _)| of == table)
 }
 
 /// A TOML parser's error, `offset` bytes into the source.
