@@ -69,6 +69,7 @@ pub(super) fn job(path: &str, text: &str, format: RunFormat) -> Result<Job, Fail
         threads: None,
         inside: InsideArguments::default(),
         live: LiveArguments::default(),
+        all: false,
     })
 }
 

@@ -133,6 +133,9 @@ pub struct Arguments {
     /// Text for people, or one JSON object
     #[arg(long, value_enum, default_value_t = RunFormat::Text)]
     format: RunFormat,
+    /// In text, give each copy a row, also of more than 20, which are grouped otherwise by GPU, stream, direction and memory
+    #[arg(long)]
+    all: bool,
     /// Write what `sealsim rerun` needs to repeat this run to this file
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
@@ -211,6 +214,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         manifest: arguments.manifest.clone(),
         page,
         format: arguments.format,
+        all: arguments.all,
         expected: None,
         must_strike: arguments.inject_must_strike,
         what_if: arguments.what_if.map(usize::from),

@@ -1,6 +1,7 @@
 //! The record as text for people.
 
 mod bars;
+mod groups;
 
 use super::{
     collectives::CollectiveRecord,
@@ -13,6 +14,7 @@ use crate::{
     units::Bytes,
     workload::{direction_name, memory_name},
 };
+use groups::{Group, Numbered};
 
 /// Collectives that have a line in the text.
 const COLLECTIVES_SHOWN: usize = 20;
@@ -22,11 +24,18 @@ const COPIES_SHOWN: usize = 100;
 
 impl Report {
     /// The whole record in lines of at most `width` columns, as far as words allow. The first say what was delivered, how fast, and what
-    /// limited the longest copy; then come tables, a bar for each unit, and what limited the others.
+    /// limited the longest copy; then come tables, a bar for each unit, and what limited the others. More than a few copies are grouped, if not `all`
+    /// are asked for and none has a digest; those that were not delivered have rows in any case.
     #[must_use]
-    pub fn text(&self, width: usize) -> String {
-        let mut parts = vec![self.head(), self.copies(width), self.gpus(), self.collectives(), self.link(width)];
-        parts.extend([bars::units(self, width), self.tag_queue(), self.incidents(), self.foot(), self.limits()]);
+    pub fn text(&self, width: usize, all: bool) -> String {
+        let has_digests = self.copies.iter().any(|copy| copy.sha256.is_some());
+        let grouped = !all && !has_digests && self.copies.len() > groups::FEW;
+        let (copies, limits) = match grouped {
+            true => (self.groups(width), self.group_limits()),
+            false => (self.copies(width, &self.numbered(|_| true)), self.limits()),
+        };
+        let mut parts = vec![self.head(), copies, self.gpus(), self.collectives(), self.link(width)];
+        parts.extend([bars::units(self, width), self.tag_queue(), self.incidents(), self.foot(), limits]);
         let parts: Vec<_> = parts.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n")).collect();
         fitted(&(parts.join("\n\n") + "\n"), width)
     }
@@ -64,7 +73,30 @@ impl Report {
         format!("{} copies of {bytes} in {}{}, {delivered}", self.copies.len(), time(time_ps), rate(gb_per_s))
     }
 
-    fn copies(&self, width: usize) -> Vec<String> {
+    /// Copies with their numbers.
+    fn numbered(&self, kept: impl Fn(&CopyRecord) -> bool) -> Vec<Numbered<'_>> {
+        (1..).zip(&self.copies).filter(|(_, copy)| kept(copy)).collect()
+    }
+
+    /// Copies by what they have in common, then those that were not delivered.
+    fn groups(&self, width: usize) -> Vec<String> {
+        let mut lines = groups::table(&Group::of(self), !self.gpus.is_empty(), width);
+        lines.push("(--all gives each copy a row)".to_owned());
+        let failed = self.numbered(|copy| !copy.delivered);
+        if !failed.is_empty() {
+            lines.push(String::new());
+            lines.extend(self.copies(width, &failed));
+        }
+        lines
+    }
+
+    /// What limited the slowest copy of each group; the slowest of all stands at the head.
+    fn group_limits(&self) -> Vec<String> {
+        let slowest = Group::of(self).iter().filter_map(Group::slowest).collect::<Vec<_>>();
+        slowest.into_iter().take(COPIES_SHOWN).flat_map(|(number, copy)| limit_lines(copy, number)).collect()
+    }
+
+    fn copies(&self, width: usize, shown: &[Numbered<'_>]) -> Vec<String> {
         // Without names there is one stream.
         let (named, several) = (self.copies.iter().any(|copy| copy.stream.is_some()), !self.gpus.is_empty());
         let head = [
@@ -86,7 +118,7 @@ impl Report {
             head.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell).collect();
         let left = [2, 3, 4, 10, 11].into_iter().filter(kept).map(|column| (0..column).filter(kept).count());
         let mut table = Table::new(&head, &left.collect::<Vec<_>>());
-        for (copy, number) in self.copies.iter().zip(1..).take(COPIES_SHOWN) {
+        for &(number, copy) in shown.iter().take(COPIES_SHOWN) {
             let cells = [
                 format!("{number}"),
                 copy.gpu.to_string(),
@@ -104,10 +136,10 @@ impl Report {
             table.row(cells.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell));
         }
         let mut lines = table.fitted(width);
-        if let Some(more) = self.copies.len().checked_sub(COPIES_SHOWN).filter(|more| *more > 0) {
+        if let Some(more) = shown.len().checked_sub(COPIES_SHOWN).filter(|more| *more > 0) {
             lines.push(format!("and {more} more copies (--format json shows all)"));
         }
-        for (copy, number) in self.copies.iter().zip(1..).take(COPIES_SHOWN) {
+        for &(number, copy) in shown.iter().take(COPIES_SHOWN) {
             if let Some(digest) = &copy.sha256 {
                 let digest = digest.as_deref().unwrap_or("none, since not all bytes arrived");
                 lines.push(format!("sha256 of copy {number}: {digest}"));
@@ -272,8 +304,12 @@ impl Report {
             return Vec::new();
         }
         let limits = self.copies.iter().zip(1..).take(COPIES_SHOWN);
-        limits.flat_map(|(copy, number)| limit(copy, number).lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+        limits.flat_map(|(copy, number)| limit_lines(copy, number)).collect()
     }
+}
+
+fn limit_lines(copy: &CopyRecord, number: usize) -> Vec<String> {
+    limit(copy, number).lines().map(str::to_owned).collect()
 }
 
 /// From the call of a copy to its return, ps.

@@ -41,6 +41,8 @@ pub(in crate::cli) struct Job {
     /// Where a page of the results goes, begun.
     pub page: Option<PageFile>,
     pub format: RunFormat,
+    /// Whether each of many copies has a row in the text.
+    pub all: bool,
     /// What a repeated run is held against.
     pub expected: Option<Expected>,
     /// Whether a fault that does not strike is a failure.
@@ -96,7 +98,7 @@ impl Job {
         let limits = self.limits(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
         let mut report = self.report(&outcome, &arrivals, limits, wall);
         report.collectives = CollectiveRecord::all(&collectives);
-        self.print(&report, || report.text(output::width()))?;
+        self.print(&report, || report.text(output::width(), self.all))?;
         if let Some(page) = page {
             let looked = |page: Page| match &look {
                 Some(look) => page.with_look(&look.record, &look.messages),

@@ -2,7 +2,7 @@ use super::{super::record::tests::report, *};
 
 #[test]
 fn the_text_begins_with_what_was_delivered_and_what_limited_the_longest_copy() {
-    let text = report(false).text(80);
+    let text = report(false).text(80, true);
     let first: Vec<_> = text.lines().take(2).collect();
     assert!(first[0].starts_with("2 copies of ") && first[0].ends_with(", 1 of 2 NOT delivered"), "{text}");
     assert!(
@@ -12,7 +12,11 @@ fn the_text_begins_with_what_was_delivered_and_what_limited_the_longest_copy() {
     assert_eq!(text.matches("copy 2 is limited by").count(), 1, "{text}");
     let mut one = report(false);
     one.copies.truncate(1);
-    assert!(one.text(80).starts_with("h2d of 64 MiB in 20.00 ms, 3.355 GB/s, delivered\n"), "{}", one.text(80));
+    assert!(
+        one.text(80, true).starts_with("h2d of 64 MiB in 20.00 ms, 3.355 GB/s, delivered\n"),
+        "{}",
+        one.text(80, true)
+    );
 }
 
 #[test]
@@ -20,13 +24,17 @@ fn no_line_is_wider_than_asked_for() {
     let mut report = report(true);
     report.copies.iter_mut().for_each(|copy| copy.sha256 = None);
     for width in [80, 100, 160] {
-        assert!(report.text(width).lines().all(|line| line.chars().count() <= width), "{}", report.text(width));
+        assert!(
+            report.text(width, true).lines().all(|line| line.chars().count() <= width),
+            "{}",
+            report.text(width, true)
+        );
     }
 }
 
 #[test]
 fn the_text_holds_the_figures() {
-    let text = report(true).text(120);
+    let text = report(true).text(120, true);
     for phrase in [
         "m+d, confidential computing on, configuration abababababab",
         "   1  up      h2d  pinned  64 MiB      0 ps  20.00 ms  3.355        64  64 good         yes",
@@ -48,11 +56,11 @@ fn the_text_holds_the_figures() {
 #[test]
 fn the_column_of_streams_is_there_only_if_they_have_names() {
     let mut report = report(false);
-    assert!(report.text(120).contains("copy  stream  dir  memory"));
+    assert!(report.text(120, true).contains("copy  stream  dir  memory"));
     report.copies.iter_mut().for_each(|copy| copy.stream = None);
     assert!(
         report
-            .text(120)
+            .text(120, true)
             .contains("   1  h2d  pinned  64 MiB      0 ps  20.00 ms  3.355        64  64 good         yes")
     );
 }
@@ -61,10 +69,26 @@ fn the_column_of_streams_is_there_only_if_they_have_names() {
 fn of_very_many_copies_the_first_are_shown() {
     let mut report = report(false);
     report.copies = vec![report.copies[0].clone(); COPIES_SHOWN + 7];
-    let text = report.text(120);
+    let text = report.text(120, true);
     assert!(text.contains("and 7 more copies"), "{text}");
     // And one at the head.
     assert_eq!(text.matches(" is limited by ").count(), COPIES_SHOWN + 1);
+}
+
+#[test]
+fn many_copies_are_grouped_and_those_that_failed_have_rows() {
+    let mut report = report(false);
+    let [good, bad] = [report.copies[0].clone(), report.copies[1].clone()];
+    report.copies = vec![good; 30];
+    report.copies[7].end_ps += 5;
+    report.copies.push(bad);
+    let text = report.text(120, false);
+    for phrase in ["up      h2d  pinned      30", "copy 8", "--all", "  31  ", "NO: message 7", "copy 8 is limited by"]
+    {
+        assert!(text.contains(phrase), "{phrase:?} is not in\n{text}");
+    }
+    assert!(!text.contains("copy 9 "), "{text}");
+    assert!(report.text(120, true).contains("copy 9 "));
 }
 
 #[test]
