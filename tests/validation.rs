@@ -1,4 +1,4 @@
-//! What docs/validation.md, README.md and DEVIATIONS.md say of the errors against silicon, and the limits that the model is held to.
+//! What docs/accuracy.md, docs/validation.md and DEVIATIONS.md say of the errors against silicon, and the limits that the model is held to.
 
 use serde_json::Value;
 use std::process::Command;
@@ -19,12 +19,12 @@ const STATED: [(&str, &str, f64, f64); 12] = [
     ("p1-ce-fits", "fit", 14.9, 44.4),
 ];
 
+/// The same of the copies of whole programs.
+const STATED_APPLICATIONS: [(&str, &str, f64, f64); 2] =
+    [("p1-applications", HELD_OUT, 12.57, 92.9), ("p1-applications", "informed", 18.66, 80.1)];
+
 /// The same for what takes minutes.
-const STATED_LONG: [(&str, &str, f64, f64); 3] = [
-    ("p1-overlap", "informed", 1.79, 12.4),
-    ("p1-applications", HELD_OUT, 12.6, 92.9),
-    ("p1-applications", "informed", 18.7, 80.1),
-];
+const STATED_LONG: [(&str, &str, f64, f64); 1] = [("p1-overlap", "informed", 1.79, 12.4)];
 
 /// Errors of this class are the data set's own.
 const HELD_OUT: &str = "held_out";
@@ -115,14 +115,21 @@ fn the_errors_are_what_the_documents_say_and_within_what_is_asked() {
 }
 
 #[test]
+fn the_errors_of_applications_are_what_the_documents_say() {
+    let datasets = validate(&names(&STATED_APPLICATIONS));
+    STATED_APPLICATIONS.into_iter().for_each(|stated| assert_stated(&datasets, stated));
+    datasets.iter().for_each(assert_classes_are_apart);
+    let applications = of(&datasets, "p1-applications");
+    assert!((mean(applications, "", "") - 15.47).abs() < 0.06, "{}", mean(applications, "", ""));
+}
+
+#[test]
 #[ignore = "minutes: run it where kernels, streams or the host have changed"]
-fn the_errors_of_overlap_and_of_applications_are_what_the_documents_say() {
+fn the_errors_of_overlap_are_what_the_documents_say() {
     let datasets = validate(&names(&STATED_LONG));
     STATED_LONG.into_iter().for_each(|stated| assert_stated(&datasets, stated));
     datasets.iter().for_each(assert_classes_are_apart);
     let overlap = of(&datasets, "p1-overlap");
     assert!(overlap["mape_percent"].is_null() && overlap["points_informed"] == 168);
     assert!(overlap["informed"]["mape_percent"].as_f64().unwrap() <= 5.0);
-    let applications = of(&datasets, "p1-applications");
-    assert!((mean(applications, "", "") - 15.1).abs() < 0.06, "{}", mean(applications, "", ""));
 }
