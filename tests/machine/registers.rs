@@ -55,10 +55,7 @@ fn followed(
 ) -> (Closed, Tags) {
     let folder = tempfile::tempdir().unwrap();
     let spec = machine.clone();
-    let engine = move |gpu: usize, pce: &str| match engine_of(&spec, gpu, pce)? {
-        SealingSpec::Gcm(engine) => Some(engine),
-        SealingSpec::Aead(_) => None,
-    };
+    let engine = move |gpu: usize, pce: &str| engine_of(&spec, gpu, pce);
     let waves = Waves::create(&folder.path().join("run.fst"), window).unwrap().with_engines(Box::new(engine), message);
     let (waves, tags) = (Rc::new(RefCell::new(waves)), Rc::new(RefCell::new(Tags::default())));
     let mut listeners = Listeners::default();
@@ -106,6 +103,12 @@ fn designed(design: &str, quick: bool) -> Option<MachineSpec> {
 fn a_structural_engine_makes_each_tag_in_the_cycle_of_the_machine() {
     let machines = machines();
     assert!(machines.len() > 20, "{machines:?}");
+    for (design, quick) in &machines {
+        let machine = designed(design, *quick).unwrap();
+        let window = Window { from: Femtos(1), to: Femtos::MAX };
+        let (closed, tags) = followed(&machine, &[(Direction::H2d, 20_000), (Direction::D2h, 9_000)], window, None);
+        holds(&closed, &tags).unwrap_or_else(|error| panic!("{design} {quick}: {error}"));
+    }
     let way = prop::sample::select(vec![Direction::H2d, Direction::D2h]);
     let copies = prop::collection::vec((way, prop_oneof![1..5_000_u64, 1..60_000_u64]), 1..4);
     let mut runner = TestRunner::new(Config { cases: 40, failure_persistence: None, ..Config::default() });

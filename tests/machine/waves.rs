@@ -6,7 +6,6 @@ use sealsim::{
         Listeners, Window,
         waves::{Closed, Waves},
     },
-    sealing::SealingSpec,
     sim::{Control, Kernel, Listener, Order, Passage, Place, Places},
     system::{DataMode, Direction, Memory, engine_of, run_with_listener},
     units::Femtos,
@@ -56,10 +55,7 @@ impl Listener for Counts {
 fn waved(file: &Path, (name, sets): (&str, &[&str]), direction: Direction, window: Window) -> (Shown, Closed) {
     let machine = machine(name, sets);
     let spec = machine.clone();
-    let engine = move |gpu: usize, pce: &str| match engine_of(&spec, gpu, pce)? {
-        SealingSpec::Gcm(engine) => Some(engine),
-        SealingSpec::Aead(_) => None,
-    };
+    let engine = move |gpu: usize, pce: &str| engine_of(&spec, gpu, pce);
     let waves = Waves::create(file, window).unwrap().with_engines(Box::new(engine), None);
     let waves = Rc::new(RefCell::new(waves));
     let counts = Rc::new(RefCell::new(Counts::default()));

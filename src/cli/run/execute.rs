@@ -81,7 +81,7 @@ impl Job {
         let arrivals = self.arrivals()?;
         let started = Instant::now();
         let collectives = self.collectives(interruption)?;
-        let inside = self.inside.begin(&self.resolved.machine, page.is_some())?;
+        let inside = self.inside.begin(&self.resolved.machine, self.workload.data, page.is_some())?;
         let outcome = self.simulate(&arrivals, &collectives, (inside.as_ref(), live), interruption);
         let streams = self.workload.streams();
         let recorded = live.map(|live| live.close_recording(outcome.as_ref().ok(), streams.as_deref()));

@@ -14,9 +14,8 @@ use crate::{
         perfetto::{StreamCopy, Trace},
         waves::Waves,
     },
-    sealing::SealingSpec,
     sim::{Listener, SharedListener},
-    system::{Outcome, engine_of},
+    system::{DataMode, Outcome, engine_of},
     workload::direction_name,
 };
 use clap::Args;
@@ -97,7 +96,12 @@ impl InsideArguments {
     }
 
     /// Begins the files; none if none is asked for.
-    pub(in crate::cli) fn begin(&self, machine: &MachineSpec, has_page: bool) -> Result<Option<Inside>, Failure> {
+    pub(in crate::cli) fn begin(
+        &self,
+        machine: &MachineSpec,
+        data: DataMode,
+        has_page: bool,
+    ) -> Result<Option<Inside>, Failure> {
         if !has_page && self.targets().iter().all(|(_, target)| target.is_none()) {
             return Ok(None);
         }
@@ -111,10 +115,6 @@ impl InsideArguments {
             )));
         }
         let (machine, engines) = (machine.clone(), machine.clone());
-        let engine = move |gpu: usize, pce: &str| match engine_of(&engines, gpu, pce)? {
-            SealingSpec::Gcm(engine) => Some(engine),
-            SealingSpec::Aead(_) => None,
-        };
         let lanes = move |path: &str| {
             let link = machine.of_gpu(link_of(path)).link;
             Lanes { generation: link.generation, lanes: link.lanes }
@@ -122,8 +122,13 @@ impl InsideArguments {
         let trace = file(self.trace.as_ref())?.map(|(file, window)| Trace::new(file, window));
         let waves = self.waves.as_ref().map(|target| Waves::create(&target.path, target.window)).transpose();
         let waves = waves.map_err(|error| Failure::InputOutput(miette!("output {error}")))?;
-        let waves =
-            waves.map(|waves| waves.with_engines(Box::new(engine), self.waves_message.map(|number| number - 1)));
+        // Registers hold bytes, and a run without them has none to show.
+        let engine = move |gpu: usize, pce: &str| engine_of(&engines, gpu, pce);
+        let message = self.waves_message.map(|number| number - 1);
+        let waves = waves.map(|waves| match data {
+            DataMode::Exact => waves.with_engines(Box::new(engine), message),
+            DataMode::None => waves,
+        });
         let capture = file(self.capture.as_ref())?.map(|(file, window)| Capture::new(file, window, Box::new(lanes)));
         let events = file(self.events.as_ref())?.map(|(file, window)| EventLog::new(file, window));
         Ok(Some(Inside {

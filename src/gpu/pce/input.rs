@@ -3,7 +3,6 @@
 use super::Pce;
 use crate::{
     gcm::{message::SealOpen, part::Part},
-    gpu::work::JobId,
     pcie::packet::Payload,
     sim::Meter,
 };
@@ -26,8 +25,6 @@ pub enum EngineInput {
 /// How a message starts.
 #[derive(Debug, Clone)]
 pub struct MessageInput {
-    /// Its number at this PCE's front end.
-    pub message: JobId,
     /// What of it goes through this engine.
     pub part: Part,
     /// The nonce.
@@ -57,7 +54,6 @@ impl Pce {
                 SealOpen::Seal => &keys.d2h,
             });
             EngineInput::Message(MessageInput {
-                message: job.share.message,
                 part: job.share.part,
                 nonce: job.nonce,
                 direction,

@@ -53,14 +53,16 @@ pub struct Follower {
     names: Names,
     /// What has come and has not gone into the structural engine, by cycle.
     held: VecDeque<(u64, EngineInput)>,
+    /// Bytes of text and messages among it, until an engine runs.
     held_bytes: u64,
+    messages_held: usize,
     /// When all that has come is through: not known while a message is under way.
     free_at: Option<u64>,
     running: Option<Running>,
     values: Vec<Option<u128>>,
     followed: Vec<Followed>,
-    /// Whether something came that cannot be followed.
-    lost: bool,
+    /// Whether nothing more is followed: all that was asked for has been shown, or something came that cannot be followed.
+    over: bool,
     unknown: BTreeSet<Name>,
 }
 
@@ -76,10 +78,11 @@ impl Follower {
             names,
             held: VecDeque::new(),
             held_bytes: 0,
+            messages_held: 0,
             free_at: Some(0),
             running: None,
             followed: Vec::new(),
-            lost: false,
+            over: false,
             unknown: BTreeSet::new(),
         })
     }
@@ -104,29 +107,33 @@ impl Follower {
 
     /// Takes what goes into the engine at edge `cycle`. A message that is `alone` is shown from its start to its tag.
     pub fn take(&mut self, cycle: u64, input: &EngineInput, alone: bool) {
-        if self.lost {
+        if self.over {
             return;
         }
+        let begins = matches!(input, EngineInput::Message(_));
         match input {
             EngineInput::Message(message) => {
                 if message.key.is_none() || message.part.bytes != message.part.total {
-                    return self.lose();
+                    return self.stop();
                 }
                 if self.running.is_none() && self.free_at.is_some_and(|free| free <= cycle) {
-                    self.held.clear();
-                    self.held_bytes = 0;
+                    self.forget_held();
                 }
                 self.free_at = None;
             }
-            EngineInput::Text(text) => self.held_bytes += text.bytes().map_or(0, |bytes| bytes.len() as u64),
             EngineInput::Tag(at) => self.free_at = Some(*at),
-            EngineInput::Beat(_) => {}
-            EngineInput::GivenUp => return self.lose(),
+            EngineInput::Text(_) | EngineInput::Beat(_) => {}
+            EngineInput::GivenUp => return self.stop(),
         }
+        if self.running.is_none() && self.held.is_empty() && !begins {
+            // The rest of a message that was too long to be kept.
+            return;
+        }
+        self.held_bytes += text_bytes(input);
+        self.messages_held += usize::from(begins);
         self.held.push_back((cycle, input.clone()));
         if alone && self.running.is_none() {
-            let until = self.held.iter().filter(|(_, input)| matches!(input, EngineInput::Message(_))).count();
-            self.run(cycle, Some(until));
+            self.run(cycle, Some(self.messages_held));
         }
         if self.running.is_none() && self.held_bytes > KEPT {
             self.drop_oldest();
@@ -135,31 +142,30 @@ impl Follower {
 
     /// Shows all from edge `cycle` on.
     pub fn show_from(&mut self, cycle: u64) {
-        if self.running.is_none() && !self.lost {
+        if self.running.is_none() && !self.over {
             self.run(cycle, None);
         }
     }
 
-    /// Shows nothing more.
+    /// Follows nothing more.
     pub fn stop(&mut self) {
+        self.over = true;
         self.running = None;
+        self.forget_held();
+    }
+
+    fn forget_held(&mut self) {
         self.held.clear();
-        self.held_bytes = 0;
+        (self.held_bytes, self.messages_held) = (0, 0);
     }
 
-    fn lose(&mut self) {
-        self.lost = true;
-        self.stop();
-    }
-
-    /// Forgets the oldest message, if there is another one.
+    /// Forgets the oldest message.
     fn drop_oldest(&mut self) {
-        let mut starts =
-            self.held.iter().enumerate().filter(|(_, (_, input))| matches!(input, EngineInput::Message(_)));
-        let Some((second, _)) = starts.nth(1) else { return };
-        for (_, input) in self.held.drain(..second) {
-            if let EngineInput::Text(text) = input {
-                self.held_bytes -= text.bytes().map_or(0, |bytes| bytes.len() as u64);
+        self.messages_held -= 1;
+        while let Some((_, input)) = self.held.pop_front() {
+            self.held_bytes -= text_bytes(&input);
+            if matches!(self.held.front(), Some((_, EngineInput::Message(_)))) {
+                return;
             }
         }
     }
@@ -176,7 +182,7 @@ impl Follower {
                 let (text, told) = (VecDeque::new(), VecDeque::new());
                 self.running = Some(Running { engine, key, base, shown_from, text, told, until });
             }
-            None => self.lose(),
+            None => self.stop(),
         }
     }
 
@@ -191,6 +197,9 @@ impl Follower {
 
     /// Works all cycles whose edges lie before `before`, as far as there is something to do.
     pub fn advance(&mut self, before: Femtos, show: Show<'_>) {
+        if self.over {
+            return self.forget(before, show);
+        }
         while let Some(cycle) = self.next_cycle() {
             if self.clock.edge(cycle) >= before {
                 return;
@@ -225,9 +234,7 @@ impl Follower {
             let taken = match (&input, &mut self.running) {
                 (EngineInput::Message(message), Some(_)) => self.start(message, cycle),
                 (EngineInput::Text(text), Some(running)) => {
-                    let bytes = text.bytes().unwrap_or_default();
-                    self.held_bytes = self.held_bytes.saturating_sub(bytes.len() as u64);
-                    running.text.extend(bytes);
+                    running.text.extend(text.bytes().unwrap_or_default());
                     true
                 }
                 (EngineInput::Beat(bytes), Some(running)) => {
@@ -242,7 +249,7 @@ impl Follower {
                 (EngineInput::GivenUp, _) | (_, None) => false,
             };
             if !taken {
-                return self.lose();
+                return self.stop();
             }
         }
     }
@@ -307,5 +314,62 @@ impl Follower {
                 show(instant, place, None);
             }
         }
+    }
+}
+
+fn text_bytes(input: &EngineInput) -> u64 {
+    match input {
+        EngineInput::Text(text) => text.bytes().map_or(0, |bytes| bytes.len() as u64),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gcm::{bulk, message::SealOpen, part::Part},
+        pcie::packet::Payload,
+        units::Frequency,
+    };
+
+    fn message(bytes: u64) -> EngineInput {
+        let (nonce, key) = ([7; 12], Some(vec![3; 32]));
+        EngineInput::Message(MessageInput { part: Part::whole(bytes), nonce, direction: SealOpen::Seal, key })
+    }
+
+    /// Gives a message to a follower from a cycle on, in pieces.
+    fn give(follower: &mut Follower, from: u64, (pieces, piece): (u64, usize), alone: bool) {
+        follower.take(from, &message(pieces * piece as u64), alone);
+        for number in 0..pieces {
+            follower.take(from + number, &EngineInput::Text(Payload::of(vec![9; piece])), false);
+            follower.take(from + number, &EngineInput::Beat(piece as u32), false);
+        }
+        follower.take(from + pieces, &EngineInput::Tag(from + pieces + 100), false);
+    }
+
+    #[test]
+    fn a_message_too_long_to_be_kept_is_forgotten_and_the_next_is_followed() {
+        let clock = Clock::new(Frequency(1_000_000_000)).unwrap();
+        let mut follower = Follower::new(&EngineSpec::four_lanes(), clock).unwrap();
+        give(&mut follower, 1_000, (40, 1 << 20), false);
+        assert!(follower.held_bytes <= KEPT && follower.held.len() < 40, "{}", follower.held_bytes);
+        give(&mut follower, 1_041, (4, 64), true);
+        follower.finish(&mut |_, _, _| {});
+        let key = bulk::Key::new(&[3; 32]).unwrap();
+        let tag = key.seal(&[7; 12], &[], &mut [9; 256]).unwrap();
+        assert_eq!(follower.followed().iter().map(|message| message.tag).collect::<Vec<_>>(), [tag]);
+    }
+
+    #[test]
+    fn nothing_is_kept_and_nothing_known_behind_what_is_shown_alone() {
+        let clock = Clock::new(Frequency(1_000_000_000)).unwrap();
+        let mut follower = Follower::new(&EngineSpec::four_lanes(), clock).unwrap();
+        give(&mut follower, 1_000, (4, 64), true);
+        let mut known = std::collections::BTreeMap::new();
+        follower.finish(&mut |_, place, value| _ = known.insert(place, value));
+        assert!(known.len() > 50 && known.values().all(Option::is_none), "{}", known.len());
+        give(&mut follower, 2_000, (4, 64), false);
+        assert!(follower.held.is_empty() && follower.followed().len() == 1);
     }
 }

@@ -1,20 +1,21 @@
 //! The registers of the engines in PCEs, as far as they are shown.
 
 use crate::{
-    gcm::{message::SealOpen, spec::EngineSpec},
+    gcm::message::SealOpen,
     gpu::pce::{EngineInput, MessageInput},
     inside::{
         Window,
         messages::{Tracker, Way, gpu_of},
         registers::{Followed, Follower, Name},
     },
+    sealing::SealingSpec,
     sim::{Clock, Listener, Passage, Place, Places},
     units::Femtos,
 };
 use std::any::Any;
 
-/// The AES-GCM engine of a PCE, by the number of its GPU and its path, if it has one.
-pub type EngineOf = Box<dyn Fn(usize, &str) -> Option<EngineSpec>>;
+/// What seals and opens in a PCE, by the number of its GPU and its path.
+pub type EngineOf = Box<dyn Fn(usize, &str) -> Option<SealingSpec>>;
 
 /// A change of a signal: when, which one, its value.
 pub(super) type Change = (Femtos, usize, Option<u128>);
@@ -68,8 +69,9 @@ impl Engines {
         self.tracker.begin(places);
         for (account, part) in places.accounts.iter().enumerate().skip(places.units) {
             let gpu = gpu_of(&part.name);
-            let spec = part.name.strip_suffix(ENGINE).and_then(|pce| (self.of)(gpu, pce));
-            let Some(follower) = spec.and_then(|spec| Follower::new(&spec, part.clock)) else { continue };
+            let engine = part.name.strip_suffix(ENGINE).and_then(|pce| (self.of)(gpu, pce));
+            let Some(SealingSpec::Gcm(spec)) = engine else { continue };
+            let Some(follower) = Follower::new(&spec, part.clock) else { continue };
             let mut first = None;
             for name in follower.names() {
                 let number = signal(&format!("{}.{}", part.name, name.scope), &name.name);
