@@ -68,7 +68,7 @@ impl<'r> Group<'r> {
 pub fn table(groups: &[Group<'_>], several_gpus: bool, width: usize) -> Vec<String> {
     let named = groups.iter().any(|group| group.stream.is_some());
     let kept = |column: &usize| (several_gpus || *column != 0) && (named || *column != 1);
-    let head = ["GPU", "stream", "dir", "memory", "copies", "size", "GB/s", "slowest", "time"];
+    let head = ["GPU", "stream", "dir", "memory", "copies", "size", "GB/s each", "slowest", "time"];
     let head: Vec<_> = head.into_iter().enumerate().filter(|(place, _)| kept(place)).map(|(_, cell)| cell).collect();
     let left = [1, 2, 3, 7].into_iter().filter(kept).map(|column| (0..column).filter(kept).count());
     let mut table = Table::new(&head, &left.collect::<Vec<_>>());
