@@ -26,6 +26,7 @@ mod nearest;
 mod parameter;
 mod place;
 mod provenance;
+mod rates;
 mod resolved;
 mod schema;
 mod shape;
