@@ -25,6 +25,7 @@ mod page;
 mod pareto;
 mod plot;
 mod profile;
+mod reference;
 mod replay;
 mod report;
 mod rerun;
@@ -66,6 +67,7 @@ enum Verb {
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
+    Reference(reference::Reference),
     Tlp(tlp::Arguments),
     Engine(engine::Arguments),
     Replay(replay::Arguments),
@@ -119,6 +121,7 @@ pub fn main() -> ExitCode {
         Verb::Schema(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Man(verb) => verb.run(),
+        Verb::Reference(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
         Verb::Engine(arguments) => engine::run(&arguments),
         Verb::Replay(arguments) => replay::run(&arguments),

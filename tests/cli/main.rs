@@ -14,6 +14,7 @@ mod new_machine;
 mod output;
 mod plots;
 mod readme;
+mod reference;
 mod replay;
 mod report;
 mod risk;
