@@ -3,6 +3,7 @@
 mod calibrate;
 mod collective;
 mod compare;
+mod complete;
 mod completions;
 mod cost_table;
 mod describe;
@@ -96,6 +97,11 @@ pub fn understands(arguments: impl IntoIterator<Item = impl Into<OsString> + Clo
 #[must_use]
 pub fn main() -> ExitCode {
     limits::report_file_size_limit();
+    match complete::answer() {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::SUCCESS,
+        Err(error) => error.exit(),
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {

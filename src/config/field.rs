@@ -62,6 +62,14 @@ fn add(field: &Field, path: &str, condition: Option<&Condition<'_>>, all: &mut B
     if field.shape.is_table() {
         return collect(&field.shape, &path, condition, all);
     }
+    // Each of several has its own fields; tables that it has like the machine are described there.
+    if let Shape::Array(each) = &field.shape {
+        each.fields().for_each(|inner| note(inner, format!("{path}[N].{}", inner.name), condition, all));
+    }
+    note(field, path, condition, all);
+}
+
+fn note(field: &Field, path: String, condition: Option<&Condition<'_>>, all: &mut BTreeMap<String, ConfigField>) {
     let known = all.entry(path.clone()).or_insert_with(|| ConfigField {
         words: words(&path).unwrap_or_default(),
         takes: field.shape.expected(),
@@ -89,7 +97,9 @@ mod tests {
     #[test]
     fn every_field_is_described() {
         let fields = fields();
-        assert_eq!(fields.len(), Shape::machine().paths().len() - LABELS.len());
+        let own = fields.iter().filter(|field| !field.path.contains('['));
+        assert_eq!(own.count(), Shape::machine().paths().len() - LABELS.len());
+        assert!(fields.iter().any(|field| field.path == "gpu[N].node"));
         for field in &fields {
             assert!(!field.meaning.is_empty() && !field.words.is_empty(), "{field:?}");
         }

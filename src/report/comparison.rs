@@ -33,7 +33,7 @@ pub fn text(comparison: &Comparison, width: usize) -> String {
         if let Some(longest) = comparison.sizes_bytes.iter().max() {
             section(&mut text, &format!("{way} of {}: times in us", Bytes(*longest)));
             details(&mut text, (comparison, width), direction, *longest);
-            section(&mut text, &format!("{way} of {}: what tags and keys leave open", Bytes(*longest)));
+            section(&mut text, &format!("{way} of {}: exposure, forgery bounds, life of keys", Bytes(*longest)));
             costs::risks(&mut text, (comparison, width), direction, *longest);
         }
     }

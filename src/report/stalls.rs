@@ -29,7 +29,7 @@ pub const fn stall_meaning(stall: Stall) -> &'static str {
         Stall::HostCipher => "the CPU cipher",
         Stall::StagingFull => "a free staging slot, while every job of the cipher has a thread",
         Stall::PushesInFlight => {
-            "fewer pushes in flight, while every job of the cipher has a thread: the driver has as many as it may"
+            "fewer submissions in flight, while every job of the cipher has a thread: the driver has as many as it may"
         }
         Stall::MessagesInFlight => "fewer messages in flight in the copy engines",
         Stall::StripesInFlight => "fewer stripes of plain copies in flight in the copy engines",

@@ -2,6 +2,8 @@
 
 mod collective;
 mod compare;
+#[cfg(unix)]
+mod completions;
 mod config;
 mod engine;
 mod example;

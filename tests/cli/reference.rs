@@ -82,9 +82,11 @@ fn every_parameter_of_every_machine_is_on_the_page_of_parameters() {
             serde_json::from_str(&sealsim(&["describe", machine, "--format", "json"])).unwrap();
         for parameter in shown["parameters"].as_array().unwrap() {
             let path = parameter["path"].as_str().unwrap();
-            // One GPU of several has what a machine of one has.
-            let path = path.strip_prefix("gpu[").and_then(|rest| rest.split_once("].")).map_or(path, |(_, rest)| rest);
-            assert!(known.contains(path) || known.contains(path.split('[').next().unwrap()), "{machine}: {path}");
+            // One of several: its number.
+            let (list, own) = path.split_once('[').unwrap_or((path, ""));
+            let own = own.split_once(']').map_or("", |(_, own)| own);
+            let row = if own.is_empty() { list.to_owned() } else { format!("{list}[N]{own}") };
+            assert!(known.contains(&*row), "{machine}: {path}");
         }
     }
     let values = pages.read("values.md");

@@ -9,7 +9,7 @@ pub fn page() -> String {
                     chooses. `sealsim describe` shows a machine's values, each with its source, and [values](values.md) those of one machine.\n\n"
         .to_owned();
     let fields = fields();
-    let table_of = |field: &ConfigField| field.path.split('.').next().unwrap_or_default().to_owned();
+    let table_of = |field: &ConfigField| field.path.split(['.', '[']).next().unwrap_or_default().to_owned();
     for group in fields.chunk_by(|one, other| table_of(one) == table_of(other)) {
         let name = group.first().map(table_of).unwrap_or_default();
         page += &format!("## {name}\n\n{}", table(["parameter", "meaning", "takes"], group.iter().map(row)));
