@@ -1,11 +1,14 @@
 //! `sealsim completions`: completion scripts for shells.
 
-use super::{Arguments, Failure, output::Output};
-use clap::{Args, CommandFactory};
-use clap_complete::{Shell, generate};
+use super::{Failure, complete, output::Output};
+use clap::{Args, ValueEnum};
+use clap_complete::Shell;
 use std::io::Write;
 
 /// Prints a completion script for a shell.
+///
+/// It asks the program what may follow: verbs, options and their values, shipped machines, designs and workloads, files, paths of parameters, fault
+/// points.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   sealsim completions bash > ~/.local/share/bash-completion/completions/sealsim
@@ -19,9 +22,8 @@ pub struct Completions {
 
 impl Completions {
     pub(super) fn run(&self) -> Result<(), Failure> {
-        let mut script = Vec::new();
-        // The generator panics where it cannot write, which this cannot.
-        generate(self.shell, &mut Arguments::command(), "sealsim", &mut script);
-        Output.write_all(&script).map_err(|error| Failure::output(&error))
+        let name = self.shell.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+        let script = complete::script(&name).and_then(|script| Output.write_all(&script));
+        script.map_err(|error| Failure::output(&error))
     }
 }

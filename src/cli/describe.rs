@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 
 /// Shows a machine: each parameter with its value, its origin and the range in which it may lie, and what is fixed in the code; then what its
-/// crypto units cost, and what a tag leaves to a forger.
+/// crypto units cost, and the forgery bound of its tags.
 ///
 /// The origin is one of: documented (a public source states it), measured (published measurements give it), calibrated
 /// (fitted so that the model meets measurements), assumed (nobody has published it; the source gives the reason), user

@@ -19,6 +19,20 @@ pub enum Failure {
     Simulation(Report),
 }
 
+/// The exit statuses, and what each means.
+pub(super) const STATUSES: [(u8, &str); 6] = [
+    (0, "done; `run`, `rerun`: all copies were delivered; `rerun`: event digest and simulated time are the manifest's"),
+    (
+        1,
+        "something was not verified: a copy was not delivered, a check has failed, `rerun` has found another event digest or simulated time, \
+         a fault has not struck (`--inject-must-strike`), or the run was interrupted",
+    ),
+    (2, "the arguments are wrong or make no sense together"),
+    (3, "the configuration, the workload file, or what a manifest holds, is wrong"),
+    (4, "a file or stream could not be read or written, or a payload is not the one of the manifest"),
+    (5, "a deadlock or another fault of the simulation"),
+];
+
 impl Failure {
     /// The exit status.
     #[must_use]

@@ -3,6 +3,7 @@
 mod calibrate;
 mod collective;
 mod compare;
+mod complete;
 mod completions;
 mod cost_table;
 mod describe;
@@ -27,6 +28,7 @@ mod pareto;
 mod places;
 mod plot;
 mod profile;
+mod reference;
 mod replay;
 mod report;
 mod rerun;
@@ -70,6 +72,7 @@ enum Verb {
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
+    Reference(reference::Reference),
     Tlp(tlp::Arguments),
     Engine(engine::Arguments),
     Replay(replay::Arguments),
@@ -98,6 +101,11 @@ pub fn understands(arguments: impl IntoIterator<Item = impl Into<OsString> + Clo
 #[must_use]
 pub fn main() -> ExitCode {
     limits::report_file_size_limit();
+    match complete::answer() {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::SUCCESS,
+        Err(error) => error.exit(),
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -123,6 +131,7 @@ pub fn main() -> ExitCode {
         Verb::Schema(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Man(verb) => verb.run(),
+        Verb::Reference(verb) => verb.run(),
         Verb::Tlp(arguments) => tlp::run(arguments),
         Verb::Engine(arguments) => engine::run(&arguments),
         Verb::Replay(arguments) => replay::run(&arguments),

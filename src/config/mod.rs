@@ -16,6 +16,7 @@ mod base;
 mod check;
 mod error;
 mod examine;
+mod field;
 mod follow;
 mod gpu;
 mod layer;
@@ -37,6 +38,7 @@ mod words;
 
 pub use base::{Base, Varied};
 pub use error::{ConfigError, Wrong};
+pub use field::{ConfigField, fields};
 pub use gpu::{GpuSpec, Nodes};
 pub use layers::{Layers, StandaloneEngine};
 pub use machine::MachineSpec;

@@ -40,6 +40,10 @@ pub(super) struct Field {
     pub required: bool,
     /// What plots call it, behind the words of the tables around it.
     pub words: Option<String>,
+    /// What it means.
+    pub meaning: String,
+    /// What each text means that it may be, where it is one of several.
+    pub choices: Vec<(String, String)>,
 }
 
 /// The fields of a union's table when its tag is `name`.
@@ -91,7 +95,7 @@ impl Shape {
             };
         }
         if let Some(alternatives) = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)?.as_array()) {
-            return Self::read_alternatives(alternatives, definitions, title(schema).as_ref());
+            return Self::read_alternatives(schema, alternatives, definitions);
         }
         if let Some(texts) = texts(schema) {
             return Self::Choice(texts);
@@ -110,8 +114,8 @@ impl Shape {
         }
     }
 
-    /// `Option`, an enum of plain variants, or a tagged enum.
-    fn read_alternatives(alternatives: &[Json], definitions: &Map<String, Json>, words: Option<&String>) -> Self {
+    /// `Option`, an enum of plain variants, or a tagged enum: `whole`, of these alternatives.
+    fn read_alternatives(whole: &Json, alternatives: &[Json], definitions: &Map<String, Json>) -> Self {
         let alternatives: Vec<_> = alternatives.iter().filter(|schema| type_of(schema) != Some("null")).collect();
         if let [only] = alternatives[..] {
             return Self::read(only, definitions);
@@ -119,7 +123,7 @@ impl Shape {
         if let Some(choices) = alternatives.iter().map(|schema| texts(schema)).collect::<Option<Vec<_>>>() {
             return Self::Choice(choices.concat());
         }
-        let variants: Option<Vec<_>> = alternatives.iter().map(|schema| variant(schema, definitions, words)).collect();
+        let variants: Option<Vec<_>> = alternatives.iter().map(|schema| variant(schema, definitions, whole)).collect();
         match variants.as_deref() {
             Some([(tag, _), ..]) => {
                 let tag = tag.clone();
@@ -261,26 +265,50 @@ fn fields(schema: &Json, definitions: &Map<String, Json>) -> Vec<Field> {
             shape: Shape::read(schema, definitions),
             required: is_required(name),
             words: title(schema),
+            meaning: description(schema),
+            choices: choices(schema, definitions),
         })
         .collect()
 }
 
-/// One alternative of a tagged enum: the tag's field and the variant.
-fn variant(schema: &Json, definitions: &Map<String, Json>, words: Option<&String>) -> Option<(String, Variant)> {
+/// One alternative of the tagged enum `whole`: the tag's field and the variant.
+fn variant(schema: &Json, definitions: &Map<String, Json>, whole: &Json) -> Option<(String, Variant)> {
     let properties = schema.get("properties")?.as_object()?;
     let constant = |(name, schema): (&String, &Json)| Some((name.clone(), schema.get("const")?.as_str()?.to_owned()));
     let (tag, name) = properties.iter().find_map(constant)?;
     let mut fields = fields(schema, definitions);
     for field in fields.iter_mut().filter(|field| field.name == tag) {
         field.shape = Shape::Text;
-        field.words = words.cloned();
+        field.words = title(whole);
+        field.meaning = description(whole);
+        field.choices = vec![(name.clone(), description(schema))];
     }
     Some((tag, Variant { name, fields }))
+}
+
+/// The texts that a field may be, each with its meaning.
+fn choices(schema: &Json, definitions: &Map<String, Json>) -> Vec<(String, String)> {
+    let reference = schema.get("$ref").and_then(Json::as_str).and_then(|path| path.rsplit('/').next());
+    if let Some(named) = reference.and_then(|name| definitions.get(name)) {
+        return choices(named, definitions);
+    }
+    if let Some(alternatives) = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)?.as_array()) {
+        return alternatives.iter().flat_map(|schema| choices(schema, definitions)).collect();
+    }
+    let texts = texts(schema).unwrap_or_default();
+    let meaning = if schema.get("const").is_some() { description(schema) } else { String::new() };
+    texts.into_iter().map(|text| (text, meaning.clone())).collect()
 }
 
 /// The title of a field, or of the type whose tag it is.
 fn title(schema: &Json) -> Option<String> {
     schema.get("title").and_then(Json::as_str).map(str::to_owned)
+}
+
+/// What a field or a type means, as one line.
+fn description(schema: &Json) -> String {
+    let text = schema.get("description").and_then(Json::as_str).unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn low(schema: &Json) -> i128 {

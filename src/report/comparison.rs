@@ -49,7 +49,7 @@ fn way(text: &mut String, (comparison, width): (&Comparison, usize), direction: 
     grid(text, (comparison, width), direction, None, |copy| copy.fraction_of_off.map(percent));
     section(text, &format!("{way} of {}: times in us", Bytes(longest)));
     details(text, (comparison, width), direction, longest);
-    section(text, &format!("{way} of {}: what tags and keys leave open", Bytes(longest)));
+    section(text, &format!("{way} of {}: exposure, forgery bounds, life of keys", Bytes(longest)));
     costs::risks(text, (comparison, width), direction, longest);
 }
 

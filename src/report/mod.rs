@@ -25,6 +25,7 @@ pub mod netlist;
 pub mod plot;
 mod record;
 pub mod replay;
+mod stalls;
 pub(crate) mod table;
 mod text;
 
@@ -34,6 +35,7 @@ pub use gpus::{Failed, GpuRecord, KeyUse, Keys, Link, LinkDirection, TagQueue, T
 pub use manifest::{KernelName, MANIFEST_VERSION, Manifest, ManifestError, PayloadRecord};
 pub use named::Named;
 pub use record::{Context, CopyRecord, Faults, Host, Report, Rerun, UnitRecord};
+pub use stalls::stall_meaning;
 
 /// Version of the results: it changes when a field is renamed or removed, or its meaning changes.
 pub const SCHEMA_VERSION: u32 = 1;

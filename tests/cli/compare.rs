@@ -155,7 +155,7 @@ fn costs_and_risks_have_both_their_ends_or_a_reason() {
     let text = String::from_utf8(compare(&asked).stdout).expect("text");
     for phrase in [
         "cost on the GPU: areas in kGE",
-        "h2d of 64 KiB: what tags and keys leave open",
+        "h2d of 64 KiB: exposure, forgery bounds, life of keys",
         "by a factor of 2",
         unproven,
         "the same difference of ciphertext and tag",

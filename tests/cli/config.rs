@@ -438,13 +438,8 @@ fn every_listed_machine_can_be_described_and_every_design_laid_over_it() {
 }
 
 #[test]
-fn scripts_for_all_shells_and_the_schema_are_printed() {
+fn the_schema_is_printed() {
     let folder = tempfile::tempdir().unwrap();
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let output = sealsim(folder.path(), &["completions", shell]);
-        let script = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success() && script.contains("describe") && script.contains("design"), "{shell}");
-    }
     let schema: serde_json::Value = serde_json::from_slice(&sealsim(folder.path(), &["schema"]).stdout).unwrap();
     assert_eq!(schema["properties"]["link"]["$ref"], "#/$defs/LinkSpec");
 }

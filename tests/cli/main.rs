@@ -2,6 +2,8 @@
 
 mod collective;
 mod compare;
+#[cfg(unix)]
+mod completions;
 mod config;
 mod engine;
 mod example;
@@ -15,6 +17,7 @@ mod options;
 mod output;
 mod plots;
 mod readme;
+mod reference;
 mod replay;
 mod report;
 mod risk;

@@ -51,7 +51,7 @@ pub(super) fn words(line: &str) -> Vec<String> {
 }
 
 /// The documents.
-fn documents() -> Vec<PathBuf> {
+pub(super) fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = ["docs", "docs/tutorials"].map(|folder| fs::read_dir(root.join(folder)).unwrap());
     let docs = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
@@ -92,7 +92,9 @@ fn every_link_of_the_documents_leads_to_a_file() {
         let text = fs::read_to_string(&document).unwrap();
         for (at, _) in text.match_indices("](") {
             let target = text[at + 2..].split(')').next().unwrap().split('#').next().unwrap();
-            if target.is_empty() || target.contains("://") {
+            // Pages of the reference are written by the program.
+            let written = document.ends_with("SUMMARY.md") && target.starts_with("reference/");
+            if target.is_empty() || target.contains("://") || written {
                 continue;
             }
             links += 1;

@@ -1,4 +1,4 @@
-//! What a machine's crypto units cost and what its tags leave open, below its parameters.
+//! What a machine's crypto units cost and the forgery bound of its tags, below its parameters.
 
 use crate::{
     config::MachineSpec,

@@ -23,7 +23,7 @@ pub use shape::Kind;
 
 use crate::{
     inside::{messages, path::Recorder},
-    report::plot::measured::{Line, Panel},
+    report::plot::measured::{Line, Pair, Panel},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -178,7 +178,8 @@ impl Page {
 
 impl Curves {
     fn of(panel: &Panel) -> Self {
-        let curve = |line: &Line| Curve { mode: line.mode.name(), points: line.points.clone() };
+        let point = |pair: &Pair| (pair.place, pair.measured, pair.simulated);
+        let curve = |line: &Line| Curve { mode: line.mode.name(), points: line.points.iter().map(point).collect() };
         Self {
             title: panel.title.clone(),
             x_label: panel.x_label,

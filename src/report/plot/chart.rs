@@ -171,7 +171,7 @@ fn found(table: &Table, (x, y): (&Column, &Column), by: &[Column], names: Option
             None => x.number(row),
         };
         match across {
-            Some(across) => all[place].marks.push(Point { x: across, y: figure, ends: y.ends(row) }),
+            Some(across) => all[place].marks.push(Point { ends: y.ends(row), ..Point::new(across, figure) }),
             None => all[place].levels.push(figure),
         }
     }

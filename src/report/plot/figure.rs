@@ -42,13 +42,15 @@ pub struct Point {
     pub y: f64,
     /// Least and greatest value that the figure may have.
     pub ends: Option<(f64, f64)>,
+    /// How its mark looks, if not as those of its series.
+    pub style: Option<Style>,
 }
 
 impl Point {
     /// One without an interval.
     #[must_use]
     pub const fn new(x: f64, y: f64) -> Self {
-        Self { x, y, ends: None }
+        Self { x, y, ends: None, style: None }
     }
 }
 

@@ -56,6 +56,12 @@ impl Style {
         Self { hollow: true, ..self }
     }
 
+    /// The same colour with another shape for each `kind` below 8, 0 being its own.
+    #[must_use]
+    pub const fn kind(self, kind: usize) -> Self {
+        Self { number: self.number + kind * COLOURS.len(), ..self }
+    }
+
     /// Its colour.
     #[must_use]
     pub const fn colour(self) -> Colour {
@@ -109,6 +115,8 @@ mod tests {
         };
         assert_eq!((0..56).map(drawn).collect::<HashSet<_>>().len(), 56);
         for number in 0..20 {
+            let kinds: HashSet<_> = (0..8).map(|kind| drawn(Style::of(number).kind(kind).number)).collect();
+            assert!(kinds.len() == 8 && Style::of(number).kind(3).colour() == Style::of(number).colour());
             let (one, next) = (Style::of(number), Style::of(number + 1));
             assert!(one.colour() != next.colour() && one.line().dashes != next.line().dashes);
         }

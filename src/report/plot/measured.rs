@@ -8,6 +8,7 @@ use super::{
 };
 use crate::validate::{
     catalogue::Dataset,
+    class::Class,
     measured::{Mode, Point as Measured},
     score::{DatasetScore, Scored},
 };
@@ -34,8 +35,21 @@ pub struct Line {
     pub mode: Mode,
     /// On which platform.
     pub platform: String,
-    /// Place, measured figure, simulated figure; from left to right.
-    pub points: Vec<(f64, f64, f64)>,
+    /// Its points from left to right.
+    pub points: Vec<Pair>,
+}
+
+/// What was measured at a place, and what is simulated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// Along the horizontal axis.
+    pub place: f64,
+    /// The measured figure.
+    pub measured: f64,
+    /// The simulated one.
+    pub simulated: f64,
+    /// What the shipped parameters owe to the point.
+    pub class: Class,
 }
 
 impl Panel {
@@ -53,7 +67,7 @@ impl Panel {
             panels[place].add(point, scored);
         }
         for curve in panels.iter_mut().flat_map(|panel| &mut panel.curves) {
-            curve.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            curve.points.sort_by(|a, b| a.place.total_cmp(&b.place));
         }
         panels
     }
@@ -66,7 +80,8 @@ impl Panel {
             self.curves.sort_by_key(|curve| curve.mode == Mode::Cc);
             self.curves.iter().position(own).unwrap_or(0)
         });
-        self.curves[place].points.push((x, scored.measured, scored.simulated));
+        let (measured, simulated, class) = (scored.measured, scored.simulated, scored.class);
+        self.curves[place].points.push(Pair { place: x, measured, simulated, class });
         if let Some(name) = point.cells.get("program").or_else(|| point.cells.get("app"))
             && !self.names.iter().any(|(known, _)| *known == x)
         {
@@ -78,14 +93,17 @@ impl Panel {
     /// The horizontal axis of curves out of characters.
     #[must_use]
     pub fn x_axis(&self) -> Axis {
-        let values = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.0));
+        let values = self.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.place));
         Axis::over(values, matches!(self.x_label, "bytes" | "streams"))
     }
 
     /// The vertical one.
     #[must_use]
     pub fn y_axis(&self) -> Axis {
-        let values = self.curves.iter().flat_map(|curve| curve.points.iter().flat_map(|point| [point.1, point.2]));
+        let values = self
+            .curves
+            .iter()
+            .flat_map(|curve| curve.points.iter().flat_map(|point| [point.measured, point.simulated]));
         Axis::over(values, true)
     }
 
@@ -96,12 +114,23 @@ impl Panel {
             "program" => Across::Names("Program".into(), self.names.iter().map(|(_, name)| name.clone()).collect()),
             other => Across::Values(Label::new(words(other))),
         };
+        let classes = self.classes();
         let (mut series, mut keys) = (Vec::new(), Vec::new());
         for (number, curve) in self.curves.iter().enumerate() {
             for (what, simulated) in [("measured", false), ("simulated", true)] {
-                let one = self.series(curve, (what, simulated), Style::of(2 * number + usize::from(simulated)));
-                let sample = if one.join == Join::Apart { Sample::Mark(one.style) } else { Sample::Curve(one.style) };
-                keys.push(Key::new(sample, one.name.clone()));
+                let mut one = self.series(curve, (what, simulated), Style::of(2 * number + usize::from(simulated)));
+                let sample = |style| if one.join == Join::Apart { Sample::Mark(style) } else { Sample::Curve(style) };
+                if simulated || classes.len() < 2 {
+                    keys.push(Key::new(sample(one.style), one.name.clone()));
+                } else {
+                    let own = classes.iter().filter(|class| curve.points.iter().any(|point| point.class == **class));
+                    keys.extend(own.map(|&class| {
+                        Key::new(sample(styled(one.style, class)), format!("{}, {}", one.name, class.name()))
+                    }));
+                    for (point, pair) in one.points.iter_mut().zip(&curve.points) {
+                        point.style = Some(styled(one.style, pair.class));
+                    }
+                }
                 series.push(one);
             }
         }
@@ -110,13 +139,19 @@ impl Panel {
         Figure { title: self.title.clone(), panels: vec![panel], keys, notes: Vec::new() }
     }
 
+    /// The classes of its points.
+    fn classes(&self) -> Vec<Class> {
+        let has = |class| self.curves.iter().flat_map(|curve| &curve.points).any(|point| point.class == class);
+        Class::ALL.into_iter().filter(|class| has(*class)).collect()
+    }
+
     fn series(&self, curve: &Line, (what, simulated): (&str, bool), style: Style) -> Series {
         let place = |x: f64| {
             let name = self.names.iter().position(|(known, _)| *known == x);
             name.filter(|_| self.x_label == "program").map_or(x, |place| place as f64)
         };
-        let figure = |point: &(f64, f64, f64)| if simulated { point.2 } else { point.1 };
-        let points: Vec<_> = curve.points.iter().map(|point| Point::new(place(point.0), figure(point))).collect();
+        let figure = |point: &Pair| if simulated { point.simulated } else { point.measured };
+        let points: Vec<_> = curve.points.iter().map(|point| Point::new(place(point.place), figure(point))).collect();
         // Several points at one place are no curve.
         let one = self.x_label != "program" && points.windows(2).all(|pair| pair[0].x < pair[1].x);
         let mode = if curve.mode == Mode::Cc { "CC on" } else { "CC off" };
@@ -126,6 +161,15 @@ impl Panel {
         let style = if simulated { style.hollow() } else { style };
         Series { name: format!("{platform}{mode}, {what}"), style, points, join, levels: Vec::new() }
     }
+}
+
+/// How a measured point of a class is marked: those that nothing was fitted to as the series itself.
+fn styled(style: Style, class: Class) -> Style {
+    style.kind(match class {
+        Class::HeldOut => 0,
+        Class::Informed => 1,
+        Class::Fitted => 2,
+    })
 }
 
 /// Words with the unit for what tables of measurements call their figures and places.
@@ -163,7 +207,9 @@ pub(super) mod tests {
     fn a_panel_has_a_curve_for_each_mode_in_order_of_size() {
         let panel = panel();
         assert_eq!(panel.title, "a<b: pinned h2d");
-        let points: Vec<_> = panel.curves.iter().map(|curve| (curve.mode, curve.points.clone())).collect();
+        let of = |point: &Pair| (point.place, point.measured, point.simulated);
+        let points: Vec<_> =
+            panel.curves.iter().map(|curve| (curve.mode, curve.points.iter().map(of).collect::<Vec<_>>())).collect();
         let off = (Mode::Off, vec![(64.0, 0.5, 0.5), (1024.0, 20.0, 10.0)]);
         assert_eq!(points, [off, (Mode::Cc, vec![(64.0, 0.1, 0.2), (1024.0, 1.0, 1.0)])]);
         assert_eq!(panel.y_axis(), Axis { low: 0.1, high: 20.0, logarithmic: true });
@@ -180,10 +226,26 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn measured_points_of_several_classes_have_a_mark_and_a_key_for_each() {
+        let mut panel = panel();
+        panel.curves[1].points[0].class = Class::Fitted;
+        let figure = panel.figure();
+        let keys: Vec<_> = figure.keys.iter().map(|key| key.text.as_str()).collect();
+        let rest = ["CC on, measured, fitted", "CC on, measured, held out", "CC on, simulated"];
+        assert_eq!(keys, [&["CC off, measured, held out", "CC off, simulated"], &rest[..]].concat());
+        let marks: Vec<_> = figure.panels[0].series[2].points.iter().map(|point| point.style).collect();
+        let own = figure.panels[0].series[2].style;
+        assert_eq!(marks, [Some(styled(own, Class::Fitted)), Some(own)]);
+        assert!(styled(own, Class::Fitted).colour() == own.colour());
+        assert!(figure.panels[0].series[3].points.iter().all(|point| point.style.is_none()));
+    }
+
+    #[test]
     fn points_of_two_platforms_or_at_one_place_are_not_one_curve() {
         let mut panel = panel();
         panel.curves[1].platform = "q".into();
-        panel.curves[1].points.push((1024.0, 2.0, 2.0));
+        let last = panel.curves[1].points[1];
+        panel.curves[1].points.push(last);
         let figure = panel.figure();
         let of = |place: usize| (figure.panels[0].series[place].name.as_str(), figure.panels[0].series[place].join);
         assert_eq!((of(0), of(2)), (("p, CC off, measured", Join::Line), ("q, CC on, measured", Join::Apart)));

@@ -217,10 +217,10 @@ impl<'p> Layout<'p> {
     fn placed(&self, frame: &Frame) -> Vec<Placed> {
         let of = |(series, one): (usize, &Series)| {
             let has = |point: &&Point| self.y.has(point.y) && self.x.has(point.x);
-            let style = one.style;
             let marks = one.points.iter().filter(has).map(move |point| {
                 let ends = point.ends.filter(|ends| self.y.has(ends.0) && self.y.has(ends.1) && ends.0 < ends.1);
                 let ends = ends.map(|(low, high)| (frame.up(high), frame.up(low)));
+                let style = point.style.unwrap_or(one.style);
                 Placed { series, style, at: (frame.across(point.x), frame.up(point.y)), ends }
             });
             marks.collect::<Vec<_>>()

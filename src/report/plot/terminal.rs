@@ -9,7 +9,10 @@
 //!         64 B         1 GiB
 //! ```
 
-use super::{axis::tick, measured::Panel};
+use super::{
+    axis::tick,
+    measured::{Pair, Panel},
+};
 use crate::validate::measured::Mode;
 
 /// Characters of a plot's area.
@@ -54,7 +57,7 @@ fn lines(panel: &Panel) -> Vec<String> {
     let mut area = vec![vec![' '; COLUMNS]; ROWS];
     for curve in &panel.curves {
         let [measured_mark, simulated_mark, both] = marks(curve.mode);
-        for &(place, measured, simulated) in &curve.points {
+        for &Pair { place, measured, simulated, .. } in &curve.points {
             let column = at(x.place(place), COLUMNS);
             let [measured, simulated] = [measured, simulated].map(|value| ROWS - 1 - at(y.place(value), ROWS));
             put(&mut area, simulated, column, simulated_mark, measured_mark, both);

@@ -75,7 +75,7 @@ fn told(names: &[String]) -> String {
 fn panel(table: &Table, front: &Front, (x, y): (&Column, &Column), (joined, x_small): (bool, bool)) -> Panel {
     let point = |row: usize| {
         let row = &table.rows[row];
-        Some(Point { x: x.number(row)?, y: y.number(row)?, ends: y.ends(row) })
+        Some(Point { ends: y.ends(row), ..Point::new(x.number(row)?, y.number(row)?) })
     };
     let known: HashSet<usize> = front.rows.iter().copied().collect();
     let rest = (0..table.rows.len()).filter(|row| !known.contains(row)).filter_map(point);
