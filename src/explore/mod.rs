@@ -23,7 +23,9 @@ pub mod sensitivity;
 pub mod sweep;
 pub mod what_if;
 
-pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, nothing_protected, shipped, shipped_fabric};
+pub use candidate::{
+    Baseline, Candidate, CandidateError, Skipped, asked, named, nothing_protected, shipped, shipped_fabric,
+};
 pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};
 pub use compare_workload::{
     CollectiveFigures, CopiesLimit, WayFigures, WorkloadComparison, WorkloadFigures, compare_workload, kernels,

@@ -3,14 +3,30 @@
 mod costs;
 pub mod workload;
 
-use super::{layout::fitted, table::Table};
+use super::{SCHEMA_VERSION, layout::fitted, table::Table};
 use crate::{
     explore::{Comparison, CopyFigures, DesignFigures},
     system::Direction,
     units::Bytes,
     workload::{direction_name, memory_name},
 };
+use serde::Serialize;
 use std::fmt::Write;
+
+#[derive(Serialize)]
+struct Document<'c, C> {
+    schema_version: u32,
+    #[serde(flatten)]
+    comparison: &'c C,
+}
+
+/// A comparison, of copies or of a workload, as one JSON object with the version of its form.
+///
+/// # Errors
+/// What the writer says.
+pub fn json<C: Serialize>(comparison: &C) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(&Document { schema_version: SCHEMA_VERSION, comparison })
+}
 
 /// The comparison as tables of at most `width` columns: rates, gains, and what limits the longest copies.
 #[must_use]
