@@ -4,11 +4,21 @@ use std::{
     env,
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
 };
 
-/// Where cargo has put the library: beside this test.
-fn library() -> PathBuf {
-    env::current_exe().unwrap().parent().unwrap().to_owned()
+/// Where the library is. Cargo builds none of C's for tests of its own accord, so it is asked to, in the profile of this test.
+fn library() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let folder = env::current_exe().unwrap().ancestors().nth(2).unwrap().to_owned();
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let profile = if name == "debug" { "dev" } else { name };
+        let build = ["build", "--quiet", "--package", env!("CARGO_PKG_NAME"), "--profile", profile];
+        let built = Command::new(env!("CARGO")).args(build).current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap();
+        assert!(built.success());
+        folder
+    })
 }
 
 /// Compiles a program and runs it; gives what it prints.
@@ -24,12 +34,12 @@ fn run(compiler: &str, source: &str, more: &[&str], arguments: &[&str]) -> Strin
         .arg(&program)
         .arg(root.join(source))
         .arg("-L")
-        .arg(&library)
+        .arg(library)
         .args(more)
         .output()
         .unwrap();
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let done = Command::new(&program).args(arguments).env("LD_LIBRARY_PATH", &library).output().unwrap();
+    let done = Command::new(&program).args(arguments).env("LD_LIBRARY_PATH", library).output().unwrap();
     let (printed, wrong) = (String::from_utf8(done.stdout).unwrap(), String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success(), "{wrong}{printed}");
     printed

@@ -11,6 +11,7 @@ mod engine;
 mod fault;
 mod machine;
 mod run;
+mod software;
 mod sweep;
 mod tlp;
 mod watch;
@@ -26,6 +27,8 @@ mod _native {
     use super::engine::Engine;
     #[pymodule_export]
     use super::run::run;
+    #[pymodule_export]
+    use super::software::AesGcm;
     #[pymodule_export]
     use super::sweep::sweep;
     #[pymodule_export]

@@ -8,7 +8,7 @@
 The fields are those of ``sealsim run --format json``; docs/results.md describes them.
 """
 
-from . import tlp
+from . import scoreboard, software, tlp
 from .comparison import Comparison, compare
 from .engine import Engine, Event, Opened, Sealed
 from .errors import (
@@ -40,6 +40,8 @@ __all__ = [
     "VerificationError",
     "compare",
     "run",
+    "scoreboard",
+    "software",
     "sweep",
     "tlp",
 ]
