@@ -9,6 +9,8 @@ use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 
 /// Most text, in bytes, of a message that registers are looked for with.
 const MOST: u64 = 1 << 20;
+/// Cycles without an event after which an engine is given up: its control never lets it end.
+const PATIENCE: u32 = 1 << 22;
 /// Entries of the buffer before a unit of GHASH that are shown.
 const WAITING: usize = 8;
 /// Units within a GHASH unit that stand for the table of weights, and for the weightings.
@@ -32,12 +34,14 @@ type Key = (&'static str, &'static str, usize);
 pub struct Names {
     names: Vec<Name>,
     places: Map<Key, usize>,
+    /// Whether GHASH units have units of their own.
+    has_parts: bool,
     /// Cycles from the load of a key until it is ready.
     ready: u64,
 }
 
 impl Names {
-    /// Those of an engine; none if there can be no such engine.
+    /// Those of an engine; none if there can be no such engine, or it never ends a message.
     #[must_use]
     pub fn of(spec: &EngineSpec) -> Option<Self> {
         let mut keys = Set::default();
@@ -51,13 +55,23 @@ impl Names {
         let mut named: Vec<_> = keys.into_iter().map(|key| (name(key, has_parts), key)).collect();
         named.sort();
         let places = named.iter().enumerate().map(|(place, (_, key))| (*key, place)).collect();
-        Some(Self { names: named.into_iter().map(|(name, _)| name).collect(), places, ready })
+        Some(Self { names: named.into_iter().map(|(name, _)| name).collect(), places, has_parts, ready })
     }
 
     /// Their names, by number.
     #[must_use]
     pub fn names(&self) -> &[Name] {
         &self.names
+    }
+
+    /// The registers of an engine that hold a value now, those among them that have no number as well.
+    #[must_use]
+    pub fn read(&self, engine: &Engine) -> Vec<(Name, u128)> {
+        let mut read = Vec::new();
+        engine.registers(&mut |unit, register, index, value| {
+            read.push((name((unit, register, index), self.has_parts), value));
+        });
+        read
     }
 
     /// The number of a register as the engine calls it.
@@ -112,12 +126,15 @@ const fn field(index: usize, number: u32) -> usize {
 fn survey(spec: &EngineSpec, direction: SealOpen, keys: &mut Set<Key>) -> Option<u64> {
     let mut engine = Engine::new(spec).ok()?;
     engine.load_key(&vec![1; spec.key_bits as usize / 8]).ok()?;
-    let mut events = Vec::new();
-    while events.is_empty() {
+    let mut events: Vec<(u64, Event)> = Vec::new();
+    for _ in 0..PATIENCE {
         engine.step(&mut events);
         see(&engine, keys);
+        if !events.is_empty() {
+            break;
+        }
     }
-    let ready = events.first().map_or(0, |(cycle, _): &(u64, Event)| *cycle);
+    let ready = events.first()?.0;
     let bytes = text_bytes(&spec.ghash);
     let messages = spec.ghash.messages() + 1;
     for message in 0..messages {
@@ -129,12 +146,14 @@ fn survey(spec: &EngineSpec, direction: SealOpen, keys: &mut Set<Key>) -> Option
         see(&engine, keys);
     }
     engine.offer(&vec![0; (bytes * u64::from(messages)) as usize]);
-    while !engine.idle() {
+    let mut quiet = 0;
+    while !engine.idle() && quiet < PATIENCE {
+        events.clear();
         engine.step(&mut events);
         see(&engine, keys);
-        events.clear();
+        quiet = if events.is_empty() { quiet + 1 } else { 0 };
     }
-    Some(ready)
+    engine.idle().then_some(ready)
 }
 
 /// Enough text that every unit of GHASH works.
