@@ -10,7 +10,7 @@ use sealsim::{
     explore::faults::{Campaign, Question, campaign},
     sim::{Control, Injection, Kernel, Order},
     system::{Catch, DataMode, Direction, Memory, Outcome},
-    workload::{CopyArgument, InjectionArgument, sized},
+    workload::{CopyArgument, InjectionArgument, Workload, sized},
 };
 
 fn faults(list: &[&str]) -> Vec<Injection> {
@@ -128,7 +128,9 @@ fn sets(machine: &MachineSpec, count: u64, seed: u64) -> Option<Campaign> {
     let copies = ["h2d:20000", "d2h:20000:pageable", "h2d:3000:pageable", "d2h:9000"];
     let copies: Vec<CopyArgument> = copies.iter().map(|copy| copy.parse().unwrap()).collect();
     let copies = sized(&copies, None).unwrap();
-    let question = Question { machine: machine.clone(), copies, sets: count, most: 5, seed, both_kernels: true };
+    let (data, kernel) = (DataMode::None, Kernel::Skip);
+    let workload = Workload { copies, steps: None, payload: None, data, seed, kernel, injections: Vec::new() };
+    let question = Question { machine: machine.clone(), workload, sets: count, most: 5, seed, both_kernels: true };
     campaign(&question, 2, &|| Control::Continue, &|| {}).ok()
 }
 

@@ -1,8 +1,8 @@
 //! `sealsim collective`: what several GPUs do together, under one security of the fabric or another.
 
-use super::{Failure, output, run::Interruption};
+use super::{AlternativeArguments, Failure, output, run::Interruption};
 use crate::{
-    config::{Layers, Resolved},
+    config::Resolved,
     fabric::element::Element,
     report::{
         SCHEMA_VERSION,
@@ -51,12 +51,8 @@ pub struct Arguments {
     /// machine must have them. May be given several times, or separated by commas
     #[arg(long, value_name = "N", value_delimiter = ',')]
     ranks: Vec<usize>,
-    /// A design to compare, or several joined by `+`. May be given several times
-    #[arg(long, value_name = "DESIGN[+DESIGN]")]
-    design: Vec<String>,
-    /// Set one value of the machine, above all files. May be given several times
-    #[arg(long, value_name = "PATH=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    alternatives: AlternativeArguments,
     /// What buffers are made of
     #[arg(long, value_enum, default_value_t = Numbers::F32)]
     element: Numbers,
@@ -152,17 +148,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 impl Arguments {
     /// Off, the machine, and each design on it.
     fn machines(&self) -> Result<Vec<(String, Resolved)>, Failure> {
-        let laid = |design: &str, last: &[&str]| {
-            let parts = design.split('+').filter(|part| !part.is_empty());
-            let layers = parts.fold(Layers::new(&self.config), Layers::overlay);
-            let sets = self.set.iter().map(String::as_str).chain(last.iter().copied());
-            sets.fold(layers, Layers::set).resolve()
-        };
-        let off = laid("", &["confidential_computing=false", "fabric.mode=\"plain\""])?;
-        let own = laid("", &[])?;
+        let machine = self.alternatives.machine(&self.config);
+        let off = machine.clone().set("confidential_computing=false").set("fabric.mode=\"plain\"").resolve()?;
+        let own = machine.resolve()?;
         let mut machines = vec![("off".to_owned(), off), (own.name(), own)];
-        for design in &self.design {
-            machines.push((design.clone(), laid(design, &[])?));
+        for design in &self.alternatives.design {
+            machines.push((design.clone(), machine.clone().overlay(design).resolve()?));
         }
         Ok(machines)
     }

@@ -1,31 +1,32 @@
 //! `sealsim compare`: designs against each other on one machine.
 
+mod watch;
+
 use super::{
-    Failure, describe,
+    AlternativeArguments, Failure, WorkArguments, describe,
+    kept::Kept,
     machine::machine_of,
     output,
     page::{PageArgument, PageFile},
     plot::PlotFile,
-    run::Interruption,
 };
 use crate::{
     config::{Layers, Resolved},
     cost::technology::{PROCESS_SPREAD, SYNTHESIS},
     explore::{self, Baseline, Candidate, CandidateError, CompareError, Comparison, Grid, Skipped, WorkloadComparison},
     report::{SCHEMA_VERSION, comparison, plot},
-    sim::{Control, Kernel, SimulationError},
-    system::{DataMode, Memory, RunError},
+    system::{Direction, Memory, RunError},
     validate::pool,
-    workload::{CopyError, Setting, Workload, WorkloadFile, read_memory, read_size, sized},
+    workload::{Copy, CopyError, read_memory, read_size},
 };
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use std::{
-    io::{self, IsTerminal},
+    io,
     path::{Path, PathBuf},
 };
+use watch::Watch;
 
 /// Holds designs against each other on one machine: rates, gains, what limits each, and what each costs and risks.
 #[derive(Debug, Args)]
@@ -54,32 +55,30 @@ Examples:
   sealsim compare h100-nvl-tdx --report designs.html    # a page with curves and tables
   sealsim compare h100-nvl-tdx --format json | jq '.designs[] | {name, copies: [.copies[] | {direction, bytes, gb_per_s}]}'")]
 pub struct Arguments {
-    /// The machine: a TOML file, or the name of a shipped one. A file takes precedence. May be left out for a workload that names its
+    /// The machine: a TOML file, or the name of a shipped one (see `sealsim list`). A file takes precedence. May be left out for a workload that names its
     /// machine
     #[arg(value_name = "CONFIG", required_unless_present = "workload")]
     config: Option<String>,
-    /// Run this workload with each design instead of single copies: a TOML file, or the name of a shipped one. A file takes precedence
-    #[arg(long, value_name = "FILE|NAME", conflicts_with_all = ["sizes", "memory", "what_if"])]
-    workload: Option<PathBuf>,
-    /// Set a parameter of the workload, as bucket_cap=100MiB. May be given several times
-    #[arg(long, value_name = "NAME=VALUE", requires = "workload")]
-    param: Vec<Setting>,
-    /// A design, or several joined by `+` (default: every shipped design that matters to what runs). May be given several times
-    #[arg(long, value_name = "DESIGN[+DESIGN]")]
-    design: Vec<String>,
-    /// Size of a copy, as 64MiB. May be given several times, or separated by commas
-    #[arg(long = "size", value_name = "SIZE", value_delimiter = ',', value_parser = read_size,
+    #[command(flatten)]
+    alternatives: AlternativeArguments,
+    #[command(flatten)]
+    work: WorkArguments,
+    /// Size of copies both ways, as 64MiB, where no --copy says which. May be given several times, or separated by commas
+    #[arg(long = "size", conflicts_with_all = ["copies", "workload"], value_name = "SIZE", value_delimiter = ',', value_parser = read_size,
           default_values = ["4KiB", "64KiB", "1MiB", "64MiB", "1GiB"])]
     sizes: Vec<u64>,
-    /// Kind of host memory, pinned or pageable
-    #[arg(long, value_name = "MEM", value_parser = memory, default_value = "pinned")]
+    /// Kind of host memory of these, pinned or pageable
+    #[arg(long, value_name = "MEM", value_parser = memory, default_value = "pinned", conflicts_with_all = ["copies", "workload"])]
     memory: Memory,
     /// Copies simulated at the same time (default: as many as there are cores); the figures do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Measure what limits each copy: run it again with the parameters relaxed that may bind, and give the best N
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=20))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=20), conflicts_with = "workload")]
     what_if: u8,
+    /// Go on where the same command was interrupted: what it had finished is not simulated again
+    #[arg(long)]
+    resume: bool,
     /// Draw rates over sizes, or the runs of a workload, by design: SVG or PDF, by the ending of the file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -116,75 +115,105 @@ fn memory(text: &str) -> Result<Memory, CopyError> {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    match arguments.workload.as_deref() {
+    match arguments.work.workload.as_deref() {
         None => copies(arguments),
         Some(name) => workload(arguments, name),
     }
 }
 
-/// Single copies of each size.
+/// Single copies.
 fn copies(arguments: &Arguments) -> Result<(), Failure> {
     let file = PlotFile::begin(arguments.plot.as_ref())?;
-    let config = machine_of(arguments.config.as_deref(), None)?;
+    let machine = arguments.alternatives.machine(&machine_of(arguments.config.as_deref(), None)?);
     let page = arguments.begin()?;
-    let (candidates, skipped) = arguments.candidates(&config, false)?;
-    let what_if = usize::from(arguments.what_if);
-    let grid = Grid { sizes: once(&arguments.sizes), memory: arguments.memory, what_if };
-    let (threads, interruption) = (arguments.threads(), Interruption::listen());
-    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
-    let bar = bar(candidates.len());
-    let progress = |part: f64| bar.inc((part * PARTS as f64) as u64);
-    let designs = explore::compare(&candidates, &grid, threads, &observer, &progress);
-    bar.finish_and_clear();
-    let machine = Layers::new(&config).resolve()?;
+    let grid = arguments.grid()?;
+    let host_memory = grid.copies.first().map_or(arguments.memory, |copy| copy.memory);
+    let (candidates, skipped) = arguments.candidates(&machine, host_memory, false)?;
+    let own = machine.resolve()?;
+    let kept = Kept::of(&format!("{grid:?} {:?} {}", arguments.alternatives, own.digest), arguments.resume);
+    let (watch, threads) = (Watch::begin(candidates.len()), arguments.threads());
+    let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
+    let compared = explore::compare(&candidates, &grid, threads, &kept.finished, &observer, &progress);
+    watch.end();
+    let (compared, left) = settle(kept, compared, |compared| (compared.unfinished, compared.pieces))?;
     let comparison = Comparison {
-        machine: machine.name(),
-        host_memory: grid.memory,
-        sizes_bytes: grid.sizes,
+        machine: own.name(),
+        host_memory,
+        sizes_bytes: once(&grid.copies.iter().map(|copy| copy.bytes).collect::<Vec<_>>()),
+        copies: grid.copies,
         process_spread_factor: PROCESS_SPREAD,
         cost_source: SYNTHESIS,
-        designs: designs.map_err(failed)?,
+        designs: compared.designs,
         skipped,
+        unfinished: compared.unfinished,
     };
-    file.map_or(Ok(()), |file| file.write(&plot::comparison::rates(&comparison).draw()))?;
-    show(arguments.format, comparison, (page, &machine), comparison::text, comparison::csv)
+    let figure = || plot::comparison::rates(&comparison).draw();
+    file.filter(|_| left.is_ok()).map_or(Ok(()), |file| file.write(&figure()))?;
+    let page = page.filter(|_| left.is_ok());
+    show(arguments.format, comparison, (page, &own), comparison::text, comparison::csv)?;
+    left
 }
 
 /// A whole workload.
 fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
     let plot_file = PlotFile::begin(arguments.plot.as_ref())?;
-    let mut file = WorkloadFile::find(name, &arguments.param)?;
-    file.without_size.take().map_or(Ok(()), Err)?;
-    let config = machine_of(arguments.config.as_deref(), Some(&file))?;
+    let Some(file) = arguments.work.file()? else { return Ok(()) };
+    let machine = arguments.alternatives.machine(&machine_of(arguments.config.as_deref(), Some(&file))?);
     let page = arguments.begin()?;
-    let collectives = file.calls_collectives();
-    let (candidates, skipped) = arguments.candidates(&config, collectives)?;
-    let copies = sized(&file.copies, None).map_err(|error| Failure::Usage(miette!("{error}")))?;
-    let (data, kernel) = (DataMode::None, Kernel::Skip);
-    let job =
-        Workload { copies, steps: Some(file.steps), payload: None, data, seed: 0, kernel, injections: Vec::new() };
+    let (candidates, skipped) = arguments.candidates(&machine, Memory::Pinned, file.calls_collectives())?;
+    let workload_summary = file.head.summary.clone();
+    let job = arguments.work.timed(Some(file))?;
     let (kernels, length) = explore::kernels(&job);
-    let (threads, interruption) = (arguments.threads(), Interruption::listen());
-    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
-    let bar = bar(candidates.len());
-    let progress = |part: f64| bar.inc((part * PARTS as f64) as u64);
-    let designs = explore::compare_workload(&candidates, &job, threads, &observer, &progress);
-    bar.finish_and_clear();
-    let machine = Layers::new(&config).resolve()?;
+    let own = machine.resolve()?;
+    let kept = Kept::of(&format!("{job:?} {:?} {}", arguments.alternatives, own.digest), arguments.resume);
+    let (watch, threads) = (Watch::begin(candidates.len()), arguments.threads());
+    let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
+    let compared = explore::compare_workload(&candidates, &job, threads, &kept.finished, &observer, &progress);
+    watch.end();
+    let (compared, left) = settle(kept, compared, |compared| (compared.unfinished, compared.pieces))?;
     let comparison = WorkloadComparison {
-        machine: machine.name(),
+        machine: own.name(),
         workload: name.display().to_string(),
-        workload_summary: file.head.summary,
+        workload_summary,
         kernels,
         kernels_ps: length.picos(),
         process_spread_factor: PROCESS_SPREAD,
         cost_source: SYNTHESIS,
-        designs: designs.map_err(failed)?,
+        designs: compared.designs,
         skipped,
+        unfinished: compared.unfinished,
     };
-    plot_file.map_or(Ok(()), |file| file.write(&plot::comparison::runs(&comparison).draw()))?;
+    let figure = || plot::comparison::runs(&comparison).draw();
+    plot_file.filter(|_| left.is_ok()).map_or(Ok(()), |file| file.write(&figure()))?;
+    let page = page.filter(|_| left.is_ok());
     let (text, csv) = (comparison::workload::text, comparison::workload::csv);
-    show(arguments.format, comparison, (page, &machine), text, csv)
+    show(arguments.format, comparison, (page, &own), text, csv)?;
+    left
+}
+
+/// Keeps what is finished if anything is left of so many pieces: the failure that it then is comes beside what there is to print.
+fn settle<T: Serialize + DeserializeOwned, R>(
+    kept: Kept<T>,
+    compared: Result<R, CompareError>,
+    left: impl Fn(&R) -> (usize, usize),
+) -> Result<(R, Result<(), Failure>), Failure> {
+    let compared = match compared {
+        Ok(compared) => compared,
+        Err(error) => {
+            kept.failed();
+            return Err(failed(error));
+        }
+    };
+    let (unfinished, pieces) = left(&compared);
+    if unfinished == pieces {
+        return Err(Failure::Verification(miette!("interrupted: nothing is finished")));
+    }
+    if unfinished > 0 {
+        let failure = kept.interrupted(pieces);
+        return Ok((compared, Err(failure)));
+    }
+    kept.done();
+    Ok((compared, Ok(())))
 }
 
 /// Prints a comparison, and writes its page if one is begun.
@@ -210,10 +239,26 @@ impl Arguments {
     /// Begins the page, if one is asked for.
     fn begin(&self) -> Result<Option<PageFile>, Failure> {
         let config = self.config.as_deref().map(Path::new);
-        let designs =
-            self.design.iter().flat_map(|design| design.split('+')).map(|name| ("--design", Some(Path::new(name))));
-        let others = [("CONFIG", config), ("--workload", self.workload.as_deref())];
-        self.page.begin(&others.into_iter().chain(designs).collect::<Vec<_>>())
+        let others = [("CONFIG", config), ("--workload", self.work.workload.as_deref())];
+        self.page.begin(&others.into_iter().chain(self.alternatives.files()).collect::<Vec<_>>())
+    }
+
+    /// The copies that are asked for: all of one kind of memory and one GPU, so that one table can show them.
+    fn grid(&self) -> Result<Grid, Failure> {
+        let what_if = usize::from(self.what_if);
+        if self.work.copies.is_empty() {
+            return Ok(Grid::both_ways(&once(&self.sizes), self.memory, what_if));
+        }
+        let copies = once(&self.work.timed(None)?.copies);
+        let refused = |text: &str, help: &str| Err(Failure::Usage(miette!(help = help.to_owned(), "--copy: {text}")));
+        if copies.iter().any(|copy| copy.direction == Direction::D2d) {
+            return refused("a copy within the GPU is not sealed", "give copies h2d or d2h, or a --workload");
+        }
+        let end = |copy: &Copy| (copy.gpu, copy.memory);
+        if copies.windows(2).any(|two| end(&two[0]) != end(&two[1])) {
+            return refused("copies of several GPUs or kinds of memory", "compare them in a command each");
+        }
+        Ok(Grid { copies, what_if })
     }
 
     fn threads(&self) -> usize {
@@ -222,25 +267,31 @@ impl Arguments {
 
     /// The designs asked for behind the baselines, or all that are shipped: those of the fabric where there are collectives. Baselines that
     /// the machine cannot have are skipped, a design that was asked for must be possible.
-    fn candidates(&self, config: &str, collectives: bool) -> Result<(Vec<Candidate>, Vec<Skipped>), Failure> {
-        match (self.design.is_empty(), collectives) {
-            (true, true) => return Ok(explore::shipped_fabric(config, self.memory)?),
-            (true, false) => return Ok(explore::shipped(config, self.memory)?),
+    fn candidates(
+        &self,
+        machine: &Layers,
+        memory: Memory,
+        collectives: bool,
+    ) -> Result<(Vec<Candidate>, Vec<Skipped>), Failure> {
+        let designs = &self.alternatives.design;
+        match (designs.is_empty(), collectives) {
+            (true, true) => return Ok(explore::shipped_fabric(machine, memory)?),
+            (true, false) => return Ok(explore::shipped(machine, memory)?),
             (false, _) => {}
         }
-        Layers::new(config).resolve()?;
+        machine.resolve()?;
         let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
         let baselines = Baseline::ALL.map(Baseline::design);
-        for name in baselines.into_iter().filter(|name| !self.design.iter().any(|design| design == name)) {
+        for name in baselines.into_iter().filter(|name| !designs.iter().any(|design| design == name)) {
             let off = collectives && name == Baseline::Off.design();
-            let named = || explore::named(config, name, self.memory);
-            match if off { explore::nothing_protected(config, self.memory) } else { named() } {
+            let named = || explore::named(machine, name, memory);
+            match if off { explore::nothing_protected(machine, memory) } else { named() } {
                 Ok(candidate) => candidates.push(candidate),
                 Err(error) => skipped.push(Skipped { name: name.to_owned(), reason: error.to_string() }),
             }
         }
-        for name in once(&self.design) {
-            candidates.push(explore::named(config, &name, self.memory)?);
+        for name in once(designs) {
+            candidates.push(explore::named(machine, &name, memory)?);
         }
         let rank = |candidate: &Candidate| baselines.iter().position(|name| *name == candidate.name);
         candidates.sort_by_key(|candidate| rank(candidate).unwrap_or(baselines.len()));
@@ -258,7 +309,10 @@ impl From<CandidateError> for Failure {
     fn from(error: CandidateError) -> Self {
         match error {
             CandidateError::Config(error) => error.into(),
-            CandidateError::Missing { .. } => Self::Usage(miette!("--design {error}")),
+            CandidateError::StillOn { .. } => {
+                let help = "write --cc on instead: it lies below designs, so that `off` stays off";
+                Self::Config(miette!(help = help, "--design {error}"))
+            }
             CandidateError::NothingSealed { .. } | CandidateError::Build { .. } => {
                 Self::Config(miette!("--design {error}"))
             }
@@ -268,9 +322,6 @@ impl From<CandidateError> for Failure {
 
 fn failed(error: CompareError) -> Failure {
     match &error {
-        CompareError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. } => {
-            Failure::Verification(miette!("interrupted: nothing was compared"))
-        }
         CompareError::Run { error: RunError::NoGpu { .. }, .. } => Failure::Usage(miette!("{error}")),
         CompareError::Run { error: RunError::Build(_), .. } => Failure::Config(miette!("{error}")),
         CompareError::Run { .. } => Failure::Simulation(miette!("{error}")),
@@ -280,17 +331,4 @@ fn failed(error: CompareError) -> Failure {
             Failure::Config(miette!(help = help, "{error}"))
         }
     }
-}
-
-/// Steps of the bar.
-const PARTS: u64 = 1_000_000;
-
-/// A bar on standard error, if it is a terminal.
-fn bar(designs: usize) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{wide_bar} {percent:>3} % of {msg}, {eta} left");
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(PARTS).with_style(style).with_message(format!("{designs} designs"))
 }

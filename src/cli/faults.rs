@@ -1,13 +1,15 @@
 //! `sealsim faults`: an adversary that draws sets of faults.
 
-use super::{Failure, MachineArguments, output, run::Interruption};
+use super::{
+    Failure, OverlayArguments, SettingArguments, Switch, WorkArguments, machine::machine_of, output, run::Interruption,
+};
 use crate::{
     explore::faults::{Campaign, CampaignError, Question, campaign},
     report::{SCHEMA_VERSION, fault_sets},
     sim::Control,
     system::RunError,
     validate::pool,
-    workload::{Copy, CopyArgument, sized},
+    workload::Workload,
 };
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -18,7 +20,7 @@ use std::io::{self, IsTerminal};
 /// Draws sets of faults, runs the machine with each, and tells who caught what after how long, and whether anything wrong was called right.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Every set has one to --most faults, each at a passage of a fault point that the copies pass (`sealsim list --faults` names the points). Each is run \
+Every run makes the copies of --copy or --workload, or 64 KiB each way. Every set has one to --most faults, each at a passage of a fault point that the copies pass (`sealsim list --faults` names the points). Each is run \
 twice: with `--data exact`, and with `--data none`, on the `every-cycle` kernel if --both-kernels says so. What every copy leaves is kept apart from \
 the machine and compared with the source. These are findings: a copy that is called delivered and is not equal, bytes that arrive without \
 having been verified where messages are sealed, a verdict that depends on data mode or kernel, a run that does not end, and a panic.
@@ -36,11 +38,14 @@ Examples:
 
 docs/faults.md reads the tables of the shipped designs.")]
 pub struct Arguments {
+    /// The machine: a TOML file, or the name of a shipped one (see `sealsim list`). A file takes precedence. May be left out for a
+    /// workload that names its machine
+    #[arg(value_name = "CONFIG", required_unless_present = "workload")]
+    config: Option<String>,
     #[command(flatten)]
-    machine: MachineArguments,
-    /// A copy that every run makes; may be given several times
-    #[arg(long, value_name = "DIR:SIZE[:MEM]", default_values = ["h2d:64KiB", "d2h:64KiB"])]
-    copy: Vec<CopyArgument>,
+    overlays: OverlayArguments,
+    #[command(flatten)]
+    work: WorkArguments,
     /// How many sets are drawn
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     sets: u64,
@@ -86,12 +91,12 @@ struct Document {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let resolved = arguments.machine.resolve()?;
-    let copies = sized(&arguments.copy, None).map_err(|error| Failure::Usage(miette!("--copy: {error}")))?;
-    let command = arguments.command(&copies);
+    let (machine, workload) = arguments.asked()?;
+    let resolved = arguments.overlays.resolve(&machine)?;
+    let command = arguments.command(&machine, &workload);
     let question = Question {
         machine: resolved.machine.clone(),
-        copies,
+        workload,
         sets: arguments.sets,
         most: arguments.most,
         seed: arguments.seed,
@@ -131,13 +136,30 @@ fn print(format: FaultsFormat, document: Document) -> Result<(), Failure> {
 }
 
 impl Arguments {
+    /// The machine and what every run makes.
+    fn asked(&self) -> Result<(String, Workload), Failure> {
+        let mut work = self.work.clone();
+        if !work.is_given() {
+            work.copies = ["h2d:64KiB", "d2h:64KiB"].iter().filter_map(|copy| copy.parse().ok()).collect();
+        }
+        let file = work.file()?;
+        let machine = machine_of(self.config.as_deref(), file.as_ref())?;
+        Ok((machine, work.timed(file)?))
+    }
+
     /// The run that a set of faults is laid on, as a shell takes it.
-    fn command(&self, copies: &[Copy]) -> String {
-        let mut words = vec!["sealsim".to_owned(), "run".to_owned(), quoted(&self.machine.config)];
+    fn command(&self, machine: &str, workload: &Workload) -> String {
+        let mut words = vec!["sealsim".to_owned(), "run".to_owned(), quoted(machine)];
         let mut option = |name: &str, value: &str| words.extend([format!("--{name}"), quoted(value)]);
-        self.machine.overlays.design.iter().for_each(|design| option("design", design));
-        self.machine.overlays.set.iter().for_each(|set| option("set", set));
-        copies.iter().for_each(|copy| option("copy", &copy.to_string()));
+        self.overlays.design.iter().for_each(|design| option("design", design));
+        let SettingArguments { set, cc } = &self.overlays.settings;
+        set.iter().for_each(|set| option("set", set));
+        cc.iter().for_each(|cc| option("cc", if *cc == Switch::On { "on" } else { "off" }));
+        match &self.work.workload {
+            None => workload.copies.iter().for_each(|copy| option("copy", &copy.to_string())),
+            Some(name) => option("workload", &name.to_string_lossy()),
+        }
+        self.work.param.iter().for_each(|setting| option("param", &setting.to_string()));
         words.join(" ")
     }
 }
@@ -156,6 +178,7 @@ fn failed(error: CampaignError) -> Failure {
     match error {
         CampaignError::Stopped => Failure::Verification(miette!("interrupted: nothing was judged")),
         CampaignError::TooLong { .. } => Failure::Usage(miette!("--copy: {error}")),
+        CampaignError::Collective(error) => Failure::Config(miette!("{error}")),
         CampaignError::Sound(RunError::Build(_)) => Failure::Config(miette!("{error}")),
         CampaignError::Sound(_) | CampaignError::NotDelivered { .. } => Failure::Simulation(miette!("{error}")),
     }

@@ -1,17 +1,18 @@
 //! The arguments that choose a machine, shared by all verbs that need one.
 
-use super::Failure;
+use super::{Failure, places::Named};
 use crate::{
     config::{ConfigError, Layers, Resolved},
     workload::WorkloadFile,
 };
-use clap::Args;
+use clap::{Args, ValueEnum};
 use miette::miette;
+use std::path::Path;
 
-/// Which machine.
+/// Which machine, with designs one on the other.
 #[derive(Debug, Clone, Args)]
 pub struct MachineArguments {
-    /// The machine: a TOML file, or the name of a shipped one (see `sealsim list`). A file takes precedence.
+    /// The machine: a TOML file, or the name of a shipped one (see `sealsim list`). A file takes precedence
     #[arg(value_name = "CONFIG")]
     pub config: String,
     /// What lies over it.
@@ -19,17 +20,49 @@ pub struct MachineArguments {
     pub overlays: OverlayArguments,
 }
 
-/// What lies over a machine.
+/// Designs one on the other, and what is set.
 #[derive(Debug, Clone, Default, Args)]
 pub struct OverlayArguments {
-    /// A design to lay over the machine: a TOML file, or the name of a shipped one. May be given several times; later
-    /// ones lie on top.
-    #[arg(long, value_name = "DESIGN")]
+    /// A design to lay over the machine: a TOML file, the name of a shipped one, or several joined by `+`. May be given several times; later
+    /// ones lie on top
+    #[arg(long, value_name = "DESIGN[+DESIGN]")]
     pub design: Vec<String>,
-    /// Set one value, above all files, for example `link.max_payload=512B` or `tag_queue.release=hold`. May be given
-    /// several times.
+    /// What is set.
+    #[command(flatten)]
+    pub settings: SettingArguments,
+}
+
+/// Designs beside each other, and what is set for all of them.
+#[derive(Debug, Clone, Default, Args)]
+pub struct AlternativeArguments {
+    /// A design beside the others: a TOML file, the name of a shipped one, or several joined by `+`, the last on top. May be given several times,
+    /// for one answer each
+    #[arg(long, value_name = "DESIGN[+DESIGN]")]
+    pub design: Vec<String>,
+    /// What is set.
+    #[command(flatten)]
+    pub settings: SettingArguments,
+}
+
+/// Single values of a machine.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SettingArguments {
+    /// Set one value, above all files and designs, for example `link.max_payload=512B` or `tag_queue.release=hold`. May be given
+    /// several times
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Confidential computing of the machine on or off, whatever its file says; designs lie over it
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub cc: Option<Switch>,
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// On.
+    On,
+    /// Off.
+    Off,
 }
 
 impl MachineArguments {
@@ -44,15 +77,57 @@ impl MachineArguments {
 }
 
 impl OverlayArguments {
+    /// The machine with all that lies over it.
+    #[must_use]
+    pub fn layers(&self, machine: &str) -> Layers {
+        self.design.iter().fold(self.settings.layers(machine), Layers::overlay)
+    }
+
     /// Reads and checks the machine with all that lies over it.
     ///
     /// # Errors
     ///
     /// [`Failure::Config`] with everything that is wrong with it.
     pub fn resolve(&self, machine: &str) -> Result<Resolved, Failure> {
-        let layers = self.design.iter().fold(Layers::new(machine), Layers::overlay);
-        Ok(self.set.iter().fold(layers, Layers::set).resolve()?)
+        Ok(self.layers(machine).resolve()?)
     }
+
+    /// Whether nothing lies over the machine.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.design.is_empty() && self.settings.set.is_empty() && self.settings.cc.is_none()
+    }
+}
+
+impl AlternativeArguments {
+    /// The machine without any of the designs.
+    #[must_use]
+    pub fn machine(&self, machine: &str) -> Layers {
+        self.settings.layers(machine)
+    }
+
+    /// The designs that are files, as the command line calls them.
+    pub(super) fn files(&self) -> impl Iterator<Item = Named<'_>> {
+        design_files(&self.design)
+    }
+}
+
+impl SettingArguments {
+    /// The machine with these values; designs laid over it lie below them.
+    #[must_use]
+    pub fn layers(&self, machine: &str) -> Layers {
+        let layers = match self.cc {
+            None => Layers::new(machine),
+            Some(cc) => Layers::new(machine).confidential_computing(cc == Switch::On),
+        };
+        self.set.iter().fold(layers, Layers::set)
+    }
+}
+
+/// What may be the files of designs, as the command line calls them.
+pub(super) fn design_files(designs: &[String]) -> impl Iterator<Item = Named<'_>> {
+    let paths = designs.iter().flat_map(|design| design.split('+').chain([design.as_str()]));
+    paths.map(|path| ("--design", Some(Path::new(path))))
 }
 
 /// The machine that is asked for, else the one that a workload names.

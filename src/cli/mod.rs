@@ -15,6 +15,7 @@ mod explain;
 mod failure;
 mod faults;
 mod import;
+mod kept;
 mod limits;
 mod list;
 mod list_faults;
@@ -24,6 +25,7 @@ mod new_machine;
 mod output;
 mod page;
 mod pareto;
+mod places;
 mod plot;
 mod profile;
 mod reference;
@@ -38,13 +40,15 @@ mod sweep;
 mod tlp;
 mod validate;
 mod verify;
+mod work;
 
 use clap::{Parser, Subcommand};
 use std::{ffi::OsString, io::ErrorKind, process::ExitCode};
 
 pub use failure::Failure;
-pub use machine::{MachineArguments, OverlayArguments};
+pub use machine::{AlternativeArguments, MachineArguments, OverlayArguments, SettingArguments, Switch};
 pub use tlp::{tlp_from_json, tlp_to_json};
+pub use work::WorkArguments;
 
 /// Simulates the sealed copy path between a CPU TEE and a GPU TEE.
 #[derive(Debug, Parser)]

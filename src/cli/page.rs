@@ -2,7 +2,7 @@
 
 use super::{
     Failure, output,
-    run::{Named, clash},
+    places::{Named, clash},
 };
 use crate::{
     files::WholeFile,

@@ -4,9 +4,9 @@ mod document;
 mod outputs;
 
 use super::{
-    Failure, describe,
+    AlternativeArguments, Failure, Switch, describe,
+    places::Named,
     profile::{ProfileArguments, Progress},
-    run::Named,
 };
 use crate::{
     config::{Layers, Resolved},
@@ -60,12 +60,8 @@ pub struct Arguments {
     /// The machine: a TOML file, or the name of a shipped one. A file takes precedence
     #[arg(long, value_name = "CONFIG", default_value = "h100-nvl-tdx")]
     hw: String,
-    /// A design to play the job on as well, or several joined by `+`. May be given several times
-    #[arg(long, value_name = "DESIGN[+DESIGN]")]
-    design: Vec<String>,
-    /// Set one value of the machine, above all files. May be given several times
-    #[arg(long, value_name = "PATH=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    alternatives: AlternativeArguments,
     /// Copies simulated at the same time (default: as many as there are cores); the figures do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -90,11 +86,12 @@ struct Run<'a> {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let machine = arguments.machine("")?;
+    let machine = arguments.machine(None)?;
     let designs: Vec<_> = arguments
+        .alternatives
         .design
         .iter()
-        .map(|design| Ok((design.as_str(), arguments.machine(design)?)))
+        .map(|design| Ok((design.as_str(), arguments.machine(Some(design))?)))
         .collect::<Result<_, Failure>>()?;
     let names: Vec<&str> = ["off", "cc"].into_iter().chain(designs.iter().map(|(name, _)| *name)).collect();
     let mut begun = arguments.outputs.begin(&arguments.files(), &names)?;
@@ -176,8 +173,7 @@ fn answer<'a>(
 impl Arguments {
     /// The files that are read, each with what the command line calls it.
     fn files(&self) -> Vec<Named<'_>> {
-        let designs = self.design.iter().flat_map(|design| design.split('+'));
-        let designs = designs.map(|design| ("--design", Some(Path::new(design))));
+        let designs = self.alternatives.files();
         self.profile.files().into_iter().chain([("--hw", Some(Path::new(&self.hw)))]).chain(designs).collect()
     }
 
@@ -189,12 +185,13 @@ impl Arguments {
     }
 
     /// The machine with a design on it, or with none. Confidential computing is on unless the design says otherwise.
-    fn machine(&self, design: &str) -> Result<Resolved, Failure> {
-        let secure = Layers::new(&self.hw).resolve()?.machine.confidential_computing;
-        let parts = design.split('+').filter(|part| !part.is_empty());
-        let layers = parts.fold(Layers::new(&self.hw), Layers::overlay);
-        let layers = if secure { layers } else { layers.set("confidential_computing=true") };
-        Ok(self.set.iter().fold(layers, Layers::set).resolve()?)
+    fn machine(&self, design: Option<&str>) -> Result<Resolved, Failure> {
+        if self.alternatives.settings.cc == Some(Switch::Off) {
+            let help = "leave out --cc: the run off is always there, and the others are what it costs";
+            return Err(Failure::Usage(miette!(help = help, "--cc off: a replay is about confidential computing")));
+        }
+        let machine = self.alternatives.machine(&self.hw).confidential_computing(true);
+        Ok(design.into_iter().fold(machine, Layers::overlay).resolve()?)
     }
 }
 

@@ -1,15 +1,13 @@
 //! `sealsim risk`: what a failing tag leaves behind under each release policy.
 
-use super::{Failure, MachineArguments, output, plot::PlotFile, run::Interruption};
+use super::{Failure, MachineArguments, WorkArguments, output, plot::PlotFile, run::Interruption};
 use crate::{
-    config::Layers,
     explore::{Failures, FailuresError, Question, failures},
     gpu::release::Release,
     report::{SCHEMA_VERSION, failed_tags, plot},
     sim::{Control, SimulationError},
     system::{Direction, RunError},
     validate::pool,
-    workload::{CopyArgument, sized},
 };
 use clap::{
     Args, ValueEnum,
@@ -46,9 +44,8 @@ docs/designs.md reads the results, docs/results.md describes the fields.")]
 pub struct Arguments {
     #[command(flatten)]
     machine: MachineArguments,
-    /// The copy to the GPU, with its size: h2d:SIZE, and pinned (default) or pageable
-    #[arg(long, value_name = "h2d:SIZE[:MEM]")]
-    copy: CopyArgument,
+    #[command(flatten)]
+    work: WorkArguments,
     /// A release policy (default: all). May be given several times, or separated by commas
     #[arg(long, value_parser = policy(), value_name = "POLICY", value_delimiter = ',',
           default_values = Release::ALL.map(Release::name))]
@@ -120,16 +117,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 impl Arguments {
     fn question(&self) -> Result<Question, Failure> {
-        let copies = sized(std::slice::from_ref(&self.copy), None);
-        let copies = copies.map_err(|error| Failure::Usage(miette!("--copy: {error}")))?;
-        let Some(copy) = copies.into_iter().next().filter(|copy| copy.direction == Direction::H2d) else {
-            let help = "give a copy to the GPU, for example h2d:4MiB";
-            return Err(Failure::Usage(miette!(
-                help = help,
-                "--copy: release policies are about messages to the GPU; what comes back is checked by the CPU before anything uses it"
-            )));
+        let help = "give one copy to the GPU, for example --copy h2d:4MiB";
+        let refused = |text: &str| Failure::Usage(miette!(help = help, "{text}"));
+        if self.work.workload.is_some() {
+            return Err(refused("--workload: a failing tag is followed through a single copy"));
+        }
+        let copies = self.work.timed(self.work.file()?)?.copies;
+        let [copy] = copies[..] else {
+            return Err(refused(&format!("{} copies: a failing tag is followed through a single one", copies.len())));
         };
-        let layers = self.machine.overlays.design.iter().fold(Layers::new(&self.machine.config), Layers::overlay);
+        if copy.direction != Direction::H2d {
+            return Err(refused(
+                "--copy: release policies are about messages to the GPU; what comes back is checked by the CPU before anything uses it",
+            ));
+        }
         let mut policies = Vec::new();
         for &release in &self.release {
             if !policies.contains(&release) {
@@ -137,7 +138,7 @@ impl Arguments {
             }
         }
         Ok(Question {
-            layers: self.machine.overlays.set.iter().fold(layers, Layers::set),
+            layers: self.machine.overlays.layers(&self.machine.config),
             policies,
             bytes: copy.bytes,
             memory: copy.memory,

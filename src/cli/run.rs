@@ -5,7 +5,6 @@ mod inside;
 mod interruption;
 mod limits;
 mod live;
-mod places;
 mod progress;
 
 pub(super) use execute::{Expected, Job};
@@ -13,17 +12,19 @@ pub(super) use inside::InsideArguments;
 pub(super) use interruption::Interruption;
 pub(super) use limits::request;
 pub(super) use live::LiveArguments;
-pub(super) use places::{Named, clash};
 
-use super::{Failure, OverlayArguments, machine::machine_of, output, page::PageArgument};
+use super::{
+    Failure, OverlayArguments, WorkArguments,
+    machine::machine_of,
+    output,
+    page::PageArgument,
+    places::{Named, clash},
+};
 use crate::{
     config::Resolved,
     sim::Kernel,
     system::DataMode,
-    workload::{
-        CopyArgument, InjectionArgument, Payload, PayloadError, Setting, Workload, WorkloadFile, WorkloadFileError,
-        sized,
-    },
+    workload::{InjectionArgument, Payload, PayloadError, Workload, WorkloadFile, WorkloadFileError, sized},
 };
 use clap::{Args, ValueEnum};
 use miette::miette;
@@ -82,21 +83,10 @@ pub struct Arguments {
     config: Option<String>,
     #[command(flatten)]
     overlays: OverlayArguments,
-    /// A copy: DIR is h2d, d2h or d2d; SIZE as 64MiB, or a bare number of bytes, the whole payload if empty or left out;
-    /// MEM is pinned (default) or pageable, and left out for d2d. May be given several times
-    #[arg(long = "copy", value_name = "DIR[:SIZE[:MEM]]", required_unless_present = "workload")]
-    copies: Vec<CopyArgument>,
-    /// What the host does, from this TOML file or shipped workload: copies, kernels and events on several streams, and repeats. In place
-    /// of --copy. A file takes precedence
-    #[arg(long, value_name = "FILE|NAME", conflicts_with = "copies")]
-    workload: Option<PathBuf>,
-    /// Set a parameter of the workload, as bucket_cap=100MiB. May be given several times
-    #[arg(long, value_name = "NAME=VALUE", requires = "workload")]
-    param: Vec<Setting>,
-    /// Confidential computing on or off, whatever the configuration says
-    #[arg(long, value_enum, value_name = "MODE")]
-    cc: Option<Switch>,
-    /// Take the bytes of every copy from this file, from its beginning. A workload must have exactly one copy
+    #[command(flatten)]
+    work: WorkArguments,
+    /// Take the bytes of every copy from this file, from its beginning; a copy without SIZE takes all of it. A workload must have exactly one
+    /// copy
     #[arg(long, value_name = "FILE")]
     payload: Option<PathBuf>,
     /// Write the bytes that arrived to this file, if they are delivered. Needs exactly one copy
@@ -148,12 +138,6 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Switch {
-    On,
-    Off,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Data {
     Exact,
     None,
@@ -183,10 +167,10 @@ pub(super) enum RunFormat {
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check(arguments)?;
-    let file = arguments.workload.as_deref().map(|name| WorkloadFile::find(name, &arguments.param)).transpose()?;
+    let file = arguments.work.file()?;
     let resolved = resolve(arguments, file.as_ref())?;
     let (copies, steps) = match file {
-        None => (arguments.copies.clone(), None),
+        None => (arguments.work.copies.clone(), None),
         Some(mut file) => {
             check_files(arguments, file.copies.len())?;
             let missing = file.without_size.take().filter(|_| arguments.payload.is_none());
@@ -227,11 +211,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The machine, with all that lies over it.
 fn resolve(arguments: &Arguments, file: Option<&WorkloadFile>) -> Result<Resolved, Failure> {
-    let mut overlays = arguments.overlays.clone();
-    if let Some(cc) = arguments.cc {
-        overlays.set.push(format!("confidential_computing={}", cc == Switch::On));
-    }
-    overlays.resolve(&machine_of(arguments.config.as_deref(), file)?)
+    arguments.overlays.resolve(&machine_of(arguments.config.as_deref(), file)?)
 }
 
 /// What makes no sense together.
@@ -245,8 +225,8 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     if let Some((flag, _)) = needs_bytes.iter().find(|(_, given)| *given && arguments.data == Data::None) {
         return usage(format!("{flag} with --data none: such a run has no bytes"), "leave out one of them");
     }
-    if arguments.out.is_some() && arguments.workload.is_none() && arguments.copies.len() != 1 {
-        let count = arguments.copies.len();
+    if arguments.out.is_some() && arguments.work.workload.is_none() && arguments.work.copies.len() != 1 {
+        let count = arguments.work.copies.len();
         return usage(
             format!("--out with {count} copies: it takes what arrived of exactly one"),
             "run them one by one",
@@ -271,7 +251,7 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
 fn files(arguments: &Arguments) -> Vec<Named<'_>> {
     let mut files = vec![
         ("--payload", arguments.payload.as_deref()),
-        ("--workload", arguments.workload.as_deref()),
+        ("--workload", arguments.work.workload.as_deref()),
         ("CONFIG", arguments.config.as_deref().map(Path::new)),
         ("--out", arguments.out.as_deref()),
         ("--manifest", arguments.manifest.as_deref()),

@@ -1,7 +1,8 @@
 //! `sealsim sensitivity`: which parameters that nobody knows exactly move the answer.
 
 use super::{
-    Failure,
+    AlternativeArguments, Failure, WorkArguments,
+    machine::machine_of,
     output::{self, Output},
     plot::PlotFile,
     run::Interruption,
@@ -13,16 +14,16 @@ use crate::report::plot::tornado::tornado;
 use crate::sim::Control;
 use crate::units::Bytes;
 use crate::validate::pool;
-use crate::workload::{CopyArgument, direction_name, sized};
+use crate::workload::direction_name;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use std::{
     io::{self, IsTerminal, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
-/// Varies every assumed and calibrated parameter within its stated range, and says what that does to a copy's rate and to the gains of designs.
+/// Varies every assumed and calibrated parameter within its stated range, and says what that does to a copy's rate (or to that of a workload's runs) and to the gains of designs.
 ///
 /// One at a time for the tornado, all together (Latin hypercube) for the spread. A conclusion is whether a design is faster than its baseline
 /// (that of `sealsim compare`), by the margin at least; where one changes within a range, the value is searched for. Values that contradict
@@ -32,20 +33,17 @@ use std::{
   sealsim sensitivity hw-configs/h100-nvl-tdx.toml --copy h2d:64MiB
   sealsim sensitivity h100-nvl-tdx --copy h2d:1MiB --design fastrack --design ide --margin 0.05
   sealsim sensitivity h100-nvl-tdx --copy d2h:64KiB --samples 0 --plot tornado.svg
+  sealsim sensitivity --workload layerwise-kv --design fastrack --samples 0
   sealsim sensitivity h100-nvl-tdx --copy d2h:64KiB --samples 0 --format json | jq '.swings[:5] | .[].path'")]
 pub struct Arguments {
-    /// The machine: a TOML file, or the name of a shipped one (see `sealsim list`).
-    #[arg(value_name = "CONFIG")]
-    config: String,
-    /// Set one value, above the machine. May be given several times.
-    #[arg(long, value_name = "PATH=VALUE")]
-    set: Vec<String>,
-    /// The copy, with its size.
-    #[arg(long, value_name = "DIR:SIZE[:MEM]")]
-    copy: CopyArgument,
-    /// A design whose gain is looked at; several may be joined by `+`. May be given several times.
-    #[arg(long, value_name = "DESIGN")]
-    design: Vec<String>,
+    /// The machine: a TOML file, or the name of a shipped one (see `sealsim list`). A file takes precedence. May be left out for a
+    /// workload that names its machine
+    #[arg(value_name = "CONFIG", required_unless_present = "workload")]
+    config: Option<String>,
+    #[command(flatten)]
+    alternatives: AlternativeArguments,
+    #[command(flatten)]
+    work: WorkArguments,
     /// A design counts as faster from this gain on: 0.05 for five per cent.
     #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
     margin: f64,
@@ -80,19 +78,23 @@ enum SensitivityFormat {
 /// Runs the verb.
 ///
 /// # Errors
-/// [`Failure::Config`] for a machine or design that is none, [`Failure::Usage`] for a copy without a size.
+/// [`Failure::Config`] for a machine or design that is none, [`Failure::Usage`] for copies of which none or several are given.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let copies =
-        sized(std::slice::from_ref(&arguments.copy), None).map_err(|error| Failure::Usage(miette!("{error}")))?;
-    let Some(copy) = copies.into_iter().next() else { return Ok(()) };
+    let file = arguments.work.file()?;
+    let machine = machine_of(arguments.config.as_deref(), file.as_ref())?;
+    let workload = arguments.work.timed(file)?;
+    if workload.steps.is_none() && workload.copies.len() != 1 {
+        let help = "give one, or a --workload of several";
+        let count = workload.copies.len();
+        return Err(Failure::Usage(miette!(help = help, "{count} copies: the answer is the rate of a single one")));
+    }
     if !arguments.margin.is_finite() || arguments.margin < 0.0 {
         return Err(Failure::Usage(miette!("--margin {}: it is a fraction, 0 or more", arguments.margin)));
     }
     let question = Question {
-        machine: arguments.config.clone(),
-        set: arguments.set.clone(),
-        designs: arguments.design.clone(),
-        copy,
+        machine: arguments.alternatives.machine(&machine),
+        designs: arguments.alternatives.design.clone(),
+        workload,
         samples: arguments.samples,
         seed: arguments.seed,
         margin: arguments.margin,
@@ -111,7 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         error @ SensitivityError::Base(_) => Failure::Simulation(miette!("{error}")),
     })?;
     if let Some(plot) = plot {
-        plot.write(&tornado(&answer, &copy_name(&question), arguments.top).draw())?;
+        plot.write(&tornado(&answer, &arguments.subject(&question), arguments.top).draw())?;
     }
     let mut out = Output;
     let written = match arguments.format {
@@ -123,9 +125,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
-/// The copy as it is asked for.
-fn copy_name(question: &Question) -> String {
-    format!("{}:{}", direction_name(question.copy.direction), Bytes(question.copy.bytes))
+impl Arguments {
+    /// What is run, for people.
+    fn subject(&self, question: &Question) -> String {
+        match (&self.work.workload, question.workload.copies.first()) {
+            (None, Some(copy)) => format!("{}:{}", direction_name(copy.direction), Bytes(copy.bytes)),
+            (name, _) => name.as_deref().unwrap_or(Path::new("")).display().to_string(),
+        }
+    }
 }
 
 fn bar() -> ProgressBar {
@@ -139,7 +146,7 @@ fn bar() -> ProgressBar {
 const HALF: usize = 20;
 
 fn text(answer: &Sensitivity, top: usize) -> String {
-    let mut text = format!("{}: {:.4} GB/s\n", answer.machine, answer.base.gb_per_s);
+    let mut text = format!("{}: {:.4} {}\n", answer.machine, answer.base.rate, answer.unit);
     let moving = answer.swings.iter().filter(|swing| swing.relative_swing > 0.0).count();
     let what = if answer.conclusions.is_empty() { "the rate" } else { "a rate" };
     let count = answer.swings.len();
@@ -148,10 +155,10 @@ fn text(answer: &Sensitivity, top: usize) -> String {
     let widest = answer.swings.iter().map(|swing| swing.machine_swing).fold(1e-12, f64::max);
     let width = answer.swings.iter().take(shown).map(|swing| named(swing).len()).max().unwrap_or(0);
     for swing in &answer.swings[..shown] {
-        text += &line(swing, answer.base.gb_per_s, widest, width);
+        text += &line(swing, answer.base.rate, widest, width);
     }
     if let Some(together) = &answer.together {
-        text += &all_at_once(together);
+        text += &all_at_once(together, answer.unit);
     }
     if !answer.conclusions.is_empty() {
         text += &format!("\nconclusions, at a margin of {} %:\n", 100.0 * answer.margin);
@@ -166,10 +173,10 @@ fn text(answer: &Sensitivity, top: usize) -> String {
     text
 }
 
-fn all_at_once(together: &Together) -> String {
-    let [low, middle, high] = together.gb_per_s_percentiles;
+fn all_at_once(together: &Together, unit: &str) -> String {
+    let [low, middle, high] = together.rate_percentiles;
     let mut text = format!(
-        "\nall together, {} points: {low:.4} to {high:.4} GB/s (5 to 95 %), median {middle:.4}\n",
+        "\nall together, {} points: {low:.4} to {high:.4} {unit} (5 to 95 %), median {middle:.4}\n",
         together.samples
     );
     if together.moved_per_point > 0.0 {
@@ -198,7 +205,7 @@ fn named(swing: &Swing) -> String {
 
 /// A line of the tornado: to the left what is slower, to the right what is faster.
 fn line(swing: &Swing, base: f64, widest: f64, width: usize) -> String {
-    let change = |end: &End| end.answer().map_or(0.0, |answer| answer.gb_per_s / base - 1.0);
+    let change = |end: &End| end.answer().map_or(0.0, |answer| answer.rate / base - 1.0);
     let (low, high) = (change(&swing.at_low), change(&swing.at_high));
     let cells = |part: f64| ((part.max(0.0) / widest * HALF as f64).round() as usize).min(HALF);
     let (slower, faster) = (cells(-low.min(high)), cells(low.max(high)));

@@ -1,5 +1,7 @@
 //! `sealsim sweep`: a study's points into one table.
 
+mod over;
+
 use super::{
     Failure,
     output::{self, Output},
@@ -19,6 +21,7 @@ use crate::validate::pool;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
+use over::OverArguments;
 use std::{
     fs,
     io::{self, BufRead, IsTerminal, Write},
@@ -32,11 +35,13 @@ use std::{
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
     after_help = "The folder holds study.json, points.jsonl (a line per point, as they end), and in the end points.csv and points.parquet. docs/studies.md \
 describes studies and columns. A study has at most 1 MiB, 64 axes and 10,000,000 points; a line of points or rows at most 1 MiB, whatever their number.
 
 Examples:
   sealsim sweep studies/ghash-width.toml --out results/ghash-width --plot ghash-width.svg --report ghash-width.html
+  sealsim sweep studies/ghash-width.toml --out results/pageable --copy h2d:16MiB:pageable --set cpu.clock=3GHz
   sealsim pareto results/ghash-width --min area_total_kge --max gb_per_s
   sealsim sweep plan studies/ghash-width.toml | split -l 100     # pieces for other machines
   sealsim sweep run-point studies/ghash-width.toml < piece > rows
@@ -46,17 +51,19 @@ pub struct Arguments {
     #[command(subcommand)]
     piece: Option<Piece>,
     #[command(flatten)]
-    whole: Option<Whole>,
+    whole: Whole,
 }
 
 #[derive(Debug, Args)]
 struct Whole {
     /// The study: a TOML file.
-    #[arg(value_name = "STUDY")]
-    study: PathBuf,
+    #[arg(value_name = "STUDY", required = true)]
+    study: Option<PathBuf>,
+    #[command(flatten)]
+    over: OverArguments,
     /// The folder of results; made if it is not there.
-    #[arg(long, value_name = "FOLDER")]
-    out: PathBuf,
+    #[arg(long, value_name = "FOLDER", required = true)]
+    out: Option<PathBuf>,
     /// Draw what the study's `plot` asks for: SVG or PDF, by the ending of the file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -78,18 +85,24 @@ enum Piece {
         /// The study: a TOML file.
         #[arg(value_name = "STUDY")]
         study: PathBuf,
+        #[command(flatten)]
+        over: OverArguments,
     },
     /// Runs points that `plan` printed, read from standard input, and prints a line of JSON for each.
     RunPoint {
         /// The study: a TOML file.
         #[arg(value_name = "STUDY")]
         study: PathBuf,
+        #[command(flatten)]
+        over: OverArguments,
     },
     /// Puts lines that `run-point` printed into a folder, and writes the table of what is there.
     Merge {
         /// The study: a TOML file.
         #[arg(value_name = "STUDY")]
         study: PathBuf,
+        #[command(flatten)]
+        over: OverArguments,
         /// Files of lines.
         #[arg(value_name = "ROWS")]
         rows: Vec<PathBuf>,
@@ -103,6 +116,7 @@ impl From<StudyError> for Failure {
     fn from(error: StudyError) -> Self {
         match error {
             StudyError::Config(error) => error.into(),
+            StudyError::Workload(error) => error.into(),
             error => Self::Config(miette!("{error}")),
         }
     }
@@ -135,20 +149,24 @@ impl From<TableError> for Failure {
 /// [`Failure::Config`] for a study that makes no sense, [`Failure::Usage`] for a folder of something else,
 /// [`Failure::InputOutput`], and [`Failure::Verification`] if it was interrupted.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    match (&arguments.piece, &arguments.whole) {
-        (Some(Piece::Plan { study }), _) => plan(&read(study)?.0),
-        (Some(Piece::RunPoint { study }), _) => run_points(&read(study)?.0),
-        (Some(Piece::Merge { study, rows, out }), _) => merge(study, rows, out),
-        (None, Some(whole)) => sweep(whole),
-        (None, None) => Err(Failure::Usage(miette!("give a study and --out, or one of plan, run-point and merge"))),
+    let whole = &arguments.whole;
+    match (&arguments.piece, &whole.study, &whole.out) {
+        (Some(Piece::Plan { study, over }), ..) => plan(&read(study, over)?.0),
+        (Some(Piece::RunPoint { study, over }), ..) => run_points(&read(study, over)?.0),
+        (Some(Piece::Merge { study, over, rows, out }), ..) => merge(read(study, over)?, rows, out),
+        (None, Some(study), Some(out)) => sweep(whole, study, out),
+        (None, ..) => Err(Failure::Usage(miette!("give a study and --out, or one of plan, run-point and merge"))),
     }
 }
 
-fn read(path: &Path) -> Result<(Study, String), Failure> {
+/// Reads a study with what the command line lays over it; its text comes with it.
+fn read(path: &Path, over: &OverArguments) -> Result<(Study, String), Failure> {
     let text = read_text(path, LONGEST_STUDY).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
+    let text = over.over(text)?;
     let study = Study::read(&text).map_err(|error| match error {
         StudyError::Form(misread) => Failure::Config(misread.named(&path.display().to_string()).into()),
         StudyError::Config(error) => Failure::from(error),
+        StudyError::Workload(error) => Failure::from(error),
         error => Failure::Config(miette!("{}: {error}", path.display())),
     })?;
     Ok((study, text))
@@ -205,8 +223,7 @@ fn interrupted(done: impl std::fmt::Display) -> Failure {
     Failure::Verification(miette!("interrupted after {done} points; run the same command again to go on"))
 }
 
-fn merge(study: &Path, files: &[PathBuf], out: &Path) -> Result<(), Failure> {
-    let (study, text) = read(study)?;
+fn merge((study, text): (Study, String), files: &[PathBuf], out: &Path) -> Result<(), Failure> {
     let known: std::collections::HashSet<_> = study.points()?.map(|point| point.id).collect();
     let mut folder = Folder::open(out, &study, &text)?;
     for path in files {
@@ -226,15 +243,15 @@ fn merge(study: &Path, files: &[PathBuf], out: &Path) -> Result<(), Failure> {
     finish(&study, &folder)
 }
 
-fn sweep(whole: &Whole) -> Result<(), Failure> {
-    let (study, text) = read(&whole.study)?;
+fn sweep(whole: &Whole, path: &Path, out: &Path) -> Result<(), Failure> {
+    let (study, text) = read(path, &whole.over)?;
     if whole.plot.is_some() && study.spec.plot.is_none() {
         return Err(Failure::Config(miette!("{}", ChartError::NoPlot)));
     }
     let plot = PlotFile::begin(whole.plot.as_ref())?;
-    let mut folder = Folder::open(&whole.out, &study, &text)?;
+    let mut folder = Folder::open(out, &study, &text)?;
     // It may lie in the folder, which is there by now.
-    let page = whole.begin()?;
+    let page = whole.begin(path, out)?;
     let (total, done) = study.progress(&folder)?;
     let interruption = Interruption::listen();
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
@@ -245,8 +262,8 @@ fn sweep(whole: &Whole) -> Result<(), Failure> {
     match result {
         Ok(()) => {
             finish(&study, &folder)?;
-            plot.map_or(Ok(()), |plot| draw(&study, &whole.out, plot))?;
-            page.map_or(Ok(()), |page| page.write(&study_report(&whole.out)?, Ok))
+            plot.map_or(Ok(()), |plot| draw(&study, out, plot))?;
+            page.map_or(Ok(()), |page| page.write(&study_report(out)?, Ok))
         }
         Err(Ended::Stopped) => Err(interrupted(study.progress(&folder)?.1)),
         Err(Ended::Folder(error)) => Err(error.into()),
@@ -256,9 +273,9 @@ fn sweep(whole: &Whole) -> Result<(), Failure> {
 
 impl Whole {
     /// Begins the page, if one is asked for.
-    fn begin(&self) -> Result<Option<PageFile>, Failure> {
-        let files = study_files(&self.out);
-        let mut others = vec![("STUDY", Some(self.study.as_path())), ("--plot", self.plot.as_deref())];
+    fn begin(&self, study: &Path, out: &Path) -> Result<Option<PageFile>, Failure> {
+        let files = study_files(out);
+        let mut others = vec![("STUDY", Some(study)), ("--plot", self.plot.as_deref())];
         others.extend(files.iter().map(|path| ("--out", Some(path.as_path()))));
         self.report.as_deref().map(|path| PageFile::begin("--report", path, &others)).transpose()
     }

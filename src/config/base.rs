@@ -23,6 +23,7 @@ use super::machine::MachineSpec;
 use super::merge::merge;
 use super::parameter::Parameter;
 use super::provenance::Kind;
+use super::rates;
 use super::resolved::{Resolved, take_stock};
 use super::shape::Shape;
 use super::tree::{Entry, Node, Table, Value};
@@ -50,6 +51,8 @@ pub struct Base {
     layers: Layers,
     values: Node,
     resolved: Resolved,
+    /// Whether a rate is written per second.
+    per_second: bool,
     /// By table of the machine: its assumed parameters.
     assumed: Vec<(String, usize)>,
     /// By settings of one table, a line each: that table, if nothing is wrong with it.
@@ -84,7 +87,8 @@ impl Base {
                 None => assumed.push((table.to_owned(), 1)),
             }
         }
-        Self { layers, values, resolved, assumed, filled: Arc::default() }
+        let per_second = rates::any_per_second(&values);
+        Self { layers, values, resolved, per_second, assumed, filled: Arc::default() }
     }
 
     /// The machine itself.
@@ -123,10 +127,12 @@ impl Base {
         }
     }
 
-    /// Whether each table can be filled by itself: what GPUs do not say is as in the machine's own tables.
+    /// Whether each table can be filled by itself: what GPUs do not say is as in the machine's own tables, and a rate per second follows a
+    /// clock that may be in another table.
     fn fills_by_table(&self, settings: &[String]) -> bool {
         let lists = self.resolved.machine.gpu.is_empty() && self.resolved.machine.switch.is_empty();
-        lists && settings.iter().all(|setting| !["gpu", "switch"].contains(&table_of(setting)))
+        let per_second = self.per_second || settings.iter().any(|setting| rates::is_per_second(setting));
+        lists && !per_second && settings.iter().all(|setting| !["gpu", "switch"].contains(&table_of(setting)))
     }
 
     /// Fills the touched tables alone; `None` if anything is wrong.

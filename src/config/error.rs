@@ -46,6 +46,12 @@ pub enum Wrong {
         /// What was asked for.
         name: String,
     },
+    /// Designs joined by `+`, with none on one side of it.
+    #[error("`{}`: a design is missing beside `+`", short(text))]
+    Joined {
+        /// As written.
+        text: String,
+    },
     /// A file that cannot be read, or is no text of a fit length.
     #[error("{0}")]
     Unreadable(ReadError),
@@ -231,6 +237,7 @@ impl ConfigError {
     const fn identifier(&self) -> &'static str {
         match *self.kind {
             Wrong::NotFound { .. } => "not_found",
+            Wrong::Joined { .. } => "joined",
             Wrong::Unreadable(_) => "unreadable",
             Wrong::Empty { .. } => "empty",
             Wrong::Syntax { .. } => "syntax",

@@ -7,6 +7,7 @@ use super::layer::{Layer, Stated};
 use super::merge::merge;
 use super::place::{Place, Source};
 use super::provenance::Provenance;
+use super::rates;
 use super::resolved::{Design, Resolved};
 use super::shape::{LABELS, Shape};
 use super::shipped::{Role, Shipped};
@@ -15,7 +16,7 @@ use super::tree::{Node, Value};
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
 use serde::{Serialize, de::DeserializeOwned};
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// What to lay on what; nothing is read before [`Layers::resolve`].
 ///
@@ -27,6 +28,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Layers {
     machine: String,
+    confidential_computing: Option<bool>,
     overlays: Vec<String>,
     settings: Vec<String>,
 }
@@ -35,10 +37,17 @@ impl Layers {
     /// Starts from a machine: a path, or the name of a shipped one. A file takes precedence.
     #[must_use]
     pub fn new(machine: impl Into<String>) -> Self {
-        Self { machine: machine.into(), overlays: Vec::new(), settings: Vec::new() }
+        Self { machine: machine.into(), confidential_computing: None, overlays: Vec::new(), settings: Vec::new() }
     }
 
-    /// Lays a design over what is there: a path, or the name of a shipped one.
+    /// Switches confidential computing of the machine itself, whatever its file says. Designs lie over it.
+    #[must_use]
+    pub const fn confidential_computing(mut self, on: bool) -> Self {
+        self.confidential_computing = Some(on);
+        self
+    }
+
+    /// Lays a design over what is there: a path, the name of a shipped one, or several joined by `+`, the last on top.
     #[must_use]
     pub fn overlay(mut self, design: impl Into<String>) -> Self {
         self.overlays.push(design.into());
@@ -66,6 +75,7 @@ impl Layers {
         let (stack, designs) = self.stack(source::find(Role::Machine, &self.machine)?)?;
         let mut values = stack.values.clone();
         complete(&mut values);
+        rates::settle(&mut values);
         let resolved = Resolved::fill(&values, designs, stack.names)?;
         Ok((stack.values, resolved))
     }
@@ -121,14 +131,35 @@ impl Layers {
         }
     }
 
+    /// The designs one by one, the lowest first. A file may have a `+` in its name.
+    fn designs(&self) -> Result<Vec<&str>, ConfigError> {
+        let mut designs = Vec::new();
+        for stacked in &self.overlays {
+            if Path::new(stacked).is_file() || !stacked.contains('+') {
+                designs.push(stacked.as_str());
+                continue;
+            }
+            let parts = stacked.split('+').map(str::trim);
+            if parts.clone().any(str::is_empty) {
+                let error = ConfigError::new(Wrong::Joined { text: stacked.clone() });
+                return Err(error.remedy("write for example direct+overlap"));
+            }
+            designs.extend(parts);
+        }
+        Ok(designs)
+    }
+
     /// Lays everything on what `lowest` is.
     fn stack(&self, lowest: Arc<Source>) -> Result<(Stack, Vec<Design>), ConfigError> {
         let mut stack = Stack { values: Node::empty(), names: Vec::new() };
         for layer in with_lower(lowest)? {
             stack.lay(layer)?;
         }
+        if let Some(on) = self.confidential_computing {
+            stack.lay(Layer::set(&format!("confidential_computing={on}"))?)?;
+        }
         let mut designs = Vec::new();
-        for name in &self.overlays {
+        for name in self.designs()? {
             let mut layers = with_lower(source::find(Role::Design, name)?)?;
             designs.push(take_labels(&mut layers, name));
             for layer in layers {
@@ -339,6 +370,29 @@ mod tests {
         let same_tag =
             Layers::new("h100-nvl-tdx").set("engine.ghash={design=\"aggregated\",width=2}").resolve().unwrap();
         assert!(matches!(same_tag.machine.engine.ghash, GhashSpec::Aggregated { width: 2, groups: 4, .. }));
+    }
+
+    #[test]
+    fn designs_joined_by_plus_are_laid_one_by_one() {
+        let machine = |layers: Layers| layers.resolve().map(|resolved| resolved.machine);
+        let below = || Layers::new("h100-nvl-tdx");
+        let apart = machine(below().overlay("direct").overlay("overlap")).unwrap();
+        assert_eq!(machine(below().overlay("direct + overlap")).unwrap(), apart);
+        for bad in ["direct+", "+direct", "direct++overlap", "+"] {
+            let error = machine(below().overlay(bad)).unwrap_err();
+            assert!(matches!(*error.kind, Wrong::Joined { .. }), "{bad}: {error}");
+        }
+        let folder = folder(&[("one+two.toml", "[copy_engine]\npces_secure = 2\n")]);
+        assert_eq!(machine(below().overlay(in_folder(&folder, "one+two.toml"))).unwrap().copy_engine.pces_secure, 2);
+    }
+
+    #[test]
+    fn a_switch_of_the_machine_lies_below_designs_and_settings() {
+        let on = |layers: Layers| layers.resolve().unwrap().machine.confidential_computing;
+        assert!(!on(Layers::new("h100-nvl-tdx").confidential_computing(false)));
+        assert!(on(Layers::new("h100-sxm5-off").confidential_computing(true)));
+        assert!(!on(Layers::new("h100-nvl-tdx").confidential_computing(true).overlay("off")));
+        assert!(on(Layers::new("h100-nvl-tdx").confidential_computing(false).set("confidential_computing=true")));
     }
 
     #[test]

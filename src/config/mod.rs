@@ -27,6 +27,7 @@ mod nearest;
 mod parameter;
 mod place;
 mod provenance;
+mod rates;
 mod resolved;
 mod schema;
 mod shape;

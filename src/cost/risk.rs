@@ -2,7 +2,7 @@
 
 use crate::aead::spec::AeadSpec;
 use crate::gpu::key_rotation::Thresholds;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The bound on a first forgery over so many tags, as log2 of the probability. What is left after one is [`AfterSuccess`].
 ///
@@ -32,7 +32,7 @@ pub fn aead_forgery_log2(aead: &AeadSpec, message_bytes: u64, tags: u64) -> f64 
 }
 
 /// What one forgery that has passed leaves of the bound for the next, under the same key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterSuccess {
     /// The next passes: the hash is linear in the difference, and its key that of every nonce.

@@ -6,7 +6,7 @@ use crate::{
     system::{self, CopyRequest, DataMode, Direction, Memory, Pages, PayloadSource, Request, RunError},
 };
 use serde::Serialize;
-use std::{io, path::Path};
+use std::io;
 use thiserror::Error;
 
 /// A design that others are held against.
@@ -59,9 +59,9 @@ pub enum CandidateError {
     /// A layer is wrong, or missing, or the whole is.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// `+` joins nothing.
-    #[error("`{name}`: a design is missing beside `+`; write for example direct+overlap")]
-    Missing {
+    /// Something above the design that seals nothing switches confidential computing on.
+    #[error("`{name}` is without confidential computing, and a setting above it switches that on")]
+    StillOn {
         /// As asked for.
         name: String,
     },
@@ -97,27 +97,34 @@ impl Candidate {
 ///
 /// # Errors
 /// If there is no such machine.
-pub fn nothing_protected(machine: &str, memory: Memory) -> Result<Candidate, CandidateError> {
+pub fn nothing_protected(machine: &Layers, memory: Memory) -> Result<Candidate, CandidateError> {
     let name = Baseline::Off.design();
-    let resolved = Layers::new(machine).overlay(name).overlay("plain").resolve()?;
-    built(name, resolved, memory)
+    let resolved = machine.clone().overlay(name).overlay("plain").resolve()?;
+    built(name, still_off(name, resolved)?, memory)
 }
 
-/// Lays a design, or several joined by `+`, over a machine.
+/// Lays a design, or several joined by `+`, over a machine. What is set on the machine lies above them.
 ///
 /// # Errors
 /// If that is no machine, or one on which the design has no effect.
-pub fn named(machine: &str, name: &str, memory: Memory) -> Result<Candidate, CandidateError> {
-    let parts: Vec<_> = if Path::new(name).is_file() { vec![name] } else { name.split('+').collect() };
-    if parts.iter().any(|part| part.trim().is_empty()) {
-        return Err(CandidateError::Missing { name: name.to_owned() });
+pub fn named(machine: &Layers, name: &str, memory: Memory) -> Result<Candidate, CandidateError> {
+    let resolved = machine.clone().overlay(name).resolve()?;
+    if name == Baseline::Off.design() {
+        return built(name, still_off(name, resolved)?, memory);
     }
-    let resolved = parts.iter().fold(Layers::new(machine), |layers, part| layers.overlay(part.trim())).resolve()?;
     let off = |resolved: &Resolved| !resolved.machine.confidential_computing;
-    if name != Baseline::Off.design() && off(&resolved) && off(&Layers::new(machine).resolve()?) {
+    if off(&resolved) && off(&machine.resolve()?) {
         return Err(CandidateError::NothingSealed { name: name.to_owned() });
     }
     built(name, resolved, memory)
+}
+
+/// Refuses a baseline that is not what its name says.
+fn still_off(name: &str, resolved: Resolved) -> Result<Resolved, CandidateError> {
+    if resolved.machine.confidential_computing {
+        return Err(CandidateError::StillOn { name: name.to_owned() });
+    }
+    Ok(resolved)
 }
 
 /// A candidate that can be built.
@@ -133,7 +140,7 @@ fn built(name: &str, resolved: Resolved, memory: Memory) -> Result<Candidate, Ca
 ///
 /// # Errors
 /// If the machine itself is none.
-pub fn shipped(machine: &str, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
+pub fn shipped(machine: &Layers, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
     let baselines = Baseline::ALL.map(Baseline::design);
     let others = Shipped::copy_designs().filter(|name| !baselines.contains(name));
     all(machine, baselines.into_iter().chain(others), &|name| named(machine, name, memory))
@@ -143,7 +150,7 @@ pub fn shipped(machine: &str, memory: Memory) -> Result<(Vec<Candidate>, Vec<Ski
 ///
 /// # Errors
 /// If the machine itself is none.
-pub fn shipped_fabric(machine: &str, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
+pub fn shipped_fabric(machine: &Layers, memory: Memory) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
     let baselines = [Baseline::Off, Baseline::Cc].map(Baseline::design);
     all(machine, baselines.into_iter().chain(Shipped::fabric_designs()), &|name| {
         if name == Baseline::Off.design() { nothing_protected(machine, memory) } else { named(machine, name, memory) }
@@ -151,11 +158,11 @@ pub fn shipped_fabric(machine: &str, memory: Memory) -> Result<(Vec<Candidate>, 
 }
 
 fn all<'n>(
-    machine: &str,
+    machine: &Layers,
     names: impl Iterator<Item = &'n str>,
     candidate: &dyn Fn(&str) -> Result<Candidate, CandidateError>,
 ) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
-    Layers::new(machine).resolve()?;
+    machine.resolve()?;
     let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
     for name in names {
         match candidate(name) {
@@ -209,13 +216,13 @@ mod tests {
     use crate::config::Role;
 
     fn refused(machine: &str, name: &str) -> String {
-        named(machine, name, Memory::Pinned).unwrap_err().to_string()
+        named(&Layers::new(machine), name, Memory::Pinned).unwrap_err().to_string()
     }
 
     #[test]
     fn every_shipped_design_is_possible_on_every_shipped_machine_that_seals() {
         for machine in Shipped::names(Role::Machine) {
-            let (candidates, skipped) = shipped(machine, Memory::Pageable).unwrap();
+            let (candidates, skipped) = shipped(&Layers::new(machine), Memory::Pageable).unwrap();
             let resolved = Layers::new(machine).resolve().unwrap().machine;
             // Link IDE ends at a switch.
             let (switched, other): (Vec<_>, Vec<_>) =
@@ -233,7 +240,7 @@ mod tests {
 
     #[test]
     fn fastrack_is_its_three_steps() {
-        let machine = |name: &str| named("h100-nvl-tdx", name, Memory::Pinned).unwrap().resolved.machine;
+        let machine = |name: &str| named(&Layers::new("h100-nvl-tdx"), name, Memory::Pinned).unwrap().resolved.machine;
         assert_eq!(machine("fastrack"), machine("direct+parallel-auth+overlap"));
         assert_eq!(machine("fastrack"), machine("overlap + parallel-auth + direct"));
         assert_eq!(machine("h100-cc"), Layers::new("h100-nvl-tdx").resolve().unwrap().machine);
@@ -241,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_design_in_which_the_user_seals_is_held_against_the_resealed_path() {
-        let baseline = |name| named("h100-nvl-tdx", name, Memory::Pinned).unwrap().baseline();
+        let baseline = |name| named(&Layers::new("h100-nvl-tdx"), name, Memory::Pinned).unwrap().baseline();
         for name in ["direct", "direct-in-place", "fastrack", "overlap+direct"] {
             assert_eq!(baseline(name), Baseline::Resealed, "{name}");
         }
@@ -255,6 +262,10 @@ mod tests {
         assert!(refused("h100-nvl-tdx", "direct+").contains("missing"));
         assert!(refused("h100-nvl-tdx", "+").contains("missing"));
         assert!(refused("h100-sxm5-off", "direct").contains("no effect"));
+        let on = Layers::new("h100-nvl-tdx").set("confidential_computing=true");
+        assert!(matches!(named(&on, "off", Memory::Pinned), Err(CandidateError::StillOn { .. })));
+        let switched = Layers::new("h100-nvl-tdx").confidential_computing(true);
+        assert!(named(&switched, "off", Memory::Pinned).is_ok());
         assert!(refused("h100-nvl-tdx", "directly").contains("directly"));
         assert!(refused("no-such-machine", "direct").contains("no-such-machine"));
         let folder = tempfile::tempdir().unwrap();

@@ -1,29 +1,37 @@
 //! Designs against each other: one copy at a time, of several sizes, both ways.
 
 use super::candidate::{Baseline, Candidate, Skipped, copy};
+use super::finished::{Finished, Piece, each};
 use super::price::{Price, Risk, price, risk};
 use super::what_if::{self, LimitedBy};
 use crate::{
     config::Resolved,
-    sim::{Control, Kernel, Order},
-    system::{self, DataMode, Direction, Memory, Request, RunError},
+    sim::{Control, Kernel, Order, SimulationError},
+    system::{self, CopyRequest, DataMode, Direction, Memory, Request, RunError},
     units::Femtos,
-    validate::pool,
-    workload::collective::CollectiveError,
+    workload::{Copy, collective::CollectiveError},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// What is asked of each design.
 #[derive(Debug, Clone)]
 pub struct Grid {
-    /// Bytes of the copies.
-    pub sizes: Vec<u64>,
-    /// The host's end of them.
-    pub memory: Memory,
+    /// The copies, each of which is made alone.
+    pub copies: Vec<Copy>,
     /// How many parameters to [measure](what_if::measure) for each copy; none if 0.
     pub what_if: usize,
+}
+
+impl Grid {
+    /// Copies of each of these sizes, both ways, of the first GPU.
+    #[must_use]
+    pub fn both_ways(sizes: &[u64], memory: Memory, what_if: usize) -> Self {
+        let of_size = |direction| move |&bytes: &u64| Copy { gpu: 0, direction, bytes, memory };
+        let copies = [Direction::H2d, Direction::D2h].into_iter().flat_map(|way| sizes.iter().map(of_size(way)));
+        Self { copies: copies.collect(), what_if }
+    }
 }
 
 /// Designs of one machine, side by side. Every field is described in `docs/results.md`.
@@ -35,6 +43,9 @@ pub struct Comparison {
     pub host_memory: Memory,
     /// Bytes of the copies.
     pub sizes_bytes: Vec<u64>,
+    /// The copies.
+    #[serde(skip)]
+    pub copies: Vec<Copy>,
     /// By what factor all absolute areas and energies may be off alike, beyond what each states.
     pub process_spread_factor: f64,
     /// What they rest on.
@@ -43,6 +54,15 @@ pub struct Comparison {
     pub designs: Vec<DesignFigures>,
     /// Shipped designs that the machine cannot have.
     pub skipped: Vec<Skipped>,
+    /// Copies that were not made, since the comparison was interrupted.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unfinished: usize,
+}
+
+/// Whether nothing is left to be done.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+pub(super) const fn is_none(unfinished: &usize) -> bool {
+    *unfinished == 0
 }
 
 /// One design.
@@ -67,7 +87,7 @@ pub struct DesignFigures {
 }
 
 /// One copy.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CopyFigures {
     /// Which way.
     pub direction: Direction,
@@ -133,69 +153,96 @@ pub enum CompareError {
     },
 }
 
+/// What came of a comparison.
+#[derive(Debug)]
+pub struct Compared {
+    /// The designs, with the copies that were made.
+    pub designs: Vec<DesignFigures>,
+    /// Copies of all designs together.
+    pub pieces: usize,
+    /// Those of them that were not made, since it was interrupted.
+    pub unfinished: usize,
+}
+
 /// One run.
 #[derive(Debug)]
 struct Task<'c> {
     machine: &'c Resolved,
     what: String,
-    direction: Direction,
-    bytes: u64,
-    memory: Memory,
+    copy: Copy,
     what_if: usize,
 }
-
-const DIRECTIONS: [Direction; 2] = [Direction::H2d, Direction::D2h];
 
 /// Bytes that stand for what a run costs besides those that it copies.
 const OVERHEAD: u64 = 1 << 20;
 
 /// Simulates every copy of the grid on every candidate, on so many threads. `observer` is asked now and then whether to go on, and
-/// `progress` is told of each part of all the work that is done. Machines that are equal are simulated once.
+/// `progress` is told of each part of all the work that is done. Machines that are equal are simulated once, and what is finished already
+/// is not simulated again.
 ///
 /// # Errors
-/// A run fails or is stopped, or a copy is not delivered.
+/// A run fails, or a copy is not delivered.
 pub fn compare(
     candidates: &[Candidate],
     grid: &Grid,
     threads: usize,
+    finished: &Finished<CopyFigures>,
     observer: &(dyn Fn() -> Control + Sync),
     progress: &(dyn Fn(f64) + Sync),
-) -> Result<Vec<DesignFigures>, CompareError> {
+) -> Result<Compared, CompareError> {
     let mut machines: BTreeMap<&str, &Candidate> = BTreeMap::new();
     for candidate in candidates {
         machines.entry(&candidate.resolved.digest).or_insert(candidate);
     }
     let tasks: Vec<_> = machines.values().flat_map(|candidate| tasks(candidate, grid)).collect();
-    let cost = |task: &Task<'_>| task.bytes + OVERHEAD;
-    let whole = tasks.iter().map(cost).sum::<u64>() as f64;
-    let one = |task: &Task<'_>| {
-        let figures = task.run(observer);
-        progress(cost(task) as f64 / whole);
-        figures
-    };
-    let figures = pool::map(&tasks, threads, cost, one)?;
-    let by_machine: BTreeMap<_, _> =
-        machines.into_keys().zip(figures.chunks(DIRECTIONS.len() * grid.sizes.len())).collect();
+    let figures = each(&tasks, threads, finished, observer, progress)?;
+    let unfinished = figures.iter().filter(|figures| figures.is_none()).count();
+    let by_machine: BTreeMap<_, _> = machines.into_keys().zip(figures.chunks(grid.copies.len().max(1))).collect();
     let of = |candidate: &Candidate| by_machine.get(candidate.resolved.digest.as_str()).copied().unwrap_or_default();
     let baseline = |baseline: Baseline| candidates.iter().find(|candidate| candidate.name == baseline.design()).map(of);
-    Ok(candidates.iter().map(|candidate| design(candidate, of(candidate), &baseline)).collect())
+    let designs = candidates.iter().map(|candidate| design(candidate, of(candidate), &baseline));
+    Ok(Compared { designs: designs.collect(), pieces: tasks.len(), unfinished })
 }
 
 fn tasks<'c>(candidate: &'c Candidate, grid: &'c Grid) -> impl Iterator<Item = Task<'c>> {
-    DIRECTIONS.into_iter().flat_map(move |direction| {
-        grid.sizes.iter().map(move |&bytes| {
-            let way = crate::workload::direction_name(direction);
-            let what = format!("{}, {way} of {}", candidate.name, crate::units::Bytes(bytes));
-            Task { machine: &candidate.resolved, what, direction, bytes, memory: grid.memory, what_if: grid.what_if }
-        })
+    grid.copies.iter().map(|&copy| {
+        let way = crate::workload::direction_name(copy.direction);
+        let what = format!("{}, {way} of {}", candidate.name, crate::units::Bytes(copy.bytes));
+        Task { machine: &candidate.resolved, what, copy, what_if: grid.what_if }
     })
+}
+
+impl Piece for Task<'_> {
+    type Answer = CopyFigures;
+    type Error = CompareError;
+
+    fn key(&self) -> String {
+        format!("{} {} {}", self.machine.digest, self.copy, self.what_if)
+    }
+
+    fn cost(&self) -> u64 {
+        self.copy.bytes + OVERHEAD
+    }
+
+    fn answer(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<Option<CopyFigures>, CompareError> {
+        unless_stopped(self.run(observer))
+    }
+}
+
+/// What a run gave; none if it was stopped.
+pub(super) fn unless_stopped<T>(result: Result<T, CompareError>) -> Result<Option<T>, CompareError> {
+    match result {
+        Err(CompareError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. }) => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 impl Task<'_> {
     /// Of at most so many bytes.
     fn request(&self, most: u64) -> Request {
+        let Copy { gpu, direction, bytes, memory } = self.copy;
         Request {
-            copies: vec![copy(self.direction, self.bytes.min(most), self.memory)],
+            copies: vec![CopyRequest { gpu, ..copy(direction, bytes.min(most), memory) }],
             program: Vec::new(),
             data: DataMode::None,
             seed: 0,
@@ -216,6 +263,7 @@ impl Task<'_> {
         }
         let since = |date: Femtos| date.saturating_sub(copy.start);
         let time = copy.time();
+        let gpu = outcome.gpus.get(self.copy.gpu).ok_or_else(|| not_delivered("there is no such GPU"))?;
         let limited_by = LimitedBy::of(&copy.limited_by, self.machine);
         let limited_by = match self.what_if {
             0 => limited_by,
@@ -225,8 +273,8 @@ impl Task<'_> {
             ),
         };
         Ok(CopyFigures {
-            direction: self.direction,
-            bytes: self.bytes,
+            direction: self.copy.direction,
+            bytes: self.copy.bytes,
             time_ps: time.picos(),
             gb_per_s: copy.gb_per_s(),
             speedup_over_baseline: None,
@@ -235,15 +283,10 @@ impl Task<'_> {
             first_verified_ps: copy.first_verified.map(|date| since(date).picos()),
             messages: copy.messages,
             tags: copy.tags_verified,
-            quarantine_bytes: outcome.gpus[0].tag_queue.peak_quarantine_bytes,
-            exposure_ps: outcome.gpus[0].tag_queue.longest_exposure.picos(),
-            exposure_total_ps: outcome.gpus[0].tag_queue.total_exposure.picos(),
-            risk: risk(
-                &self.machine.machine,
-                self.bytes,
-                copy.messages,
-                outcome.gpus[0].link.h2d.tlps + outcome.gpus[0].link.d2h.tlps,
-            ),
+            quarantine_bytes: gpu.tag_queue.peak_quarantine_bytes,
+            exposure_ps: gpu.tag_queue.longest_exposure.picos(),
+            exposure_total_ps: gpu.tag_queue.total_exposure.picos(),
+            risk: risk(&self.machine.machine, self.copy.bytes, copy.messages, gpu.link.h2d.tlps + gpu.link.d2h.tlps),
             limited_by: limited_by.text(),
             limited_by_parts: limited_by,
         })
@@ -253,19 +296,23 @@ impl Task<'_> {
 /// The figures of a design beside those of the baselines.
 fn design<'f>(
     candidate: &Candidate,
-    figures: &[CopyFigures],
-    baseline: &dyn Fn(Baseline) -> Option<&'f [CopyFigures]>,
+    figures: &[Option<CopyFigures>],
+    baseline: &dyn Fn(Baseline) -> Option<&'f [Option<CopyFigures>]>,
 ) -> DesignFigures {
     let own = candidate.baseline();
-    let over = |which: Baseline, place: usize| {
-        let other = baseline(which)?.get(place)?;
-        Some(figures.get(place)?.gb_per_s / other.gb_per_s)
+    let over = |which: Baseline, place: usize, rate: f64| {
+        let other = baseline(which)?.get(place)?.as_ref()?;
+        Some(rate / other.gb_per_s)
     };
-    let copies = figures.iter().enumerate().map(|(place, figures)| CopyFigures {
-        speedup_over_baseline: over(own, place),
-        speedup_over_h100_cc: over(Baseline::Cc, place),
-        fraction_of_off: over(Baseline::Off, place),
-        ..figures.clone()
+    let copies = figures.iter().enumerate().filter_map(|(place, figures)| {
+        let figures = figures.as_ref()?;
+        let over = |which| over(which, place, figures.gb_per_s);
+        Some(CopyFigures {
+            speedup_over_baseline: over(own),
+            speedup_over_h100_cc: over(Baseline::Cc),
+            fraction_of_off: over(Baseline::Off),
+            ..figures.clone()
+        })
     });
     let resolved = &candidate.resolved;
     let summaries = resolved.designs.iter().map(|design| design.summary.as_str()).filter(|text| !text.is_empty());
@@ -285,14 +332,20 @@ fn design<'f>(
 mod tests {
     use super::super::named;
     use super::*;
+    use crate::config::Layers;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn candidates(names: &[&str]) -> Vec<Candidate> {
-        names.iter().map(|name| named("h100-nvl-tdx", name, Memory::Pinned).unwrap()).collect()
+        let machine = Layers::new("h100-nvl-tdx");
+        names.iter().map(|name| named(&machine, name, Memory::Pinned).unwrap()).collect()
     }
 
     fn figures(names: &[&str], threads: usize) -> Vec<DesignFigures> {
-        let grid = Grid { sizes: vec![4096, 300_000], memory: Memory::Pinned, what_if: 0 };
-        compare(&candidates(names), &grid, threads, &|| Control::Continue, &|_| ()).unwrap()
+        let grid = Grid::both_ways(&[4096, 300_000], Memory::Pinned, 0);
+        let compared =
+            compare(&candidates(names), &grid, threads, &Finished::default(), &|| Control::Continue, &|_| ()).unwrap();
+        assert_eq!(compared.unfinished, 0);
+        compared.designs
     }
 
     #[test]
@@ -308,7 +361,10 @@ mod tests {
             assert_eq!(copy.fraction_of_off, Some(rate(direct) / rate(off)));
             assert_eq!(cc.copies[place].speedup_over_baseline, Some(1.0));
             assert_eq!((off.copies[place].first_verified_ps, off.copies[place].tags), (None, 0));
-            assert_eq!((copy.direction, copy.bytes), (DIRECTIONS[place / 2], [4096, 300_000][place % 2]));
+            assert_eq!(
+                (copy.direction, copy.bytes),
+                ([Direction::H2d, Direction::D2h][place / 2], [4096, 300_000][place % 2])
+            );
         }
     }
 
@@ -331,9 +387,26 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_that_is_stopped_gives_no_figures() {
-        let grid = Grid { sizes: vec![8 << 20], memory: Memory::Pinned, what_if: 0 };
-        let result = compare(&candidates(&["h100-cc"]), &grid, 1, &|| Control::Stop, &|_| ());
-        assert!(matches!(result, Err(CompareError::Run { .. })), "{result:?}");
+    fn a_comparison_that_is_stopped_gives_what_is_finished_and_the_next_does_the_rest() {
+        let names = ["off", "h100-cc", "direct"];
+        let (grid, candidates) = (Grid::both_ways(&[4096, 300_000], Memory::Pinned, 0), candidates(&names));
+        let (whole, mut known) = (serde_json::to_value(figures(&names, 1)).unwrap(), BTreeMap::new());
+        for command in 1..=4 {
+            // Each command may do three pieces more than are known, which come first.
+            let (told, may) = (AtomicUsize::new(0), known.len() + 3);
+            let observer = || if told.load(Ordering::Relaxed) < may { Control::Continue } else { Control::Stop };
+            let tell = |_| _ = told.fetch_add(1, Ordering::Relaxed);
+            // As a file keeps it.
+            let text = serde_json::to_string(&known).unwrap();
+            let finished = Finished::of(serde_json::from_str(&text).unwrap());
+            let compared = compare(&candidates, &grid, 1, &finished, &observer, &tell).unwrap();
+            known = finished.into_pieces();
+            assert_eq!((compared.pieces, compared.unfinished, known.len()), (12, 12 - 3 * command, 3 * command));
+            let made: usize = compared.designs.iter().map(|design| design.copies.len()).sum();
+            assert_eq!(made, known.len());
+            if compared.unfinished == 0 {
+                assert_eq!(serde_json::to_value(compared.designs).unwrap(), whole);
+            }
+        }
     }
 }

@@ -7,21 +7,22 @@
 
 use super::{
     candidate::{Baseline, Candidate, Skipped},
-    compare::CompareError,
+    compare::{CompareError, is_none, unless_stopped},
+    finished::{Finished, Piece, each},
     price::{Price, price},
 };
 use crate::{
-    config::Resolved,
+    config::{MachineSpec, Resolved},
     sim::Control,
     system::{self, CopyOutcome, Direction, Outcome, Request, RunError, UnitOutcome},
     units::Femtos,
-    validate::pool,
     workload::{
         Arrival, Workload, WorkloadStep,
         collective::{CollectiveCall, CollectiveError, CollectiveTime, CollectiveTimes},
     },
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Designs of one machine over one workload. Every field is described in `docs/results.md`.
@@ -45,10 +46,24 @@ pub struct WorkloadComparison {
     pub designs: Vec<WorkloadFigures>,
     /// Shipped designs that the machine cannot have.
     pub skipped: Vec<Skipped>,
+    /// Designs whose run was not made, since the comparison was interrupted.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unfinished: usize,
+}
+
+/// What came of a comparison.
+#[derive(Debug)]
+pub struct ComparedWorkload {
+    /// The designs whose runs were made.
+    pub designs: Vec<WorkloadFigures>,
+    /// Runs of all designs together.
+    pub pieces: usize,
+    /// Those of them that were not made, since it was interrupted.
+    pub unfinished: usize,
 }
 
 /// One design over the workload.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WorkloadFigures {
     /// As asked for.
     pub name: String,
@@ -93,7 +108,7 @@ pub struct WorkloadFigures {
 }
 
 /// Copies of one direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WayFigures {
     /// How many.
     pub copies: usize,
@@ -106,7 +121,7 @@ pub struct WayFigures {
 }
 
 /// Collectives of a workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CollectiveFigures {
     /// Calls.
     pub calls: u64,
@@ -121,7 +136,7 @@ pub struct CollectiveFigures {
 }
 
 /// What limited copies.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CopiesLimit {
     /// Path of the parameter, if it is one.
     pub parameter: Option<String>,
@@ -175,31 +190,54 @@ impl WorkloadFigures {
     }
 }
 
+/// The run of one candidate.
+struct Task<'c> {
+    candidate: &'c Candidate,
+    workload: &'c Workload,
+    /// SHA-256 of what the workload does, hexadecimal.
+    digest: &'c str,
+}
+
+impl Piece for Task<'_> {
+    type Answer = WorkloadFigures;
+    type Error = CompareError;
+
+    fn key(&self) -> String {
+        format!("{} {}", self.candidate.resolved.digest, self.digest)
+    }
+
+    fn cost(&self) -> u64 {
+        1
+    }
+
+    fn answer(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<Option<WorkloadFigures>, CompareError> {
+        unless_stopped(run(self.candidate, self.workload, observer))
+    }
+}
+
 /// Runs a workload on every candidate, on so many threads. `observer` is asked now and then whether to go on, and `progress` is told of
-/// each part of all the work that is done. Machines that are equal are simulated once.
+/// each part of all the work that is done. Machines that are equal are simulated once, and what is finished already is not simulated again.
 ///
 /// # Errors
-/// A run fails or is stopped, or a copy is not delivered.
+/// A run fails, or a copy is not delivered.
 pub fn compare_workload(
     candidates: &[Candidate],
     workload: &Workload,
     threads: usize,
+    finished: &Finished<WorkloadFigures>,
     observer: &(dyn Fn() -> Control + Sync),
     progress: &(dyn Fn(f64) + Sync),
-) -> Result<Vec<WorkloadFigures>, CompareError> {
+) -> Result<ComparedWorkload, CompareError> {
     let mut machines: BTreeMap<&str, &Candidate> = BTreeMap::new();
     for candidate in candidates {
         machines.entry(&candidate.resolved.digest).or_insert(candidate);
     }
-    let tasks: Vec<_> = machines.values().copied().collect();
-    let one = |task: &&Candidate| {
-        let figures = run(task, workload, observer);
-        progress(1.0 / tasks.len() as f64);
-        figures
-    };
-    let figures = pool::map(&tasks, threads, |_| 0, one)?;
+    let digest = hex::encode(Sha256::digest(format!("{:?} {:?}", workload.copies, workload.steps)));
+    let tasks: Vec<_> = machines.values().map(|&candidate| Task { candidate, workload, digest: &digest }).collect();
+    let figures = each(&tasks, threads, finished, observer, progress)?;
+    let unfinished = figures.iter().filter(|figures| figures.is_none()).count();
     let by_machine: BTreeMap<_, _> = machines.into_keys().zip(&figures).collect();
-    let of = |candidate: &Candidate| by_machine.get(candidate.resolved.digest.as_str()).copied();
+    let of = |candidate: &Candidate| by_machine.get(candidate.resolved.digest.as_str())?.as_ref();
     let end = |baseline: Baseline| {
         let candidate = candidates.iter().find(|candidate| candidate.name == baseline.design())?;
         of(candidate).map(|figures| figures.end_ps as f64)
@@ -216,7 +254,7 @@ pub fn compare_workload(
             ..figures.clone()
         })
     });
-    Ok(named.collect())
+    Ok(ComparedWorkload { designs: named.collect(), pieces: tasks.len(), unfinished })
 }
 
 fn summary(resolved: &Resolved) -> String {
@@ -241,26 +279,44 @@ fn request(workload: &Workload, collectives: &CollectiveTimes) -> Result<Request
     workload.request(&arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))
 }
 
+/// Runs a workload, whose copies must all arrive; with it how long its collectives take.
+pub(super) fn run_workload(
+    what: &str,
+    machine: &MachineSpec,
+    workload: &Workload,
+    observer: &(dyn Fn() -> Control + Sync),
+) -> Result<(Outcome, CollectiveTimes), CompareError> {
+    let failed = |error| CompareError::Run { what: what.to_owned(), error };
+    let collectives = workload.collectives(machine, &mut |_| observer());
+    let collectives = collectives.map_err(|error| match error {
+        CollectiveError::Run(error) => failed(error),
+        error => CompareError::Collective { what: what.to_owned(), error },
+    })?;
+    let request = request(workload, &collectives).map_err(failed)?;
+    let outcome = system::run(machine, request, &mut |_| observer()).map_err(failed)?;
+    match outcome.copies.iter().enumerate().find(|(_, copy)| !copy.delivered) {
+        None => Ok((outcome, collectives)),
+        Some((place, copy)) => {
+            let reason = copy.reason.as_deref().unwrap_or("its bytes did not all arrive").to_owned();
+            Err(CompareError::NotDelivered { what: format!("{what}, copy {}", place + 1), reason })
+        }
+    }
+}
+
 fn run(
     candidate: &Candidate,
     workload: &Workload,
     observer: &(dyn Fn() -> Control + Sync),
 ) -> Result<WorkloadFigures, CompareError> {
-    let failed = |error| CompareError::Run { what: candidate.name.clone(), error };
     let resolved = &candidate.resolved;
-    let collectives = workload.collectives(&resolved.machine, &mut |_| observer());
-    let collectives = collectives.map_err(|error| match error {
-        CollectiveError::Run(error) => failed(error),
-        error => CompareError::Collective { what: candidate.name.clone(), error },
-    })?;
-    let with = |collectives| system::run(&resolved.machine, request(workload, collectives)?, &mut |_| observer());
-    let outcome = with(&collectives).map_err(failed)?;
-    let free =
-        if collectives.is_empty() { outcome.end } else { with(&CollectiveTimes::default()).map_err(failed)?.end };
-    if let Some((place, copy)) = outcome.copies.iter().enumerate().find(|(_, copy)| !copy.delivered) {
-        let reason = copy.reason.as_deref().unwrap_or("its bytes did not all arrive").to_owned();
-        return Err(CompareError::NotDelivered { what: format!("{}, copy {}", candidate.name, place + 1), reason });
-    }
+    let (outcome, collectives) = run_workload(&candidate.name, &resolved.machine, workload, observer)?;
+    let failed = |error| CompareError::Run { what: candidate.name.clone(), error };
+    let free = || {
+        let request = request(workload, &CollectiveTimes::default())?;
+        Ok(system::run(&resolved.machine, request, &mut |_| observer())?.end)
+    };
+    let free = if collectives.is_empty() { outcome.end } else { free().map_err(failed)? };
+    let value = |path: &str| resolved.parameter(path).map(|parameter| parameter.value.clone());
     let queues = || outcome.gpus.iter().map(|gpu| &gpu.tag_queue);
     Ok(WorkloadFigures {
         name: candidate.name.clone(),
@@ -282,7 +338,7 @@ fn run(
         quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
         exposure_ps: queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0),
         exposure_total_ps: queues().map(|queue| queue.total_exposure.picos()).sum(),
-        limited_by: limit(&outcome.copies, resolved).map(|limit| behind_network(limit, workload)),
+        limited_by: limit(&outcome.copies, &value).map(|limit| behind_network(limit, workload)),
     })
 }
 
@@ -344,7 +400,8 @@ fn behind_network(limit: CopiesLimit, workload: &Workload) -> CopiesLimit {
 }
 
 /// What limited the copies that took most of the time of all, those aside that waited for kernels if there are others.
-fn limit(copies: &[CopyOutcome], machine: &Resolved) -> Option<CopiesLimit> {
+/// `value` is that of a parameter of the machine, if it is one.
+pub(super) fn limit(copies: &[CopyOutcome], value: &dyn Fn(&str) -> Option<String>) -> Option<CopiesLimit> {
     let mut shares: BTreeMap<_, (u128, &CopyOutcome)> = BTreeMap::new();
     for copy in copies {
         let by = &copy.limited_by;
@@ -356,10 +413,10 @@ fn limit(copies: &[CopyOutcome], machine: &Resolved) -> Option<CopiesLimit> {
     let waits = |copy: &CopyOutcome| waits_for_kernels(&copy.limited_by.unit, &copy.limited_by.state);
     let (time, copy) = shares.into_values().max_by_key(|(time, copy)| (!waits(copy), *time))?;
     let by = &copy.limited_by;
-    let known = by.parameter.as_ref().and_then(|path| machine.parameter(path));
+    let value = by.parameter.as_deref().and_then(value);
     Some(CopiesLimit {
-        value: known.map(|parameter| parameter.value.clone()),
-        parameter: by.parameter.clone().filter(|_| known.is_some()),
+        parameter: by.parameter.clone().filter(|_| value.is_some()),
+        value,
         unit: by.unit.clone(),
         state: by.state.clone(),
         part: time as f64 / whole.max(1) as f64,
@@ -371,6 +428,7 @@ mod tests {
     use super::super::named;
     use super::*;
     use crate::{
+        config::Layers,
         sim::Kernel,
         system::{DataMode, Memory},
         workload::{ShippedWorkload, WorkloadFile, sized},
@@ -391,10 +449,11 @@ mod tests {
     }
 
     fn figures(designs: &[&str], threads: usize) -> Vec<WorkloadFigures> {
-        let candidates = designs.iter().map(|name| named("h100-nvl-tdx", name, Memory::Pinned).unwrap());
-        let candidates: Vec<_> = candidates.collect();
-        compare_workload(&candidates, &workload("upload-compute-download"), threads, &|| Control::Continue, &|_| ())
-            .unwrap()
+        let machine = Layers::new("h100-nvl-tdx");
+        let candidates = designs.iter().map(|name| named(&machine, name, Memory::Pinned).unwrap());
+        let (candidates, workload) = (candidates.collect::<Vec<_>>(), workload("upload-compute-download"));
+        let finished = Finished::default();
+        compare_workload(&candidates, &workload, threads, &finished, &|| Control::Continue, &|_| ()).unwrap().designs
     }
 
     #[test]

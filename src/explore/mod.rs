@@ -18,16 +18,21 @@ mod cost_table;
 pub mod explain;
 mod failures;
 pub mod faults;
+mod finished;
 mod price;
 pub mod sensitivity;
+mod simulator;
 pub mod sweep;
 pub mod what_if;
 
 pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, nothing_protected, shipped, shipped_fabric};
-pub use compare::{CompareError, Comparison, CopyFigures, DesignFigures, Grid, compare};
+pub use compare::{CompareError, Compared, Comparison, CopyFigures, DesignFigures, Grid, compare};
 pub use compare_workload::{
-    CollectiveFigures, CopiesLimit, WayFigures, WorkloadComparison, WorkloadFigures, compare_workload, kernels,
+    CollectiveFigures, ComparedWorkload, CopiesLimit, WayFigures, WorkloadComparison, WorkloadFigures,
+    compare_workload, kernels,
 };
 pub use cost_table::{CostGrid, CostRow, cost_table};
 pub use failures::{FailureFigures, Failures, FailuresError, PolicyFigures, Question, failures};
+pub use finished::Finished;
 pub use price::{Price, Risk, message_risk, price};
+pub use simulator::simulator;

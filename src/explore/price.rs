@@ -15,10 +15,10 @@ use crate::{
     system::Direction,
     units::{Cycles, Frequency},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The cost of a design. Every field is described in `docs/results.md`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Price {
     /// Engines on the GPU, those that open and those that seal.
     pub engines: u32,
@@ -194,7 +194,7 @@ fn tag_bits(machine: &MachineSpec) -> u32 {
 }
 
 /// The probability that a forged tag of a copy is taken, and the use of its keys. Every field is described in `docs/results.md`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Risk {
     /// Bits of a tag or MAC.
     pub tag_bits: Option<u32>,

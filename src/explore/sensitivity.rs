@@ -18,11 +18,12 @@ mod variant;
 
 pub use range::Range;
 
-use super::candidate::{CandidateError, copy};
-use crate::sim::{Control, Kernel, Order, SimulationError};
-use crate::system::{self, DataMode, Request, RunError};
+use super::candidate::CandidateError;
+use crate::config::{Layers, MachineSpec};
+use crate::sim::{Control, SimulationError};
+use crate::system::{self, Memory, Outcome, RunError};
 use crate::validate::pool;
-use crate::workload::Copy;
+use crate::workload::{Arrival, Workload, collective::CollectiveError};
 use draw::{Drawn, Setting};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -32,14 +33,12 @@ use variant::Variant;
 /// What is asked.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// The machine: a path or a shipped name.
-    pub machine: String,
-    /// Settings above it.
-    pub set: Vec<String>,
+    /// The machine, without designs.
+    pub machine: Layers,
     /// Designs whose gain is looked at beside the machine itself.
     pub designs: Vec<String>,
-    /// The copy.
-    pub copy: Copy,
+    /// What is run: its one copy's rate is the answer; of a workload, how many runs of it there would be in a second.
+    pub workload: Workload,
     /// Points of the hypercube; none without.
     pub samples: u32,
     /// Where they come from.
@@ -51,10 +50,10 @@ pub struct Question {
 /// What a run gives: the machine's rate, and by design its rate and its gain.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
-    /// 10^9 bytes per second.
-    pub gb_per_s: f64,
+    /// In the [unit](Sensitivity::unit) of the answer.
+    pub rate: f64,
     /// By design: the same.
-    pub designs_gb_per_s: Vec<f64>,
+    pub designs_rates: Vec<f64>,
     /// By design: its rate over its baseline's.
     pub gains: Vec<f64>,
 }
@@ -136,7 +135,7 @@ pub struct Together {
     /// By parameter: in how many points its value was moved.
     pub moved: BTreeMap<String, usize>,
     /// Rates at the 5th, 50th and 95th percentile.
-    pub gb_per_s_percentiles: [f64; 3],
+    pub rate_percentiles: [f64; 3],
 }
 
 /// What is said of a design, and whether it survives.
@@ -161,6 +160,8 @@ pub struct Conclusion {
 pub struct Sensitivity {
     /// The machine.
     pub machine: String,
+    /// What rates are in: `GB/s` (10^9 bytes per second) of a copy, `runs/s` of a workload.
+    pub unit: &'static str,
     /// The machine itself.
     pub base: Answer,
     /// A gain holds from here on.
@@ -202,7 +203,8 @@ pub fn sensitivity(
     observer: &(dyn Fn() -> Control + Sync),
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Sensitivity, SensitivityError> {
-    let variants = variant::variants(&question.machine, &question.set, &question.designs, question.copy.memory)?;
+    let memory = question.workload.copies.first().map_or(Memory::Pinned, |copy| copy.memory);
+    let variants = variant::variants(&question.machine, &question.designs, memory)?;
     let (ranges, without_range) = range::ranges(&variants);
     let mut run = Runner { question, observer, variants, ranges, own: Vec::new() };
     run.own = (0..run.variants.len()).map(|place| run.own_rate(place)).collect::<Result<_, _>>()?;
@@ -227,7 +229,8 @@ pub fn sensitivity(
     let conclusions = run.conclusions(&base, &swings, &sampled);
     let together = run.together(&sampled);
     let machine = run.variants[0].name.clone();
-    Ok(Sensitivity { machine, base, margin: question.margin, conclusions, swings, together, without_range })
+    let unit = if question.workload.steps.is_none() { "GB/s" } else { "runs/s" };
+    Ok(Sensitivity { machine, unit, base, margin: question.margin, conclusions, swings, together, without_range })
 }
 
 struct Runner<'a> {
@@ -250,11 +253,7 @@ impl Runner<'_> {
     fn answered(&self, rates: &[f64]) -> Answer {
         let designs = 1..=self.question.designs.len();
         let gain = |place: usize| rates[place] / rates[self.variants[place].against];
-        Answer {
-            gb_per_s: rates[0],
-            designs_gb_per_s: rates[designs.clone()].to_vec(),
-            gains: designs.map(gain).collect(),
-        }
+        Answer { rate: rates[0], designs_rates: rates[designs.clone()].to_vec(), gains: designs.map(gain).collect() }
     }
 
     /// All variants with these settings.
@@ -278,25 +277,35 @@ impl Runner<'_> {
             Ok(varied) => varied,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        let Copy { direction, bytes, memory, .. } = self.question.copy;
-        let request = Request {
-            copies: vec![copy(direction, bytes, memory)],
-            program: Vec::new(),
-            data: DataMode::None,
-            seed: 0,
-            kernel: Kernel::Skip,
-            order: Order::Ascending,
-            injections: Vec::new(),
-        };
-        let outcome = match system::run(&varied.machine, request, &mut |_| (self.observer)()) {
-            Ok(outcome) => outcome,
-            Err(RunError::Simulation(SimulationError::Stopped { .. })) => return Err(SensitivityError::Stopped),
-            Err(error) => return Ok(Err(error.to_string())),
-        };
-        let copy = outcome.copies.first().filter(|copy| copy.delivered);
-        Ok(copy
-            .map(|copy| bytes as f64 * 1e6 / copy.end.0.saturating_sub(copy.start.0).max(1) as f64)
-            .ok_or_else(|| "the copy was not delivered".to_owned()))
+        match self.run(&varied.machine) {
+            Ok(outcome) => Ok(self.measured(&outcome)),
+            Err(RunError::Simulation(SimulationError::Stopped { .. })) => Err(SensitivityError::Stopped),
+            Err(error) => Ok(Err(error.to_string())),
+        }
+    }
+
+    fn run(&self, machine: &MachineSpec) -> Result<Outcome, RunError> {
+        let workload = &self.question.workload;
+        let collectives = workload.collectives(machine, &mut |_| (self.observer)());
+        let collectives = collectives.map_err(|error| match error {
+            CollectiveError::Run(error) => error,
+            error => RunError::Payload(error.to_string()),
+        })?;
+        let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
+        let request = workload.request(&arrivals, &collectives);
+        let request = request.map_err(|error| RunError::Payload(error.to_string()))?;
+        system::run(machine, request, &mut |_| (self.observer)())
+    }
+
+    /// The rate of a run's copy; of a workload, runs per second.
+    fn measured(&self, outcome: &Outcome) -> Result<f64, String> {
+        if outcome.copies.iter().any(|copy| !copy.delivered) {
+            return Err("not every copy was delivered".to_owned());
+        }
+        match (&self.question.workload.steps, outcome.copies.first()) {
+            (None, Some(copy)) => Ok(copy.bytes as f64 * 1e6 / copy.time().0.max(1) as f64),
+            _ => Ok(1e15 / outcome.end.0.max(1) as f64),
+        }
     }
 
     fn holds(&self, gain: f64) -> bool {
@@ -325,9 +334,9 @@ impl Runner<'_> {
             }
         }
         let answers: Vec<&Answer> = [at_low.answer(), at_high.answer()].into_iter().flatten().chain([base]).collect();
-        let machine_swing = spread(answers.iter().map(|answer| answer.gb_per_s), base.gb_per_s);
+        let machine_swing = spread(answers.iter().map(|answer| answer.rate), base.rate);
         let of_design = |design: usize| {
-            spread(answers.iter().map(|answer| answer.designs_gb_per_s[design]), base.designs_gb_per_s[design])
+            spread(answers.iter().map(|answer| answer.designs_rates[design]), base.designs_rates[design])
         };
         let relative_swing = (0..self.question.designs.len()).map(of_design).fold(machine_swing, f64::max);
         Ok(Swing { range: range.clone(), at_low, at_high, relative_swing, machine_swing, flips })
@@ -380,7 +389,7 @@ impl Runner<'_> {
         let mut rates: Vec<f64> = sampled
             .iter()
             .filter_map(|(came, _)| match came {
-                Came::Answer(answer) => Some(answer.gb_per_s),
+                Came::Answer(answer) => Some(answer.rate),
                 Came::Refused(_) => None,
             })
             .collect();
@@ -397,7 +406,7 @@ impl Runner<'_> {
             moved_per_point: per_point(sampled.iter().map(|(_, drawn)| drawn.moved.len()).sum()),
             own_per_point: per_point(sampled.iter().map(|(_, drawn)| drawn.own).sum()),
             moved,
-            gb_per_s_percentiles: [at(0.05)?, at(0.5)?, at(0.95)?],
+            rate_percentiles: [at(0.05)?, at(0.5)?, at(0.95)?],
         })
     }
 }
@@ -411,14 +420,21 @@ fn spread(rates: impl Iterator<Item = f64>, own: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::{Direction, Memory};
+    use crate::sim::Kernel;
+    use crate::system::DataMode;
+    use crate::workload::{CopyArgument, WorkloadFile, sized};
+
+    fn workload() -> Workload {
+        let copies = sized(&["h2d:4096".parse::<CopyArgument>().unwrap()], None).unwrap();
+        let (data, kernel) = (DataMode::None, Kernel::Skip);
+        Workload { copies, steps: None, payload: None, data, seed: 0, kernel, injections: Vec::new() }
+    }
 
     fn question(designs: &[&str], samples: u32) -> Question {
         Question {
-            machine: "h100-nvl-tdx".into(),
-            set: Vec::new(),
+            machine: Layers::new("h100-nvl-tdx"),
             designs: designs.iter().map(|&name| name.into()).collect(),
-            copy: Copy { gpu: 0, direction: Direction::H2d, bytes: 4096, memory: Memory::Pinned },
+            workload: workload(),
             samples,
             seed: 5,
             margin: 0.0,
@@ -447,10 +463,27 @@ mod tests {
         for swing in &answer.swings[..2] {
             for end in [&swing.at_low, &swing.at_high] {
                 let mut question = question(&[], 0);
-                question.set = vec![format!("{}={}", swing.range.path, end.at)];
+                question.machine = question.machine.set(format!("{}={}", swing.range.path, end.at));
                 assert_eq!(end.answer(), Some(&ask(&question, 1).base), "{}", swing.range.path);
             }
         }
+    }
+
+    #[test]
+    fn a_workload_of_one_copy_swings_as_its_copy_does() {
+        let file = WorkloadFile::parse(
+            "one",
+            "operations = [{ op = \"copy\", direction = \"h2d\", size = \"4 KiB\", stream = \"a\" }]".into(),
+        );
+        let mut one = question(&["direct"], 0);
+        one.workload.steps = Some(file.unwrap().steps);
+        let [copy, run] = [&question(&["direct"], 0), &one].map(|question| ask(question, 2));
+        assert_eq!((copy.unit, run.unit), ("GB/s", "runs/s"));
+        let of = |answer: &Sensitivity| answer.swings.iter().map(|swing| swing.range.path.clone()).collect::<Vec<_>>();
+        assert_eq!(of(&copy)[..3], of(&run)[..3]);
+        // The run begins with the call and ends with the copy, so that both rates are one over the same time.
+        let ratio = copy.base.rate * 1e9 / 4096.0 / run.base.rate;
+        assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
     }
 
     #[test]
@@ -458,9 +491,9 @@ mod tests {
         let answer = ask(&question(&["direct", "off"], 0), 2);
         let against: Vec<_> = answer.conclusions.iter().map(|one| one.against.as_str()).collect();
         assert_eq!(against, ["h100-cc-resealed", "h100-nvl-tdx"]);
-        let resealed = ask(&question(&["h100-cc-resealed"], 0), 1).base.designs_gb_per_s[0];
-        assert_eq!(answer.base.gains[0], answer.base.designs_gb_per_s[0] / resealed);
-        assert_eq!(answer.base.gains[1], answer.base.designs_gb_per_s[1] / answer.base.gb_per_s);
+        let resealed = ask(&question(&["h100-cc-resealed"], 0), 1).base.designs_rates[0];
+        assert_eq!(answer.base.gains[0], answer.base.designs_rates[0] / resealed);
+        assert_eq!(answer.base.gains[1], answer.base.designs_rates[1] / answer.base.rate);
     }
 
     #[test]
@@ -481,7 +514,7 @@ mod tests {
         assert!(conclusion.faster && !conclusion.survives && conclusion.holds_in.is_some());
         let flip = answer.swings.iter().flat_map(|swing| &swing.flips).next().unwrap();
         let mut there = question.clone();
-        there.set = vec![format!("{}={}", flip.path, flip.at)];
+        there.machine = there.machine.set(format!("{}={}", flip.path, flip.at));
         there.samples = 0;
         assert!(ask(&there, 1).base.gains[0] < 1.0 + question.margin, "{flip:?}");
     }

@@ -21,21 +21,7 @@ pub fn text(comparison: &Comparison, width: usize) -> String {
         memory_name(comparison.host_memory)
     );
     for direction in [Direction::H2d, Direction::D2h] {
-        let way = direction_name(direction);
-        section(&mut text, &format!("{way}: GB/s from the call to its return (GB = 10^9 bytes)"));
-        grid(&mut text, (comparison, width), direction, None, |copy| Some(digits(copy.gb_per_s)));
-        section(&mut text, &format!("{way}: times as fast as the baseline"));
-        let baseline = |design: &DesignFigures| design.baseline.unwrap_or("-").to_owned();
-        grid(&mut text, (comparison, width), direction, Some(&baseline), |copy| copy.speedup_over_baseline.map(digits));
-        section(&mut text, &format!("{way}: part of the rate without confidential computing"));
-        let percent = |part: f64| format!("{} %", digits(part * 100.0));
-        grid(&mut text, (comparison, width), direction, None, |copy| copy.fraction_of_off.map(percent));
-        if let Some(longest) = comparison.sizes_bytes.iter().max() {
-            section(&mut text, &format!("{way} of {}: times in us", Bytes(*longest)));
-            details(&mut text, (comparison, width), direction, *longest);
-            section(&mut text, &format!("{way} of {}: exposure, forgery bounds, life of keys", Bytes(*longest)));
-            costs::risks(&mut text, (comparison, width), direction, *longest);
-        }
+        way(&mut text, (comparison, width), direction);
     }
     costs::costs(&mut text, (comparison, width));
     for skipped in &comparison.skipped {
@@ -47,6 +33,29 @@ pub fn text(comparison: &Comparison, width: usize) -> String {
          json and csv say all of this for each size.\n",
     );
     fitted(&text, width)
+}
+
+/// Copies in one direction.
+fn way(text: &mut String, (comparison, width): (&Comparison, usize), direction: Direction) {
+    let Some(longest) = sizes(comparison, direction).max() else { return };
+    let way = direction_name(direction);
+    section(text, &format!("{way}: GB/s from the call to its return (GB = 10^9 bytes)"));
+    grid(text, (comparison, width), direction, None, |copy| Some(digits(copy.gb_per_s)));
+    section(text, &format!("{way}: times as fast as the baseline"));
+    let baseline = |design: &DesignFigures| design.baseline.unwrap_or("-").to_owned();
+    grid(text, (comparison, width), direction, Some(&baseline), |copy| copy.speedup_over_baseline.map(digits));
+    section(text, &format!("{way}: part of the rate without confidential computing"));
+    let percent = |part: f64| format!("{} %", digits(part * 100.0));
+    grid(text, (comparison, width), direction, None, |copy| copy.fraction_of_off.map(percent));
+    section(text, &format!("{way} of {}: times in us", Bytes(longest)));
+    details(text, (comparison, width), direction, longest);
+    section(text, &format!("{way} of {}: exposure, forgery bounds, life of keys", Bytes(longest)));
+    costs::risks(text, (comparison, width), direction, longest);
+}
+
+/// Sizes of the copies in one direction, in the order in which they were asked for.
+fn sizes(comparison: &Comparison, direction: Direction) -> impl Iterator<Item = u64> {
+    comparison.copies.iter().filter(move |copy| copy.direction == direction).map(|copy| copy.bytes)
 }
 
 fn section(text: &mut String, title: &str) {
@@ -71,15 +80,14 @@ fn grid(
     baseline: Option<&dyn Fn(&DesignFigures) -> String>,
     cell: impl Fn(&CopyFigures) -> Option<String>,
 ) {
-    let sizes: Vec<_> = comparison.sizes_bytes.iter().map(|size| Bytes(*size).to_string()).collect();
-    let head = ["design"].into_iter().chain(baseline.map(|_| "baseline")).chain(sizes.iter().map(String::as_str));
+    let sizes: Vec<_> = sizes(comparison, direction).collect();
+    let names: Vec<_> = sizes.iter().map(|size| Bytes(*size).to_string()).collect();
+    let head = ["design"].into_iter().chain(baseline.map(|_| "baseline")).chain(names.iter().map(String::as_str));
     let left: &[usize] = if baseline.is_some() { &[0, 1] } else { &[0] };
     let mut table = Table::new(&head.collect::<Vec<_>>(), left);
     for design in &comparison.designs {
-        let cells = comparison
-            .sizes_bytes
-            .iter()
-            .map(|size| of(design, direction, *size).and_then(&cell).unwrap_or_else(|| "-".to_owned()));
+        let cells =
+            sizes.iter().map(|size| of(design, direction, *size).and_then(&cell).unwrap_or_else(|| "-".to_owned()));
         table.row([design.name.clone()].into_iter().chain(baseline.map(|baseline| baseline(design))).chain(cells));
     }
     push(text, &table, width);

@@ -69,9 +69,16 @@ pub struct Kind {
     pub example: &'static str,
     /// The units that it may be written in.
     pub scales: &'static [Scale],
+    /// Units of another quantity that a configuration may write, and turns into these.
+    pub also: &'static [&'static str],
 }
 
 impl Kind {
+    /// The units that a configuration may write.
+    pub fn units(&self) -> impl Iterator<Item = &'static str> {
+        self.scales.iter().map(|scale| scale.unit).chain(self.also.iter().copied())
+    }
+
     /// Reads `text` into base units, exactly.
     ///
     /// # Errors
@@ -90,7 +97,7 @@ impl Kind {
         let scale = self.scales.iter().find(|s| s.unit == unit).ok_or_else(|| QuantityError::UnknownUnit {
             unit: unit.to_owned(),
             what: self.what,
-            known: self.scales.iter().map(|s| s.unit).collect::<Vec<_>>().join(", "),
+            known: self.units().collect::<Vec<_>>().join(", "),
         })?;
         let digits: u128 = digits.parse().map_err(|_| too_large())?;
         let scaled = digits.checked_mul(scale.factor).ok_or_else(too_large)?;

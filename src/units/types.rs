@@ -9,15 +9,25 @@ const fn scale(unit: &'static str, factor: u128) -> Scale {
     Scale { unit, factor }
 }
 
+macro_rules! also {
+    () => {
+        &[]
+    };
+    ($also:expr) => {
+        &$also
+    };
+}
+
 macro_rules! quantity {
-    ($(#[$doc:meta])* $name:ident, $what:literal, $base:literal, $example:literal, [$($scale:expr),* $(,)?]) => {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $base:literal, $example:literal, [$($scale:expr),* $(,)?]
+        $(, also $also:expr)?) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
         pub struct $name(pub u64);
 
         impl $name {
             /// How it is called, read and written.
-            pub const KIND: Kind = Kind { what: $what, base: $base, example: $example, scales: &[$($scale),*] };
+            pub const KIND: Kind = Kind { what: $what, base: $base, example: $example, scales: &[$($scale),*], also: also!($($also)?) };
         }
 
         impl FromStr for $name {
@@ -69,7 +79,7 @@ macro_rules! quantity {
                 stringify!($name).into()
             }
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                let units: Vec<_> = Self::KIND.scales.iter().map(|s| s.unit.replace('/', "\\/")).collect();
+                let units: Vec<_> = Self::KIND.units().map(|unit| unit.replace('/', "\\/")).collect();
                 json_schema!({
                     "type": "string",
                     "description": concat!($what, ": a number and its unit"),
@@ -108,15 +118,16 @@ quantity!(
 );
 
 quantity!(
-    /// A rate in thousandths of a byte per cycle of the unit's own clock.
+    /// A rate in thousandths of a byte per cycle of the unit's own clock. A configuration may write it per second as well.
     BytesPerCycle, "a rate per cycle", "thousandths of a byte per cycle", "1.6 B/cycle",
-    [scale("B/cycle", 1_000)]
+    [scale("B/cycle", 1_000)], also ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"]
 );
 
 quantity!(
     /// A rate in bytes per second: of what has no clock in the model, as a network.
     ByteRate, "a rate", "bytes per second", "100 MB/s",
     [scale("B/s", 1), scale("kB/s", 1_000), scale("MB/s", 1_000_000), scale("GB/s", 1_000_000_000),
+     scale("TB/s", 1_000_000_000_000),
      scale("kbit/s", 125), scale("Mbit/s", 125_000), scale("Gbit/s", 125_000_000)]
 );
 

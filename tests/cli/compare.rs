@@ -239,7 +239,7 @@ fn mistakes_have_their_exit_status_and_a_remedy() {
     let (code, text) = refusal(&["h100-nvl-tdx", "--design", "direct+ovrlap"]);
     assert!(code == Some(3) && text.contains("did you mean `overlap`?"), "{code:?} {text}");
     let (code, text) = refusal(&["h100-nvl-tdx", "--design", "direct+"]);
-    assert!(code == Some(2) && text.contains("missing beside `+`"), "{code:?} {text}");
+    assert!(code == Some(3) && text.contains("missing beside `+`"), "{code:?} {text}");
     let (code, text) = refusal(&["h100-sxm5-off", "--design", "direct"]);
     assert!(code == Some(3) && text.contains("confidential computing off"), "{code:?} {text}");
     let (code, text) = refusal(&["h100-nvl-tdy"]);
@@ -295,20 +295,113 @@ fn wait_until_it_listens(process: u32) {
     }
 }
 
+/// Starts a comparison, interrupts it after a while, and gives what came of it.
+#[cfg(target_os = "linux")]
+fn interrupted(arguments: &[&str], cache: &std::path::Path, after: std::time::Duration) -> Output {
+    let mut command = command(arguments);
+    let piped = command.env("XDG_CACHE_HOME", cache).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = piped.spawn().expect("the program runs");
+    wait_until_it_listens(child.id());
+    std::thread::sleep(after);
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    let output = child.wait_with_output().expect("it ends");
+    assert!(kill.success() || output.status.success());
+    output
+}
+
 #[cfg(target_os = "linux")]
 #[test]
-fn an_interrupted_comparison_ends_with_1_and_prints_nothing() {
-    let child = command(&["h100-nvl-tdx", "--size", "64GiB"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program runs");
-    wait_until_it_listens(child.id());
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    assert!(kill.success());
-    let output = child.wait_with_output().expect("it ends");
+fn an_interrupted_comparison_of_which_nothing_is_finished_prints_nothing() {
+    let cache = tempfile::tempdir().unwrap();
+    let output = interrupted(&["h100-nvl-tdx", "--size", "64GiB"], cache.path(), std::time::Duration::ZERO);
     assert_eq!(output.status.code(), Some(1), "{}", message(&output));
     assert!(output.stdout.is_empty() && message(&output).contains("interrupted"), "{}", message(&output));
+    assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_comparison_prints_what_is_finished_and_resume_does_the_rest() {
+    let cache = tempfile::tempdir().unwrap();
+    let own = ["h100-nvl-tdx", "--size", "4KiB,64MiB,128MiB", "--design", "direct", "--format", "json"];
+    let resume = [&own[..], &["--resume"]].concat();
+    let whole = compare(&own).stdout;
+    let (mut least, mut partly) = (0, false);
+    for turn in 0..60 {
+        let output = interrupted(&resume, cache.path(), std::time::Duration::from_millis(20 * turn));
+        if output.status.success() {
+            assert_eq!(output.stdout, whole);
+            // Nothing is left of it.
+            let kept = fs::read_dir(cache.path().join("sealsim/unfinished"));
+            assert_eq!(kept.map_or(0, |files| files.count()), 0);
+            // Another that begins with --resume says that there is nothing to go on from.
+            let mut again = command(&resume);
+            let again = again.env("XDG_CACHE_HOME", cache.path()).output().unwrap();
+            assert!(message(&again).contains("nothing is kept") && again.stdout == whole);
+            assert!(partly, "it was never interrupted between its first and its last run");
+            return;
+        }
+        assert_eq!(output.status.code(), Some(1), "{}", message(&output));
+        let Ok(json) = serde_json::from_slice::<Value>(&output.stdout) else { continue };
+        let made: usize =
+            json["designs"].as_array().unwrap().iter().map(|one| one["copies"].as_array().unwrap().len()).sum();
+        assert!(made >= least && made < 24, "{made}");
+        assert_eq!(json["unfinished"], 24 - made);
+        assert!(message(&output).contains(&format!("{made} of 24 runs are finished")), "{}", message(&output));
+        (least, partly) = (made, true);
+    }
+    panic!("it does not come to an end");
+}
+
+#[test]
+fn a_cache_that_is_broken_is_as_if_there_were_none() {
+    let cache = tempfile::tempdir().unwrap();
+    let folder = cache.path().join("sealsim/unfinished");
+    fs::create_dir_all(&folder).unwrap();
+    let mut command = command(&["h100-nvl-tdx", "--size", "4KiB", "--design", "direct", "--resume"]);
+    let first = command.env("XDG_CACHE_HOME", cache.path()).output().unwrap();
+    assert!(first.status.success() && message(&first).contains("nothing is kept"), "{}", message(&first));
+}
+
+#[test]
+fn copies_are_those_that_are_asked_for() {
+    let both = json(&["h100-nvl-tdx", "--size", "64KiB", "--design", "direct", "--memory", "pageable"]);
+    let one = json(&["h100-nvl-tdx", "--copy", "d2h:64KiB:pageable", "--design", "direct"]);
+    assert_eq!((&one["host_memory"], &one["sizes_bytes"]), (&"pageable".into(), &serde_json::json!([65536])));
+    for name in names(&both) {
+        let (all, alone) = (&design(&both, name)["copies"], &design(&one, name)["copies"]);
+        assert_eq!(alone.as_array().unwrap().len(), 1);
+        assert_eq!(alone[0], all[1], "{name}");
+    }
+    let text = compare(&["h100-nvl-tdx", "--copy", "d2h:64KiB", "--design", "direct"]).stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("d2h: GB/s") && !text.contains("h2d: GB/s"));
+    for (copies, why) in [
+        (["--copy", "d2d:4KiB"].as_slice(), "not sealed"),
+        (&["--copy", "h2d:4KiB", "--copy", "d2h:4KiB:pageable"], "kinds of memory"),
+        (&["--copy", "h2d"], "no size"),
+        (&["--copy", "gpu1:h2d:4KiB"], "no GPU 1"),
+    ] {
+        let (status, said) = refusal(&[&["h100-nvl-tdx", "--design", "direct"], copies].concat());
+        assert!(status == Some(2) && said.contains(why), "{copies:?}: {said}");
+    }
+}
+
+#[test]
+fn settings_lie_on_every_design_and_the_switch_below_all() {
+    let with = |more: &[&str]| json(&[&["h100-nvl-tdx", "--size", "64KiB", "--design", "direct"], more].concat());
+    let (plain, slow) = (with(&[]), with(&["--set", "link.lanes=4"]));
+    for name in names(&plain) {
+        let rate = |json: &Value| design(json, name)["copies"][0]["gb_per_s"].as_f64().unwrap();
+        assert!(rate(&slow) < rate(&plain), "{name}");
+    }
+    assert_eq!(with(&["--cc", "on"]), plain);
+    let machine = json(&["h100-sxm5-off", "--cc", "on", "--size", "64KiB", "--design", "direct"]);
+    let sealed = |name: &str| design(&machine, name)["confidential_computing"].clone();
+    assert_eq!((sealed("off"), sealed("h100-cc"), sealed("direct")), (false.into(), true.into(), true.into()));
+    let (status, said) =
+        refusal(&["h100-nvl-tdx", "--set", "confidential_computing=true", "--design", "off", "--size", "1KiB"]);
+    assert!(status == Some(3) && said.contains("--cc on"), "{said}");
 }
 
 const WORKLOAD: [&str; 2] = ["--workload", "upload-compute-download"];

@@ -13,6 +13,7 @@ mod input;
 mod inside;
 mod live;
 mod new_machine;
+mod options;
 mod output;
 mod plots;
 mod readme;

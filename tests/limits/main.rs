@@ -9,7 +9,7 @@ mod throttled;
 
 use common::copy;
 use sealsim::{
-    config::{Parameter, Resolved},
+    config::{Layers, Parameter, Resolved},
     explore::{
         self, Candidate,
         what_if::{self, Found, LEAST_GAIN, Pair},
@@ -70,7 +70,7 @@ fn cases() -> Vec<Case> {
     };
     let mut cases = Vec::new();
     for machine in machines {
-        for candidate in explore::shipped(machine, Memory::Pinned).unwrap().0 {
+        for candidate in explore::shipped(&Layers::new(*machine), Memory::Pinned).unwrap().0 {
             for direction in [Direction::H2d, Direction::D2h] {
                 cases.extend(sizes.iter().map(|&bytes| Case { machine: candidate.clone(), direction, bytes }));
             }

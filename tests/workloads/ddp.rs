@@ -4,7 +4,7 @@ use crate::{calls, end, shipped, simulate, with_parameters, workload};
 use proptest::prelude::*;
 use sealsim::{
     config::Layers,
-    explore::{compare_workload, named},
+    explore::{Finished, compare_workload, named},
     sim::Control,
     system::{self, Memory},
     units::Femtos,
@@ -78,9 +78,11 @@ proptest! {
         design in prop::sample::select(vec!["plain", "direct", "link", "staged"]),
     ) {
         let workload = small(layers, side, 4, cap, 1);
-        let candidate = named("hgx-h100-8gpu", design, Memory::Pinned).unwrap();
+        let candidate = named(&Layers::new("hgx-h100-8gpu"), design, Memory::Pinned).unwrap();
         let machine = candidate.resolved.machine.clone();
-        let figures = compare_workload(&[candidate], &workload, 1, &|| Control::Continue, &|_| ()).unwrap();
+        let finished = Finished::default();
+        let compared = compare_workload(&[candidate], &workload, 1, &finished, &|| Control::Continue, &|_| ());
+        let figures = compared.unwrap().designs;
         let all = figures[0].collectives.unwrap();
         // The same steps but for the collectives.
         let mut without = workload.clone();

@@ -24,6 +24,7 @@ mod table;
 mod tenants;
 
 use sealsim::{
+    config::Layers,
     explore::{Candidate, named},
     sim::{Control, Kernel},
     system::{self, DataMode, Memory, Outcome},
@@ -82,7 +83,7 @@ fn workload(file: WorkloadFile) -> Workload {
 }
 
 fn candidate(machine: &str, design: &str) -> Candidate {
-    named(machine, design, Memory::Pinned).unwrap_or_else(|error| panic!("{machine} {design}: {error}"))
+    named(&Layers::new(machine), design, Memory::Pinned).unwrap_or_else(|error| panic!("{machine} {design}: {error}"))
 }
 
 /// Runs a workload on a machine with a design.

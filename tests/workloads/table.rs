@@ -4,7 +4,8 @@
 
 use crate::{calls, candidate, shipped};
 use sealsim::{
-    explore::{WorkloadFigures, compare_workload, named, nothing_protected},
+    config::Layers,
+    explore::{Finished, WorkloadFigures, compare_workload, named, nothing_protected},
     sim::Control,
     system::{Direction, Memory},
     validate::pool,
@@ -36,13 +37,15 @@ fn columns(name: &str) -> &'static [&'static str] {
 fn row(name: &str) -> String {
     let (workload, machine) = shipped(name);
     let designs = columns(name);
-    let possible = designs.iter().filter(|design| named(&machine, design, Memory::Pinned).is_ok());
+    let possible = designs.iter().filter(|design| named(&Layers::new(&machine), design, Memory::Pinned).is_ok());
     let laid = |design: &str| match design {
-        "off" if has_collectives(name) => nothing_protected(&machine, Memory::Pinned).unwrap(),
+        "off" if has_collectives(name) => nothing_protected(&Layers::new(&machine), Memory::Pinned).unwrap(),
         design => candidate(&machine, design),
     };
     let candidates: Vec<_> = possible.map(|design| laid(design)).collect();
-    let figures = compare_workload(&candidates, &workload, 1, &|| Control::Continue, &|_| ()).unwrap();
+    let finished = Finished::default();
+    let compared = compare_workload(&candidates, &workload, 1, &finished, &|| Control::Continue, &|_| ());
+    let figures = compared.unwrap().designs;
     let of = |design: &str| figures.iter().find(|figures| figures.name == design);
     let slower = |figures: &WorkloadFigures| figures.slowdown_over_off.unwrap();
     let cells = designs[1..].iter().map(|design| of(design).map_or("-".into(), |one| format!("{:.2}", slower(one))));

@@ -4,8 +4,8 @@ use crate::{
     cli::{
         Failure, output,
         page::{PageArgument, PageFile},
+        places::{Named, clash},
         plot::PlotFile,
-        run::{Named, clash},
     },
     files::WholeFile,
     replay::{Job, Played, Timeline, write_chakra},

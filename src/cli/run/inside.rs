@@ -1,6 +1,6 @@
 //! What `run` shows of the inside of a run: a trace, a capture of the links, the events.
 
-use super::Named;
+use crate::cli::places::Named;
 use crate::{
     cli::{Failure, output},
     config::MachineSpec,

@@ -14,7 +14,8 @@ mod server;
 mod snapshot;
 mod watcher;
 
-use super::{Named, inside::stream_copies};
+use super::inside::stream_copies;
+use crate::cli::places::Named;
 use crate::{
     cli::{Failure, output},
     report::html::LivePage,

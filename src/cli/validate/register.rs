@@ -3,7 +3,7 @@
 use super::super::{Failure, output};
 use super::bench::{Bench, refused, table_text};
 use crate::{
-    explore::sweep::simulator,
+    explore::simulator,
     files::write_whole,
     validate::{
         catalogue::Dataset,

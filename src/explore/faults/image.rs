@@ -1,8 +1,8 @@
 //! What copies leave at their destinations, kept apart from the machine.
 
 use crate::{
-    system::{CopyRequest, Pages, PayloadSink},
-    workload::{Copy, Generator},
+    system::{PayloadSink, Request, RunError},
+    workload::{Arrival, Generator, Workload, collective::CollectiveTimes},
 };
 use std::{cell::RefCell, io, rc::Rc};
 
@@ -48,17 +48,18 @@ impl PayloadSink for Image {
     }
 }
 
-/// A copy out of the seed; `sink` takes what arrives.
-pub(super) fn copy(copy: &Copy, seed: u64, number: u32, sink: Option<Box<dyn PayloadSink>>) -> CopyRequest {
-    let &Copy { gpu, direction, bytes, memory } = copy;
-    let source = Box::new(Generator::new(seed, number.into()));
-    CopyRequest { gpu, direction, bytes, memory, buffer: number, pages: Pages::Warm, source, sink }
-}
-
-/// The same, with the image of what it leaves.
-pub(super) fn kept(copy_of: &Copy, seed: u64, number: u32) -> (CopyRequest, Image) {
-    let image = Image::new(copy_of.bytes, Generator::new(seed, number.into()));
-    (copy(copy_of, seed, number, Some(Box::new(image.clone()))), image)
+/// The request of a workload, and by copy the image of what it leaves.
+pub(super) fn kept(workload: &Workload, collectives: &CollectiveTimes) -> Result<(Request, Vec<Image>), RunError> {
+    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
+    let request = workload.request(&arrivals, collectives);
+    let mut request = request.map_err(|error| RunError::Payload(error.to_string()))?;
+    let images = request.copies.iter_mut().zip(0_u32..).map(|(copy, number)| {
+        let image = Image::new(copy.bytes, Generator::new(workload.seed, number.into()));
+        copy.sink = Some(Box::new(image.clone()));
+        image
+    });
+    let images = images.collect();
+    Ok((request, images))
 }
 
 #[cfg(test)]

@@ -58,6 +58,11 @@ impl Ran {
         Self { end, images }
     }
 
+    /// A run that cannot begin.
+    pub fn refused(error: &RunError) -> Self {
+        Self { end: End::Other(error.to_string()), images: Vec::new() }
+    }
+
     /// All that must not depend on data mode or kernel.
     fn verdict(&self) -> String {
         match &self.end {
@@ -108,12 +113,15 @@ impl Ran {
         if let Some(catch) = failed.min_by_key(|&catch| catch == Catch::EarlierCopy) {
             return Caught::by(catch);
         }
-        let repaired = [&outcome.gpus[0].link.h2d, &outcome.gpus[0].link.d2h].map(|way| {
-            way.bad_lcrc + way.bad_tokens + way.out_of_sequence + way.duplicates + way.bad_dllps + way.replays
-        });
+        let ways = outcome.gpus.iter().flat_map(|gpu| [&gpu.link.h2d, &gpu.link.d2h]);
+        let repaired: u64 = ways
+            .map(|way| {
+                way.bad_lcrc + way.bad_tokens + way.out_of_sequence + way.duplicates + way.bad_dllps + way.replays
+            })
+            .sum();
         match () {
             () if struck(outcome) == 0 => Caught::NotStruck,
-            () if repaired != [0, 0] => Caught::Link,
+            () if repaired > 0 => Caught::Link,
             () if outcome.incidents.is_empty() => Caught::Harmless,
             () => Caught::Dropped,
         }

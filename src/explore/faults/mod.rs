@@ -19,11 +19,14 @@ mod tests;
 
 use crate::{
     config::MachineSpec,
-    sim::{Control, Effect, Injection, Kernel, Order},
-    system::{self, Catch, DataMode, Outcome, Request, RunError, counters},
+    sim::{Control, Effect, Injection, Kernel},
+    system::{self, Catch, DataMode, Outcome, RunError, counters},
     units::Femtos,
     validate::pool,
-    workload::Copy,
+    workload::{
+        Workload,
+        collective::{CollectiveError, CollectiveTimes},
+    },
 };
 use draw::Point;
 use judge::Ran;
@@ -38,8 +41,8 @@ pub const MOST_BYTES: u64 = 64 << 20;
 pub struct Question {
     /// The machine.
     pub machine: MachineSpec,
-    /// What every run copies, one after the other.
-    pub copies: Vec<Copy>,
+    /// What every run makes. Its seed and data mode are the campaign's to set.
+    pub workload: Workload,
     /// How many sets are drawn.
     pub sets: u64,
     /// Most faults of a set; at least one.
@@ -175,6 +178,9 @@ pub enum CampaignError {
     /// The machine cannot be built, or fails without a fault.
     #[error("the machine fails without a fault: {0}")]
     Sound(RunError),
+    /// The collectives of a workload cannot be run.
+    #[error("{0}")]
+    Collective(CollectiveError),
     /// A copy is not delivered without a fault.
     #[error("copy {number} is not delivered without a fault: {reason}")]
     NotDelivered {
@@ -205,18 +211,23 @@ pub fn campaign(
     observer: &(dyn Fn() -> Control + Sync),
     ended: &(dyn Fn() + Sync),
 ) -> Result<Campaign, CampaignError> {
-    let bytes = question.copies.iter().fold(0_u64, |sum, copy| sum.saturating_add(copy.bytes));
+    let bytes = question.workload.bytes();
     if bytes > MOST_BYTES {
         return Err(CampaignError::TooLong { bytes });
     }
-    let (sound, points) = count(question, observer)?;
+    let collectives = question.workload.collectives(&question.machine, &mut |_| observer());
+    let collectives = collectives.map_err(|error| match observer() {
+        Control::Stop => CampaignError::Stopped,
+        Control::Continue | Control::Look => CampaignError::Collective(error),
+    })?;
+    let (sound, points) = count(question, &collectives, observer)?;
     let numbers: Vec<_> = (1..=question.sets).collect();
     let sets = pool::map(
         &numbers,
         threads,
         |_| 1,
         |&number| {
-            let judged = judge_set(question, &points, sound.end, number, observer)?;
+            let judged = judge_set(question, &collectives, (&points, sound.end), number, observer)?;
             ended();
             Ok(judged)
         },
@@ -225,9 +236,14 @@ pub fn campaign(
 }
 
 /// Runs the copies without a fault; gives how often each point is passed.
-fn count(question: &Question, observer: &(dyn Fn() -> Control + Sync)) -> Result<(Outcome, Vec<Point>), CampaignError> {
+fn count(
+    question: &Question,
+    collectives: &CollectiveTimes,
+    observer: &(dyn Fn() -> Control + Sync),
+) -> Result<(Outcome, Vec<Point>), CampaignError> {
     let counters = counters(&question.machine).map_err(CampaignError::Sound)?;
-    let request = request(question, question.seed, DataMode::None, Kernel::Skip, counters.clone());
+    let run = Workload { seed: question.seed, injections: counters.clone(), ..question.workload.only_timing(u64::MAX) };
+    let (request, _) = image::kept(&run, collectives).map_err(CampaignError::Sound)?;
     let outcome = system::run(&question.machine, request, &mut |_| observer());
     let outcome = outcome.map_err(|error| match observer() {
         Control::Stop => CampaignError::Stopped,
@@ -246,12 +262,6 @@ fn count(question: &Question, observer: &(dyn Fn() -> Control + Sync)) -> Result
     Ok((outcome, points))
 }
 
-/// A request for all copies.
-fn request(question: &Question, seed: u64, data: DataMode, kernel: Kernel, injections: Vec<Injection>) -> Request {
-    let copies = question.copies.iter().zip(0..).map(|(copy, number)| image::copy(copy, seed, number, None));
-    Request { copies: copies.collect(), program: Vec::new(), data, seed, kernel, order: Order::Ascending, injections }
-}
-
 /// Simulated time after which a run counts as one that does not end.
 fn patience(question: &Question, sound: Femtos) -> Femtos {
     let timeout = question.machine.copy_engine.completion_timeout;
@@ -262,18 +272,20 @@ fn patience(question: &Question, sound: Femtos) -> Femtos {
 /// Draws a set, runs it in both data modes, and judges it.
 fn judge_set(
     question: &Question,
-    points: &[Point],
-    sound: Femtos,
+    collectives: &CollectiveTimes,
+    (points, sound): (&[Point], Femtos),
     number: u64,
     observer: &(dyn Fn() -> Control + Sync),
 ) -> Result<Judged, CampaignError> {
     let drawn = draw::set(points, question.most, question.seed, number);
     let patience = patience(question, sound);
     let run = |data, kernel| {
-        let copies = question.copies.iter().zip(0..).map(|(copy, place)| image::kept(copy, drawn.seed, place));
-        let (copies, images) = copies.unzip();
-        let request = Request { copies, ..request(question, drawn.seed, data, kernel, drawn.injections.clone()) };
-        Ran::of(&question.machine, request, images, patience, observer)
+        let injections = drawn.injections.clone();
+        let workload = Workload { data, kernel, seed: drawn.seed, injections, ..question.workload.clone() };
+        match image::kept(&workload, collectives) {
+            Ok((request, images)) => Ran::of(&question.machine, request, images, patience, observer),
+            Err(error) => Ran::refused(&error),
+        }
     };
     let other = if question.both_kernels { Kernel::EveryCycle } else { Kernel::Skip };
     let exact = run(DataMode::Exact, Kernel::Skip);

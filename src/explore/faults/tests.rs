@@ -7,9 +7,12 @@ fn question(name: &str, sets: &[&str], copies: &[&str], count: u64) -> Question 
     let quick = ["copy_engine.completion_timeout=20 us", "driver.pinned={message=\"4 KiB\",push=\"8 KiB\"}"];
     let layers = quick.iter().chain(sets).fold(Layers::new(name), |layers, set| layers.set(*set));
     let arguments: Vec<_> = copies.iter().map(|copy| copy.parse().unwrap()).collect();
+    let copies = crate::workload::sized(&arguments, None).unwrap();
+    let (data, kernel) = (DataMode::None, Kernel::Skip);
+    let workload = Workload { copies, steps: None, payload: None, data, seed: 0, kernel, injections: Vec::new() };
     Question {
         machine: layers.resolve().unwrap().machine,
-        copies: crate::workload::sized(&arguments, None).unwrap(),
+        workload,
         sets: count,
         most: 5,
         seed: 1,

@@ -111,7 +111,7 @@ mod tests {
     use super::super::range::ranges;
     use super::super::variant::variants;
     use super::*;
-    use crate::config::Kind;
+    use crate::config::{Kind, Layers};
     use crate::system::Memory;
     use std::collections::BTreeSet;
 
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_repaired_point_is_a_machine_and_what_was_possible_stays_as_drawn() {
         let designs = ["overlap".to_owned()];
-        let variants = variants("h100-nvl-tdx", &[], &designs, Memory::Pinned).unwrap();
+        let variants = variants(&Layers::new("h100-nvl-tdx"), &designs, Memory::Pinned).unwrap();
         let (ranges, _) = ranges(&variants);
         let mut repairs = 0;
         for point in hypercube(&ranges, 6, 3) {
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_none_moves_to_the_nearest_that_is_one() {
-        let variants = variants("h100-nvl-tdx", &[], &[], Memory::Pinned).unwrap();
+        let variants = variants(&Layers::new("h100-nvl-tdx"), &[], Memory::Pinned).unwrap();
         let mut one = range("100 B", "4 KiB");
         (one.path, one.value) = ("link.max_read_request".into(), "512 B".into());
         let at = |wanted| nearest(&variants, std::slice::from_ref(&one), &[], (0, wanted));

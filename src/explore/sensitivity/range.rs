@@ -92,12 +92,13 @@ pub(super) fn amount(text: &str) -> Option<(u64, Print)> {
 mod tests {
     use super::super::variant::variants;
     use super::*;
+    use crate::config::Layers;
     use crate::system::Memory;
 
     #[test]
     fn a_design_brings_its_own_parameters_and_keeps_the_others_of_the_machine() {
         let designs = ["overlap".to_owned(), "sm".to_owned()];
-        let variants = variants("h100-nvl-tdx", &[], &designs, Memory::Pinned).unwrap();
+        let variants = variants(&Layers::new("h100-nvl-tdx"), &designs, Memory::Pinned).unwrap();
         let (ranges, _) = ranges(&variants);
         let find = |path: &str, of: &[&str]| ranges.iter().find(|range| range.path == path && range.of == of);
         let depth = (find("tag_queue.depth", &[]).unwrap(), find("tag_queue.depth", &["overlap"]).unwrap());

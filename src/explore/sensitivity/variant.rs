@@ -16,17 +16,8 @@ pub(super) struct Variant {
 }
 
 /// The machine, the designs in their order, and behind them the path on which the CPU seals anew, if a design is held against that.
-pub(super) fn variants(
-    machine: &str,
-    set: &[String],
-    designs: &[String],
-    memory: Memory,
-) -> Result<Vec<Variant>, CandidateError> {
-    let base = |design: Option<&str>| {
-        let parts = design.into_iter().flat_map(|design| design.split('+'));
-        let layers = parts.fold(Layers::new(machine), |layers, part| layers.overlay(part.trim()));
-        set.iter().fold(layers, |layers, setting| layers.set(setting)).base()
-    };
+pub(super) fn variants(machine: &Layers, designs: &[String], memory: Memory) -> Result<Vec<Variant>, CandidateError> {
+    let base = |design: Option<&str>| design.into_iter().fold(machine.clone(), Layers::overlay).base();
     let own = base(None)?;
     let mut variants = vec![Variant { name: own.resolved().name(), base: own, against: 0 }];
     let mut resealed = false;

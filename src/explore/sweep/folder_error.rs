@@ -1,6 +1,6 @@
 //! What can be wrong with the folder of a sweep.
 
-use super::simulator::simulator;
+use crate::explore::simulator::simulator;
 use crate::files::{ReadError, excerpt};
 use std::{io, path::Path};
 use thiserror::Error;

@@ -31,7 +31,6 @@ mod points;
 mod read;
 mod row;
 mod run;
-mod simulator;
 mod study;
 mod table;
 
@@ -46,6 +45,5 @@ pub use lines::{BoundedLines, LONGEST_LINE};
 pub use pareto::{Front, ParetoError, front};
 pub use row::{COLUMNS, FigureColumn, Point, Row, Value};
 pub use run::{Ended, Tabled};
-pub use simulator::simulator;
 pub use study::{Objectives, Plot, Random, Study, StudyError, StudySpec};
 pub use table::{Table, TableError, TableWriter};

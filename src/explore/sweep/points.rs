@@ -133,10 +133,10 @@ impl Study {
         self.base(point.value("design")).varied(&settings)
     }
 
-    /// The copy of a point.
+    /// The copy of a point, where the study is not about a workload.
     #[must_use]
-    pub fn copy<'a>(&'a self, point: &'a Point) -> &'a str {
-        point.value("copy").unwrap_or(&self.spec.copy)
+    pub fn copy<'a>(&'a self, point: &'a Point) -> Option<&'a str> {
+        point.value("copy").or(self.spec.copy.as_deref())
     }
 }
 

@@ -3,13 +3,16 @@
 use super::axis::text;
 use super::column::AxisColumn;
 use super::points::most_points;
-use super::simulator::simulator;
 use super::study::{MOST_AXES, MOST_LISTED, MOST_POINTS, Objectives, Study, StudyError, StudySpec};
 use super::table::columns;
+use crate::explore::simulator::simulator;
 use crate::files::Misread;
-use crate::workload::CopyArgument;
+use crate::sim::Kernel;
+use crate::system::DataMode;
+use crate::workload::{CopyArgument, Setting, Workload, WorkloadFile, sized};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 impl Study {
     /// Reads a study and holds it against its machine.
@@ -21,7 +24,15 @@ impl Study {
         let values = spec.values()?;
         let base = spec.base().base()?;
         let digest = |text: String| hex::encode(Sha256::digest(text));
-        let base_digest = digest(format!("{}\n{}\n{}\n", simulator(), base.resolved().digest, spec.copy));
+        let workload = spec.workload()?;
+        let work = match (&spec.copy, &workload) {
+            (Some(copy), _) => copy.clone(),
+            (None, workload) => {
+                let parts = workload.as_ref().map(|workload| (&workload.copies, &workload.steps));
+                digest(format!("{parts:?}"))
+            }
+        };
+        let base_digest = digest(format!("{}\n{}\n{work}\n", simulator(), base.resolved().digest));
         let mut designs = BTreeMap::new();
         for (_, values) in spec.axis.iter().zip(&values).filter(|(axis, _)| axis.path == "design") {
             for design in values {
@@ -32,13 +43,13 @@ impl Study {
         }
         let digests: BTreeMap<_, _> = designs.iter().map(|(name, base)| (name, &base.resolved().digest)).collect();
         let all = format!("{base_digest}\n{digests:?}\n{:?}\n{:?}\n{values:?}\n", spec.axis, spec.random);
-        let study = Self { digest: digest(all), base_digest, base, designs, spec, values };
+        let study = Self { digest: digest(all), base_digest, workload, base, designs, spec, values };
         study.check()?;
         Ok(study)
     }
 
     fn check(&self) -> Result<(), StudyError> {
-        check_copy(&self.spec.copy)?;
+        self.spec.copy.as_deref().map_or(Ok(()), check_copy)?;
         for (place, axis) in self.spec.axis.iter().enumerate() {
             let before = &self.spec.axis[..place];
             if before.iter().any(|other| other.path == axis.path) {
@@ -51,6 +62,9 @@ impl Study {
             if let Some(first) = first.filter(|first| self.values[*first].len() != self.values[place].len()) {
                 let (one, other) = (self.values[first].len(), self.values[place].len());
                 return Err(StudyError::Zip { zip: axis.zip.clone().unwrap_or_default(), one, other });
+            }
+            if axis.path == "copy" && self.workload.is_some() {
+                return Err(StudyError::Work { found: "a workload, and an axis of copies" });
             }
             self.check_values(place)?;
         }
@@ -137,6 +151,28 @@ impl StudySpec {
             }
         }
         Ok(all)
+    }
+}
+
+impl StudySpec {
+    /// The workload, if the study is about one.
+    fn workload(&self) -> Result<Option<Workload>, StudyError> {
+        let name = match (&self.copy, &self.workload) {
+            (Some(_), Some(_)) => return Err(StudyError::Work { found: "both" }),
+            (None, None) => return Err(StudyError::Work { found: "neither" }),
+            (Some(_), None) if !self.param.is_empty() => {
+                return Err(StudyError::Work { found: "a copy, and `param` of a workload" });
+            }
+            (Some(_), None) => return Ok(None),
+            (None, Some(name)) => name,
+        };
+        let setting = |text: &String| text.parse().map_err(|reason| StudyError::Param { text: text.clone(), reason });
+        let settings: Vec<Setting> = self.param.iter().map(setting).collect::<Result<_, _>>()?;
+        let mut file = WorkloadFile::find(Path::new(name), &settings)?;
+        file.without_size.take().map_or(Ok(()), Err)?;
+        let copies = sized(&file.copies, None).map_err(StudyError::Sizes)?;
+        let (steps, data, kernel) = (Some(file.steps), DataMode::None, Kernel::Skip);
+        Ok(Some(Workload { copies, steps, payload: None, data, seed: 0, kernel, injections: Vec::new() }))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::axis::{AxisError, AxisSpec, equal, text};
 use crate::config::{Base, ConfigError, Layers};
 use crate::files::{Misread, excerpt};
-use crate::workload::CopyError;
+use crate::workload::{CopyError, Workload, WorkloadError, WorkloadFileError};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -24,8 +24,15 @@ pub struct StudySpec {
     /// Settings over these, as `--set` takes them.
     #[serde(default)]
     pub set: Vec<String>,
+    /// Confidential computing of the machine on or off, whatever its file says; designs lie over it.
+    pub confidential_computing: Option<bool>,
     /// The copy, as `--copy` takes it.
-    pub copy: String,
+    pub copy: Option<String>,
+    /// In place of a copy: a workload, as `--workload` takes it.
+    pub workload: Option<String>,
+    /// Parameters of the workload, as `--param` takes them.
+    #[serde(default)]
+    pub param: Vec<String>,
     /// What varies. The last axis varies fastest.
     #[serde(default)]
     pub axis: Vec<AxisSpec>,
@@ -105,6 +112,28 @@ pub enum StudyError {
         /// As written.
         text: String,
     },
+    /// Neither a copy nor a workload, or both.
+    #[error(
+        "a study has a copy (`copy = \"h2d:64MiB\"`) or a workload (`workload = \"weight-streaming\"`): this one has {found}"
+    )]
+    Work {
+        /// What it has.
+        found: &'static str,
+    },
+    /// The workload.
+    #[error(transparent)]
+    Workload(#[from] WorkloadFileError),
+    /// A parameter of the workload that is none.
+    #[error("param `{}`: {reason}", excerpt(text, 100))]
+    Param {
+        /// As written.
+        text: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The copies of the workload.
+    #[error("workload: {0}")]
+    Sizes(WorkloadError),
     /// Nothing to do.
     #[error("a study without points: give it an [[axis]]")]
     NoPoints,
@@ -182,6 +211,8 @@ pub struct Study {
     pub digest: String,
     /// The same of what all points share.
     pub(super) base_digest: String,
+    /// The workload that all points run, if it is not a copy.
+    pub(super) workload: Option<Workload>,
     /// The machine that all points vary.
     pub(super) base: Base,
     /// By design of an axis: the machine with it, whose digest counts, since a file may change under its name.
@@ -198,7 +229,12 @@ impl Study {
 
 impl StudySpec {
     pub(super) fn base(&self) -> Layers {
-        let layers = self.designs.iter().fold(Layers::new(&self.machine), |layers, design| layers.overlay(design));
+        let machine = Layers::new(&self.machine);
+        let machine = match self.confidential_computing {
+            None => machine,
+            Some(on) => machine.confidential_computing(on),
+        };
+        let layers = self.designs.iter().fold(machine, |layers, design| layers.overlay(design));
         self.set.iter().fold(layers, |layers, setting| layers.set(setting))
     }
 }

@@ -2,10 +2,10 @@
 
 use super::{Found, Gain, Pair};
 use crate::{config::Resolved, system::Limiter};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What limited a copy.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LimitedBy {
     /// The unit at which it shows.
     pub unit: String,
@@ -32,7 +32,7 @@ pub struct LimitedBy {
     /// Where none gains alone, two that do together.
     pub together: Option<Pair>,
     /// The best of those that gain, this one first, if more than one was asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub best: Vec<Gain>,
 }
 

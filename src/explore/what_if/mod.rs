@@ -23,7 +23,7 @@ use crate::{
     system::{self, Candidate, CopyOutcome, Direction, Request, RunError, Sort},
 };
 use relax::{Relaxed, relaxed};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Of longer copies only so many bytes are asked about.
 pub const MOST_BYTES: u64 = 64 << 20;
@@ -45,7 +45,7 @@ const USED_UP: f64 = 0.5;
 const PAIRED: usize = 5;
 
 /// A parameter that was relaxed, and what that gained.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gain {
     /// Its path.
     pub parameter: String,
@@ -68,7 +68,7 @@ pub struct Gain {
 }
 
 /// Parameters that gain together and not alone.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     /// Both, as `path = value`.
     pub parameters: [String; 2],

@@ -180,6 +180,7 @@ mod tests {
                 limited_by: None,
             }],
             skipped: Vec::new(),
+            unfinished: 0,
         });
         let widths: Vec<_> = text.lines().map(|line| line.split(',').count()).collect();
         assert_eq!(widths, [34, 34]);

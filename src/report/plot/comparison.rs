@@ -44,9 +44,11 @@ pub fn rates(comparison: &Comparison) -> Figure {
         format!("Within {within} % of {} at every length: {}.", group[0].name, others.join(", "))
     });
     let memory = memory_name(comparison.host_memory);
+    let is_asked = |way: &Direction| comparison.copies.iter().any(|copy| copy.direction == *way);
+    let asked = [Direction::H2d, Direction::D2h].into_iter().filter(is_asked);
     Figure {
         title: format!("{}, {memory} host memory: rate from the call of a copy to its return", comparison.machine),
-        panels: [Direction::H2d, Direction::D2h].map(panel).to_vec(),
+        panels: asked.map(panel).collect(),
         keys: keys.collect(),
         notes: several.chain(skipped(comparison.skipped.iter().map(|skipped| skipped.name.as_str()))).collect(),
     }

@@ -25,7 +25,7 @@ pub fn tornado(answer: &Sensitivity, copy: &str, top: usize) -> Bars {
     let shown = if top == 0 { moving.len() } else { top.min(moving.len()) };
     let mut names: Vec<String> = moving[..shown].iter().map(|swing| named(swing)).collect();
     let bar = |end: &End, style: Style| {
-        let to = end.answer().map(|answer| answer.gb_per_s);
+        let to = end.answer().map(|answer| answer.rate);
         let text = if to.is_some() { format!("at {}", end.at) } else { format!("no answer at {}", end.at) };
         Bar { to, ends: None, style, text }
     };
@@ -36,7 +36,7 @@ pub fn tornado(answer: &Sensitivity, copy: &str, top: usize) -> Bars {
         Key::new(Sample::Area(paint(HIGH)), "at the high end of its range"),
     ];
     if let Some(together) = &answer.together {
-        let [low, middle, high] = together.gb_per_s_percentiles;
+        let [low, middle, high] = together.rate_percentiles;
         names.push(format!("All together, {} points", together.samples));
         rows.push(vec![Bar { to: Some(middle), ends: Some((low, high)), style: ALL, text: "median".into() }]);
         keys.push(Key::new(Sample::Area(paint(ALL)), "median of all together"));
@@ -44,13 +44,13 @@ pub fn tornado(answer: &Sensitivity, copy: &str, top: usize) -> Bars {
     }
     let left_out = moving.len() - shown;
     let still = answer.swings.len() - moving.len();
-    let mut notes = vec![format!("Bars begin at the machine's own rate, {:.4} GB/s.", answer.base.gb_per_s)];
+    let mut notes = vec![format!("Bars begin at the machine's own rate, {:.4} {}.", answer.base.rate, answer.unit)];
     if left_out + still > 0 {
         notes.push(format!(
             "Not shown: {left_out} parameters that move the rate less, and {still} that do not move it."
         ));
     }
-    let panel = BarPanel { label: Label::new("Rate (GB/s)"), base: answer.base.gb_per_s, rows };
+    let panel = BarPanel { label: Label::new(&format!("Rate ({})", answer.unit)), base: answer.base.rate, rows };
     Bars {
         title: format!("{}, {copy}: what uncertain parameters do to the rate", answer.machine),
         names,

@@ -6,7 +6,7 @@ use super::{
     name::is_index,
 };
 use crate::config::nearest;
-use std::{collections::BTreeMap, str::FromStr, sync::Arc};
+use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
@@ -20,6 +20,12 @@ const LONGEST: usize = 100;
 pub struct Setting {
     name: String,
     value: String,
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.value)
+    }
 }
 
 impl FromStr for Setting {

@@ -4,10 +4,10 @@ use crate::files::destination;
 use std::path::{Path, PathBuf};
 
 /// A file that may be given, with what the command line calls it.
-pub(in crate::cli) type Named<'a> = (&'a str, Option<&'a Path>);
+pub(super) type Named<'a> = (&'a str, Option<&'a Path>);
 
 /// Finds a file that is to be written and is also read, or written twice: both names and the path.
-pub(in crate::cli) fn clash<'a>(read: &[Named<'a>], written: &[Named<'a>]) -> Option<(&'a str, &'a str, PathBuf)> {
+pub(super) fn clash<'a>(read: &[Named<'a>], written: &[Named<'a>]) -> Option<(&'a str, &'a str, PathBuf)> {
     let placed = |(name, path): &Named<'a>| Some((*name, destination((*path)?).ok()?));
     let mut known: Vec<_> = read.iter().filter_map(placed).collect();
     for (name, place) in written.iter().filter_map(placed) {
