@@ -54,9 +54,8 @@ fn with_candidates(command: Command) -> Command {
 fn with_candidate(argument: Arg) -> Arg {
     let name = argument.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
     let completer = match name.as_deref() {
-        Some("CONFIG") => ArgValueCompleter::new(candidates::machines),
-        Some("DESIGN") => ArgValueCompleter::new(candidates::designs),
-        Some("DESIGN[+DESIGN]") => ArgValueCompleter::new(candidates::sums_of_designs),
+        Some("CONFIG" | "CONFIG|MANIFEST") => ArgValueCompleter::new(candidates::machines),
+        Some("DESIGN" | "DESIGN[+DESIGN]") => ArgValueCompleter::new(candidates::designs),
         Some("FILE|NAME") => ArgValueCompleter::new(candidates::workloads),
         Some("PATH=VALUE") => ArgValueCompleter::new(candidates::settings),
         Some("POINT[:N]") => ArgValueCompleter::new(candidates::fault_points),

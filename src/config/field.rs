@@ -62,9 +62,16 @@ fn add(field: &Field, path: &str, condition: Option<&Condition<'_>>, all: &mut B
     if field.shape.is_table() {
         return collect(&field.shape, &path, condition, all);
     }
-    // Each of several has its own fields; tables that it has like the machine are described there.
+    // Each of several has its own fields. Tables that it shares with the machine are described there.
     if let Shape::Array(each) = &field.shape {
-        each.fields().for_each(|inner| note(inner, format!("{path}[N].{}", inner.name), condition, all));
+        let each_path = format!("{path}[N]");
+        for inner in each.fields() {
+            if inner.shape.is_table() && Shape::machine().field(&inner.name, None).is_some() {
+                note(inner, join(&each_path, &inner.name), condition, all);
+            } else {
+                add(inner, &each_path, condition, all);
+            }
+        }
     }
     note(field, path, condition, all);
 }
@@ -99,7 +106,13 @@ mod tests {
         let fields = fields();
         let own = fields.iter().filter(|field| !field.path.contains('['));
         assert_eq!(own.count(), Shape::machine().paths().len() - LABELS.len());
-        assert!(fields.iter().any(|field| field.path == "gpu[N].node"));
+        let has = |path: &str| fields.iter().any(|field| field.path == path);
+        assert!(
+            has("gpu[N].node")
+                && has("gpu[N].link")
+                && !has("gpu[N].link.lanes")
+                && has("switch[N].credits.completion_data")
+        );
         for field in &fields {
             assert!(!field.meaning.is_empty() && !field.words.is_empty(), "{field:?}");
         }

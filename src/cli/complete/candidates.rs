@@ -16,20 +16,13 @@ pub fn machines(begun: &OsStr) -> Vec<CompletionCandidate> {
     with_files(shipped(Role::Machine, begun), begun)
 }
 
-/// Shipped designs, and TOML files.
+/// Shipped designs, and TOML files; of several joined by `+`, what the last may be.
 pub fn designs(begun: &OsStr) -> Vec<CompletionCandidate> {
-    with_files(shipped(Role::Design, begun), begun)
-}
-
-/// Designs joined by `+`: whatever the last one may be.
-pub fn sums_of_designs(begun: &OsStr) -> Vec<CompletionCandidate> {
-    match begun.to_str().and_then(|text| text.rsplit_once('+')) {
-        None => designs(begun),
-        Some((before, last)) => {
-            let prefix = format!("{before}+");
-            designs(OsStr::new(last)).into_iter().map(|one| one.add_prefix(prefix.clone())).collect()
-        }
-    }
+    let Some((before, last)) = begun.to_str().and_then(|text| text.rsplit_once('+')) else {
+        return with_files(shipped(Role::Design, begun), begun);
+    };
+    let last = designs(OsStr::new(last));
+    last.into_iter().map(|one| one.add_prefix(format!("{before}+"))).collect()
 }
 
 /// Shipped workloads, and TOML files.

@@ -52,7 +52,7 @@ fn left_out(least: Femtos, merged: usize, rows: usize) -> Option<String> {
     let mut words = Vec::new();
     if merged > 0 {
         let nanos = least.0 / 1_000_000;
-        words.push(format!("{merged} spells of at most {nanos} ns are drawn together with their neighbours."));
+        words.push(format!("{merged} intervals of at most {nanos} ns are drawn together with their neighbours."));
     }
     if rows > 0 {
         words.push(format!("{rows} messages have no row."));

@@ -114,22 +114,17 @@ impl Panel {
             "program" => Across::Names("Program".into(), self.names.iter().map(|(_, name)| name.clone()).collect()),
             other => Across::Values(Label::new(words(other))),
         };
-        let classes = self.classes();
+        let several = self.classes().len() > 1;
         let (mut series, mut keys) = (Vec::new(), Vec::new());
         for (number, curve) in self.curves.iter().enumerate() {
             for (what, simulated) in [("measured", false), ("simulated", true)] {
                 let mut one = self.series(curve, (what, simulated), Style::of(2 * number + usize::from(simulated)));
-                let sample = |style| if one.join == Join::Apart { Sample::Mark(style) } else { Sample::Curve(style) };
-                if simulated || classes.len() < 2 {
-                    keys.push(Key::new(sample(one.style), one.name.clone()));
+                if several && !simulated {
+                    keys.extend(mark_classes(&mut one, curve));
                 } else {
-                    let own = classes.iter().filter(|class| curve.points.iter().any(|point| point.class == **class));
-                    keys.extend(own.map(|&class| {
-                        Key::new(sample(styled(one.style, class)), format!("{}, {}", one.name, class.name()))
-                    }));
-                    for (point, pair) in one.points.iter_mut().zip(&curve.points) {
-                        point.style = Some(styled(one.style, pair.class));
-                    }
+                    let apart = one.join == Join::Apart;
+                    let sample = if apart { Sample::Mark(one.style) } else { Sample::Curve(one.style) };
+                    keys.push(Key::new(sample, one.name.clone()));
                 }
                 series.push(one);
             }
@@ -161,6 +156,19 @@ impl Panel {
         let style = if simulated { style.hollow() } else { style };
         Series { name: format!("{platform}{mode}, {what}"), style, points, join, levels: Vec::new() }
     }
+}
+
+/// Gives the points of a measured curve the marks of their classes; returns what each mark means.
+fn mark_classes(series: &mut Series, curve: &Line) -> Vec<Key> {
+    for (point, pair) in series.points.iter_mut().zip(&curve.points) {
+        point.style = Some(styled(series.style, pair.class));
+    }
+    let own = Class::ALL.into_iter().filter(|class| curve.points.iter().any(|point| point.class == *class));
+    // A line joins points of all classes, so a key has none.
+    let key = |class: Class| {
+        Key::new(Sample::Mark(styled(series.style, class)), format!("{}, {}", series.name, class.name()))
+    };
+    own.map(key).collect()
 }
 
 /// How a measured point of a class is marked: those that nothing was fitted to as the series itself.
