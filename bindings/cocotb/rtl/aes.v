@@ -13,7 +13,7 @@ module aes #(
     output reg                 done,
     output wire [127:0]        out
 );
-    localparam ROUNDS = KEY_BITS / 32 + 6;
+    localparam [3:0] ROUNDS = KEY_BITS == 128 ? 4'd10 : 4'd14;
 
     reg [127:0] state;
     reg [127:0] round_key;   // of the round that `state` is in
@@ -92,10 +92,10 @@ module aes #(
     endfunction
 
     // The round key behind `last`, from the one KEY_BITS before.
-    function [127:0] expanded(input [127:0] old, input [31:0] last, input rotates, input [7:0] constant);
+    function [127:0] expanded(input [127:0] old, input [31:0] last, input rotates, input [7:0] added);
         reg [31:0] word;
         begin
-            word = rotates ? sub_word({last[23:0], last[31:24]}) ^ {constant, 24'h0} : sub_word(last);
+            word = rotates ? sub_word({last[23:0], last[31:24]}) ^ {added, 24'h0} : sub_word(last);
             expanded[127:96] = old[127:96] ^ word;
             expanded[95:64]  = old[95:64] ^ expanded[127:96];
             expanded[63:32]  = old[63:32] ^ expanded[95:64];

@@ -52,6 +52,14 @@ def test_a_report_is_the_json_of_the_program(document, question, arguments):
     assert fixed(sealsim.run(**question, progress=lambda part: None).to_dict()) == fixed(report.to_dict())
 
 
+def test_settings_are_values_of_python_or_texts():
+    copies = ["h2d:64KiB"]
+    off = fixed(sealsim.run("h100-nvl-tdx", copies, cc=False))
+    for settings in ({"confidential_computing": False}, ["confidential_computing=false"]):
+        assert fixed(sealsim.run("h100-nvl-tdx", copies, set=settings)) == off
+    assert not off["confidential_computing"]
+
+
 def test_a_report_is_an_object_and_a_mapping():
     report = sealsim.run("h100-nvl-tdx", ["h2d:64KiB"])
     assert report.delivered and report.shortcomings == []

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
+from .errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-from .errors import UsageError
 
 MOST_MEASURED = 20
 MOST_THREADS = 65535
