@@ -121,7 +121,7 @@ fn campaign(name: &str, sets: &[&str], memory: Memory) -> Vec<String> {
     for point in fault_points(&machine).unwrap() {
         for &kind in &point.kinds {
             for passage in passages() {
-                let injections = [Injection { place: point.place.clone(), kind, passage }];
+                let injections = [Injection::nth(point.place.clone(), kind, passage)];
                 let both = catch_unwind(AssertUnwindSafe(|| {
                     [DataMode::Exact, DataMode::None].map(|data| run(&machine, memory, data, &injections))
                 }));
@@ -226,7 +226,7 @@ fn one(name: &str, sets: &[&str], place: &str, kind: FaultKind, passage: u64) ->
     let machine = machine(name, &sets);
     let copies = vec![copy(Direction::H2d, 30_000, Memory::Pinned)];
     let mut request = request(copies, DataMode::Exact, Kernel::Skip, Order::Ascending);
-    request.injections = vec![Injection { place: place.into(), kind, passage }];
+    request.injections = vec![Injection::nth(place, kind, passage)];
     system::run(&machine, request, &mut |_| Control::Continue).unwrap()
 }
 
@@ -271,7 +271,7 @@ fn a_lost_semaphore_is_a_deadlock_that_names_who_waits() {
     for sets in [&[][..], &["link.credit_update=30000 cycles"], &["link.credit_update=50 cycles"]] {
         let sets: Vec<_> = QUICK.iter().chain(sets).copied().collect();
         let machine = machine("h100-sxm5-off", &sets);
-        let injection = Injection { place: "host.writes".into(), kind: FaultKind::Drop, passage: 1 };
+        let injection = Injection::nth("host.writes", FaultKind::Drop, 1);
         for kernel in [Kernel::Skip, Kernel::EveryCycle] {
             let copies = vec![copy(Direction::H2d, 1, Memory::Pinned)];
             let mut request = request(copies, DataMode::Exact, kernel, Order::Ascending);

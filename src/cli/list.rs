@@ -86,7 +86,7 @@ fn row(shipped: &Shipped) -> Row {
 
 impl From<list_faults::Row> for Row {
     fn from(point: list_faults::Row) -> Self {
-        Self { name: point.name, kind: "fault", group: "", summary: point.summary.to_owned() }
+        Self { name: point.name, kind: "fault", group: "", summary: point.summary }
     }
 }
 

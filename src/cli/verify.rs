@@ -294,8 +294,7 @@ fn trace(spec: &EngineSpec, cases: &[Case], file: &FileOutcome, id: &str) -> Opt
 }
 
 impl Trace {
-    fn text(&self) -> io::Result<String> {
-        let mut out = Vec::new();
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let way = match self.direction {
             Some(SealOpen::Seal) => ", sealed",
             Some(SealOpen::Open) => ", opened",
@@ -304,7 +303,7 @@ impl Trace {
         writeln!(out, "\n{}, {}{way}", self.file, self.case)?;
         match (&self.judgement, &self.refused) {
             (Some(judgement), _) => {
-                judged::summary(&mut out, judgement, true)?;
+                judged::summary(out, judgement, true)?;
                 if judgement.engine.is_none() && judgement.vector.is_none() {
                     writeln!(
                         out,
@@ -315,7 +314,7 @@ impl Trace {
             (None, Some(reason)) => writeln!(out, "refused     {reason}")?,
             (None, None) => {}
         }
-        Ok(output::fitted(&String::from_utf8_lossy(&out)))
+        Ok(())
     }
 }
 
@@ -325,14 +324,13 @@ fn print(outcome: &Outcome, format: VerifyFormat) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut out, outcome)?;
         return writeln!(out);
     }
+    let mut text = Vec::new();
     for file in &outcome.files {
-        writeln!(out, "{}: {} passed, {} failed, {} skipped", file.path, file.passed, file.failed, file.skipped)?;
+        writeln!(text, "{}: {} passed, {} failed, {} skipped", file.path, file.passed, file.failed, file.skipped)?;
         for failure in file.failures.iter().chain(&file.skips) {
-            writeln!(out, "  {}: {}", failure.case, failure.what)?;
+            writeln!(text, "  {}: {}", failure.case, failure.what)?;
         }
     }
-    match &outcome.trace {
-        Some(trace) => out.write_all(trace.text()?.as_bytes()),
-        None => Ok(()),
-    }
+    outcome.trace.iter().try_for_each(|trace| trace.text(&mut text))?;
+    out.write_all(output::fitted(&String::from_utf8_lossy(&text)).as_bytes())
 }

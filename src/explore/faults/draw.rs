@@ -38,7 +38,7 @@ pub(super) fn set(points: &[Point], most: u32, seed: u64, number: u64) -> Drawn 
         }
         let point = near[random.random_range(0..near.len())];
         let passage = passage(&mut random, point.passed);
-        injections.push(Injection { place: point.place.clone(), kind: point.kind, passage });
+        injections.push(Injection::nth(point.place.clone(), point.kind, passage));
     }
     Drawn { injections, seed: run_seed }
 }
@@ -77,7 +77,7 @@ mod tests {
             let passages: BTreeSet<_> = all
                 .iter()
                 .filter(|one| (one.place.as_str(), one.kind) == (point.place.as_str(), point.kind))
-                .map(|one| one.passage)
+                .map(|one| one.when.clone())
                 .collect();
             assert!(passages.first() == Some(&1) && *passages.last().unwrap() > point.passed * 9 / 10);
             assert!(*passages.last().unwrap() <= point.passed);

@@ -50,7 +50,7 @@ fn read(memory: &mut HostState, address: u64, count: u32) -> Vec<u8> {
 }
 
 fn arm(memory: &mut HostState, place: &str, kind: FaultKind, passage: u64) -> bool {
-    let injection = Injection { place: place.into(), kind, passage };
+    let injection = Injection::nth(place, kind, passage);
     let known = memory.fault_points().iter().any(|(path, kinds)| path == place && kinds.contains(&kind));
     if known {
         memory.arm(&injection, Armed::new(&injection, 0, 1234));

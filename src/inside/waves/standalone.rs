@@ -23,6 +23,7 @@ use crate::{
 };
 use fst_writer::{FstSignalId, FstWriteError};
 use std::{
+    collections::BTreeMap,
     io,
     path::{Path, PathBuf},
 };
@@ -95,12 +96,13 @@ impl EngineWaves {
 
     fn stages(&mut self, stages: &[StageValue], of: impl Fn(u64) -> bool) -> Result<(), FstWriteError> {
         let first = self.names.names().len();
-        for stage in stages.iter().filter(|stage| of(stage.cycle) && stage.unit.unwrap_or_default() == 0) {
-            if let Some(place) = STAGES.iter().position(|known| *known == stage.stage) {
-                self.set(stage.cycle, first + place, Some(Element::from_partial(&stage.value).0))?;
-            }
-        }
-        Ok(())
+        let place = |stage: &StageValue| STAGES.iter().position(|known| *known == stage.stage);
+        let own = stages.iter().filter(|stage| of(stage.cycle) && stage.unit.unwrap_or_default() == 0);
+        let last: BTreeMap<(u64, usize), &StageValue> =
+            own.filter_map(|stage| Some(((stage.cycle, place(stage)?), stage))).collect();
+        last.into_iter().try_for_each(|((cycle, place), stage)| {
+            self.set(cycle, first + place, Some(Element::from_partial(&stage.value).0))
+        })
     }
 
     fn set(&mut self, cycle: u64, signal: usize, value: Option<u128>) -> Result<(), FstWriteError> {
