@@ -201,7 +201,7 @@ fn armed_flips_strike_the_message_they_name_in_exactly_one_bit() {
         assert_eq!(wrong(slots[0]), (0, 0));
         assert_eq!(wrong(slots[1]), if tag { (0, 1) } else { (1, 0) });
         let effects: Vec<_> = memory.armed().iter().map(Armed::effect).collect();
-        assert!(matches!(effects[..], [Effect::Struck { time: Femtos(7), flip: Some(_) }]), "{effects:?}");
+        assert!(matches!(effects[..], [Effect::Struck { time: Femtos(7), flip: Some(_), .. }]), "{effects:?}");
     }
 }
 
