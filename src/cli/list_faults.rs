@@ -35,10 +35,11 @@ pub(super) fn rows(machine: &str, designs: &[String]) -> Result<Vec<Row>, Failur
 fn choices(kind: FaultKind, selectors: &Selectors) -> String {
     let mut choices: Vec<String> = selectors.sorts.iter().map(|sort| format!("{sort}=N")).collect();
     choices.extend(selectors.messages.then(|| "message=N".to_owned()));
+    let mut parts = if choices.is_empty() { Vec::new() } else { vec![choices.join(", ")] };
     if kind == FaultKind::Flip && !selectors.fields.is_empty() {
-        choices.push(format!("field={}", selectors.fields.join("|")));
+        parts.push(format!("field= {}", selectors.fields.join(", ")));
     }
-    if choices.is_empty() { String::new() } else { format!(" [{}]", choices.join(", ")) }
+    if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join("; ")) }
 }
 
 const fn summary(kind: FaultKind) -> &'static str {

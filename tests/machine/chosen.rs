@@ -87,7 +87,8 @@ proptest! {
             let before = Injection::nth(by_time.place, by_time.kind, passage - 1);
             let earlier = struck_by(&machine, Kernel::Skip, vec![before]);
             if let Ok(Outcome { faults, .. }) = &earlier {
-                prop_assert!(!matches!(faults[0], Effect::Struck { time, .. } if time >= from));
+                let is_late = matches!(faults[0], Effect::Struck { time, .. } if time >= from);
+                prop_assert!(!is_late);
             }
         }
     }

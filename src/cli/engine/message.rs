@@ -21,8 +21,9 @@ use std::{
 /// The longest file of vectors.
 const MOST: Bytes = Bytes(64 << 20);
 
-/// Blocks of text and AAD that are shown where nothing says how many.
+/// Blocks of text and AAD that are shown where nothing says how many, and with --all: some hundred MB of stages.
 const SHOWN: u64 = 4;
+const ALL: u64 = 1 << 16;
 
 /// One message by its bytes.
 #[derive(Debug, Args)]
@@ -46,7 +47,7 @@ pub(super) struct MessageArguments {
     /// The tag that must come out, maybe cut short.
     #[arg(long, value_name = "HEX", requires = "key", value_parser = bytes)]
     tag: Option<Hex>,
-    /// Show all blocks of text and AAD, not the first 4 (or those of --trace-blocks).
+    /// Show all blocks of text and AAD, not the first 4 (or those of --trace-blocks); at most 65536.
     #[arg(long, conflicts_with = "trace_blocks")]
     all: bool,
     /// Write the registers of the engine and the stages of the message as waves to this file, as FST for GTKWave and Surfer; a cycle is 1 ns.
@@ -118,7 +119,7 @@ pub(super) fn run(arguments: &Arguments, spec: &EngineSpec) -> Result<(), Failur
     let spec = EngineSpec { key_bits: 8 * chosen.case.key.len() as u32, ..spec.clone() };
     spec.check().map_err(|error| refused(&chosen, &error))?;
     let (given, said) = sides(arguments, &chosen)?;
-    let blocks = if own.all { u64::MAX } else { arguments.trace_blocks.unwrap_or(SHOWN) };
+    let blocks = if own.all { ALL } else { arguments.trace_blocks.unwrap_or(SHOWN) };
     let mut waves = waves(own.waves.as_deref(), &spec)?;
     let mut watch = |engine: &_, stages: &[StageValue]| waves.iter_mut().for_each(|waves| waves.look(engine, stages));
     let judgement = judge(&spec, given, said, blocks, &mut watch).map_err(|error| failure(&chosen, error))?;
@@ -277,6 +278,7 @@ impl Shown<'_> {
             writeln!(out, "{:7}  {:12}{of:24} {}", stage.cycle, stage.stage.name(), hex::encode(&stage.value))?;
         }
         match self.cut {
+            true if self.arguments.message.all => writeln!(out, "\nblocks from {ALL} on are left out"),
             true => writeln!(out, "\nlater blocks are left out: --all shows them, --trace-blocks N those before N"),
             false => Ok(()),
         }
