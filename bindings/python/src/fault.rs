@@ -47,7 +47,7 @@ impl Fault {
     pub fn of_run(error: &RunError) -> Self {
         match error {
             RunError::Build(_) => Self::config(error),
-            RunError::NoGpu { .. } | RunError::FaultPoint { .. } => Self::usage(error),
+            RunError::NoGpu { .. } | RunError::FaultPoint { .. } | RunError::FaultSelector { .. } => Self::usage(error),
             RunError::Payload(_) => Self::input_output(error),
             RunError::Simulation(SimulationError::Stopped { .. }) => {
                 Self::verification("interrupted: nothing was delivered")
