@@ -2,12 +2,11 @@
 
 use super::{
     fault::Fault,
-    machine::{machine_of, workload},
+    machine::{MachineQuestion, workload},
     watch::{Watch, watched},
 };
 use pyo3::prelude::*;
 use sealsim::{
-    config::Layers,
     cost::technology::{PROCESS_SPREAD, SYNTHESIS},
     explore::{self, CompareError, Comparison, Finished, Grid, WorkloadComparison},
     report::comparison::{self, Document},
@@ -24,8 +23,7 @@ type Answer = (String, String);
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Question {
-    machine: String,
-    designs: Vec<String>,
+    machine: MachineQuestion,
     sizes: Vec<String>,
     memory: String,
     what_if: u8,
@@ -36,8 +34,7 @@ pub struct Question {
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct WorkloadQuestion {
-    machine: Option<String>,
-    designs: Vec<String>,
+    machine: MachineQuestion,
     workload: String,
     parameters: Vec<String>,
     threads: Option<u16>,
@@ -64,8 +61,8 @@ impl Question {
         let sizes = self.sizes.iter().map(|size| read_size(size)).collect::<Result<Vec<_>, _>>();
         let memory = read_memory(&self.memory).map_err(Fault::usage)?;
         let sizes = sizes.map_err(Fault::usage)?;
-        let (machine, grid) = (Layers::new(&self.machine), Grid::both_ways(&sizes, memory, self.what_if.into()));
-        let (candidates, skipped) = explore::asked(&machine, &self.designs, memory, false)?;
+        let (machine, grid) = (self.machine.layers(None)?, Grid::both_ways(&sizes, memory, self.what_if.into()));
+        let (candidates, skipped) = explore::asked(&machine, &self.machine.designs, memory, false)?;
         let (finished, threads) = (Finished::default(), threads(self.threads));
         let (observer, progress) = (|| watch.control(), |part| watch.add(part));
         let compared = explore::compare(&candidates, &grid, threads, &finished, &observer, &progress);
@@ -90,9 +87,8 @@ impl WorkloadQuestion {
     fn answer(&self, watch: &Watch) -> Result<Answer, Fault> {
         let mut file = workload(&self.workload, &self.parameters)?;
         file.without_size.take().map_or(Ok(()), Err)?;
-        let machine = machine_of(self.machine.as_deref(), Some(&file))?;
-        let machine = Layers::new(machine);
-        let (candidates, skipped) = explore::asked(&machine, &self.designs, Memory::Pinned, file.calls_collectives())?;
+        let (machine, designs) = (self.machine.layers(Some(&file))?, &self.machine.designs);
+        let (candidates, skipped) = explore::asked(&machine, designs, Memory::Pinned, file.calls_collectives())?;
         let job = Workload {
             copies: sized(&file.copies, None).map_err(Fault::usage)?,
             steps: Some(file.steps),

@@ -13,21 +13,31 @@ use std::path::Path;
 #[pyo3(from_item_all)]
 pub struct MachineQuestion {
     machine: Option<String>,
-    designs: Vec<String>,
+    cc: Option<bool>,
+    /// Designs, one on the other or one beside the other.
+    pub designs: Vec<String>,
     settings: Vec<String>,
 }
 
 impl MachineQuestion {
-    /// Reads and checks it.
+    /// The machine without designs: what is set lies above those that are laid over it, the switch below.
+    pub fn layers(&self, workload: Option<&WorkloadFile>) -> Result<Layers, Fault> {
+        let layers = Layers::new(machine_of(self.machine.as_deref(), workload)?);
+        let layers = match self.cc {
+            None => layers,
+            Some(on) => layers.confidential_computing(on),
+        };
+        Ok(self.settings.iter().fold(layers, Layers::set))
+    }
+
+    /// Reads and checks it with its designs one on the other.
     pub fn resolve(&self, workload: Option<&WorkloadFile>) -> Result<Resolved, Fault> {
-        let name = machine_of(self.machine.as_deref(), workload)?;
-        let layers = self.designs.iter().fold(Layers::new(name), Layers::overlay);
-        Ok(self.settings.iter().fold(layers, Layers::set).resolve()?)
+        Ok(self.designs.iter().fold(self.layers(workload)?, Layers::overlay).resolve()?)
     }
 }
 
 /// The machine that is asked for, else the one that a workload names.
-pub fn machine_of(machine: Option<&str>, workload: Option<&WorkloadFile>) -> Result<String, Fault> {
+fn machine_of(machine: Option<&str>, workload: Option<&WorkloadFile>) -> Result<String, Fault> {
     if let Some(machine) = machine {
         return Ok(machine.to_owned());
     }

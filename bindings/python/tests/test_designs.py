@@ -31,6 +31,12 @@ def test_a_comparison_is_that_of_the_program(program):
         )
 
 
+def test_settings_and_the_switch_of_a_comparison_are_the_programs(program):
+    arguments = ["compare", "h100-sxm5-off", "--design", "direct", "--size", "64KiB", "--cc", "on", "--set", "link.lanes=8"]
+    comparison = sealsim.compare("h100-sxm5-off", ["direct"], ["64KiB"], cc=True, set={"link.lanes": 8})
+    assert comparison.to_dict() == json.loads(program(*arguments, "--format", "json"))
+
+
 def test_a_workload_is_compared_as_the_program_does(document):
     comparison = sealsim.compare(workload="weight-streaming", designs=["two-pces"])
     assert comparison.to_dict() == document("compare", "--workload", "weight-streaming", "--design", "two-pces")

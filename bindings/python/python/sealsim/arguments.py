@@ -42,6 +42,18 @@ def settings(what: str, given: Settings | None) -> list[str]:
     return texts(what, given)
 
 
+def machine_question(
+    machine: Path | None, designs: Iterable[Path] | None, set: Settings | None, cc: bool | None
+) -> dict[str, Any]:
+    """The machine that is asked for, as the native half takes it."""
+    return {
+        "machine": None if machine is None else text(machine),
+        "cc": None if cc is None else bool(cc),
+        "designs": texts("designs", designs),
+        "settings": settings("set", set),
+    }
+
+
 def count(what: str, given: int, most: int) -> int:
     """A whole number from 0 on."""
     if not 0 <= given <= most:

@@ -9,7 +9,18 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from . import _native
-from .arguments import MOST_MEASURED, MOST_THREADS, Path, Progress, Settings, count, settings, text, texts, told
+from .arguments import (
+    MOST_MEASURED,
+    MOST_THREADS,
+    Path,
+    Progress,
+    Settings,
+    count,
+    machine_question,
+    settings,
+    text,
+    told,
+)
 from .errors import UsageError
 from .record import Record
 from .table import Table
@@ -49,6 +60,8 @@ def compare(
     memory: Literal["pinned", "pageable"] = "pinned",
     workload: Path | None = None,
     parameters: Settings | None = None,
+    set: Settings | None = None,
+    cc: bool | None = None,
     what_if: int = 0,
     threads: int | None = None,
     progress: Progress = None,
@@ -57,18 +70,18 @@ def compare(
 
     designs: shipped ones, TOML files, or several joined by ``+``; all shipped ones that matter, if left out. The baselines off, h100-cc and
     h100-cc-resealed always take part.
+    set: single values over every design, ``{"link.max_payload": "512B"}``; cc: confidential computing of the machine on or off; designs lie over it.
     sizes: of copies, as ``64MiB`` or bytes (default: 4 KiB to 1 GiB); not with a workload.
 
     Errors: as those of ``run``; VerificationError, where a copy is not delivered.
     """
-    laid = texts("designs", designs)
+    asked = machine_question(machine, designs, set, cc)
     workers = None if threads is None else count("threads", threads, MOST_THREADS)
     if workload is not None:
         if sizes is not None or what_if:
             raise UsageError("sizes and what_if are for copies: leave them out with a workload")
         question: dict[str, Any] = {
-            "machine": None if machine is None else text(machine),
-            "designs": laid,
+            "machine": asked,
             "workload": text(workload),
             "parameters": settings("parameters", parameters),
             "threads": workers,
@@ -78,8 +91,7 @@ def compare(
     if machine is None:
         raise UsageError("give a machine, for example sealsim.compare(\"h100-nvl-tdx\")")
     question = {
-        "machine": text(machine),
-        "designs": laid,
+        "machine": asked,
         "sizes": [str(size) for size in (SIZES if sizes is None else sizes)],
         "memory": memory,
         "what_if": count("what_if", what_if, MOST_MEASURED),

@@ -7,7 +7,19 @@ from collections.abc import Iterable
 from typing import Literal
 
 from . import _native
-from .arguments import MOST_MEASURED, MOST_THREADS, Path, Progress, Settings, count, settings, text, texts, told
+from .arguments import (
+    MOST_MEASURED,
+    MOST_THREADS,
+    Path,
+    Progress,
+    Settings,
+    count,
+    machine_question,
+    settings,
+    text,
+    texts,
+    told,
+)
 from .errors import UsageError
 from .record import Record
 
@@ -58,7 +70,7 @@ def run(
     copies: ``h2d:64MiB``, ``d2h:1GiB:pageable``, each a direction, a size and a kind of host memory.
     workload: a TOML file or a shipped one, in place of copies; parameters: values of its parameters.
     designs: laid over the machine, later ones on top; set: single values, ``{"link.max_payload": "512B"}``.
-    cc: confidential computing on or off, whatever the machine says.
+    cc: confidential computing of the machine on or off, whatever its file says; designs lie over it.
     data: ``none`` for the timing alone, ``exact`` to carry and check every byte; the timing is the same.
     inject: faults, as ``link.h2d.flip:200``.
     what_if: of the copy that ends last, how many parameters to measure that may limit it (default: one, where that is quick).
@@ -70,15 +82,8 @@ def run(
         raise UsageError("give copies or a workload, for example copies=[\"h2d:64MiB\"]")
     if data not in ("none", "exact"):
         raise UsageError(f"data is {data!r}, but must be \"none\" or \"exact\"")
-    layers = settings("set", set)
-    if cc is not None:
-        layers.append(f"confidential_computing={str(bool(cc)).lower()}")
     question = {
-        "machine": {
-            "machine": None if machine is None else text(machine),
-            "designs": texts("designs", designs),
-            "settings": layers,
-        },
+        "machine": machine_question(machine, designs, set, cc),
         "copies": texts("copies", copies),
         "workload": None if workload is None else text(workload),
         "parameters": settings("parameters", parameters),
