@@ -143,7 +143,7 @@ proptest! {
 }
 
 fn fault(place: &str, kind: FaultKind, passage: u64) -> Injection {
-    Injection { place: place.into(), kind, passage }
+    Injection::nth(place, kind, passage)
 }
 
 #[test]

@@ -8,7 +8,8 @@ use common::{Delivered, Pattern, QUICK, copy, machine, request};
 use sealsim::{
     config::MachineSpec,
     sim::{Control, FaultKind, Injection, Kernel, Order, SimulationError},
-    system::{self, DataMode, Direction, Memory, Outcome, RunError, fault_points},
+    system::{self, DataMode, Direction, FaultPoint, Memory, Outcome, RunError, fault_points},
+    workload::InjectionArgument,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -121,7 +122,7 @@ fn campaign(name: &str, sets: &[&str], memory: Memory) -> Vec<String> {
     for point in fault_points(&machine).unwrap() {
         for &kind in &point.kinds {
             for passage in passages() {
-                let injections = [Injection { place: point.place.clone(), kind, passage }];
+                let injections = [Injection::nth(point.place.clone(), kind, passage)];
                 let both = catch_unwind(AssertUnwindSafe(|| {
                     [DataMode::Exact, DataMode::None].map(|data| run(&machine, memory, data, &injections))
                 }));
@@ -136,6 +137,46 @@ fn campaign(name: &str, sets: &[&str], memory: Memory) -> Vec<String> {
         }
     }
     complaints
+}
+
+/// Injects every fault that can be chosen: by time, sort, message, field and bit.
+fn chosen(name: &str, sets: &[&str]) -> Vec<String> {
+    let sets: Vec<_> = QUICK.iter().chain(SMALL).chain(sets).copied().collect();
+    let machine = machine(name, &sets);
+    let mut texts = Vec::new();
+    for FaultPoint { place, kinds, selectors } in fault_points(&machine).unwrap() {
+        let mut when = vec!["@3us".to_owned(), "@11us".to_owned()];
+        when.extend(selectors.sorts.iter().flat_map(|sort| [1, 5].map(|n| format!(":{sort}={n}"))));
+        when.extend(selectors.messages.then_some(":message=2".to_owned()));
+        texts.extend(kinds.iter().flat_map(|kind| when.iter().map(|when| format!("{place}.{}{when}", kind.name()))));
+        if kinds.contains(&FaultKind::Flip) {
+            let fields = selectors.fields.iter().map(|field| format!("field={field},"));
+            let bits =
+                fields.chain([String::new()]).flat_map(|field| [0, 9, 37].map(|bit| format!("{field}bit={bit}")));
+            texts.extend(bits.flat_map(|aim| [2, 5].map(|n| format!("{place}.flip:{n},{aim}"))));
+        }
+    }
+    let mut complaints = Vec::new();
+    for text in texts {
+        let injections = [text.parse::<InjectionArgument>().unwrap().0];
+        let both = catch_unwind(AssertUnwindSafe(|| {
+            [DataMode::Exact, DataMode::None].map(|data| run(&machine, Memory::Pinned, data, &injections))
+        }));
+        let trouble = match &both {
+            Ok([exact, none]) => complaint(exact, none, machine.sealed_path()),
+            Err(_) => Some("panic".into()),
+        };
+        complaints.extend(trouble.map(|trouble| format!("{text}: {trouble}")));
+    }
+    complaints
+}
+
+#[test]
+fn whatever_bit_time_or_message_is_chosen_nothing_wrong_is_delivered() {
+    for (name, sets) in [("h100-nvl-tdx", &[][..]), ("h100-nvl-tdx", &["link.ecrc=true"]), ("h100-sxm5-off", &[])] {
+        let complaints = chosen(name, sets);
+        assert!(complaints.is_empty(), "{name}: {} complaints\n{}", complaints.len(), complaints.join("\n"));
+    }
 }
 
 fn assert_holds(name: &str, sets: &[&str], memory: Memory) {
@@ -226,7 +267,7 @@ fn one(name: &str, sets: &[&str], place: &str, kind: FaultKind, passage: u64) ->
     let machine = machine(name, &sets);
     let copies = vec![copy(Direction::H2d, 30_000, Memory::Pinned)];
     let mut request = request(copies, DataMode::Exact, Kernel::Skip, Order::Ascending);
-    request.injections = vec![Injection { place: place.into(), kind, passage }];
+    request.injections = vec![Injection::nth(place, kind, passage)];
     system::run(&machine, request, &mut |_| Control::Continue).unwrap()
 }
 
@@ -271,7 +312,7 @@ fn a_lost_semaphore_is_a_deadlock_that_names_who_waits() {
     for sets in [&[][..], &["link.credit_update=30000 cycles"], &["link.credit_update=50 cycles"]] {
         let sets: Vec<_> = QUICK.iter().chain(sets).copied().collect();
         let machine = machine("h100-sxm5-off", &sets);
-        let injection = Injection { place: "host.writes".into(), kind: FaultKind::Drop, passage: 1 };
+        let injection = Injection::nth("host.writes", FaultKind::Drop, 1);
         for kernel in [Kernel::Skip, Kernel::EveryCycle] {
             let copies = vec![copy(Direction::H2d, 1, Memory::Pinned)];
             let mut request = request(copies, DataMode::Exact, kernel, Order::Ascending);

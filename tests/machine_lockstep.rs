@@ -227,7 +227,7 @@ impl Case {
         let points = fault_points(machine).ok()?;
         let all: Vec<_> = points.iter().flat_map(|p| p.kinds.iter().map(|&kind| (p.place.clone(), kind))).collect();
         let (place, kind) = all[which.index(all.len())].clone();
-        Some(Injection { place, kind, passage })
+        Some(Injection::nth(place, kind, passage))
     }
 
     /// None if there is no such machine.
@@ -251,7 +251,7 @@ impl Case {
             copy.buffer = number;
         }
         let place = |to_host| if to_host { "link.d2h" } else { "link.h2d" };
-        let injection = |&(to_host, kind, passage)| Injection { place: place(to_host).into(), kind, passage };
+        let injection = |&(to_host, kind, passage)| Injection::nth(place(to_host), kind, passage);
         request.injections = self.faults.iter().map(injection).collect();
         request.injections.extend(self.fault_anywhere(machine));
         let mut looks = 0;
@@ -512,7 +512,7 @@ fn both(machine: &MachineSpec, copies: &[(Direction, u64)], fault: Option<(&str,
     [Kernel::EveryCycle, Kernel::Skip].map(|kernel| {
         let copies = copies.iter().map(|&(direction, bytes)| copy(direction, bytes, Memory::Pinned)).collect();
         let mut request = request(copies, DataMode::None, kernel, Order::Ascending);
-        let injection = |(place, kind, passage): (&str, _, _)| Injection { place: place.into(), kind, passage };
+        let injection = |(place, kind, passage): (&str, _, _)| Injection::nth(place, kind, passage);
         request.injections = fault.map(injection).into_iter().collect();
         figures(&run(machine, request).unwrap())
     })

@@ -162,9 +162,9 @@ impl Arguments {
     fn print_faults(&self, machines: &[(String, Resolved)], ranks: &[usize]) -> Result<(), Failure> {
         let (Some((_, machine)), Some(ranks)) = (machines.last(), ranks.first()) else { return Ok(()) };
         let points = collective_fault_points(&machine.machine, self.op, *ranks).map_err(failed)?;
-        let names = points
-            .iter()
-            .flat_map(|FaultPoint { place, kinds }| kinds.iter().map(move |kind| format!("{place}.{}\n", kind.name())));
+        let names = points.iter().flat_map(|FaultPoint { place, kinds, .. }| {
+            kinds.iter().map(move |kind| format!("{place}.{}\n", kind.name()))
+        });
         output::print(&names.collect::<String>());
         Ok(())
     }

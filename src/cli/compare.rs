@@ -11,10 +11,13 @@ use super::{
     plot::PlotFile,
 };
 use crate::{
-    config::{Layers, Resolved},
+    config::Resolved,
     cost::technology::{PROCESS_SPREAD, SYNTHESIS},
-    explore::{self, Baseline, Candidate, CandidateError, CompareError, Comparison, Grid, Skipped, WorkloadComparison},
-    report::{SCHEMA_VERSION, comparison, plot},
+    explore::{self, CandidateError, CompareError, Comparison, Grid, WorkloadComparison},
+    report::{
+        comparison::{self, Document},
+        plot,
+    },
     system::{Direction, Memory, RunError},
     validate::pool,
     workload::{Copy, CopyError, read_memory, read_size},
@@ -99,13 +102,6 @@ enum CompareFormat {
     Csv,
 }
 
-#[derive(Debug, Serialize)]
-struct Document<C> {
-    schema_version: u32,
-    #[serde(flatten)]
-    comparison: C,
-}
-
 fn memory(text: &str) -> Result<Memory, CopyError> {
     read_memory(text)
 }
@@ -128,7 +124,7 @@ fn copies(arguments: &Arguments) -> Result<(), Failure> {
     let page = arguments.begin()?;
     let grid = arguments.grid()?;
     let host_memory = grid.copies.first().map_or(arguments.memory, |copy| copy.memory);
-    let (candidates, skipped) = arguments.candidates(&machine, host_memory, false)?;
+    let (candidates, skipped) = explore::asked(&machine, &arguments.alternatives.design, host_memory, false)?;
     let own = machine.resolve()?;
     let kept = Kept::of(&format!("{grid:?} {:?} {}", arguments.alternatives, own.digest), arguments.resume);
     let (watch, threads) = (Watch::begin(candidates.len()), arguments.threads());
@@ -150,7 +146,7 @@ fn copies(arguments: &Arguments) -> Result<(), Failure> {
     let figure = || plot::comparison::rates(&comparison).draw();
     file.filter(|_| left.is_ok()).map_or(Ok(()), |file| file.write(&figure()))?;
     let page = page.filter(|_| left.is_ok());
-    show(arguments.format, comparison, (page, &own), comparison::text, comparison::csv)?;
+    show(arguments.format, &comparison, (page, &own), comparison::text, comparison::csv)?;
     left
 }
 
@@ -160,7 +156,8 @@ fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
     let Some(file) = arguments.work.file()? else { return Ok(()) };
     let machine = arguments.alternatives.machine(&machine_of(arguments.config.as_deref(), Some(&file))?);
     let page = arguments.begin()?;
-    let (candidates, skipped) = arguments.candidates(&machine, Memory::Pinned, file.calls_collectives())?;
+    let (designs, collectives) = (&arguments.alternatives.design, file.calls_collectives());
+    let (candidates, skipped) = explore::asked(&machine, designs, Memory::Pinned, collectives)?;
     let workload_summary = file.head.summary.clone();
     let job = arguments.work.timed(Some(file))?;
     let (kernels, length) = explore::kernels(&job);
@@ -187,7 +184,7 @@ fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
     plot_file.filter(|_| left.is_ok()).map_or(Ok(()), |file| file.write(&figure()))?;
     let page = page.filter(|_| left.is_ok());
     let (text, csv) = (comparison::workload::text, comparison::workload::csv);
-    show(arguments.format, comparison, (page, &own), text, csv)?;
+    show(arguments.format, &comparison, (page, &own), text, csv)?;
     left
 }
 
@@ -219,16 +216,16 @@ fn settle<T: Serialize + DeserializeOwned, R>(
 /// Prints a comparison, and writes its page if one is begun.
 fn show<C: Serialize>(
     format: CompareFormat,
-    comparison: C,
+    comparison: &C,
     (page, machine): (Option<PageFile>, &Resolved),
     text: impl FnOnce(&C, usize) -> String,
     csv: impl FnOnce(&C) -> String,
 ) -> Result<(), Failure> {
-    let document = Document { schema_version: SCHEMA_VERSION, comparison };
+    let document = Document::of(comparison);
     let printed = match format {
-        CompareFormat::Text => Ok(text(&document.comparison, output::width())),
-        CompareFormat::Csv => Ok(csv(&document.comparison)),
-        CompareFormat::Json => serde_json::to_string_pretty(&document).map(|json| json + "\n").map_err(io::Error::from),
+        CompareFormat::Text => Ok(text(comparison, output::width())),
+        CompareFormat::Csv => Ok(csv(comparison)),
+        CompareFormat::Json => document.json().map(|json| json + "\n").map_err(io::Error::from),
     };
     printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))?;
     let configuration = || describe::to_json(machine);
@@ -263,39 +260,6 @@ impl Arguments {
 
     fn threads(&self) -> usize {
         self.threads.map_or_else(pool::threads, usize::from)
-    }
-
-    /// The designs asked for behind the baselines, or all that are shipped: those of the fabric where there are collectives. Baselines that
-    /// the machine cannot have are skipped, a design that was asked for must be possible.
-    fn candidates(
-        &self,
-        machine: &Layers,
-        memory: Memory,
-        collectives: bool,
-    ) -> Result<(Vec<Candidate>, Vec<Skipped>), Failure> {
-        let designs = &self.alternatives.design;
-        match (designs.is_empty(), collectives) {
-            (true, true) => return Ok(explore::shipped_fabric(machine, memory)?),
-            (true, false) => return Ok(explore::shipped(machine, memory)?),
-            (false, _) => {}
-        }
-        machine.resolve()?;
-        let (mut candidates, mut skipped) = (Vec::new(), Vec::new());
-        let baselines = Baseline::ALL.map(Baseline::design);
-        for name in baselines.into_iter().filter(|name| !designs.iter().any(|design| design == name)) {
-            let off = collectives && name == Baseline::Off.design();
-            let named = || explore::named(machine, name, memory);
-            match if off { explore::nothing_protected(machine, memory) } else { named() } {
-                Ok(candidate) => candidates.push(candidate),
-                Err(error) => skipped.push(Skipped { name: name.to_owned(), reason: error.to_string() }),
-            }
-        }
-        for name in once(designs) {
-            candidates.push(explore::named(machine, &name, memory)?);
-        }
-        let rank = |candidate: &Candidate| baselines.iter().position(|name| *name == candidate.name);
-        candidates.sort_by_key(|candidate| rank(candidate).unwrap_or(baselines.len()));
-        Ok((candidates, skipped))
     }
 }
 

@@ -1,5 +1,7 @@
 //! `sealsim engine`: an AES-GCM engine alone, or one of another AEAD.
 
+pub(super) mod judged;
+mod message;
 mod other;
 
 use super::{
@@ -19,6 +21,8 @@ use std::io::{self, Write};
 /// Runs an AES-GCM engine alone: input always ready, output always taken.
 ///
 /// Gives the cycles from the key to the tag, and the bytes to check them by. Every output and tag is compared with software AES-GCM.
+/// With --vector or --key it runs one message given by its bytes, and shows every stage with its cycle: H, powers, J0, counters, AES states by round and lane,
+/// keystream, what enters GHASH, products, accumulators, tag.
 /// An engine of another AEAD (`[aead]`: AES-GCM-SIV, AEGIS-256, ChaCha20-Poly1305) gives the same figures; it is not compatible with AES-GCM on the wire.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -27,7 +31,9 @@ use std::io::{self, Write};
   sealsim engine h100-nvl-tdx --blocks 65536 --open
   sealsim engine iterative-masked --key-bits 128 --blocks 8 --format json | jq .last_text_output_cycles
   sealsim engine gcm-siv --blocks 4096 --format json | jq .buffer_bytes       # AES-GCM-SIV; also aegis-256, -256x2, -256x4
-  sealsim engine folded-8 --blocks 3 --trace-blocks 2       # every AES round and GHASH accumulator")]
+  sealsim engine folded-8 --blocks 3 --trace-blocks 2       # every AES round and GHASH accumulator
+  sealsim engine folded-8 --vector tests/vectors/aes_gcm_test.json:7        # one message, every stage with its cycle
+  sealsim engine h100-nvl-tdx --key 000102030405060708090a0b0c0d0e0f --iv 000102030405060708090a0b --text 00 --waves message.fst")]
 pub struct Arguments {
     /// The engine: a TOML file with a table `engine` or `aead`, a shipped engine or a machine (see `sealsim list`), whose engine is taken.
     #[arg(value_name = "CONFIG")]
@@ -36,26 +42,29 @@ pub struct Arguments {
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
     /// Key size, where it is not the configuration's.
-    #[arg(long, value_name = "BITS")]
+    #[arg(long, value_name = "BITS", conflicts_with_all = ["vector", "key"])]
     key_bits: Option<u32>,
     /// Blocks of additional authenticated data, 16 bytes each.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=MOST_BLOCKS))]
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with_all = ["vector", "key"], value_parser = clap::value_parser!(u64).range(..=MOST_BLOCKS))]
     aad_blocks: u64,
     /// Blocks of text, 16 bytes each.
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u64).range(..=MOST_BLOCKS))]
+    #[arg(long, value_name = "N", default_value_t = 64, conflicts_with_all = ["vector", "key"], value_parser = clap::value_parser!(u64).range(..=MOST_BLOCKS))]
     blocks: u64,
     /// Open instead of seal.
     #[arg(long)]
     open: bool,
     /// Messages, one after the other, under the same key.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["vector", "key"], value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     messages: u32,
     /// Where key, IVs, AAD and text come from.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["vector", "key"])]
     seed: u64,
     /// Show, for the first N text blocks of the first message, the AES state after each round and each GHASH accumulator.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=4096))]
-    trace_blocks: u64,
+    /// Of a message by its bytes: of how many blocks of text and AAD the stages are shown (4).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=4096))]
+    trace_blocks: Option<u64>,
+    #[command(flatten)]
+    message: message::MessageArguments,
     /// How to print it.
     #[arg(long, value_enum, default_value_t = EngineFormat::Text)]
     format: EngineFormat,
@@ -102,12 +111,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         direction: if arguments.open { SealOpen::Open } else { SealOpen::Seal },
         messages: arguments.messages,
         seed: arguments.seed,
-        trace_blocks: arguments.trace_blocks,
+        trace_blocks: arguments.trace_blocks.unwrap_or_default(),
     };
     let spec = match engine(arguments)? {
         StandaloneEngine::Gcm(spec) => with_key_bits(arguments, spec)?,
         StandaloneEngine::Other(spec) => return other::run(arguments, spec, &bench),
     };
+    if arguments.message.is_given() {
+        return message::run(arguments, &spec);
+    }
+    arguments.message.refuse()?;
     let outcome = run_standalone(&spec, &bench).map_err(failure)?;
     let Some(first) = outcome.messages.first() else { return Ok(()) };
     let mut out = Standard;

@@ -135,7 +135,9 @@ pub(super) fn failed(error: ExplainError) -> Failure {
 fn failed_run(error: RunError) -> Failure {
     match error {
         RunError::Build(_) => Failure::Config(miette!("{error}")),
-        RunError::NoGpu { .. } | RunError::FaultPoint { .. } => Failure::Usage(miette!("{error}")),
+        RunError::NoGpu { .. } | RunError::FaultPoint { .. } | RunError::FaultSelector { .. } => {
+            Failure::Usage(miette!("{error}"))
+        }
         RunError::Payload(_) => Failure::InputOutput(miette!("{error}")),
         RunError::Simulation(crate::sim::SimulationError::Stopped { .. }) => {
             Failure::Verification(miette!("interrupted: nothing was explained"))

@@ -1,8 +1,8 @@
 //! How a verb can fail, and the exit status of each way.
 
 use super::output;
-use miette::Report;
-use std::{io, process::ExitCode};
+use miette::{Diagnostic, Report};
+use std::{io, iter, process::ExitCode};
 
 /// Why a verb did not end well. Each kind has its exit status.
 #[derive(Debug)]
@@ -83,6 +83,12 @@ impl Failure {
         self.report().to_string()
     }
 
+    /// What went wrong, where, and what to do about it, in plain lines: for programs that show errors in a way of their own.
+    #[must_use]
+    pub fn told(&self) -> String {
+        told(self.report().as_ref())
+    }
+
     /// A failed read or write of `what`, for example a path.
     #[must_use]
     pub fn input_output(what: &str, error: &io::Error) -> Self {
@@ -93,5 +99,39 @@ impl Failure {
     #[must_use]
     pub fn output(error: &io::Error) -> Self {
         Self::input_output("standard output", error)
+    }
+}
+
+fn told(diagnostic: &dyn Diagnostic) -> String {
+    let causes = iter::successors(diagnostic.source(), |error| error.source());
+    let mut lines = vec![causes.fold(diagnostic.to_string(), |text, cause| format!("{text}: {cause}"))];
+    lines.extend(place(diagnostic).map(|place| format!("  at {place}")));
+    lines.extend(diagnostic.help().map(|help| format!("  help: {help}")));
+    lines.extend(diagnostic.related().into_iter().flatten().map(told));
+    lines.join("\n")
+}
+
+/// File, line and column, if it is anywhere in particular.
+fn place(diagnostic: &dyn Diagnostic) -> Option<String> {
+    let label = diagnostic.labels()?.next()?;
+    let read = diagnostic.source_code()?.read_span(label.inner(), 0, 0).ok()?;
+    Some(format!("{}:{}:{}", read.name()?, read.line() + 1, read.column() + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+
+    #[test]
+    fn an_error_is_told_with_place_and_remedy() {
+        let wrong = Layers::new("h100-nvl-tdx").set("link.max_paylod=512B").resolve().unwrap_err();
+        let told = Failure::from(wrong).told();
+        let lines: Vec<_> = told.lines().collect();
+        assert!(lines[0].contains("max_paylod") && lines.iter().any(|line| line.starts_with("  help: ")), "{told}");
+        assert!(
+            lines.iter().any(|line| line.starts_with("  at ") && line.ends_with(|c: char| c.is_ascii_digit())),
+            "{told}"
+        );
     }
 }

@@ -20,7 +20,10 @@ use serde_json::json;
   sealsim list --faults h100-nvl-tdx --design ide
   sealsim list --format json | jq -r '.[] | select(.kind == \"design\") | .name'")]
 pub struct List {
-    /// List what `sealsim run --inject` takes instead: each place of a machine with what can go wrong there.
+    /// List what `sealsim run --inject` takes instead: each place of a machine with what can go wrong there, and in brackets what else can be chosen.
+    ///
+    /// --inject takes POINT[@TIME][:SELECTOR,...]: at a passage (`:3`), a time (`@12us`), a TLP or DLLP (`:tlp=7`), a message (`:message=2`); a flip at a
+    /// bit, of a field (`:field=length,bit=3`). `docs/faults.md` has all of it.
     #[arg(long, value_name = "CONFIG", num_args = 0..=1, default_missing_value = "h100-nvl-tdx")]
     faults: Option<String>,
     /// With `--faults`: a design to lay over the machine, a TOML file or the name of a shipped one. May be given several times; later ones
@@ -86,7 +89,7 @@ fn row(shipped: &Shipped) -> Row {
 
 impl From<list_faults::Row> for Row {
     fn from(point: list_faults::Row) -> Self {
-        Self { name: point.name, kind: "fault", group: "", summary: point.summary.to_owned() }
+        Self { name: point.name, kind: "fault", group: "", summary: point.summary }
     }
 }
 

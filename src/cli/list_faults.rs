@@ -1,9 +1,9 @@
-//! `sealsim list --faults`: where `--inject` can strike, and how.
+//! `sealsim list --faults`: where `--inject` can strike, how, and what it can choose there.
 
 use super::Failure;
 use crate::{
     config::Layers,
-    sim::FaultKind,
+    sim::{FaultKind, Selectors},
     system::{FaultPoint, fault_points},
 };
 
@@ -11,8 +11,8 @@ use crate::{
 pub(super) struct Row {
     /// As `--inject` takes it.
     pub name: String,
-    /// What goes wrong.
-    pub summary: &'static str,
+    /// What goes wrong, and what can be chosen.
+    pub summary: String,
 }
 
 /// The fault points of a machine under some designs: files, or the names of shipped ones.
@@ -22,10 +22,24 @@ pub(super) struct Row {
 pub(super) fn rows(machine: &str, designs: &[String]) -> Result<Vec<Row>, Failure> {
     let resolved = designs.iter().fold(Layers::new(machine), Layers::overlay).resolve()?;
     let points = fault_points(&resolved.machine).map_err(|error| Failure::Config(miette::miette!("{error}")))?;
-    let rows = points.into_iter().flat_map(|FaultPoint { place, kinds }| {
-        kinds.into_iter().map(move |kind| Row { name: format!("{place}.{}", kind.name()), summary: summary(kind) })
+    let rows = points.into_iter().flat_map(|FaultPoint { place, kinds, selectors }| {
+        kinds.into_iter().map(move |kind| {
+            let summary = format!("{}{}", summary(kind), choices(kind, &selectors));
+            Row { name: format!("{place}.{}", kind.name()), summary }
+        })
     });
     Ok(rows.collect())
+}
+
+/// What an injection can choose there, beside passage, time and bit.
+fn choices(kind: FaultKind, selectors: &Selectors) -> String {
+    let mut choices: Vec<String> = selectors.sorts.iter().map(|sort| format!("{sort}=N")).collect();
+    choices.extend(selectors.messages.then(|| "message=N".to_owned()));
+    let mut parts = if choices.is_empty() { Vec::new() } else { vec![choices.join(", ")] };
+    if kind == FaultKind::Flip && !selectors.fields.is_empty() {
+        parts.push(format!("field= {}", selectors.fields.join(", ")));
+    }
+    if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join("; ")) }
 }
 
 const fn summary(kind: FaultKind) -> &'static str {

@@ -1,12 +1,20 @@
 //! `sealsim verify`: the modelled engine against published values.
 
-use super::{Failure, output::Output};
+use super::{
+    Failure,
+    engine::judged,
+    output::{self, Output},
+};
 use crate::aead::bytes::Scheme;
 use crate::config::{Layers, StandaloneEngine};
 use crate::files::read_text;
+use crate::gcm::message::SealOpen;
 use crate::gcm::spec::EngineSpec;
 use crate::units::Bytes;
-use crate::validate::vectors::{Case, Mismatch, Other, Problem, Structural, Subject, VectorError, join, parse};
+use crate::validate::vectors::{
+    Case, EngineParts, Judgement, Mismatch, Other, Problem, Structural, Subject, VectorError, VectorParts, join, judge,
+    parse,
+};
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
@@ -50,6 +58,10 @@ struct Vectors {
     /// its top level or under `engine`. Its key size does not matter: every vector brings its own. Without it, the engine of `h100-nvl-tdx`.
     #[arg(long, value_name = "CONFIG")]
     engine: Option<PathBuf>,
+    /// Show where the first case that fails parts from the engine, and whether the engine is AES-GCM up to there: H, J0, keystream, ciphertext block by block,
+    /// GHASH, tag. With a tcId, a Count or a line (`line 15`), of the first failing case that is called so. Only with engines of AES-GCM.
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    trace_failure: Option<String>,
     /// How the counts are printed.
     #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
     format: VerifyFormat,
@@ -67,6 +79,25 @@ enum VerifyFormat {
 struct Outcome {
     engine: StandaloneEngine,
     files: Vec<FileOutcome>,
+    /// With `--trace-failure`: the first case that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<Trace>,
+}
+
+/// Where a case parts from the engine.
+#[derive(Debug, Serialize)]
+struct Trace {
+    file: String,
+    case: String,
+    /// Why it cannot be traced: AES-GCM has no such message.
+    refused: Option<String>,
+    direction: Option<SealOpen>,
+    /// The first stage of the engine that is not software AES-GCM's.
+    engine_parts: Option<EngineParts>,
+    /// What is not the vector's first.
+    vector_parts: Option<VectorParts>,
+    #[serde(skip)]
+    judgement: Option<Judgement>,
 }
 
 #[derive(Debug, Serialize)]
@@ -117,13 +148,29 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         StandaloneEngine::Gcm(spec) => Box::new(Structural::new(spec)),
         StandaloneEngine::Other(spec) => Box::new(Other::new(spec)),
     };
+    if let (Some(_), StandaloneEngine::Other(_)) = (&vectors.trace_failure, &engine) {
+        return Err(Failure::Usage(miette!(
+            "--trace-failure shows the stages of AES-GCM, and this engine has another AEAD: leave it out"
+        )));
+    }
     files.iter().try_for_each(|(path, cases)| check_algorithm(path, cases, &engine, &*subject))?;
     let progress = progress(files.iter().map(|(_, cases)| cases.len() as u64).sum());
     // A file with nothing but another one's answers has no cases of its own.
-    let files = files.iter().filter(|(_, cases)| !cases.is_empty());
-    let files = files.map(|(path, cases)| pass(path, cases, &mut *subject, &progress)).collect();
+    let with_cases = files.iter().filter(|(_, cases)| !cases.is_empty());
+    let passed: Vec<_> = with_cases.clone().map(|(path, cases)| pass(path, cases, &mut *subject, &progress)).collect();
     progress.finish_and_clear();
-    let outcome = Outcome { engine, files };
+    let trace = match (&vectors.trace_failure, &engine) {
+        (Some(id), StandaloneEngine::Gcm(spec)) => {
+            with_cases.zip(&passed).find_map(|((_, cases), file)| trace(spec, cases, file, id))
+        }
+        _ => None,
+    };
+    if let (Some(id), None) = (&vectors.trace_failure, &trace)
+        && !id.is_empty()
+    {
+        output::complain(format_args!("--trace-failure: no case that failed is called `{id}`"));
+    }
+    let outcome = Outcome { engine, files: passed, trace };
     print(&outcome, vectors.format).map_err(|error| Failure::output(&error))?;
     let sum = |count: fn(&FileOutcome) -> u64| outcome.files.iter().map(count).sum::<u64>();
     match (sum(|file| file.failed), sum(|file| file.skipped)) {
@@ -216,17 +263,74 @@ fn pass(path: &Path, cases: &[Case], subject: &mut dyn Subject, progress: &Progr
     FileOutcome { path: path.display().to_string(), passed, failed, skipped, failures, skips }
 }
 
+/// Blocks of text and AAD of a case that are recorded stage by stage.
+const TRACED: u64 = 1 << 12;
+
+/// Where the first failing case of a file parts from the engine; of those called `id`, if that is not empty.
+fn trace(spec: &EngineSpec, cases: &[Case], file: &FileOutcome, id: &str) -> Option<Trace> {
+    let failed = |case: &&Case| file.failures.iter().any(|failure| failure.case == case.id);
+    let case = cases.iter().filter(failed).find(|case| id.is_empty() || case.is_called(id))?;
+    let bare = Trace {
+        file: file.path.clone(),
+        case: case.id.clone(),
+        refused: None,
+        direction: None,
+        engine_parts: None,
+        vector_parts: None,
+        judgement: None,
+    };
+    let direction = case.direction();
+    let given = case.given(direction)?;
+    Some(match judge(spec, given, case.said(direction), TRACED, &mut |_, _| {}) {
+        Err(error) => Trace { refused: Some(error.to_string()), ..bare },
+        Ok(judgement) => Trace {
+            direction: Some(direction),
+            engine_parts: judgement.engine.clone(),
+            vector_parts: judgement.vector.clone(),
+            judgement: Some(judgement),
+            ..bare
+        },
+    })
+}
+
+impl Trace {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let way = match self.direction {
+            Some(SealOpen::Seal) => ", sealed",
+            Some(SealOpen::Open) => ", opened",
+            None => "",
+        };
+        writeln!(out, "\n{}, {}{way}", self.file, self.case)?;
+        match (&self.judgement, &self.refused) {
+            (Some(judgement), _) => {
+                judged::summary(out, judgement, true)?;
+                if judgement.engine.is_none() && judgement.vector.is_none() {
+                    writeln!(
+                        out,
+                        "  so        the message is as it should be, and the vector says that it is not valid"
+                    )?;
+                }
+            }
+            (None, Some(reason)) => writeln!(out, "refused     {reason}")?,
+            (None, None) => {}
+        }
+        Ok(())
+    }
+}
+
 fn print(outcome: &Outcome, format: VerifyFormat) -> io::Result<()> {
     let mut out = Output;
     if format == VerifyFormat::Json {
         serde_json::to_writer_pretty(&mut out, outcome)?;
         return writeln!(out);
     }
+    let mut text = Vec::new();
     for file in &outcome.files {
-        writeln!(out, "{}: {} passed, {} failed, {} skipped", file.path, file.passed, file.failed, file.skipped)?;
+        writeln!(text, "{}: {} passed, {} failed, {} skipped", file.path, file.passed, file.failed, file.skipped)?;
         for failure in file.failures.iter().chain(&file.skips) {
-            writeln!(out, "  {}: {}", failure.case, failure.what)?;
+            writeln!(text, "  {}: {}", failure.case, failure.what)?;
         }
     }
-    Ok(())
+    outcome.trace.iter().try_for_each(|trace| trace.text(&mut text))?;
+    out.write_all(output::fitted(&String::from_utf8_lossy(&text)).as_bytes())
 }

@@ -157,6 +157,39 @@ pub fn shipped_fabric(machine: &Layers, memory: Memory) -> Result<(Vec<Candidate
     })
 }
 
+/// The designs asked for behind the baselines, or all that are shipped where none is: those of the fabric where there are collectives. Baselines
+/// that the machine cannot have are skipped, a design that was asked for must be possible.
+///
+/// # Errors
+/// If the machine is none, or a design cannot be laid over it.
+pub fn asked(
+    machine: &Layers,
+    designs: &[String],
+    memory: Memory,
+    collectives: bool,
+) -> Result<(Vec<Candidate>, Vec<Skipped>), CandidateError> {
+    match (designs.is_empty(), collectives) {
+        (true, true) => return shipped_fabric(machine, memory),
+        (true, false) => return shipped(machine, memory),
+        (false, _) => {}
+    }
+    let baselines = Baseline::ALL.map(Baseline::design);
+    let unasked = baselines.into_iter().filter(|name| !designs.iter().any(|design| design == name));
+    let (mut candidates, skipped) =
+        all(machine, unasked, &|name| match collectives && name == Baseline::Off.design() {
+            true => nothing_protected(machine, memory),
+            false => named(machine, name, memory),
+        })?;
+    for (place, name) in designs.iter().enumerate() {
+        if !designs[..place].contains(name) {
+            candidates.push(named(machine, name, memory)?);
+        }
+    }
+    let rank = |candidate: &Candidate| baselines.iter().position(|name| *name == candidate.name);
+    candidates.sort_by_key(|candidate| rank(candidate).unwrap_or(baselines.len()));
+    Ok((candidates, skipped))
+}
+
 fn all<'n>(
     machine: &Layers,
     names: impl Iterator<Item = &'n str>,

@@ -274,7 +274,7 @@ fn simulate(
     position: Option<u64>,
     observer: &(dyn Fn() -> Control + Sync),
 ) -> Result<Outcome, RunError> {
-    let inverted = |passage| Injection { place: "staging.tag".to_owned(), kind: FaultKind::Flip, passage };
+    let inverted = |passage| Injection::nth("staging.tag", FaultKind::Flip, passage);
     let request = Request {
         copies: vec![CopyRequest {
             source: Box::new(Generator::new(question.seed, 0)),

@@ -25,7 +25,9 @@ mod simulator;
 pub mod sweep;
 pub mod what_if;
 
-pub use candidate::{Baseline, Candidate, CandidateError, Skipped, named, nothing_protected, shipped, shipped_fabric};
+pub use candidate::{
+    Baseline, Candidate, CandidateError, Skipped, asked, named, nothing_protected, shipped, shipped_fabric,
+};
 pub use compare::{CompareError, Compared, Comparison, CopyFigures, DesignFigures, Grid, compare};
 pub use compare_workload::{
     CollectiveFigures, ComparedWorkload, CopiesLimit, WayFigures, WorkloadComparison, WorkloadFigures,

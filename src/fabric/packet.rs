@@ -2,7 +2,7 @@
 
 use crate::{
     pcie::packet::Payload,
-    sim::{FaultKind, Flip, Item},
+    sim::{FaultKind, Flip, Item, Pick, Selectors},
 };
 
 /// A packet: text of a transfer, a tag, or both.
@@ -28,10 +28,10 @@ pub struct Packet {
     pub tag: Payload,
 }
 
-/// Inverts the bit of `payload` that `seed` picks; what others see of its memory stays as it is.
-fn flip(payload: &mut Payload, seed: u64) -> Option<Flip> {
+/// Inverts the bit of `payload` that is picked; what others see of its memory stays as it is.
+fn flip(payload: &mut Payload, pick: impl Into<Pick>) -> Option<Flip> {
     let mut copy = payload.bytes()?.to_vec();
-    let flip = Flip::of_bytes(&mut copy, seed, None);
+    let flip = Flip::of_bytes(&mut copy, pick, None);
     *payload = Payload::of(copy);
     flip
 }
@@ -39,6 +39,8 @@ fn flip(payload: &mut Payload, seed: u64) -> Option<Flip> {
 impl Item for Packet {
     /// An adversary on the way does all of these, and makes the link's own checks fit.
     const FAULTS: &'static [FaultKind] = &[FaultKind::Flip, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
+
+    const SELECTORS: Selectors = Selectors { fields: &["text", "tag", "offset"], messages: true, ..Selectors::NONE };
 
     fn event_key(&self) -> u64 {
         let ends = u64::from(self.source) << 8 | u64::from(self.target);
@@ -54,5 +56,23 @@ impl Item for Packet {
             self.offset ^= 1 << (seed % 40);
             Some(Flip::of_header(before, self.event_key()))
         })
+    }
+
+    fn message(&self) -> Option<u64> {
+        Some(self.message)
+    }
+
+    fn flip_bit(&mut self, field: Option<&str>, pick: Pick) -> Option<Flip> {
+        match field {
+            None if self.bytes > 0 => flip(&mut self.text, pick),
+            Some("text") => flip(&mut self.text, pick),
+            None | Some("tag") => flip(&mut self.tag, pick),
+            Some("offset") => {
+                let before = self.event_key();
+                self.offset ^= 1 << pick.among(40)?;
+                Some(Flip::of_header(before, self.event_key()))
+            }
+            Some(_) => None,
+        }
     }
 }

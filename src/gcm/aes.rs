@@ -202,6 +202,11 @@ impl<T> Lane<T> {
 
     /// To the next cycle. Gives the block that is valid at the output in it.
     pub fn clock(&mut self, keys: &RoundKeys) -> Option<(Element, T)> {
+        self.clock_seen(keys, |_, _, _| {})
+    }
+
+    /// The same; `see` is shown what travels with a block, a round that was worked on it, and the state after that round.
+    pub fn clock_seen(&mut self, keys: &RoundKeys, mut see: impl FnMut(&T, u32, Element)) -> Option<(Element, T)> {
         self.since_start = self.since_start.saturating_add(1);
         for flight in &mut self.flights {
             let worked = flight.age.checked_sub(self.load);
@@ -209,6 +214,7 @@ impl<T> Lane<T> {
                 let last = keys.rounds().min(flight.rounds_done + self.rounds_at_once);
                 for round in flight.rounds_done + 1..=last {
                     keys.round(&mut flight.state, round);
+                    see(&flight.tag, round, Element::from_bytes(flight.state.into()));
                 }
                 flight.rounds_done = last;
             }
@@ -219,6 +225,13 @@ impl<T> Lane<T> {
             return None;
         }
         self.flights.pop_front().map(|oldest| (Element::from_bytes(oldest.state.into()), oldest.tag))
+    }
+
+    /// The block that has entered in this cycle: what travels with it, and its state after the first key addition.
+    #[must_use]
+    pub fn entered(&self) -> Option<(&T, Element)> {
+        let newest = self.flights.back().filter(|flight| flight.age == 0)?;
+        Some((&newest.tag, Element::from_bytes(newest.state.into())))
     }
 
     /// Blocks in the lane.

@@ -5,6 +5,7 @@
 //! that cycle.
 
 mod hashing;
+mod looks;
 mod sequence;
 #[cfg(test)]
 mod tests;
@@ -15,8 +16,10 @@ use super::counter;
 use super::field::Element;
 use super::ghash::{Datapath, GhashUnit};
 use super::message::{SealOpen, Shape};
+use super::register::Field;
 use super::spec::{EngineSpec, SpecError};
 use hashing::Hasher;
+pub use looks::{Look, Purpose};
 pub use sequence::Phase;
 use sequence::Sequence;
 use std::collections::VecDeque;
@@ -61,14 +64,6 @@ pub enum Event {
     ChainTag(u32, [u8; 16]),
     /// The tag of the oldest message is valid; of several, that of the first chain.
     Tag([u8; 16]),
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Purpose {
-    H,
-    /// The mask of a chain's tag.
-    Mask(usize),
-    Keystream(u64),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -162,6 +157,8 @@ pub struct Engine {
     hashers: Vec<Hasher>,
     open: VecDeque<EngineMessage>,
     waiting: VecDeque<EngineMessage>,
+    /// The GHASH values of the message that was hashed last, by chain.
+    values: Vec<Element>,
 }
 
 impl Engine {
@@ -190,6 +187,7 @@ impl Engine {
             hashers: (0..spec.ghash.messages()).map(|_| Hasher::new(GhashUnit::new(&spec.ghash))).collect(),
             open: VecDeque::new(),
             waiting: VecDeque::new(),
+            values: Vec::new(),
         })
     }
 
@@ -259,6 +257,12 @@ impl Engine {
 
     /// Works one cycle and goes to the next. What happens is added to `events` with its cycle.
     pub fn step(&mut self, events: &mut Vec<(u64, Event)>) {
+        self.work(events);
+        self.clock(&mut |_, _| {});
+    }
+
+    /// What happens in this cycle.
+    fn work(&mut self, events: &mut Vec<(u64, Event)>) {
         self.advance_key(events);
         self.retire(events);
         self.sequence_hashing();
@@ -285,7 +289,6 @@ impl Engine {
         if self.control.tag_at_once {
             self.retire(events);
         }
-        self.clock();
     }
 
     /// The stages of a key load that end without a clock edge.
@@ -417,17 +420,23 @@ impl Engine {
         }
     }
 
-    fn clock(&mut self) {
+    /// To the next cycle; `see` is shown what AES has made for it.
+    fn clock(&mut self, see: &mut impl FnMut(u64, Look)) {
         let still = self.lane_stands_still();
         self.cycle += 1;
-        self.hashers.iter_mut().for_each(|hasher| hasher.unit.clock());
+        let cycle = self.cycle;
+        self.hashers.iter_mut().for_each(Hasher::clock);
         if !still {
             self.sequence.clock(self.lanes[0].latency());
         }
         let Some((keys, state)) = &mut self.keys else { return };
         let mut keystream = Vec::new();
-        for lane in self.lanes.iter_mut().filter(|_| !still) {
-            match lane.clock(keys) {
+        for (number, lane) in self.lanes.iter_mut().enumerate().filter(|_| !still) {
+            let left = lane.clock_seen(keys, |&purpose, round, state| {
+                see(cycle, Look::Round { lane: number, purpose, round, state });
+            });
+            left.iter().for_each(|&(block, purpose)| see(cycle, Look::Left { lane: number, purpose, block }));
+            match left {
                 Some((h, Purpose::H)) => {
                     self.hashers.iter_mut().for_each(|hasher| hasher.unit.load(h));
                     *state = KeyState::MakingPowers;
@@ -466,11 +475,11 @@ impl Engine {
         Err(EngineError::NoKey)
     }
 
-    /// Shows every register that holds a value: the unit, the name, its index among those of that name, the value. An index has four fields of 16
-    /// bits, from the lowest on: the place, the lane or the unit within a GHASH unit, the GHASH unit, the stage of a pipeline.
+    /// Shows every register that holds a value: the unit, the name, its [index](super::register) among those of that name,
+    /// the value.
     pub fn registers(&self, see: &mut dyn FnMut(&'static str, &'static str, usize, u128)) {
         for (index, lane) in self.lanes.iter().enumerate() {
-            lane.registers(&mut |place, _, value| see("aes", "state", index << 16 | place, value));
+            lane.registers(&mut |place, _, value| see("aes", "state", Field::Part.put(index) | place, value));
         }
         for (index, value) in self.keystream.iter().enumerate() {
             see("keystream", "block", index, value.0);
@@ -483,11 +492,11 @@ impl Engine {
         }
         for (index, message) in self.open.iter().enumerate() {
             for (chain, mask) in message.masks.iter().enumerate().filter_map(|(chain, mask)| Some((chain, (*mask)?))) {
-                see("tag", "mask", chain << 16 | index, mask.0);
+                see("tag", "mask", Field::Part.put(chain) | index, mask.0);
             }
         }
         for (place, hasher) in self.hashers.iter().enumerate() {
-            hasher.unit.registers(&mut |name, index, value| see("ghash", name, place << 32 | index, value));
+            hasher.unit.registers(&mut |name, index, value| see("ghash", name, Field::Unit.put(place) | index, value));
         }
     }
 }

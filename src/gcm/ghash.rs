@@ -36,6 +36,7 @@ pub mod unhindered;
 mod weights;
 
 use super::field::Element;
+use super::multiplier::Made;
 use super::spec::GhashSpec;
 
 /// A unit with its values, clocked cycle by cycle: [`Datapath::clock`] first, then what happens in that cycle.
@@ -56,6 +57,8 @@ pub trait Datapath {
     fn result(&self) -> Option<Element>;
     /// Shows every register: its name, its index among those of that name, its value.
     fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128));
+    /// Shows every product that is valid in this cycle: the index of its multiplier, and the product.
+    fn products(&self, see: &mut dyn FnMut(usize, Made));
 }
 
 /// What [`GhashTiming::pass`] takes.
@@ -189,6 +192,9 @@ macro_rules! families {
             fn result(&self) -> Option<Element> { match self { $(Self::$family(unit) => unit.result()),* } }
             fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
                 match self { $(Self::$family(unit) => unit.registers(see)),* }
+            }
+            fn products(&self, see: &mut dyn FnMut(usize, Made)) {
+                match self { $(Self::$family(unit) => unit.products(see)),* }
             }
         }
 

@@ -16,9 +16,21 @@
 //! A unit is clocked once per cycle, before anything is issued in that cycle. `T` is what travels with an operation.
 
 use super::field::{Element, Product};
+use super::register::Field;
 use super::spec::MultiplierSpec;
 use super::structure::Structure;
 use std::collections::VecDeque;
+
+/// A product that is valid in a cycle, with its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Made {
+    /// One operand.
+    pub a: Element,
+    /// The other.
+    pub b: Element,
+    /// What the unit made of them, before the reduction.
+    pub product: Product,
+}
 
 /// The carry-less product, pipelined or digit-serial.
 #[derive(Debug, Clone)]
@@ -29,6 +41,7 @@ pub struct ProductUnit<T> {
     structure: Structure,
     since_issue: u64,
     in_flight: VecDeque<Multiplication<T>>,
+    made: Option<Made>,
 }
 
 #[derive(Debug, Clone)]
@@ -59,7 +72,8 @@ impl<T> ProductUnit<T> {
     pub fn new(spec: &MultiplierSpec) -> Self {
         let (latency, interval, digit_bits) = (spec.product.0, spec.interval(), spec.digit_bits);
         let structure = spec.structure;
-        Self { latency, interval, digit_bits, structure, since_issue: interval, in_flight: VecDeque::new() }
+        let in_flight = VecDeque::new();
+        Self { latency, interval, digit_bits, structure, since_issue: interval, in_flight, made: None }
     }
 
     /// Whether a pair may be issued in this cycle.
@@ -75,8 +89,18 @@ impl<T> ProductUnit<T> {
             multiplication.age += 1;
             multiplication.take_digit(self.digit_bits, self.structure);
         }
+        self.made = None;
         let done = self.in_flight.front().is_some_and(|oldest| oldest.age == self.latency);
-        if done { self.in_flight.pop_front().map(|oldest| (oldest.partial, oldest.tag)) } else { None }
+        let Multiplication { a, b, partial: product, tag, .. } =
+            if done { self.in_flight.pop_front()? } else { return None };
+        self.made = Some(Made { a, b, product });
+        Some((product, tag))
+    }
+
+    /// The product that is valid in this cycle.
+    #[must_use]
+    pub const fn made(&self) -> Option<Made> {
+        self.made
     }
 
     /// Takes a pair. Gives the product at once where it has no latency of its own.
@@ -84,7 +108,9 @@ impl<T> ProductUnit<T> {
         debug_assert!(self.free());
         self.since_issue = 0;
         if self.latency == 0 {
-            return Some((self.structure.product(a, b), tag));
+            let product = self.structure.product(a, b);
+            self.made = Some(Made { a, b, product });
+            return Some((product, tag));
         }
         self.in_flight.push_back(Multiplication { age: 0, a, b, digits: 0, partial: Product::default(), tag });
         None
@@ -170,6 +196,17 @@ impl<T> Multiplier<T> {
         }
     }
 
+    /// The product that is valid in this cycle.
+    #[must_use]
+    pub const fn made(&self) -> Option<Made> {
+        self.product.made()
+    }
+
+    /// To the next cycle, in which the multiplier stands still.
+    pub const fn hold(&mut self) {
+        self.product.made = None;
+    }
+
     /// Shows the pipeline's registers under an index: partial products by their two halves, then reduced elements, each with its stage.
     pub fn registers(&self, index: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
         show_products(&self.product, index, see);
@@ -177,21 +214,18 @@ impl<T> Multiplier<T> {
     }
 }
 
-/// Where an index has the stage of a pipeline.
-pub const STAGE_BIT: u32 = 48;
-
-/// Shows the partial products of a unit by their two halves, each with its stage above [`STAGE_BIT`].
+/// Shows the partial products of a unit by their two halves, each with its [stage](Field::Stage).
 pub fn show_products<T>(unit: &ProductUnit<T>, index: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
     for (stage, product) in unit.registers() {
-        see("product.low", stage << STAGE_BIT | index, product.low);
-        see("product.high", stage << STAGE_BIT | index, product.high);
+        see("product.low", Field::Stage.put(stage) | index, product.low);
+        see("product.high", Field::Stage.put(stage) | index, product.high);
     }
 }
 
-/// Shows the elements of a reduction, each with its stage above [`STAGE_BIT`].
+/// Shows the elements of a reduction, each with its [stage](Field::Stage).
 pub fn show_reduced<T>(unit: &Reducer<T>, index: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
     for (stage, element) in unit.registers() {
-        see("reduced", stage << STAGE_BIT | index, element.0);
+        see("reduced", Field::Stage.put(stage) | index, element.0);
     }
 }
 

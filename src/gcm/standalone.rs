@@ -63,7 +63,7 @@ pub struct Outcome {
 }
 
 /// Cycles without an event after which an engine is said to stand still; far more than any one stage may be declared to take.
-const PATIENCE: u64 = if cfg!(test) { 1 << 16 } else { 1 << 26 };
+pub(super) const PATIENCE: u64 = if cfg!(test) { 1 << 16 } else { 1 << 26 };
 
 /// Runs an engine alone.
 ///

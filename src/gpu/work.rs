@@ -3,9 +3,12 @@
 use crate::{
     gcm::{message::SealOpen, part::Part},
     pcie::packet::Payload,
-    sim::{FaultKind, Flip, Item},
+    sim::{FaultKind, Flip, Item, Pick, Selectors},
     units::Femtos,
 };
+
+/// An injection can choose a message among them.
+const MESSAGES: Selectors = Selectors { messages: true, ..Selectors::NONE };
 
 /// A push for the channel of a copy engine.
 #[derive(Debug, Clone)]
@@ -234,6 +237,16 @@ pub enum PceWork {
 }
 
 impl Item for PceWork {
+    const SELECTORS: Selectors = MESSAGES;
+
+    /// Semaphores are about none.
+    fn message(&self) -> Option<u64> {
+        match self {
+            Self::Transfer(job) | Self::Tag { message: job, .. } => Some(job.share.message),
+            Self::Release { .. } => None,
+        }
+    }
+
     fn event_key(&self) -> u64 {
         match self {
             Self::Transfer(job) => job.id ^ job.source.rotate_left(24) ^ job.bytes << 1,
@@ -295,12 +308,23 @@ pub struct TagReport {
 impl Item for TagReport {
     const FAULTS: &'static [FaultKind] = &[FaultKind::Flip, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
+    const SELECTORS: Selectors = Selectors { fields: &["tag"], messages: true, ..Selectors::NONE };
+
     fn event_key(&self) -> u64 {
         u64::from(self.part) << 56 ^ self.job << 2 | u64::from(self.computed) << 1 | u64::from(self.tag.is_some())
     }
 
     fn flip(&mut self, seed: u64) -> Option<Flip> {
-        self.tag.as_mut().and_then(|tag| Flip::of_bytes(tag, seed, None))
+        self.flip_bit(None, Pick::Seed(seed))
+    }
+
+    fn message(&self) -> Option<u64> {
+        Some(self.job)
+    }
+
+    fn flip_bit(&mut self, field: Option<&str>, pick: Pick) -> Option<Flip> {
+        let tag = self.tag.as_mut().filter(|_| field.is_none_or(|field| field == "tag"))?;
+        Flip::of_bytes(tag, pick, None)
     }
 }
 
@@ -314,8 +338,14 @@ pub struct TagEntry {
 }
 
 impl Item for TagEntry {
+    const SELECTORS: Selectors = MESSAGES;
+
     fn event_key(&self) -> u64 {
         self.job ^ u64::from(self.parts - 1) << 56
+    }
+
+    fn message(&self) -> Option<u64> {
+        Some(self.job)
     }
 }
 
@@ -329,8 +359,14 @@ pub struct Verdict {
 }
 
 impl Item for Verdict {
+    const SELECTORS: Selectors = MESSAGES;
+
     fn event_key(&self) -> u64 {
         self.job << 1 | u64::from(self.ok)
+    }
+
+    fn message(&self) -> Option<u64> {
+        Some(self.job)
     }
 }
 
@@ -356,8 +392,14 @@ pub struct MemoryWrite {
 }
 
 impl Item for MemoryWrite {
+    const SELECTORS: Selectors = MESSAGES;
+
     fn event_key(&self) -> u64 {
         self.job << 20 ^ u64::from(self.bytes) ^ u64::from(self.last) << 63
+    }
+
+    fn message(&self) -> Option<u64> {
+        Some(self.message.0)
     }
 }
 

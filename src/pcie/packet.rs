@@ -9,7 +9,7 @@ use crate::{
         mark::Mark,
         wire::crc,
     },
-    sim::{FaultKind, Flip, Item},
+    sim::{FaultKind, Flip, Item, Pick, Selectors},
 };
 use std::{fmt, sync::Arc};
 
@@ -115,10 +115,10 @@ impl Payload {
     }
 
     /// Inverts a bit of bytes that begin at `address`.
-    fn flip(&mut self, seed: u64, address: u64) -> Option<Flip> {
+    fn flip(&mut self, pick: impl Into<Pick>, address: u64) -> Option<Flip> {
         // The memory is shared: what others see in it stays as it is.
         let mut copy = self.bytes()?.to_vec();
-        let flip = Flip::of_bytes(&mut copy, seed, Some(address));
+        let flip = Flip::of_bytes(&mut copy, pick, Some(address));
         *self = Self::of(copy);
         flip
     }
@@ -181,6 +181,11 @@ impl Tlp {
     /// The requester ID in its header.
     const fn requester_id(&self) -> u16 {
         GPU_ID.wrapping_add((self.requester as u16) << 8)
+    }
+
+    /// Whether it is a completion.
+    pub(super) const fn completes(&self) -> bool {
+        matches!(self.kind, Kind::Completion | Kind::Unsupported)
     }
 
     /// DW that cover the bytes carried.
@@ -333,6 +338,8 @@ const fn covered(offset: u32, bytes: u32) -> u32 {
 impl Item for Tlp {
     const FAULTS: &'static [FaultKind] = &[FaultKind::Flip, FaultKind::Drop, FaultKind::Duplicate, FaultKind::Reorder];
 
+    const SELECTORS: Selectors = Selectors { fields: &["address", "tag", "payload", "ecrc"], ..Selectors::NONE };
+
     #[inline(always)]
     fn event_key(&self) -> u64 {
         let Self { kind, requester, tag, address, bytes, .. } = *self;
@@ -345,13 +352,38 @@ impl Item for Tlp {
         if self.payload_dw() > 0 {
             return self.payload.flip(seed, self.address);
         }
-        let before = self.event_key();
-        self.address ^= 1 << (6 + seed % 6);
-        Some(Flip::of_header(before, self.event_key()))
+        self.flip_address(6 + seed % 6)
+    }
+
+    /// Of the whole TLP, as [`Item::flip`] takes it: its payload, or its address where there is no payload. A bit of the address is one of the byte address.
+    fn flip_bit(&mut self, field: Option<&str>, pick: Pick) -> Option<Flip> {
+        match field {
+            Some("payload") => self.flip_payload(pick),
+            None if self.payload_dw() > 0 => self.flip_payload(pick),
+            // The two lowest bits of an address are not in a header.
+            None | Some("address") => self.flip_address(pick.among(64).filter(|&bit| bit >= 2)?),
+            Some("tag") => {
+                let before = self.event_key();
+                self.tag ^= 1 << pick.among(10)?;
+                Some(Flip::of_header(before, self.event_key()))
+            }
+            Some("ecrc") => self.ecrc.as_mut().and_then(|digest| Flip::of_bytes(digest, pick, None)),
+            Some(_) => None,
+        }
     }
 }
 
 impl Tlp {
+    pub(super) fn flip_payload(&mut self, pick: Pick) -> Option<Flip> {
+        if self.payload_dw() > 0 { self.payload.flip(pick, self.address) } else { None }
+    }
+
+    fn flip_address(&mut self, bit: u64) -> Option<Flip> {
+        let before = self.event_key();
+        self.address ^= 1 << bit;
+        Some(Flip::of_header(before, self.event_key()))
+    }
+
     /// Inverts a bit of the payload, or of the header where there is no payload.
     pub(super) fn flip_content(&mut self, seed: u64) {
         if self.payload_dw() > 0 {

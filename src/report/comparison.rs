@@ -3,14 +3,38 @@
 mod costs;
 pub mod workload;
 
-use super::{layout::fitted, table::Table};
+use super::{SCHEMA_VERSION, layout::fitted, table::Table};
 use crate::{
     explore::{Comparison, CopyFigures, DesignFigures},
     system::Direction,
     units::Bytes,
     workload::{direction_name, memory_name},
 };
+use serde::Serialize;
 use std::fmt::Write;
+
+/// A comparison, of copies or of a workload, with the version of its form.
+#[derive(Debug, Serialize)]
+pub struct Document<'c, C> {
+    schema_version: u32,
+    #[serde(flatten)]
+    comparison: &'c C,
+}
+
+impl<'c, C: Serialize> Document<'c, C> {
+    /// Of a comparison.
+    pub const fn of(comparison: &'c C) -> Self {
+        Self { schema_version: SCHEMA_VERSION, comparison }
+    }
+
+    /// As one JSON object.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self)
+    }
+}
 
 /// The comparison as tables of at most `width` columns: rates, gains, and what limits the longest copies.
 #[must_use]

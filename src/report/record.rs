@@ -344,7 +344,7 @@ pub(super) mod tests {
                 failed_messages: Vec::new(),
             }],
             incidents: vec!["link.h2d: a frame with a bad LCRC".into()],
-            faults: vec![Effect::Struck { time: Femtos(0), flip: None }, Effect::Missed],
+            faults: vec![Effect::Struck { time: Femtos(0), passage: 1, flip: None }, Effect::Missed],
             cancelled: vec![(0, 1)],
             ticks: 5,
         }

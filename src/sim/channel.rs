@@ -2,7 +2,7 @@
 
 use super::{
     board::Board,
-    fault::{Armed, FaultKind},
+    fault::{Armed, FaultKind, Selectors},
     probe::Probe,
     wake::UnitId,
 };
@@ -60,6 +60,8 @@ pub trait Channel {
     fn digest(&self) -> u64;
     /// The faults that can be armed here.
     fn fault_kinds(&self) -> &'static [FaultKind];
+    /// What an injection can choose among its items.
+    fn selectors(&self) -> Selectors;
     /// Arms a fault.
     fn arm(&self, armed: Armed);
     /// The faults that were armed here, and what became of them.

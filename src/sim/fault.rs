@@ -2,6 +2,7 @@
 
 use crate::units::Femtos;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -39,15 +40,99 @@ impl FaultKind {
     }
 }
 
-/// One fault that a run injects: at the n-th passage of a named point.
+/// One fault that a run injects at a named point.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Injection {
     /// The queue, wire or counter.
     pub place: String,
     /// What goes wrong there.
     pub kind: FaultKind,
-    /// At which passage, counted from 1.
-    pub passage: u64,
+    /// At which passage.
+    pub when: When,
+    /// Which bit a flip inverts.
+    pub aim: Aim,
+}
+
+impl Injection {
+    /// One at the n-th passage, counted from 1; the seed of the run picks the bit of a flip.
+    #[must_use]
+    pub fn nth(place: impl Into<String>, kind: FaultKind, passage: u64) -> Self {
+        Self { place: place.into(), kind, when: When::Passage(passage), aim: Aim::default() }
+    }
+}
+
+/// The passage at which a fault strikes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// The n-th, counted from 1.
+    Passage(u64),
+    /// The first at or after this time.
+    At(Femtos),
+    /// The n-th of items of a sort, counted from 1.
+    Sort(String, u64),
+    /// The first of the n-th message that passes there, counted from 1.
+    Message(u64),
+}
+
+/// Which bit a flip inverts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Aim {
+    /// Of which field; of the whole item without one.
+    pub field: Option<String>,
+    /// Which bit, from 0, the lowest; without one the seed of the run picks it.
+    pub bit: Option<u64>,
+}
+
+impl Aim {
+    /// Whether it is left to the seed, within the whole item.
+    #[must_use]
+    pub const fn is_free(&self) -> bool {
+        self.field.is_none() && self.bit.is_none()
+    }
+}
+
+/// What the items of a place let an injection choose, beside passage, time and bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Selectors {
+    /// Sorts of items that can be counted apart.
+    pub sorts: &'static [&'static str],
+    /// Fields of which a bit can be inverted.
+    pub fields: &'static [&'static str],
+    /// Whether an item knows its message.
+    pub messages: bool,
+}
+
+impl Selectors {
+    /// Nothing to choose.
+    pub const NONE: Self = Self { sorts: &[], fields: &[], messages: false };
+}
+
+/// How a bit is picked among some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pick {
+    /// By a seed: any of them.
+    Seed(u64),
+    /// This one, from 0.
+    Bit(u64),
+}
+
+impl Pick {
+    /// The bit among so many; none if there is none, or not this one.
+    #[must_use]
+    pub const fn among(self, bits: u64) -> Option<u64> {
+        match self {
+            Self::Seed(seed) => seed.checked_rem(bits),
+            Self::Bit(bit) if bit < bits => Some(bit),
+            Self::Bit(_) => None,
+        }
+    }
+}
+
+impl From<u64> for Pick {
+    fn from(seed: u64) -> Self {
+        Self::Seed(seed)
+    }
 }
 
 /// What a flip made of the word that its bit lies in: enough to tell whether another one undoes it.
@@ -73,9 +158,10 @@ enum FlipPlace {
 const WORD: u64 = 4;
 
 impl Flip {
-    /// Inverts the bit of `bytes` that `seed` picks; none if there is none. With `address`, that of the first byte, it is one in memory.
-    pub fn of_bytes(bytes: &mut [u8], seed: u64, address: Option<u64>) -> Option<Self> {
-        let bit = seed.checked_rem(bytes.len() as u64 * 8)?;
+    /// Inverts the bit of `bytes` that is picked: bit b lies in byte b / 8, and the lowest of a byte is the first. None if there is none. With `address`, that of
+    /// the first byte, it is one in memory.
+    pub fn of_bytes(bytes: &mut [u8], pick: impl Into<Pick>, address: Option<u64>) -> Option<Self> {
+        let bit = pick.into().among(bytes.len() as u64 * 8)?;
         let start = bit / 8 / WORD * WORD;
         let word = |bytes: &[u8]| {
             bytes.iter().skip(start as usize).take(WORD as usize).fold(1, |word, &byte| word << 8 | u64::from(byte))
@@ -127,6 +213,8 @@ pub enum Effect {
     Struck {
         /// When.
         time: Femtos,
+        /// At which passage of its point, counted from 1.
+        passage: u64,
         /// What it inverted, if it was a flip.
         flip: Option<Flip>,
     },
@@ -138,8 +226,15 @@ pub struct Armed {
     pub(super) kind: FaultKind,
     /// Its place in the list of faults of the run.
     number: usize,
-    pub(super) countdown: u64,
-    pub(super) seed: u64,
+    when: When,
+    aim: Aim,
+    /// Passages that have come, those of its sort, and the messages that they were of.
+    passed: u64,
+    of_sort: u64,
+    messages: BTreeSet<u64>,
+    /// Whether its passage has come.
+    over: bool,
+    seed: u64,
     effect: Effect,
 }
 
@@ -147,44 +242,95 @@ impl Armed {
     /// Arms `injection`, which is `number` in the list of the run; `seed` and its place in the list pick the bit.
     #[must_use]
     pub fn new(injection: &Injection, number: usize, seed: u64) -> Self {
-        // Neighbours in the list differ in the lowest bits, which are those that every length of item looks at: two faults that strike
-        // the same thing invert different bits.
-        let seed = seed.wrapping_add(number as u64);
-        let effect = Effect::Waiting { passed: 0 };
-        Self { kind: injection.kind, number, countdown: injection.passage, seed, effect }
+        Self {
+            kind: injection.kind,
+            number,
+            when: injection.when.clone(),
+            aim: injection.aim.clone(),
+            passed: 0,
+            of_sort: 0,
+            messages: BTreeSet::new(),
+            over: false,
+            // Neighbours in the list differ in the lowest bits, which are those that every length of item looks at: two faults that strike
+            // the same thing invert different bits.
+            seed: seed.wrapping_add(number as u64),
+            effect: Effect::Waiting { passed: 0 },
+        }
     }
 
-    /// Counts one passage; says whether this is the one. The caller then says what it [did](Self::struck).
-    pub const fn passage(&mut self) -> bool {
-        if self.countdown == 0 {
+    /// Counts one passage at `time`, of something that has neither sort nor message; says whether this is the one. The caller then says what it
+    /// [did](Self::struck).
+    pub fn passage(&mut self, time: Femtos) -> bool {
+        self.passage_of(time, "", None)
+    }
+
+    /// Counts one passage at `time`, of an item of a sort and about a message; says whether this is the one.
+    pub fn passage_of(&mut self, time: Femtos, sort: &str, message: Option<u64>) -> bool {
+        if self.over {
             return false;
         }
-        self.countdown -= 1;
-        if let Effect::Waiting { passed } = &mut self.effect {
-            *passed += 1;
-        }
-        self.countdown == 0
+        self.count(1);
+        self.over = match &self.when {
+            When::Passage(passage) => self.passed == *passage,
+            When::At(from) => time >= *from,
+            When::Sort(wanted, number) => {
+                self.of_sort += u64::from(sort == wanted);
+                sort == wanted && self.of_sort == *number
+            }
+            When::Message(number) => {
+                let is_new = message.is_some_and(|message| self.messages.insert(message));
+                is_new && self.messages.len() as u64 == *number
+            }
+        };
+        self.over
     }
 
     /// Counts passages, before its own.
     pub(super) const fn count(&mut self, passages: u64) {
-        self.countdown = self.countdown.saturating_sub(passages);
+        self.passed += passages;
         if let Effect::Waiting { passed } = &mut self.effect {
             *passed += passages;
         }
     }
 
+    /// Passages from which on it must see each: those until its own, as far as that is known; none if it waits no more.
+    pub(super) fn quiet(&self) -> Option<u64> {
+        if self.over {
+            return None;
+        }
+        Some(match &self.when {
+            When::Passage(passage) => passage.saturating_sub(self.passed),
+            When::At(_) | When::Sort(..) | When::Message(_) => 1,
+        })
+    }
+
     /// Notes that it has struck at `time`.
-    pub const fn struck(&mut self, time: Femtos) {
-        self.effect = Effect::Struck { time, flip: None };
+    pub fn struck(&mut self, time: Femtos) {
+        self.effect = Effect::Struck { time, passage: self.passed, flip: None };
     }
 
     /// Notes that it has come to its passage at `time` as a flip, which has inverted something or found nothing to invert.
-    pub const fn flipped(&mut self, time: Femtos, flip: Option<Flip>) {
+    pub fn flipped(&mut self, time: Femtos, flip: Option<Flip>) {
         match flip {
-            Some(_) => self.effect = Effect::Struck { time, flip },
+            Some(_) => self.effect = Effect::Struck { time, passage: self.passed, flip },
             None => self.effect = Effect::Missed,
         }
+    }
+
+    /// How it picks a bit: none where it asks for a field, which only an item has.
+    #[must_use]
+    pub fn pick(&self) -> Option<Pick> {
+        self.aim.field.is_none().then(|| self.pick_within())
+    }
+
+    /// How it picks a bit within its field.
+    pub(super) fn pick_within(&self) -> Pick {
+        self.aim.bit.map_or(Pick::Seed(self.seed), Pick::Bit)
+    }
+
+    /// Which bit it inverts.
+    pub(super) const fn aim(&self) -> &Aim {
+        &self.aim
     }
 
     /// Its place in the list of faults of the run.
@@ -243,7 +389,7 @@ mod tests {
 
     #[test]
     fn neighbours_in_the_list_invert_different_bits_whatever_they_strike() {
-        let injection = Injection { place: "p".into(), kind: FaultKind::Flip, passage: 1 };
+        let injection = Injection::nth("p", FaultKind::Flip, 1);
         let seeds: Vec<_> = (0..5).map(|number| Armed::new(&injection, number, u64::MAX - 2).seed()).collect();
         for bits in [8, 32, 48, 128, 2048, 4096 * 8] {
             let struck: std::collections::BTreeSet<_> = seeds.iter().map(|seed| seed % bits).collect();

@@ -40,7 +40,7 @@ pub use clock::{Clock, ClockError, Now};
 pub use coverage::{Coverage, Rewritten};
 pub use deadlock::Wait;
 pub use digest::Digest;
-pub use fault::{Armed, Effect, FaultKind, Flip, Injection};
+pub use fault::{Aim, Armed, Effect, FaultKind, Flip, Injection, Pick, Selectors, When};
 pub use item::Item;
 pub use kernel::{Control, Kernel, Observer, Order, Run, SimulationError, Still, run};
 pub use meter::Meter;

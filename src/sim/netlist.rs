@@ -8,7 +8,7 @@ use super::{
     board::{Board, Signals},
     channel::{Channel, Side},
     clock::{Clock, Now},
-    fault::{Armed, Effect, FaultKind, Injection},
+    fault::{Armed, Effect, FaultKind, Injection, Selectors},
     gauge::Gauged,
     item::Item,
     probe::{Instant, Place as Heard, Places, Probe, SharedListener},
@@ -326,6 +326,13 @@ impl Netlist {
         });
         let sites = self.sites.iter().flat_map(|site| site.borrow().fault_points());
         channels.chain(units).chain(sites).collect()
+    }
+
+    /// What an injection can choose among what passes a place.
+    #[must_use]
+    pub fn selectors(&self, place: &str) -> Selectors {
+        let channel = self.channels.iter().find(|channel| channel.path() == place);
+        channel.map_or(Selectors::NONE, |channel| channel.selectors())
     }
 
     /// Arms a fault at the point that `injection` names; false if there is none, or this cannot go wrong there.

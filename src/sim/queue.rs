@@ -19,7 +19,7 @@
 use super::{
     board::Board,
     channel::{Carrier, Channel, Link, Side, short_name},
-    fault::{Armed, FaultKind},
+    fault::{Armed, FaultKind, Selectors},
     item::Item,
     probe::Probe,
     transit::{Arrivals, Transit},
@@ -165,6 +165,9 @@ impl<T: Item> Channel for Queue<T> {
     }
     fn fault_kinds(&self) -> &'static [FaultKind] {
         T::FAULTS
+    }
+    fn selectors(&self) -> Selectors {
+        T::SELECTORS
     }
     fn arm(&self, armed: Armed) {
         if self.defers {
@@ -410,7 +413,7 @@ mod tests {
     #[test]
     fn an_armed_fault_strikes_at_its_passage_only() {
         let mut q = bench(8);
-        let injection = Injection { place: "q".into(), kind: FaultKind::Drop, passage: 2 };
+        let injection = Injection::nth("q", FaultKind::Drop, 2);
         q.queue.arm(Armed::new(&injection, 0, 0));
         for n in 1..=3 {
             q.out.push(Femtos(n), n);

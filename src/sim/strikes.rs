@@ -30,13 +30,14 @@ impl<T: Item> Strikes<T> {
     /// All of them, behind so many passages.
     pub fn armed(&self, passages: u64) -> Vec<Armed> {
         let mut armed = self.armed.clone();
-        armed.iter_mut().for_each(|armed| armed.count(passages - self.counted));
+        let waiting = armed.iter_mut().filter(|armed| armed.quiet().is_some());
+        waiting.for_each(|armed| armed.count(passages - self.counted));
         armed
     }
 
     fn count_to(&mut self, passages: u64) {
         let quiet = passages - self.counted;
-        self.armed.iter_mut().filter(|armed| armed.countdown > 0).for_each(|armed| armed.count(quiet));
+        self.armed.iter_mut().filter(|armed| armed.quiet().is_some()).for_each(|armed| armed.count(quiet));
         self.counted = passages;
     }
 
@@ -45,8 +46,8 @@ impl<T: Item> Strikes<T> {
         if self.held.is_some() {
             return passages + 1;
         }
-        let waiting = self.armed.iter().filter(|armed| armed.countdown > 0);
-        waiting.map(|armed| self.counted.saturating_add(armed.countdown)).min().unwrap_or(u64::MAX)
+        let quiet = self.armed.iter().filter_map(Armed::quiet);
+        quiet.map(|quiet| self.counted.saturating_add(quiet)).min().unwrap_or(u64::MAX)
     }
 
     /// What comes out when `item` passes at `time` as passage `number`: nothing, one or two items; and whether a fault has struck.
@@ -57,13 +58,17 @@ impl<T: Item> Strikes<T> {
         let held = self.held.take();
         let mut copies = 1;
         for armed in &mut self.armed {
-            if !armed.passage() {
+            if !armed.passage_of(time, item.sort(), item.message()) {
                 continue;
             }
             struck = true;
-            let seed = armed.seed;
+            let seed = armed.seed();
             match armed.kind {
-                FaultKind::Flip => armed.flipped(time, item.flip(seed)),
+                FaultKind::Flip if armed.aim().is_free() => armed.flipped(time, item.flip(seed)),
+                FaultKind::Flip => {
+                    let flip = item.flip_bit(armed.aim().field.as_deref(), armed.pick_within());
+                    armed.flipped(time, flip);
+                }
                 FaultKind::FlipToken => armed.flipped(time, item.flip_token(seed)),
                 FaultKind::IdeFlip => armed.flipped(time, item.flip_protected(seed)),
                 FaultKind::Drop | FaultKind::Duplicate | FaultKind::Reorder | FaultKind::Skip => {

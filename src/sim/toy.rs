@@ -178,7 +178,7 @@ fn a_sink_that_stops_taking_is_a_deadlock_that_names_the_waits() {
 fn a_dropped_item_is_a_deadlock_and_a_duplicate_is_not() {
     for (kind, finishes) in [(FaultKind::Drop, false), (FaultKind::Duplicate, true), (FaultKind::Reorder, true)] {
         let mut chain = chain(&[(1_000, 5, 2)], 10, true);
-        let injection = Injection { place: "q0".into(), kind, passage: 3 };
+        let injection = Injection::nth("q0", kind, 3);
         assert!(chain.arm(&injection, Armed::new(&injection, 0, 0)));
         assert_eq!(go(&mut chain, Kernel::Skip, Order::Ascending).is_ok(), finishes, "{kind:?}");
         assert!(matches!(chain.effects()[..], [Effect::Struck { .. }]));

@@ -18,7 +18,7 @@
 use super::{
     board::Board,
     channel::{Carrier, Channel, Link, Side, short_name},
-    fault::{Armed, FaultKind},
+    fault::{Armed, FaultKind, Selectors},
     item::Item,
     probe::Probe,
     transit::{Arrivals, Transit},
@@ -135,6 +135,9 @@ impl<T: Item> Channel for Wire<T> {
     }
     fn fault_kinds(&self) -> &'static [FaultKind] {
         T::FAULTS
+    }
+    fn selectors(&self) -> Selectors {
+        T::SELECTORS
     }
     fn arm(&self, armed: Armed) {
         self.watch.arm(armed);

@@ -3,7 +3,7 @@
 use super::{machine::System, outcome::RunError, request::Request};
 use crate::{
     config::MachineSpec,
-    sim::{Armed, Effect, FaultKind, Injection, Netlist},
+    sim::{Armed, Effect, FaultKind, Injection, Netlist, Selectors, When},
 };
 
 /// A place where faults can be injected.
@@ -13,6 +13,18 @@ pub struct FaultPoint {
     pub place: String,
     /// What can go wrong there.
     pub kinds: Vec<FaultKind>,
+    /// What an injection can choose there, beside passage, time and bit.
+    pub selectors: Selectors,
+}
+
+/// The fault points of a netlist.
+pub(super) fn all_points(netlist: &Netlist) -> Vec<FaultPoint> {
+    let all = netlist.fault_points().into_iter();
+    let point = |(place, kinds): (String, &[FaultKind])| {
+        let selectors = netlist.selectors(&place);
+        FaultPoint { place, kinds: kinds.to_vec(), selectors }
+    };
+    all.map(point).collect()
 }
 
 /// Every fault point of a machine.
@@ -24,8 +36,7 @@ pub fn fault_points(machine: &MachineSpec) -> Result<Vec<FaultPoint>, RunError> 
 }
 
 fn points(system: &System) -> Vec<FaultPoint> {
-    let all = system.netlist.fault_points().into_iter();
-    let mut points: Vec<_> = all.map(|(place, kinds)| FaultPoint { place, kinds: kinds.to_vec() }).collect();
+    let mut points = all_points(&system.netlist);
     if system.parts.iter().all(|parts| parts.machine.link.ide.is_none()) {
         points.iter_mut().for_each(|point| point.kinds.retain(|&kind| kind != FaultKind::IdeFlip));
     }
@@ -45,20 +56,64 @@ pub(super) fn arm(system: &mut System, injections: &[Injection], seed: u64) -> R
 
 /// The same in any netlist.
 pub(super) fn arm_netlist(netlist: &mut Netlist, injections: &[Injection], seed: u64) -> Result<(), RunError> {
-    let all = netlist.fault_points().into_iter();
-    let points: Vec<_> = all.map(|(place, kinds)| FaultPoint { place, kinds: kinds.to_vec() }).collect();
+    let points = all_points(netlist);
     arm_at(netlist, &points, injections, seed)
 }
 
 fn arm_at(netlist: &mut Netlist, points: &[FaultPoint], injections: &[Injection], seed: u64) -> Result<(), RunError> {
     for (number, injection) in injections.iter().enumerate() {
-        let known = points.iter().any(|p| p.place == injection.place && p.kinds.contains(&injection.kind));
-        if !known {
-            return Err(unknown(points, injection));
-        }
-        netlist.arm(injection, Armed::new(injection, number, seed));
+        let known = |place: &str| points.iter().find(|p| p.place == place && p.kinds.contains(&injection.kind));
+        let point = known(&injection.place).or_else(|| known(&unnumbered(&injection.place)));
+        let point = point.ok_or_else(|| unknown(points, injection))?;
+        check(points, point, injection)?;
+        let placed = Injection { place: point.place.clone(), ..injection.clone() };
+        netlist.arm(&placed, Armed::new(&placed, number, seed));
     }
     Ok(())
+}
+
+/// A place with its only GPU, host or link called by no number: `gpu0.pce0.tags` is `gpu.pce0.tags` where there is one GPU.
+fn unnumbered(place: &str) -> String {
+    let (first, rest) = place.split_once('.').unwrap_or((place, ""));
+    let first =
+        first.strip_suffix('0').filter(|name| !name.ends_with(|end: char| end.is_ascii_digit())).unwrap_or(first);
+    if rest.is_empty() { first.to_owned() } else { format!("{first}.{rest}") }
+}
+
+/// Refuses what an injection chooses and no item of its place has.
+fn check(points: &[FaultPoint], point: &FaultPoint, injection: &Injection) -> Result<(), RunError> {
+    let name = format!("{}.{}", point.place, injection.kind.name());
+    let refuse = |what: String, remedy: String| Err(RunError::FaultSelector { point: name.clone(), what, remedy });
+    let having = |has: &dyn Fn(&Selectors) -> bool| {
+        let places: Vec<_> = points.iter().filter(|point| has(&point.selectors)).map(|point| &*point.place).collect();
+        if places.is_empty() {
+            "no place of this machine has".to_owned()
+        } else {
+            format!("these have: {}", places.join(", "))
+        }
+    };
+    match &injection.when {
+        When::Message(_) if !point.selectors.messages => {
+            return refuse("message that its items know".to_owned(), having(&|one| one.messages));
+        }
+        When::Sort(sort, _) if !point.selectors.sorts.contains(&&**sort) => {
+            return refuse(format!("items of the sort `{sort}`"), having(&|one| one.sorts.contains(&&**sort)));
+        }
+        _ => {}
+    }
+    if !injection.aim.is_free() && injection.kind != FaultKind::Flip {
+        return refuse("bit or field to choose".to_owned(), "leave out bit and field, or use flip".to_owned());
+    }
+    match &injection.aim.field {
+        Some(field) if !point.selectors.fields.contains(&&**field) => {
+            let known = match point.selectors.fields {
+                [] => "leave out field".to_owned(),
+                fields => format!("use one of {}", fields.join(", ")),
+            };
+            refuse(format!("field `{field}`"), known)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn unknown(points: &[FaultPoint], injection: &Injection) -> RunError {
@@ -80,7 +135,7 @@ fn likeness(a: &str, b: &str) -> usize {
 /// # Errors
 /// If the machine cannot be built.
 pub fn counters(machine: &MachineSpec) -> Result<Vec<Injection>, RunError> {
-    let counter = |place: &str, kind| Injection { place: place.to_owned(), kind, passage: u64::MAX };
+    let counter = |place: &str, kind| Injection::nth(place, kind, u64::MAX);
     let points = fault_points(machine)?;
     Ok(points.iter().flat_map(|point| point.kinds.iter().map(|&kind| counter(&point.place, kind))).collect())
 }
@@ -88,17 +143,17 @@ pub fn counters(machine: &MachineSpec) -> Result<Vec<Injection>, RunError> {
 /// Pairs of faults that undo each other: both invert the same bit.
 pub(super) fn cancelled(injections: &[Injection], effects: &[Effect]) -> Vec<(usize, usize)> {
     let flip = |effect: &Effect| match effect {
-        Effect::Struck { flip, .. } => *flip,
+        Effect::Struck { flip, passage, .. } => flip.map(|flip| (flip, *passage)),
         _ => None,
     };
     let flips: Vec<_> =
         effects.iter().enumerate().filter_map(|(number, effect)| Some((number, flip(effect)?))).collect();
     let mut pairs: Vec<(usize, usize)> = Vec::new();
-    for (place, &(later, ref second)) in flips.iter().enumerate() {
+    for (place, &(later, (ref second, passage))) in flips.iter().enumerate() {
         let free = |number: usize| pairs.iter().all(|&(a, b)| a != number && b != number);
-        let undone = flips[..place].iter().find(|&&(earlier, ref first)| {
-            let (a, b) = (&injections[earlier], &injections[later]);
-            free(earlier) && first.cancels(second, (&a.place, a.passage) == (&b.place, b.passage))
+        let undone = flips[..place].iter().find(|&&(earlier, (ref first, before))| {
+            let (a, b) = (unnumbered(&injections[earlier].place), unnumbered(&injections[later].place));
+            free(earlier) && first.cancels(second, (a, before) == (b, passage))
         });
         let undone = undone.map(|&(earlier, _)| earlier);
         pairs.extend(undone.map(|earlier| (earlier, later)));

@@ -288,6 +288,16 @@ pub enum RunError {
         /// One that exists.
         nearest: String,
     },
+    /// A fault point whose items do not have what an injection chooses.
+    #[error("`{point}` has no {what}; {remedy}")]
+    FaultSelector {
+        /// The fault point.
+        point: String,
+        /// What was chosen.
+        what: String,
+        /// What can be chosen instead.
+        remedy: String,
+    },
     /// Payload could not be read or written.
     #[error("{0}")]
     Payload(String),

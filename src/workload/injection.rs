@@ -1,6 +1,19 @@
-//! `POINT[:N]`: one fault as the command line writes it, POINT being `place.kind`.
+//! One fault as the command line writes it.
+//!
+//! ```text
+//!   POINT[@TIME][:SELECTOR[,SELECTOR]...]          POINT is place.kind
+//!
+//!   gpu.pce0.tags.flip                             the first passage
+//!   link.h2d.drop:200                              the 200th
+//!   gpu.pce0.tags.flip@12us                        the first at or after 12 us
+//!   gpu.pce0.tags.flip:message=3                   the first of the third message that passes there
+//!   link.h2d.flip:tlp=7,field=length,bit=3         the seventh TLP; bit 3 of its length
+//! ```
 
-use crate::sim::{FaultKind, Injection};
+use crate::{
+    sim::{Aim, FaultKind, Injection, When},
+    units::Femtos,
+};
 use std::{fmt, str::FromStr};
 use thiserror::Error;
 
@@ -37,14 +50,43 @@ pub enum InjectionError {
         kind: String,
     },
     /// What follows the colon is no count.
-    #[error("`{passage}` after `:` is no count of passages: write a number from 1 on, for example {point}:3")]
+    #[error(
+        "`{passage}` after `:` is no count of passages: write a number from 1 on, for example {point}:3, or tlp=, dllp=, message=, field= or bit="
+    )]
     Passage {
         /// What stands there.
         passage: String,
         /// What stands before.
         point: String,
     },
+    /// A selector's value makes no sense.
+    #[error("`{selector}`: {expected}")]
+    Value {
+        /// The selector.
+        selector: String,
+        /// What it takes.
+        expected: &'static str,
+    },
+    /// What follows the `@` is no time.
+    #[error("`{time}` after `@` is no time: write for example {point}@12us")]
+    Time {
+        /// What stands there.
+        time: String,
+        /// What stands before.
+        point: String,
+    },
+    /// Two selectors of one thing.
+    #[error("`{text}` says twice {what}: a fault strikes once, at one bit")]
+    Twice {
+        /// The fault.
+        text: String,
+        /// What.
+        what: &'static str,
+    },
 }
+
+/// The sorts of items that can be counted apart.
+const SORTS: [&str; 2] = ["tlp", "dllp"];
 
 fn kinds() -> String {
     KINDS.map(FaultKind::name).join(", ")
@@ -54,10 +96,8 @@ impl FromStr for InjectionArgument {
     type Err = InjectionError;
 
     fn from_str(text: &str) -> Result<Self, InjectionError> {
-        let (point, passage) = match text.split_once(':') {
-            None => (text, 1),
-            Some((point, passage)) => (point, read_passage(point, passage)?),
-        };
+        let (head, selectors) = text.split_once(':').map_or((text, None), |(head, rest)| (head, Some(rest)));
+        let (point, time) = head.split_once('@').map_or((head, None), |(point, time)| (point, Some(time)));
         let (place, kind) = point.rsplit_once('.').unwrap_or_default();
         if place.is_empty() || kind.is_empty() {
             return Err(InjectionError::NoKind { text: point.to_owned() });
@@ -66,31 +106,128 @@ impl FromStr for InjectionArgument {
             .into_iter()
             .find(|one| one.name() == kind)
             .ok_or_else(|| InjectionError::Kind { text: point.to_owned(), kind: kind.to_owned() })?;
-        Ok(Self(Injection { place: place.to_owned(), kind, passage }))
+        let mut reader = Reader { text, point, when: None, aim: Aim::default() };
+        if let Some(time) = time {
+            reader.set_when(When::At(reader.time(time)?))?;
+        }
+        selectors.into_iter().flat_map(|selectors| selectors.split(',')).try_for_each(|one| reader.selector(one))?;
+        let Reader { when, aim, .. } = reader;
+        Ok(Self(Injection { place: place.to_owned(), kind, when: when.unwrap_or(When::Passage(1)), aim }))
     }
 }
 
-fn read_passage(point: &str, passage: &str) -> Result<u64, InjectionError> {
-    let count = passage.parse().ok().filter(|&count| count > 0);
-    count.ok_or_else(|| InjectionError::Passage { passage: passage.to_owned(), point: point.to_owned() })
+/// Reads the selectors of a fault.
+struct Reader<'a> {
+    text: &'a str,
+    point: &'a str,
+    when: Option<When>,
+    aim: Aim,
+}
+
+impl Reader<'_> {
+    fn time(&self, time: &str) -> Result<Femtos, InjectionError> {
+        let wrong = || InjectionError::Time { time: time.to_owned(), point: self.point.to_owned() };
+        time.parse().map_err(|_| wrong())
+    }
+
+    fn twice(&self, what: &'static str) -> InjectionError {
+        InjectionError::Twice { text: self.text.to_owned(), what }
+    }
+
+    fn set_when(&mut self, when: When) -> Result<(), InjectionError> {
+        match self.when.replace(when) {
+            None => Ok(()),
+            Some(_) => Err(self.twice("when it strikes")),
+        }
+    }
+
+    fn selector(&mut self, selector: &str) -> Result<(), InjectionError> {
+        let wrong = |expected| InjectionError::Value { selector: selector.to_owned(), expected };
+        let count = |value: &str| {
+            let count = value.parse().ok().filter(|&count: &u64| count > 0);
+            count.ok_or_else(|| wrong("expected a number from 1 on"))
+        };
+        match selector.split_once('=') {
+            None => {
+                let count = selector.parse().ok().filter(|&count: &u64| count > 0);
+                let (passage, point) = (selector.to_owned(), self.point.to_owned());
+                self.set_when(When::Passage(count.ok_or(InjectionError::Passage { passage, point })?))
+            }
+            Some(("message", value)) => self.set_when(When::Message(count(value)?)),
+            Some((sort, value)) if SORTS.contains(&sort) => self.set_when(When::Sort(sort.to_owned(), count(value)?)),
+            Some(("field", "")) => Err(wrong("expected a name (`sealsim list --faults` has those of each place)")),
+            Some(("field", name)) => match self.aim.field.replace(name.to_owned()) {
+                None => Ok(()),
+                Some(_) => Err(self.twice("which field")),
+            },
+            Some(("bit", value)) => {
+                let bit = value.parse().map_err(|_| wrong("expected a number from 0 on"))?;
+                match self.aim.bit.replace(bit) {
+                    None => Ok(()),
+                    Some(_) => Err(self.twice("which bit")),
+                }
+            }
+            Some(_) => Err(wrong("no selector; use a count, tlp=N, dllp=N, message=N, field=NAME or bit=N")),
+        }
+    }
 }
 
 impl fmt::Display for InjectionArgument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}:{}", self.0.place, self.0.kind.name(), self.0.passage)
+        let Injection { place, kind, when, aim } = &self.0;
+        write!(f, "{place}.{}", kind.name())?;
+        let mut selectors = Vec::new();
+        match when {
+            When::Passage(passage) => selectors.push(passage.to_string()),
+            // Without the space of a quantity, so that a shell takes it as one word.
+            When::At(time) => write!(f, "@{}", time.to_string().replace(' ', ""))?,
+            When::Sort(sort, number) => selectors.push(format!("{sort}={number}")),
+            When::Message(number) => selectors.push(format!("message={number}")),
+        }
+        selectors.extend(aim.field.iter().map(|field| format!("field={field}")));
+        selectors.extend(aim.bit.map(|bit| format!("bit={bit}")));
+        if selectors.is_empty() { Ok(()) } else { write!(f, ":{}", selectors.join(",")) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_point_without_count_strikes_the_first_time() {
         let read = |text: &str| text.parse::<InjectionArgument>().unwrap().0;
-        let wire = |passage| Injection { place: "link.h2d.wire".into(), kind: FaultKind::FlipToken, passage };
+        let wire = |passage| Injection::nth("link.h2d.wire", FaultKind::FlipToken, passage);
         assert_eq!(read("link.h2d.wire.flip_token"), wire(1));
         assert_eq!(read("link.h2d.wire.flip_token:12"), wire(12));
+    }
+
+    fn any_when() -> impl Strategy<Value = When> {
+        prop_oneof![
+            (1_u64..).prop_map(When::Passage),
+            any::<u64>().prop_map(|time| When::At(Femtos(time))),
+            (prop::sample::select(SORTS.to_vec()), 1_u64..).prop_map(|(sort, n)| When::Sort(sort.to_owned(), n)),
+            (1_u64..).prop_map(When::Message),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_is_read_again(
+            place in "[a-z][a-z0-9_]{0,6}(\\.[a-z][a-z0-9_]{0,6}){0,3}", kind in prop::sample::select(KINDS.to_vec()),
+            when in any_when(), field in prop::option::of("[a-z][a-z_]{0,8}"), bit in prop::option::of(any::<u64>()),
+        ) {
+            let injection = InjectionArgument(Injection { place, kind, when, aim: Aim { field, bit } });
+            let text = injection.to_string();
+            prop_assert!(!text.contains(' '));
+            prop_assert_eq!(text.parse::<InjectionArgument>(), Ok(injection), "{}", text);
+        }
+
+        #[test]
+        fn no_text_panics(text in "(wire)?\\.?(flip|drop)?@?[0-9a-z ]{0,4}:?((tlp|bit|field|message)?=?[0-9a-z]{0,3},?){0,4}") {
+            let _ = text.parse::<InjectionArgument>();
+        }
     }
 
     #[test]
@@ -114,6 +251,18 @@ mod tests {
             ("wire.flip:-1", "`-1` after `:`"),
             ("wire.flip:1:2", "`1:2` after `:`"),
             ("wire.flip:99999999999999999999", "is no count"),
+            ("wire.flip@", "is no time"),
+            ("wire.flip@12", "`12` after `@`"),
+            ("wire.flip@1us:3", "twice when it strikes"),
+            ("wire.flip:3,tlp=4", "twice when it strikes"),
+            ("wire.flip:bit=1,bit=2", "twice which bit"),
+            ("wire.flip:field=a,field=b", "twice which field"),
+            ("wire.flip:field=", "expected a name"),
+            ("wire.flip:bit=-1", "from 0 on"),
+            ("wire.flip:tlp=0", "from 1 on"),
+            ("wire.flip:message=x", "from 1 on"),
+            ("wire.flip:colour=3", "no selector"),
+            ("wire.flip:3,", "is no count"),
         ] {
             let error = text.parse::<InjectionArgument>().unwrap_err().to_string();
             assert!(error.contains(phrase), "{text}: {error}");

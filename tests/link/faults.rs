@@ -47,7 +47,7 @@ fn protected(link: LinkSpec, aggregation: u32) -> LinkSpec {
 }
 
 fn fault(place: &str, kind: FaultKind, passage: u64, seed: u64) -> (Injection, u64) {
-    (Injection { place: place.into(), kind, passage }, seed)
+    (Injection::nth(place, kind, passage), seed)
 }
 
 /// What every sink must get: of each kind of TLP, all that the feeds make, in order.

@@ -182,7 +182,7 @@ fn an_aggregate_never_waits_for_a_tlp_that_has_no_credits() {
 /// Runs into a flipped bit, and on; what is then left to do is never done.
 fn broken(plan: &Plan, place: &str, passage: u64, seed: u64) -> Link {
     let mut link = Link::new(Plan { goes_on: true, ..plan.clone() });
-    link.arm(&[(Injection { place: place.into(), kind: FaultKind::IdeFlip, passage }, seed)]);
+    link.arm(&[(Injection::nth(place, FaultKind::IdeFlip, passage), seed)]);
     let end = link.run(Kernel::Skip, Order::Ascending);
     assert!(matches!(end, Err(SimulationError::Deadlock { .. })), "{end:?}");
     let unheard = link.unheard();

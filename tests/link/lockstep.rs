@@ -198,7 +198,7 @@ proptest! {
             .into_iter()
             .map(|(up, kind, passage, seed)| {
                 let place = if up { "up" } else { "down" };
-                (Injection { place: place.into(), kind: KINDS[kind], passage }, seed)
+                (Injection::nth(place, KINDS[kind], passage), seed)
             })
             .collect();
         let reference = go(&case.plan(true), Kernel::EveryCycle, Order::Ascending, &faults).map(|(_, outcome)| outcome);

@@ -81,7 +81,7 @@ fn the_ecrc_catches_what_breaks_behind_the_link_layer_and_without_it_nothing_doe
             if place == "host reads" {
                 plan.reads = Feed::new(10, |n| Tlp::read(0, BASE + 4096 + n * 512, 64));
             }
-            let fault = (Injection { place: place.into(), kind: FaultKind::Flip, passage: 4 }, seed);
+            let fault = (Injection::nth(place, FaultKind::Flip, 4), seed);
             let result = go(&plan, Kernel::Skip, Order::Ascending, &[fault]);
             match (ecrc, place) {
                 (true, "host writes") => {

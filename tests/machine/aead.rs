@@ -66,12 +66,12 @@ fn a_bit_that_changed_in_text_or_tag_is_found_and_the_message_not_delivered() {
         let machine = designed(&[design], QUICK);
         for data in [DataMode::Exact, DataMode::None] {
             for place in ["staging.ciphertext", "staging.tag", "gpu.pce0.tags"] {
-                let fault = Injection { place: place.into(), kind: FaultKind::Flip, passage: 2 };
+                let fault = Injection::nth(place, FaultKind::Flip, 2);
                 let outcome = one(&machine, Direction::H2d, 3 << 20, data, &[fault]);
                 let copy = &outcome.copies[0];
                 assert!(!copy.delivered && copy.tags_failed >= 1, "{design} {place} {data:?}: {copy:?}");
             }
-            let fault = Injection { place: "host.iv".into(), kind: FaultKind::Skip, passage: 2 };
+            let fault = Injection::nth("host.iv", FaultKind::Skip, 2);
             let outcome = one(&machine, Direction::D2h, 3 << 20, data, &[fault]);
             assert!(!outcome.copies[0].delivered, "{design} {data:?}");
         }

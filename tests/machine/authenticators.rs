@@ -24,7 +24,7 @@ fn through(
     let mut one = copy(direction, BYTES, Memory::Pageable);
     one.sink = Some(Box::new(sink.clone()));
     let mut request = request(vec![one], data, Kernel::Skip, Order::Ascending);
-    request.injections.extend(fault.map(|(place, kind)| Injection { place: place.into(), kind, passage: 2 }));
+    request.injections.extend(fault.map(|(place, kind)| Injection::nth(place, kind, 2)));
     (run(machine, request).unwrap(), sink)
 }
 

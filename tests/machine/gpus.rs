@@ -102,7 +102,7 @@ fn a_fault_at_one_gpu_is_felt_by_its_session_alone() {
     let whole = run(&machine, of(&copies, DataMode::Exact, Kernel::Skip, Order::Ascending)).unwrap();
     let place = "host1.staging.tag".to_owned();
     let mut faulty = of(&copies, DataMode::Exact, Kernel::Skip, Order::Ascending);
-    faulty.injections = vec![Injection { place, kind: FaultKind::Flip, passage: 1 }];
+    faulty.injections = vec![Injection::nth(place, FaultKind::Flip, 1)];
     let outcome = run(&machine, faulty).unwrap();
     assert_eq!(outcome.copies.iter().map(|copy| copy.delivered).collect::<Vec<_>>(), [true, false, true]);
     for gpu in [0, 2] {

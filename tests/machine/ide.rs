@@ -111,7 +111,7 @@ fn a_bit_flipped_above_the_lcrc_ends_the_channel_and_nothing_wrong_is_delivered(
                 let mut copies = vec![copy(direction, 30_000, Memory::Pinned), copy(direction, 5_000, Memory::Pinned)];
                 copies[0].sink = Some(Box::new(sink.clone()));
                 let mut request = request(copies, data, kernel, order);
-                request.injections = vec![Injection { place: place.into(), kind: FaultKind::IdeFlip, passage }];
+                request.injections = vec![Injection::nth(place, FaultKind::IdeFlip, passage)];
                 let outcome = run(&machine, request).unwrap();
                 assert!(data == DataMode::None || sink.agrees(&mut Pattern(30_000)));
                 outcome

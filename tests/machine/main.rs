@@ -5,6 +5,7 @@ mod common;
 
 mod aead;
 mod authenticators;
+mod chosen;
 mod explained;
 mod gpus;
 mod ide;

@@ -23,8 +23,7 @@ fn run(sets: &[&str], direction: Direction, faults: &[(&str, FaultKind, u64)]) -
     let mut copy = copy(direction, BYTES, Memory::Pinned);
     copy.sink = Some(Box::new(sink.clone()));
     let mut request = request(vec![copy], DataMode::Exact, Kernel::Skip, Order::Ascending);
-    let injection =
-        |&(place, kind, passage): &(&str, FaultKind, u64)| Injection { place: place.to_owned(), kind, passage };
+    let injection = |&(place, kind, passage): &(&str, FaultKind, u64)| Injection::nth(place, kind, passage);
     request.injections = faults.iter().map(injection).collect();
     (system::run(&machine, request, &mut |_| Control::Continue).unwrap(), sink)
 }
@@ -108,7 +107,7 @@ proptest! {
         let sets = QUICK.iter().chain(MESSAGES).copied().chain(sets.iter().map(String::as_str));
         let machine = machine("h100-nvl-tdx", &sets.collect::<Vec<_>>());
         let mut request = request(vec![copy(Direction::H2d, BYTES, Memory::Pinned)], DataMode::None, kernel, Order::Ascending);
-        request.injections = vec![Injection { place: "staging.tag".into(), kind: FaultKind::Flip, passage: message }];
+        request.injections = vec![Injection::nth("staging.tag", FaultKind::Flip, message)];
         let outcome = system::run(&machine, request, &mut |_| Control::Continue).unwrap();
         let [failed] = outcome.gpus[0].failed_messages[..] else { panic!("{:?}", outcome.gpus[0].failed_messages) };
         prop_assert!(failed.visible_bytes + failed.other_visible_bytes <= bytes, "{failed:?}");
@@ -190,7 +189,7 @@ fn failing(release: &str, data: DataMode, kernel: Kernel, order: Order) -> Outco
         .chain([release.as_str(), "tag_queue.quarantine=2 MiB", "tag_queue.skid=5 KiB"])
         .collect();
     let mut request = request(vec![copy(Direction::H2d, BYTES, Memory::Pinned)], data, kernel, order);
-    request.injections = vec![Injection { place: "staging.tag".into(), kind: FaultKind::Flip, passage: 3 }];
+    request.injections = vec![Injection::nth("staging.tag", FaultKind::Flip, 3)];
     system::run(&machine("h100-nvl-tdx", &sets), request, &mut |_| Control::Continue).unwrap()
 }
 

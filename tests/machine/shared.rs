@@ -140,7 +140,7 @@ fn a_flipped_bit_fails_the_message_wherever_its_engine_is() {
     assert_eq!(places.len(), 2, "{places:?}");
     for place in places {
         for passage in [1, 30, 100] {
-            let injection = Injection { place: place.clone(), kind: FaultKind::Flip, passage };
+            let injection = Injection::nth(place.clone(), FaultKind::Flip, passage);
             let runs = [DataMode::Exact, DataMode::None]
                 .map(|data| one(&machine, Direction::H2d, 65_536, data, std::slice::from_ref(&injection)));
             for outcome in &runs {

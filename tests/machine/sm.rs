@@ -78,7 +78,7 @@ fn a_wrong_tag_or_text_is_not_delivered() {
             let mut asked = copy(direction, 100_000, Memory::Pinned);
             asked.sink = Some(Box::new(sink.clone()));
             let mut request = request(vec![asked], data, Kernel::Skip, Order::Ascending);
-            request.injections = vec![Injection { place: place.into(), kind: FaultKind::Flip, passage: 1 }];
+            request.injections = vec![Injection::nth(place, FaultKind::Flip, 1)];
             let outcome = system::run(&machine, request, &mut |_| Control::Continue).unwrap();
             let copy = &outcome.copies[0];
             assert_eq!((copy.delivered, copy.tags_failed, sink.bytes()), (false, 1, 0), "{place} {data:?}: {copy:?}");

@@ -56,7 +56,7 @@ fn a_flipped_bit_in_any_part_or_share_fails_the_message() {
     assert_eq!(places.len(), 9, "{places:?}");
     for (direction, place, words) in places {
         for passage in [1, 2, 3] {
-            let injection = Injection { place: place.clone(), kind: FaultKind::Flip, passage };
+            let injection = Injection::nth(place.clone(), FaultKind::Flip, passage);
             let runs = [DataMode::Exact, DataMode::None]
                 .map(|data| one(&machine, direction, 65_536, data, std::slice::from_ref(&injection)));
             for outcome in &runs {

@@ -34,7 +34,12 @@ pub(super) fn run(arguments: &Arguments, mut spec: AeadSpec, bench: &Bench) -> R
     if let Some(bits) = arguments.key_bits {
         set_key_bits(&mut spec, bits)?;
     }
-    if arguments.trace_blocks > 0 {
+    if arguments.message.is_given() {
+        let reason = "--vector and --key show the stages of AES-GCM, and this engine has another AEAD: `sealsim verify vectors` passes whole files through it";
+        return Err(Failure::Usage(miette!("{reason}")));
+    }
+    arguments.message.refuse()?;
+    if bench.trace_blocks > 0 {
         let reason = "--trace-blocks shows the stages of AES-GCM, and this engine has another AEAD: leave it out";
         return Err(Failure::Usage(miette!("{reason}")));
     }

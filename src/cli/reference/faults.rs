@@ -7,9 +7,9 @@ use crate::cli::{Failure, list_faults};
 pub fn page(machine: &str) -> Result<String, Failure> {
     let rows = list_faults::rows(machine, &[])?;
     let head = format!(
-        "# Fault points\n\nWhat `sealsim run --inject POINT:N` takes on {machine}: a place and what goes wrong there, at its N-th passage. \
+        "# Fault points\n\nWhat `sealsim run --inject` takes on {machine}: a place and what goes wrong there, and in brackets what can be chosen beside passage, time and bit ([faults](../faults.md)). \
          `sealsim list --faults CONFIG` lists those of another machine.\n\n"
     );
     Ok(head
-        + &table(["fault point", "what goes wrong"], rows.into_iter().map(|row| [code(&row.name), text(row.summary)])))
+        + &table(["fault point", "what goes wrong"], rows.into_iter().map(|row| [code(&row.name), text(&row.summary)])))
 }

@@ -231,7 +231,9 @@ impl Job {
         let simulation = match error {
             RunError::Build(_) => return Failure::Config(miette!("{error}")),
             RunError::NoGpu { .. } => return Failure::Usage(miette!("{error}")),
-            RunError::FaultPoint { .. } => return Failure::Usage(miette!("--inject: {error}")),
+            RunError::FaultPoint { .. } | RunError::FaultSelector { .. } => {
+                return Failure::Usage(miette!("--inject: {error}"));
+            }
             RunError::Payload(_) => return Failure::InputOutput(miette!("{error}")),
             RunError::Simulation(error) => error,
         };

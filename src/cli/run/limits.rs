@@ -3,14 +3,11 @@
 use super::{Interruption, Job};
 use crate::{
     cli::output,
-    explore::what_if::{self, LimitedBy, MOST_BYTES},
+    explore::what_if::{self, LimitedBy},
     sim::{Control, SimulationError},
     system::{Outcome, Request, RunError},
     workload::{Arrival, Workload, collective::CollectiveTimes},
 };
-
-/// Without being asked, several copies are measured only if they have no more bytes than this.
-const MOST_UNASKED: u64 = 64 << 20;
 
 impl Job {
     /// By copy.
@@ -40,10 +37,8 @@ impl Job {
     /// How many parameters to measure, if any.
     fn asked(&self, outcome: &Outcome) -> Option<usize> {
         let faulty = !self.workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
-        let bytes = self.workload.copies.iter().map(|copy| copy.bytes.min(MOST_BYTES)).sum::<u64>();
-        let quick = self.workload.copies.len() == 1 || bytes <= MOST_UNASKED;
-        let unasked = usize::from(self.expected.is_none() && quick);
-        Some(self.what_if.unwrap_or(unasked)).filter(|most| *most > 0 && !faulty)
+        let unasked = || if self.expected.is_none() { what_if::unasked(&self.workload, outcome) } else { 0 };
+        Some(self.what_if.unwrap_or_else(unasked)).filter(|most| *most > 0 && !faulty)
     }
 }
 

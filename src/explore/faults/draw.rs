@@ -38,7 +38,7 @@ pub(super) fn set(points: &[Point], most: u32, seed: u64, number: u64) -> Drawn 
         }
         let point = near[random.random_range(0..near.len())];
         let passage = passage(&mut random, point.passed);
-        injections.push(Injection { place: point.place.clone(), kind: point.kind, passage });
+        injections.push(Injection::nth(point.place.clone(), point.kind, passage));
     }
     Drawn { injections, seed: run_seed }
 }
@@ -53,6 +53,7 @@ fn passage(random: &mut ChaCha8Rng, passed: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sim::When;
     use std::collections::BTreeSet;
 
     fn points() -> Vec<Point> {
@@ -77,7 +78,7 @@ mod tests {
             let passages: BTreeSet<_> = all
                 .iter()
                 .filter(|one| (one.place.as_str(), one.kind) == (point.place.as_str(), point.kind))
-                .map(|one| one.passage)
+                .filter_map(|one| if let When::Passage(passage) = one.when { Some(passage) } else { None })
                 .collect();
             assert!(passages.first() == Some(&1) && *passages.last().unwrap() > point.passed * 9 / 10);
             assert!(*passages.last().unwrap() <= point.passed);

@@ -4,7 +4,7 @@ use super::figures::Stopped;
 use super::folder::Folder;
 use super::folder_error::FolderError;
 use super::study::{Study, StudyError};
-use super::table::{TableError, TableWriter};
+use super::table::{Table, TableError, TableWriter, columns, values};
 use super::{column::AxisColumn, row::Row};
 use crate::sim::Control;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,5 +105,20 @@ impl Study {
         }
         writer.finish()?;
         Ok(tabled)
+    }
+
+    /// The table of what a folder has, in the study's order, as values.
+    ///
+    /// # Errors
+    /// If a line cannot be read.
+    pub fn table(&self, folder: &Folder) -> Result<Table, TableError> {
+        let axes = AxisColumn::of(self);
+        let mut table = Table { columns: columns(&axes), rows: Vec::new() };
+        for point in self.points()? {
+            if let Some(row) = folder.row(point.id)? {
+                table.rows.push(values(&axes, &Row { point, ..row }));
+            }
+        }
+        Ok(table)
     }
 }

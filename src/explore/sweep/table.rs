@@ -104,7 +104,7 @@ pub(super) fn columns(axes: &[AxisColumn]) -> Vec<String> {
 }
 
 /// The values of a row, by column.
-fn values(axes: &[AxisColumn], row: &Row) -> Vec<Value> {
+pub(super) fn values(axes: &[AxisColumn], row: &Row) -> Vec<Value> {
     let settings = axes.iter().zip(&row.point.settings);
     let settings = settings.map(|(axis, (_, value))| value.as_deref().map_or(Value::None, |value| axis.value(value)));
     let figures = COLUMNS.iter().map(|column| row.figures.get(column.name).cloned().unwrap_or(Value::None));

@@ -20,13 +20,17 @@ pub use relax::freed;
 use crate::{
     config::{MachineSpec, Resolved},
     sim::Control,
-    system::{self, Candidate, CopyOutcome, Direction, Request, RunError, Sort},
+    system::{self, Candidate, CopyOutcome, Direction, Outcome, Request, RunError, Sort},
+    workload::Workload,
 };
 use relax::{Relaxed, relaxed};
 use serde::{Deserialize, Serialize};
 
 /// Of longer copies only so many bytes are asked about.
 pub const MOST_BYTES: u64 = 64 << 20;
+
+/// Without being asked, several copies are measured only if they have no more bytes than this.
+const MOST_UNASKED: u64 = 64 << 20;
 
 /// A gain below this, in percent, is none.
 pub const LEAST_GAIN: f64 = 2.0;
@@ -76,6 +80,15 @@ pub struct Pair {
     pub relaxed_to: [String; 2],
     /// How much faster the copy then was, in percent.
     pub gain_percent: f64,
+}
+
+/// How many parameters are measured for a run of which nobody has said how many: one where that is quick, none where faults were injected
+/// or a copy was not delivered, since what limits such a run is no parameter.
+#[must_use]
+pub fn unasked(workload: &Workload, outcome: &Outcome) -> usize {
+    let faulty = !workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
+    let bytes = workload.copies.iter().map(|copy| copy.bytes.min(MOST_BYTES)).sum::<u64>();
+    usize::from(!faulty && (workload.copies.len() == 1 || bytes <= MOST_UNASKED))
 }
 
 /// What was found.

@@ -74,11 +74,30 @@ impl Sources<'_> {
 pub(super) struct Hasher {
     pub unit: GhashUnit,
     work: Work,
+    /// What has entered in this cycle.
+    entered: Vec<Element>,
 }
 
 impl Hasher {
     pub fn new(unit: GhashUnit) -> Self {
-        Self { unit, work: Work::Idle }
+        Self { unit, work: Work::Idle, entered: Vec::new() }
+    }
+
+    /// To the next cycle.
+    pub fn clock(&mut self) {
+        self.entered.clear();
+        self.unit.clock();
+    }
+
+    /// A block enters.
+    pub fn enter(&mut self, block: Element) {
+        self.entered.push(block);
+        self.unit.enter(block);
+    }
+
+    /// The blocks that have entered in this cycle, in their order.
+    pub fn entered(&self) -> &[Element] {
+        &self.entered
     }
 
     /// Whether ciphertext of this message is what comes next.
@@ -124,24 +143,25 @@ impl Hasher {
         while self.unit.can_enter() {
             match &mut self.work {
                 Work::Iv(entered) if *entered + 1 < shape.iv_blocks() => {
-                    self.unit.enter(block_of(&message.iv, *entered));
+                    let block = block_of(&message.iv, *entered);
                     *entered += 1;
+                    self.enter(block);
                 }
                 Work::Iv(entered) if *entered < shape.iv_blocks() => {
-                    self.unit.enter(counter::length_block(0, shape.iv_bytes));
                     *entered += 1;
+                    self.enter(counter::length_block(0, shape.iv_bytes));
                 }
                 Work::Message(entered) if *entered < shape.aad_blocks() => {
                     if !sources.aad_open {
                         return;
                     }
                     let Some(block) = sources.aad(message, *entered) else { return };
-                    self.unit.enter(block);
                     *entered += 1;
+                    self.enter(block);
                 }
                 Work::Message(_) if sources.by_register(shape.direction) && message.hashed < shape.text_blocks() => {
                     let Some(block) = sources.ciphertext(shape.direction) else { return };
-                    self.unit.enter(block);
+                    self.enter(block);
                     message.hashed += 1;
                     sources.sequence.last_hashed = Some(sources.cycle);
                 }
@@ -154,7 +174,7 @@ impl Hasher {
     fn feed_length(&mut self, message: &EngineMessage) {
         let shape = message.shape;
         if self.takes_text(message) && message.hashed == shape.text_blocks() && self.unit.can_enter() {
-            self.unit.enter(counter::length_block(shape.aad_bytes, shape.text_bytes));
+            self.enter(counter::length_block(shape.aad_bytes, shape.text_bytes));
             self.work = Work::Ended;
         }
     }
@@ -173,7 +193,8 @@ impl Engine {
             let Some(place) = message.hasher.or_else(free) else { return };
             message.hasher = Some(place);
             message.values = self.hashers[place].sequence(message);
-            if message.values.is_some() {
+            if let Some(values) = &message.values {
+                self.values.clone_from(values);
                 self.sequence.opened = None;
             }
         }
@@ -239,10 +260,10 @@ impl Engine {
     }
 
     /// The unit that takes a block of this message's ciphertext in this cycle, if there is one.
-    pub(super) fn text_unit(&mut self, index: usize) -> Option<&mut GhashUnit> {
+    pub(super) fn text_unit(&mut self, index: usize) -> Option<&mut Hasher> {
         let message = self.open.get(index)?;
         let hasher = self.hashers.get_mut(message.hasher?)?;
-        (hasher.takes_text(message) && hasher.unit.can_enter()).then_some(&mut hasher.unit)
+        (hasher.takes_text(message) && hasher.unit.can_enter()).then_some(hasher)
     }
 
     /// Feeds length blocks.

@@ -27,7 +27,7 @@ use self::patterns::{LONGEST, Meeting, Pattern, Patterns, Start};
 use super::powers::{Powers, setup};
 use super::{Datapath, GhashTiming, Taken};
 use crate::gcm::field::{Element, Product};
-use crate::gcm::multiplier::{ProductUnit, Reducer, show_products, show_reduced};
+use crate::gcm::multiplier::{Made, ProductUnit, Reducer, show_products, show_reduced};
 use crate::gcm::spec::MultiplierSpec;
 
 #[derive(Debug, Clone, Copy)]
@@ -201,6 +201,14 @@ impl Datapath for GhashUnit {
         show_reduced(&self.reducer, 0, see);
         for (index, value) in self.accumulators.iter().enumerate() {
             see("accumulator", index, value.0);
+        }
+    }
+
+    /// Those of a lane that rests, which multiplies zeros, are left out.
+    fn products(&self, see: &mut dyn FnMut(usize, Made)) {
+        for (lane, unit) in self.lanes.iter().enumerate() {
+            let made = unit.made().filter(|made| made.b != Element::ZERO);
+            made.into_iter().for_each(|made| see(lane, made));
         }
     }
 }

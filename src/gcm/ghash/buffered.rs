@@ -11,6 +11,8 @@
 
 use super::{Datapath, GhashTiming, GhashUnit, TimingModel};
 use crate::gcm::field::Element;
+use crate::gcm::multiplier::Made;
+use crate::gcm::register::Field;
 use std::collections::VecDeque;
 
 /// The registers.
@@ -84,9 +86,14 @@ impl Buffered {
     /// Shows every register; `place` is the unit's among its like.
     pub fn registers(&self, place: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
         for (index, block) in self.waiting.iter().enumerate() {
-            see("waiting", place << 16 | index, block.0);
+            see("waiting", Field::Part.put(place) | index, block.0);
         }
-        self.unit.registers(&mut |name, index, value| see(name, place << 16 | index, value));
+        self.unit.registers(&mut |name, index, value| see(name, Field::Part.put(place) | index, value));
+    }
+
+    /// Shows every product that is valid in this cycle.
+    pub fn products(&self, place: usize, see: &mut dyn FnMut(usize, Made)) {
+        self.unit.products(&mut |index, made| see(Field::Part.put(place) | index, made));
     }
 }
 

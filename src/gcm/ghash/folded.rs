@@ -24,7 +24,7 @@
 
 use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
-use crate::gcm::multiplier::Multiplier;
+use crate::gcm::multiplier::{Made, Multiplier};
 use crate::gcm::spec::MultiplierSpec;
 use std::collections::VecDeque;
 
@@ -194,6 +194,10 @@ impl Datapath for GhashUnit {
             see("folding", index, sum.0);
         }
         see("accumulator", 0, self.state.0);
+    }
+
+    fn products(&self, see: &mut dyn FnMut(usize, Made)) {
+        self.multiplier.made().into_iter().for_each(|made| see(0, made));
     }
 }
 

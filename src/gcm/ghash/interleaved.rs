@@ -22,7 +22,7 @@
 use super::powers::{Powers, setup};
 use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
-use crate::gcm::multiplier::Multiplier;
+use crate::gcm::multiplier::{Made, Multiplier};
 use crate::gcm::spec::{Closing, MultiplierSpec};
 
 #[derive(Debug, Clone, Copy)]
@@ -184,6 +184,12 @@ impl Datapath for GhashUnit {
         see("sum", 0, self.sum.0);
         for (index, multiplier) in self.multipliers.iter().enumerate() {
             multiplier.registers(index, see);
+        }
+    }
+
+    fn products(&self, see: &mut dyn FnMut(usize, Made)) {
+        for (index, multiplier) in self.multipliers.iter().enumerate() {
+            multiplier.made().into_iter().for_each(|made| see(index, made));
         }
     }
 }

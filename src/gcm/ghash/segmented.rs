@@ -27,6 +27,7 @@ use super::buffered::{Buffered, Passage};
 use super::weights::{self, Table, Weighting};
 use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
+use crate::gcm::multiplier::Made;
 use crate::gcm::spec::GhashSpec;
 
 /// A message cut from its end into segments of `size` blocks.
@@ -188,6 +189,14 @@ impl Datapath for GhashUnit {
         for (index, unit) in self.units.iter().enumerate() {
             unit.registers(index, see);
             self.weightings[index].registers(index, see);
+        }
+    }
+
+    fn products(&self, see: &mut dyn FnMut(usize, Made)) {
+        self.table.products(see);
+        for (index, unit) in self.units.iter().enumerate() {
+            unit.products(index, see);
+            self.weightings[index].products(index, see);
         }
     }
 }

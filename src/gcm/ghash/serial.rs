@@ -16,7 +16,7 @@
 
 use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
-use crate::gcm::multiplier::Multiplier;
+use crate::gcm::multiplier::{Made, Multiplier};
 use crate::gcm::spec::MultiplierSpec;
 
 /// The registers.
@@ -45,6 +45,7 @@ impl Datapath for GhashUnit {
     fn clock(&mut self) {
         if self.busy && self.extra > 0 {
             self.extra -= 1;
+            self.multiplier.hold();
         } else if let Some((value, ())) = self.multiplier.clock() {
             self.accumulator = value;
             self.busy = false;
@@ -83,6 +84,10 @@ impl Datapath for GhashUnit {
         see("power", 1, self.h.unwrap_or_default().0);
         see("accumulator", 0, self.accumulator.0);
         self.multiplier.registers(0, see);
+    }
+
+    fn products(&self, see: &mut dyn FnMut(usize, Made)) {
+        self.multiplier.made().into_iter().for_each(|made| see(0, made));
     }
 }
 

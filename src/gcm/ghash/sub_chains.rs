@@ -25,6 +25,7 @@
 use super::buffered::{Buffered, Passage};
 use super::{Datapath, GhashTiming};
 use crate::gcm::field::Element;
+use crate::gcm::multiplier::Made;
 use crate::gcm::spec::GhashSpec;
 
 /// How the blocks of a message fall to chains.
@@ -159,6 +160,10 @@ impl Datapath for GhashUnit {
 
     fn registers(&self, see: &mut dyn FnMut(&'static str, usize, u128)) {
         self.units.iter().enumerate().for_each(|(index, unit)| unit.registers(index, see));
+    }
+
+    fn products(&self, see: &mut dyn FnMut(usize, Made)) {
+        self.units.iter().enumerate().for_each(|(index, unit)| unit.products(index, see));
     }
 }
 

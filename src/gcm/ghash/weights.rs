@@ -19,15 +19,12 @@
 //! | latency | L ones(d) cycles: 0 for the last segment, at most L (33 - floor(log2 s)) |
 
 use crate::gcm::field::Element;
-use crate::gcm::multiplier::Multiplier;
+use crate::gcm::multiplier::{Made, Multiplier};
+use crate::gcm::register::{Field, TABLE, WEIGHTING};
 use crate::gcm::spec::MultiplierSpec;
 
 /// Bits of the longest message's number of blocks.
 const POSITION_BITS: u32 = 33;
-
-/// Where registers have the number of a unit: that of the table, and that of all weightings.
-const TABLE: usize = 0xffff;
-const WEIGHTING: usize = 0xfffe;
 
 /// Cycles from H to the whole table.
 pub(super) const fn setup(segment: u32, spec: &MultiplierSpec) -> u64 {
@@ -97,7 +94,11 @@ impl Table {
         for (index, power) in self.powers.iter().enumerate() {
             see("weight", index, power.0);
         }
-        self.multiplier.registers(TABLE << 16, see);
+        self.multiplier.registers(Field::Part.put(TABLE), see);
+    }
+
+    pub fn products(&self, see: &mut dyn FnMut(usize, Made)) {
+        self.multiplier.made().into_iter().for_each(|made| see(Field::Part.put(TABLE), made));
     }
 }
 
@@ -142,7 +143,11 @@ impl Weighting {
     }
 
     pub fn registers(&self, place: usize, see: &mut dyn FnMut(&'static str, usize, u128)) {
-        self.multiplier.registers(WEIGHTING << 16 | place, see);
+        self.multiplier.registers(Field::Part.put(WEIGHTING) | place, see);
+    }
+
+    pub fn products(&self, place: usize, see: &mut dyn FnMut(usize, Made)) {
+        self.multiplier.made().into_iter().for_each(|made| see(Field::Part.put(WEIGHTING) | place, made));
     }
 }
 

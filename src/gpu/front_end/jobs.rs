@@ -113,7 +113,7 @@ impl FrontEnd {
 
     fn with_iv(&mut self, mut job: Job, time: Femtos) -> Option<Job> {
         for armed in &mut self.iv_faults {
-            if armed.passage() {
+            if armed.passage(time) {
                 armed.struck(time);
                 self.ivs.advance().ok()?;
             }

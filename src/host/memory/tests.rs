@@ -50,7 +50,7 @@ fn read(memory: &mut HostState, address: u64, count: u32) -> Vec<u8> {
 }
 
 fn arm(memory: &mut HostState, place: &str, kind: FaultKind, passage: u64) -> bool {
-    let injection = Injection { place: place.into(), kind, passage };
+    let injection = Injection::nth(place, kind, passage);
     let known = memory.fault_points().iter().any(|(path, kinds)| path == place && kinds.contains(&kind));
     if known {
         memory.arm(&injection, Armed::new(&injection, 0, 1234));
@@ -201,7 +201,7 @@ fn armed_flips_strike_the_message_they_name_in_exactly_one_bit() {
         assert_eq!(wrong(slots[0]), (0, 0));
         assert_eq!(wrong(slots[1]), if tag { (0, 1) } else { (1, 0) });
         let effects: Vec<_> = memory.armed().iter().map(Armed::effect).collect();
-        assert!(matches!(effects[..], [Effect::Struck { time: Femtos(7), flip: Some(_) }]), "{effects:?}");
+        assert!(matches!(effects[..], [Effect::Struck { time: Femtos(7), flip: Some(_), .. }]), "{effects:?}");
     }
 }
 

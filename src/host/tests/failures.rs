@@ -14,7 +14,7 @@ use Direction::{D2d, D2h, H2d};
 use Memory::{Pageable, Pinned};
 
 fn injection(place: &str, kind: FaultKind, passage: u64) -> Injection {
-    Injection { place: place.into(), kind, passage }
+    Injection::nth(place, kind, passage)
 }
 
 /// The first copy has failed with a reason that has `part` in it, and the others were not attempted.

@@ -100,7 +100,7 @@ fn a_message_that_the_user_did_not_seal_so_is_found_by_who_opens_it() {
         ] {
             let mut setup = Setup::secure(&[(direction, 100_000, Pinned)]);
             setup.cipher.work = work;
-            setup.faults = vec![Injection { place: place.into(), kind: FaultKind::Flip, passage: 5 }];
+            setup.faults = vec![Injection::nth(place, FaultKind::Flip, 5)];
             let (mini, _) = setup.go();
             let outcome = &mini.driver().outcomes()[0];
             assert_eq!(outcome.reason.as_deref(), Some(reason), "{work:?} {direction:?} {place}");

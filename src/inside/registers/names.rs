@@ -3,17 +3,17 @@
 use crate::gcm::{
     engine::{Engine, Event},
     message::SealOpen,
+    register::{Field, TABLE, WEIGHTING},
     spec::{EngineSpec, GhashSpec},
 };
 use rustc_hash::{FxHashMap as Map, FxHashSet as Set};
 
 /// Most text, in bytes, of a message that registers are looked for with.
 const MOST: u64 = 1 << 20;
+/// Cycles without an event after which an engine is given up: its control never lets it end.
+const PATIENCE: u32 = 1 << 22;
 /// Entries of the buffer before a unit of GHASH that are shown.
 const WAITING: usize = 8;
-/// Units within a GHASH unit that stand for the table of weights, and for the weightings.
-const TABLE: usize = 0xffff;
-const WEIGHTING: usize = 0xfffe;
 
 /// A register as a wave calls it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,12 +32,14 @@ type Key = (&'static str, &'static str, usize);
 pub struct Names {
     names: Vec<Name>,
     places: Map<Key, usize>,
+    /// Whether GHASH units have units of their own.
+    has_parts: bool,
     /// Cycles from the load of a key until it is ready.
     ready: u64,
 }
 
 impl Names {
-    /// Those of an engine; none if there can be no such engine.
+    /// Those of an engine; none if there can be no such engine, or it never ends a message.
     #[must_use]
     pub fn of(spec: &EngineSpec) -> Option<Self> {
         let mut keys = Set::default();
@@ -47,11 +49,11 @@ impl Names {
         }
         fill_buffers(&mut keys);
         mirror(&mut keys);
-        let has_parts = keys.iter().any(|key| (1..WEIGHTING).contains(&field(key.2, 1)) && key.0 == "ghash");
+        let has_parts = keys.iter().any(|key| (1..WEIGHTING).contains(&Field::Part.of(key.2)) && key.0 == "ghash");
         let mut named: Vec<_> = keys.into_iter().map(|key| (name(key, has_parts), key)).collect();
         named.sort();
         let places = named.iter().enumerate().map(|(place, (_, key))| (*key, place)).collect();
-        Some(Self { names: named.into_iter().map(|(name, _)| name).collect(), places, ready })
+        Some(Self { names: named.into_iter().map(|(name, _)| name).collect(), places, has_parts, ready })
     }
 
     /// Their names, by number.
@@ -60,14 +62,24 @@ impl Names {
         &self.names
     }
 
+    /// The registers of an engine that hold a value now, those among them that have no number as well.
+    #[must_use]
+    pub fn read(&self, engine: &Engine) -> Vec<(Name, u128)> {
+        let mut read = Vec::new();
+        engine.registers(&mut |unit, register, index, value| {
+            read.push((name((unit, register, index), self.has_parts), value));
+        });
+        read
+    }
+
     /// The number of a register as the engine calls it.
-    pub(super) fn place(&self, key: Key) -> Option<usize> {
+    pub(in crate::inside) fn place(&self, key: Key) -> Option<usize> {
         self.places.get(&key).copied()
     }
 
     /// Whether a register has no number since it lies deep in a buffer.
     pub(super) fn is_left_out((_, name, index): Key) -> bool {
-        name == "waiting" && field(index, 0) >= WAITING
+        name == "waiting" && Field::Place.of(index) >= WAITING
     }
 
     /// Cycles from the load of a key until it is ready.
@@ -81,43 +93,39 @@ fn fill_buffers(keys: &mut Set<Key>) {
     keys.retain(|key| !Names::is_left_out(*key));
     let buffers: Vec<_> = keys.iter().filter(|key| key.1 == "waiting").copied().collect();
     for (unit, name, index) in buffers {
-        keys.extend((0..WAITING).map(|place| (unit, name, index & !0xffff | place)));
+        keys.extend((0..WAITING).map(|place| (unit, name, Field::Place.cleared(index) | place)));
     }
 }
 
 /// What one GHASH unit has, all have; the same of the lanes and units in them.
 fn mirror(keys: &mut Set<Key>) {
-    let most = |number: u32, keys: &Set<Key>, unit| {
-        let fields = keys.iter().filter(|key| key.0 == unit).map(|key| field(key.2, number));
+    let most = |part: Field, keys: &Set<Key>, unit| {
+        let fields = keys.iter().filter(|key| key.0 == unit).map(|key| part.of(key.2));
         fields.filter(|part| *part < WEIGHTING).max().unwrap_or(0)
     };
-    for (unit, number) in [("aes", 1), ("ghash", 1), ("ghash", 2)] {
-        let most = most(number, keys, unit);
-        let shift = 16 * number;
-        let own: Vec<_> =
-            keys.iter().filter(|key| key.0 == unit && field(key.2, number) < WEIGHTING).copied().collect();
+    for (unit, part) in [("aes", Field::Part), ("ghash", Field::Part), ("ghash", Field::Unit)] {
+        let most = most(part, keys, unit);
+        let own: Vec<_> = keys.iter().filter(|key| key.0 == unit && part.of(key.2) < WEIGHTING).copied().collect();
         for (_, name, index) in own {
-            let bare = index & !(0xffff << shift);
-            keys.extend((0..=most).map(|copy| (unit, name, bare | copy << shift)));
+            let bare = part.cleared(index);
+            keys.extend((0..=most).map(|copy| (unit, name, bare | part.put(copy))));
         }
     }
-}
-
-/// A field of an index.
-const fn field(index: usize, number: u32) -> usize {
-    index >> (16 * number) & 0xffff
 }
 
 /// Collects the registers that hold a value while messages go through. Gives the cycle in which a key is ready.
 fn survey(spec: &EngineSpec, direction: SealOpen, keys: &mut Set<Key>) -> Option<u64> {
     let mut engine = Engine::new(spec).ok()?;
     engine.load_key(&vec![1; spec.key_bits as usize / 8]).ok()?;
-    let mut events = Vec::new();
-    while events.is_empty() {
+    let mut events: Vec<(u64, Event)> = Vec::new();
+    for _ in 0..PATIENCE {
         engine.step(&mut events);
         see(&engine, keys);
+        if !events.is_empty() {
+            break;
+        }
     }
-    let ready = events.first().map_or(0, |(cycle, _): &(u64, Event)| *cycle);
+    let ready = events.first()?.0;
     let bytes = text_bytes(&spec.ghash);
     let messages = spec.ghash.messages() + 1;
     for message in 0..messages {
@@ -129,12 +137,14 @@ fn survey(spec: &EngineSpec, direction: SealOpen, keys: &mut Set<Key>) -> Option
         see(&engine, keys);
     }
     engine.offer(&vec![0; (bytes * u64::from(messages)) as usize]);
-    while !engine.idle() {
+    let mut quiet = 0;
+    while !engine.idle() && quiet < PATIENCE {
+        events.clear();
         engine.step(&mut events);
         see(&engine, keys);
-        events.clear();
+        quiet = if events.is_empty() { quiet + 1 } else { 0 };
     }
-    Some(ready)
+    engine.idle().then_some(ready)
 }
 
 /// Enough text that every unit of GHASH works.
@@ -155,7 +165,8 @@ fn see(engine: &Engine, keys: &mut Set<Key>) {
 
 /// The name of a register in an engine whose GHASH units have units of their own, or have not.
 pub(super) fn name((unit, name, index): Key, has_parts: bool) -> Name {
-    let [place, part, hasher, stage] = [0, 1, 2, 3].map(|number| field(index, number));
+    let [place, part, hasher, stage] =
+        [Field::Place, Field::Part, Field::Unit, Field::Stage].map(|field| field.of(index));
     let scope = match (unit, part) {
         ("aes", lane) => format!("aes.lane{lane}"),
         ("ghash", TABLE) => format!("ghash{hasher}.table"),

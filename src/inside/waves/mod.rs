@@ -11,6 +11,8 @@
 //! The hierarchy is that of the paths of units and channels. Times are ps.
 
 mod engines;
+mod file;
+mod standalone;
 
 use super::{
     Window,
@@ -23,10 +25,9 @@ use crate::{
 };
 pub use engines::EngineOf;
 use engines::{Change as Shift, Engines};
-use fst_writer::{
-    FstBodyWriter, FstFileType, FstHeaderWriter, FstInfo, FstScopeType, FstSignalId, FstSignalType, FstVarDirection,
-    FstVarType, FstWriteError, open_fst,
-};
+use file::{Signal, bits, named};
+use fst_writer::{FstBodyWriter, FstHeaderWriter, FstSignalId, FstWriteError};
+pub use standalone::EngineWaves;
 use std::{
     any::Any,
     cmp::Reverse,
@@ -42,17 +43,8 @@ const RUN: usize = 16 << 20;
 const WORD: u32 = 64;
 const TAG: u32 = 128;
 const GAUGE: u32 = 32;
-
-/// A signal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Signal {
-    /// The path of its scope, and its name there.
-    scope: String,
-    name: String,
-    bits: u32,
-    /// Nothing where it is not known.
-    value: Option<u128>,
-}
+/// The exponent of a time unit.
+const PICOSECOND: i8 = -12;
 
 /// Where a queue's signals are, and what it holds.
 #[derive(Debug)]
@@ -112,14 +104,7 @@ impl Waves {
     /// # Errors
     /// If the file cannot be made.
     pub fn create(path: &Path, window: Window) -> io::Result<Self> {
-        let info = FstInfo {
-            start_time: 0,
-            timescale_exponent: -12,
-            version: concat!("sealsim ", env!("CARGO_PKG_VERSION")).to_owned(),
-            date: String::new(),
-            file_type: FstFileType::Verilog,
-        };
-        let header = open_fst(path, &info).map_err(|error| named(path, error))?;
+        let header = file::create(path, PICOSECOND)?;
         Ok(Self {
             shown: path.to_owned(),
             window,
@@ -171,8 +156,7 @@ impl Waves {
             return Err(error);
         }
         if let Some(body) = self.body {
-            let file = body.finish().map_err(|error| named(&self.shown, error))?;
-            file.into_inner().map_err(|error| named(&self.shown, FstWriteError::Io(error.into_error())))?;
+            file::finish(body, &self.shown)?;
         }
         let (followed, unknown) =
             self.engines.map_or_else(Default::default, |engines| (engines.followed(), engines.unknown()));
@@ -209,33 +193,9 @@ impl Waves {
 
     /// Writes the hierarchy.
     fn describe(&mut self) -> Result<(), FstWriteError> {
-        let Some(mut header) = self.header.take() else { return Ok(()) };
-        let mut order: Vec<_> = (0..self.signals.len()).collect();
-        order.sort_by_key(|signal| {
-            (self.signals[*signal].scope.split('.').map(str::to_owned).collect::<Vec<_>>(), *signal)
-        });
-        let mut ids = vec![None; self.signals.len()];
-        let mut open: Vec<String> = Vec::new();
-        for place in order {
-            let Signal { scope, name, bits, .. } = &self.signals[place];
-            let parts: Vec<_> = scope.split('.').map(str::to_owned).collect();
-            let same = open.iter().zip(&parts).take_while(|(one, other)| one == other).count();
-            while open.len() > same {
-                header.up_scope()?;
-                open.pop();
-            }
-            for part in &parts[same..] {
-                header.scope(part, "", FstScopeType::Module)?;
-                open.push(part.clone());
-            }
-            let kind = FstSignalType::bit_vec(*bits);
-            ids[place] = Some(header.var(name, kind, FstVarType::Wire, FstVarDirection::Implicit, None)?);
-        }
-        for _ in open {
-            header.up_scope()?;
-        }
-        self.ids = ids.into_iter().flatten().collect();
-        self.body = Some(header.finish()?);
+        let Some(header) = self.header.take() else { return Ok(()) };
+        let (body, ids) = file::describe(header, &self.signals)?;
+        (self.body, self.ids) = (Some(body), ids);
         Ok(())
     }
 
@@ -318,19 +278,6 @@ impl Waves {
         bytes.iter_mut().zip(tag).for_each(|(place, byte)| *place = *byte);
         self.changes += 1;
         self.ahead.push(Reverse((date.0, self.changes, signal, Some(u128::from_be_bytes(bytes)))));
-    }
-}
-
-/// A value as the characters of its bits.
-fn bits(value: Option<u128>, width: u32) -> Vec<u8> {
-    let Some(value) = value else { return vec![b'x'; width as usize] };
-    (0..width).rev().map(|bit| b'0' + (value >> bit & 1) as u8).collect()
-}
-
-fn named(path: &Path, error: FstWriteError) -> io::Error {
-    match error {
-        FstWriteError::Io(error) => io::Error::new(error.kind(), format!("{}: {error}", path.display())),
-        error => io::Error::other(format!("{}: {error}", path.display())),
     }
 }
 

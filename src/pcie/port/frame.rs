@@ -3,6 +3,8 @@
 //! A token's bytes are always there. An LCRC is a function of the bytes that it covers, so it is written out, and checked against the bytes, where
 //! something touches the frame on its way or looks at it; so are the bytes of a DLLP. A frame that nothing has touched passes by construction.
 
+mod fields;
+
 use crate::{
     pcie::{
         packet::Tlp,
@@ -11,8 +13,12 @@ use crate::{
             token::{Stp, Token},
         },
     },
-    sim::{FaultKind, Flip, Item},
+    sim::{FaultKind, Flip, Item, Pick, Selectors},
 };
+
+/// The sorts of frames that can be counted apart.
+const TLP: &str = "tlp";
+const DLLP: &str = "dllp";
 
 /// A TLP in its frame.
 #[derive(Debug, Clone)]
@@ -21,6 +27,9 @@ pub struct TlpFrame {
     pub token: [u8; 4],
     /// LCRC, as sent, once it is written out: when something touches the frame or its token.
     lcrc: Option<[u8; 4]>,
+    /// A bit of the header that was inverted by its name, counted from 1; 0 if there is none. The header says nothing that a receiver believes before it has
+    /// checked the LCRC, which cannot fit then.
+    header_bit: u8,
     /// What it carries.
     pub tlp: Tlp,
 }
@@ -77,7 +86,7 @@ impl Frame {
     /// Frames a TLP with its token.
     #[inline(always)]
     pub(super) const fn tlp(tlp: Tlp, token: [u8; 4]) -> Self {
-        Self::Tlp(TlpFrame { token, lcrc: None, tlp })
+        Self::Tlp(TlpFrame { token, lcrc: None, header_bit: 0, tlp })
     }
 
     /// Frames a DLLP.
@@ -154,7 +163,8 @@ impl TlpFrame {
         if u32::from(stp.length) != self.tlp.wire_dw() {
             return Err(Refusal::Framing);
         }
-        if self.tlp.lcrc(stp.sequence) == sent { Ok(stp.sequence) } else { Err(Refusal::Lcrc) }
+        let fits = self.header_bit == 0 && self.tlp.lcrc(stp.sequence) == sent;
+        if fits { Ok(stp.sequence) } else { Err(Refusal::Lcrc) }
     }
 
     /// Inverts a bit of sequence number, header, payload or LCRC, each in a quarter of all seeds.
@@ -173,7 +183,10 @@ impl TlpFrame {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let (header, length) = self.tlp.header();
+        let (mut header, length) = self.tlp.header();
+        if let Some(bit) = self.header_bit.checked_sub(1) {
+            header[usize::from(bit / 8)] ^= 1 << (bit % 8);
+        }
         let mut bytes = self.sequence().to_be_bytes().to_vec();
         bytes.extend(&header[..length]);
         self.tlp.with_whole_payload(|payload| bytes.extend(payload));
@@ -211,6 +224,24 @@ impl Item for Frame {
             Self::Tlp(frame) => word(frame.tlp.event_key(), frame.token),
             Self::Dllp(frame) => frame.event_key(),
             Self::Training { until } => *until | 3 << 62,
+        }
+    }
+
+    const SELECTORS: Selectors = Selectors { sorts: &[TLP, DLLP], fields: &fields::NAMES, messages: false };
+
+    fn sort(&self) -> &'static str {
+        match self {
+            Self::Tlp(_) => TLP,
+            Self::Dllp(_) => DLLP,
+            Self::Training { .. } => "",
+        }
+    }
+
+    fn flip_bit(&mut self, field: Option<&str>, pick: Pick) -> Option<Flip> {
+        match self {
+            Self::Tlp(frame) => frame.flip_bit(field, pick),
+            Self::Dllp(frame) => frame.flip_bit(field, pick),
+            Self::Training { .. } => None,
         }
     }
 

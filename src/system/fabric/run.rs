@@ -1,6 +1,9 @@
 //! Runs a collective on the fabric, and says what came of it.
 
-use super::super::{faults::arm_netlist, outcome::RunError};
+use super::super::{
+    faults::{all_points, arm_netlist},
+    outcome::RunError,
+};
 use super::{
     build::{FabricNetlist, netlist},
     request::FabricRequest,
@@ -59,8 +62,7 @@ impl FabricOutcome {
 /// If the netlist cannot be built.
 pub fn fabric_fault_points(machine: &MachineSpec, mut request: FabricRequest) -> Result<Vec<FaultPoint>, RunError> {
     let built = netlist(machine, &mut request)?;
-    let points = built.netlist.fault_points().into_iter();
-    Ok(points.map(|(place, kinds)| FaultPoint { place, kinds: kinds.to_vec() }).collect())
+    Ok(all_points(&built.netlist))
 }
 
 /// Runs a collective. A GPU that refuses what it gets is no error but an outcome.

@@ -3,10 +3,14 @@
 pub mod acvp;
 mod algorithm;
 pub mod cavp;
+mod judgement;
+mod select;
 mod subject;
 pub mod wycheproof;
 
 pub use algorithm::Algorithm;
+pub use judgement::{EngineParts, Judgement, JudgementError, Said, VectorParts, judge};
+pub use select::{SelectError, select};
 pub use subject::{Bulk, Other, Processed, Refusal, Structural, Subject};
 
 use crate::files::excerpt;

@@ -1,0 +1,60 @@
+//! TLPs and DLLPs: bytes to the JSON of `sealsim tlp`, and back.
+
+use crate::{
+    fault::Fault,
+    guard::{bytes, fill, guarded, text},
+};
+use simulator::cli::{Failure, tlp_from_json, tlp_to_json};
+use std::ffi::c_char;
+
+/// Writes what bytes hold as JSON, a line for each TLP and DLLP, and a zero behind the last. `wire` is 0 for TLPs alone, 1 for frames of a gen3 to
+/// gen5 link.
+///
+/// Returns the bytes of the text with its zero, or an error. Where `room` is less nothing is written: call it with `room` 0 to learn how much is needed.
+///
+/// # Safety
+/// `data` has `length` bytes, and `room` bytes of `json` can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealsim_tlp_decode(
+    data: *const u8,
+    length: u64,
+    wire: i32,
+    json: *mut c_char,
+    room: u64,
+) -> i64 {
+    guarded(|| {
+        // SAFETY: the caller says so.
+        let data = unsafe { bytes("data", data, length)? };
+        if data.is_empty() {
+            return Err(Fault::usage("there are no bytes to decode"));
+        }
+        let text = tlp_to_json(data, framed(wire)?).join("\n") + "\0";
+        // SAFETY: the caller says so.
+        unsafe { fill("json", json.cast(), room, text.as_bytes()) }
+    })
+}
+
+/// Writes the bytes of TLPs and DLLPs that stand in JSON, as `sealsim_tlp_decode` writes it, one behind the other. CRCs and tokens are made anew.
+///
+/// Returns how many bytes there are, or an error. Where `room` is less nothing is written.
+///
+/// # Safety
+/// `json` is a text that ends with a zero, and `room` bytes of `data` can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealsim_tlp_encode(json: *const c_char, wire: i32, data: *mut u8, room: u64) -> i64 {
+    guarded(|| {
+        // SAFETY: the caller says so.
+        let json = unsafe { text("json", json)? };
+        let encoded = tlp_from_json(json, framed(wire)?).map_err(Failure::Usage)?;
+        // SAFETY: the caller says so.
+        unsafe { fill("data", data, room, &encoded.concat()) }
+    })
+}
+
+fn framed(wire: i32) -> Result<bool, Fault> {
+    match wire {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Fault::usage(format!("wire is {wire}, but must be 0 or 1"))),
+    }
+}

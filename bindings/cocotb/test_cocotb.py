@@ -1,0 +1,75 @@
+"""The core in Icarus Verilog: it is AES-GCM, and with a fault in it the scoreboard says which block is wrong and why."""
+
+import contextlib
+import pathlib
+import re
+import shutil
+
+import pytest
+from cocotb_tools.runner import get_results, get_runner
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+if shutil.which("iverilog") is None:
+    pytest.skip("needs Icarus Verilog", allow_module_level=True)
+
+
+def simulate(folder, test, *, key_bits=128, fault=None, budget="serial-aes128"):
+    """Runs a test of the bench. Gives how many failed, and what was printed."""
+    runner = get_runner("icarus")
+    runner.build(
+        sources=[HERE / "rtl/aes.v", HERE / "rtl/aes_gcm.v"],
+        hdl_toplevel="aes_gcm",
+        parameters={"KEY_BITS": key_bits},
+        defines={fault: 1} if fault else {},
+        build_args=["-Wall", "-Wno-timescale"],
+        build_dir=folder,
+        timescale=("1ns", "1ps"),
+        always=True,
+    )
+    log = folder / "simulation.log"
+    results = folder / "results.xml"
+    # The runner ends the program where a test fails, which some of these have to.
+    with contextlib.suppress(SystemExit):
+        runner.test(
+            test_module="bench",
+            hdl_toplevel="aes_gcm",
+            test_filter=test,
+            build_dir=folder,
+            test_dir=folder,
+            results_xml=str(results),
+            log_file=log,
+            extra_env={"KEY_BITS": str(key_bits), "BUDGET": budget, "COCOTB_ANSI_OUTPUT": "0", "PYTHONPATH": str(HERE)},
+        )
+    ran, failed = get_results(results)
+    assert ran == 1
+    return failed, log.read_text()
+
+
+@pytest.mark.parametrize("key_bits", [128, 256])
+def test_the_core_is_aes_gcm(tmp_path, key_bits):
+    failed, log = simulate(tmp_path, "messages_of_any_length_both_ways", key_bits=key_bits)
+    assert not failed, log
+
+
+@pytest.mark.parametrize(
+    ("fault", "place", "stage"),
+    [
+        ("FAULT_COUNTER", r"message 5, block 14, cycle \d+, text", "the counter: its carry ends at bit 4, so that it counts 0 in place of 16"),
+        ("FAULT_LENGTH", r"message 1, cycle \d+, tag", "the length block: lengths are in bytes, not in bits"),
+        ("FAULT_GHASH", r"message 5, cycle \d+, tag", "GHASH: it did not take text block 5"),
+        ("FAULT_MASK", r"message 0, cycle \d+, tag", r"the mask: E\(K, J0\) was not added"),
+        ("FAULT_SBOX", r"message \d+, .*", "AES of this counter block, or its key|GHASH, H or the mask"),
+    ],
+)
+def test_a_fault_is_found_where_it_is(tmp_path, fault, place, stage):
+    failed, log = simulate(tmp_path, "messages_of_any_length_both_ways", fault=fault)
+    assert failed and re.search(f"{place}: ({stage})", log), log
+    assert re.search(r"expected +[0-9a-f]+\n.*got +[0-9a-f]+\n.*counter block +[0-9a-f]{32}", log), log
+
+
+def test_a_core_keeps_to_its_budget_or_is_told_by_how_much_not(tmp_path):
+    failed, log = simulate(tmp_path, "within_the_cycles_of_an_engine")
+    assert not failed, log
+    failed, log = simulate(tmp_path, "within_the_cycles_of_an_engine", budget="folded-8")
+    assert failed and re.search(r"message 1, cycle \d+, cycles: later than folded-8", log), log

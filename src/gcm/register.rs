@@ -1,0 +1,63 @@
+//! The index of a register among those of its name: four fields of 16 bits.
+//!
+//! ```text
+//!   63      48 47      32 31      16 15       0
+//!  +----------+----------+----------+----------+
+//!  |  stage   |   unit   |   part   |  place   |
+//!  +----------+----------+----------+----------+
+//! ```
+
+/// A field of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// The place among its like.
+    Place,
+    /// The AES lane, the chain of a tag, or the unit within a GHASH unit.
+    Part,
+    /// The GHASH unit.
+    Unit,
+    /// The stage of a pipeline.
+    Stage,
+}
+
+/// The part of a GHASH unit that stands for its table of weights.
+pub const TABLE: usize = 0xffff;
+/// The part of a GHASH unit that stands for its weightings.
+pub const WEIGHTING: usize = 0xfffe;
+
+impl Field {
+    const fn shift(self) -> u32 {
+        16 * self as u32
+    }
+
+    /// An index with this field alone.
+    #[must_use]
+    pub const fn put(self, value: usize) -> usize {
+        value << self.shift()
+    }
+
+    /// This field of an index.
+    #[must_use]
+    pub const fn of(self, index: usize) -> usize {
+        index >> self.shift() & 0xffff
+    }
+
+    /// An index without this field.
+    #[must_use]
+    pub const fn cleared(self, index: usize) -> usize {
+        index & !(0xffff << self.shift())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fields_of_an_index_do_not_touch() {
+        let fields = [Field::Place, Field::Part, Field::Unit, Field::Stage];
+        let index = fields.iter().zip([1, TABLE, 0xabcd, 4]).fold(0, |index, (field, value)| index | field.put(value));
+        assert_eq!(fields.map(|field| field.of(index)), [1, TABLE, 0xabcd, 4]);
+        assert_eq!(fields.iter().fold(index, |index, field| field.cleared(index)), 0);
+    }
+}

@@ -1,0 +1,136 @@
+//! Waves of an engine alone: its registers, and the stages of the message that goes through it.
+//!
+//! | signal | shows |
+//! | --- | --- |
+//! | `engine.`..., a register's name | its value from the cycle on in which it holds it, unknown where it holds none |
+//! | `message.j0`, `message.ghash`, `message.tag` | the value, from the cycle on in which it is valid |
+//! | `message.text_in`, `message.text_out`, `message.ghash_in` | the last block of the cycle; a short one is padded with zeros |
+//!
+//! A cycle is shown as 1 ns.
+
+use super::{
+    RUN, TAG,
+    file::{self, Body, Signal, bits, named},
+};
+use crate::{
+    gcm::{
+        engine::Engine,
+        field::Element,
+        spec::EngineSpec,
+        stages::{Stage, StageValue},
+    },
+    inside::registers::Names,
+};
+use fst_writer::{FstSignalId, FstWriteError};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
+
+/// The exponent of a time unit.
+const NANOSECOND: i8 = -9;
+
+/// The stages that have a signal.
+const STAGES: [Stage; 6] = [Stage::J0, Stage::TextIn, Stage::TextOut, Stage::GhashIn, Stage::Ghash, Stage::Tag];
+
+/// A file of waves that is being written.
+pub struct EngineWaves {
+    shown: PathBuf,
+    names: Names,
+    /// The registers by their numbers, then the stages.
+    signals: Vec<Signal>,
+    ids: Vec<FstSignalId>,
+    body: Body,
+    at: u64,
+    trouble: Option<io::Error>,
+}
+
+impl EngineWaves {
+    /// Writes the waves of an engine of `spec` to a file at `path`.
+    ///
+    /// # Errors
+    /// If the file cannot be made, or there is no such engine.
+    pub fn create(path: &Path, spec: &EngineSpec) -> io::Result<Self> {
+        let names = Names::of(spec).ok_or_else(|| io::Error::other("no such engine can be built"))?;
+        let signal = |scope: String, name: &str| Signal { scope, name: name.to_owned(), bits: TAG, value: None };
+        let registers = names.names().iter().map(|one| signal(format!("engine.{}", one.scope), &one.name));
+        let stages = STAGES.map(|stage| signal("message".to_owned(), stage.name()));
+        let signals: Vec<_> = registers.chain(stages).collect();
+        let header = file::create(path, NANOSECOND)?;
+        let begin = || {
+            let (mut body, ids) = file::describe(header, &signals)?;
+            body.time_change(0)?;
+            for (one, id) in signals.iter().zip(&ids) {
+                body.signal_change(*id, &bits(one.value, one.bits))?;
+            }
+            Ok((body, ids))
+        };
+        let (body, ids) = begin().map_err(|error| named(path, error))?;
+        Ok(Self { shown: path.to_owned(), names, signals, ids, body, at: 0, trouble: None })
+    }
+
+    /// Shows an engine after a cycle, and the stages of that cycle.
+    pub fn look(&mut self, engine: &Engine, stages: &[StageValue]) {
+        if self.trouble.is_none()
+            && let Err(error) = self.write(engine, stages)
+        {
+            self.trouble = Some(named(&self.shown, error));
+        }
+    }
+
+    fn write(&mut self, engine: &Engine, stages: &[StageValue]) -> Result<(), FstWriteError> {
+        let next = engine.cycle();
+        self.stages(stages, |cycle| cycle < next)?;
+        let mut now = vec![None; self.names.names().len()];
+        engine.registers(&mut |unit, register, index, value| {
+            if let Some(place) = self.names.place((unit, register, index)) {
+                now[place] = Some(value);
+            }
+        });
+        for (signal, value) in now.into_iter().enumerate() {
+            self.set(next, signal, value)?;
+        }
+        self.stages(stages, |cycle| cycle >= next)
+    }
+
+    fn stages(&mut self, stages: &[StageValue], of: impl Fn(u64) -> bool) -> Result<(), FstWriteError> {
+        let first = self.names.names().len();
+        let place = |stage: &StageValue| STAGES.iter().position(|known| *known == stage.stage);
+        let own = stages.iter().filter(|stage| of(stage.cycle) && stage.unit.unwrap_or_default() == 0);
+        let last: BTreeMap<(u64, usize), &StageValue> =
+            own.filter_map(|stage| Some(((stage.cycle, place(stage)?), stage))).collect();
+        last.into_iter().try_for_each(|((cycle, place), stage)| {
+            self.set(cycle, first + place, Some(Element::from_partial(&stage.value).0))
+        })
+    }
+
+    fn set(&mut self, cycle: u64, signal: usize, value: Option<u128>) -> Result<(), FstWriteError> {
+        if self.signals[signal].value == value {
+            return Ok(());
+        }
+        if self.at < cycle {
+            if self.body.size() > RUN {
+                self.body.flush()?;
+            }
+            self.body.time_change(cycle)?;
+            self.at = cycle;
+        }
+        self.signals[signal].value = value;
+        self.body.signal_change(self.ids[signal], &bits(value, TAG))
+    }
+
+    /// Writes what is left; the waves reach to the cycle behind `end`.
+    ///
+    /// # Errors
+    /// What has gone wrong with the file.
+    pub fn close(mut self, end: u64) -> io::Result<()> {
+        if let Some(error) = self.trouble {
+            return Err(error);
+        }
+        if self.at <= end {
+            self.body.time_change(end + 1).map_err(|error| named(&self.shown, error))?;
+        }
+        file::finish(self.body, &self.shown)
+    }
+}
