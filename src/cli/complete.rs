@@ -58,7 +58,7 @@ fn with_candidate(argument: Arg) -> Arg {
         Some("DESIGN" | "DESIGN[+DESIGN]") => ArgValueCompleter::new(candidates::designs),
         Some("FILE|NAME") => ArgValueCompleter::new(candidates::workloads),
         Some("PATH=VALUE") => ArgValueCompleter::new(candidates::settings),
-        Some("POINT[:N]") => ArgValueCompleter::new(candidates::fault_points),
+        Some(name) if name.starts_with("POINT") => ArgValueCompleter::new(candidates::fault_points),
         _ => return argument,
     };
     argument.add(completer)

@@ -10,7 +10,7 @@ use serde_json::json;
 
 /// Lists the machines, designs, engines and workloads that are built in.
 ///
-/// A machine is complete; a design is a layer over one, for `--design`; an engine is an AES-GCM engine alone, and an aead one of another AEAD, not compatible on the wire; both are for `sealsim engine`. A workload is what a host does, for `sealsim run --workload` and `sealsim compare --workload`. `sealsim describe NAME` shows a machine,
+/// A machine is complete; a design is a layer over one, for `--design`; an engine is a standalone AES-GCM engine, and an aead one of another AEAD, not compatible on the wire; both are for `sealsim engine`. A workload is what a host does, for `sealsim run --workload` and `sealsim compare --workload`. `sealsim describe NAME` shows a machine,
 /// `sealsim describe NAME --format toml` writes it to a file to start from.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

@@ -28,7 +28,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Holds machines against measured silicon: the error of each data set, and its curves.
+/// Compares machines with measured silicon: the error of each data set, and its curves.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 For each table of measurements the program issues what was measured, point by point, and prints how far the simulated figures are \

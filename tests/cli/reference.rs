@@ -54,14 +54,14 @@ fn every_verb_and_option_is_on_the_page_of_options() {
             |line: &&str| line.starts_with("##") && line.trim_start_matches('#').trim().replace(' ', "-") == dashed;
         let heading = page.lines().find(known).unwrap_or_else(|| panic!("no heading for {dashed}"));
         let (_, section) = page.split_once(&format!("\n{heading}\n")).unwrap();
-        let section = section.split("\n## ").next().unwrap();
+        let section = section.split("\n##").next().unwrap();
         let mut words: Vec<_> = heading.trim_start_matches('#').split_whitespace().collect();
         words.push("--help");
-        for line in sealsim(&words).lines().map(str::trim_start) {
-            let line = line.strip_prefix("-h, ").unwrap_or(line);
-            let Some(option) = line.strip_prefix("--").and_then(|line| line.split([' ', ',', '=']).next()) else {
-                continue;
-            };
+        let help = sealsim(&words);
+        let (_, options) = help.split_once("\nOptions:\n").unwrap();
+        for line in options.lines().take_while(|line| line.is_empty() || line.starts_with(' ')) {
+            let option = line.strip_prefix("      --").or(line.strip_prefix("  -h, --"));
+            let Some(option) = option.and_then(|line| line.split([' ', ',', '=']).next()) else { continue };
             let shown = section.contains(&format!("- `--{option}")) || ["help", "version"].contains(&option);
             assert!(shown, "{dashed}: --{option}");
         }

@@ -18,7 +18,8 @@ pub fn page() -> String {
 }
 
 fn row(field: &ConfigField) -> [String; 3] {
-    let mut meaning = format!("*{}*. {}", text(&field.words), text(&field.meaning));
+    let words = if field.words.is_empty() { String::new() } else { format!("*{}*. ", text(&field.words)) };
+    let mut meaning = words + &text(&field.meaning);
     for (name, means) in field.choices.iter().filter(|(_, means)| !means.is_empty()) {
         meaning += &format!("<br>{}: {}", code(name), text(means));
     }
