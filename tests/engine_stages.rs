@@ -90,7 +90,7 @@ fn padded(bytes: &[u8]) -> Vec<Block> {
 }
 
 fn lengths(a: usize, c: usize) -> Block {
-    ((8 * a as u128) << 64 | 8 * c as u128).to_be_bytes()
+    (((8 * a as u128) << 64) | (8 * c as u128)).to_be_bytes()
 }
 
 fn ghash(h: Block, blocks: &[Block]) -> Vec<Block> {
