@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 
 import pytest
@@ -28,6 +29,14 @@ def program():
 @pytest.fixture(scope="session")
 def document(program):
     return lambda *arguments, **more: json.loads(program(*arguments, "--format", "json", **more))
+
+
+@pytest.fixture(autouse=True)
+def interruptible():
+    """Ctrl-C interrupts, also where the tests run in the background of a shell, which has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")
