@@ -68,11 +68,13 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
         }
     }
 
-    /// Keeps what was finished before something failed.
+    /// Keeps what was finished before something failed. That it cannot be kept is told beside the failure.
     pub fn failed(self) {
         let pieces = self.finished.into_pieces();
-        if let Some(path) = self.path.filter(|_| !pieces.is_empty()) {
-            let _ = write(&path, pieces);
+        if let Some(path) = self.path.filter(|_| !pieces.is_empty())
+            && let Err(error) = write(&path, pieces)
+        {
+            output::complain(format_args!("what is finished could not be kept: {error}"));
         }
     }
 }
@@ -97,4 +99,38 @@ fn write<T: Serialize + DeserializeOwned>(path: &Path, pieces: BTreeMap<String, 
     let mut file = WholeFile::create(path)?;
     file.write_all(&serde_json::to_vec(&Pieces { simulator: simulator().to_owned(), pieces: all })?)?;
     file.keep()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(names: &[&str]) -> BTreeMap<String, u64> {
+        names.iter().zip(1..).map(|(name, value)| ((*name).to_owned(), value)).collect()
+    }
+
+    #[test]
+    fn pieces_come_back_and_later_ones_are_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("below/pieces.json");
+        write(&path, pieces(&["a"])).unwrap();
+        write(&path, pieces(&["b", "c"])).unwrap();
+        let known: BTreeMap<String, u64> = read(&path);
+        assert_eq!(known.into_iter().collect::<Vec<_>>(), [("a".into(), 1), ("b".into(), 1), ("c".into(), 2)]);
+    }
+
+    #[test]
+    fn a_file_that_is_broken_or_of_another_simulator_is_as_if_there_were_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pieces.json");
+        write(&path, pieces(&["a"])).unwrap();
+        let whole = fs::read_to_string(&path).unwrap();
+        let none = |text: &str| {
+            fs::write(&path, text).unwrap();
+            read::<u64>(&path).is_empty()
+        };
+        assert!(!none(&whole));
+        assert!(none(&whole[..whole.len() - 2]) && none("") && none("[]") && none(&whole.replace(":1", ":\"one\"")));
+        assert!(none(&whole.replace(simulator(), "0.0.0")));
+    }
 }

@@ -354,16 +354,6 @@ fn an_interrupted_comparison_prints_what_is_finished_and_resume_does_the_rest() 
 }
 
 #[test]
-fn a_cache_that_is_broken_is_as_if_there_were_none() {
-    let cache = tempfile::tempdir().unwrap();
-    let folder = cache.path().join("sealsim/unfinished");
-    fs::create_dir_all(&folder).unwrap();
-    let mut command = command(&["h100-nvl-tdx", "--size", "4KiB", "--design", "direct", "--resume"]);
-    let first = command.env("XDG_CACHE_HOME", cache.path()).output().unwrap();
-    assert!(first.status.success() && message(&first).contains("nothing is kept"), "{}", message(&first));
-}
-
-#[test]
 fn copies_are_those_that_are_asked_for() {
     let both = json(&["h100-nvl-tdx", "--size", "64KiB", "--design", "direct", "--memory", "pageable"]);
     let one = json(&["h100-nvl-tdx", "--copy", "d2h:64KiB:pageable", "--design", "direct"]);
