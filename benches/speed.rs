@@ -35,6 +35,7 @@ fn simulate(machine: &MachineSpec, bytes: u64, data: DataMode, kernel: Kernel) -
         bytes,
         memory: Memory::Pinned,
         buffer: 0,
+        buffer_bytes: bytes,
         pages: Pages::Warm,
         source: Box::new(Generator::new(1, 0)),
         sink: None,

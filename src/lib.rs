@@ -19,6 +19,7 @@
 //!   cli                                       one file per verb
 //!   report                                    the results as one record
 //!   explore       replay                      many machines at once       a profile, played again
+//!   sampling                                  long runs from a few short ones
 //!   workload      cost          validate      what is copied       area, energy, risk       known answers
 //!   inside                                    what a run tells a listener: messages, packets, waves, paths
 //!   system                                    the only place that knows who is wired to whom
@@ -32,7 +33,7 @@
 //! ```
 //!
 //! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`], [`host`] and [`fabric`]; [`config`]; [`system`];
-//! [`inside`]; [`workload`]; [`cost`]; [`validate`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
+//! [`inside`]; [`workload`]; [`cost`]; [`validate`]; [`sampling`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
 //!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
@@ -52,6 +53,7 @@ pub mod inside;
 pub mod pcie;
 pub mod replay;
 pub mod report;
+pub mod sampling;
 pub mod sealing;
 pub mod sim;
 pub mod system;

@@ -34,6 +34,7 @@ mod report;
 mod rerun;
 mod risk;
 mod run;
+mod sample;
 mod schema;
 mod sensitivity;
 mod sweep;

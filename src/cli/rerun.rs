@@ -67,6 +67,7 @@ pub(super) fn job(path: &str, text: &str, format: RunFormat) -> Result<Job, Fail
         must_strike: false,
         what_if: None,
         threads: None,
+        sample: None,
         inside: InsideArguments::default(),
         live: LiveArguments::default(),
         all: false,

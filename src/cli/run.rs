@@ -19,6 +19,7 @@ use super::{
     output,
     page::PageArgument,
     places::{Named, clash},
+    sample::SampleArgument,
 };
 use crate::{
     config::Resolved,
@@ -66,6 +67,7 @@ Examples:
   sealsim run h100-nvl-tdx --copy d2h:1GiB:pageable --data none --format json | jq '.copies[0].gb_per_s'
   sealsim run h100-nvl-tdx --cc off --copy h2d:64MiB --copy d2h:64MiB
   sealsim run h100-nvl-tdx --cc off --copy h2d:64MiB --data none --what-if 5        # what limits it, the best five
+  sealsim run h100-nvl-tdx --copy h2d:1TiB --sample auto                            # seconds instead of minutes
   sealsim run h100-nvl-tdx --design hold --set tag_queue.quarantine=4MiB --copy h2d:16MiB
   sealsim run h100-nvl-tdx --copy h2d:4MiB --inject link.d2h.flip:100
   sealsim run h100-nvl-tdx --workload workloads/overlap-pipelined.toml --data none
@@ -92,9 +94,11 @@ pub struct Arguments {
     /// Write the bytes that arrived to this file, if they are delivered. Needs exactly one copy
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Carry every byte, or keep only the timing, which is the same
-    #[arg(long, value_enum, default_value_t = Data::Exact)]
-    data: Data,
+    /// Carry every byte, or keep only the timing, which is the same [default: exact, but none with --sample]
+    #[arg(long, value_enum)]
+    data: Option<Data>,
+    #[command(flatten)]
+    sample: SampleArgument,
     /// Take the SHA-256 of the bytes that arrived
     #[arg(long)]
     digest: bool,
@@ -181,10 +185,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let payload = arguments.payload.as_deref().map(Payload::find).transpose()?;
     let copies = sized(&copies, payload.as_ref()).map_err(|error| Failure::Usage(miette!("{error}")))?;
-    let data = match arguments.data {
-        Data::Exact => DataMode::Exact,
-        Data::None => DataMode::None,
-    };
+    let data = if arguments.has_bytes() { DataMode::Exact } else { DataMode::None };
     let kernel = match arguments.kernel {
         KernelArgument::Skip => Kernel::Skip,
         KernelArgument::EveryCycle => Kernel::EveryCycle,
@@ -203,6 +204,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         expected: None,
         must_strike: arguments.inject_must_strike,
         what_if: arguments.what_if.map(usize::from),
+        sample: arguments.sample.sample,
         threads: arguments.threads.and_then(|threads| NonZero::new(threads.into())),
         inside: arguments.inside.clone(),
         live: arguments.live.clone(),
@@ -223,7 +225,8 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
         ("--out", arguments.out.is_some()),
         ("--digest", arguments.digest),
     ];
-    if let Some((flag, _)) = needs_bytes.iter().find(|(_, given)| *given && arguments.data == Data::None) {
+    arguments.check_sample()?;
+    if let Some((flag, _)) = needs_bytes.iter().find(|(_, given)| *given && arguments.data == Some(Data::None)) {
         return usage(format!("{flag} with --data none: such a run has no bytes"), "leave out one of them");
     }
     if arguments.out.is_some() && arguments.work.workload.is_none() && arguments.work.copies.len() != 1 {
@@ -235,7 +238,7 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
     output::refuse_stream("--out", arguments.out.as_deref())?;
     output::refuse_stream("--manifest", arguments.manifest.as_deref())?;
-    arguments.inside.check(arguments.data == Data::Exact)?;
+    arguments.inside.check(arguments.has_bytes())?;
     arguments.live.check()?;
     let files = files(arguments);
     let (read, written) = files.split_at(3);
@@ -245,6 +248,29 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
             usage(text, "write to another file")
         }
         None => Ok(()),
+    }
+}
+
+impl Arguments {
+    /// Whether the run carries bytes.
+    fn has_bytes(&self) -> bool {
+        self.data.unwrap_or(if self.sample.sample.is_some() { Data::None } else { Data::Exact }) == Data::Exact
+    }
+
+    /// Refuses beside --sample what needs each byte and each event.
+    fn check_sample(&self) -> Result<(), Failure> {
+        let mut others = vec![
+            ("--payload", self.payload.is_some()),
+            ("--out", self.out.is_some()),
+            ("--digest", self.digest),
+            ("--data exact", self.data == Some(Data::Exact)),
+            ("--inject", !self.inject.is_empty()),
+            ("--kernel every-cycle", self.kernel == KernelArgument::EveryCycle),
+            ("--manifest", self.manifest.is_some()),
+        ];
+        others.extend(self.inside.written().into_iter().map(|(name, path)| (name, path.is_some())));
+        others.push(("--live", self.live.is_asked()));
+        self.sample.refuse(&others)
     }
 }
 

@@ -228,6 +228,7 @@ pub(super) fn copy(direction: Direction, bytes: u64, memory: Memory) -> CopyRequ
         bytes,
         memory,
         buffer: 0,
+        buffer_bytes: bytes,
         pages: Pages::Warm,
         source: Box::new(Nothing),
         sink: None,

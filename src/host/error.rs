@@ -66,9 +66,9 @@ pub enum HostError {
         /// The copy.
         copy: usize,
     },
-    /// A program does not make each copy once.
+    /// A program makes a copy again.
     #[error("copy {} is made {times} times: once is right", copy + 1)]
-    MadeNotOnce {
+    MadeAgain {
         /// Its index.
         copy: usize,
         /// How often.

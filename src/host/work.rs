@@ -194,6 +194,8 @@ pub struct CopyPlan {
     pub memory: Memory,
     /// The host's buffer.
     pub buffer: u32,
+    /// Length of that buffer, of which the copy takes the beginning.
+    pub buffer_bytes: Bytes,
     /// Its state when the run begins.
     pub pages: Pages,
 }

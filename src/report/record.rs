@@ -1,6 +1,6 @@
 //! The record itself. Every field is described in `docs/results.md`.
 
-use super::{SCHEMA_VERSION, collectives::CollectiveRecord, gpus::GpuRecord, named::Named};
+use super::{SCHEMA_VERSION, collectives::CollectiveRecord, gpus::GpuRecord, named::Named, sampled::SampledRecord};
 use crate::{
     explore::what_if::LimitedBy,
     sim::Effect,
@@ -21,8 +21,8 @@ pub struct Report {
     pub confidential_computing: bool,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,
-    /// Digest of all events, hexadecimal.
-    pub event_digest: String,
+    /// Digest of all events, hexadecimal; none where not all of them were simulated.
+    pub event_digest: Option<String>,
     /// Simulated time in ps.
     pub simulated_ps: u64,
     /// The copies in order.
@@ -46,6 +46,9 @@ pub struct Report {
     pub assumed_parameters: Vec<String>,
     /// The only part that depends on the host.
     pub host: Host,
+    /// For a run that was asked to be sampled: how much of it was simulated, and what its figures may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<SampledRecord>,
     /// For a repeated run: whether it was the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerun: Option<Rerun>,
@@ -204,7 +207,7 @@ impl Report {
             machine: context.machine,
             confidential_computing: context.confidential_computing,
             config_digest: context.config_digest,
-            event_digest: outcome.event_digest.clone(),
+            event_digest: Some(outcome.event_digest.clone()),
             simulated_ps: outcome.end.picos(),
             copies,
             units: Named(outcome.units.iter().map(|unit| (unit.name.clone(), UnitRecord::new(unit))).collect()),
@@ -215,6 +218,7 @@ impl Report {
             faults: Faults::new(outcome),
             assumed_parameters: context.assumed_parameters,
             host: Host { wall_s, cycles_per_s: cycles as f64 / wall_s, payload_bytes_per_s: bytes as f64 / wall_s },
+            sampled: None,
             rerun: None,
         }
     }
@@ -230,7 +234,7 @@ impl Report {
             })
             .collect();
         if let Some(Rerun { expected_event_digest, expected_simulated_ps, .. }) = &self.rerun {
-            let (digest, time) = (&self.event_digest, self.simulated_ps);
+            let (digest, time) = (self.event_digest.as_deref().unwrap_or("none"), self.simulated_ps);
             if digest != expected_event_digest {
                 all.push(format!("the event digest is {digest}, but the manifest says {expected_event_digest}"));
             }
@@ -421,7 +425,7 @@ pub(super) mod tests {
     fn a_copy_that_was_not_delivered_and_another_digest_are_shortcomings() {
         let mut report = report(false);
         assert_eq!(report.shortcomings(), ["copy 2 was not delivered: message 7: the tag is wrong"]);
-        let (digest, time) = (report.event_digest.clone(), report.simulated_ps);
+        let (digest, time) = (report.event_digest.clone().unwrap(), report.simulated_ps);
         let rerun = |digest: &str, expected_simulated_ps, same| {
             Some(Rerun { expected_event_digest: digest.into(), expected_simulated_ps, same })
         };

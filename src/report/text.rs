@@ -8,9 +8,11 @@ use super::{
     gpus::{GpuRecord, LinkDirection, Transfers},
     layout::fitted,
     record::{CopyRecord, Report},
+    sampled::SampledRecord,
     table::Table,
 };
 use crate::{
+    sampling::Unit,
     units::Bytes,
     workload::{direction_name, memory_name},
 };
@@ -46,9 +48,28 @@ impl Report {
         let longest =
             self.copies.iter().zip(1..).max_by_key(|(copy, number)| (lasts(copy), std::cmp::Reverse(*number)));
         let mut lines = vec![self.summary()];
+        lines.extend(self.sampled.iter().flat_map(|sampled| self.of_sample(sampled)));
         lines.extend(longest.map(|(copy, number)| limit(copy, number)));
         lines.push(format!("{}, confidential computing {mode}, configuration {digest}", self.machine));
         lines
+    }
+
+    /// How much of a sampled run was simulated, and what its time and rate may be.
+    fn of_sample(&self, sampled: &SampledRecord) -> Vec<String> {
+        let SampledRecord { unit, simulated, of, runs, low, high, confidence, .. } = sampled;
+        let length = |length: u64| match unit {
+            Unit::Bytes => Bytes(length).to_string(),
+            Unit::Turns => format!("{length} turns"),
+        };
+        if self.event_digest.is_some() {
+            return vec![format!("sampled: all of {} was simulated", length(*of))];
+        }
+        let percent = confidence * 100.0;
+        let told = format!("sampled: {} of {} simulated, in {runs} runs", length(*simulated), length(*of));
+        let end = format!("the run ends between {} and {} ({percent:.0} %)", time(*low), time(*high));
+        let rate = sampled.interval("/transfers/gb_per_s");
+        let rate = rate.map_or_else(String::new, |[low, high]| format!(", at {low:.3} to {high:.3} GB/s"));
+        vec![format!("{told}; {end}{rate}; --format json has the interval of each figure")]
     }
 
     /// How much arrived, how long it took, and how fast that was.
@@ -285,8 +306,8 @@ impl Report {
                 host.cycles_per_s / 1e6,
                 host.payload_bytes_per_s / 1e6
             ),
-            format!("event digest {}", self.event_digest),
         ];
+        lines.extend(self.event_digest.iter().map(|digest| format!("event digest {digest}")));
         if let Some(rerun) = &self.rerun {
             let verdict = if rerun.same { "the same as" } else { "NOT the same as" };
             lines.push(format!(

@@ -75,6 +75,7 @@ pub(super) fn plan(copy: &CopyRequest) -> CopyPlan {
         bytes: Bytes(copy.bytes),
         memory: copy.memory,
         buffer: copy.buffer,
+        buffer_bytes: Bytes(copy.buffer_bytes),
         pages: copy.pages,
     }
 }

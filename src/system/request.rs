@@ -58,6 +58,9 @@ pub struct CopyRequest {
     pub memory: Memory,
     /// Number of the host's buffer: copies of one buffer find in the caches what earlier ones left there.
     pub buffer: u32,
+    /// Length of that buffer, of which the copy takes the beginning: what caches hold of it when the run begins depends on it. What is
+    /// below `bytes` counts as `bytes`.
+    pub buffer_bytes: u64,
     /// State of that buffer when the run begins; the first copy of a buffer decides.
     pub pages: Pages,
     /// Where the bytes come from; not used without data.
@@ -130,7 +133,17 @@ impl Request {
         let source = Box::new(Generator::new(seed, 0));
         let (memory, pages) = (Memory::Pinned, Pages::Warm);
         Self {
-            copies: vec![CopyRequest { gpu: 0, direction, bytes, memory, buffer: 0, pages, source, sink: None }],
+            copies: vec![CopyRequest {
+                gpu: 0,
+                direction,
+                bytes,
+                memory,
+                buffer: 0,
+                buffer_bytes: bytes,
+                pages,
+                source,
+                sink: None,
+            }],
             program: Vec::new(),
             data: DataMode::Exact,
             seed,

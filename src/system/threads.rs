@@ -96,9 +96,10 @@ impl Blind {
 
     /// The request, whose copies have no sources.
     fn request(&self) -> Request {
-        let copy = |&(gpu, CopyPlan { direction, bytes, memory, buffer, pages }): &(usize, CopyPlan)| {
+        let copy = |&(gpu, CopyPlan { direction, bytes, memory, buffer, buffer_bytes, pages }): &(usize, CopyPlan)| {
             let source = Box::new(Vec::new());
-            CopyRequest { gpu, direction, bytes: bytes.0, memory, buffer, pages, source, sink: None }
+            let (bytes, buffer_bytes) = (bytes.0, buffer_bytes.0);
+            CopyRequest { gpu, direction, bytes, memory, buffer, buffer_bytes, pages, source, sink: None }
         };
         let Self { seed, kernel, order, .. } = *self;
         let (copies, program) = (self.copies.iter().map(copy).collect(), self.program.clone());

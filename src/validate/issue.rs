@@ -265,7 +265,17 @@ impl Program {
         let memory = if copy.memory == HostMemory::Pageable { Memory::Pageable } else { Memory::Pinned };
         self.step(stream, Operation::Copy { copy: self.copies.len(), blocking });
         let (direction, bytes, source) = (copy.direction, copy.bytes, Box::new(NoBytes));
-        self.copies.push(CopyRequest { gpu: 0, direction, bytes, memory, buffer, pages, source, sink: None });
+        self.copies.push(CopyRequest {
+            gpu: 0,
+            direction,
+            bytes,
+            memory,
+            buffer,
+            buffer_bytes: bytes,
+            pages,
+            source,
+            sink: None,
+        });
     }
 
     /// The copies of a trace. Each has a buffer of its own, but for those to pageable memory of the host: what one has freed the allocator

@@ -170,7 +170,7 @@ impl Workload {
                 Some((buffer, _)) if direction == Direction::D2d => (*buffer, Pages::Cold),
                 known => known.copied().unwrap_or(own),
             };
-            Ok(CopyRequest { gpu, direction, bytes, memory, buffer, pages, source, sink })
+            Ok(CopyRequest { gpu, direction, bytes, memory, buffer, buffer_bytes: bytes, pages, source, sink })
         });
         Ok(Request {
             copies: copies.collect::<Result<_, _>>()?,

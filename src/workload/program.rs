@@ -18,7 +18,7 @@ pub const MAX_STEPS: usize = 8 * map::MAX_COPIES;
 pub const MAX_KERNELS: Femtos = Femtos(9_000 * 1_000_000_000_000_000);
 
 /// One step. The n-th copy among them makes the n-th copy of the workload.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkloadStep {
     /// Makes a copy.

@@ -96,7 +96,7 @@ fn copies(case: &Case, sinks: &[Delivered]) -> Vec<CopyRequest> {
     });
     let copies = asked.zip(sinks).zip(1..).map(|(((direction, memory, bytes, buffer, pages), sink), number)| {
         let (source, sink) = (Box::new(Pattern(number)), Some(Box::new(sink.clone()) as _));
-        CopyRequest { gpu: 0, direction, bytes, memory, buffer, pages, source, sink }
+        CopyRequest { gpu: 0, direction, bytes, memory, buffer, buffer_bytes: bytes, pages, source, sink }
     });
     copies.collect()
 }

@@ -10,9 +10,13 @@ use crate::{
     cli::{Failure, collective, describe, output, page::PageFile},
     config::Resolved,
     explore::what_if::LimitedBy,
-    report::{CollectiveRecord, Context, FailureReport, Manifest, PayloadRecord, Report, Rerun, html::Page},
+    report::{
+        CollectiveRecord, Context, FailureReport, Manifest, PayloadRecord, Report, Rerun, SampledRecord, html::Page,
+    },
+    sampling::{self, Asked, Sample, Sampled},
     sim::{Control, Effect, SimulationError},
     system::{self, CopyOutcome, DataMode, Outcome, RunError},
+    validate::pool,
     workload::{
         Arrival, InjectionArgument, OutputFile, Workload,
         collective::{CollectiveError, CollectiveTimes},
@@ -49,6 +53,8 @@ pub(in crate::cli) struct Job {
     pub must_strike: bool,
     /// How many parameters to measure for the copy that ends last; as many as suit the run if not said.
     pub what_if: Option<usize>,
+    /// How much of it is simulated, if not all.
+    pub sample: Option<Sample>,
     /// Threads that simulate the machine; as many as there are cores if not said.
     pub threads: Option<NonZero<usize>>,
     /// What is shown of its inside.
@@ -81,8 +87,13 @@ impl Job {
         let arrivals = self.arrivals()?;
         let started = Instant::now();
         let collectives = self.collectives(interruption)?;
-        let inside = self.inside.begin(&self.resolved.machine, self.workload.data, page.is_some())?;
-        let outcome = self.simulate(&arrivals, &collectives, (inside.as_ref(), live), interruption);
+        let looked_at = page.is_some() && self.sample.is_none();
+        let inside = self.inside.begin(&self.resolved.machine, self.workload.data, looked_at)?;
+        let sampled = self.sampled(&collectives, interruption).map_err(|error| self.failed(error, &[]))?;
+        let (outcome, sampled) = match sampled {
+            Some((outcome, sampled)) => (Ok(outcome), Some(sampled)),
+            None => (self.simulate(&arrivals, &collectives, (inside.as_ref(), live), interruption), None),
+        };
         let streams = self.workload.streams();
         let recorded = live.map(|live| live.close_recording(outcome.as_ref().ok(), streams.as_deref()));
         let look = inside.map(|inside| inside.close(outcome.as_ref().ok(), streams.as_deref())).transpose()?.flatten();
@@ -96,7 +107,7 @@ impl Job {
             write_manifest(file, &Manifest::new(&self.resolved, &self.workload, payload, &outcome))?;
         }
         let limits = self.limits(&outcome, &collectives, interruption).map_err(|error| self.failed(error, &[]))?;
-        let mut report = self.report(&outcome, &arrivals, limits, wall);
+        let mut report = self.report(&outcome, &arrivals, limits, wall, sampled);
         report.collectives = CollectiveRecord::all(&collectives);
         self.print(&report, || report.text(output::width(), self.all))?;
         if let Some(page) = page {
@@ -138,6 +149,19 @@ impl Job {
             CollectiveError::Run(error) => self.failed(error, &[]),
             error => collective::failed(error),
         })
+    }
+
+    /// The outcome from a part of the run, if it is to be sampled and can be.
+    fn sampled(
+        &self,
+        collectives: &CollectiveTimes,
+        interruption: &Interruption,
+    ) -> Result<Option<(Outcome, Sampled)>, RunError> {
+        let Some(sample) = self.sample else { return Ok(None) };
+        let threads = self.threads.map_or_else(pool::threads, NonZero::get);
+        let (machine, workload) = (&self.resolved.machine, &self.workload);
+        let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+        sampling::sample(Asked { machine, workload, collectives, sample, threads }, &observer)
     }
 
     fn simulate(
@@ -183,7 +207,14 @@ impl Job {
         copies.collect()
     }
 
-    fn report(&self, outcome: &Outcome, arrivals: &[Arrival], limits: Vec<LimitedBy>, wall: Duration) -> Report {
+    fn report(
+        &self,
+        outcome: &Outcome,
+        arrivals: &[Arrival],
+        limits: Vec<LimitedBy>,
+        wall: Duration,
+        sampled: Option<Sampled>,
+    ) -> Report {
         let sha256 = self.digest.then(|| {
             let arrived = outcome.copies.iter().zip(arrivals).enumerate();
             arrived.map(|(number, (copy, arrival))| self.sha256(number, copy, arrival)).collect()
@@ -198,7 +229,12 @@ impl Job {
             limits,
             wall,
         };
+        let all = || self.sample.map(|_| Sampled::all(&self.workload, outcome));
+        let is_part = sampled.is_some();
+        let record = sampled.or_else(all).map(|sampled| SampledRecord::new(&sampled, &context));
         let mut report = Report::new(context, outcome);
+        report.sampled = record;
+        report.event_digest.take_if(|_| is_part);
         report.rerun = self.expected.as_ref().map(|expected| Rerun {
             expected_event_digest: expected.event_digest.clone(),
             expected_simulated_ps: expected.simulated_ps,

@@ -52,6 +52,11 @@ impl LiveArguments {
     }
 
     /// Refuses what cannot be written.
+    /// Whether a page is asked for.
+    pub(super) const fn is_asked(&self) -> bool {
+        self.live.is_some()
+    }
+
     pub(super) fn check(&self) -> Result<(), Failure> {
         output::refuse_stream("--live-record", self.live_record.as_deref())
     }

@@ -42,7 +42,7 @@ mod transfer;
 #[cfg(test)]
 pub(super) use ahead::is_hit;
 pub(super) use plan::FIXED;
-pub use plan::{CopyOutcome, DriverOptions};
+pub use plan::{CopyOutcome, DriverOptions, Stride};
 pub use program::{Operation, Step};
 pub use push::{NonceStreams, Nonces, Order, OrderKind, Push, Pushes, Semaphore, StreamTask};
 
@@ -181,7 +181,11 @@ impl Driver {
         nonces: NonceStreams,
     ) -> Result<Self, HostError> {
         plan::check(spec, staging, options.secure, &plans)?;
-        program::check(&program, plans.len())?;
+        let made = program::check(&program, plans.len())?;
+        let outcomes = made.into_iter().map(|times| {
+            if times > 0 || program.is_empty() { CopyOutcome::default() } else { CopyOutcome::not_made() }
+        });
+        let outcomes = outcomes.collect();
         let program = if program.is_empty() { program::one_by_one(plans.len()) } else { program };
         let ahead = options.ahead.filter(|_| options.secure);
         let coming = || plan::coming(spec, &plans, &program);
@@ -192,7 +196,7 @@ impl Driver {
             ahead: ahead.map(|ahead| Ahead::new(ahead, coming())),
             called: Called::default(),
             after: After::default(),
-            outcomes: vec![CopyOutcome::default(); plans.len()],
+            outcomes,
             streams: Streams::new(plans.len()),
             plans,
             program,

@@ -11,7 +11,7 @@ use crate::{
         map,
         spec::{AheadSpec, CipherWork, DriverSpec, PathSpec, StagingSpec},
         staging,
-        work::{CopyPlan, Direction, JobKind, Memory},
+        work::{CopyPlan, Direction, JobKind, Memory, Pages},
     },
     units::{Bytes, Femtos},
 };
@@ -38,6 +38,13 @@ pub struct CopyOutcome {
     pub delivered: bool,
     /// Why not.
     pub reason: Option<String>,
+}
+
+impl CopyOutcome {
+    /// That of a copy of which the program says nothing.
+    pub(super) fn not_made() -> Self {
+        Self { reason: Some("no step of the program makes it".to_owned()), ..Self::default() }
+    }
 }
 
 /// How the driver drives.
@@ -72,6 +79,9 @@ pub(super) enum Flow {
 
 /// Bytes of a launch that needs no staging: what one line of the copy engine takes with room to spare.
 pub(super) const PIECE: Bytes = Bytes(1 << 30);
+
+/// Step of such a copy: many stripes of any copy engine, whole pages.
+const DIRECT_STEP: Bytes = Bytes(1 << 20);
 
 /// What of the driver no configuration changes.
 pub const FIXED: &[Fixed] = &[Fixed {
@@ -131,6 +141,40 @@ impl CopyPlan {
             Memory::Pageable => &spec.in_flight_pageable,
         };
         u64::from(if self.direction == Direction::D2h { limits.d2h } else { limits.h2d }).max(1)
+    }
+}
+
+/// In what steps a copy is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stride {
+    /// Bytes of a step, which is a push; copies whose lengths differ by whole steps end alike.
+    pub step: Bytes,
+    /// Bytes of a message, of which a step has one or several.
+    pub message: Bytes,
+    /// Bytes after which each part of staging has been used; none where copies need no staging.
+    pub turn: Option<Bytes>,
+    /// Bytes after which a copy that needs no staging takes one launch more.
+    pub launch: Option<Bytes>,
+}
+
+impl Stride {
+    /// Of copies in one direction, of one kind of host memory, where copies are sealed (`secure`) or not.
+    #[must_use]
+    pub fn of(
+        (spec, staging): (&DriverSpec, &StagingSpec),
+        secure: bool,
+        (direction, memory): (Direction, Memory),
+    ) -> Self {
+        let (bytes, none) = (Bytes(0), Pages::Cold);
+        let plan = CopyPlan { direction, bytes, memory, buffer: 0, buffer_bytes: bytes, pages: none };
+        let message = plan.path(spec, secure).message;
+        if plan.flow(secure) == Flow::Direct {
+            return Self { step: DIRECT_STEP, message: DIRECT_STEP, turn: None, launch: Some(PIECE) };
+        }
+        let messages = plan.push(spec, secure).0.div_ceil(message.0.max(1)).max(1);
+        let step = Bytes(message.0.saturating_mul(messages));
+        let turn = staging.buffer.0.saturating_mul(u64::from(staging.buffers)).max(step.0);
+        Self { step, message, turn: Some(Bytes(turn)), launch: None }
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Step {
 pub enum Operation {
     /// Makes a copy.
     Copy {
-        /// Its place among the copies of the request; each is made once.
+        /// Its place among the copies of the request; none is made twice.
         copy: usize,
         /// Whether the call returns only when the copy is done, whatever the mode.
         blocking: bool,
@@ -63,8 +63,9 @@ pub(super) fn one_by_one(copies: usize) -> Vec<Step> {
     (0..copies).map(|copy| Step { stream: 0, operation: Operation::Copy { copy, blocking: true } }).collect()
 }
 
-/// Refuses steps that name what is not there.
-pub(super) fn check(program: &[Step], copies: usize) -> Result<(), HostError> {
+/// How often each copy is made. Steps that name what is not there are refused, and so is a copy that is made again. One that is not made only
+/// says which buffer it would have had.
+pub(super) fn check(program: &[Step], copies: usize) -> Result<Vec<u32>, HostError> {
     let mut made = vec![0; copies];
     for (step, &Step { stream, operation }) in program.iter().enumerate() {
         if stream >= MAX_STREAMS {
@@ -74,8 +75,8 @@ pub(super) fn check(program: &[Step], copies: usize) -> Result<(), HostError> {
             *made.get_mut(copy).ok_or(HostError::NoCopy { step, copy })? += 1;
         }
     }
-    match made.iter().position(|made| *made != 1) {
-        Some(copy) if !program.is_empty() => Err(HostError::MadeNotOnce { copy, times: made[copy] }),
-        _ => Ok(()),
+    match made.iter().position(|made| *made > 1) {
+        Some(copy) => Err(HostError::MadeAgain { copy, times: made[copy] }),
+        None => Ok(made),
     }
 }

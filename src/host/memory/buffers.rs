@@ -74,7 +74,7 @@ impl Buffers {
         let mut longest: HashMap<u32, u64> = HashMap::new();
         for plan in plans {
             let bytes = longest.entry(plan.buffer).or_default();
-            *bytes = plan.bytes.0.max(*bytes);
+            *bytes = plan.buffer_bytes.max(plan.bytes).0.max(*bytes);
         }
         for plan in plans {
             self.ends.push(End { buffer: plan.buffer, memory: plan.memory });
@@ -82,7 +82,7 @@ impl Buffers {
                 continue;
             }
             match plan.pages {
-                Pages::Warm => self.caches.warm(plan.buffer, plan.bytes.0, pool),
+                Pages::Warm => self.caches.warm(plan.buffer, plan.buffer_bytes.max(plan.bytes).0, pool),
                 Pages::Cold => {}
                 Pages::Fresh => {
                     let pageable = plan.memory == Memory::Pageable;

@@ -89,6 +89,7 @@ impl Setup {
                     bytes: Bytes(bytes),
                     memory,
                     buffer: 0,
+                    buffer_bytes: Bytes(bytes),
                     pages: Pages::Cold,
                 })
                 .collect(),

@@ -147,6 +147,6 @@ fn programs_that_name_what_is_not_there_are_refused() {
     };
     assert_eq!(build(vec![copy(0, 0)]), None);
     assert_eq!(build(vec![copy(0, 1)]), Some(HostError::NoCopy { step: 0, copy: 1 }));
-    assert_eq!(build(vec![copy(0, 0), copy(0, 0)]), Some(HostError::MadeNotOnce { copy: 0, times: 2 }));
+    assert_eq!(build(vec![copy(0, 0), copy(0, 0)]), Some(HostError::MadeAgain { copy: 0, times: 2 }));
     assert_eq!(build(vec![step(64, Operation::Sync)]), Some(HostError::NoStream { step: 0, stream: 64 }));
 }

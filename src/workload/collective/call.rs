@@ -4,7 +4,7 @@ use super::{kind::Collective, request::MOST_RANKS};
 use serde::{Deserialize, Serialize};
 
 /// What is called. Calls that are equal take equally long on a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveCall {
     /// What the GPUs do.

@@ -141,6 +141,6 @@ function linkPart(report) {
   return [
     el("div", { class: "grid2" }, part("Link, host to GPU", report.link?.h2d), part("Link, GPU to host", report.link?.d2h), part("Tag queue", report.tag_queue), part("Key of h2d", report.keys?.h2d), part("Key of d2h", report.keys?.d2h), report.faults?.injected > 0 && part("Faults", report.faults), part("Cost of the run on its host", report.host)),
     lists.map(([name, items]) => items?.length > 0 && [el("h3", {}, name), el("ul", {}, items.slice(0, 200).map((one) => el("li", {}, one)))]),
-    listed([["configuration", el("code", {}, report.config_digest)], ["events", el("code", {}, report.event_digest)]]),
+    listed([["configuration", el("code", {}, report.config_digest)], ["events", el("code", {}, report.event_digest ?? "none: sampled")]]),
   ];
 }

@@ -1,0 +1,163 @@
+//! From the outcomes of short runs to that of the whole.
+
+use super::{
+    figures::{Growth, alike, each, settle},
+    line::Line,
+    parts::{Part, What},
+    turns,
+};
+use crate::system::{CopyOutcome, Outcome};
+
+/// How often the interval of a figure holds what a run of all of it gives, as far as lines and noise go.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A short run.
+#[derive(Debug, Clone)]
+pub(super) struct Point {
+    /// By part.
+    pub lengths: Vec<u64>,
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// By copy that it made: its place in the whole.
+    pub places: Vec<usize>,
+}
+
+/// The whole, as far as it is known.
+#[derive(Debug, Clone)]
+pub(super) struct Estimate {
+    pub middle: Outcome,
+    pub low: Outcome,
+    pub high: Outcome,
+}
+
+/// A figure at the whole length.
+#[derive(Debug, Clone, Copy)]
+struct Figure {
+    middle: f64,
+    half: [f64; 2],
+}
+
+/// The whole. `base` is the run whose parts are all shortest; `longer` are by part those in which it alone is longer, by length. `None`: it
+/// would take longer than simulated time reaches.
+pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> Option<Estimate> {
+    let kept: Vec<usize> = base.places.clone();
+    let mut runs: Vec<Outcome> =
+        std::iter::once(base).chain(longer.iter().flatten()).map(|run| of(run, &kept)).collect();
+    alike(&mut runs.iter_mut().collect::<Vec<_>>());
+    let tables: Vec<Vec<(Growth, u64)>> = runs.iter_mut().map(table).collect();
+    let (first, rest) = tables.split_first()?;
+    let mut figures = Vec::with_capacity(first.len());
+    for (place, &(growth, own)) in first.iter().enumerate() {
+        let figure = match growth {
+            Growth::Peak => peak(tables.iter().filter_map(|table| Some(table.get(place)?.1))),
+            Growth::Line => line(parts, base, longer, own, &|run| rest[run][place].1)?,
+        };
+        figures.push((own, figure));
+    }
+    let write = |shift: &dyn Fn(&Figure) -> f64| {
+        let (mut outcome, mut figures) = (runs[0].clone(), figures.iter());
+        each(&mut outcome, &mut |_, figure| {
+            if let Some((own, of)) = figures.next() {
+                *figure = own.saturating_add_signed(rounded(of.middle + shift(of)));
+            }
+        });
+        outcome
+    };
+    let (mut middle, low, high) = (write(&|_| 0.0), write(&|figure| -figure.half[0]), write(&|figure| figure.half[1]));
+    if figures.iter().any(|(own, figure)| *own as f64 + figure.middle > u64::MAX as f64 / 2.0) {
+        return None;
+    }
+    settle(&mut middle);
+    let mut all = Estimate { middle, low, high };
+    all.raise();
+    all.fill(parts, &kept, longer);
+    Some(all)
+}
+
+fn rounded(figure: f64) -> i64 {
+    figure.round() as i64
+}
+
+/// An outcome with those copies only that all runs make.
+fn of(run: &Point, kept: &[usize]) -> Outcome {
+    let mut outcome = run.outcome.clone();
+    let place = |full: &usize| run.places.iter().position(|own| own == full);
+    let copies = std::mem::take(&mut outcome.copies);
+    outcome.copies = kept.iter().filter_map(|full| copies.get(place(full)?).cloned()).collect();
+    outcome
+}
+
+fn table(outcome: &mut Outcome) -> Vec<(Growth, u64)> {
+    let mut all = Vec::new();
+    each(outcome, &mut |growth, figure| all.push((growth, *figure)));
+    all
+}
+
+/// The largest that was seen, and how much larger it may be, above the first.
+fn peak(seen: impl Iterator<Item = u64> + Clone) -> Figure {
+    let first = seen.clone().next().unwrap_or(0);
+    let (least, most) = (seen.clone().min().unwrap_or(0), seen.max().unwrap_or(0));
+    Figure { middle: most as f64 - first as f64, half: [0.0, (most - least) as f64] }
+}
+
+/// A line for each part; what they add to the figure of the shortest run adds up. `figure` gives those of the longer runs in their order.
+fn line(
+    parts: &[Part],
+    base: &Point,
+    longer: &[Vec<Point>],
+    own: u64,
+    figure: &dyn Fn(usize) -> u64,
+) -> Option<Figure> {
+    let (mut next, mut middle, mut squares, mut launches) = (0, 0.0, 0.0_f64, 0.0);
+    for (place, (part, runs)) in parts.iter().zip(longer).enumerate() {
+        let mut points = vec![(base.lengths[place], own)];
+        for run in runs {
+            points.push((run.lengths[place], figure(next)));
+            next += 1;
+        }
+        let line = Line::through(&points)?;
+        let said = line.at(part.whole);
+        middle += said.above;
+        squares += said.half * said.half;
+        let longest = points.last().map_or(0, |point| point.0);
+        if line.slope() != 0.0 {
+            launches += part.more_launches(longest) as f64 * line.fixed() / 2.0;
+        }
+    }
+    let half = squares.sqrt() + launches;
+    Some(Figure { middle: middle + launches, half: [half, half] })
+}
+
+impl Estimate {
+    /// A message that was not seen may be visible unverified for as much longer than the longest as that is longer than the mean.
+    fn raise(&mut self) {
+        for (middle, high) in self.middle.gpus.iter().zip(&mut self.high.gpus) {
+            let mean = middle.tag_queue.total_exposure.0.checked_div(middle.key_work[0].messages).unwrap_or(0);
+            let longest = &mut high.tag_queue.longest_exposure.0;
+            *longest += middle.tag_queue.longest_exposure.0.saturating_sub(mean);
+        }
+    }
+
+    /// Gives copies their whole length, and adds those that the shortest run did not make.
+    fn fill(&mut self, parts: &[Part], kept: &[usize], longer: &[Vec<Point>]) {
+        for (outcome, way) in [(&mut self.middle, 0.0), (&mut self.low, -1.0), (&mut self.high, 1.0)] {
+            let mut copies: Vec<(usize, CopyOutcome)> =
+                kept.iter().copied().zip(std::mem::take(&mut outcome.copies)).collect();
+            for (part, runs) in parts.iter().zip(longer) {
+                match &part.what {
+                    What::Copies(places) => {
+                        let own = copies.iter_mut().filter(|(full, _)| places.contains(full));
+                        own.for_each(|(_, copy)| copy.bytes = part.whole);
+                    }
+                    What::Turns(found) => {
+                        let known = turns::all(found, part, runs, way);
+                        copies.retain(|(full, _)| !found.makes(*full));
+                        copies.extend(known);
+                    }
+                }
+            }
+            copies.sort_by_key(|(full, _)| *full);
+            outcome.copies = copies.into_iter().map(|(_, copy)| copy).collect();
+        }
+    }
+}

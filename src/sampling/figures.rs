@@ -1,0 +1,93 @@
+//! The figures of an outcome, one by one, to be read and to be written.
+
+use crate::{
+    pcie::port::Traffic,
+    sim::Stall,
+    system::{CopyOutcome, GpuOutcome, Outcome, UnitOutcome},
+};
+
+/// How a figure goes on when work gets longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Growth {
+    /// By as much with each unit of length.
+    Line,
+    /// Not at all, once it has come to its height.
+    Peak,
+}
+
+/// Shows each figure of an outcome to `visit`, always in the same order. Outcomes that have been made [alike](alike) show the same ones.
+pub(super) fn each(outcome: &mut Outcome, visit: &mut impl FnMut(Growth, &mut u64)) {
+    visit(Growth::Line, &mut outcome.end.0);
+    visit(Growth::Line, &mut outcome.ticks);
+    outcome.copies.iter_mut().for_each(|copy| of_copy(copy, visit));
+    outcome.units.iter_mut().for_each(|unit| of_unit(unit, visit));
+    outcome.gpus.iter_mut().for_each(|gpu| of_gpu(gpu, visit));
+}
+
+/// The figures of a copy.
+pub(super) fn of_copy(copy: &mut CopyOutcome, visit: &mut impl FnMut(Growth, &mut u64)) {
+    dates(copy, &mut |date| visit(Growth::Line, date));
+    visit(Growth::Line, &mut copy.messages);
+    visit(Growth::Line, &mut copy.tags_verified);
+}
+
+/// Its dates.
+pub(super) fn dates(copy: &mut CopyOutcome, visit: &mut impl FnMut(&mut u64)) {
+    let own = [&mut copy.start, &mut copy.end, &mut copy.returned];
+    own.into_iter().for_each(|date| visit(&mut date.0));
+    if let Some((from, to)) = &mut copy.device {
+        visit(&mut from.0);
+        visit(&mut to.0);
+    }
+    if let Some(first) = &mut copy.first_verified {
+        visit(&mut first.0);
+    }
+}
+
+fn of_unit(unit: &mut UnitOutcome, visit: &mut impl FnMut(Growth, &mut u64)) {
+    let UnitOutcome { cycles, busy, idle, stalls, .. } = unit;
+    [cycles, busy, idle].into_iter().for_each(|one| visit(Growth::Line, one));
+    stalls.iter_mut().for_each(|(_, stall)| visit(Growth::Line, stall));
+}
+
+fn of_gpu(gpu: &mut GpuOutcome, visit: &mut impl FnMut(Growth, &mut u64)) {
+    [&mut gpu.link.h2d, &mut gpu.link.d2h].into_iter().for_each(|way| of_traffic(way, visit));
+    let queue = &mut gpu.tag_queue;
+    let peaks = [&mut queue.peak_entries, &mut queue.peak_quarantine_bytes, &mut queue.longest_exposure.0];
+    peaks.into_iter().for_each(|peak| visit(Growth::Peak, peak));
+    visit(Growth::Line, &mut queue.total_exposure.0);
+    for work in &mut gpu.key_work {
+        visit(Growth::Line, &mut work.bytes);
+        visit(Growth::Line, &mut work.messages);
+    }
+}
+
+fn of_traffic(traffic: &mut Traffic, visit: &mut impl FnMut(Growth, &mut u64)) {
+    let Traffic { tlps, dllps, payload_bytes, wire_bytes, ide_bytes, replays, .. } = traffic;
+    [tlps, dllps, payload_bytes, wire_bytes, ide_bytes, replays].into_iter().for_each(|one| visit(Growth::Line, one));
+}
+
+/// Gives the units of outcomes of one machine the same stalls, so that all show the same figures.
+pub(super) fn alike(outcomes: &mut [&mut Outcome]) {
+    let units = outcomes.iter().map(|outcome| outcome.units.len()).min().unwrap_or(0);
+    for place in 0..units {
+        let seen =
+            |stall: &Stall| outcomes.iter().any(|one| one.units[place].stalls.iter().any(|(own, _)| own == stall));
+        let all: Vec<_> = Stall::ALL.into_iter().filter(seen).collect();
+        for outcome in &mut *outcomes {
+            let old = std::mem::take(&mut outcome.units[place].stalls);
+            let cycles = |stall| old.iter().find(|(own, _)| *own == stall).map_or(0, |(_, cycles)| *cycles);
+            outcome.units[place].stalls = all.iter().map(|&stall| (stall, cycles(stall))).collect();
+        }
+    }
+}
+
+/// Makes the parts of each unit add up to all its cycles: what is left is idle.
+pub(super) fn settle(outcome: &mut Outcome) {
+    for unit in &mut outcome.units {
+        unit.stalls.retain(|(_, cycles)| *cycles > 0);
+        let stalled: u64 = unit.stalls.iter().map(|(_, cycles)| *cycles).sum();
+        unit.idle = unit.cycles.saturating_sub(unit.busy).saturating_sub(stalled);
+        unit.cycles = unit.busy + stalled + unit.idle;
+    }
+}

@@ -1,0 +1,353 @@
+//! Sampled timing against runs of all of the work: how far off the estimates are, and how often their intervals hold the truth.
+//!
+//! `SEALSIM_SAMPLING=all cargo test --release --test sampling -- --nocapture campaign` runs every shipped machine and design with copies from 16 MiB
+//! to 4 GiB and every shipped workload, and prints the table of `docs/sampling.md`.
+
+use proptest::prelude::*;
+use sealsim::{
+    config::{Layers, MachineSpec, Role, Shipped},
+    explore::{Candidate, shipped},
+    sampling::{Asked, Sample, Sampled, sample, time},
+    sim::{Control, Kernel},
+    system::{self, DataMode, Direction, Memory, Outcome},
+    validate::pool,
+    workload::{Arrival, Copy, SHIPPED_WORKLOADS, Workload, WorkloadFile, collective::CollectiveTimes, sized},
+};
+use std::{fmt::Write, num::NonZero};
+
+fn copies(copies: Vec<Copy>) -> Workload {
+    let (data, kernel) = (DataMode::None, Kernel::Skip);
+    Workload { copies, steps: None, payload: None, data, seed: 0, kernel, injections: Vec::new() }
+}
+
+fn copy(direction: Direction, bytes: u64, memory: Memory) -> Copy {
+    Copy { gpu: 0, direction, bytes, memory }
+}
+
+fn go_on() -> Control {
+    Control::Continue
+}
+
+/// A run of all of it.
+fn whole(machine: &MachineSpec, workload: &Workload, collectives: &CollectiveTimes) -> Outcome {
+    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
+    let request = workload.request(&arrivals, collectives).unwrap();
+    system::run(machine, request, &mut |_| go_on()).unwrap()
+}
+
+fn sampled(machine: &MachineSpec, workload: &Workload, how: Sample) -> Option<(Outcome, Sampled)> {
+    let collectives = workload.collectives(machine, &mut |_| go_on()).unwrap();
+    let asked = Asked { machine, workload, collectives: &collectives, sample: how, threads: 1 };
+    sample(asked, &go_on).unwrap()
+}
+
+/// What becomes of one sort of figure.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sort {
+    figures: u64,
+    held: u64,
+    worst: f64,
+}
+
+impl Sort {
+    fn note(&mut self, (low, middle, high): (u64, u64, u64), truth: u64, of: u64) {
+        if std::env::var("SEALSIM_MISSES").is_ok() && !(low <= truth && truth <= high) {
+            println!("missed {truth}: {low} {middle} {high} of {of}");
+        }
+        self.figures += 1;
+        self.held += u64::from(low <= truth && truth <= high);
+        self.worst = self.worst.max(middle.abs_diff(truth) as f64 / of.max(1) as f64);
+    }
+
+    fn join(&mut self, other: Self) {
+        self.figures += other.figures;
+        self.held += other.held;
+        self.worst = self.worst.max(other.worst);
+    }
+}
+
+/// Estimates against the truth.
+#[derive(Debug, Clone, Copy, Default)]
+struct Verdict {
+    cases: u64,
+    time: Sort,
+    /// Busy and stalls, over the cycles of their units.
+    states: Sort,
+    exposure: Sort,
+}
+
+impl Verdict {
+    /// Copies of loops have dates with intervals; only how long the others take is held to account.
+    fn of(truth: &Outcome, middle: &Outcome, Sampled { low, high, .. }: &Sampled, looped: bool) -> Self {
+        let mut all = Self { cases: 1, ..Self::default() };
+        all.time.note((low.end.0, middle.end.0, high.end.0), truth.end.0, truth.end.0);
+        for (place, copy) in truth.copies.iter().enumerate() {
+            let own = |outcome: &Outcome| outcome.copies[place].end.0;
+            all.time.note((own(low), own(middle), own(high)), copy.end.0, truth.end.0);
+            let off = copy.time().0.abs_diff(middle.copies[place].time().0);
+            if !looped {
+                all.time.worst = all.time.worst.max(off as f64 / copy.time().0.max(1) as f64);
+            }
+            assert_eq!((copy.messages, copy.bytes), (middle.copies[place].messages, middle.copies[place].bytes));
+            assert_eq!(
+                (copy.tags_verified, copy.direction),
+                (middle.copies[place].tags_verified, middle.copies[place].direction)
+            );
+        }
+        for (place, unit) in truth.units.iter().enumerate() {
+            let of = |outcome: &Outcome, state: &dyn Fn(&system::UnitOutcome) -> u64| state(&outcome.units[place]);
+            let mut states: Vec<Box<dyn Fn(&system::UnitOutcome) -> u64>> = vec![Box::new(|unit| unit.busy)];
+            for stall in sealsim::sim::Stall::ALL {
+                if unit.stalls.iter().chain(&high.units[place].stalls).any(|(own, _)| *own == stall) {
+                    states.push(Box::new(move |unit| {
+                        unit.stalls.iter().find(|(own, _)| *own == stall).map_or(0, |own| own.1)
+                    }));
+                }
+            }
+            for state in &states {
+                let three = (of(low, state), of(middle, state), of(high, state));
+                all.states.note(three, state(unit), unit.cycles);
+            }
+            assert_eq!(
+                middle.units[place].busy
+                    + middle.units[place].idle
+                    + middle.units[place].stalls.iter().map(|own| own.1).sum::<u64>(),
+                middle.units[place].cycles
+            );
+        }
+        for (place, gpu) in truth.gpus.iter().enumerate() {
+            let queues = [low, middle, high].map(|outcome| outcome.gpus[place].tag_queue);
+            let three = |of: fn(&system::TagQueueOutcome) -> u64| (of(&queues[0]), of(&queues[1]), of(&queues[2]));
+            let total = |queue: &system::TagQueueOutcome| queue.total_exposure.0;
+            for of in [total, |queue: &system::TagQueueOutcome| queue.longest_exposure.0] {
+                all.exposure.note(three(of), of(&gpu.tag_queue), of(&gpu.tag_queue));
+            }
+        }
+        all
+    }
+
+    fn join(mut self, other: Self) -> Self {
+        self.cases += other.cases;
+        self.time.join(other.time);
+        self.states.join(other.states);
+        self.exposure.join(other.exposure);
+        self
+    }
+
+    /// As a row of a table.
+    fn row(&self) -> String {
+        let sort = |Sort { figures, held, worst }: Sort| {
+            if figures == 0 {
+                "- | -".to_owned()
+            } else {
+                format!("{:.4} % | {:.2} % of {figures}", worst * 100.0, held as f64 * 100.0 / figures as f64)
+            }
+        };
+        format!("{} | {} | {} | {}", self.cases, sort(self.time), sort(self.states), sort(self.exposure))
+    }
+
+    fn assert_earned(&self, what: &str) {
+        assert!(self.time.worst <= 0.005, "{what}: time {:?}", self.time);
+        assert!(self.states.worst <= 0.01, "{what}: states {:?}", self.states);
+        assert!(self.exposure.worst <= 0.01, "{what}: exposure {:?}", self.exposure);
+    }
+
+    fn assert_held(&self) {
+        for (what, sort) in [("time", self.time), ("states", self.states), ("exposure", self.exposure)] {
+            assert!(sort.held as f64 >= 0.95 * sort.figures as f64, "{what}: {sort:?}");
+        }
+    }
+}
+
+/// A machine with little staging, so that one turn through it is short.
+fn machine(name: &str, design: Option<&str>) -> Option<MachineSpec> {
+    let layers = Layers::new(name).set("staging.buffers=8").set("memory.llc=\"8 MiB\"");
+    let layers = design.into_iter().fold(layers, Layers::overlay);
+    layers.resolve().ok().map(|resolved| resolved.machine)
+}
+
+fn verdict(machine: &MachineSpec, workload: &Workload, how: Sample) -> Option<Verdict> {
+    let (middle, sampled) = sampled(machine, workload, how)?;
+    let collectives = workload.collectives(machine, &mut |_| go_on()).unwrap();
+    Some(Verdict::of(&whole(machine, workload, &collectives), &middle, &sampled, workload.steps.is_some()))
+}
+
+#[test]
+fn estimates_are_near_the_truth_and_intervals_hold_it() {
+    let cases = [
+        ("h100-nvl-tdx", None, Direction::H2d, Memory::Pinned),
+        ("h100-nvl-tdx", None, Direction::D2h, Memory::Pageable),
+        ("h100-nvl-tdx", Some("off"), Direction::H2d, Memory::Pinned),
+        ("h100-nvl-tdx", Some("off"), Direction::D2h, Memory::Pageable),
+        ("h100-nvl-tdx", Some("fastrack"), Direction::H2d, Memory::Pinned),
+        ("hgx-h100-8gpu", Some("eager"), Direction::H2d, Memory::Pageable),
+        ("b200-tdx", Some("overlap"), Direction::D2h, Memory::Pinned),
+    ];
+    let one = |&(name, design, direction, memory): &(&str, Option<&str>, Direction, Memory)| {
+        let work = copies(vec![copy(direction, (600 << 20) + 12345, memory)]);
+        let machine = machine(name, design).unwrap();
+        let found = verdict(&machine, &work, Sample::Most(NonZero::new(96).unwrap()))
+            .unwrap_or_else(|| panic!("{name} {design:?} {direction:?} {memory:?} is not sampled"));
+        found.assert_earned(&format!("{name} {design:?} {direction:?}"));
+        Ok::<_, ()>(found)
+    };
+    let all = pool::map(&cases, 2, |_| 0, one).unwrap().into_iter().reduce(Verdict::join).unwrap();
+    println!("{}", all.row());
+    all.assert_held();
+}
+
+#[test]
+fn a_tebibyte_takes_no_longer_than_its_sample() {
+    let machine = Layers::new("h100-nvl-tdx").resolve().unwrap().machine;
+    let (outcome, sampled) =
+        sampled(&machine, &copies(vec![copy(Direction::H2d, 1 << 40, Memory::Pinned)]), Sample::Auto).unwrap();
+    assert!(sampled.simulated < 1 << 30 && sampled.of == 1 << 40, "{sampled:?}");
+    assert_eq!((outcome.copies[0].messages, outcome.gpus[0].key_work[0].bytes), (1 << 20, 1 << 40));
+}
+
+#[test]
+fn loops_go_on_as_they_do() {
+    let text = "operations = [{ op = \"repeat\", count = 1000, operations = [\
+        { op = \"copy\", direction = \"h2d\", size = \"256 KiB\", stream = \"a\", buffer = \"in\" },\
+        { op = \"kernel\", duration = \"20 us\", stream = \"a\" },\
+        { op = \"copy\", direction = \"d2h\", size = \"64 KiB\", stream = \"a\", buffer = \"out\" } ] },\
+        { op = \"sync\" }, { op = \"copy\", direction = \"d2h\", size = \"1 MiB\", stream = \"a\" }, { op = \"sync\" }]";
+    let file = WorkloadFile::parse("test", text.to_owned()).unwrap();
+    let work = Workload { steps: Some(file.steps), ..copies(sized(&file.copies, None).unwrap()) };
+    let mut all = Verdict::default();
+    for design in [None, Some("off"), Some("fastrack")] {
+        let found = verdict(&machine("h100-nvl-tdx", design).unwrap(), &work, Sample::Auto).expect("sampled");
+        println!("{design:?} {}", found.row());
+        found.assert_earned(&format!("{design:?}"));
+        all = all.join(found);
+    }
+    all.assert_held();
+}
+
+#[test]
+fn work_that_is_short_or_differs_between_gpus_is_simulated_whole() {
+    let own = Layers::new("h100-nvl-tdx").resolve().unwrap().machine;
+    let short = copies(vec![copy(Direction::H2d, 16 << 20, Memory::Pinned)]);
+    assert!(sampled(&own, &short, Sample::Auto).is_none());
+    let none = CollectiveTimes::default();
+    let asked = Asked { machine: &own, workload: &short, collectives: &none, sample: Sample::Auto, threads: 2 };
+    let (outcome, told) = time(asked, &go_on).unwrap();
+    assert_eq!((outcome.end, told.simulated, told.of), (whole(&own, &short, &none).end, 16 << 20, 16 << 20));
+    let many = Layers::new("hgx-h100-8gpu").resolve().unwrap().machine;
+    let lists = |other: u64| {
+        copies(vec![
+            copy(Direction::H2d, 1 << 33, Memory::Pinned),
+            Copy { gpu: 1, ..copy(Direction::H2d, other, Memory::Pinned) },
+        ])
+    };
+    let most = Sample::Most(NonZero::new(64).unwrap());
+    assert!(sampled(&many, &lists(1 << 32), most).is_none());
+    assert!(sampled(&many, &lists(1 << 33), most).is_some());
+}
+
+#[test]
+fn a_channel_that_would_run_out_of_ivs_is_not_sampled() {
+    let machine = Layers::new("h100-nvl-tdx")
+        .set("driver.pinned={message=\"256 B\", push=\"64 KiB\"}")
+        .resolve()
+        .unwrap()
+        .machine;
+    let of = |bytes| {
+        sampled(
+            &machine,
+            &copies(vec![copy(Direction::H2d, bytes, Memory::Pinned)]),
+            Sample::Most(NonZero::new(8192).unwrap()),
+        )
+    };
+    assert!(of(1 << 34).is_some() && of(1 << 40).is_none());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(6), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Small figures are held to account on random machines: a short sample of a copy of any length.
+    #[test]
+    fn a_sample_of_any_copy_gives_its_messages_and_its_time(
+        bytes in (96_u64 << 20)..(160 << 20), outward: bool, pageable: bool, rate in 1_u64..40, latency in 100_u64..3000, in_flight in 1_u64..6,
+    ) {
+        let layers = Layers::new("h100-nvl-tdx")
+            .set("staging.buffers=8").set("memory.llc=\"8 MiB\"").set(format!("cipher.seal_rate=\"{rate} B/cycle\""))
+            .set(format!("root_complex.read_latency=\"{latency} cycles\"")).set(format!("driver.in_flight.h2d={in_flight}"));
+        let machine = layers.resolve().unwrap().machine;
+        let direction = if outward { Direction::D2h } else { Direction::H2d };
+        let work = copies(vec![copy(direction, bytes, if pageable { Memory::Pageable } else { Memory::Pinned })]);
+        let found = verdict(&machine, &work, Sample::Most(NonZero::new(48).unwrap())).expect("sampled");
+        found.assert_earned("random");
+    }
+}
+
+/// One row of the campaign.
+struct Row {
+    what: String,
+    machine: MachineSpec,
+    works: Vec<Workload>,
+}
+
+fn sizes(most: u64, memory: Memory) -> Vec<Workload> {
+    let all = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 2 << 30, 4 << 30].into_iter().filter(|bytes| *bytes <= most);
+    all.flat_map(|bytes| [Direction::H2d, Direction::D2h].map(|way| copies(vec![copy(way, bytes, memory)]))).collect()
+}
+
+fn campaign_rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for name in Shipped::names(Role::Machine) {
+        let own = Layers::new(name);
+        let machine = own.resolve().unwrap().machine;
+        let work = [sizes(4 << 30, Memory::Pinned), sizes(1 << 30, Memory::Pageable)].concat();
+        rows.push(Row { what: name.to_owned(), machine, works: work });
+        let Ok((designs, _)) = shipped(&own, Memory::Pinned) else { continue };
+        let most = if name == "h100-nvl-tdx" { 4 << 30 } else { 1 << 30 };
+        let row = |Candidate { name: design, resolved, .. }: Candidate| {
+            let works = if most == 4 << 30 {
+                sizes(most, Memory::Pinned)
+            } else {
+                [Direction::H2d, Direction::D2h].map(|way| copies(vec![copy(way, most, Memory::Pinned)])).to_vec()
+            };
+            Row { what: format!("{name}+{design}"), machine: resolved.machine, works }
+        };
+        rows.extend(designs.into_iter().map(row));
+    }
+    rows
+}
+
+fn workload_rows() -> Vec<Row> {
+    let row = |name: &str| {
+        let file = WorkloadFile::find(name.as_ref(), &[]).unwrap();
+        let machine = file.head.machine().unwrap().unwrap_or_else(|| "h100-nvl-tdx".to_owned());
+        let machine = Layers::new(machine).resolve().unwrap().machine;
+        let works = vec![Workload { steps: Some(file.steps), ..copies(sized(&file.copies, None).unwrap()) }];
+        Row { what: format!("workload {name}"), machine, works }
+    };
+    SHIPPED_WORKLOADS.iter().map(|one| row(one.name)).collect()
+}
+
+#[test]
+fn campaign() {
+    if std::env::var("SEALSIM_SAMPLING").as_deref() != Ok("all") {
+        return;
+    }
+    let only = std::env::var("SEALSIM_ONLY").unwrap_or_default();
+    let mut rows = workload_rows();
+    rows.extend(campaign_rows());
+    rows.retain(|row| row.what.contains(&only));
+    let one = |row: &Row| {
+        let verdicts: Vec<_> = row.works.iter().map(|work| verdict(&row.machine, work, Sample::Auto)).collect();
+        let all = verdicts.len();
+        let found = verdicts.into_iter().flatten().reduce(Verdict::join).unwrap_or_default();
+        println!("| {} | {all} | {} |", row.what, found.row());
+        Ok::<_, ()>((all, found))
+    };
+    let cost = |row: &Row| row.works.iter().map(Workload::bytes).sum();
+    let all = pool::map(&rows, 2, cost, one).unwrap();
+    let total = all.iter().map(|(_, found)| *found).reduce(Verdict::join).unwrap();
+    let mut text = String::new();
+    writeln!(text, "| all | {} | {} |", all.iter().map(|(all, _)| all).sum::<usize>(), total.row()).unwrap();
+    println!("{text}");
+    total.assert_earned("all");
+    total.assert_held();
+}
