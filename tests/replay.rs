@@ -4,7 +4,7 @@
 
 use sealsim::{
     config::{Layers, Resolved},
-    replay::{Answer, Causes, Figures, Job, Known, Op, Question, Simulator, Work, breakdown, write_chakra},
+    replay::{Answer, Causes, End, Figures, Job, Known, Op, Question, Simulator, Work, breakdown, write_chakra},
     sim::Control,
     workload::{
         collective::{CollectiveCall, CollectiveRequest, run_collective},
@@ -43,7 +43,14 @@ fn asked_on<T>(machine: Resolved, trace: &Trace, answer: impl FnOnce(&Question<'
     let known = Known::default();
     let submission = machine.machine.calls.as_ref().unwrap().submission.off.0 / 1_000_000;
     let job = Job::of(trace, submission);
-    let simulator = Simulator { threads: 2, go_on: &|| Control::Continue, progress: &|| (), known: &known };
+    let simulator = Simulator {
+        threads: 2,
+        go_on: &|| Control::Continue,
+        progress: &|| (),
+        known: &known,
+        sample: None,
+        end: End::Middle,
+    };
     answer(&Question::new(&job, &machine, simulator).unwrap(), &machine)
 }
 
@@ -306,7 +313,14 @@ fn launches_in_a_row_take_what_was_published_in_both_modes() {
         let machine = Layers::new("h100-nvl-tdx").set("calls.launch.profiled=0 ns").resolve().unwrap();
         let (trace, known) = (launches(&row(count), 1_000), Known::default());
         let job = Job::of(&trace, 1_400);
-        let simulator = Simulator { threads: 1, go_on: &|| Control::Continue, progress: &|| (), known: &known };
+        let simulator = Simulator {
+            threads: 1,
+            go_on: &|| Control::Continue,
+            progress: &|| (),
+            known: &known,
+            sample: None,
+            end: End::Middle,
+        };
         let question = Question::new(&job, &machine, simulator).unwrap();
         let mean = |answer: &Answer| {
             let later = answer.played.calls.iter().skip(1).map(|call| call.duration()).sum::<u64>();

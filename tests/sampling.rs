@@ -8,8 +8,8 @@ use sealsim::{
     config::{Layers, MachineSpec, Role, Shipped},
     explore::{Candidate, shipped},
     sampling::{Asked, Sample, Sampled, sample, time},
-    sim::{Control, Kernel},
-    system::{self, DataMode, Direction, Memory, Outcome},
+    sim::{Control, Kernel, Stall},
+    system::{self, DataMode, Direction, Memory, Outcome, UnitOutcome},
     validate::pool,
     workload::{Arrival, Copy, SHIPPED_WORKLOADS, Workload, WorkloadFile, collective::CollectiveTimes, sized},
 };
@@ -66,6 +66,12 @@ impl Sort {
     }
 }
 
+/// Cycles of a unit in a stall, or busy.
+fn cycles(unit: &UnitOutcome, stall: Option<Stall>) -> u64 {
+    let Some(stall) = stall else { return unit.busy };
+    unit.stalls.iter().find(|(own, _)| *own == stall).map_or(0, |(_, cycles)| *cycles)
+}
+
 /// Estimates against the truth.
 #[derive(Debug, Clone, Copy, Default)]
 struct Verdict {
@@ -95,18 +101,11 @@ impl Verdict {
             );
         }
         for (place, unit) in truth.units.iter().enumerate() {
-            let of = |outcome: &Outcome, state: &dyn Fn(&system::UnitOutcome) -> u64| state(&outcome.units[place]);
-            let mut states: Vec<Box<dyn Fn(&system::UnitOutcome) -> u64>> = vec![Box::new(|unit| unit.busy)];
-            for stall in sealsim::sim::Stall::ALL {
-                if unit.stalls.iter().chain(&high.units[place].stalls).any(|(own, _)| *own == stall) {
-                    states.push(Box::new(move |unit| {
-                        unit.stalls.iter().find(|(own, _)| *own == stall).map_or(0, |own| own.1)
-                    }));
-                }
-            }
-            for state in &states {
-                let three = (of(low, state), of(middle, state), of(high, state));
-                all.states.note(three, state(unit), unit.cycles);
+            let seen = |stall: &Stall| unit.stalls.iter().chain(&high.units[place].stalls).any(|own| own.0 == *stall);
+            let stalls = Stall::ALL.into_iter().filter(seen).map(Some);
+            for state in std::iter::once(None).chain(stalls) {
+                let of = |outcome: &Outcome| cycles(&outcome.units[place], state);
+                all.states.note((of(low), of(middle), of(high)), cycles(unit, state), unit.cycles);
             }
             assert_eq!(
                 middle.units[place].busy
@@ -289,7 +288,7 @@ struct Row {
 }
 
 fn sizes(most: u64, memory: Memory) -> Vec<Workload> {
-    let all = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 2 << 30, 4 << 30].into_iter().filter(|bytes| *bytes <= most);
+    let all = [16 << 20, 64 << 20, 256 << 20, 1 << 30, 4 << 30].into_iter().filter(|bytes| *bytes <= most);
     all.flat_map(|bytes| [Direction::H2d, Direction::D2h].map(|way| copies(vec![copy(way, bytes, memory)]))).collect()
 }
 

@@ -9,6 +9,7 @@ use super::{
     output,
     page::{PageArgument, PageFile},
     plot::PlotFile,
+    sample::SampleArgument,
 };
 use crate::{
     config::Resolved,
@@ -35,7 +36,7 @@ use watch::Watch;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Each design is laid over the machine, and copies of each size are made one by one, both ways, as `sealsim run CONFIG --design DESIGN \
---copy DIR:SIZE --data none` makes them. Nothing is extrapolated. The designs off, h100-cc (the machine as it is) and \
+--copy DIR:SIZE --data none` makes them. Nothing is extrapolated, unless --sample asks for it. The designs off, h100-cc (the machine as it is) and \
 h100-cc-resealed (data come sealed by the user, the CPU opens them and seals them again) always take part: gains of designs in \
 which the user seals for the GPU (direct, fastrack) are stated against h100-cc-resealed, all others against h100-cc. A design is a TOML \
 file or the name of a shipped one, or several joined by `+`, the last on top. docs/designs.md reads the results.
@@ -53,6 +54,7 @@ Examples:
   sealsim compare h100-nvl-tdx --design fastrack --design my-idea.toml --size 64KiB,1MiB --format csv
   sealsim compare --workload weight-streaming --design fastrack --design two-pces
   sealsim compare h100-tdx-gen5 --workload my-job.toml --format csv
+  sealsim compare h100-nvl-tdx --size 1GiB,64GiB,1TiB --sample auto
   sealsim compare h100-nvl-tdx --design direct --design overlap --plot rates.pdf
   sealsim compare --workload ddp-bert-large --param bucket_cap=100MiB
   sealsim compare h100-nvl-tdx --report designs.html    # a page with curves and tables
@@ -79,6 +81,8 @@ pub struct Arguments {
     /// Measure what limits each copy: run it again with the parameters relaxed that may bind, and give the best N
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=20), conflicts_with = "workload")]
     what_if: u8,
+    #[command(flatten)]
+    sample: SampleArgument,
     /// Go on where the same command was interrupted: what it had finished is not simulated again
     #[arg(long)]
     resume: bool,
@@ -162,10 +166,20 @@ fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
     let job = arguments.work.timed(Some(file))?;
     let (kernels, length) = explore::kernels(&job);
     let own = machine.resolve()?;
-    let kept = Kept::of(&format!("{job:?} {:?} {}", arguments.alternatives, own.digest), arguments.resume);
+    let kept = Kept::of(
+        &format!("{job:?} {:?} {:?} {}", arguments.sample, arguments.alternatives, own.digest),
+        arguments.resume,
+    );
     let (watch, threads) = (Watch::begin(candidates.len()), arguments.threads());
     let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
-    let compared = explore::compare_workload(&candidates, &job, threads, &kept.finished, &observer, &progress);
+    let compared = explore::compare_workload(
+        &candidates,
+        (&job, arguments.sample.sample),
+        threads,
+        &kept.finished,
+        &observer,
+        &progress,
+    );
     watch.end();
     let (compared, left) = settle(kept, compared, |compared| (compared.unfinished, compared.pieces))?;
     let comparison = WorkloadComparison {
@@ -244,7 +258,10 @@ impl Arguments {
     fn grid(&self) -> Result<Grid, Failure> {
         let what_if = usize::from(self.what_if);
         if self.work.copies.is_empty() {
-            return Ok(Grid::both_ways(&once(&self.sizes), self.memory, what_if));
+            return Ok(Grid {
+                sample: self.sample.sample,
+                ..Grid::both_ways(&once(&self.sizes), self.memory, what_if)
+            });
         }
         let copies = once(&self.work.timed(None)?.copies);
         let refused = |text: &str, help: &str| Err(Failure::Usage(miette!(help = help.to_owned(), "--copy: {text}")));
@@ -255,7 +272,7 @@ impl Arguments {
         if copies.windows(2).any(|two| end(&two[0]) != end(&two[1])) {
             return refused("copies of several GPUs or kinds of memory", "compare them in a command each");
         }
-        Ok(Grid { copies, what_if })
+        Ok(Grid { copies, what_if, sample: self.sample.sample })
     }
 
     fn threads(&self) -> usize {

@@ -7,11 +7,13 @@ use super::{
     AlternativeArguments, Failure, Switch, describe,
     places::Named,
     profile::{ProfileArguments, Progress},
+    sample::SampleArgument,
 };
 use crate::{
     config::{Layers, Resolved},
     replay::{
-        Answer, Causes, Job, Known, Question, ReplayError, Simulator, Timeline, advise, breakdown, costliest, of_design,
+        Answer, Causes, End, Job, Known, Question, ReplayError, Simulator, Timeline, advise, breakdown, costliest,
+        of_design,
     },
     report::{
         SCHEMA_VERSION,
@@ -51,6 +53,7 @@ Examples:
   sealsim replay trace.json.gz
   sealsim replay job_cuda_gpu_trace.csv --api job_cuda_api_trace.csv --hw h100-tdx-gen5
   sealsim replay report.sqlite --design fastrack --design direct+overlap --plot timeline.svg
+  sealsim replay trace.json.gz --sample auto            # long copies in seconds, with intervals
   sealsim replay trace.json.gz --chakra with-cc.et
   sealsim replay trace.json.gz --report replay.html     # a page with both runs over one axis
   sealsim replay trace.json.gz --format json | jq '.runs[] | {name, slowdown}'")]
@@ -65,6 +68,8 @@ pub struct Arguments {
     /// Copies simulated at the same time (default: as many as there are cores); the figures do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    #[command(flatten)]
+    sample: SampleArgument,
     /// Tables for people, or one JSON object
     #[arg(long, value_enum, default_value_t = ReplayFormat::Text)]
     format: ReplayFormat,
@@ -105,8 +110,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     progress.count("copies simulated");
     let (known, one_more, go_on) = (Known::default(), || progress.one_more(), || progress.go_on());
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
-    let simulator = Simulator { threads, go_on: &go_on, progress: &one_more, known: &known };
-    let (document, runs) = answer(&trace, &job, &machine, &designs, simulator)?;
+    let sample = arguments.sample.sample;
+    let simulator = Simulator { threads, go_on: &go_on, progress: &one_more, known: &known, sample, end: End::Middle };
+    let (mut document, runs) = answer(&trace, &job, &machine, &designs, simulator)?;
+    if sample.is_some() {
+        let ends =
+            [End::Low, End::High].map(|end| answer(&trace, &job, &machine, &designs, Simulator { end, ..simulator }));
+        let [low, high] = ends.map(|answer| answer.map(|(document, _)| document));
+        document.sampled = Some(document::sampled(&known, &low?, &high?));
+    }
     drop(progress);
     document::print(arguments.format, &document)?;
     let done = runs.iter().zip(&document.runs);
@@ -162,6 +174,7 @@ fn answer<'a>(
         trace: trace.format.name(),
         events: document::events(trace),
         assumed: job.assumed.clone(),
+        sampled: None,
         runs: figures.collect(),
         breakdown: shares,
         operations,

@@ -304,6 +304,9 @@ fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
     if refused > 0 {
         text += &format!("; {refused} of them have no figures (column error says why)");
     }
+    if study.shared() > 0 {
+        text += &format!("; {} had the simulation of another with equal work", study.shared());
+    }
     if missing > 0 {
         text += &format!("; {missing} have not run");
     }

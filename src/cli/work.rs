@@ -1,11 +1,7 @@
 //! The arguments that say what is run, shared by all verbs that run copies or a workload.
 
 use super::Failure;
-use crate::{
-    sim::Kernel,
-    system::DataMode,
-    workload::{CopyArgument, Setting, Workload, WorkloadFile, sized},
-};
+use crate::workload::{CopyArgument, Setting, Workload, WorkloadFile, sized};
 use clap::Args;
 use miette::miette;
 use std::path::PathBuf;
@@ -60,7 +56,6 @@ impl WorkArguments {
             }
         };
         let copies = sized(&copies, None).map_err(|error| Failure::Usage(miette!("--copy: {error}")))?;
-        let (data, kernel) = (DataMode::None, Kernel::Skip);
-        Ok(Workload { copies, steps, payload: None, data, seed: 0, kernel, injections: Vec::new() })
+        Ok(Workload::timed(copies, steps))
     }
 }

@@ -6,10 +6,14 @@ use super::price::{Price, Risk, price, risk};
 use super::what_if::{self, LimitedBy};
 use crate::{
     config::Resolved,
+    sampling::{self, Asked, Sample, Sampled, Told},
     sim::{Control, Kernel, Order, SimulationError},
-    system::{self, CopyRequest, DataMode, Direction, Memory, Request, RunError},
+    system::{self, CopyRequest, DataMode, Direction, Memory, Outcome, Request, RunError},
     units::Femtos,
-    workload::{Copy, collective::CollectiveError},
+    workload::{
+        Copy, Workload,
+        collective::{CollectiveError, CollectiveTimes},
+    },
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,6 +26,8 @@ pub struct Grid {
     pub copies: Vec<Copy>,
     /// How many parameters to [measure](what_if::measure) for each copy; none if 0.
     pub what_if: usize,
+    /// How much of each is simulated, if not all.
+    pub sample: Option<Sample>,
 }
 
 impl Grid {
@@ -30,7 +36,7 @@ impl Grid {
     pub fn both_ways(sizes: &[u64], memory: Memory, what_if: usize) -> Self {
         let of_size = |direction| move |&bytes: &u64| Copy { gpu: 0, direction, bytes, memory };
         let copies = [Direction::H2d, Direction::D2h].into_iter().flat_map(|way| sizes.iter().map(of_size(way)));
-        Self { copies: copies.collect(), what_if }
+        Self { copies: copies.collect(), what_if, sample: None }
     }
 }
 
@@ -122,6 +128,9 @@ pub struct CopyFigures {
     pub limited_by: String,
     /// The same in parts.
     pub limited_by_parts: LimitedBy,
+    /// How much of it was simulated, if it was asked to be sampled, and what its figures may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Told>,
 }
 
 /// Why there is no comparison.
@@ -171,6 +180,7 @@ struct Task<'c> {
     what: String,
     copy: Copy,
     what_if: usize,
+    sample: Option<Sample>,
 }
 
 /// Bytes that stand for what a run costs besides those that it copies.
@@ -208,7 +218,7 @@ fn tasks<'c>(candidate: &'c Candidate, grid: &'c Grid) -> impl Iterator<Item = T
     grid.copies.iter().map(|&copy| {
         let way = crate::workload::direction_name(copy.direction);
         let what = format!("{}, {way} of {}", candidate.name, crate::units::Bytes(copy.bytes));
-        Task { machine: &candidate.resolved, what, copy, what_if: grid.what_if }
+        Task { machine: &candidate.resolved, what, copy, what_if: grid.what_if, sample: grid.sample }
     })
 }
 
@@ -217,7 +227,8 @@ impl Piece for Task<'_> {
     type Error = CompareError;
 
     fn key(&self) -> String {
-        format!("{} {} {}", self.machine.digest, self.copy, self.what_if)
+        let sample = self.sample.map_or_else(String::new, |sample| sample.to_string());
+        format!("{} {} {} {sample}", self.machine.digest, self.copy, self.what_if)
     }
 
     fn cost(&self) -> u64 {
@@ -254,16 +265,12 @@ impl Task<'_> {
 
     fn run(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<CopyFigures, CompareError> {
         let what = || self.what.clone();
-        let outcome = system::run(&self.machine.machine, self.request(u64::MAX), &mut |_| observer())
-            .map_err(|error| CompareError::Run { what: what(), error })?;
+        let (outcome, sampled) = self.outcome(observer).map_err(|error| CompareError::Run { what: what(), error })?;
         let not_delivered = |reason: &str| CompareError::NotDelivered { what: what(), reason: reason.to_owned() };
         let copy = outcome.copies.first().ok_or_else(|| not_delivered("there is no such copy"))?;
         if !copy.delivered {
             return Err(not_delivered(copy.reason.as_deref().unwrap_or("its bytes did not all arrive")));
         }
-        let since = |date: Femtos| date.saturating_sub(copy.start);
-        let time = copy.time();
-        let gpu = outcome.gpus.get(self.copy.gpu).ok_or_else(|| not_delivered("there is no such GPU"))?;
         let limited_by = LimitedBy::of(&copy.limited_by, self.machine);
         let limited_by = match self.what_if {
             0 => limited_by,
@@ -272,7 +279,28 @@ impl Task<'_> {
                     .map_err(|error| CompareError::Run { what: what(), error })?,
             ),
         };
-        Ok(CopyFigures {
+        let figures = |outcome: &Outcome| self.figures(outcome, limited_by.clone());
+        let all = figures(&outcome).ok_or_else(|| not_delivered("there is no such GPU"))?;
+        Ok(CopyFigures { sampled: sampled.map(|sampled| Told::of(&sampled, figures)), ..all })
+    }
+
+    /// The whole copy, simulated or sampled.
+    fn outcome(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<(Outcome, Option<Sampled>), RunError> {
+        let machine = &self.machine.machine;
+        let Some(sample) = self.sample else {
+            return Ok((system::run(machine, self.request(u64::MAX), &mut |_| observer())?, None));
+        };
+        let (workload, none) = (Workload::timed(vec![self.copy], None), CollectiveTimes::default());
+        let asked = Asked { machine, workload: &workload, collectives: &none, sample, threads: 1 };
+        sampling::time(asked, observer).map(|(outcome, sampled)| (outcome, Some(sampled)))
+    }
+
+    /// The figures of an outcome; none without a copy or its GPU.
+    fn figures(&self, outcome: &Outcome, limited_by: LimitedBy) -> Option<CopyFigures> {
+        let (copy, gpu) = (outcome.copies.first()?, outcome.gpus.get(self.copy.gpu)?);
+        let since = |date: Femtos| date.saturating_sub(copy.start);
+        let time = copy.time();
+        Some(CopyFigures {
             direction: self.copy.direction,
             bytes: self.copy.bytes,
             time_ps: time.picos(),
@@ -289,8 +317,19 @@ impl Task<'_> {
             risk: risk(&self.machine.machine, self.copy.bytes, copy.messages, gpu.link.h2d.tlps + gpu.link.d2h.tlps),
             limited_by: limited_by.text(),
             limited_by_parts: limited_by,
+            sampled: None,
         })
     }
+}
+
+/// Between what the rate of a copy over that of another lies.
+fn ratio(one: &CopyFigures, other: &CopyFigures) -> [f64; 2] {
+    let rate = |copy: &CopyFigures| {
+        let told = copy.sampled.as_ref().and_then(|told| told.interval("/gb_per_s"));
+        told.unwrap_or([copy.gb_per_s; 2])
+    };
+    let ([low, high], [least, most]) = (rate(one), rate(other));
+    [low / most, high / least]
 }
 
 /// The figures of a design beside those of the baselines.
@@ -306,8 +345,23 @@ fn design<'f>(
     };
     let copies = figures.iter().enumerate().filter_map(|(place, figures)| {
         let figures = figures.as_ref()?;
+        let beside = |which: Baseline| baseline(which)?.get(place)?.as_ref();
         let over = |which| over(which, place, figures.gb_per_s);
+        let sampled = figures.sampled.clone().map(|mut told| {
+            let gains = [
+                ("/speedup_over_baseline", own),
+                ("/speedup_over_h100_cc", Baseline::Cc),
+                ("/fraction_of_off", Baseline::Off),
+            ];
+            for (name, which) in gains {
+                if let Some(other) = beside(which) {
+                    told.note(name, ratio(figures, other));
+                }
+            }
+            told
+        });
         Some(CopyFigures {
+            sampled,
             speedup_over_baseline: over(own),
             speedup_over_h100_cc: over(Baseline::Cc),
             fraction_of_off: over(Baseline::Off),

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     config::{MachineSpec, Resolved},
+    sampling::{self, Asked, Sample, Sampled, Told},
     sim::Control,
     system::{self, CopyOutcome, Direction, Outcome, Request, RunError, UnitOutcome},
     units::Femtos,
@@ -105,6 +106,9 @@ pub struct WorkloadFigures {
     pub exposure_total_ps: u64,
     /// What limited most of the time of its copies, those aside that waited for kernels on their stream; none without copies.
     pub limited_by: Option<CopiesLimit>,
+    /// How much of it was simulated, if it was asked to be sampled, and what its figures may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Told>,
 }
 
 /// Copies of one direction.
@@ -194,6 +198,7 @@ impl WorkloadFigures {
 struct Task<'c> {
     candidate: &'c Candidate,
     workload: &'c Workload,
+    sample: Option<Sample>,
     /// SHA-256 of what the workload does, hexadecimal.
     digest: &'c str,
 }
@@ -211,7 +216,7 @@ impl Piece for Task<'_> {
     }
 
     fn answer(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<Option<WorkloadFigures>, CompareError> {
-        unless_stopped(run(self.candidate, self.workload, observer))
+        unless_stopped(run(self.candidate, (self.workload, self.sample), observer))
     }
 }
 
@@ -222,7 +227,7 @@ impl Piece for Task<'_> {
 /// A run fails, or a copy is not delivered.
 pub fn compare_workload(
     candidates: &[Candidate],
-    workload: &Workload,
+    (workload, sample): (&Workload, Option<Sample>),
     threads: usize,
     finished: &Finished<WorkloadFigures>,
     observer: &(dyn Fn() -> Control + Sync),
@@ -232,8 +237,9 @@ pub fn compare_workload(
     for candidate in candidates {
         machines.entry(&candidate.resolved.digest).or_insert(candidate);
     }
-    let digest = hex::encode(Sha256::digest(format!("{:?} {:?}", workload.copies, workload.steps)));
-    let tasks: Vec<_> = machines.values().map(|&candidate| Task { candidate, workload, digest: &digest }).collect();
+    let digest = hex::encode(Sha256::digest(format!("{:?} {:?} {sample:?}", workload.copies, workload.steps)));
+    let tasks: Vec<_> =
+        machines.values().map(|&candidate| Task { candidate, workload, sample, digest: &digest }).collect();
     let figures = each(&tasks, threads, finished, observer, progress)?;
     let unfinished = figures.iter().filter(|figures| figures.is_none()).count();
     let by_machine: BTreeMap<_, _> = machines.into_keys().zip(&figures).collect();
@@ -283,19 +289,18 @@ fn request(workload: &Workload, collectives: &CollectiveTimes) -> Result<Request
 pub(super) fn run_workload(
     what: &str,
     machine: &MachineSpec,
-    workload: &Workload,
+    (workload, sample): (&Workload, Option<Sample>),
     observer: &(dyn Fn() -> Control + Sync),
-) -> Result<(Outcome, CollectiveTimes), CompareError> {
+) -> Result<(Outcome, Option<Sampled>, CollectiveTimes), CompareError> {
     let failed = |error| CompareError::Run { what: what.to_owned(), error };
     let collectives = workload.collectives(machine, &mut |_| observer());
     let collectives = collectives.map_err(|error| match error {
         CollectiveError::Run(error) => failed(error),
         error => CompareError::Collective { what: what.to_owned(), error },
     })?;
-    let request = request(workload, &collectives).map_err(failed)?;
-    let outcome = system::run(machine, request, &mut |_| observer()).map_err(failed)?;
+    let (outcome, sampled) = outcome_of((machine, workload, sample), &collectives, observer).map_err(failed)?;
     match outcome.copies.iter().enumerate().find(|(_, copy)| !copy.delivered) {
-        None => Ok((outcome, collectives)),
+        None => Ok((outcome, sampled, collectives)),
         Some((place, copy)) => {
             let reason = copy.reason.as_deref().unwrap_or("its bytes did not all arrive").to_owned();
             Err(CompareError::NotDelivered { what: format!("{what}, copy {}", place + 1), reason })
@@ -303,22 +308,49 @@ pub(super) fn run_workload(
     }
 }
 
+/// The outcome of a workload, simulated or sampled.
+fn outcome_of(
+    (machine, workload, sample): (&MachineSpec, &Workload, Option<Sample>),
+    collectives: &CollectiveTimes,
+    observer: &(dyn Fn() -> Control + Sync),
+) -> Result<(Outcome, Option<Sampled>), RunError> {
+    let Some(sample) = sample else {
+        return Ok((system::run(machine, request(workload, collectives)?, &mut |_| observer())?, None));
+    };
+    let asked = Asked { machine, workload, collectives, sample, threads: 1 };
+    sampling::time(asked, observer).map(|(outcome, sampled)| (outcome, Some(sampled)))
+}
+
 fn run(
     candidate: &Candidate,
-    workload: &Workload,
+    (workload, sample): (&Workload, Option<Sample>),
     observer: &(dyn Fn() -> Control + Sync),
 ) -> Result<WorkloadFigures, CompareError> {
     let resolved = &candidate.resolved;
-    let (outcome, collectives) = run_workload(&candidate.name, &resolved.machine, workload, observer)?;
+    let work = (workload, sample);
+    let (outcome, sampled, collectives) = run_workload(&candidate.name, &resolved.machine, work, observer)?;
     let failed = |error| CompareError::Run { what: candidate.name.clone(), error };
     let free = || {
-        let request = request(workload, &CollectiveTimes::default())?;
-        Ok(system::run(&resolved.machine, request, &mut |_| observer())?.end)
+        let none = CollectiveTimes::default();
+        outcome_of((&resolved.machine, workload, sample), &none, observer).map(|(outcome, _)| outcome.end)
     };
-    let free = if collectives.is_empty() { outcome.end } else { free().map_err(failed)? };
+    let free = if collectives.is_empty() { None } else { Some(free().map_err(failed)?) };
+    let figures = |outcome: &Outcome| of_outcome(candidate, workload, (&collectives, free), outcome);
+    Ok(WorkloadFigures { sampled: sampled.map(|sampled| Told::of(&sampled, figures)), ..figures(&outcome) })
+}
+
+/// The figures of an outcome; with collectives also of when it would end if they took no time.
+fn of_outcome(
+    candidate: &Candidate,
+    workload: &Workload,
+    (collectives, free): (&CollectiveTimes, Option<Femtos>),
+    outcome: &Outcome,
+) -> WorkloadFigures {
+    let resolved = &candidate.resolved;
+    let free = free.unwrap_or(outcome.end);
     let value = |path: &str| resolved.parameter(path).map(|parameter| parameter.value.clone());
     let queues = || outcome.gpus.iter().map(|gpu| &gpu.tag_queue);
-    Ok(WorkloadFigures {
+    WorkloadFigures {
         name: candidate.name.clone(),
         summary: summary(resolved),
         confidential_computing: resolved.machine.confidential_computing,
@@ -331,15 +363,16 @@ fn run(
         h2d: way(&outcome.copies, Direction::H2d),
         d2h: way(&outcome.copies, Direction::D2h),
         d2d: way(&outcome.copies, Direction::D2d),
-        gpu_idle: idle(&outcome),
-        collectives: collective_figures(&collectives, outcome.end.saturating_sub(free)),
+        gpu_idle: idle(outcome),
+        collectives: collective_figures(collectives, outcome.end.saturating_sub(free)),
         messages: outcome.copies.iter().map(|copy| copy.messages).sum(),
         tags: outcome.copies.iter().map(|copy| copy.tags_verified).sum(),
         quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
         exposure_ps: queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0),
         exposure_total_ps: queues().map(|queue| queue.total_exposure.picos()).sum(),
         limited_by: limit(&outcome.copies, &value).map(|limit| behind_network(limit, workload)),
-    })
+        sampled: None,
+    }
 }
 
 /// Copies of one direction, summed.
@@ -453,7 +486,9 @@ mod tests {
         let candidates = designs.iter().map(|name| named(&machine, name, Memory::Pinned).unwrap());
         let (candidates, workload) = (candidates.collect::<Vec<_>>(), workload("upload-compute-download"));
         let finished = Finished::default();
-        compare_workload(&candidates, &workload, threads, &finished, &|| Control::Continue, &|_| ()).unwrap().designs
+        compare_workload(&candidates, (&workload, None), threads, &finished, &|| Control::Continue, &|_| ())
+            .unwrap()
+            .designs
     }
 
     #[test]

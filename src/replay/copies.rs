@@ -3,10 +3,12 @@
 use super::{Ns, collectives::Collectives, error::ReplayError, job::Way, long::pieces, rules::ns};
 use crate::{
     config::MachineSpec,
+    sampling::{self, Asked, Sample},
     sim::Control,
-    system::{self, Memory, Operation, Pages, Request, Step},
+    system::{self, Direction, Memory, Operation, Outcome, Pages, Request, Step},
     units::Femtos,
     validate::pool,
+    workload::{Copy, Workload, WorkloadStep, collective::CollectiveTimes},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,8 +29,11 @@ pub struct CopyKey {
 }
 
 impl CopyKey {
-    /// The copies that are simulated for it, each with how often it comes: more than one if it is very long.
-    fn simulated(&self) -> Vec<(Self, u64)> {
+    /// The copies that are simulated for it, each with how often it comes: more than one if it is very long and not to be sampled.
+    fn simulated(&self, sample: Option<Sample>) -> Vec<(Self, u64)> {
+        if sample.is_some() {
+            return vec![(*self, 1)];
+        }
         let there = pieces(self.bytes).into_iter().filter(|(bytes, count)| bytes * count > 0);
         there.map(|(bytes, count)| (Self { bytes, ..*self }, count)).collect()
     }
@@ -62,21 +67,51 @@ pub struct Counts {
     pub shared: u64,
 }
 
+/// Which end of the intervals of copies is played, where they are sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum End {
+    /// The least that copies may take.
+    Low,
+    /// What they are estimated to take.
+    #[default]
+    Middle,
+    /// The most.
+    High,
+}
+
+/// What a copy takes: least, estimated and most, which are the same unless it was sampled; with how many bytes of it were simulated, and in how many runs.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    times: [CopyTime; 3],
+    simulated: u64,
+    runs: usize,
+}
+
 /// What simulations have told.
 #[derive(Debug, Default)]
 pub struct Known {
     /// By machine, and by copy.
-    copies: Mutex<BTreeMap<String, BTreeMap<CopyKey, CopyTime>>>,
+    copies: Mutex<BTreeMap<String, BTreeMap<CopyKey, Measured>>>,
     /// Of collectives.
     pub(super) collectives: Collectives,
 }
 
 impl Known {
-    fn of(&self, machine: &str) -> BTreeMap<CopyKey, CopyTime> {
+    /// Bytes of copies that were simulated, those of all that were asked for, and in how many runs.
+    #[must_use]
+    pub fn work(&self) -> (u64, u64, usize) {
+        let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = copies.values().flatten();
+        all.fold((0, 0, 0), |(part, all, runs): (u64, u64, usize), (key, one)| {
+            (part.saturating_add(one.simulated), all.saturating_add(key.bytes), runs + one.runs)
+        })
+    }
+
+    fn of(&self, machine: &str) -> BTreeMap<CopyKey, Measured> {
         self.copies.lock().unwrap_or_else(PoisonError::into_inner).get(machine).cloned().unwrap_or_default()
     }
 
-    fn note(&self, machine: &str, times: &BTreeMap<CopyKey, CopyTime>) {
+    fn note(&self, machine: &str, times: &BTreeMap<CopyKey, Measured>) {
         self.copies.lock().unwrap_or_else(PoisonError::into_inner).insert(machine.to_owned(), times.clone());
     }
 }
@@ -92,6 +127,10 @@ pub struct Simulator<'a> {
     pub progress: &'a (dyn Fn() + Sync),
     /// What it knows.
     pub known: &'a Known,
+    /// How much of each copy is simulated, if not all.
+    pub sample: Option<Sample>,
+    /// Which end of the intervals is played.
+    pub end: End,
 }
 
 /// What copies take on a machine, whose name tells it apart, in their order; those that are alike share one simulation.
@@ -104,18 +143,21 @@ pub fn times(
     simulator: Simulator<'_>,
 ) -> Result<(Vec<Option<CopyTime>>, Counts), ReplayError> {
     let asked: BTreeSet<CopyKey> = keys.iter().flatten().copied().collect();
-    let distinct: BTreeSet<CopyKey> = asked.iter().flat_map(CopyKey::simulated).map(|(key, _)| key).collect();
+    let pieces = |key: &CopyKey| key.simulated(simulator.sample);
+    let distinct: BTreeSet<CopyKey> = asked.iter().flat_map(pieces).map(|(key, _)| key).collect();
     let mut known = simulator.known.of(name);
     let new: Vec<CopyKey> = distinct.iter().copied().filter(|key| !known.contains_key(key)).collect();
     let work = |key: &CopyKey| {
-        let time = simulate(machine, *key, simulator.go_on);
+        let time = measure(machine, *key, simulator);
         (simulator.progress)();
         time
     };
     let found = pool::map(&new, simulator.threads, |key| key.bytes, work)?;
     known.extend(new.into_iter().zip(found));
     simulator.known.note(name, &known);
-    let times: Vec<_> = keys.iter().map(|key| in_all(&key.as_ref()?.simulated(), &known)).collect();
+    let known: BTreeMap<_, _> =
+        known.into_iter().map(|(key, measured)| (key, measured.times[simulator.end as usize])).collect();
+    let times: Vec<_> = keys.iter().map(|key| in_all(&pieces(key.as_ref()?), &known)).collect();
     let all = keys.iter().flatten().count() as u64;
     Ok((times, Counts { simulated: distinct.len() as u64, shared: all - asked.len() as u64 }))
 }
@@ -149,10 +191,40 @@ fn simulate(machine: &MachineSpec, key: CopyKey, go_on: &dyn Fn() -> Control) ->
     let operation = Operation::Copy { copy: 0, blocking: true };
     request.program = vec![Step { gpu: 0, stream: 0, operation }];
     let outcome = system::run(machine, request, &mut |_| go_on()).map_err(ReplayError::run)?;
-    let copy = outcome.copies.first().filter(|copy| copy.delivered).ok_or_else(|| ReplayError::lost(bytes))?;
+    time(&outcome).ok_or_else(|| ReplayError::lost(bytes))
+}
+
+/// The same of a copy that may be sampled.
+fn measure(machine: &MachineSpec, key: CopyKey, simulator: Simulator<'_>) -> Result<Measured, ReplayError> {
+    let Some(sample) = simulator.sample else {
+        let time = simulate(machine, key, simulator.go_on)?;
+        return Ok(Measured { times: [time; 3], simulated: key.bytes, runs: 1 });
+    };
+    let direction = match key.way {
+        Way::H2d => Direction::H2d,
+        Way::D2h => Direction::D2h,
+    };
+    let copy = Copy { gpu: 0, direction, bytes: key.bytes, memory: key.memory };
+    let (stream, buffer, pages, blocking) = (String::new(), None, key.pages, true);
+    let step = WorkloadStep::Copy { gpu: 0, stream, buffer, pages, blocking };
+    let (workload, none) = (Workload::timed(vec![copy], Some(vec![step])), CollectiveTimes::default());
+    let asked = Asked { machine, workload: &workload, collectives: &none, sample, threads: 1 };
+    let (outcome, sampled) = sampling::time(asked, simulator.go_on).map_err(ReplayError::run)?;
+    let times = [&sampled.low, &outcome, &sampled.high].map(time);
+    let [Some(low), Some(middle), Some(high)] = times else { return Err(ReplayError::lost(key.bytes)) };
+    Ok(Measured { times: [low, middle, high], simulated: sampled.simulated, runs: sampled.runs })
+}
+
+/// What the only copy of a run took; none if it did not arrive.
+fn time(outcome: &Outcome) -> Option<CopyTime> {
+    let copy = outcome.copies.first().filter(|copy| copy.delivered)?;
     let (first, last) = copy.device.unwrap_or((copy.start, copy.end));
     let between = |from: Femtos, to: Femtos| ns(to.saturating_sub(from));
-    Ok(CopyTime { before: between(copy.start, first), span: between(first, last), after: between(last, copy.returned) })
+    Some(CopyTime {
+        before: between(copy.start, first),
+        span: between(first, last),
+        after: between(last, copy.returned),
+    })
 }
 
 #[cfg(test)]
@@ -165,7 +237,7 @@ mod tests {
         let time = |before, span, after| CopyTime { before, span, after };
         let known =
             BTreeMap::from([(key(1 << 30), time(5, 100, 7)), (key(3), time(4, 10, 6)), (key(9), time(1, 2, 3))]);
-        let long = |bytes| in_all(&key(bytes).simulated(), &known);
+        let long = |bytes| in_all(&key(bytes).simulated(None), &known);
         assert_eq!(long(9), Some(time(1, 2, 3)));
         // Five of a gibibyte and the rest: from the first byte that the GPU moves to the last.
         assert_eq!(long((5 << 30) + 3), Some(time(5, 100 + 4 * 112 + 20, 7)));

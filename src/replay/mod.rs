@@ -32,7 +32,7 @@ mod timeline;
 pub use advice::{Advice, advise, of_design};
 pub use breakdown::{Cause, Share, breakdown};
 pub use chakra::write_chakra;
-pub use copies::{CopyKey, CopyTime, Counts, Known, Simulator, times};
+pub use copies::{CopyKey, CopyTime, Counts, End, Known, Simulator, times};
 pub use error::ReplayError;
 pub use figures::{Answer, DeviceCopies, Figures, HostCallFigures, Operation, costliest};
 pub use import::{ImportError, import};

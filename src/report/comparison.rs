@@ -6,6 +6,7 @@ pub mod workload;
 use super::{SCHEMA_VERSION, layout::fitted, table::Table};
 use crate::{
     explore::{Comparison, CopyFigures, DesignFigures},
+    sampling::Told,
     system::Direction,
     units::Bytes,
     workload::{direction_name, memory_name},
@@ -44,6 +45,8 @@ pub fn text(comparison: &Comparison, width: usize) -> String {
         comparison.machine,
         memory_name(comparison.host_memory)
     );
+    let copies = comparison.designs.iter().flat_map(|design| &design.copies);
+    sampled(&mut text, copies.filter_map(|copy| copy.sampled.as_ref()));
     for direction in [Direction::H2d, Direction::D2h] {
         way(&mut text, (comparison, width), direction);
     }
@@ -57,6 +60,30 @@ pub fn text(comparison: &Comparison, width: usize) -> String {
          json and csv say all of this for each size.\n",
     );
     fitted(&text, width)
+}
+
+/// Says how much of what was to be sampled was simulated, and how far off its times may be.
+pub(super) fn sampled<'t>(text: &mut String, all: impl Iterator<Item = &'t Told> + Clone) {
+    if all.clone().next().is_none() {
+        return;
+    }
+    let parts = all.clone().filter(|told| !told.is_all());
+    let most = parts.clone().map(Told::part).fold(0.0, f64::max) * 100.0;
+    let (count, of) = (parts.count(), all.count());
+    let _ = writeln!(
+        text,
+        "sampled: {count} of {of} figures of time are estimates, within {most:.3} % (95 % sure); --format json and csv have the intervals"
+    );
+}
+
+/// Cells of what was sampled: the part that was simulated, and the ends of some intervals; empty where it was not to be sampled.
+pub(super) fn interval_cells(told: Option<&Told>, places: &[&str]) -> Vec<String> {
+    let part = told.map_or_else(String::new, |told| (told.simulated as f64 / told.of.max(1) as f64).to_string());
+    let ends = places.iter().flat_map(|place| {
+        let ends = told.and_then(|told| told.intervals.get(*place));
+        [0, 1].map(|end| ends.map_or_else(String::new, |ends| ends[end].to_string()))
+    });
+    std::iter::once(part).chain(ends).collect()
 }
 
 /// Copies in one direction.
@@ -148,7 +175,11 @@ const COLUMNS: &str = "design,direction,bytes,gb_per_s,time_ps,baseline,speedup_
 const COST_COLUMNS: &str = ",exposure_total_ps,tag_bits,forgery_log2,after_first_success,key_budget_messages,key_budget_bytes,iv_budget_messages,iv_budget_bytes,\
                             engines,area_kge_low,area_kge_high,pj_per_byte_low,pj_per_byte_high,sms_used,quarantine_capacity_bytes,\
                             tag_queue_capacity_bytes,storage_sram_kge_low,storage_sram_kge_high,storage_flip_flop_kge,\
-                            quarantine_sram_kge,area_total_kge_low,area_total_kge,area_total_kge_high,cost_missing,cost_notes";
+                            quarantine_sram_kge,area_total_kge_low,area_total_kge,area_total_kge_high,cost_missing,cost_notes,simulated_part,gb_per_s_low,gb_per_s_high,time_ps_low,time_ps_high,\
+                            exposure_ps_low,exposure_ps_high,exposure_total_ps_low,exposure_total_ps_high";
+
+/// Figures whose intervals have columns.
+const INTERVALS: [&str; 4] = ["/gb_per_s", "/time_ps", "/exposure_ps", "/exposure_total_ps"];
 
 /// One row for each design, direction and size; a cell without a value is empty.
 #[must_use]
@@ -183,7 +214,8 @@ pub fn csv(comparison: &Comparison) -> String {
                 limit.next.clone().unwrap_or_default(),
             ];
             let costs = costs::cells(&design.cost, copy);
-            let _ = writeln!(text, "{},{}", cells.join(","), costs.join(","));
+            let intervals = interval_cells(copy.sampled.as_ref(), &INTERVALS);
+            let _ = writeln!(text, "{},{},{}", cells.join(","), costs.join(","), intervals.join(","));
         }
     }
     text

@@ -25,7 +25,6 @@ pub mod netlist;
 pub mod plot;
 mod record;
 pub mod replay;
-mod sampled;
 mod stalls;
 pub(crate) mod table;
 mod text;
@@ -36,7 +35,6 @@ pub use gpus::{Failed, GpuRecord, KeyUse, Keys, Link, LinkDirection, TagQueue, T
 pub use manifest::{KernelName, MANIFEST_VERSION, Manifest, ManifestError, PayloadRecord};
 pub use named::Named;
 pub use record::{Context, CopyRecord, Faults, Host, Report, Rerun, UnitRecord};
-pub use sampled::SampledRecord;
 pub use stalls::stall_meaning;
 
 /// Version of the results: it changes when a field is renamed or removed, or its meaning changes.

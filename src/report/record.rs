@@ -1,8 +1,9 @@
 //! The record itself. Every field is described in `docs/results.md`.
 
-use super::{SCHEMA_VERSION, collectives::CollectiveRecord, gpus::GpuRecord, named::Named, sampled::SampledRecord};
+use super::{SCHEMA_VERSION, collectives::CollectiveRecord, gpus::GpuRecord, named::Named};
 use crate::{
     explore::what_if::LimitedBy,
+    sampling::Told,
     sim::Effect,
     system::{CopyOutcome, Direction, Memory, Outcome, UnitOutcome},
     units::Femtos,
@@ -48,7 +49,7 @@ pub struct Report {
     pub host: Host,
     /// For a run that was asked to be sampled: how much of it was simulated, and what its figures may be.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sampled: Option<SampledRecord>,
+    pub sampled: Option<Told>,
     /// For a repeated run: whether it was the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerun: Option<Rerun>,
@@ -146,6 +147,15 @@ pub struct Host {
     pub cycles_per_s: f64,
     /// Copied bytes per second.
     pub payload_bytes_per_s: f64,
+}
+
+impl Host {
+    /// Counts only what was simulated of a sampled run.
+    pub fn of_part(&mut self, told: Option<&Told>) {
+        let part = told.map_or(1.0, |told| told.simulated as f64 / told.of.max(1) as f64);
+        self.cycles_per_s *= part;
+        self.payload_bytes_per_s *= part;
+    }
 }
 
 /// A repeated run against its manifest.

@@ -2,6 +2,7 @@
 
 use super::table::Table;
 use crate::replay::{Advice, Figures, Ns, Operation, Share};
+use crate::sampling::Told;
 use std::fmt::Write;
 
 /// What is shown.
@@ -25,6 +26,8 @@ pub struct Shown<'a> {
     pub operations: &'a [Operation],
     /// What would give time back.
     pub advice: &'a [Advice],
+    /// How much of the copies was simulated, if they were to be sampled.
+    pub sampled: Option<&'a Told>,
 }
 
 /// Width of a line.
@@ -92,6 +95,9 @@ fn head(text: &mut String, shown: &Shown<'_>) {
     if let Some(cc) = shown.runs.get(1) {
         let copies = cc.copies;
         let _ = writeln!(text, "{} copies simulated, {} more share one of these", copies.simulated, copies.shared);
+    }
+    if let Some(told) = shown.sampled {
+        paragraph(text, "", &format!("{} of the run with confidential computing.", super::text::sampled(told)));
     }
     for run in shown.runs.iter().filter(|run| run.collectives_kept > 0) {
         let (count, name) = (run.collectives_kept, &run.name);

@@ -8,11 +8,10 @@ use super::{
     gpus::{GpuRecord, LinkDirection, Transfers},
     layout::fitted,
     record::{CopyRecord, Report},
-    sampled::SampledRecord,
     table::Table,
 };
 use crate::{
-    sampling::Unit,
+    sampling::{Told, Unit},
     units::Bytes,
     workload::{direction_name, memory_name},
 };
@@ -48,28 +47,16 @@ impl Report {
         let longest =
             self.copies.iter().zip(1..).max_by_key(|(copy, number)| (lasts(copy), std::cmp::Reverse(*number)));
         let mut lines = vec![self.summary()];
-        lines.extend(self.sampled.iter().flat_map(|sampled| self.of_sample(sampled)));
+        lines.extend(self.sampled.iter().map(|told| self.of_sample(told)));
         lines.extend(longest.map(|(copy, number)| limit(copy, number)));
         lines.push(format!("{}, confidential computing {mode}, configuration {digest}", self.machine));
         lines
     }
 
-    /// How much of a sampled run was simulated, and what its time and rate may be.
-    fn of_sample(&self, sampled: &SampledRecord) -> Vec<String> {
-        let SampledRecord { unit, simulated, of, runs, low, high, confidence, .. } = sampled;
-        let length = |length: u64| match unit {
-            Unit::Bytes => Bytes(length).to_string(),
-            Unit::Turns => format!("{length} turns"),
-        };
-        if self.event_digest.is_some() {
-            return vec![format!("sampled: all of {} was simulated", length(*of))];
-        }
-        let percent = confidence * 100.0;
-        let told = format!("sampled: {} of {} simulated, in {runs} runs", length(*simulated), length(*of));
-        let end = format!("the run ends between {} and {} ({percent:.0} %)", time(*low), time(*high));
-        let rate = sampled.interval("/transfers/gb_per_s");
-        let rate = rate.map_or_else(String::new, |[low, high]| format!(", at {low:.3} to {high:.3} GB/s"));
-        vec![format!("{told}; {end}{rate}; --format json has the interval of each figure")]
+    /// How much of a sampled run was simulated, and how far off its figures may be.
+    fn of_sample(&self, told: &Told) -> String {
+        let rate = told.interval("/transfers/gb_per_s").map(|[low, high]| format!(", at {low:.3} to {high:.3} GB/s"));
+        sampled(told) + &rate.unwrap_or_default()
     }
 
     /// How much arrived, how long it took, and how fast that was.
@@ -299,13 +286,18 @@ impl Report {
                 "rests on {} assumed parameters (`sealsim describe` names each with its reason and range)",
                 self.assumed_parameters.len()
             ),
-            format!(
-                "simulated {} in {:.2} s: {:.1} million cycles/s, {:.1} MB/s of payload",
-                time(self.simulated_ps),
-                host.wall_s,
-                host.cycles_per_s / 1e6,
-                host.payload_bytes_per_s / 1e6
-            ),
+            match &self.sampled {
+                Some(told) if !told.is_all() => {
+                    format!("{} estimated in {:.2} s", time(self.simulated_ps), host.wall_s)
+                }
+                _ => format!(
+                    "simulated {} in {:.2} s: {:.1} million cycles/s, {:.1} MB/s of payload",
+                    time(self.simulated_ps),
+                    host.wall_s,
+                    host.cycles_per_s / 1e6,
+                    host.payload_bytes_per_s / 1e6
+                ),
+            },
         ];
         lines.extend(self.event_digest.iter().map(|digest| format!("event digest {digest}")));
         if let Some(rerun) = &self.rerun {
@@ -362,6 +354,20 @@ fn delivered(copy: &CopyRecord) -> String {
 
 pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "-".into() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) }
+}
+
+/// How much of some work was simulated, and how far off the time is that is told of it.
+pub(super) fn sampled(told: &Told) -> String {
+    let length = |length: u64| match told.unit {
+        Unit::Bytes => Bytes(length).to_string(),
+        Unit::Turns => format!("{length} turns"),
+    };
+    if told.is_all() {
+        return format!("sampled: all of {} was simulated", length(told.of));
+    }
+    let (simulated, of, runs) = (length(told.simulated), length(told.of), told.runs);
+    let (percent, off) = (told.confidence * 100.0, told.part() * 100.0);
+    format!("sampled: {simulated} of {of} simulated, in {runs} runs; time within {off:.4} % ({percent:.0} % sure)")
 }
 
 /// Four significant digits in the largest fitting unit.

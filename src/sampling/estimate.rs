@@ -1,8 +1,9 @@
 //! From the outcomes of short runs to that of the whole.
 
 use super::{
-    figures::{Growth, alike, each, settle},
+    figures::{Growth, RESOLUTION, alike, each, settle},
     line::Line,
+    narrow::{REST, TIME},
     parts::{Part, What},
     turns,
 };
@@ -50,7 +51,7 @@ pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> O
     for (place, &(growth, own)) in first.iter().enumerate() {
         let figure = match growth {
             Growth::Peak => peak(tables.iter().filter_map(|table| Some(table.get(place)?.1))),
-            Growth::Line => line(parts, base, longer, own, &|run| rest[run][place].1)?,
+            _ => line(parts, base, longer, own, &|run| rest[run][place].1)?.resolved(growth),
         };
         figures.push((own, figure));
     }
@@ -63,10 +64,12 @@ pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> O
         });
         outcome
     };
-    let (mut middle, low, high) = (write(&|_| 0.0), write(&|figure| -figure.half[0]), write(&|figure| figure.half[1]));
+    let (mut middle, mut low, mut high) =
+        (write(&|_| 0.0), write(&|figure| -figure.half[0]), write(&|figure| figure.half[1]));
     if figures.iter().any(|(own, figure)| *own as f64 + figure.middle > u64::MAX as f64 / 2.0) {
         return None;
     }
+    resolve_states(&runs[0], &middle, &mut low, &mut high);
     settle(&mut middle);
     let mut all = Estimate { middle, low, high };
     all.raise();
@@ -91,6 +94,37 @@ fn table(outcome: &mut Outcome) -> Vec<(Growth, u64)> {
     let mut all = Vec::new();
     each(outcome, &mut |growth, figure| all.push((growth, *figure)));
     all
+}
+
+impl Figure {
+    /// No narrower than short runs tell.
+    fn resolved(self, growth: Growth) -> Self {
+        let part = match growth {
+            Growth::Count | Growth::Cycles | Growth::Peak => 0.0,
+            Growth::Date => RESOLUTION * TIME,
+            Growth::Sum => RESOLUTION * REST,
+        };
+        Self { half: self.half.map(|half| half.max(part * self.middle.abs())), ..self }
+    }
+}
+
+/// Makes no interval of a state narrower than a part of what the cycles of its unit grow by; `base` is the shortest run.
+fn resolve_states(base: &Outcome, middle: &Outcome, low: &mut Outcome, high: &mut Outcome) {
+    for (place, unit) in middle.units.iter().enumerate() {
+        let grown = unit.cycles.saturating_sub(base.units[place].cycles);
+        let least = (RESOLUTION * REST * grown as f64) as u64;
+        let widen = |middle: u64, low: &mut u64, high: &mut u64| {
+            if middle > 0 {
+                *low = (*low).min(middle.saturating_sub(least));
+                *high = (*high).max(middle + least);
+            }
+        };
+        let (low, high) = (&mut low.units[place], &mut high.units[place]);
+        widen(unit.busy, &mut low.busy, &mut high.busy);
+        widen(unit.idle, &mut low.idle, &mut high.idle);
+        let stalls = unit.stalls.iter().zip(&mut low.stalls).zip(&mut high.stalls);
+        stalls.for_each(|((middle, low), high)| widen(middle.1, &mut low.1, &mut high.1));
+    }
 }
 
 /// The largest that was seen, and how much larger it may be, above the first.

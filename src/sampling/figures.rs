@@ -9,16 +9,25 @@ use crate::{
 /// How a figure goes on when work gets longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Growth {
-    /// By as much with each unit of length.
-    Line,
+    /// By as much with each unit of length: a count of what work consists of.
+    Count,
+    /// The same but for what varies: a date.
+    Date,
+    /// And a sum over what happens.
+    Sum,
+    /// And cycles of a unit.
+    Cycles,
     /// Not at all, once it has come to its height.
     Peak,
 }
 
+/// Half of an interval is at least this part of what the figure grows by: a tenth of the narrowness that `auto` asks for. Short runs do not tell more.
+pub(super) const RESOLUTION: f64 = 0.1;
+
 /// Shows each figure of an outcome to `visit`, always in the same order. Outcomes that have been made [alike](alike) show the same ones.
 pub(super) fn each(outcome: &mut Outcome, visit: &mut impl FnMut(Growth, &mut u64)) {
-    visit(Growth::Line, &mut outcome.end.0);
-    visit(Growth::Line, &mut outcome.ticks);
+    visit(Growth::Date, &mut outcome.end.0);
+    visit(Growth::Sum, &mut outcome.ticks);
     outcome.copies.iter_mut().for_each(|copy| of_copy(copy, visit));
     outcome.units.iter_mut().for_each(|unit| of_unit(unit, visit));
     outcome.gpus.iter_mut().for_each(|gpu| of_gpu(gpu, visit));
@@ -26,9 +35,9 @@ pub(super) fn each(outcome: &mut Outcome, visit: &mut impl FnMut(Growth, &mut u6
 
 /// The figures of a copy.
 pub(super) fn of_copy(copy: &mut CopyOutcome, visit: &mut impl FnMut(Growth, &mut u64)) {
-    dates(copy, &mut |date| visit(Growth::Line, date));
-    visit(Growth::Line, &mut copy.messages);
-    visit(Growth::Line, &mut copy.tags_verified);
+    dates(copy, &mut |date| visit(Growth::Date, date));
+    visit(Growth::Count, &mut copy.messages);
+    visit(Growth::Count, &mut copy.tags_verified);
 }
 
 /// Its dates.
@@ -46,8 +55,8 @@ pub(super) fn dates(copy: &mut CopyOutcome, visit: &mut impl FnMut(&mut u64)) {
 
 fn of_unit(unit: &mut UnitOutcome, visit: &mut impl FnMut(Growth, &mut u64)) {
     let UnitOutcome { cycles, busy, idle, stalls, .. } = unit;
-    [cycles, busy, idle].into_iter().for_each(|one| visit(Growth::Line, one));
-    stalls.iter_mut().for_each(|(_, stall)| visit(Growth::Line, stall));
+    [cycles, busy, idle].into_iter().for_each(|one| visit(Growth::Cycles, one));
+    stalls.iter_mut().for_each(|(_, stall)| visit(Growth::Cycles, stall));
 }
 
 fn of_gpu(gpu: &mut GpuOutcome, visit: &mut impl FnMut(Growth, &mut u64)) {
@@ -55,16 +64,17 @@ fn of_gpu(gpu: &mut GpuOutcome, visit: &mut impl FnMut(Growth, &mut u64)) {
     let queue = &mut gpu.tag_queue;
     let peaks = [&mut queue.peak_entries, &mut queue.peak_quarantine_bytes, &mut queue.longest_exposure.0];
     peaks.into_iter().for_each(|peak| visit(Growth::Peak, peak));
-    visit(Growth::Line, &mut queue.total_exposure.0);
+    visit(Growth::Sum, &mut queue.total_exposure.0);
     for work in &mut gpu.key_work {
-        visit(Growth::Line, &mut work.bytes);
-        visit(Growth::Line, &mut work.messages);
+        visit(Growth::Count, &mut work.bytes);
+        visit(Growth::Count, &mut work.messages);
     }
 }
 
 fn of_traffic(traffic: &mut Traffic, visit: &mut impl FnMut(Growth, &mut u64)) {
     let Traffic { tlps, dllps, payload_bytes, wire_bytes, ide_bytes, replays, .. } = traffic;
-    [tlps, dllps, payload_bytes, wire_bytes, ide_bytes, replays].into_iter().for_each(|one| visit(Growth::Line, one));
+    [tlps, payload_bytes, ide_bytes].into_iter().for_each(|one| visit(Growth::Count, one));
+    [dllps, wire_bytes, replays].into_iter().for_each(|one| visit(Growth::Sum, one));
 }
 
 /// Gives the units of outcomes of one machine the same stalls, so that all show the same figures.

@@ -7,9 +7,9 @@ use super::{
 use crate::system::{CopyOutcome, GpuOutcome, Outcome, UnitOutcome};
 
 /// Half of an interval of a time, over the time: half of the error that is allowed.
-const TIME: f64 = 0.0025;
+pub(super) const TIME: f64 = 0.0025;
 /// The same of a state of a unit, over the unit's cycles, and of exposure.
-const REST: f64 = 0.005;
+pub(super) const REST: f64 = 0.005;
 
 /// A figure between its least and its most.
 struct Between {

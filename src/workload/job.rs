@@ -109,6 +109,13 @@ fn size(bytes: Option<u64>, payload: Option<&Payload>, number: usize) -> Result<
 }
 
 impl Workload {
+    /// Copies, or the steps of a program that makes them, for the sake of their timing: without data and faults.
+    #[must_use]
+    pub const fn timed(copies: Vec<Copy>, steps: Option<Vec<WorkloadStep>>) -> Self {
+        let (data, kernel) = (DataMode::None, Kernel::Skip);
+        Self { copies, steps, payload: None, data, seed: 0, kernel, injections: Vec::new() }
+    }
+
     /// Bytes of all copies.
     #[must_use]
     pub fn bytes(&self) -> u64 {

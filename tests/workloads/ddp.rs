@@ -81,7 +81,7 @@ proptest! {
         let candidate = named(&Layers::new("hgx-h100-8gpu"), design, Memory::Pinned).unwrap();
         let machine = candidate.resolved.machine.clone();
         let finished = Finished::default();
-        let compared = compare_workload(&[candidate], &workload, 1, &finished, &|| Control::Continue, &|_| ());
+        let compared = compare_workload(&[candidate], (&workload, None), 1, &finished, &|| Control::Continue, &|_| ());
         let figures = compared.unwrap().designs;
         let all = figures[0].collectives.unwrap();
         // The same steps but for the collectives.

@@ -44,7 +44,7 @@ fn row(name: &str) -> String {
     };
     let candidates: Vec<_> = possible.map(|design| laid(design)).collect();
     let finished = Finished::default();
-    let compared = compare_workload(&candidates, &workload, 1, &finished, &|| Control::Continue, &|_| ());
+    let compared = compare_workload(&candidates, (&workload, None), 1, &finished, &|| Control::Continue, &|_| ());
     let figures = compared.unwrap().designs;
     let of = |design: &str| figures.iter().find(|figures| figures.name == design);
     let slower = |figures: &WorkloadFigures| figures.slowdown_over_off.unwrap();

@@ -101,7 +101,7 @@ impl WorkloadQuestion {
         let (kernels, length) = explore::kernels(&job);
         let (finished, threads) = (Finished::default(), threads(self.threads));
         let (observer, progress) = (|| watch.control(), |part| watch.add(part));
-        let compared = explore::compare_workload(&candidates, &job, threads, &finished, &observer, &progress);
+        let compared = explore::compare_workload(&candidates, (&job, None), threads, &finished, &observer, &progress);
         let compared = compared.map_err(|error| failed(&error))?;
         whole(compared.unfinished)?;
         let comparison = WorkloadComparison {

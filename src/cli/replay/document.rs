@@ -2,8 +2,9 @@
 
 use crate::{
     cli::{Failure, output},
-    replay::{Advice, Figures, Operation, Share},
+    replay::{Advice, Figures, Known, Operation, Share},
     report::replay as text,
+    sampling::Told,
     workload::trace::Trace,
 };
 use clap::ValueEnum;
@@ -32,6 +33,9 @@ pub(super) struct Document {
     pub events: Events,
     /// What it lacks and what was taken instead.
     pub assumed: Vec<String>,
+    /// How much of the copies was simulated, if they were to be sampled, and what the figures of runs may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Told>,
     /// Off, CC, and the designs.
     pub runs: Vec<Figures>,
     /// What the difference between the first two is made of.
@@ -67,6 +71,13 @@ pub(super) fn events(trace: &Trace) -> Events {
     Events { used: trace.events.used, left_out: left_out.collect() }
 }
 
+/// What is told of the copies of a replay that were sampled, which was played with the least and with the most that they may take.
+pub(super) fn sampled(known: &Known, low: &Document, high: &Document) -> Told {
+    // The first is without confidential computing, the second with it.
+    let end = |document: &Document| document.runs.get(1).map_or(0, |run| run.end_ns.saturating_mul(1_000));
+    Told::between(known.work(), [end(low), end(high)], [low, high])
+}
+
 /// Prints it.
 pub(super) fn print(format: ReplayFormat, document: &Document) -> Result<(), Failure> {
     let printed = match format {
@@ -80,6 +91,7 @@ pub(super) fn print(format: ReplayFormat, document: &Document) -> Result<(), Fai
             breakdown: &document.breakdown,
             operations: &document.operations,
             advice: &document.advice,
+            sampled: document.sampled.as_ref(),
         })),
         ReplayFormat::Json => serde_json::to_string_pretty(document).map(|json| json + "\n").map_err(io::Error::from),
     };

@@ -10,10 +10,8 @@ use crate::{
     cli::{Failure, collective, describe, output, page::PageFile},
     config::Resolved,
     explore::what_if::LimitedBy,
-    report::{
-        CollectiveRecord, Context, FailureReport, Manifest, PayloadRecord, Report, Rerun, SampledRecord, html::Page,
-    },
-    sampling::{self, Asked, Sample, Sampled},
+    report::{CollectiveRecord, Context, FailureReport, Manifest, PayloadRecord, Report, Rerun, html::Page},
+    sampling::{self, Asked, Sample, Sampled, Told},
     sim::{Control, Effect, SimulationError},
     system::{self, CopyOutcome, DataMode, Outcome, RunError},
     validate::pool,
@@ -231,10 +229,14 @@ impl Job {
         };
         let all = || self.sample.map(|_| Sampled::all(&self.workload, outcome));
         let is_part = sampled.is_some();
-        let record = sampled.or_else(all).map(|sampled| SampledRecord::new(&sampled, &context));
+        let record =
+            sampled.or_else(all).map(|sampled| Told::of(&sampled, |outcome| Report::new(context.clone(), outcome)));
         let mut report = Report::new(context, outcome);
         report.sampled = record;
-        report.event_digest.take_if(|_| is_part);
+        if is_part {
+            report.event_digest = None;
+            report.host.of_part(report.sampled.as_ref());
+        }
         report.rerun = self.expected.as_ref().map(|expected| Rerun {
             expected_event_digest: expected.event_digest.clone(),
             expected_simulated_ps: expected.simulated_ps,

@@ -1,6 +1,6 @@
 //! What the command line lays over a study: its text, with these fields added or replaced.
 
-use crate::cli::{Failure, OverlayArguments, Switch, WorkArguments};
+use crate::cli::{Failure, OverlayArguments, Switch, WorkArguments, sample::SampleArgument};
 use clap::Args;
 use miette::miette;
 use toml_edit::{Array, DocumentMut, Item, value};
@@ -13,6 +13,8 @@ pub(super) struct OverArguments {
     pub overlays: OverlayArguments,
     #[command(flatten)]
     pub work: WorkArguments,
+    #[command(flatten)]
+    pub sample: SampleArgument,
 }
 
 impl OverArguments {
@@ -21,7 +23,8 @@ impl OverArguments {
     /// # Errors
     /// [`Failure::Usage`] for several copies.
     pub fn over(&self, text: String) -> Result<String, Failure> {
-        if self.overlays.is_empty() && !self.work.is_given() && self.work.param.is_empty() {
+        let nothing = self.overlays.is_empty() && !self.work.is_given() && self.work.param.is_empty();
+        if nothing && self.sample.sample.is_none() {
             return Ok(text);
         }
         let Ok(mut study) = text.parse::<DocumentMut>() else { return Ok(text) };
@@ -30,6 +33,9 @@ impl OverArguments {
         append(&mut study, "set", &settings.set);
         if let Some(cc) = settings.cc {
             study["confidential_computing"] = value(cc == Switch::On);
+        }
+        if let Some(sample) = self.sample.sample {
+            study["sample"] = value(sample.to_string());
         }
         match (&self.work.copies[..], &self.work.workload) {
             ([], None) => {}
@@ -77,7 +83,7 @@ fn replace(study: &mut DocumentMut, field: &str, other: &str, text: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explore::sweep::Study;
+    use crate::{explore::sweep::Study, sampling::Sample};
 
     const STUDY: &str = "name = \"s\"\nsummary = \"q\"\nmachine = \"h100-nvl-tdx\"\ndesigns = [\"direct\"]\ncopy = \"h2d:4KiB\"\n\
                          [[axis]]\npath = \"link.read_tags\"\nvalues = [64, 128]\n";
@@ -98,9 +104,13 @@ mod tests {
             arguments.overlays.settings.set = vec!["link.max_payload=512B".into()];
             arguments.overlays.settings.cc = Some(Switch::On);
             arguments.work.copies = vec!["d2h:1MiB:pageable".parse().unwrap()];
+            arguments.sample.sample = Some(Sample::Auto);
         });
         let spec = changed.unwrap().spec;
-        assert_eq!(spec.designs, ["direct", "overlap+hold"]);
+        assert_eq!(
+            (&spec.designs[..], spec.sample),
+            (&["direct".to_owned(), "overlap+hold".to_owned()][..], Some(Sample::Auto))
+        );
         assert_eq!((spec.set, spec.confidential_computing), (vec!["link.max_payload=512B".to_owned()], Some(true)));
         assert_eq!((spec.copy.as_deref(), spec.axis), (Some("d2h:1048576:pageable"), own.spec.axis));
     }

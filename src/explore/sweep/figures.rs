@@ -1,16 +1,22 @@
 //! Runs a point and fills its row.
 
-use super::row::{Point, Row, Value};
+use super::row::{INTERVALS, Point, Row, Value};
 use super::study::Study;
 use crate::config::{MachineSpec, Varied};
-use crate::explore::candidate::copy as copy_request;
 use crate::explore::compare::CompareError;
-use crate::explore::compare_workload::{limit, run_workload};
+use crate::explore::compare_workload::limit;
 use crate::explore::price::{Price, price, risk};
-use crate::sim::{Control, Kernel, Order, SimulationError};
-use crate::system::{self, CopyOutcome, DataMode, Direction, Outcome, Request, RunError};
-use crate::workload::{CopyArgument, Workload};
+use crate::sampling::Sampled;
+use crate::sim::{Control, SimulationError};
+use crate::system::{CopyOutcome, Direction, Outcome, RunError};
+use crate::workload::{Copy, CopyArgument, Workload};
 use std::collections::BTreeMap;
+
+/// By column.
+type Figures = BTreeMap<String, Value>;
+
+/// Who is asked whether to go on.
+type Observed<'a> = &'a (dyn Fn() -> Control + Sync);
 
 /// Why a point has no row at all.
 #[derive(Debug)]
@@ -27,75 +33,92 @@ impl Study {
             Ok(varied) => varied,
             Err(error) => return refused(point, error.to_string()),
         };
-        if let Some(workload) = &self.workload {
-            return match of_workload(workload, &varied, observer) {
-                Ok(figures) => Ok(Row { point, error: None, figures }),
-                Err(CompareError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. }) => {
-                    Err(Stopped)
-                }
-                Err(error) => refused(point, error.to_string()),
-            };
-        }
-        let copy = self.copy(&point).and_then(|copy| copy.parse::<CopyArgument>().ok());
-        let Some(copy) = copy else { return refused(point, "no such copy".into()) };
-        let bytes = copy.bytes.unwrap_or_default();
-        let request = Request {
-            copies: vec![copy_request(copy.direction, bytes, copy.memory)],
-            program: Vec::new(),
-            data: DataMode::None,
-            seed: 0,
-            kernel: Kernel::Skip,
-            order: Order::Ascending,
-            injections: Vec::new(),
+        let one = || {
+            let copy = self.copy(&point)?.parse::<CopyArgument>().ok()?;
+            let CopyArgument { direction, bytes, memory, .. } = copy;
+            Some(Copy { gpu: 0, direction, bytes: bytes.unwrap_or_default(), memory })
         };
-        match system::run(&varied.machine, request, &mut |_| observer()) {
-            Ok(outcome) => Ok(row(point, &varied, copy.direction, bytes, &outcome)),
-            Err(RunError::Simulation(SimulationError::Stopped { .. })) => Err(Stopped),
+        let made = match (&self.workload, one()) {
+            (Some(workload), _) => self.of_workload(workload, &varied, observer),
+            (None, Some(copy)) => self.of_copy(copy, &varied, observer),
+            (None, None) => return refused(point, "no such copy".into()),
+        };
+        match made {
+            Ok(figures) => Ok(Row { point, error: None, figures }),
+            Err(CompareError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. }) => Err(Stopped),
+            Err(CompareError::Run { error, .. }) => refused(point, error.to_string()),
+            Err(CompareError::NotDelivered { reason, .. }) if self.workload.is_none() => refused(point, reason),
             Err(error) => refused(point, error.to_string()),
         }
     }
+
+    fn of_copy(&self, copy: Copy, varied: &Varied, observer: Observed<'_>) -> Result<Figures, CompareError> {
+        let workload = Workload::timed(vec![copy], None);
+        let known = self.shared.outcome(&varied.machine, (&workload, self.spec.sample), observer)?;
+        Ok(with_intervals(&known, |outcome| copy_figures(copy, varied, outcome)))
+    }
+
+    fn of_workload(
+        &self,
+        workload: &Workload,
+        varied: &Varied,
+        observer: Observed<'_>,
+    ) -> Result<Figures, CompareError> {
+        let known = self.shared.outcome(&varied.machine, (workload, self.spec.sample), observer)?;
+        Ok(with_intervals(&known, |outcome| workload_figures(workload, varied, outcome)))
+    }
 }
 
-fn row(point: Point, varied: &Varied, direction: Direction, bytes: u64, outcome: &Outcome) -> Row {
-    let Some(copy) = outcome.copies.first() else {
-        return Row { point, error: Some("there is no such copy".into()), figures: BTreeMap::new() };
-    };
-    let error = (!copy.delivered).then(|| copy.reason.clone().unwrap_or_else(|| "not delivered".into()));
-    let mut figures = BTreeMap::new();
-    if error.is_none() {
-        let time = copy.end.0.saturating_sub(copy.start.0).max(1);
-        let ps = |femtos: u64| Value::Integer((femtos / 1000) as i64);
-        let count = |count: u64| Value::Integer(i64::try_from(count).unwrap_or(i64::MAX));
-        let since = |date: crate::units::Femtos| ps(date.0.saturating_sub(copy.start.0));
-        let queue = &outcome.gpus[0].tag_queue;
-        let mut put = |name: &str, value: Value| _ = figures.insert(name.to_owned(), value);
-        put("bytes", count(bytes));
-        put("gb_per_s", Value::Number(bytes as f64 * 1e6 / time as f64));
-        put("time_ps", ps(time));
-        put("device_ps", copy.device.map_or(Value::None, |(from, to)| ps(to.0.saturating_sub(from.0))));
-        put("first_verified_ps", copy.first_verified.map_or(Value::None, since));
-        put("messages", count(copy.messages));
-        put("tags", count(copy.tags_verified));
-        put("peak_tag_queue", count(queue.peak_entries));
-        put("quarantine_bytes", count(queue.peak_quarantine_bytes));
-        put("exposure_ps", ps(queue.longest_exposure.0));
-        put("exposure_total_ps", ps(queue.total_exposure.0));
-        put("limited_by", Value::Text(format!("{} {}", copy.limited_by.unit, copy.limited_by.state)));
-        put("limited_fraction", Value::Number(copy.limited_by.fraction));
-        put("limited_parameter", copy.limited_by.parameter.clone().map_or(Value::None, Value::Text));
-        put("assumed_parameters", count(varied.assumed as u64));
-        priced(&varied.machine, direction, bytes, outcome, &mut put);
+/// The figures of an outcome; of one that was sampled also how much of it, and between what those lie that rest on it.
+fn with_intervals((outcome, sampled): &(Outcome, Option<Sampled>), figures: impl Fn(&Outcome) -> Figures) -> Figures {
+    let mut all = figures(outcome);
+    let Some(sampled) = sampled else { return all };
+    let Sampled { simulated, of, low, high, .. } = sampled;
+    all.insert("simulated_part".to_owned(), Value::Number(*simulated as f64 / (*of).max(1) as f64));
+    let (low, high) = (figures(low), figures(high));
+    for name in INTERVALS {
+        let Some((low, high)) = low.get(name).zip(high.get(name)) else { continue };
+        // A rate is the higher the less time it is of.
+        let falls = matches!((low, high), (Value::Number(low), Value::Number(high)) if low > high);
+        let (least, most) = if falls { (high, low) } else { (low, high) };
+        all.insert(format!("{name}_low"), least.clone());
+        all.insert(format!("{name}_high"), most.clone());
     }
-    Row { point, error, figures }
+    all
+}
+
+/// The figures of a copy.
+fn copy_figures(copy: Copy, varied: &Varied, outcome: &Outcome) -> Figures {
+    let (direction, bytes) = (copy.direction, copy.bytes);
+    let mut figures = BTreeMap::new();
+    let Some(copy) = outcome.copies.first() else { return figures };
+    let time = copy.end.0.saturating_sub(copy.start.0).max(1);
+    let ps = |femtos: u64| Value::Integer((femtos / 1000) as i64);
+    let count = |count: u64| Value::Integer(i64::try_from(count).unwrap_or(i64::MAX));
+    let since = |date: crate::units::Femtos| ps(date.0.saturating_sub(copy.start.0));
+    let queue = &outcome.gpus[0].tag_queue;
+    let mut put = |name: &str, value: Value| _ = figures.insert(name.to_owned(), value);
+    put("bytes", count(bytes));
+    put("gb_per_s", Value::Number(bytes as f64 * 1e6 / time as f64));
+    put("time_ps", ps(time));
+    put("device_ps", copy.device.map_or(Value::None, |(from, to)| ps(to.0.saturating_sub(from.0))));
+    put("first_verified_ps", copy.first_verified.map_or(Value::None, since));
+    put("messages", count(copy.messages));
+    put("tags", count(copy.tags_verified));
+    put("peak_tag_queue", count(queue.peak_entries));
+    put("quarantine_bytes", count(queue.peak_quarantine_bytes));
+    put("exposure_ps", ps(queue.longest_exposure.0));
+    put("exposure_total_ps", ps(queue.total_exposure.0));
+    put("limited_by", Value::Text(format!("{} {}", copy.limited_by.unit, copy.limited_by.state)));
+    put("limited_fraction", Value::Number(copy.limited_by.fraction));
+    put("limited_parameter", copy.limited_by.parameter.clone().map_or(Value::None, Value::Text));
+    put("assumed_parameters", count(varied.assumed as u64));
+    priced(&varied.machine, direction, bytes, outcome, &mut put);
+    figures
 }
 
 /// Figures of a workload: those of its whole run, and no bound on forgeries, since its messages may differ in length.
-fn of_workload(
-    workload: &Workload,
-    varied: &Varied,
-    observer: &(dyn Fn() -> Control + Sync),
-) -> Result<BTreeMap<String, Value>, CompareError> {
-    let (outcome, _) = run_workload("the workload", &varied.machine, workload, observer)?;
+fn workload_figures(workload: &Workload, varied: &Varied, outcome: &Outcome) -> Figures {
     let count = |count: u64| Value::Integer(i64::try_from(count).unwrap_or(i64::MAX));
     let (bytes, time) = (workload.bytes(), outcome.end.0.max(1));
     let queues = || outcome.gpus.iter().map(|gpu| &gpu.tag_queue);
@@ -118,7 +141,7 @@ fn of_workload(
     }
     put("assumed_parameters", count(varied.assumed as u64));
     areas(&price(&varied.machine), &mut put);
-    Ok(figures)
+    figures
 }
 
 /// What the machine costs and what the copy's tags leave open, as `compare` has it.

@@ -23,6 +23,7 @@ mod folder_error;
 mod heading;
 mod id;
 mod lines;
+mod outcome;
 mod pareto;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -2,6 +2,7 @@
 
 use super::axis::text;
 use super::column::AxisColumn;
+use super::outcome::Shared;
 use super::points::most_points;
 use super::study::{MOST_AXES, MOST_LISTED, MOST_POINTS, Objectives, Study, StudyError, StudySpec};
 use super::table::columns;
@@ -32,6 +33,7 @@ impl Study {
                 digest(format!("{parts:?}"))
             }
         };
+        let work = spec.sample.map_or(work.clone(), |sample| format!("{work}\nsample {sample}"));
         let base_digest = digest(format!("{}\n{}\n{work}\n", simulator(), base.resolved().digest));
         let mut designs = BTreeMap::new();
         for (_, values) in spec.axis.iter().zip(&values).filter(|(axis, _)| axis.path == "design") {
@@ -43,7 +45,8 @@ impl Study {
         }
         let digests: BTreeMap<_, _> = designs.iter().map(|(name, base)| (name, &base.resolved().digest)).collect();
         let all = format!("{base_digest}\n{digests:?}\n{:?}\n{:?}\n{values:?}\n", spec.axis, spec.random);
-        let study = Self { digest: digest(all), base_digest, workload, base, designs, spec, values };
+        let shared = Shared::default();
+        let study = Self { digest: digest(all), base_digest, workload, base, designs, spec, values, shared };
         study.check()?;
         Ok(study)
     }

@@ -65,7 +65,7 @@ const fn column(name: &'static str, says: &'static str, words: &'static str) -> 
 }
 
 /// Columns behind the axes, in the order of the table.
-pub const COLUMNS: [FigureColumn; 29] = [
+pub const COLUMNS: [FigureColumn; 40] = [
     column("bytes", "bytes of the copy", "length of the copy"),
     column("gb_per_s", "10^9 bytes per second from the call to its return", "rate"),
     column("time_ps", "time from the call to its return, in ps", "time of the copy"),
@@ -135,4 +135,22 @@ pub const COLUMNS: [FigureColumn; 29] = [
         "which figures of area and energy are used outside of the range that they were made for, or why there is none",
         "notes on costs",
     ),
+    column(
+        "simulated_part",
+        "part of the work that was simulated, where it was to be sampled",
+        "part that was simulated",
+    ),
+    column("gb_per_s_low", "least of `gb_per_s`, where it was sampled, at 95 %", "least rate"),
+    column("gb_per_s_high", "most of `gb_per_s`", "greatest rate"),
+    column("time_ps_low", "least of `time_ps`", "least time of the copy"),
+    column("time_ps_high", "most of `time_ps`", "greatest time of the copy"),
+    column("device_ps_low", "least of `device_ps`", "least time on the device"),
+    column("device_ps_high", "most of `device_ps`", "greatest time on the device"),
+    column("exposure_ps_low", "least of `exposure_ps`", "least longest exposure"),
+    column("exposure_ps_high", "most of `exposure_ps`", "greatest longest exposure"),
+    column("exposure_total_ps_low", "least of `exposure_total_ps`", "least exposure"),
+    column("exposure_total_ps_high", "most of `exposure_total_ps`", "greatest exposure"),
 ];
+
+/// Columns that have a least and a most where they were sampled.
+pub(super) const INTERVALS: [&str; 5] = ["gb_per_s", "time_ps", "device_ps", "exposure_ps", "exposure_total_ps"];

@@ -1,8 +1,10 @@
 //! A study: a machine, a copy, what varies, and what is looked at.
 
 use super::axis::{AxisError, AxisSpec, equal, text};
+use super::outcome::Shared;
 use crate::config::{Base, ConfigError, Layers};
 use crate::files::{Misread, excerpt};
+use crate::sampling::Sample;
 use crate::workload::{CopyError, Workload, WorkloadError, WorkloadFileError};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -33,6 +35,8 @@ pub struct StudySpec {
     /// Parameters of the workload, as `--param` takes them.
     #[serde(default)]
     pub param: Vec<String>,
+    /// How much of each point is simulated, as `--sample` takes it; all of it, if not said.
+    pub sample: Option<Sample>,
     /// What varies. The last axis varies fastest.
     #[serde(default)]
     pub axis: Vec<AxisSpec>,
@@ -217,9 +221,17 @@ pub struct Study {
     pub(super) base: Base,
     /// By design of an axis: the machine with it, whose digest counts, since a file may change under its name.
     pub(super) designs: BTreeMap<String, Base>,
+    /// Outcomes that points share.
+    pub(super) shared: Shared,
 }
 
 impl Study {
+    /// How many points had the outcome of another one with equal work, in this process.
+    #[must_use]
+    pub fn shared(&self) -> u64 {
+        self.shared.count()
+    }
+
     /// The machine without any axis, with a design of an axis if one is named.
     #[must_use]
     pub fn base(&self, design: Option<&str>) -> &Base {

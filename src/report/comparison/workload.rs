@@ -15,6 +15,7 @@ pub fn text(comparison: &WorkloadComparison, width: usize) -> String {
     if let Some(summary) = &comparison.workload_summary {
         let _ = writeln!(text, "{summary}");
     }
+    super::sampled(&mut text, comparison.designs.iter().filter_map(|design| design.sampled.as_ref()));
     if let Some(first) = comparison.designs.first() {
         let ways = [("h2d", &first.h2d), ("d2h", &first.d2h), ("d2d", &first.d2d)];
         let ways = ways.into_iter().filter(|(_, way)| way.copies > 0);
@@ -99,7 +100,7 @@ fn size(bytes: u64) -> String {
 const COLUMNS: &str = "workload,design,end_ps,slowdown_over_off,speedup_over_h100_cc,h2d_copies,h2d_bytes,h2d_device_ps,h2d_calls_ps,\
                        d2h_copies,d2h_bytes,d2h_device_ps,d2h_calls_ps,d2d_copies,d2d_bytes,d2d_device_ps,d2d_calls_ps,gpu_idle,collectives,\
                        collectives_ps,collectives_exposed_ps,messages,tags,quarantine_bytes,exposure_ps,exposure_total_ps,area_total_kge_low,area_total_kge,area_total_kge_high,\
-                       limited_by_parameter,limited_by_value,limited_by_unit,limited_by_state,limited_by_part";
+                       limited_by_parameter,limited_by_value,limited_by_unit,limited_by_state,limited_by_part,simulated_part,end_ps_low,end_ps_high";
 
 /// One row for each design; a cell without a value is empty.
 #[must_use]
@@ -135,6 +136,7 @@ fn cells(design: &WorkloadFigures) -> Vec<String> {
     cells.push(limit.map(|limit| limit.unit.clone()).unwrap_or_default());
     cells.push(limit.map(|limit| limit.state.clone()).unwrap_or_default());
     cells.push(number(limit.map(|limit| limit.part)));
+    cells.extend(super::interval_cells(design.sampled.as_ref(), &["/end_ps"]));
     cells
 }
 
@@ -178,11 +180,12 @@ mod tests {
                 exposure_ps: 0,
                 exposure_total_ps: 0,
                 limited_by: None,
+                sampled: None,
             }],
             skipped: Vec::new(),
             unfinished: 0,
         });
         let widths: Vec<_> = text.lines().map(|line| line.split(',').count()).collect();
-        assert_eq!(widths, [34, 34]);
+        assert_eq!(widths, [37, 37]);
     }
 }
