@@ -19,8 +19,8 @@ use std::{io, path::Path};
 /// Draws a question into a folder.
 pub fn write(folder: &Path, question: &Question, all: &[Vec<Measured>]) -> io::Result<()> {
     let panels = vec![
-        panel(question, all, question.up, |point| ratio(question, all, point)),
-        panel(question, all, "Peak memory (MB)", |point| point.bytes as f64 / 1e6),
+        panel(question, all, question.up, |series, point| ratio(question, all, series, point)),
+        panel(question, all, "Peak memory (MB)", |_, point| point.bytes as f64 / 1e6),
     ];
     let keys =
         question.series.iter().zip(0..).map(|(series, place)| Key::new(Sample::Curve(Style::of(place)), series.name));
@@ -31,11 +31,11 @@ pub fn write(folder: &Path, question: &Question, all: &[Vec<Measured>]) -> io::R
     write_whole(&folder.join(format!("growth-{}.svg", question.name)), svg::write(&figure.draw()).as_bytes())
 }
 
-fn panel(question: &Question, all: &[Vec<Measured>], up: &str, value: impl Fn(&Measured) -> f64) -> Panel {
+fn panel(question: &Question, all: &[Vec<Measured>], up: &str, value: impl Fn(&Series, &Measured) -> f64) -> Panel {
     let curve = |((series, points), place): ((&Series, &Vec<Measured>), usize)| Curve {
         name: series.name.to_owned(),
         style: Style::of(place),
-        points: points.iter().map(|point| Point::new(point.x as f64, value(point))).collect(),
+        points: points.iter().map(|point| Point::new(point.x as f64, value(series, point))).collect(),
         join: Join::Line,
         levels: Vec::new(),
     };

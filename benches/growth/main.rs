@@ -3,6 +3,7 @@
 //! ```text
 //! cargo bench --bench growth                 # prints the tables
 //! cargo bench --bench growth -- docs         # and draws docs/growth-size.svg and its like
+//! cargo bench --bench growth -- docs gpus    # one question alone
 //! ```
 //!
 //! Each point runs in a process of its own, so that its peak memory is its own; points are interleaved, and medians of rounds taken.
@@ -68,9 +69,10 @@ fn measure(question: &Question) -> Result<Vec<Vec<Measured>>, String> {
 }
 
 /// Time for each unit of work, over that of the first point of the first series.
-fn ratio(question: &Question, all: &[Vec<Measured>], point: &Measured) -> f64 {
-    let each = |point: &Measured| point.seconds / (question.work)(point.x);
-    all.iter().flatten().next().map_or(f64::NAN, |first| each(point) / each(first))
+fn ratio(question: &Question, all: &[Vec<Measured>], series: &Series, point: &Measured) -> f64 {
+    let each = |series: &Series, point: &Measured| point.seconds / (series.units)(point.x);
+    let first = question.series.iter().zip(all.iter().flatten()).next();
+    first.map_or(f64::NAN, |first| each(series, point) / each(first.0, first.1))
 }
 
 fn table(question: &Question, all: &[Vec<Measured>]) {
@@ -80,14 +82,15 @@ fn table(question: &Question, all: &[Vec<Measured>]) {
     for (series, points) in question.series.iter().zip(all) {
         for point in points {
             let (x, memory) = (question.shown(point.x), point.bytes as f64 / 1e6);
-            let ratio = ratio(question, all, point);
+            let ratio = ratio(question, all, series, point);
             println!("| {x} | {} | {ratio:.2} | {:.3} | {memory:.1} MB |", series.name, point.seconds);
         }
     }
 }
 
-fn run(folder: Option<&Path>) -> Result<(), String> {
-    for question in QUESTIONS {
+/// Measures the questions of these names, or all; draws into a folder, if one is given.
+fn run(folder: Option<&Path>, names: &[&str]) -> Result<(), String> {
+    for question in QUESTIONS.iter().filter(|question| names.is_empty() || names.contains(&question.name)) {
         let all = measure(question)?;
         table(question, &all);
         if let Some(folder) = folder {
@@ -104,8 +107,8 @@ fn main() -> ExitCode {
         ["--point", name, series, x] => {
             question::find(name, series, x).map(|(question, series, x)| answer(question, series, x))
         }
-        [folder, "--bench"] => run(Some(Path::new(folder))),
-        ["--bench"] => run(None),
+        [folder, names @ .., "--bench"] => run(Some(Path::new(folder)), names),
+        ["--bench"] => run(None, &[]),
         // `cargo test --benches` only checks that the benchmarks run.
         _ => QUESTIONS.iter().try_for_each(|question| ask(question, &question.series[0], question.xs[0]).map(|_| ())),
     };

@@ -19,8 +19,6 @@ pub struct Question {
     pub across: &'static str,
     /// What time is divided by, in words.
     pub up: &'static str,
-    /// How much work a point is.
-    pub work: fn(u64) -> f64,
     pub xs: &'static [u64],
     pub series: &'static [Series],
 }
@@ -28,6 +26,8 @@ pub struct Question {
 /// One way to do it.
 pub struct Series {
     pub name: &'static str,
+    /// How much work a point is.
+    pub units: fn(u64) -> f64,
     pub work: fn(u64),
 }
 
@@ -56,23 +56,27 @@ pub const QUESTIONS: &[Question] = &[
         title: "One pinned copy to the device on h100-nvl-tdx, --data none",
         across: "Size (bytes)",
         up: "Host time for each byte, over that of the first point",
-        work: |bytes| bytes as f64,
         xs: &[64 << 20, 256 << 20, 1 << 30, 4 << 30, 16 << 30],
         series: &[Series {
             name: "h2d",
+            units: linear,
             work: |bytes| drop(simulate(&machine("h100-nvl-tdx"), h2d(bytes, DataMode::None, Kernel::Skip))),
         }],
     },
     Question {
         name: "gpus",
-        title: "64 MiB to each GPU of h100-nvl-tdx, hgx-h100-8gpu and generic-16gpu, --data none",
+        title: "64 MiB to GPUs of h100-nvl-tdx, hgx-h100-8gpu and generic-16gpu (behind switches), --data none",
         across: "GPUs",
         up: "Host time for each byte, over that of the first point",
-        work: |gpus| gpus as f64,
         xs: &[1, 8, 16],
         series: &[
-            Series { name: "one thread", work: |gpus| to_each_gpu(gpus, 1) },
-            Series { name: "a thread for each core", work: |gpus| to_each_gpu(gpus, pool::threads()) },
+            Series { name: "to each GPU, one thread", units: linear, work: |gpus| to_gpus(gpus, gpus, 1) },
+            Series {
+                name: "to each, a thread for each core",
+                units: linear,
+                work: |gpus| to_gpus(gpus, gpus, pool::threads()),
+            },
+            Series { name: "to the first GPU alone", units: |_| 1.0, work: |gpus| to_gpus(gpus, 1, 1) },
         ],
     },
     Question {
@@ -80,11 +84,10 @@ pub const QUESTIONS: &[Question] = &[
         title: "256 copies of 1 MiB to the device, dealt to streams, h100-nvl-tdx, --data none",
         across: "Streams",
         up: "Host time for each byte, over that of the first point",
-        work: |_| 1.0,
         xs: &[1, 2, 4, 8, 16],
         series: &[
-            Series { name: "confidential computing on", work: |streams| dealt(streams, None) },
-            Series { name: "off", work: |streams| dealt(streams, Some("off")) },
+            Series { name: "confidential computing on", units: |_| 1.0, work: |streams| dealt(streams, None) },
+            Series { name: "off", units: |_| 1.0, work: |streams| dealt(streams, Some("off")) },
         ],
     },
     Question {
@@ -92,14 +95,18 @@ pub const QUESTIONS: &[Question] = &[
         title: "A study of copies of 1 MiB, --data none, a thread for each core",
         across: "Points",
         up: "Host time for each point, over that of the first",
-        work: |points| points as f64,
         xs: &[100, 1_000, 10_000],
-        series: &[Series { name: "sweep", work: |points| _ = sweep(points / 100, pool::threads()) }],
+        series: &[Series { name: "sweep", units: linear, work: |points| _ = sweep(points / 100, pool::threads()) }],
     },
 ];
 
-/// A copy to each GPU of the machine that has so many.
-fn to_each_gpu(gpus: u64, threads: usize) {
+/// Work that grows as what is made larger.
+fn linear(x: u64) -> f64 {
+    x as f64
+}
+
+/// A copy to each of the first GPUs of the machine that has `gpus`.
+fn to_gpus(gpus: u64, first: u64, threads: usize) {
     let name = match gpus {
         1 => "h100-nvl-tdx",
         8 => "hgx-h100-8gpu",
@@ -108,7 +115,7 @@ fn to_each_gpu(gpus: u64, threads: usize) {
     let machine = machine(name);
     assert_eq!(machine.gpus() as u64, gpus);
     let mut request = h2d(EACH, DataMode::None, Kernel::Skip);
-    let others = (1..machine.gpus()).flat_map(|gpu| Request::h2d(EACH).on_gpu(gpu).copies);
+    let others = (1..first as usize).flat_map(|gpu| Request::h2d(EACH).on_gpu(gpu).copies);
     request.copies.extend(others);
     simulate_on(&machine, request, NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN));
 }
