@@ -20,7 +20,7 @@ use std::{io, path::Path};
 pub fn write(folder: &Path, question: &Question, all: &[Vec<Measured>]) -> io::Result<()> {
     let panels = vec![
         panel(question, all, question.up, |series, point| ratio(question, all, series, point)),
-        panel(question, all, "Peak memory (MB)", |_, point| point.bytes as f64 / 1e6),
+        panel(question, all, "Peak memory (MB)", |_, point| point.megabytes),
     ];
     let keys =
         question.series.iter().zip(0..).map(|(series, place)| Key::new(Sample::Curve(Style::of(place)), series.name));

@@ -30,7 +30,8 @@ const ROUNDS: usize = 5;
 struct Measured {
     x: u64,
     seconds: f64,
-    bytes: u64,
+    /// Peak memory in MB; no number where the system does not tell.
+    megabytes: f64,
 }
 
 /// Runs one point here, and prints its time and its peak memory for the process that started this one.
@@ -64,7 +65,10 @@ fn measure(question: &Question) -> Result<Vec<Vec<Measured>>, String> {
             }
         }
     }
-    let point = |(x, (times, bytes)): (&u64, (Vec<Duration>, u64))| Measured { x: *x, seconds: median(times), bytes };
+    let point = |(x, (times, bytes)): (&u64, (Vec<Duration>, u64))| {
+        let megabytes = if bytes == 0 { f64::NAN } else { bytes as f64 / 1e6 };
+        Measured { x: *x, seconds: median(times), megabytes }
+    };
     Ok(found.into_iter().map(|found| question.xs.iter().zip(found).map(point).collect()).collect())
 }
 
@@ -81,7 +85,7 @@ fn table(question: &Question, all: &[Vec<Measured>]) {
     println!("| --- | --- | --- | --- | --- |");
     for (series, points) in question.series.iter().zip(all) {
         for point in points {
-            let (x, memory) = (question.shown(point.x), point.bytes as f64 / 1e6);
+            let (x, memory) = (question.shown(point.x), point.megabytes);
             let ratio = ratio(question, all, series, point);
             println!("| {x} | {} | {ratio:.2} | {:.3} | {memory:.1} MB |", series.name, point.seconds);
         }
@@ -90,6 +94,10 @@ fn table(question: &Question, all: &[Vec<Measured>]) {
 
 /// Measures the questions of these names, or all; draws into a folder, if one is given.
 fn run(folder: Option<&Path>, names: &[&str]) -> Result<(), String> {
+    if let Some(name) = names.iter().find(|name| QUESTIONS.iter().all(|question| question.name != **name)) {
+        let known: Vec<_> = QUESTIONS.iter().map(|question| question.name).collect();
+        return Err(format!("{name}: there are {}", known.join(", ")));
+    }
     for question in QUESTIONS.iter().filter(|question| names.is_empty() || names.contains(&question.name)) {
         let all = measure(question)?;
         table(question, &all);
