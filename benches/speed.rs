@@ -118,14 +118,28 @@ fn table(machine: &MachineSpec) {
     println!("\n256 MiB h2d in 1 MiB messages, h100-nvl-tdx; medians of {ROUNDS} interleaved rounds");
     println!("| what | of `aes-gcm`'s time for as many bytes | seconds | in a second |");
     println!("| --- | --- | --- | --- |");
-    let mut first = None;
+    let mut each: Vec<f64> = Vec::new();
     for (row, times) in rows.iter().zip(times) {
         let seconds = median(times);
-        let each = seconds / row.bytes as f64;
-        let ratio = each / *first.get_or_insert(each);
+        each.push(seconds / row.bytes as f64);
+        let ratio = each[each.len() - 1] / each[0];
         let rate =
             row.counts.map_or_else(String::new, |(of, count)| format!("{} {of}", grouped(count as f64 / seconds)));
         println!("| {} | {ratio:.2} | {seconds:.3} | {rate} |", row.what);
+    }
+    pairs(&each);
+}
+
+/// Two lines, by their places, whose ratio is told beside: a run that samples over the full one would be a line and a pair.
+const PAIRS: [(&str, usize, usize); 2] =
+    [("exact data over `--data none`", 1, 2), ("`every-cycle` over `skip`, both `--data none`", 4, 2)];
+
+/// Ratios of lines to others than the first, from the time of each for a byte.
+fn pairs(each: &[f64]) {
+    println!("\n| one over another, for as many bytes | ratio |");
+    println!("| --- | --- |");
+    for (what, one, other) in PAIRS {
+        println!("| {what} | {:.2} |", each[one] / each[other]);
     }
 }
 
