@@ -1,51 +1,31 @@
 //! What the simulator costs its host, against software AES-GCM that seals and opens the same bytes in the same messages.
 //!
 //! Times on a shared machine mean little, ratios within one run do: after Criterion's own figures a table gives the medians of
-//! interleaved rounds. `cargo bench --bench speed`.
+//! interleaved rounds. `cargo bench --bench speed`; `-- --table` prints the table alone.
+
+mod common;
 
 use aes_gcm::{AeadInOut, Aes256Gcm, KeyInit};
+use common::{MESSAGE, h2d, machine, median, simulate, sweep, timed};
 use criterion::{Criterion, Throughput};
 use sealsim::{
-    config::{Layers, MachineSpec},
-    sim::{Control, Kernel, Order},
-    system::{self, CopyRequest, DataMode, Direction, Memory, Outcome, Pages, Request},
-    workload::Generator,
+    config::MachineSpec,
+    sampling::{Asked, Sample, sample},
+    sim::{Control, Kernel},
+    system::{DataMode, Direction, Memory, Outcome},
+    workload::{Copy, Workload, collective::CollectiveTimes},
 };
-use std::{
-    collections::BTreeMap,
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, hint::black_box, time::Duration};
 
 /// The copy whose speed is stated: 256 MiB in messages of 1 MiB.
 const BYTES: u64 = 256 << 20;
-const MESSAGE: usize = 1 << 20;
 /// A copy short enough for the kernel that ticks everything at every edge.
 const SHORT: u64 = 1 << 20;
+/// A copy long enough to be sampled.
+const LONG: u64 = 4 << 30;
+/// Hundreds of points of the study, of 1 MiB each.
+const HUNDREDS: u64 = 2;
 const ROUNDS: usize = 9;
-
-fn machine() -> MachineSpec {
-    Layers::new("h100-nvl-tdx").resolve().expect("a shipped machine").machine
-}
-
-fn simulate(machine: &MachineSpec, bytes: u64, data: DataMode, kernel: Kernel) -> Outcome {
-    let copy = CopyRequest {
-        gpu: 0,
-        direction: Direction::H2d,
-        bytes,
-        memory: Memory::Pinned,
-        buffer: 0,
-        buffer_bytes: bytes,
-        pages: Pages::Warm,
-        source: Box::new(Generator::new(1, 0)),
-        sink: None,
-    };
-    let (copies, order) = (vec![copy], Order::Ascending);
-    let request = Request { copies, program: Vec::new(), data, seed: 1, kernel, order, injections: Vec::new() };
-    let outcome = system::run(machine, request, &mut |_| Control::Continue).expect("a run that ends");
-    assert!(outcome.copies[0].delivered);
-    outcome
-}
 
 /// Seals and opens as many messages as the copy has, in cache.
 fn software(cipher: &Aes256Gcm, text: &mut [u8]) {
@@ -58,6 +38,15 @@ fn software(cipher: &Aes256Gcm, text: &mut [u8]) {
     black_box(text);
 }
 
+/// Samples a copy of so many bytes.
+fn sampled(machine: &MachineSpec, bytes: u64) {
+    let copy = Copy { gpu: 0, direction: Direction::H2d, bytes, memory: Memory::Pinned };
+    let (workload, none) = (Workload::timed(vec![copy], None), CollectiveTimes::default());
+    let asked = Asked { machine, workload: &workload, collectives: &none, sample: Sample::Auto, threads: 1 };
+    let found = sample(asked, &|| Control::Continue).expect("runs that end");
+    black_box(found.expect("a copy that can be sampled"));
+}
+
 /// Clock edges of all domains of a run.
 fn edges(outcome: &Outcome) -> u64 {
     let domains: BTreeMap<_, _> = outcome.units.iter().map(|unit| (unit.clock, unit.cycles)).collect();
@@ -67,58 +56,130 @@ fn edges(outcome: &Outcome) -> u64 {
 fn criterion_figures(criterion: &mut Criterion, machine: &MachineSpec) {
     let cipher = Aes256Gcm::new(&[7; 32].into());
     let mut text = vec![1; MESSAGE];
+    let copy = |data| simulate(machine, h2d(BYTES, data, Kernel::Skip));
     let mut group = criterion.benchmark_group("256 MiB in messages of 1 MiB");
     group.sample_size(10).throughput(Throughput::Bytes(BYTES));
     group.bench_function("aes-gcm seals and opens", |b| b.iter(|| software(&cipher, &mut text)));
-    group.bench_function("h2d, exact", |b| b.iter(|| simulate(machine, BYTES, DataMode::Exact, Kernel::Skip)));
-    group.bench_function("h2d, none", |b| b.iter(|| simulate(machine, BYTES, DataMode::None, Kernel::Skip)));
+    group.bench_function("h2d, exact", |b| b.iter(|| copy(DataMode::Exact)));
+    group.bench_function("h2d, none", |b| b.iter(|| copy(DataMode::None)));
     group.finish();
-    let count = edges(&simulate(machine, SHORT, DataMode::None, Kernel::EveryCycle));
+    let short = || simulate(machine, h2d(SHORT, DataMode::None, Kernel::EveryCycle));
     let mut group = criterion.benchmark_group("every-cycle kernel");
-    group.sample_size(10).throughput(Throughput::Elements(count));
-    group.bench_function("clock edges", |b| b.iter(|| simulate(machine, SHORT, DataMode::None, Kernel::EveryCycle)));
+    group.sample_size(10).throughput(Throughput::Elements(edges(&short())));
+    group.bench_function("clock edges", |b| b.iter(short));
     group.finish();
 }
 
-fn timed(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
+/// A line of the table.
+struct Row<'a> {
+    what: &'static str,
+    /// What it copies, seals or sweeps: the ratio is that of the times for each byte.
+    bytes: u64,
+    /// What it does so many of in a second, and how many of them one round has.
+    counts: Option<(&'static str, u64)>,
+    work: Box<dyn FnMut() + 'a>,
 }
 
-fn median(mut times: Vec<Duration>) -> f64 {
-    times.sort();
-    times[times.len() / 2].as_secs_f64()
+/// The lines. The first is what the others are held against; whatever else is to be compared is one more.
+fn rows(machine: &MachineSpec) -> Vec<Row<'_>> {
+    let cipher = Aes256Gcm::new(&[7; 32].into());
+    let mut text = vec![1; MESSAGE];
+    let copy = move |bytes, data, kernel| drop(simulate(machine, h2d(bytes, data, kernel)));
+    let every = edges(&simulate(machine, h2d(SHORT, DataMode::None, Kernel::EveryCycle)));
+    vec![
+        Row {
+            what: "`aes-gcm` 0.11 seals and opens the bytes",
+            bytes: BYTES,
+            counts: None,
+            work: Box::new(move || software(&cipher, &mut text)),
+        },
+        Row {
+            what: "simulated, every byte sealed, carried, opened and compared",
+            bytes: BYTES,
+            counts: None,
+            work: Box::new(move || copy(BYTES, DataMode::Exact, Kernel::Skip)),
+        },
+        Row {
+            what: "simulated, `--data none`",
+            bytes: BYTES,
+            counts: None,
+            work: Box::new(move || copy(BYTES, DataMode::None, Kernel::Skip)),
+        },
+        Row {
+            what: "points of a sweep, 1 MiB each, on one thread",
+            bytes: HUNDREDS * 100 * SHORT,
+            counts: Some(("points", HUNDREDS * 100)),
+            work: Box::new(|| _ = sweep(HUNDREDS, 1)),
+        },
+        Row {
+            what: "simulated, `--data none --kernel every-cycle`",
+            bytes: SHORT,
+            counts: Some(("clock edges", every)),
+            work: Box::new(move || copy(SHORT, DataMode::None, Kernel::EveryCycle)),
+        },
+        Row {
+            what: "a copy of 4 GiB with `--sample auto`, on one thread",
+            bytes: LONG,
+            counts: None,
+            work: Box::new(move || sampled(machine, LONG)),
+        },
+    ]
 }
 
 fn table(machine: &MachineSpec) {
-    let cipher = Aes256Gcm::new(&[7; 32].into());
-    let mut text = vec![1; MESSAGE];
-    let mut times: [Vec<Duration>; 4] = Default::default();
-    let mut count = 0;
+    let mut rows = rows(machine);
+    let mut times: Vec<Vec<Duration>> = rows.iter().map(|_| Vec::new()).collect();
     for _ in 0..ROUNDS {
-        times[0].push(timed(|| software(&cipher, &mut text)));
-        times[1].push(timed(|| drop(simulate(machine, BYTES, DataMode::Exact, Kernel::Skip))));
-        times[2].push(timed(|| drop(simulate(machine, BYTES, DataMode::None, Kernel::Skip))));
-        times[3].push(timed(|| count = edges(&simulate(machine, SHORT, DataMode::None, Kernel::EveryCycle))));
+        for (row, times) in rows.iter_mut().zip(&mut times) {
+            times.push(timed(&mut row.work));
+        }
     }
-    let [software, exact, none, every] = times.map(median);
     println!("\n256 MiB h2d in 1 MiB messages, h100-nvl-tdx; medians of {ROUNDS} interleaved rounds");
-    println!("| what | of aes-gcm's seal and open | seconds |");
-    println!("| --- | --- | --- |");
-    println!("| aes-gcm 0.11 seals and opens the same bytes | 1.00 | {software:.3} |");
-    println!("| simulated, exact data | {:.2} | {exact:.3} |", exact / software);
-    println!("| simulated, `--data none` | {:.2} | {none:.3} |", none / software);
-    println!("\nevery-cycle kernel: {:.1} million clock edges per second", count as f64 / every / 1e6);
+    println!("| what | of `aes-gcm`'s time for as many bytes | seconds | in a second |");
+    println!("| --- | --- | --- | --- |");
+    let mut each: Vec<f64> = Vec::new();
+    for (row, times) in rows.iter().zip(times) {
+        let seconds = median(times);
+        each.push(seconds / row.bytes as f64);
+        let ratio = each[each.len() - 1] / each[0];
+        let rate =
+            row.counts.map_or_else(String::new, |(of, count)| format!("{} {of}", grouped(count as f64 / seconds)));
+        println!("| {} | {ratio:.2} | {seconds:.3} | {rate} |", row.what);
+    }
+    pairs(&each);
+}
+
+/// Two lines, by their places, whose ratio is told beside.
+const PAIRS: [(&str, usize, usize); 3] = [
+    ("exact data over `--data none`", 1, 2),
+    ("`every-cycle` over `skip`, both `--data none`", 4, 2),
+    ("4 GiB sampled over all of it, both `--data none`", 5, 2),
+];
+
+/// Ratios of lines to others than the first, from the time of each for a byte.
+fn pairs(each: &[f64]) {
+    println!("\n| one over another, for as many bytes | ratio |");
+    println!("| --- | --- |");
+    for (what, one, other) in PAIRS {
+        println!("| {what} | {:.2} |", each[one] / each[other]);
+    }
+}
+
+/// A count with three digits that mean something.
+fn grouped(count: f64) -> String {
+    if count < 1e6 { format!("{count:.0}") } else { format!("{:.1} million", count / 1e6) }
 }
 
 fn main() {
-    let machine = machine();
-    let mut criterion = Criterion::default().configure_from_args();
-    criterion_figures(&mut criterion, &machine);
-    criterion.final_summary();
+    let machine = machine("h100-nvl-tdx");
+    let given = |option: &str| std::env::args().any(|argument| argument == option);
+    if !given("--table") {
+        let mut criterion = Criterion::default().configure_from_args();
+        criterion_figures(&mut criterion, &machine);
+        criterion.final_summary();
+    }
     // `cargo test --benches` only checks that the benchmarks run.
-    if std::env::args().any(|argument| argument == "--bench") {
+    if given("--bench") {
         table(&machine);
     }
 }
