@@ -1,7 +1,7 @@
 //! The shipped studies: what docs/studies.md says of them, and its pictures, come out again.
 
 use sealsim::{
-    explore::sweep::{Folder, Front, Study, Table, Value, front},
+    explore::sweep::{Folder, Front, Row, Study, Table, Value, front},
     report::plot::{chart::of_study, svg},
     sim::Control,
 };
@@ -24,6 +24,55 @@ fn run(name: &str) -> Found {
         "docs/{name}.svg is not what the study gives: sealsim sweep studies/{name}.toml --out results/{name} --plot docs/{name}.svg"
     );
     Found { front: front(&table, &study.spec.objectives.min, &study.spec.objectives.max).expect("a front"), table }
+}
+
+/// Points of a study, and how many of them had the simulation of another.
+fn rows(study: &Study) -> (Vec<Row>, u64) {
+    let points = study.points().expect("points");
+    let rows = points.map(|point| study.run(point, &|| Control::Continue).expect("a row")).collect();
+    (rows, study.shared())
+}
+
+#[test]
+fn points_with_equal_work_share_a_simulation_and_have_the_figures_of_one_of_their_own() {
+    let text = |copy: &str| {
+        format!(
+            "name = \"s\"\nsummary = \"s\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"{copy}\"\n\
+             [[axis]]\npath = \"tag_queue.depth\"\nvalues = [1, 4]\n\
+             [[axis]]\npath = \"calls.allocate.long.permille\"\nvalues = [1000, 1500, 2000]\n"
+        )
+    };
+    for copy in ["h2d:300KiB", "d2h:1MiB:pageable"] {
+        let study = Study::read(&text(copy)).expect("a study");
+        let (all, shared) = rows(&study);
+        assert_eq!((all.len(), shared), (6, 4), "{copy}");
+        for row in all {
+            let alone = Study::read(&text(copy)).expect("a study");
+            let own = alone.run(row.point.clone(), &|| Control::Continue).expect("a row");
+            assert_eq!((&own, alone.shared()), (&row, 0), "{copy}");
+        }
+    }
+}
+
+#[test]
+fn a_sampled_study_says_how_much_was_simulated_and_is_another_study() {
+    let text = |sample: &str| {
+        format!(
+            "name = \"s\"\nsummary = \"s\"\nmachine = \"h100-nvl-tdx\"\ncopy = \"h2d:8GiB\"\n{sample}\
+             [[axis]]\npath = \"cipher.seal_rate\"\nvalues = [\"1 B/cycle\", \"3 B/cycle\"]\n"
+        )
+    };
+    let (study, whole) = ["sample = \"64\"\n", ""].map(|sample| Study::read(&text(sample)).expect("a study")).into();
+    let (points, others) = (study.points().expect("points"), whole.points().expect("points"));
+    assert!(points.zip(others).all(|(one, other)| one.id != other.id));
+    for row in rows(&study).0 {
+        let number = |name: &str| row.figures.get(name).and_then(Value::number).unwrap_or_else(|| panic!("{name}"));
+        assert!(number("simulated_part") < 0.05);
+        for name in ["gb_per_s", "time_ps", "device_ps", "exposure_total_ps"] {
+            let [low, high] = ["low", "high"].map(|end| number(&format!("{name}_{end}")));
+            assert!(low <= number(name) && number(name) <= high && low > 0.99 * high, "{name}: {low} {high}");
+        }
+    }
 }
 
 struct Found {
