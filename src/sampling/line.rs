@@ -37,8 +37,7 @@ pub(super) struct Said {
 }
 
 impl Line {
-    /// Through points of a length and a figure, three at least, whose lengths rise. A figure is a whole number, so a point is not known better than
-    /// by half of one where it changes at all.
+    /// Through points of a length and a figure, three at least, whose lengths rise.
     pub fn through(points: &[(u64, u64)]) -> Option<Self> {
         let (&(start, first), &(end, last)) = points.first().zip(points.last())?;
         if points.len() < 3 || points.windows(2).any(|two| two[0].0 >= two[1].0) {
@@ -51,10 +50,9 @@ impl Line {
             (length, added - slope * length)
         });
         let free = (points.len() - 2) as f64;
-        let least = if points.iter().any(|point| point.1 != first) { 0.25 } else { 0.0 };
         let sigma2 = stretches.clone().map(|(length, off)| off * off / length).sum::<f64>() / free;
         // A stretch varies by both of its ends.
-        let end2 = (stretches.map(|(_, off)| off * off).sum::<f64>() / (2.0 * free)).max(least);
+        let end2 = stretches.map(|(_, off)| off * off).sum::<f64>() / (2.0 * free);
         let quantile = STUDENT[(points.len() - 3).min(STUDENT.len() - 1)];
         Some(Self { first: first as f64, start: start as f64, span, rise, sigma2, end2, quantile })
     }

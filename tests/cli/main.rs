@@ -22,6 +22,7 @@ mod replay;
 mod report;
 mod risk;
 mod run;
+mod sample;
 mod stages;
 mod sweep;
 mod tlp;

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     explore::{Comparison, CopyFigures, DesignFigures, WorkloadComparison, WorkloadFigures},
+    sampling::Told,
     system::Direction,
     workload::{direction_name, memory_name},
 };
@@ -43,6 +44,7 @@ pub fn rates(comparison: &Comparison) -> Figure {
         let within = 100.0 * ALIKE;
         format!("Within {within} % of {} at every length: {}.", group[0].name, others.join(", "))
     });
+    let told = comparison.designs.iter().flat_map(|design| &design.copies).filter_map(|copy| copy.sampled.as_ref());
     let memory = memory_name(comparison.host_memory);
     let is_asked = |way: &Direction| comparison.copies.iter().any(|copy| copy.direction == *way);
     let asked = [Direction::H2d, Direction::D2h].into_iter().filter(is_asked);
@@ -50,7 +52,10 @@ pub fn rates(comparison: &Comparison) -> Figure {
         title: format!("{}, {memory} host memory: rate from the call of a copy to its return", comparison.machine),
         panels: asked.map(panel).collect(),
         keys: keys.collect(),
-        notes: several.chain(skipped(comparison.skipped.iter().map(|skipped| skipped.name.as_str()))).collect(),
+        notes: several
+            .chain(skipped(comparison.skipped.iter().map(|skipped| skipped.name.as_str())))
+            .chain(sampled(told))
+            .collect(),
     }
 }
 
@@ -71,6 +76,12 @@ fn alike(designs: &[DesignFigures]) -> Vec<Vec<&DesignFigures>> {
         }
     }
     groups
+}
+
+/// Says of times that are estimates that they are.
+fn sampled<'t>(all: impl Iterator<Item = &'t Told>) -> Option<String> {
+    let off = all.filter(|told| !told.is_all()).map(Told::part).reduce(f64::max)?;
+    Some(format!("Sampled: times are estimates, within {:.3} % (95 % sure).", off * 100.0))
 }
 
 fn skipped<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
@@ -100,6 +111,9 @@ pub fn runs(comparison: &WorkloadComparison) -> Bars {
         names: comparison.designs.iter().map(|design| design.name.clone()).collect(),
         panels,
         keys: vec![Key::new(Sample::Area(paint(style)), "a run of the workload with the design")],
-        notes: skipped(comparison.skipped.iter().map(|skipped| skipped.name.as_str())),
+        notes: skipped(comparison.skipped.iter().map(|skipped| skipped.name.as_str()))
+            .into_iter()
+            .chain(sampled(comparison.designs.iter().filter_map(|design| design.sampled.as_ref())))
+            .collect(),
     }
 }

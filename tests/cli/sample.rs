@@ -1,0 +1,132 @@
+//! `--sample` on the command line: labels, intervals, and what is refused.
+
+use serde_json::Value as Json;
+use std::process::{Command, Output};
+
+fn sealsim(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
+    command.env("COLUMNS", "200").args(arguments).output().expect("sealsim runs")
+}
+
+fn json(arguments: &[&str]) -> Json {
+    let output = sealsim(&[arguments, &["--format", "json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn text(arguments: &[&str]) -> String {
+    let output = sealsim(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+const LONG: [&str; 6] = ["run", "h100-nvl-tdx", "--copy", "h2d:64GiB", "--sample", "64"];
+
+#[test]
+fn a_sampled_run_is_labelled_and_each_interval_holds_its_figure() {
+    let run = json(&LONG);
+    let sampled = &run["sampled"];
+    let count = |field: &str| sampled[field].as_u64().expect(field);
+    assert_eq!(
+        (count("of"), sampled["unit"].as_str(), sampled["confidence"].as_f64()),
+        (64 << 30, Some("bytes"), Some(0.95))
+    );
+    assert!(count("simulated") < count("of") / 50 && count("low") < run["simulated_ps"].as_u64().unwrap());
+    assert!(run["event_digest"].is_null(), "not every event was simulated");
+    let intervals = sampled["intervals"].as_object().expect("intervals");
+    for (place, ends) in intervals {
+        let figure = run.pointer(place).and_then(Json::as_f64).unwrap_or_else(|| panic!("{place}"));
+        let [low, high] = [0, 1].map(|end| ends[end].as_f64().expect(place));
+        assert!(low <= figure && figure <= high && low < high, "{place}: {low} {figure} {high}");
+    }
+    for place in ["/copies/0/end_ps", "/copies/0/gb_per_s", "/units/host.cipher/busy", "/tag_queue/total_exposure_ps"] {
+        assert!(intervals.contains_key(place), "{place}");
+    }
+    // What the work consists of is known exactly.
+    assert_eq!(run["copies"][0]["messages"], 64 << 10);
+    assert!(!intervals.contains_key("/copies/0/messages") && !intervals.contains_key("/keys/h2d/bytes"));
+    let shown = text(&LONG);
+    assert!(
+        shown.contains("sampled: ")
+            && shown.contains("of 64 GiB simulated, in 6 runs")
+            && !shown.contains("event digest"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn what_is_not_sampled_says_so_and_is_the_run_itself() {
+    let short = ["run", "h100-nvl-tdx", "--copy", "d2h:5MiB"];
+    let (sampled, plain) =
+        (json(&[&short[..], &["--sample", "auto"]].concat()), json(&[&short[..], &["--data", "none"]].concat()));
+    assert_eq!((&sampled["event_digest"], &sampled["simulated_ps"]), (&plain["event_digest"], &plain["simulated_ps"]));
+    assert_eq!(
+        (sampled["sampled"]["simulated"].as_u64(), sampled["sampled"]["of"].as_u64()),
+        (Some(5 << 20), Some(5 << 20))
+    );
+    assert_eq!(sampled["sampled"]["intervals"].as_object().map(serde_json::Map::len), Some(0));
+    assert!(plain.get("sampled").is_none());
+    assert!(text(&[&short[..], &["--sample", "auto"]].concat()).contains("sampled: all of 5 MiB was simulated"));
+}
+
+#[test]
+fn what_needs_every_byte_or_event_is_refused_by_name() {
+    let others = [
+        &["--data", "exact"][..],
+        &["--digest"],
+        &["--inject", "link.d2h.flip:9"],
+        &["--manifest", "m.json"],
+        &["--trace", "t"],
+        &["--waves", "w.fst"],
+        &["--capture", "c"],
+        &["--events", "e"],
+        &["--live"],
+        &["--kernel", "every-cycle"],
+    ];
+    for other in others {
+        let output = sealsim(&[&LONG[..], other].concat());
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{other:?}: {message}");
+        assert!(
+            message.contains(&format!(
+                "{} with --sample",
+                other.join(" ").split(" link").next().unwrap().split(' ').next().unwrap()
+            )) || message.contains(&format!("{} with --sample", other.join(" "))),
+            "{other:?}: {message}"
+        );
+    }
+    for verb in
+        [&["risk", "h100-nvl-tdx"][..], &["faults", "h100-nvl-tdx"], &["verify", "vectors", "x"], &["rerun", "x"]]
+    {
+        let output = sealsim(&[verb, &["--sample", "auto"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{verb:?}");
+    }
+    assert_eq!(sealsim(&["run", "h100-nvl-tdx", "--copy", "h2d:1GiB", "--sample", "31"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_comparison_has_an_interval_for_each_rate_and_gain() {
+    let compared = json(&["compare", "h100-nvl-tdx", "--copy", "h2d:16GiB", "--design", "direct", "--sample", "64"]);
+    for design in compared["designs"].as_array().expect("designs") {
+        let copy = &design["copies"][0];
+        let intervals = copy["sampled"]["intervals"].as_object().expect("intervals");
+        for name in ["gb_per_s", "time_ps", "speedup_over_baseline", "fraction_of_off"] {
+            let [low, high] = [0, 1].map(|end| intervals[&format!("/{name}")][end].as_f64().expect("a number"));
+            let figure = copy[name].as_f64().expect(name);
+            assert!(low <= figure && figure <= high, "{design}: {name} {low} {figure} {high}");
+        }
+    }
+}
+
+#[test]
+fn a_replay_of_short_copies_is_the_one_that_is_not_sampled() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/validation/traces/kmeans-off-cuda_");
+    let files = ["gpu_trace", "api_trace"].map(|file| format!("{root}{file}.csv.gz"));
+    let replay = ["replay", &files[0], "--api", &files[1]];
+    let (plain, sampled) = (json(&replay), json(&[&replay[..], &["--sample", "auto"]].concat()));
+    assert_eq!(plain["runs"], sampled["runs"]);
+    assert_eq!(
+        (&sampled["sampled"]["simulated"], sampled["sampled"]["intervals"].as_object().map(serde_json::Map::len)),
+        (&sampled["sampled"]["of"], Some(0))
+    );
+}
