@@ -330,7 +330,7 @@ fn local(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Inter
 
 fn on_workers(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Interruption) -> Result<(), Failure> {
     hq::workers()?;
-    while let Some(chunks) = whole.engine.chunks(study, folder, MOST_CHUNKS, interruption)? {
+    if let Some(chunks) = whole.engine.chunks(study, folder, MOST_CHUNKS, interruption)? {
         let (total, done) = study.progress(folder)?;
         let bar = bar(total, done);
         let path = absolute(folder.path())?;

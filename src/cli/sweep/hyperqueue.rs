@@ -42,6 +42,7 @@ struct JobRecord {
 #[derive(Default)]
 struct Said {
     server: bool,
+    job: bool,
     workers: bool,
 }
 
@@ -84,8 +85,7 @@ impl Submission<'_> {
             match self.look(id, &mut said) {
                 Err(error) => said.server(&error),
                 Ok(None) => {
-                    complain(format_args!("HyperQueue no longer knows job {id}: what is missing is submitted again"));
-                    id = self.submit()?;
+                    id = self.again(id, &mut said);
                 }
                 Ok(Some(job)) if job.is_over() => return self.end(id, &job, done),
                 Ok(Some(_)) => {}
@@ -144,12 +144,31 @@ impl Submission<'_> {
         done
     }
 
+    /// Submits what is missing to a server that does not know a job; if that fails, the next look tries it again.
+    fn again(&self, id: u64, said: &mut Said) -> u64 {
+        if !std::mem::replace(&mut said.job, true) {
+            complain(format_args!("HyperQueue no longer knows job {id}: what is missing is submitted again"));
+        }
+        match self.submit() {
+            Ok(new) => {
+                said.job = false;
+                new
+            }
+            Err(failure) => {
+                if !std::mem::replace(&mut said.server, true) {
+                    complain(format_args!("{}; waiting", failure.message()));
+                }
+                id
+            }
+        }
+    }
+
     fn look(&self, id: u64, said: &mut Said) -> Result<Option<Job>, HqError> {
         let job = hq::job(id)?.filter(|job| job.name() == self.name());
         if job.as_ref().is_some_and(|job| job.counts().running == 0 && !job.is_over()) {
             said.workers(hq::workers()?);
         }
-        said.server = false;
+        said.server &= job.is_none();
         Ok(job)
     }
 

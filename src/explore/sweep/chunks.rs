@@ -22,7 +22,6 @@ use crate::sim::Control;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -217,19 +216,22 @@ fn identity(text: &str) -> String {
 /// If a row cannot be read or kept, or is none of the study.
 pub fn gather(study: &Study, folder: &mut Folder) -> Result<(), FolderError> {
     let files = row_files(folder.path())?;
-    if files.is_empty() {
-        return Ok(());
+    let Some(plan) = Chunks::read(folder.path(), study)?.filter(|_| !files.is_empty()) else {
+        return files.iter().try_for_each(|path| take_and_remove(study, folder, path));
+    };
+    if !plan.missing().is_empty() {
+        return files.iter().try_for_each(|path| take(study, folder, path));
     }
-    let plan = Chunks::read(folder.path(), study)?.filter(|plan| !plan.missing().is_empty());
-    let under_way: HashSet<_> = plan.iter().flat_map(|plan| (0..plan.len()).map(|chunk| plan.rows(chunk))).collect();
-    for path in files {
-        take(study, folder, &path)?;
-        if !under_way.contains(&path) {
-            folder.sync()?;
-            fs::remove_file(&path).map_err(failed(&path))?;
-        }
-    }
-    Ok(())
+    // Rows without their plan are still rows; a plan without its rows would have them made again.
+    let file = plan.path.join(PLAN);
+    fs::remove_file(&file).map_err(failed(&file))?;
+    files.iter().try_for_each(|path| take_and_remove(study, folder, path))
+}
+
+fn take_and_remove(study: &Study, folder: &mut Folder, path: &Path) -> Result<(), FolderError> {
+    take(study, folder, path)?;
+    folder.sync()?;
+    fs::remove_file(path).map_err(failed(path))
 }
 
 /// The files of rows of a folder, of whatever plan.
