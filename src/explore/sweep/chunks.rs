@@ -362,7 +362,7 @@ mod tests {
                 if done { folder.add(&row(point)).unwrap() } else { expected.push(point) }
             }
             let chunks = Chunks::cut(&folder, &study, size).unwrap();
-            prop_assert_eq!(Chunks::read(place.path(), &study).unwrap().as_ref(), Some(&chunks));
+            prop_assert_eq!(Chunks::read(place.path(), &study).unwrap(), Some(chunks.clone()));
             let planned: Vec<_> = (0..chunks.len()).flat_map(|chunk| study.points_of(chunks.runs(chunk))).collect();
             prop_assert_eq!(planned, expected);
             let sizes: Vec<_> = (0..chunks.len()).map(|chunk| chunks.points(chunk)).collect();
