@@ -55,7 +55,7 @@ impl From<HqError> for Failure {
             HqError::Refused { .. } => {
                 "start a server (`hq server start --journal hq.journal`) and workers (`hq worker start`), then the same command again"
             }
-            HqError::Form { .. } => "this version of HyperQueue prints another form of JSON: 0.26 and 0.27 are known",
+            HqError::Form { .. } => "this version of HyperQueue prints another form of JSON than its manual shows",
         };
         Self::InputOutput(miette!(help = remedy, "{error}"))
     }
