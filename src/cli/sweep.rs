@@ -1,6 +1,12 @@
 //! `sealsim sweep`: a study's points into one table.
 
+mod array;
+mod engine;
+mod hq;
+mod hyperqueue;
 mod over;
+mod slurm;
+mod status;
 
 use super::{
     Failure,
@@ -11,7 +17,8 @@ use super::{
     run::Interruption,
 };
 use crate::explore::sweep::{
-    BoundedLines, Ended, Folder, FolderError, Point, Row, Stopped, Study, StudyError, Table, TableError, Tabled,
+    BoundedLines, Chunks, Ended, Folder, FolderError, FolderRecord, MOST_CHUNKS, Point, Row, Stopped, Study,
+    StudyError, Table, TableError, Tabled, discard, gather,
 };
 use crate::files::{excerpt, read_text};
 use crate::report::plot::chart::{ChartError, of_study};
@@ -19,6 +26,8 @@ use crate::sim::Control;
 use crate::units::Bytes;
 use crate::validate::pool;
 use clap::{Args, Subcommand};
+use engine::{Engine, EngineArguments};
+use hyperqueue::Submission;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use over::OverArguments;
@@ -43,6 +52,9 @@ Examples:
   sealsim sweep studies/ghash-width.toml --out results/ghash-width --plot ghash-width.svg --report ghash-width.html
   sealsim sweep studies/ghash-width.toml --out results/pageable --copy h2d:16MiB:pageable --set cpu.clock=3GHz
   sealsim pareto results/ghash-width --min area_total_kge --max gb_per_s
+  sealsim sweep studies/ghash-width.toml --out results/ghash-width --engine hq        # on workers of HyperQueue (`hq`)
+  sealsim sweep studies/ghash-width.toml --out results/ghash-width --engine slurm     # scripts for sbatch
+  sealsim sweep status results/ghash-width                                            # how far any of them is
   sealsim sweep plan studies/ghash-width.toml | split -l 100     # pieces for other machines
   sealsim sweep run-point studies/ghash-width.toml < piece > rows
   sealsim sweep merge studies/ghash-width.toml rows* --out results/ghash-width"
@@ -73,6 +85,8 @@ struct Whole {
     /// Points at work at once; as many as this computer has cores, if not said.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    #[command(flatten)]
+    engine: EngineArguments,
 }
 
 /// The longest study.
@@ -110,6 +124,22 @@ enum Piece {
         #[arg(long, value_name = "FOLDER")]
         out: PathBuf,
     },
+    Status(status::Arguments),
+    /// Runs one chunk of a folder that `--engine hq` or `--engine slurm` has cut, and writes its rows there. Jobs do this.
+    Chunk {
+        /// The folder of results.
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        /// Which chunk, from 0; what `HQ_TASK_ID` says, if not given.
+        #[arg(value_name = "N")]
+        chunk: Option<u64>,
+    },
+    /// Takes the rows of all chunks that are there into the table. The last job of `--engine slurm` does this.
+    Gather {
+        /// The folder of results.
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
 }
 
 impl From<StudyError> for Failure {
@@ -143,6 +173,16 @@ impl From<TableError> for Failure {
     }
 }
 
+impl From<Ended> for Failure {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Stopped => Self::Verification(miette!("interrupted")),
+            Ended::Folder(error) => error.into(),
+            Ended::Study(error) => error.into(),
+        }
+    }
+}
+
 /// Runs the verb.
 ///
 /// # Errors
@@ -154,8 +194,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         (Some(Piece::Plan { study, over }), ..) => plan(&read(study, over)?.0),
         (Some(Piece::RunPoint { study, over }), ..) => run_points(&read(study, over)?.0),
         (Some(Piece::Merge { study, over, rows, out }), ..) => merge(read(study, over)?, rows, out),
+        (Some(Piece::Status(arguments)), ..) => status::run(arguments),
+        (Some(Piece::Chunk { folder, chunk }), ..) => run_chunk(folder, *chunk),
+        (Some(Piece::Gather { folder }), ..) => gather_folder(folder),
         (None, Some(study), Some(out)) => sweep(whole, study, out),
-        (None, ..) => Err(Failure::Usage(miette!("give a study and --out, or one of plan, run-point and merge"))),
+        (None, ..) => Err(Failure::Usage(miette!(
+            "give a study and --out, or one of plan, run-point, merge, status, chunk and gather"
+        ))),
     }
 }
 
@@ -244,6 +289,7 @@ fn merge((study, text): (Study, String), files: &[PathBuf], out: &Path) -> Resul
 }
 
 fn sweep(whole: &Whole, path: &Path, out: &Path) -> Result<(), Failure> {
+    whole.engine.check()?;
     let (study, text) = read(path, &whole.over)?;
     if whole.plot.is_some() && study.spec.plot.is_none() {
         return Err(Failure::Config(miette!("{}", ChartError::NoPlot)));
@@ -252,23 +298,77 @@ fn sweep(whole: &Whole, path: &Path, out: &Path) -> Result<(), Failure> {
     let mut folder = Folder::open(out, &study, &text)?;
     // It may lie in the folder, which is there by now.
     let page = whole.begin(path, out)?;
-    let (total, done) = study.progress(&folder)?;
     let interruption = Interruption::listen();
+    match whole.engine.engine {
+        Engine::Local => local(whole, &study, &mut folder, &interruption)?,
+        Engine::Hq => on_workers(whole, &study, &mut folder, &interruption)?,
+        Engine::Slurm => {
+            if let Some(chunks) = whole.engine.chunks(&study, &mut folder, slurm::MOST_JOBS, &interruption)? {
+                return slurm::write(&whole.engine, &chunks, &absolute(out)?);
+            }
+        }
+    }
+    finish(&study, &folder)?;
+    plot.map_or(Ok(()), |plot| draw(&study, out, plot))?;
+    page.map_or(Ok(()), |page| page.write(&study_report(out)?, Ok))
+}
+
+fn local(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Interruption) -> Result<(), Failure> {
+    gather(study, folder)?;
+    let (total, done) = study.progress(folder)?;
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
     let bar = bar(total, done);
     let threads = whole.threads.map_or_else(pool::threads, usize::from);
-    let result = study.sweep(&mut folder, threads, &observer, &|| bar.inc(1));
+    let result = study.sweep(folder, threads, &observer, &|| bar.inc(1));
     bar.finish_and_clear();
     match result {
-        Ok(()) => {
-            finish(&study, &folder)?;
-            plot.map_or(Ok(()), |plot| draw(&study, out, plot))?;
-            page.map_or(Ok(()), |page| page.write(&study_report(out)?, Ok))
-        }
-        Err(Ended::Stopped) => Err(interrupted(study.progress(&folder)?.1)),
-        Err(Ended::Folder(error)) => Err(error.into()),
-        Err(Ended::Study(error)) => Err(error.into()),
+        Ok(()) => Ok(()),
+        Err(Ended::Stopped) => Err(interrupted(study.progress(folder)?.1)),
+        Err(ended) => Err(ended.into()),
     }
+}
+
+fn on_workers(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Interruption) -> Result<(), Failure> {
+    hq::workers()?;
+    if let Some(chunks) = whole.engine.chunks(study, folder, MOST_CHUNKS, interruption)? {
+        let (total, done) = study.progress(folder)?;
+        let bar = bar(total, done);
+        let path = absolute(folder.path())?;
+        let result = Submission { chunks: &chunks, folder: path, interruption, bar: &bar }.run();
+        bar.finish_and_clear();
+        result?;
+        gather(study, folder)?;
+    }
+    Ok(())
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    path.canonicalize().map_err(|error| Failure::input_output(&path.display().to_string(), &error))
+}
+
+fn run_chunk(folder: &Path, chunk: Option<u64>) -> Result<(), Failure> {
+    let told = || std::env::var("HQ_TASK_ID").ok()?.parse().ok();
+    let Some(chunk) = chunk.or_else(told) else {
+        return Err(Failure::Usage(miette!("which chunk? give its number behind the folder, or set HQ_TASK_ID")));
+    };
+    let study = FolderRecord::read(folder)?.study(folder)?;
+    let none = || FolderError::NoPlan { path: folder.display().to_string() };
+    let chunks = Chunks::read(folder, &study)?.ok_or_else(none)?;
+    let interruption = Interruption::listen();
+    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
+    match chunks.run(&study, chunk, &observer) {
+        Ok(_) => Ok(()),
+        Err(Ended::Stopped) => Err(Failure::Verification(miette!("chunk {chunk} was interrupted: it has no rows"))),
+        Err(ended) => Err(ended.into()),
+    }
+}
+
+fn gather_folder(path: &Path) -> Result<(), Failure> {
+    let record = FolderRecord::read(path)?;
+    let study = record.study(path)?;
+    let mut folder = Folder::open(path, &study, &record.text)?;
+    gather(&study, &mut folder)?;
+    finish(&study, &folder)
 }
 
 impl Whole {
@@ -299,6 +399,9 @@ fn bar(total: u64, done: u64) -> ProgressBar {
 /// Writes the tables of what is there, and says what it is.
 fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
     let Tabled { rows, refused, reason, missing } = study.tabulate(folder)?;
+    if missing == 0 {
+        discard(folder)?;
+    }
     let shown = folder.path().display();
     let mut text = format!("{rows} points in {shown}/points.csv and points.parquet");
     if refused > 0 {

@@ -1,11 +1,14 @@
 //! The command line as its users meet it: one binary, so that it is linked once.
 
+#[cfg(target_os = "linux")]
+mod cluster;
 mod collective;
 mod compare;
 #[cfg(unix)]
 mod completions;
 mod config;
 mod engine;
+mod engines;
 mod example;
 mod faults;
 mod files;

@@ -48,8 +48,8 @@ pub struct Folder {
     done: HashMap<PointId, (u64, u32)>,
 }
 
-const RECORD: &str = "study.json";
-const LINES: &str = "points.jsonl";
+pub(super) const RECORD: &str = "study.json";
+pub(super) const LINES: &str = "points.jsonl";
 
 /// The longest `study.json`: it holds the study's text, escaped, and the names of its axes.
 const LONGEST_RECORD: Bytes = Bytes(8 << 20);
@@ -74,7 +74,7 @@ impl FolderRecord {
         })
     }
 
-    fn of(study: &Study, text: &str) -> Self {
+    pub(super) fn of(study: &Study, text: &str) -> Self {
         let spec = &study.spec;
         Self {
             study: spec.name.clone(),
@@ -88,7 +88,7 @@ impl FolderRecord {
     }
 
     /// Whether results of `other` may lie beside those of `self`.
-    fn agrees(&self, other: &Self, folder: &Path) -> Result<(), FolderError> {
+    pub(super) fn agrees(&self, other: &Self, folder: &Path) -> Result<(), FolderError> {
         let path = folder.display().to_string();
         if self.simulator != other.simulator {
             return Err(FolderError::OtherVersion { path, version: other.simulator.clone() });
@@ -212,6 +212,14 @@ impl Folder {
         self.done.insert(row.point.id, (self.length, line.len() as u32));
         self.length += line.len() as u64;
         Ok(())
+    }
+
+    /// Waits until all lines are on the disk.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn sync(&self) -> Result<(), FolderError> {
+        self.lines.sync_data().map_err(failed(&self.path.join(LINES)))
     }
 
     /// The folder.

@@ -1,5 +1,6 @@
 //! What can be wrong with the folder of a sweep.
 
+use super::id::PointId;
 use crate::explore::simulator::simulator;
 use crate::files::{ReadError, excerpt};
 use std::{io, path::Path};
@@ -63,6 +64,40 @@ pub enum FolderError {
         line: usize,
         /// What is wrong.
         error: serde_json::Error,
+    },
+    /// A row of another study.
+    #[error("{path}, line {line}: point {id} is none of this study")]
+    Stranger {
+        /// The file.
+        path: String,
+        /// From 1.
+        line: usize,
+        /// Which.
+        id: PointId,
+    },
+    /// A plan of chunks that was changed.
+    #[error("{path} is not as it was written: its runs of points overlap or leave the study")]
+    Plan {
+        /// The file.
+        path: String,
+    },
+    /// A plan that is not there.
+    #[error(
+        "{path} has no plan of chunks: `sealsim sweep STUDY --out FOLDER --engine hq` or `--engine slurm` makes one"
+    )]
+    NoPlan {
+        /// The folder.
+        path: String,
+    },
+    /// A chunk that is none.
+    #[error("{path} has {count} chunks, from 0: there is no chunk {chunk}")]
+    NoChunk {
+        /// The plan.
+        path: String,
+        /// Which was asked for.
+        chunk: u64,
+        /// How many there are.
+        count: u64,
     },
     /// Another process writes there.
     #[error("{path} is in use by another sweep")]

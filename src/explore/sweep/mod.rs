@@ -16,6 +16,7 @@
 //! | while tables are written | the rows of one group of the Parquet file |
 
 mod axis;
+mod chunks;
 mod column;
 mod figures;
 mod folder;
@@ -32,10 +33,12 @@ mod points;
 mod read;
 mod row;
 mod run;
+mod status;
 mod study;
 mod table;
 
 pub use axis::{AxisError, AxisSpec};
+pub use chunks::{Chunks, MOST_CHUNKS, chunk_size, discard, gather};
 pub use column::AxisColumn;
 pub use figures::Stopped;
 pub use folder::{Folder, FolderRecord};
@@ -46,5 +49,6 @@ pub use lines::{BoundedLines, LONGEST_LINE};
 pub use pareto::{Front, ParetoError, front};
 pub use row::{COLUMNS, FigureColumn, Point, Row, Value};
 pub use run::{Ended, Tabled};
+pub use status::{ChunkStatus, SweepStatus};
 pub use study::{Objectives, Plot, Random, Study, StudyError, StudySpec};
 pub use table::{Table, TableError, TableWriter};

@@ -7,6 +7,7 @@ use super::study::{MOST_POINTS, Random, Study, StudyError};
 use crate::config::{ConfigError, Varied};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
@@ -14,6 +15,55 @@ use std::collections::HashSet;
 struct Group {
     axes: Vec<usize>,
     length: usize,
+}
+
+/// Points whose numbers follow each other, and whose places in the study do too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Run {
+    /// The number of the first.
+    pub number: u64,
+    /// The place of the first.
+    pub index: u64,
+    /// How many.
+    pub length: u64,
+}
+
+/// Which value each axis has, by number. Random choices are drawn in the order of numbers.
+struct Drawing {
+    groups: Vec<Group>,
+    axes: usize,
+    random: Option<ChaCha8Rng>,
+    /// The number that is drawn next.
+    next: u64,
+}
+
+impl Drawing {
+    fn new(study: &Study) -> Self {
+        let random = study.spec.random.map(|random| ChaCha8Rng::seed_from_u64(random.seed));
+        Self { groups: groups(&study.spec.axis, &study.values), axes: study.values.len(), random, next: 0 }
+    }
+
+    fn choices(&mut self, number: u64) -> Vec<usize> {
+        while self.random.is_some() && self.next < number {
+            self.draw(self.next);
+        }
+        self.draw(number)
+    }
+
+    fn draw(&mut self, number: u64) -> Vec<usize> {
+        let mut choices = vec![0; self.axes];
+        let mut rest = number;
+        for group in self.groups.iter().rev() {
+            let choice = match &mut self.random {
+                Some(random) => random.random_range(0..group.length),
+                None => (rest % group.length as u64) as usize,
+            };
+            rest /= group.length as u64;
+            group.axes.iter().for_each(|axis| choices[*axis] = choice);
+        }
+        self.next = number + 1;
+        choices
+    }
 }
 
 /// How many points axes may give, or are drawn from them.
@@ -55,27 +105,39 @@ impl Study {
     /// # Errors
     /// [`StudyError::TooMany`].
     pub fn points(&self) -> Result<impl Iterator<Item = Point>, StudyError> {
-        let (most, groups) = (self.most_points()?, groups(&self.spec.axis, &self.values));
-        let mut random = self.spec.random.map(|random| ChaCha8Rng::seed_from_u64(random.seed));
+        Ok(self.numbered()?.map(|(_, point)| point))
+    }
+
+    /// How many points there are. Where none can come twice, nothing is enumerated.
+    ///
+    /// # Errors
+    /// [`StudyError::TooMany`].
+    pub fn count(&self) -> Result<u64, StudyError> {
+        if self.may_repeat() { Ok(self.points()?.count() as u64) } else { self.most_points() }
+    }
+
+    /// All points, each once, with its number among the choices that there are.
+    pub(super) fn numbered(&self) -> Result<impl Iterator<Item = (u64, Point)>, StudyError> {
+        let (most, mut drawing) = (self.most_points()?, Drawing::new(self));
         let mut seen = HashSet::new();
         let may_repeat = self.may_repeat();
         let points = (0..most).filter_map(move |number| {
-            let mut choices = vec![0; self.values.len()];
-            let mut rest = number;
-            for group in groups.iter().rev() {
-                let choice = match &mut random {
-                    Some(random) => random.random_range(0..group.length),
-                    None => (rest % group.length as u64) as usize,
-                };
-                rest /= group.length as u64;
-                group.axes.iter().for_each(|axis| choices[*axis] = choice);
-            }
-            let settings = self.settings(&choices);
+            let settings = self.settings(&drawing.choices(number));
             let id = self.id(&settings);
             let new = !may_repeat || seen.insert(id);
-            new.then_some((id, settings))
+            new.then_some((number, id, settings))
         });
-        Ok(points.zip(0..).map(|((id, settings), index)| Point { index, id, settings }))
+        Ok(points.zip(0..).map(|((number, id, settings), index)| (number, Point { index, id, settings })))
+    }
+
+    /// The points of runs of numbers, which ascend. Those before them cost next to nothing.
+    pub(super) fn points_of<'a>(&'a self, runs: &'a [Run]) -> impl Iterator<Item = Point> + 'a {
+        let mut drawing = Drawing::new(self);
+        let numbers = runs.iter().flat_map(|run| (run.number..run.number.saturating_add(run.length)).zip(run.index..));
+        numbers.map(move |(number, index)| {
+            let settings = self.settings(&drawing.choices(number));
+            Point { index, id: self.id(&settings), settings }
+        })
     }
 
     /// Whether two choices may give one point.
