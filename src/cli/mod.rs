@@ -79,7 +79,7 @@ enum Verb {
     Replay(replay::Arguments),
     Import(import::Arguments),
     CostTable(cost_table::Arguments),
-    Sweep(sweep::Arguments),
+    Sweep(Box<sweep::Arguments>),
     Pareto(pareto::Arguments),
     Report(report::Arguments),
     Sensitivity(sensitivity::Arguments),
