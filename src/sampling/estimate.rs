@@ -59,14 +59,14 @@ pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> O
         let (mut outcome, mut figures) = (runs[0].clone(), figures.iter());
         each(&mut outcome, &mut |_, figure| {
             if let Some((own, of)) = figures.next() {
-                *figure = own.saturating_add_signed(rounded(of.middle + shift(of)));
+                *figure = moved(*own, of.middle + shift(of));
             }
         });
         outcome
     };
     let (mut middle, mut low, mut high) =
         (write(&|_| 0.0), write(&|figure| -figure.half[0]), write(&|figure| figure.half[1]));
-    if figures.iter().any(|(own, figure)| *own as f64 + figure.middle > u64::MAX as f64 / 2.0) {
+    if figures.iter().any(|(own, figure)| *own as f64 + figure.middle >= u64::MAX as f64) {
         return None;
     }
     resolve_states(&runs[0], &middle, &mut low, &mut high);
@@ -77,8 +77,10 @@ pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> O
     Some(all)
 }
 
-fn rounded(figure: f64) -> i64 {
-    figure.round() as i64
+/// A figure so much further; at an end of its range it stays there.
+pub(super) fn moved(figure: u64, by: f64) -> u64 {
+    let by = by.round();
+    if by < 0.0 { figure.saturating_sub(-by as u64) } else { figure.saturating_add(by as u64) }
 }
 
 /// An outcome with those copies only that all runs make.
@@ -184,9 +186,10 @@ impl Estimate {
                         own.for_each(|(_, copy)| copy.bytes = part.whole);
                     }
                     What::Turns(found) => {
-                        let known = turns::all(found, part, runs, way);
+                        // Other parts that come before the loop are longer than in its runs.
+                        let first = copies.iter().find(|(full, _)| *full == found.copy).map(|(_, copy)| copy.start);
                         copies.retain(|(full, _)| !found.makes(*full));
-                        copies.extend(known);
+                        copies.extend(turns::all(found, (part, runs), first, way));
                     }
                 }
             }

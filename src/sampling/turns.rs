@@ -4,17 +4,23 @@
 //! dates differ from run to run, they may differ from those of the whole loop; twice that is allowed for.
 
 use super::{
-    estimate::Point,
+    estimate::{Point, moved},
     figures::{dates, of_copy},
     line::Line,
     looped::Loop,
     parts::{Part, THIRTY_SECONDS},
 };
-use crate::system::CopyOutcome;
+use crate::{system::CopyOutcome, units::Femtos};
 use std::collections::HashMap;
 
-/// All copies of a loop with their places, from the longest of its runs. `way` is how many halves of their intervals they lie from the middle.
-pub(super) fn all(found: &Loop, part: &Part, runs: &[Point], way: f64) -> Vec<(usize, CopyOutcome)> {
+/// All copies of a loop with their places, from the longest of its runs. `first` is when its first copy
+/// begins; `way` is how many halves of their intervals the others lie from the middle.
+pub(super) fn all(
+    found: &Loop,
+    (part, runs): (&Part, &[Point]),
+    first: Option<Femtos>,
+    way: f64,
+) -> Vec<(usize, CopyOutcome)> {
     let Some(run) = runs.last() else { return Vec::new() };
     let slack = way * 2.0 * differences(found, runs) as f64;
     let mut own: Vec<(usize, CopyOutcome)> =
@@ -34,15 +40,17 @@ pub(super) fn all(found: &Loop, part: &Part, runs: &[Point], way: f64) -> Vec<(u
             of_copy(&mut copy, &mut |_, figure| {
                 if let Some(Some((first, line))) = lines.next() {
                     let said = line.at(turn as u64);
-                    *figure = first.saturating_add_signed((said.above + way * said.half).round() as i64);
+                    *figure = moved(*first, said.above + way * said.half);
                 }
             });
             later.push((found.copy + turn * found.copies + place, copy));
         }
     }
     own.extend(later);
+    let begun = own.first().map_or(0, |(_, copy)| copy.start.0);
+    let later = first.map_or(0.0, |first| first.0 as f64 - begun as f64);
     for (_, copy) in &mut own {
-        dates(copy, &mut |date| *date = date.saturating_add_signed(slack.round() as i64));
+        dates(copy, &mut |date| *date = moved(*date, later + slack));
     }
     own
 }
