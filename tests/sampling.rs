@@ -232,7 +232,8 @@ fn what_comes_before_a_loop_and_behind_it_is_sampled_beside_it() {
         { op = \"copy\", direction = \"d2h\", size = \"768 MiB\", stream = \"a\" }, { op = \"sync\" }]";
     let file = WorkloadFile::parse("test", text.to_owned()).unwrap();
     let work = Workload { steps: Some(file.steps), ..copies(sized(&file.copies, None).unwrap()) };
-    let found = verdict(&machine("h100-nvl-tdx", None).unwrap(), &work, Sample::Auto).expect("sampled");
+    let found = verdict(&machine("h100-nvl-tdx", None).unwrap(), &work, Sample::Most(NonZero::new(64).unwrap()))
+        .expect("sampled");
     println!("{}", found.row());
     found.assert_earned("a loop between two copies");
     found.assert_held();
@@ -260,6 +261,18 @@ fn work_that_is_short_or_differs_between_gpus_is_simulated_whole() {
 }
 
 #[test]
+fn of_many_different_copies_the_longest_are_sampled() {
+    let machine = machine("h100-nvl-tdx", None).unwrap();
+    let mut all: Vec<_> = (0..1_000).map(|number| copy(Direction::H2d, 4096 + number, Memory::Pinned)).collect();
+    all.extend((0..5).map(|number| copy(Direction::D2h, (1 << 26) << (2 * number), Memory::Pinned)));
+    let work = copies(all);
+    let (outcome, told) = sampled(&machine, &work, Sample::Most(NonZero::new(32).unwrap())).expect("sampled");
+    assert_eq!(told.runs, 1 + 4 * 5);
+    assert_eq!(outcome.copies.iter().map(|copy| copy.bytes).sum::<u64>(), work.bytes());
+    assert!(told.simulated < told.of, "{} of {}", told.simulated, told.of);
+}
+
+#[test]
 fn a_channel_that_would_run_out_of_ivs_is_not_sampled() {
     let machine = Layers::new("h100-nvl-tdx")
         .set("driver.pinned={message=\"256 B\", push=\"64 KiB\"}")
@@ -282,7 +295,7 @@ proptest! {
     /// Small figures are held to account on random machines: a short sample of a copy of any length.
     #[test]
     fn a_sample_of_any_copy_gives_its_messages_and_its_time(
-        bytes in (96_u64 << 20)..(160 << 20), outward: bool, pageable: bool, rate in 1_u64..40, latency in 100_u64..3000, in_flight in 1_u64..6,
+        bytes in (256_u64 << 20)..(320 << 20), outward: bool, pageable: bool, rate in 1_u64..40, latency in 100_u64..3000, in_flight in 1_u64..6,
     ) {
         let layers = Layers::new("h100-nvl-tdx")
             .set("staging.buffers=8").set("memory.llc=\"8 MiB\"").set(format!("cipher.seal_rate=\"{rate} B/cycle\""))

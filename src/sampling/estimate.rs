@@ -8,6 +8,7 @@ use super::{
     turns,
 };
 use crate::system::{CopyOutcome, Outcome};
+use std::collections::{HashMap, HashSet};
 
 /// How often the interval of a figure holds what a run of all of it gives, as far as lines and noise go.
 pub const CONFIDENCE: f64 = 0.95;
@@ -38,20 +39,34 @@ struct Figure {
     half: [f64; 2],
 }
 
-/// The whole. `base` is the run whose parts are all shortest; `longer` are by part those in which it alone is longer, by length. `None`: it
-/// would take longer than simulated time reaches.
-pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> Option<Estimate> {
+/// Why there is no estimate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inestimable {
+    /// The runs do not have the same figures.
+    Unlike,
+    /// The whole would take longer than simulated time reaches.
+    TooLong,
+}
+
+/// The whole. `base` is the run whose parts are all shortest; `longer` are by part those in which it alone is longer, by length.
+pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> Result<Estimate, Inestimable> {
     let kept: Vec<usize> = base.places.clone();
     let mut runs: Vec<Outcome> =
         std::iter::once(base).chain(longer.iter().flatten()).map(|run| of(run, &kept)).collect();
     alike(&mut runs.iter_mut().collect::<Vec<_>>());
     let tables: Vec<Vec<(Growth, u64)>> = runs.iter_mut().map(table).collect();
-    let (first, rest) = tables.split_first()?;
+    let (first, rest) = tables.split_first().ok_or(Inestimable::Unlike)?;
+    if rest.iter().any(|table| table.len() != first.len()) {
+        return Err(Inestimable::Unlike);
+    }
     let mut figures = Vec::with_capacity(first.len());
     for (place, &(growth, own)) in first.iter().enumerate() {
         let figure = match growth {
             Growth::Peak => peak(tables.iter().filter_map(|table| Some(table.get(place)?.1))),
-            _ => line(parts, base, longer, own, &|run| rest[run][place].1)?.resolved(growth),
+            _ => {
+                let line = line(parts, base, longer, own, &|run| rest[run][place].1).ok_or(Inestimable::Unlike)?;
+                line.resolved(growth)
+            }
         };
         figures.push((own, figure));
     }
@@ -67,14 +82,14 @@ pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> O
     let (mut middle, mut low, mut high) =
         (write(&|_| 0.0), write(&|figure| -figure.half[0]), write(&|figure| figure.half[1]));
     if figures.iter().any(|(own, figure)| *own as f64 + figure.middle >= u64::MAX as f64) {
-        return None;
+        return Err(Inestimable::TooLong);
     }
     resolve_states(&runs[0], &middle, &mut low, &mut high);
     settle(&mut middle);
     let mut all = Estimate { middle, low, high };
     all.raise();
     all.fill(parts, &kept, longer);
-    Some(all)
+    Ok(all)
 }
 
 /// A figure so much further; at an end of its range it stays there.
@@ -86,9 +101,9 @@ pub(super) fn moved(figure: u64, by: f64) -> u64 {
 /// An outcome with those copies only that all runs make.
 fn of(run: &Point, kept: &[usize]) -> Outcome {
     let mut outcome = run.outcome.clone();
-    let place = |full: &usize| run.places.iter().position(|own| own == full);
-    let copies = std::mem::take(&mut outcome.copies);
-    outcome.copies = kept.iter().filter_map(|full| copies.get(place(full)?).cloned()).collect();
+    let copies: HashMap<usize, CopyOutcome> =
+        run.places.iter().copied().zip(std::mem::take(&mut outcome.copies)).collect();
+    outcome.copies = kept.iter().filter_map(|full| copies.get(full).cloned()).collect();
     outcome
 }
 
@@ -182,6 +197,7 @@ impl Estimate {
             for (part, runs) in parts.iter().zip(longer) {
                 match &part.what {
                     What::Copies(places) => {
+                        let places: HashSet<usize> = places.iter().copied().collect();
                         let own = copies.iter_mut().filter(|(full, _)| places.contains(full));
                         own.for_each(|(_, copy)| copy.bytes = part.whole);
                     }

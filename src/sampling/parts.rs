@@ -165,6 +165,15 @@ impl Part {
         (rises && lengths[5] < self.whole).then_some(lengths)
     }
 
+    /// How much there is of it, to be held against others.
+    pub fn weight(&self) -> u64 {
+        match &self.what {
+            What::Copies(places) => self.whole.saturating_mul(places.len() as u64),
+            // A loop has whatever its turns do; it is made shorter first.
+            What::Turns(_) => u64::MAX,
+        }
+    }
+
     /// With at most so many messages or turns.
     pub fn at_most(&mut self, messages: u64) {
         let most = messages.saturating_mul(self.message);

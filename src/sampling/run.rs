@@ -2,7 +2,8 @@
 
 use super::{
     ask::Sample,
-    estimate::{Estimate, Point, estimate},
+    check::{Further, agrees, further},
+    estimate::{Estimate, Inestimable, Point, estimate},
     parts::{Part, Unit, What, parts},
     shorten::{Short, shorten},
 };
@@ -71,6 +72,9 @@ pub fn time(asked: Asked<'_>, observer: &(dyn Fn() -> Control + Sync)) -> Result
     Ok((outcome, sampled))
 }
 
+/// Parts that are made shorter: the longest. Each takes five runs more, so the others are left whole.
+const MOST_PARTS: usize = 4;
+
 /// The outcome of some work from short runs; none where all of it is to be simulated.
 ///
 /// # Errors
@@ -84,6 +88,8 @@ pub fn sample(
         parts.iter_mut().for_each(|part| part.at_most(messages.get()));
     }
     parts.retain(|part| part.lengths().is_some());
+    parts.sort_by_key(|part| std::cmp::Reverse(part.weight()));
+    parts.truncate(MOST_PARTS);
     if parts.is_empty() {
         return Ok(None);
     }
@@ -92,12 +98,16 @@ pub fn sample(
     loop {
         let Some(shapes) = shapes(&parts) else { return Ok(None) };
         let shorts: Vec<Short> = shapes.iter().map(|lengths| shorten(asked.workload, &parts, lengths)).collect();
-        let cost = shorts.iter().map(Short::cost).fold(0, u64::saturating_add);
-        if asked.sample == Sample::Auto && cost > whole.cost() / 2 {
+        let further = further(&parts).filter(|_| asked.sample == Sample::Auto);
+        let check = further.as_ref().map(|further| shorten(asked.workload, &parts, &further.lengths));
+        let cost = shorts.iter().chain(&check).map(Short::cost).fold(0, u64::saturating_add);
+        let most = if asked.sample == Sample::Auto { whole.cost() / 2 } else { whole.cost() };
+        if cost > most {
             return Ok(None);
         }
         let Some(estimate) = runs.estimate(&parts, &shapes, &shorts)? else { return Ok(None) };
-        if asked.sample != Sample::Auto || estimate.is_narrow(&parts) {
+        let enough = asked.sample != Sample::Auto || estimate.is_narrow(&parts);
+        if enough && runs.survives(further.zip(check), &shapes, &shorts)? {
             return if exhausts(&estimate.middle) { Ok(None) } else { Ok(Some(runs.told(&parts, &whole, estimate))) };
         }
         parts.iter_mut().for_each(Part::lengthen);
@@ -166,8 +176,27 @@ impl Runs<'_> {
         let points: Option<Vec<Point>> = shapes.iter().zip(shorts).map(point).collect();
         let Some((base, rest)) = points.as_deref().and_then(<[Point]>::split_first) else { return Ok(None) };
         let longer: Vec<Vec<Point>> = rest.chunks(5).map(<[Point]>::to_vec).collect();
-        let found = estimate(parts, base, &longer);
-        found.map(Some).ok_or(RunError::Simulation(SimulationError::TimeOverflow))
+        match estimate(parts, base, &longer) {
+            Ok(found) => Ok(Some(found)),
+            Err(Inestimable::Unlike) => Ok(None),
+            Err(Inestimable::TooLong) => Err(RunError::Simulation(SimulationError::TimeOverflow)),
+        }
+    }
+
+    /// Whether a longer run, if there is one, comes out as the short ones say.
+    fn survives(
+        &mut self,
+        check: Option<(Further, Short)>,
+        shapes: &[Vec<u64>],
+        shorts: &[Short],
+    ) -> Result<bool, RunError> {
+        let Some((Further { parts, lengths }, short)) = check else { return Ok(true) };
+        let Some(estimate) = self.estimate(&parts, shapes, shorts)? else { return Ok(false) };
+        let Asked { machine, collectives, .. } = self.asked;
+        let outcome = system::run(machine, short.request(collectives)?, &mut |_| (self.observer)())?;
+        let agrees = agrees(&estimate, &outcome);
+        self.known.insert(lengths, (outcome, short.bytes()));
+        Ok(agrees)
     }
 
     fn told(&self, parts: &[Part], whole: &Short, estimate: Estimate) -> (Outcome, Sampled) {
