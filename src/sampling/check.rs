@@ -22,13 +22,13 @@ pub(super) struct Further {
     pub lengths: Vec<u64>,
 }
 
-/// The run that is to come out as estimated; none where it would be the whole.
+/// The run that is to come out as estimated: each part three times as long, or whole if that is shorter.
 pub(super) fn further(parts: &[Part]) -> Option<Further> {
     let further = |part: &Part| {
         let rest = part.whole % part.step;
         let longest = part.lengths()?[5];
         let whole = longest.saturating_mul(TIMES).div_ceil(part.step).saturating_mul(part.step).saturating_add(rest);
-        (whole < part.whole).then(|| Part { whole, ..part.clone() })
+        Some(Part { whole: whole.min(part.whole), ..part.clone() })
     };
     let parts: Vec<Part> = parts.iter().map(further).collect::<Option<_>>()?;
     let lengths = parts.iter().map(|part| part.whole).collect();
