@@ -1,6 +1,7 @@
 //! `sealsim replay`: a profile of a program, played again with confidential computing.
 
 mod document;
+mod intervals;
 mod outputs;
 
 use super::{
@@ -12,8 +13,8 @@ use super::{
 use crate::{
     config::{Layers, Resolved},
     replay::{
-        Answer, Causes, End, Job, Known, Question, ReplayError, Simulator, Timeline, advise, breakdown, costliest,
-        of_design,
+        Advice, Answer, Causes, End, Figures, Job, Known, Question, ReplayError, Share, Simulator, Timeline, advise,
+        breakdown, costliest, of_design, operations,
     },
     report::{
         SCHEMA_VERSION,
@@ -112,12 +113,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let sample = arguments.sample.sample;
     let simulator = Simulator { threads, go_on: &go_on, progress: &one_more, known: &known, sample, end: End::Middle };
-    let (mut document, runs) = answer(&trace, &job, &machine, &designs, simulator)?;
+    let asked = Asked { trace: &trace, job: &job, machine: &machine, designs: &designs };
+    let (runs, parts) = play(asked, simulator)?;
+    let listed = costliest(&job, &runs[0].answer.played, &runs[1].answer.played, OPERATIONS);
+    let mut document = shown(asked, &runs, parts, &listed);
     if sample.is_some() {
-        let ends =
-            [End::Low, End::High].map(|end| answer(&trace, &job, &machine, &designs, Simulator { end, ..simulator }));
-        let [low, high] = ends.map(|answer| answer.map(|(document, _)| document));
-        document.sampled = Some(document::sampled(&known, &low?, &high?));
+        let ends = [End::Low, End::High].map(|end| play(asked, Simulator { end, ..simulator }));
+        let [low, high] = ends.map(|played| played.map(|(runs, parts)| shown(asked, &runs, parts, &listed)));
+        document.sampled = Some(intervals::told(&known, &document, low?, high?));
     }
     drop(progress);
     document::print(arguments.format, &document)?;
@@ -145,19 +148,29 @@ fn submission(machine: &Resolved) -> Result<u64, Failure> {
     Ok(calls.submission.off.0 / 1_000_000)
 }
 
-fn answer<'a>(
-    trace: &Trace,
-    job: &Job,
-    machine: &Resolved,
+/// What is to be played, and where.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    trace: &'a Trace,
+    job: &'a Job,
+    machine: &'a Resolved,
     designs: &'a [(&'a str, Resolved)],
-    simulator: Simulator<'_>,
-) -> Result<(Document, Vec<Run<'a>>), Failure> {
+}
+
+/// Where the difference comes from, and what would give time back.
+struct Parts {
+    shares: Vec<Share>,
+    advice: Vec<Advice>,
+}
+
+/// Off, CC, and the designs, in this order.
+fn play<'a>(asked: Asked<'a>, simulator: Simulator<'_>) -> Result<(Vec<Run<'a>>, Parts), Failure> {
+    let Asked { job, machine, designs, .. } = asked;
     let question = Question::new(job, machine, simulator).map_err(failed)?;
     let off = question.off(machine).map_err(failed)?;
     let cc = question.secure(machine, Causes::default()).map_err(failed)?;
     let shares = breakdown(&question, machine, &cc.played).map_err(failed)?;
     let mut advice = advise(&question, machine, &cc.played).map_err(failed)?;
-    let operations = costliest(job, &off.played, &cc.played, OPERATIONS);
     let mut runs = vec![Run { name: "off", answer: off }, Run { name: "cc", answer: cc }];
     for (name, design) in designs {
         let secure = design.machine.confidential_computing;
@@ -167,20 +180,25 @@ fn answer<'a>(
         advice.push(of_design(name, (&runs[1].answer.played, &shares), (&answer.played, &own)));
         runs.push(Run { name, answer });
     }
-    let figures = runs.iter().map(|run| question.figures(run.name, &run.answer, &runs[0].answer.played));
-    let document = Document {
+    Ok((runs, Parts { shares, advice }))
+}
+
+/// What is printed of these runs; of calls, those at the places `listed`.
+fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> Document {
+    let Asked { trace, job, machine, .. } = asked;
+    let (off, cc) = (&runs[0].answer.played, &runs[1].answer.played);
+    Document {
         schema_version: SCHEMA_VERSION,
         machine: machine.name(),
         trace: trace.format.name(),
         events: document::events(trace),
         assumed: job.assumed.clone(),
         sampled: None,
-        runs: figures.collect(),
-        breakdown: shares,
-        operations,
-        advice,
-    };
-    Ok((document, runs))
+        runs: runs.iter().map(|run| Figures::of(job, run.name, &run.answer, off)).collect(),
+        breakdown: parts.shares,
+        operations: operations(job, off, cc, listed),
+        advice: parts.advice,
+    }
 }
 
 impl Arguments {

@@ -27,6 +27,9 @@ const SAME: f64 = 0.01;
 /// A piece of advice.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
+    /// What would be changed: the same in replays that differ in figures alone.
+    #[serde(skip)]
+    pub about: String,
     /// In a sentence.
     pub text: String,
     /// Share of the end that it would give back.
@@ -65,7 +68,7 @@ pub fn advise(question: &Question<'_>, machine: &Resolved, secure: &Played) -> R
         let played = without.secure(machine, Causes::default())?.played;
         let gain = share(end, played.device_time());
         if gain >= WORTH {
-            advice.push(Advice { text: text(group, &held, gain), gain });
+            advice.push(Advice { about: format!("{group:?}"), text: text(group, &held, gain), gain });
         }
     }
     advice.extend(other_memory(question, machine, end)?);
@@ -138,7 +141,7 @@ pub fn of_design(name: &str, (cc, shares): (&Played, &[Share]), (design, own): (
         _ if gain > 0.0 => format!("{name} gives back {:.1} %", 100.0 * gain),
         _ => format!("{name} costs {:.1} % more", -100.0 * gain),
     };
-    Advice { text, gain: gain.max(0.0) }
+    Advice { about: name.to_owned(), text, gain: gain.max(0.0) }
 }
 
 /// Whether the other kind of host memory would cost less.
@@ -167,5 +170,5 @@ fn other_memory(question: &Question<'_>, machine: &Resolved, end: Ns) -> Result<
         _ if gain > 0.0 => format!("{to} instead of {from} memory would give back {:.1} %", 100.0 * gain),
         _ => return Ok(None),
     };
-    Ok(Some(Advice { text, gain: gain.max(0.0) }))
+    Ok(Some(Advice { about: "memory".to_owned(), text, gain: gain.max(0.0) }))
 }

@@ -167,14 +167,20 @@ pub struct Operation {
     pub cc_ns: Ns,
 }
 
-/// The calls that grow most.
+/// The places of the traced calls that grow most.
 #[must_use]
-pub fn costliest(job: &Job, off: &Played, cc: &Played, count: usize) -> Vec<Operation> {
+pub fn costliest(job: &Job, off: &Played, cc: &Played, count: usize) -> Vec<usize> {
     let grown = |place: usize| cc.calls[place].duration().saturating_sub(off.calls[place].duration());
     let mut places: Vec<usize> =
         (0..job.calls.len()).filter(|place| job.calls[*place].traced && grown(*place) > 0).collect();
     places.sort_by_key(|place| (std::cmp::Reverse(grown(*place)), *place));
     places.truncate(count);
+    places
+}
+
+/// The calls at these places of a job, played without confidential computing and with it.
+#[must_use]
+pub fn operations(job: &Job, off: &Played, cc: &Played, places: &[usize]) -> Vec<Operation> {
     let operation = |place: usize| {
         let call = &job.calls[place];
         let ops = || call.ops.iter().map(|op| &job.ops[*op as usize]);
@@ -193,5 +199,5 @@ pub fn costliest(job: &Job, off: &Played, cc: &Played, count: usize) -> Vec<Oper
             cc_ns: cc.calls[place].duration(),
         }
     };
-    places.into_iter().map(operation).collect()
+    places.iter().map(|place| operation(*place)).collect()
 }

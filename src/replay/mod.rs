@@ -34,7 +34,7 @@ pub use breakdown::{Cause, Share, breakdown};
 pub use chakra::write_chakra;
 pub use copies::{CopyKey, CopyTime, Counts, End, Known, Simulator, times};
 pub use error::ReplayError;
-pub use figures::{Answer, DeviceCopies, Figures, HostCallFigures, Operation, costliest};
+pub use figures::{Answer, DeviceCopies, Figures, HostCallFigures, Operation, costliest, operations};
 pub use import::{ImportError, import};
 pub use job::{Bind, Call, Job, Op, Way, Work};
 pub use play::{Played, Span, Times, play};

@@ -78,8 +78,8 @@ impl Told {
     }
 }
 
-/// Members that are no figures of the machine, or lists whose order may differ.
-const OTHERS: [&str; 7] = ["host", "limited_by", "limited_by_parts", "sampled", "host_calls", "operations", "advice"];
+/// Members that are no figures of the machine.
+const OTHERS: [&str; 4] = ["host", "limited_by", "limited_by_parts", "sampled"];
 
 /// Notes the numbers that differ, the lesser first.
 fn differences(low: &Value, high: &Value, place: String, into: &mut BTreeMap<String, [Number; 2]>) {

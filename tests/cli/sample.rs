@@ -1,7 +1,10 @@
 //! `--sample` on the command line: labels, intervals, and what is refused.
 
-use serde_json::Value as Json;
-use std::process::{Command, Output};
+use serde_json::{Value as Json, json};
+use std::{
+    collections::BTreeSet,
+    process::{Command, Output},
+};
 
 fn sealsim(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
@@ -129,4 +132,72 @@ fn a_replay_of_short_copies_is_the_one_that_is_not_sampled() {
         (&sampled["sampled"]["simulated"], sampled["sampled"]["intervals"].as_object().map(serde_json::Map::len)),
         (&sampled["sampled"]["of"], Some(0))
     );
+}
+
+/// A profile of two long copies and a kernel between them, as PyTorch writes one.
+fn long_copies() -> Json {
+    let call = |name: &str, at: u64, took: u64, number: u64| json!({ "ph": "X", "cat": "cuda_runtime", "name": name, "pid": 1, "tid": 1, "ts": at, "dur": took, "args": { "correlation": number } });
+    let copy = |name: &str, at: u64, took: u64, number: u64, bytes: u64| {
+        let args = json!({ "device": 0, "context": 1, "stream": 7, "correlation": number, "bytes": bytes });
+        json!({ "ph": "X", "cat": "gpu_memcpy", "name": name, "pid": 0, "tid": 7, "ts": at, "dur": took, "args": args })
+    };
+    let args =
+        json!({ "device": 0, "context": 1, "stream": 7, "correlation": 2, "grid": [1, 1, 1], "block": [1, 1, 1] });
+    let kernel =
+        json!({ "ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 8_100, "dur": 500, "args": args });
+    let events = json!([
+        call("cudaMemcpyAsync", 1_000, 7_000, 1),
+        copy("Memcpy HtoD (Pinned -> Device)", 1_010, 6_900, 1, 320 << 20),
+        call("cudaLaunchKernel", 8_010, 20, 2),
+        kernel,
+        call("cudaMemcpyAsync", 8_700, 7_500, 3),
+        copy("Memcpy DtoH (Device -> Pinned)", 8_710, 7_400, 3, 352 << 20),
+    ]);
+    json!({ "schemaVersion": 1, "traceEvents": events })
+}
+
+#[test]
+fn each_figure_of_a_sampled_replay_lies_in_its_interval_and_the_true_one_nearby() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json");
+    std::fs::write(&file, long_copies().to_string()).unwrap();
+    // A cache of which the copies are more than six times as long.
+    let replay = ["replay", file.to_str().unwrap(), "--design", "fastrack", "--set", "memory.llc=\"8 MiB\""];
+    let (plain, sampled) = (json(&replay), json(&[&replay[..], &["--sample", "48"]].concat()));
+    let told = &sampled["sampled"];
+    assert!(told["simulated"].as_u64() < told["of"].as_u64(), "{told}");
+    let intervals = told["intervals"].as_object().expect("intervals");
+    let (mut held, mut seen) = (0, BTreeSet::new());
+    for (place, ends) in intervals {
+        let of = |record: &Json| record.pointer(place).and_then(Json::as_f64).unwrap_or_else(|| panic!("{place}"));
+        let [low, high] = [0, 1].map(|end| ends[end].as_f64().expect(place));
+        assert!(low <= of(&sampled) && of(&sampled) <= high, "{place}: {low} {} {high}", of(&sampled));
+        held += usize::from(low <= of(&plain) && of(&plain) <= high);
+        seen.insert(place.split('/').nth(1).unwrap().to_owned());
+    }
+    assert!(held * 100 >= intervals.len() * 95, "{held} of {}", intervals.len());
+    assert_eq!(seen, ["advice", "breakdown", "operations", "runs"].map(str::to_owned).into());
+    // No figure without an interval is off.
+    let mut others = Vec::new();
+    unlike(&plain, &sampled, String::new(), &mut others);
+    others
+        .retain(|place| !place.starts_with("/sampled") && !place.ends_with("/text") && !intervals.contains_key(place));
+    assert!(others.is_empty(), "{others:?}");
+}
+
+/// The places at which two records differ.
+fn unlike(one: &Json, other: &Json, place: String, into: &mut Vec<String>) {
+    match (one, other) {
+        (Json::Object(one), Json::Object(other)) => {
+            let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+            let of = |all: &serde_json::Map<String, Json>, key: &str| all.get(key).cloned().unwrap_or_default();
+            keys.into_iter().for_each(|key| unlike(&of(one, key), &of(other, key), format!("{place}/{key}"), into));
+        }
+        (Json::Array(one), Json::Array(other)) if one.len() == other.len() => {
+            let both = one.iter().zip(other).enumerate();
+            both.for_each(|(number, (one, other))| unlike(one, other, format!("{place}/{number}"), into));
+        }
+        _ if one != other => into.push(place),
+        _ => {}
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     cli::{Failure, output},
-    replay::{Advice, Figures, Known, Operation, Share},
+    replay::{Advice, Figures, Operation, Share},
     report::replay as text,
     sampling::Told,
     workload::trace::Trace,
@@ -69,13 +69,6 @@ pub(super) fn events(trace: &Trace) -> Events {
     let left_out = trace.events.left_out.iter();
     let left_out = left_out.map(|(reason, count)| LeftOut { reason: reason.clone(), count: *count });
     Events { used: trace.events.used, left_out: left_out.collect() }
-}
-
-/// What is told of the copies of a replay that were sampled, which was played with the least and with the most that they may take.
-pub(super) fn sampled(known: &Known, low: &Document, high: &Document) -> Told {
-    // The first is without confidential computing, the second with it.
-    let end = |document: &Document| document.runs.get(1).map_or(0, |run| run.end_ns.saturating_mul(1_000));
-    Told::between(known.work(), [end(low), end(high)], [low, high])
 }
 
 /// Prints it.
