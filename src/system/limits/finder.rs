@@ -13,6 +13,7 @@ use crate::{
     },
     units::{Cycles, Femtos, Frequency},
 };
+use serde::Serialize;
 use std::cmp::Ordering;
 
 /// The parameters of those tables of a machine whose fields depend on a choice: paths of all numbers, alphabetically.
@@ -22,13 +23,18 @@ pub(in crate::system) struct Parameters(Vec<String>);
 impl Parameters {
     pub fn of(machine: &MachineSpec) -> Self {
         let mut paths = Vec::new();
-        let json = serde_json::to_value(machine).unwrap_or_default();
-        for table in ["engine", "aead", "sm", "copy_engine.open_ghash", "link.ide"] {
-            let at = json.pointer(&format!("/{}", table.replace('.', "/")));
-            numbers(at.unwrap_or_default(), table, &mut paths);
-        }
+        note("engine", &machine.engine, &mut paths);
+        note("aead", &machine.aead, &mut paths);
+        note("sm", &machine.sm, &mut paths);
+        note("copy_engine.open_ghash", &machine.copy_engine.open_ghash, &mut paths);
+        note("link.ide", &machine.link.ide, &mut paths);
         Self(paths)
     }
+}
+
+/// Notes the paths of a table's numbers.
+fn note<T: Serialize>(table: &str, of: &T, into: &mut Vec<String>) {
+    numbers(&serde_json::to_value(of).unwrap_or_default(), table, into);
 }
 
 fn numbers(json: &serde_json::Value, path: &str, into: &mut Vec<String>) {
