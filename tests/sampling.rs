@@ -9,7 +9,7 @@ use sealsim::{
     explore::{Candidate, shipped},
     sampling::{Asked, Sample, Sampled, sample, time},
     sim::{Control, Kernel, Stall},
-    system::{self, DataMode, Direction, Memory, Outcome, UnitOutcome},
+    system::{self, CopyOutcome, DataMode, Direction, Memory, Outcome, UnitOutcome},
     validate::pool,
     workload::{Arrival, Copy, SHIPPED_WORKLOADS, Workload, WorkloadFile, collective::CollectiveTimes, sized},
 };
@@ -80,6 +80,10 @@ struct Verdict {
     /// Busy and stalls, over the cycles of their units.
     states: Sort,
     exposure: Sort,
+    /// What limits copies: the part of their time, in billionths.
+    limits: Sort,
+    /// How many of them name the same parameter.
+    named: u64,
 }
 
 impl Verdict {
@@ -93,6 +97,9 @@ impl Verdict {
             let off = copy.time().0.abs_diff(middle.copies[place].time().0);
             if !looped {
                 all.time.worst = all.time.worst.max(off as f64 / copy.time().0.max(1) as f64);
+            }
+            if !looped {
+                all.note_limit(copy, [low, middle, high].map(|outcome| &outcome.copies[place]));
             }
             assert_eq!((copy.messages, copy.bytes), (middle.copies[place].messages, middle.copies[place].bytes));
             assert_eq!(
@@ -125,8 +132,24 @@ impl Verdict {
         all
     }
 
+    fn note_limit(&mut self, truth: &CopyOutcome, said: [&CopyOutcome; 3]) {
+        let same = truth.limited_by.parameter == said[1].limited_by.parameter;
+        self.named += u64::from(same);
+        if std::env::var("SEALSIM_MISSES").is_ok() && !same {
+            println!("limited by {:?}, not {:?}", truth.limited_by, said[1].limited_by);
+        }
+        let billionths = |copy: &CopyOutcome| {
+            let own = copy.candidates.iter().find(|one| Some(&one.parameter) == truth.limited_by.parameter.as_ref());
+            (own.map_or(0.0, |own| own.fraction) * 1e9) as u64
+        };
+        let [low, middle, high] = said.map(billionths);
+        self.limits.note((low, middle, high), billionths(truth), 1_000_000_000);
+    }
+
     fn join(mut self, other: Self) -> Self {
         self.cases += other.cases;
+        self.limits.join(other.limits);
+        self.named += other.named;
         self.time.join(other.time);
         self.states.join(other.states);
         self.exposure.join(other.exposure);
@@ -142,17 +165,21 @@ impl Verdict {
                 format!("{:.4} % | {:.2} % of {figures}", worst * 100.0, held as f64 * 100.0 / figures as f64)
             }
         };
-        format!("{} | {} | {} | {}", self.cases, sort(self.time), sort(self.states), sort(self.exposure))
+        let figures = [self.time, self.states, self.exposure, self.limits].map(sort).join(" | ");
+        format!("{} | {figures} | {} of {}", self.cases, self.named, self.limits.figures)
     }
 
     fn assert_earned(&self, what: &str) {
         assert!(self.time.worst <= 0.005, "{what}: time {:?}", self.time);
         assert!(self.states.worst <= 0.01, "{what}: states {:?}", self.states);
         assert!(self.exposure.worst <= 0.01, "{what}: exposure {:?}", self.exposure);
+        assert!(self.limits.worst <= 0.01, "{what}: limits {:?}", self.limits);
+        assert_eq!(self.named, self.limits.figures, "{what}: copies that name another parameter");
     }
 
     fn assert_held(&self) {
-        for (what, sort) in [("time", self.time), ("states", self.states), ("exposure", self.exposure)] {
+        let all = [("time", self.time), ("states", self.states), ("exposure", self.exposure), ("limits", self.limits)];
+        for (what, sort) in all {
             assert!(sort.held as f64 >= 0.95 * sort.figures as f64, "{what}: {sort:?}");
         }
     }

@@ -20,8 +20,15 @@ pub(super) struct Point {
     pub lengths: Vec<u64>,
     /// Its outcome.
     pub outcome: Outcome,
-    /// By copy that it made: its place in the whole.
+    /// By copy that it made: its place in the whole. They rise.
     pub places: Vec<usize>,
+}
+
+impl Point {
+    /// The copy with this place in the whole.
+    pub fn copy(&self, place: usize) -> Option<&CopyOutcome> {
+        self.outcome.copies.get(self.places.binary_search(&place).ok()?)
+    }
 }
 
 /// The whole, as far as it is known.
@@ -89,6 +96,7 @@ pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> R
     let mut all = Estimate { middle, low, high };
     all.raise();
     all.fill(parts, &kept, longer);
+    all.limit(parts, base, longer);
     Ok(all)
 }
 

@@ -25,6 +25,7 @@ mod caches;
 mod check;
 mod estimate;
 mod figures;
+mod limits;
 mod line;
 mod looped;
 mod narrow;

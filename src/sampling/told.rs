@@ -79,7 +79,7 @@ impl Told {
 }
 
 /// Members that are no figures of the machine.
-const OTHERS: [&str; 4] = ["host", "limited_by", "limited_by_parts", "sampled"];
+const OTHERS: [&str; 2] = ["host", "sampled"];
 
 /// Notes the numbers that differ, the lesser first.
 fn differences(low: &Value, high: &Value, place: String, into: &mut BTreeMap<String, [Number; 2]>) {

@@ -1,0 +1,75 @@
+//! What limits a copy whose middle was not simulated: the candidates of its longest run, with the parts of the whole copy's time that they come to.
+
+use super::{
+    estimate::{Estimate, Point},
+    figures::RESOLUTION,
+    line::Line,
+    narrow::REST,
+    parts::{Part, What},
+};
+use crate::system::{Candidate, CopyOutcome};
+
+/// A part of a copy's time that a candidate states.
+type Fraction = fn(&mut Candidate) -> &mut f64;
+
+const FRACTIONS: [Fraction; 3] =
+    [|candidate| &mut candidate.fraction, |candidate| &mut candidate.bound, |candidate| &mut candidate.used];
+
+impl Estimate {
+    /// Names what limits the copies that were made shorter.
+    pub fn limit(&mut self, parts: &[Part], base: &Point, longer: &[Vec<Point>]) {
+        for (number, (part, runs)) in parts.iter().zip(longer).enumerate() {
+            let What::Copies(places) = &part.what else { continue };
+            for place in places {
+                let runs = std::iter::once(base).chain(runs).map(|run| Some((run.lengths[number], run.copy(*place)?)));
+                if let Some(runs) = runs.collect::<Option<Vec<_>>>() {
+                    self.limit_copy(*place, &runs, part.whole);
+                }
+            }
+        }
+    }
+
+    /// One of them, by its runs and their lengths.
+    fn limit_copy(&mut self, place: usize, runs: &[(u64, &CopyOutcome)], whole: u64) {
+        let (Some(&(_, longest)), Some(time)) = (runs.last(), self.middle.copies.get(place).map(CopyOutcome::time))
+        else {
+            return;
+        };
+        for (outcome, way) in [(&mut self.middle, 0.0), (&mut self.low, -1.0), (&mut self.high, 1.0)] {
+            let Some(copy) = outcome.copies.get_mut(place) else { continue };
+            copy.candidates.clone_from(&longest.candidates);
+            copy.limited_by = longest.limited_by.clone();
+            for candidate in &mut copy.candidates {
+                for of in FRACTIONS {
+                    if let Some(part) = fraction(runs, candidate, of, (whole, time.0 as f64, way)) {
+                        *of(candidate) = part;
+                    }
+                }
+            }
+            let limiter = &mut copy.limited_by;
+            let own = copy.candidates.iter().find(|one| {
+                Some(&one.parameter) == limiter.parameter.as_ref()
+                    && one.unit == limiter.unit
+                    && one.state == limiter.state
+            });
+            limiter.fraction = own.map_or(limiter.fraction, |own| own.fraction);
+        }
+    }
+}
+
+/// A part of the whole copy's time: what all runs say of that candidate lies on a line, as cycles of units do. None where one of them does not name it.
+fn fraction(
+    runs: &[(u64, &CopyOutcome)],
+    candidate: &Candidate,
+    of: Fraction,
+    (whole, time, way): (u64, f64, f64),
+) -> Option<f64> {
+    let point = |(length, run): &(u64, &CopyOutcome)| {
+        let mut own = run.candidates.iter().find(|one| one.parameter == candidate.parameter)?.clone();
+        Some((*length, (*of(&mut own) * run.time().0 as f64) as u64))
+    };
+    let points: Vec<(u64, u64)> = runs.iter().map(point).collect::<Option<_>>()?;
+    let said = Line::through(&points)?.at(whole);
+    let half = said.half.max(RESOLUTION * REST * time);
+    Some(((points[0].1 as f64 + said.above + way * half) / time.max(1.0)).clamp(0.0, 1.0))
+}
