@@ -1,9 +1,9 @@
 //! A run that is longer than those that an estimate was made of, to find what only comes later: a backlog that fills a buffer, say.
 
 use super::{
-    estimate::Estimate,
-    narrow::{REST, TIME},
+    figures::{REST, TIME},
     parts::Part,
+    points::Estimate,
 };
 use crate::{
     sim::Stall,

@@ -1,10 +1,11 @@
 //! From the outcomes of short runs to that of the whole.
 
 use super::{
-    figures::{Growth, RESOLUTION, alike, each, settle},
+    figures::{Growth, RESOLUTION, REST, TIME, alike, each, settle},
+    limits::limit,
     line::Line,
-    narrow::{REST, TIME},
     parts::{Part, What},
+    points::{Estimate, Point, moved},
     turns,
 };
 use crate::system::{CopyOutcome, Outcome};
@@ -12,32 +13,6 @@ use std::collections::{HashMap, HashSet};
 
 /// How often the interval of a figure holds what a run of all of it gives, as far as lines and noise go.
 pub const CONFIDENCE: f64 = 0.95;
-
-/// A short run.
-#[derive(Debug, Clone)]
-pub(super) struct Point {
-    /// By part.
-    pub lengths: Vec<u64>,
-    /// Its outcome.
-    pub outcome: Outcome,
-    /// By copy that it made: its place in the whole. They rise.
-    pub places: Vec<usize>,
-}
-
-impl Point {
-    /// The copy with this place in the whole.
-    pub fn copy(&self, place: usize) -> Option<&CopyOutcome> {
-        self.outcome.copies.get(self.places.binary_search(&place).ok()?)
-    }
-}
-
-/// The whole, as far as it is known.
-#[derive(Debug, Clone)]
-pub(super) struct Estimate {
-    pub middle: Outcome,
-    pub low: Outcome,
-    pub high: Outcome,
-}
 
 /// A figure at the whole length.
 #[derive(Debug, Clone, Copy)]
@@ -96,14 +71,8 @@ pub(super) fn estimate(parts: &[Part], base: &Point, longer: &[Vec<Point>]) -> R
     let mut all = Estimate { middle, low, high };
     all.raise();
     all.fill(parts, &kept, longer);
-    all.limit(parts, base, longer);
+    limit(&mut all, parts, base, longer);
     Ok(all)
-}
-
-/// A figure so much further; at an end of its range it stays there.
-pub(super) fn moved(figure: u64, by: f64) -> u64 {
-    let by = by.round();
-    if by < 0.0 { figure.saturating_sub(-by as u64) } else { figure.saturating_add(by as u64) }
 }
 
 /// An outcome with those copies only that all runs make.

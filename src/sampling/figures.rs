@@ -21,6 +21,11 @@ pub(super) enum Growth {
     Peak,
 }
 
+/// `auto` asks for half of an interval of a time that is at most this part of the time: half of the error that is allowed.
+pub(super) const TIME: f64 = 0.0025;
+/// The same of a state of a unit, over the unit's cycles, and of exposure.
+pub(super) const REST: f64 = 0.005;
+
 /// Half of an interval is at least this part of what the figure grows by: a tenth of the narrowness that `auto` asks for. Short runs do not tell more.
 pub(super) const RESOLUTION: f64 = 0.1;
 

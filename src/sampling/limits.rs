@@ -1,11 +1,10 @@
 //! What limits a copy whose middle was not simulated: the candidates of its longest run, with the parts of the whole copy's time that they come to.
 
 use super::{
-    estimate::{Estimate, Point},
-    figures::RESOLUTION,
+    figures::{RESOLUTION, REST},
     line::Line,
-    narrow::REST,
     parts::{Part, What},
+    points::{Estimate, Point},
 };
 use crate::system::{Candidate, CopyOutcome};
 
@@ -15,45 +14,41 @@ type Fraction = fn(&mut Candidate) -> &mut f64;
 const FRACTIONS: [Fraction; 3] =
     [|candidate| &mut candidate.fraction, |candidate| &mut candidate.bound, |candidate| &mut candidate.used];
 
-impl Estimate {
-    /// Names what limits the copies that were made shorter.
-    pub fn limit(&mut self, parts: &[Part], base: &Point, longer: &[Vec<Point>]) {
-        for (number, (part, runs)) in parts.iter().zip(longer).enumerate() {
-            let What::Copies(places) = &part.what else { continue };
-            for place in places {
-                let runs = std::iter::once(base).chain(runs).map(|run| Some((run.lengths[number], run.copy(*place)?)));
-                if let Some(runs) = runs.collect::<Option<Vec<_>>>() {
-                    self.limit_copy(*place, &runs, part.whole);
-                }
+/// Names what limits the copies that were made shorter.
+pub(super) fn limit(estimate: &mut Estimate, parts: &[Part], base: &Point, longer: &[Vec<Point>]) {
+    for (number, (part, runs)) in parts.iter().zip(longer).enumerate() {
+        let What::Copies(places) = &part.what else { continue };
+        for place in places {
+            let runs = std::iter::once(base).chain(runs).map(|run| Some((run.lengths[number], run.copy(*place)?)));
+            if let Some(runs) = runs.collect::<Option<Vec<_>>>() {
+                limit_copy(estimate, *place, &runs, part.whole);
             }
         }
     }
+}
 
-    /// One of them, by its runs and their lengths.
-    fn limit_copy(&mut self, place: usize, runs: &[(u64, &CopyOutcome)], whole: u64) {
-        let (Some(&(_, longest)), Some(time)) = (runs.last(), self.middle.copies.get(place).map(CopyOutcome::time))
-        else {
-            return;
-        };
-        for (outcome, way) in [(&mut self.middle, 0.0), (&mut self.low, -1.0), (&mut self.high, 1.0)] {
-            let Some(copy) = outcome.copies.get_mut(place) else { continue };
-            copy.candidates.clone_from(&longest.candidates);
-            copy.limited_by = longest.limited_by.clone();
-            for candidate in &mut copy.candidates {
-                for of in FRACTIONS {
-                    if let Some(part) = fraction(runs, candidate, of, (whole, time.0 as f64, way)) {
-                        *of(candidate) = part;
-                    }
+/// One of them, by its runs and their lengths.
+fn limit_copy(estimate: &mut Estimate, place: usize, runs: &[(u64, &CopyOutcome)], whole: u64) {
+    let (Some(&(_, longest)), Some(time)) = (runs.last(), estimate.middle.copies.get(place).map(CopyOutcome::time))
+    else {
+        return;
+    };
+    for (outcome, way) in [(&mut estimate.middle, 0.0), (&mut estimate.low, -1.0), (&mut estimate.high, 1.0)] {
+        let Some(copy) = outcome.copies.get_mut(place) else { continue };
+        copy.candidates.clone_from(&longest.candidates);
+        copy.limited_by = longest.limited_by.clone();
+        for candidate in &mut copy.candidates {
+            for of in FRACTIONS {
+                if let Some(part) = fraction(runs, candidate, of, (whole, time.0 as f64, way)) {
+                    *of(candidate) = part;
                 }
             }
-            let limiter = &mut copy.limited_by;
-            let own = copy.candidates.iter().find(|one| {
-                Some(&one.parameter) == limiter.parameter.as_ref()
-                    && one.unit == limiter.unit
-                    && one.state == limiter.state
-            });
-            limiter.fraction = own.map_or(limiter.fraction, |own| own.fraction);
         }
+        let limiter = &mut copy.limited_by;
+        let own = copy.candidates.iter().find(|one| {
+            Some(&one.parameter) == limiter.parameter.as_ref() && one.unit == limiter.unit && one.state == limiter.state
+        });
+        limiter.fraction = own.map_or(limiter.fraction, |own| own.fraction);
     }
 }
 

@@ -30,6 +30,7 @@ mod line;
 mod looped;
 mod narrow;
 mod parts;
+mod points;
 mod run;
 mod shorten;
 mod told;

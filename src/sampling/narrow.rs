@@ -1,15 +1,11 @@
 //! When `auto` is content: narrower than the errors that it answers for.
 
 use super::{
-    estimate::Estimate,
+    figures::{REST, TIME},
     parts::{Part, What},
+    points::Estimate,
 };
 use crate::system::{CopyOutcome, GpuOutcome, Outcome, UnitOutcome};
-
-/// Half of an interval of a time, over the time: half of the error that is allowed.
-pub(super) const TIME: f64 = 0.0025;
-/// The same of a state of a unit, over the unit's cycles, and of exposure.
-pub(super) const REST: f64 = 0.005;
 
 /// A figure between its least and its most.
 struct Between {

@@ -3,8 +3,9 @@
 use super::{
     ask::Sample,
     check::{Further, agrees, further},
-    estimate::{Estimate, Inestimable, Point, estimate},
+    estimate::{Inestimable, estimate},
     parts::{Part, Unit, What, parts},
+    points::{Estimate, Point},
     shorten::{Short, shorten},
 };
 use crate::{

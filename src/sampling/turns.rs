@@ -4,11 +4,11 @@
 //! dates differ from run to run, they may differ from those of the whole loop; twice that is allowed for.
 
 use super::{
-    estimate::{Point, moved},
     figures::{dates, of_copy},
     line::Line,
     looped::Loop,
     parts::{Part, THIRTY_SECONDS},
+    points::{Point, moved},
 };
 use crate::{system::CopyOutcome, units::Femtos};
 use std::collections::HashMap;
