@@ -85,6 +85,18 @@ fn tasks(folder: &Path) -> Vec<u32> {
     ids.filter(is_one).collect()
 }
 
+/// Stops the processes of chunks, one for each of two workers.
+fn both_stand(folder: &Path) -> bool {
+    let tasks = tasks(folder);
+    let stands = |id: &u32| read(Path::new(&format!("/proc/{id}/stat"))).contains(") T ");
+    let stand = tasks.iter().filter(|id| stands(id)).count() == 2;
+    // One that has just ended is no longer there to be stopped.
+    tasks
+        .iter()
+        .for_each(|id| _ = Command::new("kill").args(["-STOP", &id.to_string()]).stderr(Stdio::null()).status());
+    stand
+}
+
 fn ends(child: Child) -> Output {
     child.wait_with_output().expect("it ends")
 }
@@ -124,9 +136,13 @@ fn a_front_that_is_interrupted_attaches_to_its_job_again() {
     refused(&ends(front), 1, "goes on");
     let left = bench.status("out");
     assert!(left["done"].as_u64() < Some(90), "the interruption came too late: {left}");
-    let output = sweep(&bench, "out").output().unwrap();
-    fine(&output);
-    assert!(told(&output).contains("is at it: attached"), "{}", told(&output));
+    // Nobody goes on before the second front has found the job.
+    wait("both workers to stand", || both_stand(&bench.path("out")));
+    let log = bench.path("front.log");
+    let mut front = sweep(&bench, "out").stderr(fs::File::create(&log).unwrap()).spawn().expect("it runs");
+    wait("the front", || read(&log).contains("is at it: attached"));
+    tasks(&bench.path("out")).into_iter().for_each(|id| signal(id, "CONT"));
+    assert!(front.wait().expect("it ends").success(), "{}", read(&log));
     assert_eq!(bench.tables("out"), expected);
     assert_eq!(read(&bench.path("out/points.jsonl")).lines().count(), 90);
 }

@@ -1,7 +1,7 @@
 //! Engines: who runs the points of a sweep. What they share: points are cut into chunks, each of which is run by a process of its own that
 //! writes its rows into the folder.
 
-use super::{Failure, array::array, interrupted};
+use super::{Failure, interrupted};
 use crate::cli::{output::complain, run::Interruption};
 use crate::explore::sweep::{Chunks, Ended, Folder, MOST_CHUNKS, Study, chunk_size, gather};
 use crate::sim::Control;
@@ -120,9 +120,4 @@ impl Engine {
 /// This program, for jobs.
 pub(super) fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| Failure::input_output("this program", &error))
-}
-
-/// The chunks that are missing, as schedulers take them.
-pub(super) fn wanted(chunks: &Chunks) -> String {
-    array(&chunks.missing())
 }

@@ -1,8 +1,11 @@
 //! `--engine hq`: chunks as an array of tasks of HyperQueue. Who runs when and where, and what runs again, is HyperQueue's business.
 
-use super::Failure;
-use super::engine::{program, wanted};
-use super::hq::{self, HqError, Job};
+use super::{
+    Failure,
+    array::array,
+    engine::program,
+    hq::{self, HqError, Job},
+};
 use crate::cli::{output::complain, run::Interruption};
 use crate::explore::sweep::Chunks;
 use crate::files::{excerpt, write_whole};
@@ -68,13 +71,12 @@ impl Submission<'_> {
     /// If HyperQueue is not there, a task fails, or it was interrupted; what has rows stays.
     pub fn run(&self) -> Result<(), Failure> {
         hq::workers()?;
-        let mut id = match self.attached()? {
-            Some(id) => {
-                complain(format_args!("HyperQueue job {id} is at it: attached"));
-                id
-            }
-            None => self.submit()?,
-        };
+        let attached = self.attached()?;
+        if let Some(id) = attached {
+            complain(format_args!("HyperQueue job {id} is at it: attached"));
+        }
+        // None: a job of before has ended meanwhile, and left nothing.
+        let Some(mut id) = attached.map_or_else(|| self.submit(), |id| Ok(Some(id)))? else { return Ok(()) };
         let mut said = Said::default();
         let mut done = 0;
         loop {
@@ -82,6 +84,11 @@ impl Submission<'_> {
                 return Err(self.leave(id));
             }
             done = self.show(done);
+            if self.chunks.missing().is_empty() {
+                // Whatever has become of the server: nothing is left for it.
+                let _ = fs::remove_file(self.record());
+                return Ok(());
+            }
             match self.look(id, &mut said) {
                 Err(error) => said.server(&error),
                 Ok(None) => {
@@ -112,10 +119,16 @@ impl Submission<'_> {
         format!("sealsim-{}", self.chunks.id())
     }
 
-    fn submit(&self) -> Result<u64, Failure> {
+    /// The number of a job that runs what is missing, if anything is.
+    fn submit(&self) -> Result<Option<u64>, Failure> {
+        // Some may be done before the job's number is here.
+        let missing = self.chunks.missing();
+        if missing.is_empty() {
+            return Ok(None);
+        }
         let here = std::env::current_dir().map_err(|error| Failure::input_output("this folder", &error))?;
         let chunks = self.folder.join("chunks");
-        let (name, wanted) = (self.name(), wanted(self.chunks));
+        let (name, wanted) = (self.name(), array(&missing));
         let mut arguments: Vec<OsString> =
             ["--name", &name, "--array", &wanted, "--cpus", "1", "--cwd"].map(OsString::from).into();
         arguments.push(here.into());
@@ -130,9 +143,9 @@ impl Submission<'_> {
         let json = serde_json::to_string(&record).unwrap_or_default();
         write_whole(&self.record(), json.as_bytes())
             .map_err(|error| Failure::InputOutput(miette!("{error}; HyperQueue job {id} runs all the same")))?;
-        let missing = self.chunks.missing().len();
-        complain(format_args!("{missing} of {} chunks are HyperQueue job {id}", self.chunks.len()));
-        Ok(id)
+        let (count, all) = (missing.len(), self.chunks.len());
+        complain(format_args!("{count} of {all} chunks are HyperQueue job {id}"));
+        Ok(Some(id))
     }
 
     /// Moves the bar to the points of the chunks that are there.
@@ -152,7 +165,7 @@ impl Submission<'_> {
         match self.submit() {
             Ok(new) => {
                 said.job = false;
-                new
+                new.unwrap_or(id)
             }
             Err(failure) => {
                 if !std::mem::replace(&mut said.server, true) {

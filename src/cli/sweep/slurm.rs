@@ -1,7 +1,10 @@
 //! `--engine slurm`: an array job of chunks and a job that writes the table, as two scripts.
 
-use super::engine::{program, wanted};
-use super::{Failure, engine::EngineArguments};
+use super::{
+    Failure,
+    array::array,
+    engine::{EngineArguments, program},
+};
 use crate::cli::output;
 use crate::explore::sweep::Chunks;
 use crate::files::write_whole;
@@ -23,7 +26,7 @@ pub(super) fn write(arguments: &EngineArguments, chunks: &Chunks, folder: &Path)
     let logs = |name: &str| pattern(&format!("{place}/slurm/{name}"));
     let points = script(&[
         format!("#SBATCH --job-name=sealsim-{}", chunks.id()),
-        format!("#SBATCH --array={}{limit}", wanted(chunks)),
+        format!("#SBATCH --array={}{limit}", array(&chunks.missing())),
         "#SBATCH --ntasks=1".into(),
         "#SBATCH --cpus-per-task=1".into(),
         // A chunk that was lost with its machine may run again.
