@@ -3,7 +3,8 @@
 //! `SEALSIM_SAMPLING=all cargo test --release --test sampling -- --nocapture campaign` runs every shipped machine and design with copies from 16 MiB
 //! to 4 GiB and every shipped workload, and prints the table of `docs/sampling.md`.
 
-use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use sealsim::{
     config::{Layers, MachineSpec, Role, Shipped},
     explore::{Candidate, shipped},
@@ -316,23 +317,32 @@ fn a_channel_that_would_run_out_of_ivs_is_not_sampled() {
     assert!(of(1 << 34).is_some() && of(1 << 40).is_none());
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(6), failure_persistence: None, ..ProptestConfig::default() })]
+/// A machine and a copy, at random: none of the shipped ones.
+fn any_case(random: &mut ChaCha8Rng) -> (MachineSpec, Workload) {
+    let mut from = |least: u64, most: u64| random.random_range(least..=most);
+    let layers = Layers::new("h100-nvl-tdx")
+        .set("staging.buffers=8")
+        .set("memory.llc=\"8 MiB\"")
+        .set(format!("cipher.seal_rate=\"{} B/cycle\"", from(1, 39)))
+        .set(format!("root_complex.read_latency=\"{} cycles\"", from(100, 2999)))
+        .set(format!("driver.in_flight.h2d={}", from(1, 5)));
+    let direction = if from(0, 1) == 0 { Direction::H2d } else { Direction::D2h };
+    let memory = if from(0, 1) == 0 { Memory::Pinned } else { Memory::Pageable };
+    let work = copies(vec![copy(direction, from(256 << 20, 320 << 20), memory)]);
+    (layers.resolve().unwrap().machine, work)
+}
 
-    /// Small figures are held to account on random machines: a short sample of a copy of any length.
-    #[test]
-    fn a_sample_of_any_copy_gives_its_messages_and_its_time(
-        bytes in (256_u64 << 20)..(320 << 20), outward: bool, pageable: bool, rate in 1_u64..40, latency in 100_u64..3000, in_flight in 1_u64..6,
-    ) {
-        let layers = Layers::new("h100-nvl-tdx")
-            .set("staging.buffers=8").set("memory.llc=\"8 MiB\"").set(format!("cipher.seal_rate=\"{rate} B/cycle\""))
-            .set(format!("root_complex.read_latency=\"{latency} cycles\"")).set(format!("driver.in_flight.h2d={in_flight}"));
-        let machine = layers.resolve().unwrap().machine;
-        let direction = if outward { Direction::D2h } else { Direction::H2d };
-        let work = copies(vec![copy(direction, bytes, if pageable { Memory::Pageable } else { Memory::Pinned })]);
-        let found = verdict(&machine, &work, Sample::Most(NonZero::new(48).unwrap())).expect("sampled");
-        found.assert_earned("random");
-    }
+/// A sample of so many messages promises its intervals alone: `auto` asks for narrow ones.
+#[test]
+fn short_samples_on_random_machines_hold_what_their_intervals_say() {
+    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
+    let mut random = ChaCha8Rng::seed_from_u64(24);
+    let cases: Vec<_> = (0..cases).map(|_| any_case(&mut random)).collect();
+    let most = Sample::Most(NonZero::new(48).unwrap());
+    let one = |(machine, work): &(MachineSpec, Workload)| Ok::<_, ()>(verdict(machine, work, most).expect("sampled"));
+    let all = pool::map(&cases, 2, |_| 0, one).unwrap().into_iter().reduce(Verdict::join).unwrap();
+    println!("{}", all.row());
+    all.assert_held();
 }
 
 /// One row of the campaign.
