@@ -12,6 +12,7 @@ mod engines;
 mod example;
 mod faults;
 mod files;
+mod headlines;
 mod input;
 mod inside;
 mod live;
