@@ -1,9 +1,10 @@
 //! The CRC of a flit: the eight check bytes of a Reed-Solomon code over GF(2^8).
 //!
 //! The field is that of x^8 + x^5 + x^3 + x + 1 with the root alpha, the generator g(x) = (x + alpha)(x + alpha^2) ... (x + alpha^8), as
-//! an article on gen6 CRCs states them (hifpga.com, "PCIe Gen6 8Byte CRC"). Assumed, because no public bytes show it: byte 0 of the flit is
-//! the highest coefficient, the check bytes are the remainder of the 242 bytes times x^8 divided by g with the highest coefficient first,
-//! and nothing is preset or complemented.
+//! an article on gen6 CRCs states them (hifpga.com, "PCIe Gen6 8Byte CRC"). Byte 0 of the flit is the highest coefficient, and the check
+//! bytes are the remainder of the 242 bytes times x^8 divided by g. They are sent with the *lowest* coefficient first, so byte 249 has the
+//! highest; nothing is preset or complemented. These orders are those of a public encoder, `src/PCI_SIG_8B_CRC.c` of
+//! SriramAnanth2912/PCIe6.4_FLIT_ECC_CRC, which multiplies by the generator matrix of the standard.
 //!
 //! 242 and 8 bytes are a word of a code of length 255 at most with eight check bytes, so two words differ in nine bytes or more: up to eight
 //! wrong bytes are always found.
@@ -62,11 +63,11 @@ const fn steps() -> [u64; 256] {
     steps
 }
 
-/// The check bytes of some bytes, as they are sent.
+/// The check bytes of some bytes in the order in which they are sent: lowest coefficient first.
 #[must_use]
 pub fn of(bytes: &[u8]) -> [u8; BYTES] {
     let step = |register: u64, &byte: &u8| register << 8 ^ STEPS[usize::from((register >> 56) as u8 ^ byte)];
-    bytes.iter().fold(0, step).to_be_bytes()
+    bytes.iter().fold(0, step).to_le_bytes()
 }
 
 #[cfg(test)]
@@ -94,7 +95,9 @@ mod tests {
     proptest! {
         #[test]
         fn bytes_and_check_bytes_are_a_multiple_of_the_generator(bytes in prop::collection::vec(any::<u8>(), 0..248)) {
-            let word = [&bytes[..], &of(&bytes)].concat();
+            let mut check = of(&bytes);
+            check.reverse();
+            let word = [&bytes[..], &check].concat();
             prop_assert!(roots().all(|root| value(&word, root) == 0));
         }
     }

@@ -7,12 +7,12 @@
 //! ```
 //!
 //! Byte i belongs to group i mod 3, so a burst of up to three bytes has one in each group. With d(k) the byte 3k + group, the parity byte is
-//! the sum of all d(k) and the check byte the sum of all alpha^k d(k) in the field of x^8 + x^4 + x^3 + x^2 + 1. If one byte is off by e, the
-//! parity is off by e and the check by alpha^k e, and their quotient is the place.
+//! the sum of all d(k) and the check byte the sum of all alpha^(84-k) d(k) in the field of x^8 + x^4 + x^3 + x^2 + 1. If one byte is off by
+//! e, the parity is off by e and the check by alpha^(84-k) e, so their quotient gives the place. Group 0 has the bytes k = 0 to 83, groups
+//! 1 and 2 end at k = 82 with the same weights; a quotient that names any other byte is uncorrectable.
 //!
-//! Groups, the two sums, field and the four verdicts are as the README of SriramAnanth2912/PCIe6.4_FLIT_ECC_CRC states them. Assumed: which
-//! power of alpha weighs which byte, and the places of the six bytes (there the two of a group are neighbours in a list, which as places
-//! would leave bursts of three uncorrected).
+//! Groups, sums, weights, field, verdicts and the places of the six bytes are those of a public encoder, `src/PCI_SIG_8B_ECC.c` of
+//! SriramAnanth2912/PCIe6.4_FLIT_ECC_CRC.
 
 use super::{BYTES, field, galois::Field};
 
@@ -20,6 +20,8 @@ use super::{BYTES, field, galois::Field};
 pub const POLYNOMIAL: u16 = 0x11d;
 /// Groups.
 pub const GROUPS: usize = 3;
+/// The exponent of alpha that weighs the first byte of a group; each byte after it has one less.
+const FIRST_WEIGHT: usize = 84;
 
 static FIELD: Field = Field::new(POLYNOMIAL);
 
@@ -48,7 +50,9 @@ const fn places(group: usize) -> (usize, usize) {
 /// Check and parity of the covered bytes of a group.
 fn sums(flit: &[u8; BYTES], group: usize) -> (u8, u8) {
     let covered = flit[..field::ECC.start].iter().skip(group).step_by(GROUPS).enumerate();
-    covered.fold((0, 0), |(check, parity), (k, &byte)| (check ^ FIELD.product(FIELD.power(k), byte), parity ^ byte))
+    covered.fold((0, 0), |(check, parity), (k, &byte)| {
+        (check ^ FIELD.product(FIELD.power(FIRST_WEIGHT - k), byte), parity ^ byte)
+    })
 }
 
 /// Writes the six bytes.
@@ -81,8 +85,8 @@ fn judge(flit: &[u8; BYTES], group: usize) -> Verdict {
         (0, parity) => corrected(parity_at, parity),
         (check, 0) => corrected(check_at, check),
         (check, parity) => {
-            let place = FIELD.quotient_exponent(check, parity).map(|k| k * GROUPS + group);
-            match place.filter(|&place| place < field::ECC.start) {
+            let k = FIELD.quotient_exponent(check, parity).and_then(|weight| FIRST_WEIGHT.checked_sub(weight));
+            match k.map(|k| k * GROUPS + group).filter(|&place| place < field::ECC.start) {
                 Some(place) => corrected(place, parity),
                 None => Verdict::Uncorrectable,
             }

@@ -15,7 +15,8 @@
 //! is to be sent a DW of zeros, the NOP TLP, fills. A receiver corrects by [`ecc`], then checks [`crc`]; a flit that fails either is sent
 //! again as a whole. [`tlp`] is the TLP inside, [`stream`] takes TLPs out of flits and puts them in.
 //!
-//! Nothing here is confirmed by the standard, by silicon or by the bytes of another encoder. Areas and lengths are those of
+//! CRC and ECC agree with the bytes of a public encoder (SriramAnanth2912/PCIe6.4_FLIT_ECC_CRC, `src/`), and the headers of the TLPs inside
+//! with the structures of Intel's public HQM RTL (`hqm_sfi_*`); neither the standard nor silicon confirms them. Areas and lengths are those of
 //! pcie-6-0-packet-generator (`layers/flit.h`); the DLP's fields those of the CXL 256-byte flit header, which names PCIe's as the same, and of
 //! public notes; each module names its own. What is assumed stands in `validation/DEVIATIONS.md`, rows 260 to 267.
 

@@ -19,8 +19,9 @@
 //!
 //! First DW, types, OHC-A1 and TS are as in rtlp-lib 0.5.1 (BSD-3-Clause), whose `FlitDW0` and `FlitOhcA` name the bits, and which counts E
 //! by its bits; types, IDs, tag, byte count, lower address and OHC-A5 as in pcie-6-0-packet-generator (`utils/tlp_header.cpp`,
-//! `utils/non_header_base.cpp`, `utils/ohc.cpp`). Places of EP and AT, the sizes of E, and the meaning of an absent OHC-A (all bytes
-//! enabled; successful completion, lower address a multiple of 4) rest on public notes and test benches alone.
+//! `utils/non_header_base.cpp`, `utils/ohc.cpp`). The headers agree with the structures of Intel's public HQM RTL (`hqm_sfi_*`). Places of
+//! EP and AT, the sizes of E, and the meaning of an absent OHC-A (all bytes enabled; successful completion, lower address a multiple of 4)
+//! rest on public notes and test benches.
 
 mod convert;
 mod fields;
