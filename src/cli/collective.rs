@@ -1,15 +1,17 @@
 //! `sealsim collective`: what several GPUs do together, under one security of the fabric or another.
 
-use super::{AlternativeArguments, Failure, output, run::Interruption};
+use super::{AlternativeArguments, Failure, output, sample::SampleArgument, watch::Watch};
 use crate::{
-    config::Resolved,
+    config::{MachineSpec, Resolved},
     fabric::element::Element,
     report::{
         SCHEMA_VERSION,
         collectives::{self, CollectiveRow},
     },
-    sim::{Control, SimulationError},
+    sampling::{self, SampledCollective},
+    sim::SimulationError,
     system::{DataMode, FaultPoint, RunError},
+    units::Femtos,
     workload::{
         InjectionArgument,
         collective::{Collective, CollectiveError, CollectiveRequest, Extent, collective_fault_points, run_collective},
@@ -35,6 +37,7 @@ Exit status: 0 done; 1 interrupted, or something was refused, or a buffer was wr
 Examples:
   sealsim collective hgx-h100-8gpu --size 1MiB,64MiB --design staged --design direct --design link --design pad-ahead
   sealsim collective generic-16gpu --ranks 2,4,8,16 --design staged --format csv
+  sealsim collective hgx-h100-8gpu --op broadcast --size 140GiB --sample auto    # seconds, with intervals
   sealsim collective hgx-h100-8gpu --op all-to-all --data exact
   sealsim collective hgx-h100-8gpu --ranks 3 --size 12KiB --design link --inject fabric.gpu1.port.packets.flip:5")]
 pub struct Arguments {
@@ -68,6 +71,8 @@ pub struct Arguments {
     /// Inject a fault on the fabric, as fabric.gpu1.port.packets.flip:5, into all rows but off. May be given several times
     #[arg(long, value_name = "POINT[:N]")]
     inject: Vec<InjectionArgument>,
+    #[command(flatten)]
+    sample: SampleArgument,
     /// List where --inject can strike the last design, and run nothing
     #[arg(long)]
     list_faults: bool,
@@ -119,6 +124,8 @@ struct Document<'a> {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let (exact, faulty) = (arguments.data == Carried::Exact, !arguments.inject.is_empty());
+    arguments.sample.refuse(&[("--data exact", exact), ("--inject", faulty), ("--full", arguments.full)])?;
     let machines = arguments.machines()?;
     let ranks = match (&arguments.ranks[..], machines.last()) {
         ([], Some((_, machine))) => vec![machine.machine.gpus().max(2)],
@@ -127,20 +134,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.list_faults {
         return arguments.print_faults(&machines, &ranks);
     }
-    let interruption = Interruption::listen();
-    let mut go_on = |_| if interruption.asked() { Control::Stop } else { Control::Continue };
-    let mut rows = Vec::new();
-    for &bytes in &arguments.sizes {
-        for &ranks in &ranks {
-            let mut off = None;
-            for (name, machine) in &machines {
-                let request = arguments.request(ranks, bytes, off.is_some());
-                let outcome = run_collective(&machine.machine, &request, &mut go_on).map_err(failed)?;
-                let base = *off.get_or_insert(outcome.time.seconds());
-                rows.push(CollectiveRow::of(name, &request, &outcome, base));
-            }
-        }
-    }
+    let rows = arguments.rows(&machines, &ranks)?;
     print(arguments.format, &machines[0].1.name(), &rows)?;
     verdict(&rows)
 }
@@ -156,6 +150,53 @@ impl Arguments {
             machines.push((design.clone(), machine.clone().overlay(design).resolve()?));
         }
         Ok(machines)
+    }
+
+    /// A row for each size, number of GPUs and machine. Whoever watches is told how far they are.
+    fn rows(&self, machines: &[(String, Resolved)], ranks: &[usize]) -> Result<Vec<CollectiveRow>, Failure> {
+        let asked = self.sizes.iter().flat_map(|bytes| ranks.iter().map(|ranks| (*ranks, *bytes)));
+        let asked: Vec<_> = asked.collect();
+        let weight = |(ranks, bytes): &(usize, u64)| *ranks as f64 * *bytes as f64;
+        let all = asked.iter().map(weight).sum::<f64>() * machines.len() as f64;
+        let watch = Watch::begin(format!("{} collectives", asked.len() * machines.len()));
+        let mut rows = Vec::new();
+        for one in &asked {
+            let (mut off, share) = (None, weight(one) / all.max(1.0));
+            for (name, machine) in machines {
+                let request = self.request(one.0, one.1, off.is_some());
+                let found = self.run(&machine.machine, &request, (&watch, share))?;
+                let base = *off.get_or_insert(found.outcome.time.seconds());
+                let sampled = self.sample.sample.map(|_| &found);
+                rows.push(CollectiveRow::of(name, &request, &found.outcome, base).sampled(one.1, sampled));
+            }
+        }
+        watch.end();
+        Ok(rows)
+    }
+
+    /// Runs one, which is such a share of all.
+    fn run(
+        &self,
+        machine: &MachineSpec,
+        request: &CollectiveRequest,
+        (watch, share): (&Watch, f64),
+    ) -> Result<SampledCollective, Failure> {
+        let seen = watch.is_seen() && self.sample.sample.is_none();
+        let expected = if seen { expected(machine, request, watch).map_err(failed)? } else { None };
+        let mut told = 0.0;
+        let mut observer = |now: Femtos| {
+            if let Some(expected) = expected {
+                let part = share * (now.seconds() / expected).min(1.0);
+                if part > told + share / 500.0 {
+                    watch.tell(part - told);
+                    told = part;
+                }
+            }
+            watch.control()
+        };
+        let found = sampling::collective(machine, request, self.sample.sample, &mut observer).map_err(failed)?;
+        watch.tell(share - told);
+        Ok(found)
     }
 
     /// Prints each fault point of the last machine, as --inject takes it.
@@ -180,6 +221,22 @@ impl Arguments {
             ..CollectiveRequest::new(self.op, ranks, bytes)
         }
     }
+}
+
+/// A part of a long collective is run first to say how far it is.
+const PILOT: u64 = 64;
+/// Shorter ones are over soon.
+const LONG: u64 = 32 << 20;
+
+/// How many seconds a long collective will have taken, going by a short one.
+fn expected(machine: &MachineSpec, request: &CollectiveRequest, watch: &Watch) -> Result<Option<f64>, CollectiveError> {
+    if request.bytes < LONG || request.carries_bytes() {
+        return Ok(None);
+    }
+    let short = CollectiveRequest { bytes: request.bytes / PILOT, ..request.clone() };
+    let outcome = run_collective(machine, &short, &mut |_| watch.control())?;
+    let own = outcome.time.saturating_sub(outcome.launch).seconds() * PILOT as f64;
+    Ok(Some(outcome.launch.seconds() + own).filter(|seconds| *seconds > 0.0))
 }
 
 fn print(format: Shape, machine: &str, rows: &[CollectiveRow]) -> Result<(), Failure> {

@@ -52,12 +52,13 @@ impl ProfileArguments {
 pub(super) struct Progress {
     interruption: Interruption,
     bar: ProgressBar,
+    seen: bool,
 }
 
 impl Progress {
     /// Listens for Ctrl-C from now on.
     pub fn listen() -> Self {
-        Self { interruption: Interruption::listen(), bar: bar() }
+        Self { interruption: Interruption::listen(), bar: bar(), seen: io::stderr().is_terminal() }
     }
 
     /// Whether nobody has asked to stop.
@@ -69,6 +70,29 @@ impl Progress {
     pub fn count(&self, what: &'static str) {
         self.bar.set_message(what);
         self.bar.set_position(0);
+    }
+
+    /// Tells of bytes from now on, and of how many there are, once that is known.
+    pub fn count_bytes(&self, what: &'static str) {
+        self.count(what);
+        let style = ProgressStyle::with_template("{bar:24} {bytes} of {total_bytes} {msg}, {elapsed} gone, {eta} left");
+        self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    }
+
+    /// Whether anybody sees it.
+    pub const fn is_seen(&self) -> bool {
+        self.seen
+    }
+
+    /// So many bytes are done, of so many.
+    pub fn is_at(&self, (done, of): (u64, u64)) {
+        if !self.is_seen() {
+            return;
+        }
+        if self.bar.length() != Some(of) {
+            self.bar.set_length(of);
+        }
+        self.bar.set_position(done);
     }
 
     /// Counts one more.

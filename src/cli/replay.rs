@@ -108,12 +108,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let help = "profile with CUDA activities: `--trace cuda` of nsys, ProfilerActivity.CUDA of PyTorch";
         return Err(Failure::Config(miette!(help = help, "the trace has no operation of a GPU: nothing to play")));
     }
-    progress.count("copies simulated");
-    let (known, one_more, go_on) = (Known::default(), || progress.one_more(), || progress.go_on());
+    progress.count_bytes("of copies simulated");
+    let (known, one_more) = (Known::default(), || ());
+    let go_on = || {
+        progress.is_at(known.far());
+        progress.go_on()
+    };
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let sample = arguments.sample.sample;
     let simulator = Simulator { threads, go_on: &go_on, progress: &one_more, known: &known, sample, end: End::Middle };
-    let asked = Asked { trace: &trace, job: &job, machine: &machine, designs: &designs };
+    let watched = progress.is_seen();
+    let asked = Asked { trace: &trace, job: &job, machine: &machine, designs: &designs, watched };
     let (runs, parts) = play(asked, simulator)?;
     let listed = costliest(&job, &runs[0].answer.played, &runs[1].answer.played, OPERATIONS);
     let mut document = shown(asked, &runs, parts, &listed);
@@ -142,7 +147,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// From the return of a launch to its operation on an idle stream, ns.
-fn submission(machine: &Resolved) -> Result<u64, Failure> {
+pub(super) fn submission(machine: &Resolved) -> Result<u64, Failure> {
     let calls = machine.machine.calls.as_ref();
     let calls = calls.ok_or_else(|| failed(ReplayError::NoCalls { machine: machine.name() }))?;
     Ok(calls.submission.off.0 / 1_000_000)
@@ -155,18 +160,24 @@ struct Asked<'a> {
     job: &'a Job,
     machine: &'a Resolved,
     designs: &'a [(&'a str, Resolved)],
+    /// Whether anybody sees how far it is.
+    watched: bool,
 }
 
 /// Where the difference comes from, and what would give time back.
 struct Parts {
     shares: Vec<Share>,
     advice: Vec<Advice>,
+    assumed: Vec<String>,
 }
 
 /// Off, CC, and the designs, in this order.
 fn play<'a>(asked: Asked<'a>, simulator: Simulator<'_>) -> Result<(Vec<Run<'a>>, Parts), Failure> {
     let Asked { job, machine, designs, .. } = asked;
     let question = Question::new(job, machine, simulator).map_err(failed)?;
+    if asked.watched {
+        simulator.known.watch(work(&question, machine, designs));
+    }
     let off = question.off(machine).map_err(failed)?;
     let cc = question.secure(machine, Causes::default()).map_err(failed)?;
     let shares = breakdown(&question, machine, &cc.played).map_err(failed)?;
@@ -180,7 +191,22 @@ fn play<'a>(asked: Asked<'a>, simulator: Simulator<'_>) -> Result<(Vec<Run<'a>>,
         advice.push(of_design(name, (&runs[1].answer.played, &shares), (&answer.played, &own)));
         runs.push(Run { name, answer });
     }
-    Ok((runs, Parts { shares, advice }))
+    let machines =
+        [("cc", &machine.machine)].into_iter().chain(designs.iter().map(|(name, one)| (*name, &one.machine)));
+    let secure: Vec<_> = machines.filter(|(_, machine)| machine.confidential_computing).collect();
+    let assumed = question.assumed(&secure);
+    Ok((runs, Parts { shares, advice, assumed }))
+}
+
+/// Machines on which copies are simulated for a breakdown: the machine, and one more without each of the causes that are in the copies themselves.
+const MACHINES: u64 = 5;
+
+/// Bytes of the copies that will be simulated.
+fn work(question: &Question<'_>, machine: &Resolved, designs: &[(&str, Resolved)]) -> u64 {
+    let secure = designs.iter().map(|(_, design)| &design.machine).filter(|design| design.confidential_computing);
+    // The advice is to use the other kind of memory.
+    let own = (MACHINES + 1).saturating_mul(question.work(&machine.machine));
+    secure.map(|design| MACHINES.saturating_mul(question.work(design))).fold(own, u64::saturating_add)
 }
 
 /// What is printed of these runs; of calls, those at the places `listed`.
@@ -192,7 +218,7 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
         machine: machine.name(),
         trace: trace.format.name(),
         events: document::events(trace),
-        assumed: job.assumed.clone(),
+        assumed: job.assumed.iter().chain(&parts.assumed).cloned().collect(),
         sampled: None,
         runs: runs.iter().map(|run| Figures::of(job, run.name, &run.answer, off)).collect(),
         breakdown: parts.shares,
@@ -226,7 +252,8 @@ impl Arguments {
     }
 }
 
-fn failed(error: ReplayError) -> Failure {
+/// The failure that an error of a replay is.
+pub(super) fn failed(error: ReplayError) -> Failure {
     match error {
         _ if error.is_stopped() => Failure::Verification(miette!("interrupted: nothing was played")),
         ReplayError::Config(error) => (*error).into(),

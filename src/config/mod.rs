@@ -19,6 +19,7 @@ mod examine;
 mod field;
 mod follow;
 mod gpu;
+mod history;
 mod layer;
 mod layers;
 mod machine;

@@ -2,6 +2,7 @@
 
 use super::{
     Ns,
+    copies::Simulator,
     error::ReplayError,
     job::{Job, Work},
     rules::ns,
@@ -9,9 +10,9 @@ use super::{
 use crate::{
     config::{MachineSpec, Resolved},
     fabric::spec::{FabricMode, FabricSpec},
-    sim::Control,
+    sampling::{self, SampledCollective},
     units::Femtos,
-    workload::collective::{CollectiveCall, CollectiveError, CollectiveTimes, Extent},
+    workload::collective::{CollectiveCall, CollectiveError, CollectiveRequest},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -19,7 +20,10 @@ use std::{
 };
 
 /// By what a collective's time depends on of a machine.
-type Known = BTreeMap<String, BTreeMap<CollectiveCall, Option<Femtos>>>;
+type Known = BTreeMap<String, BTreeMap<CollectiveCall, Option<Between>>>;
+
+/// The least that a time may be, what it is estimated to be, and the most.
+type Between = [Femtos; 3];
 
 /// What simulations have told.
 #[derive(Debug, Default)]
@@ -53,7 +57,7 @@ impl Collectives {
     ///
     /// # Errors
     /// [`ReplayError`] if a simulation fails, or `go_on` says to stop.
-    pub fn of(&self, job: &Job, machine: &Resolved, go_on: &dyn Fn() -> Control) -> Result<Longer, ReplayError> {
+    pub fn of(&self, job: &Job, machine: &Resolved, simulator: Simulator<'_>) -> Result<Longer, ReplayError> {
         let calls = job.ops.iter().enumerate().filter_map(|(place, op)| match op.work {
             Work::Collective(call) => Some((place, call)),
             _ => None,
@@ -62,10 +66,12 @@ impl Collectives {
         let distinct: BTreeSet<CollectiveCall> = calls.iter().map(|(_, call)| *call).collect();
         let mut longer = BTreeMap::new();
         for call in distinct {
-            let sealed = self.time(&machine.machine, &machine.digest, call, go_on)?;
-            let plain = self.time(&unprotected(&machine.machine), &machine.digest, call, go_on)?;
+            let sealed = self.time(&machine.machine, &machine.digest, call, simulator)?;
+            let plain = self.time(&unprotected(&machine.machine), &machine.digest, call, simulator)?;
             if let (Some(sealed), Some(plain)) = (sealed, plain) {
-                longer.insert(call, ns(sealed.saturating_sub(plain)));
+                // It is longest where the one takes longest and the other shortest.
+                let end = simulator.end as usize;
+                longer.insert(call, ns(sealed[end].saturating_sub(plain[2 - end])));
             }
         }
         let all = calls.len();
@@ -80,21 +86,32 @@ impl Collectives {
         machine: &MachineSpec,
         digest: &str,
         call: CollectiveCall,
-        go_on: &dyn Fn() -> Control,
-    ) -> Result<Option<Femtos>, ReplayError> {
+        simulator: Simulator<'_>,
+    ) -> Result<Option<Between>, ReplayError> {
         let key = dependence(machine, digest);
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&key).and_then(|times| times.get(&call)) {
             return Ok(*known);
         }
-        let time = match CollectiveTimes::measure(machine, [call], Extent::Shared, &mut |_| go_on()) {
-            Ok(times) => Some(times.of(&call)),
+        let request = CollectiveRequest::new(call.kind, call.ranks, call.bytes);
+        let found = sampling::collective(machine, &request, simulator.sample, &mut |_| (simulator.go_on)());
+        let time = match found.and_then(time) {
+            Ok(times) => Some(times),
             Err(CollectiveError::NoFabric | CollectiveError::Gpus { .. } | CollectiveError::Bridge(_)) => None,
             Err(CollectiveError::Run(error)) => return Err(ReplayError::run(error)),
             Err(error) => return Err(ReplayError::Collective(Box::new(error))),
         };
         lock().entry(key).or_default().insert(call, time);
         Ok(time)
+    }
+}
+
+/// How long the kernel of a collective runs.
+fn time(found: SampledCollective) -> Result<Between, CollectiveError> {
+    let SampledCollective { outcome, low, high, .. } = found;
+    match outcome.refused {
+        Some(reason) => Err(CollectiveError::Refused(reason)),
+        None => Ok([low, outcome.time, high].map(|time| time.saturating_sub(outcome.launch))),
     }
 }
 

@@ -1,11 +1,13 @@
 //! A job as a workload file: what `sealsim run --workload` takes.
 
-use super::job::{Bind, Job, Op, Way, Work};
-use crate::{
-    system::Memory,
-    workload::{MAX_STEPS, trace::CallKind},
+use super::{
+    copies::CopyKey,
+    job::{Job, Work},
+    rules::ns,
+    sequence::{Sequence, Wanted, sequences},
 };
-use std::{collections::BTreeSet, fmt::Write};
+use crate::workload::{Copy, MAX_STEPS, WorkloadStep, direction_name, memory_name, pages_name};
+use std::fmt::Write;
 use thiserror::Error;
 
 /// Most copies of a workload.
@@ -25,15 +27,16 @@ pub struct ImportError {
     pub most: usize,
 }
 
-/// The workload of a job. Host time between calls, and what calls cost, are not in it: `source` says whose it is.
+/// The workload of a job whose copies are these. Host time between calls, and what calls cost, are not in it: `source` says whose it is.
 ///
 /// # Errors
 /// [`ImportError`] if there is more than a workload takes.
-pub fn import(job: &Job, source: &str) -> Result<String, ImportError> {
+pub fn import(job: &Job, keys: &[Option<CopyKey>], source: &str) -> Result<String, ImportError> {
     let copies = job.ops.iter().filter(|op| matches!(op.work, Work::Copy { .. })).count();
     fits(copies, "copies", MOST_COPIES)?;
     fits(job.streams, "streams", MOST_STREAMS)?;
-    let lines = lines(job);
+    let all = sequences(job, keys, Wanted::All, |key| vec![(*key, 1)]);
+    let lines: Vec<String> = all.iter().flat_map(Sequence::steps).map(|(step, copy)| line(step, copy)).collect();
     fits(lines.len(), "operations", MAX_STEPS)?;
     let source: String = source.chars().map(|one| if one.is_control() { '?' } else { one }).collect();
     let mut text = format!(
@@ -66,48 +69,30 @@ fn runs(lines: &[String]) -> Vec<(&String, usize)> {
     runs
 }
 
-fn lines(job: &Job) -> Vec<String> {
-    let mut lines = Vec::new();
-    // What other streams wait for.
-    let awaited: BTreeSet<u32> =
-        job.ops.iter().filter_map(|op| if let Bind::Op(other, _) = op.bind { Some(other) } else { None }).collect();
-    let mut recorded = BTreeSet::new();
-    let mut used = false;
-    for call in &job.calls {
-        if matches!(call.kind, CallKind::Synchronize(_)) && used {
-            lines.push("{ op = \"sync\" }".to_owned());
+/// An operation as a workload file has it.
+fn line(step: &WorkloadStep, copy: Option<&Copy>) -> String {
+    let stream = step.stream().unwrap_or_default();
+    match step {
+        WorkloadStep::Copy { buffer, pages, blocking, .. } => {
+            let (buffer, pages) = (buffer.as_deref().unwrap_or_default(), pages_name(*pages));
+            let what = copy.map_or_else(String::new, |copy| {
+                let (direction, memory) = (direction_name(copy.direction), memory_name(copy.memory));
+                format!("direction = \"{direction}\", size = \"{} B\", memory = \"{memory}\", ", copy.bytes)
+            });
+            format!(
+                "{{ op = \"copy\", {what}stream = \"{stream}\", buffer = \"{buffer}\", pages = \"{pages}\", blocking = {blocking} }}"
+            )
         }
-        for place in &call.ops {
-            let op = &job.ops[*place as usize];
-            if let Bind::Op(other, _) = op.bind
-                && recorded.contains(&other)
-            {
-                lines.push(format!("{{ op = \"wait\", stream = \"s{}\", event = \"e{other}\" }}", op.stream));
-            }
-            lines.extend(line(op));
-            used = true;
-            if awaited.contains(place) {
-                recorded.insert(*place);
-                lines.push(format!("{{ op = \"record\", stream = \"s{}\", event = \"e{place}\" }}", op.stream));
-            }
+        WorkloadStep::Record { event, .. } => {
+            format!("{{ op = \"record\", stream = \"{stream}\", event = \"{event}\" }}")
         }
-    }
-    lines
-}
-
-fn line(op: &Op) -> Option<String> {
-    let stream = op.stream;
-    match op.work {
-        Work::Copy { way, bytes, memory } => {
-            let direction = if way == Way::H2d { "h2d" } else { "d2h" };
-            let memory = if memory == Memory::Pageable { "pageable" } else { "pinned" };
-            let blocking = op.host_waits;
-            Some(format!(
-                "{{ op = \"copy\", direction = \"{direction}\", size = \"{} B\", memory = \"{memory}\", stream = \"s{stream}\", blocking = {blocking} }}",
-                bytes.max(1)
-            ))
+        WorkloadStep::Wait { event, .. } => {
+            format!("{{ op = \"wait\", stream = \"{stream}\", event = \"{event}\" }}")
         }
-        Work::DeviceCopy | Work::Memset | Work::Kernel | Work::Collective(_) => (op.duration > 0)
-            .then(|| format!("{{ op = \"kernel\", duration = \"{} ns\", stream = \"s{stream}\" }}", op.duration)),
+        WorkloadStep::Kernel { duration, .. } => {
+            format!("{{ op = \"kernel\", duration = \"{} ns\", stream = \"{stream}\" }}", ns(*duration))
+        }
+        // A sequence has no others.
+        _ => "{ op = \"sync\" }".to_owned(),
     }
 }

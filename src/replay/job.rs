@@ -8,7 +8,7 @@ use crate::{
     workload::collective::CollectiveCall,
     workload::trace::{CallKind, DeviceKind, DeviceOp, HostCall, Memory as Traced, Place, Trace},
 };
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// How long after the end of the operation before it an operation of a stream begins at most if it waited for it.
 const STREAM: Ns = 6_000;
@@ -144,7 +144,7 @@ impl Call {
 #[derive(Debug, Clone, Default)]
 pub struct Job {
     /// Names of calls and operations.
-    pub names: Vec<String>,
+    pub names: Vec<Arc<str>>,
     /// In the order of their starts.
     pub calls: Vec<Call>,
     /// In the order of their calls.
@@ -176,7 +176,7 @@ impl Job {
     /// A name.
     #[must_use]
     pub fn name(&self, name: u32) -> &str {
-        self.names.get(name as usize).map_or("", String::as_str)
+        self.names.get(name as usize).map_or("", |name| &**name)
     }
 }
 

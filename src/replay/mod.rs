@@ -3,7 +3,8 @@
 //! ```text
 //!  Trace --> [ job ] --> Job: calls, operations, and what each of them waited for
 //!                         |
-//!  machine --> [ copies ] | a simulation for each distinct copy
+//!  machine --> [ copies ] | a simulation for each distinct copy, or where they depend on each other
+//!          --> [history ] | of all of them as one workload
 //!          --> [ rules ]  | what other calls cost
 //!                v        v
 //!             [ play ] one pass over the calls --> Played --> figures, breakdown, advice, timeline
@@ -18,7 +19,9 @@ mod chakra;
 mod collectives;
 mod copies;
 mod error;
+mod far;
 mod figures;
+mod history;
 mod import;
 mod job;
 mod long;
@@ -27,6 +30,7 @@ mod nccl;
 mod play;
 mod question;
 mod rules;
+mod sequence;
 mod timeline;
 
 pub use advice::{Advice, advise, of_design};

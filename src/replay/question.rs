@@ -68,9 +68,66 @@ impl<'a> Question<'a> {
     /// # Errors
     /// [`ReplayError`]
     pub fn secure(&self, machine: &Resolved, free: Causes) -> Result<Answer, ReplayError> {
-        let (secure, counts) = times((&machine.digest, &machine.machine.of_gpu(0)), &self.keys, self.simulator)?;
+        let (secure, counts) = self.copies(machine)?;
         let collectives_kept = self.longer(machine)?.kept;
         Ok(Answer { played: self.with(machine, free, secure)?, counts, collectives_kept })
+    }
+
+    /// What the copies take on a machine: shared by equal ones, unless they depend on those before them.
+    fn copies(&self, machine: &Resolved) -> Result<(Vec<Option<CopyTime>>, Counts), ReplayError> {
+        let own = (machine.digest.as_str(), &machine.machine.of_gpu(0));
+        if own.1.history().is_none() {
+            return times(own, &self.keys, self.simulator);
+        }
+        let told = self.simulator.known.histories.of(own, self.job, &self.keys, self.simulator)?;
+        let end = |times: &Option<[CopyTime; 3]>| times.map(|times| times[self.simulator.end as usize]);
+        let mut all: Vec<Option<CopyTime>> = told.iter().map(end).collect();
+        // How long a copy waits for kernels is found when it is played.
+        let behind = self.behind_others();
+        let (alone, _) = times(own, &behind, self.simulator)?;
+        for (time, alone) in all.iter_mut().zip(alone) {
+            if let (Some(time), Some(alone)) = (time, alone) {
+                time.before = time.before.min(alone.before);
+            }
+        }
+        let simulated = all.iter().flatten().count() as u64;
+        Ok((all, Counts { simulated, shared: 0 }))
+    }
+
+    /// Bytes of the copies that are simulated to play the job on a machine.
+    #[must_use]
+    pub fn work(&self, machine: &MachineSpec) -> u64 {
+        let simulated = |key: &CopyKey| key.simulated(self.simulator.sample);
+        let all = self.keys.iter().flatten().flat_map(simulated).map(|(key, _)| key);
+        if machine.history().is_some() {
+            return all.map(|key| key.bytes).fold(0, u64::saturating_add);
+        }
+        let distinct: HashSet<CopyKey> = all.collect();
+        distinct.iter().map(|key| key.bytes).fold(0, u64::saturating_add)
+    }
+
+    /// The copies that have to wait for what is no copy, by their streams or by events.
+    fn behind_others(&self) -> Vec<Option<CopyKey>> {
+        let mut last_is_copy = vec![true; self.job.streams];
+        let behind = self.job.ops.iter().zip(&self.keys).map(|(op, key)| {
+            let before = std::mem::replace(&mut last_is_copy[op.stream as usize], key.is_some());
+            key.filter(|_| !before || matches!(op.bind, Bind::Op(..)))
+        });
+        behind.collect()
+    }
+
+    /// What is taken of copies on machines where they depend on each other; those that are asked for, by their names.
+    #[must_use]
+    pub fn assumed(&self, machines: &[(&str, &MachineSpec)]) -> Vec<String> {
+        let copies = self.keys.iter().flatten().count();
+        let depends = machines.iter().filter_map(|(name, machine)| Some((name, machine.history()?)));
+        let depends = depends.filter(|_| copies > 0).map(|(name, by)| {
+            format!(
+                "{name}: {by} makes copies depend on those before them, so that all {copies} are simulated as one workload, with the kernels between \
+                 them and without the host's time between calls: what is sealed ahead has less time for it than in the program."
+            )
+        });
+        depends.collect()
     }
 
     /// The same with copies that take what they take without confidential computing, as simulated.
@@ -93,7 +150,7 @@ impl<'a> Question<'a> {
 
     /// How much longer collectives take on a machine; each is simulated once.
     fn longer(&self, machine: &Resolved) -> Result<Longer, ReplayError> {
-        self.simulator.known.collectives.of(self.job, machine, self.simulator.go_on)
+        self.simulator.known.collectives.of(self.job, machine, self.simulator)
     }
 
     /// What a replay comes to.

@@ -2,6 +2,7 @@
 
 use super::{replay::time, table::Table};
 use crate::{
+    sampling::SampledCollective,
     units::Bytes,
     workload::collective::{CollectiveCall, CollectiveOutcome, CollectiveRequest, CollectiveTime, CollectiveTimes},
 };
@@ -79,6 +80,24 @@ pub struct CollectiveRow {
     pub wrong: Option<usize>,
     /// Why it did not end, if it did not.
     pub refused: Option<String>,
+    /// How much of it was simulated, if it was to be sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<CollectiveSample>,
+}
+
+/// How much of a collective was simulated, and what its time may be.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CollectiveSample {
+    /// Bytes of a GPU's buffer that were simulated, in all runs together.
+    pub simulated: u64,
+    /// Bytes of the buffer.
+    pub of: u64,
+    /// How many runs it were.
+    pub runs: usize,
+    /// The least that the time may be.
+    pub low_ns: f64,
+    /// The most.
+    pub high_ns: f64,
 }
 
 impl CollectiveRow {
@@ -103,7 +122,21 @@ impl CollectiveRow {
             finished: outcome.finished,
             wrong: outcome.wrong,
             refused: outcome.refused.clone(),
+            sampled: None,
         }
+    }
+
+    /// The same with what was simulated of its buffers of so many bytes, if it was to be sampled.
+    #[must_use]
+    pub fn sampled(self, of: u64, sampled: Option<&SampledCollective>) -> Self {
+        let sampled = sampled.map(|found| CollectiveSample {
+            simulated: found.simulated,
+            of,
+            runs: found.runs,
+            low_ns: found.low.seconds() * 1e9,
+            high_ns: found.high.seconds() * 1e9,
+        });
+        Self { sampled, ..self }
     }
 }
 
@@ -128,6 +161,12 @@ pub fn text(rows: &[CollectiveRow]) -> String {
     let mut text = format!("{op}; {simulated} transfers simulated, {shared} more share one of these\n\n");
     text += &(table.lines().join("\n") + "\n");
     for row in rows {
+        if let Some(sampled) = row.sampled.as_ref().filter(|sampled| sampled.low_ns < sampled.high_ns) {
+            let CollectiveSample { simulated, of, runs, low_ns, high_ns } = sampled;
+            let (part, all) = (Bytes(*simulated), Bytes(*of));
+            let between = [low_ns, high_ns].map(|ns| time(*ns as u64)).join(" to ");
+            text += &format!("{}: {part} in {runs} runs for {all}; {between} in 95 of 100 cases\n", row.name);
+        }
         if let Some(why) = &row.refused {
             text += &format!("{}, {} GPUs, {}: {why}\n", Bytes(row.bytes), row.ranks, row.name);
         }
@@ -139,7 +178,7 @@ pub fn text(rows: &[CollectiveRow]) -> String {
 #[must_use]
 pub fn csv(rows: &[CollectiveRow]) -> String {
     let mut text = String::from(
-        "op,bytes,ranks,name,mode,time_ns,launch_ns,slowdown,gb_per_s,bus_gb_per_s,transfers_simulated,transfers_shared,finished,wrong\n",
+        "op,bytes,ranks,name,mode,time_ns,launch_ns,slowdown,gb_per_s,bus_gb_per_s,transfers_simulated,transfers_shared,finished,wrong,time_low_ns,time_high_ns\n",
     );
     for row in rows {
         let CollectiveRow {
@@ -148,7 +187,11 @@ pub fn csv(rows: &[CollectiveRow]) -> String {
         let wrong = row.wrong.map(|wrong| wrong.to_string()).unwrap_or_default();
         let counts = format!("{},{},{},{wrong}", row.transfers_simulated, row.transfers_shared, row.finished);
         text += &format!("{op},{bytes},{ranks},{name},{mode},{time_ns:.3},{launch_ns:.3},{slowdown:.6},");
-        text += &format!("{gb_per_s:.6},{bus_gb_per_s:.6},{counts}\n");
+        let between = row
+            .sampled
+            .as_ref()
+            .map_or_else(|| ",".to_owned(), |sampled| format!("{:.3},{:.3}", sampled.low_ns, sampled.high_ns));
+        text += &format!("{gb_per_s:.6},{bus_gb_per_s:.6},{counts},{between}\n");
     }
     text
 }

@@ -90,7 +90,7 @@ pub(super) fn interval_cells(told: Option<&Told>, places: &[&str]) -> Vec<String
 fn way(text: &mut String, (comparison, width): (&Comparison, usize), direction: Direction) {
     let Some(longest) = sizes(comparison, direction).max() else { return };
     let way = direction_name(direction);
-    section(text, &format!("{way}: GB/s from the call to its return (GB = 10^9 bytes)"));
+    section(text, &format!("{way}: GB/s from the call to the copy's end (GB = 10^9 bytes)"));
     grid(text, (comparison, width), direction, None, |copy| Some(digits(copy.gb_per_s)));
     section(text, &format!("{way}: times as fast as the baseline"));
     let baseline = |design: &DesignFigures| design.baseline.unwrap_or("-").to_owned();

@@ -71,7 +71,9 @@ impl Table {
                 if self.left.contains(column) { format!("{cell:width$}") } else { format!("{cell:>width$}") }
             });
             let line = cells.collect::<Vec<_>>().join("  ").trim_end().to_owned();
-            fitted(&line, width).lines().map(str::to_owned).collect::<Vec<_>>()
+            // A line of blanks alone stays one.
+            let line = if line.is_empty() { "\n".to_owned() } else { fitted(&line, width) };
+            line.lines().map(str::to_owned).collect::<Vec<_>>()
         };
         self.rows.iter().flat_map(line).collect()
     }
@@ -87,6 +89,13 @@ mod tests {
         table.row(["a".into(), "1000".into(), String::new()]);
         table.row(["host.cipher".into(), "7".into(), "x 3".into()]);
         assert_eq!(table.lines(), ["unit         busy  stalls", "a            1000", "host.cipher     7  x 3"]);
+    }
+
+    #[test]
+    fn a_head_of_blanks_is_a_line_too() {
+        let mut table = Table::new(&["", ""], &[1]);
+        table.row(["1".into(), "a".into()]);
+        assert_eq!(table.lines(), ["", "1  a"]);
     }
 
     #[test]

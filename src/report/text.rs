@@ -75,7 +75,10 @@ impl Report {
         let rate = |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!(", {rate:.3} GB/s"));
         if self.copies.len() == 1 {
             let (way, rate) = (direction_name(first.direction), rate(first.gb_per_s));
-            return format!("{way} of {bytes} in {}{rate}, {delivered}", time(lasts(first)));
+            let early = first.returned_ps < first.end_ps && first.delivered;
+            let call = first.returned_ps.saturating_sub(first.start_ps);
+            let early = if early { format!("; its call returned after {}", time(call)) } else { String::new() };
+            return format!("{way} of {bytes} in {}{rate}, {delivered}{early}", time(lasts(first)));
         }
         let Transfers { time_ps, gb_per_s, .. } = self.total.transfers;
         format!("{} copies of {bytes} in {}{}, {delivered}", self.copies.len(), time(time_ps), rate(gb_per_s))
@@ -325,7 +328,7 @@ fn limit_lines(copy: &CopyRecord, number: usize) -> Vec<String> {
     limit(copy, number).lines().map(str::to_owned).collect()
 }
 
-/// From the call of a copy to its return, ps.
+/// From the call of a copy to its end, ps.
 fn lasts(copy: &CopyRecord) -> u64 {
     copy.end_ps.saturating_sub(copy.start_ps)
 }

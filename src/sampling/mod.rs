@@ -23,6 +23,7 @@
 mod ask;
 mod caches;
 mod check;
+mod collective;
 mod estimate;
 mod figures;
 mod limits;
@@ -32,11 +33,13 @@ mod narrow;
 mod parts;
 mod points;
 mod run;
+mod scaled;
 mod shorten;
 mod told;
 mod turns;
 
 pub use ask::{FEWEST, Sample, SampleError};
+pub use collective::{SampledCollective, collective};
 pub use estimate::CONFIDENCE;
 pub use parts::Unit;
 pub use run::{Asked, Sampled, sample, time};

@@ -67,8 +67,8 @@ const fn column(name: &'static str, says: &'static str, words: &'static str) -> 
 /// Columns behind the axes, in the order of the table.
 pub const COLUMNS: [FigureColumn; 40] = [
     column("bytes", "bytes of the copy", "length of the copy"),
-    column("gb_per_s", "10^9 bytes per second from the call to its return", "rate"),
-    column("time_ps", "time from the call to its return, in ps", "time of the copy"),
+    column("gb_per_s", "10^9 bytes per second from the call to the copy's end", "rate"),
+    column("time_ps", "time from the call to the copy's end, in ps", "time of the copy"),
     column("device_ps", "time from the first byte that a copy engine moves to the last, in ps", "time on the device"),
     column(
         "first_verified_ps",

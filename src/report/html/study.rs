@@ -125,7 +125,7 @@ mod tests {
         let report = report(5);
         assert_eq!(report["rows"].as_array().map(Vec::len), Some(5));
         assert_eq!(report["front"]["rows"], serde_json::json!([3, 4]));
-        assert_eq!(report["columns"][1]["what"], "10^9 bytes per second from the call to its return");
+        assert_eq!(report["columns"][1]["what"], "10^9 bytes per second from the call to the copy's end");
         assert_eq!(report["columns"][0]["what"], serde_json::Value::Null);
     }
 

@@ -49,7 +49,7 @@ pub fn rates(comparison: &Comparison) -> Figure {
     let is_asked = |way: &Direction| comparison.copies.iter().any(|copy| copy.direction == *way);
     let asked = [Direction::H2d, Direction::D2h].into_iter().filter(is_asked);
     Figure {
-        title: format!("{}, {memory} host memory: rate from the call of a copy to its return", comparison.machine),
+        title: format!("{}, {memory} host memory: rate from the call of a copy to its end", comparison.machine),
         panels: asked.map(panel).collect(),
         keys: keys.collect(),
         notes: several

@@ -1,11 +1,23 @@
 //! What a plan amounts to, and whether a GPU ends with what it must.
 
-use super::{data::expected, kind::Collective, request::CollectiveRequest, schedule::Plan};
+use super::{
+    data::expected,
+    kind::Collective,
+    request::CollectiveRequest,
+    schedule::{PIECE, Plan, pieces_repeat, plan},
+};
 use crate::{config::MachineSpec, units::Femtos};
 
 /// Transfers of a plan.
 pub(super) fn transfers(plan: &Plan) -> u64 {
     plan.programs.iter().map(|program| program.sends.len() as u64).sum()
+}
+
+/// Transfers of a collective of so many GPUs, at least two. It need not be laid out for that: what is passed on in pieces repeats with each.
+#[must_use]
+pub fn transfer_count(kind: Collective, ranks: usize, bytes: u64) -> u64 {
+    let pieces = if pieces_repeat(kind) { bytes.div_ceil(PIECE) } else { 1 };
+    transfers(&plan(kind, ranks, 1)).saturating_mul(pieces)
 }
 
 /// From the call to the first transfer.

@@ -2,7 +2,7 @@
 
 use super::{
     data::input,
-    judge::{is_right, launch, transfers},
+    judge::{is_right, launch, transfer_count, transfers},
     kind::Collective,
     request::{CollectiveError, CollectiveOutcome, CollectiveRequest, Extent, MOST_RANKS},
     schedule::{folded, plan},
@@ -43,16 +43,18 @@ pub fn run_collective(
     } else {
         folded(request.kind, request.ranks, request.bytes)
     };
-    let whole = plan(request.kind, request.ranks, request.bytes);
-    let all = transfers(&whole);
-    let plan = fold.unwrap_or(whole);
+    let all = transfer_count(request.kind, request.ranks, request.bytes);
+    let mut plan = fold.unwrap_or_else(|| plan(request.kind, request.ranks, request.bytes));
     let memory = |rank| {
         let bytes = || input(&plan, request.element, request.seed, rank);
         Memory::new(request.carries_bytes().then(bytes), request.element)
     };
+    let (simulated, ranks) = (transfers(&plan), plan.programs.len());
+    let memories = (0..ranks).map(memory).collect();
     let fabric = FabricRequest {
-        memories: (0..plan.programs.len()).map(memory).collect(),
-        programs: plan.programs.clone(),
+        memories,
+        // What there is of them grows with the bytes.
+        programs: std::mem::take(&mut plan.programs),
         seed: request.seed,
         kernel: request.kernel,
         order: Order::Ascending,
@@ -64,7 +66,6 @@ pub fn run_collective(
         let ranks = outcome.ranks.iter().enumerate().filter(|(_, rank)| rank.finished.is_some());
         ranks.filter(|(number, rank)| !is_right(request, &plan, *number, rank.memory.bytes())).count()
     });
-    let simulated = transfers(&plan);
     Ok(CollectiveOutcome {
         mode,
         time: outcome.end,
@@ -73,7 +74,7 @@ pub fn run_collective(
         shared: all - simulated,
         buffer: plan.buffer,
         part: plan.part,
-        finished: if plan.programs.len() == 1 { finished * request.ranks } else { finished },
+        finished: if ranks == 1 { finished * request.ranks } else { finished },
         wrong,
         refused: outcome.refused,
     })

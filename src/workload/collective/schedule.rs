@@ -8,7 +8,12 @@ use std::ops::Range;
 const ALIGNMENT: u64 = 16;
 
 /// Bytes that a broadcast or a tree passes on at once.
-const PIECE: u64 = 1 << 20;
+pub(super) const PIECE: u64 = 1 << 20;
+
+/// Whether text is passed on in pieces of that size.
+pub(super) const fn pieces_repeat(kind: Collective) -> bool {
+    matches!(kind, Collective::Broadcast | Collective::TreeAllReduce)
+}
 
 /// A collective, laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,12 +36,25 @@ impl Plan {
     }
 }
 
+/// Lengths of the buffer of each GPU that differ by multiples of this are laid out alike but for their number of steps; transfers then differ by
+/// multiples of `message`.
+#[must_use]
+pub fn stride(kind: Collective, ranks: usize, message: u64) -> u64 {
+    if pieces_repeat(kind) { PIECE } else { (ranks as u64).saturating_mul(message.next_multiple_of(ALIGNMENT).max(1)) }
+}
+
+/// Bytes of a part, and of the buffer of each of so many GPUs, at least one.
+#[must_use]
+pub fn extent(kind: Collective, ranks: usize, bytes: u64) -> (u64, u64) {
+    let parts = if pieces_repeat(kind) { 1 } else { ranks as u64 };
+    let part = bytes.div_ceil(parts).next_multiple_of(ALIGNMENT);
+    (part, part * parts)
+}
+
 /// Lays out a collective of so many GPUs, at least two, whose buffers have so many bytes, at least one.
 #[must_use]
 pub fn plan(kind: Collective, ranks: usize, bytes: u64) -> Plan {
-    let parts = if matches!(kind, Collective::Broadcast | Collective::TreeAllReduce) { 1 } else { ranks as u64 };
-    let part = bytes.div_ceil(parts).next_multiple_of(ALIGNMENT);
-    let buffer = part * parts;
+    let (part, buffer) = extent(kind, ranks, bytes);
     let results = if kind == Collective::AllToAll { buffer } else { 0 };
     let program = |rank: usize| match kind {
         Collective::AllReduce | Collective::ReduceScatter | Collective::AllGather => ring(kind, rank, ranks, part),
@@ -50,8 +68,11 @@ pub fn plan(kind: Collective, ranks: usize, bytes: u64) -> Plan {
 /// The same ring with one GPU for all: each step is a transfer to itself.
 #[must_use]
 pub fn folded(kind: Collective, ranks: usize, bytes: u64) -> Option<Plan> {
+    if !kind.is_ring() {
+        return None;
+    }
     let whole = plan(kind, ranks, bytes);
-    let own = whole.programs.first().filter(|_| kind.is_ring())?;
+    let own = whole.programs.first()?;
     let sends = own.sends.iter().map(|send| SendStep { target: 0, ..send.clone() }).collect();
     let receives = own.receives.iter().map(|receive| ReceiveStep { source: 0, ..receive.clone() }).collect();
     Some(Plan { programs: vec![Program { sends, receives }], ..whole })

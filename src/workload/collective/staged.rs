@@ -45,6 +45,7 @@ impl Rounds {
         let mut through: Vec<Vec<bool>> =
             plan.programs.iter().map(|program| vec![false; program.receives.len()]).collect();
         let mut came: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        let arrivals = arrivals(plan);
         let mut rounds = Vec::new();
         loop {
             let mut round = Vec::new();
@@ -55,9 +56,8 @@ impl Rounds {
                 }
                 let target = usize::from(send.target);
                 let number = came.entry((source, target)).or_default();
-                let from = plan.programs[target].receives.iter().enumerate();
-                let mut from = from.filter(|(_, receive)| usize::from(receive.source) == source);
-                let Some((receive, _)) = from.nth(*number) else { continue };
+                let from = arrivals.get(&(source, target));
+                let Some(&receive) = from.and_then(|from| from.get(*number)) else { continue };
                 *number += 1;
                 round.push(Hop { source, send: sent[source], target, receive });
             }
@@ -71,6 +71,17 @@ impl Rounds {
             rounds.push(round);
         }
     }
+}
+
+/// By source and target: the places of what comes from there among the target's receives, in order.
+fn arrivals(plan: &Plan) -> BTreeMap<(usize, usize), Vec<usize>> {
+    let mut arrivals: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (target, program) in plan.programs.iter().enumerate() {
+        for (place, receive) in program.receives.iter().enumerate() {
+            arrivals.entry((usize::from(receive.source), target)).or_default().push(place);
+        }
+    }
+    arrivals
 }
 
 /// A round as far as its time depends on it: which GPUs copy how much, and how much of it is added.

@@ -9,11 +9,12 @@ pub(super) struct Notes {
     pub off_by: u64,
     pub by_bandwidth: u64,
     pub failed: u64,
+    pub cut: u64,
 }
 
 impl Notes {
     pub fn sentences(&self) -> Vec<String> {
-        let Self { rounded, off_by, by_bandwidth, failed } = *self;
+        let Self { rounded, off_by, by_bandwidth, failed, cut } = *self;
         let all = [
             (
                 rounded,
@@ -26,6 +27,12 @@ impl Notes {
                 format!("The sizes of {by_bandwidth} copies are missing: bandwidth times duration is taken."),
             ),
             (failed, format!("{failed} calls returned an error; they are taken like the others.")),
+            (
+                cut,
+                format!(
+                    "{cut} names are longer than what is kept of a name: each ends with … and a number that tells it apart."
+                ),
+            ),
         ];
         all.into_iter().filter(|(count, _)| *count > 0).map(|(_, sentence)| sentence).collect()
     }

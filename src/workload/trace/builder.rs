@@ -10,24 +10,41 @@ use super::{
     time::SPAN,
 };
 use crate::files::excerpt;
+use rustc_hash::FxHasher;
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
-    rc::Rc,
+    hash::Hasher,
+    sync::Arc,
 };
 
-/// Characters of a name that are kept.
-const NAME: usize = 4096;
+/// Characters of a name that are kept: of the first ones, and of those that come when these have more bytes together than [`ROOM`].
+const NAME: usize = 512;
+/// See [`NAME`].
+const SHORT_NAME: usize = 64;
+/// See [`NAME`].
+const ROOM: usize = 16 << 20;
 /// Reasons that are told apart.
 const REASONS: usize = 64;
 /// More bytes than any operation moves.
 const MOST_BYTES: u64 = 1 << 50;
 
+/// A name of at most so many characters. One that is cut ends with an ellipsis and a number of the whole, so that it stays apart from others that begin alike.
+fn cut(name: &str, most: usize) -> Cow<'_, str> {
+    let Some((end, _)) = name.char_indices().nth(most) else { return Cow::Borrowed(name) };
+    let mut hasher = FxHasher::default();
+    hasher.write(name.as_bytes());
+    Cow::Owned(format!("{}…{:016x}", &name[..end], hasher.finish()))
+}
+
 /// A trace as it comes together.
 pub(super) struct Builder {
     file: String,
     format: Format,
-    names: Vec<Rc<str>>,
-    ids: HashMap<Rc<str>, NameId>,
+    names: Vec<Arc<str>>,
+    ids: HashMap<Arc<str>, NameId>,
+    /// Bytes of all names.
+    kept: usize,
     device: Vec<DeviceOp>,
     calls: Vec<HostCall>,
     synchronizations: Vec<Synchronization>,
@@ -46,6 +63,7 @@ impl Builder {
             format,
             names: Vec::new(),
             ids: HashMap::new(),
+            kept: 0,
             device: Vec::new(),
             calls: Vec::new(),
             synchronizations: Vec::new(),
@@ -60,20 +78,22 @@ impl Builder {
 
     /// Place of a name, which is new or not.
     pub fn name(&mut self, name: &str) -> NameId {
-        let name = excerpt(name, NAME);
+        let name = cut(name, if self.kept < ROOM { NAME } else { SHORT_NAME });
         if let Some(id) = self.ids.get(&*name) {
             return *id;
         }
         let id = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
-        let name: Rc<str> = name.into();
-        self.names.push(Rc::clone(&name));
+        self.notes.cut += u64::from(matches!(name, Cow::Owned(_)));
+        self.kept = self.kept.saturating_add(name.len());
+        let name: Arc<str> = name.into();
+        self.names.push(Arc::clone(&name));
         self.ids.insert(name, id);
         id
     }
 
     /// The name at a place.
-    pub fn named(&self, name: NameId) -> Rc<str> {
-        self.names.get(name as usize).map_or_else(|| "".into(), Rc::clone)
+    pub fn named(&self, name: NameId) -> Arc<str> {
+        self.names.get(name as usize).map_or_else(|| "".into(), Arc::clone)
     }
 
     /// Place of a thread, which is new or not.
@@ -202,7 +222,7 @@ impl Builder {
         threads.sort_by_key(|(_, place)| *place);
         let mut trace = Trace {
             format: self.format,
-            names: self.names.iter().map(ToString::to_string).collect(),
+            names: self.names,
             device: self.device,
             calls: self.calls,
             synchronizations: self.synchronizations,
@@ -251,5 +271,31 @@ impl Builder {
         self.device.iter_mut().for_each(|op| op.start_ns -= first);
         self.calls.iter_mut().for_each(|call| call.start_ns -= first);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_stay_apart_and_are_told_of() {
+        let mut builder = Builder::new("it", Format::Kineto);
+        let long = |end: &str| format!("{}{end}", "ä".repeat(5_000));
+        let [one, other, again] = ["1", "2", "1"].map(|end| builder.name(&long(end)));
+        assert_eq!((one == other, one, builder.notes.cut), (false, again, 2));
+        let (cut, whole) = (builder.named(one), builder.name(&"a".repeat(NAME)));
+        assert_eq!(cut.chars().count(), NAME + 1 + 16);
+        assert_eq!((cut.chars().nth(NAME), builder.named(whole).len()), (Some('…'), NAME));
+        assert!(builder.notes.sentences()[0].starts_with("2 names are longer"), "{:?}", builder.notes.sentences());
+    }
+
+    #[test]
+    fn what_names_take_is_bounded_by_their_number() {
+        let mut builder = Builder::new("it", Format::Kineto);
+        let count = 100_000;
+        (0..count).for_each(|number| _ = builder.name(&format!("{number}{}", "a".repeat(1_000))));
+        assert_eq!(builder.names.len(), count);
+        assert!(builder.kept < ROOM + NAME + 100 * count, "{}", builder.kept);
     }
 }

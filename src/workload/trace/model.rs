@@ -11,15 +11,15 @@ pub use super::{
     host::{CallKind, HostCall, Synchronization, Waited},
     place::NameId,
 };
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// What a profiler saw of a program. Times are nanoseconds from the start of the first operation or call that is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
     /// What it was read from.
     pub format: Format,
-    /// Names of operations, calls and collectives, each once. One of more than 4096 characters is cut.
-    pub names: Vec<String>,
+    /// Names of operations, calls and collectives, each once. A long one is cut: it then ends with an ellipsis and a number that tells it apart.
+    pub names: Vec<Arc<str>>,
     /// What the GPU did, in order of start.
     pub device: Vec<DeviceOp>,
     /// What the program asked for: calls of the runtime and of the driver, in order of start.
@@ -101,7 +101,7 @@ impl Trace {
     /// A name.
     #[must_use]
     pub fn name(&self, name: NameId) -> &str {
-        self.names.get(name as usize).map_or("", String::as_str)
+        self.names.get(name as usize).map_or("", |name| &**name)
     }
 
     /// For each operation of the device the call that asked for it, by its place. Of several calls of one number the first counts: a

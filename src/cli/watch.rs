@@ -1,4 +1,4 @@
-//! What a person sees of a comparison under way, and how they stop it.
+//! What a person sees of work under way whose parts are known, and how they stop it.
 
 use crate::{cli::run::Interruption, sim::Control};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,9 +14,14 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begins, for so many designs.
-    pub fn begin(designs: usize) -> Self {
-        Self { bar: bar(designs), interruption: Interruption::listen() }
+    /// Begins, with words for all of it: `7 designs`.
+    pub fn begin(what: String) -> Self {
+        Self { bar: bar(what), interruption: Interruption::listen() }
+    }
+
+    /// Whether anybody sees it.
+    pub fn is_seen(&self) -> bool {
+        !self.bar.is_hidden()
     }
 
     /// Whether to go on.
@@ -35,11 +40,11 @@ impl Watch {
     }
 }
 
-fn bar(designs: usize) -> ProgressBar {
+fn bar(what: String) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{wide_bar} {percent:>3} % of {msg}, {eta} left");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(PARTS).with_style(style).with_message(format!("{designs} designs"))
+    ProgressBar::new(PARTS).with_style(style).with_message(what)
 }
