@@ -19,6 +19,7 @@ mod kept;
 mod limits;
 mod list;
 mod list_faults;
+mod loopback;
 mod machine;
 mod man;
 mod new_machine;
