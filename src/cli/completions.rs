@@ -1,9 +1,8 @@
 //! `sealsim completions`: completion scripts for shells.
 
-use super::{Failure, complete, output::Output};
+use super::{Failure, complete, output::write_bytes};
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
-use std::io::Write;
 
 /// Prints a completion script for a shell.
 ///
@@ -23,7 +22,8 @@ pub struct Completions {
 impl Completions {
     pub(super) fn run(&self) -> Result<(), Failure> {
         let name = self.shell.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
-        let script = complete::script(&name).and_then(|script| Output.write_all(&script));
-        script.map_err(|error| Failure::output(&error))
+        let script = complete::script(&name).map_err(|error| Failure::output(&error))?;
+        write_bytes(&script);
+        Ok(())
     }
 }

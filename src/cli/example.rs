@@ -13,7 +13,7 @@ use miette::miette;
 use std::{
     fmt::Write as _,
     fs,
-    io::{self, IsTerminal, Write as _},
+    io::{self, IsTerminal},
     path::{Path, PathBuf},
 };
 
@@ -101,7 +101,8 @@ fn print(example: &Example) -> Result<(), Failure> {
         let help = format!("write it with `sealsim example {} --write`, or send it to a file or program", example.path);
         return Err(Failure::Usage(miette!(help = help, "{} is no text", example.path)));
     }
-    output::Output.write_all(&example.bytes).map_err(|error| Failure::output(&error))
+    output::write_bytes(&example.bytes);
+    Ok(())
 }
 
 /// Writes the files, or none where something else is in the place of one.

@@ -1,6 +1,7 @@
 //! How a verb can fail, and the exit status of each way.
 
 use super::output;
+use crate::files::visible;
 use miette::{Diagnostic, Report};
 use std::{io, iter, process::ExitCode};
 
@@ -74,7 +75,7 @@ impl Failure {
     }
 
     fn show(&self) {
-        output::complain(format_args!("{:?}", self.report()));
+        output::show(self.report());
     }
 
     /// What went wrong, in words.
@@ -86,7 +87,7 @@ impl Failure {
     /// What went wrong, where, and what to do about it, in plain lines: for programs that show errors in a way of their own.
     #[must_use]
     pub fn told(&self) -> String {
-        told(self.report().as_ref())
+        visible(&told(self.report().as_ref())).into_owned()
     }
 
     /// A failed read or write of `what`, for example a path.

@@ -19,6 +19,7 @@ mod kept;
 mod limits;
 mod list;
 mod list_faults;
+mod loopback;
 mod machine;
 mod man;
 mod new_machine;
@@ -106,12 +107,16 @@ pub fn main() -> ExitCode {
     match complete::answer() {
         Ok(false) => {}
         Ok(true) => return ExitCode::SUCCESS,
-        Err(error) => error.exit(),
+        Err(error) => {
+            // What a shell is not told, it shows nobody.
+            let _ = output::show_usage(&error);
+            return ExitCode::from(2);
+        }
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let printed = error.print();
+            let printed = output::show_usage(&error);
             if error.use_stderr() {
                 return ExitCode::from(2);
             }

@@ -4,27 +4,39 @@
 //! closed the pipe has what it wanted; the rest is dropped, and the verb goes on to write its files and to its verdict. Anything else that
 //! goes wrong (a full disk) is remembered for [`Failure::exit`](super::Failure::exit), which makes a success a failed write. What cannot be
 //! written to standard error is lost; the exit status still tells.
+//!
+//! All text goes through here, and with it names out of profiles, machine files and paths. What acts on a terminal instead of being seen is written
+//! out ([`visible`]), whether or not there is a terminal; JSON says the same with it. Bars of progress go to standard error by themselves and show figures
+//! and words of this program only.
 
 use super::Failure;
-use crate::report::layout::{self, WIDTH};
-use miette::miette;
+use crate::{
+    files::{Visible, visible},
+    report::layout::{self, WIDTH},
+};
+use miette::{MietteHandlerOpts, Report, ReportHandler, miette};
 use std::{
-    fmt::Display,
+    borrow::Cow,
+    fmt::{self, Display},
     io::{self, Write},
     path::Path,
-    sync::OnceLock,
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
 /// Why standard output takes no more. It is one for the whole process.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// Standard output. What it no longer takes is dropped.
+/// What has come to standard output of a character.
+static BEGUN: Mutex<Visible> = Mutex::new(Visible::new());
+
+/// Standard output, for text. What it no longer takes is dropped.
 #[derive(Debug)]
 pub(super) struct Output;
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        note(|| io::stdout().write_all(bytes));
+        let text = BEGUN.lock().unwrap_or_else(PoisonError::into_inner).piece(bytes);
+        write_bytes(text.as_bytes());
         Ok(bytes.len())
     }
 
@@ -41,6 +53,11 @@ fn note(write: impl FnOnce() -> io::Result<()>) {
         // Another thread may have met the same.
         let _ = LOST.set(error);
     }
+}
+
+/// Puts bytes of this program's own, such as a shipped file, on standard output as they are.
+pub(super) fn write_bytes(bytes: &[u8]) {
+    note(|| io::stdout().write_all(bytes));
 }
 
 /// Columns that people read: what `COLUMNS` says, else those of the terminal; at least 80, as many as there are where nothing says more.
@@ -70,7 +87,38 @@ pub(super) fn json(object: &impl serde::Serialize) -> Result<String, super::Fail
 
 /// Shows a line on standard error.
 pub(super) fn complain(text: impl Display) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", visible(&text.to_string()));
+}
+
+/// Shows a diagnostic on standard error, with colours if it says nothing that is hidden: then all that acts on the terminal is miette's own.
+pub(super) fn show(report: &Report) {
+    let plain = Plain(report).to_string();
+    match visible(&plain) {
+        Cow::Borrowed(_) => drop(writeln!(io::stderr(), "{report:?}")),
+        Cow::Owned(seen) => drop(writeln!(io::stderr(), "{seen}")),
+    }
+}
+
+/// Shows what is wrong with the arguments, or the help that they ask for, likewise.
+///
+/// # Errors
+/// If it cannot be written.
+pub(super) fn show_usage(error: &clap::Error) -> io::Result<()> {
+    let plain = error.render().to_string();
+    match visible(&plain) {
+        Cow::Borrowed(_) => error.print(),
+        Cow::Owned(seen) if error.use_stderr() => io::stderr().write_all(seen.as_bytes()),
+        Cow::Owned(seen) => io::stdout().write_all(seen.as_bytes()),
+    }
+}
+
+/// A diagnostic without colours.
+struct Plain<'a>(&'a Report);
+
+impl Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        MietteHandlerOpts::new().color(false).terminal_links(false).build().debug(self.0.as_ref(), f)
+    }
 }
 
 /// Whether standard output takes no more: what a verb does only to print it need not go on.

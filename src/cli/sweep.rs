@@ -17,7 +17,7 @@ use super::{
     run::Interruption,
 };
 use crate::explore::sweep::{
-    BoundedLines, Chunks, Ended, Folder, FolderError, FolderRecord, MOST_CHUNKS, Point, Row, Stopped, Study,
+    BoundedLines, Chunks, Damaged, Ended, Folder, FolderError, FolderRecord, MOST_CHUNKS, Point, Row, Stopped, Study,
     StudyError, Table, TableError, Tabled, discard, gather,
 };
 use crate::files::{excerpt, read_text};
@@ -88,6 +88,12 @@ struct Whole {
     #[command(flatten)]
     engine: EngineArguments,
 }
+
+/// Damaged chunks that are named.
+const SHOWN: usize = 5;
+
+/// So often the chunks that are missing are submitted: those that come back damaged, again.
+const SUBMISSIONS: u32 = 3;
 
 /// The longest study.
 const LONGEST_STUDY: Bytes = Bytes(1 << 20);
@@ -313,8 +319,21 @@ fn sweep(whole: &Whole, path: &Path, out: &Path) -> Result<(), Failure> {
     page.map_or(Ok(()), |page| page.write(&study_report(out)?, Ok))
 }
 
+/// Takes the rows of chunks into the folder, and says which are damaged.
+fn gathered(study: &Study, folder: &mut Folder) -> Result<(), Failure> {
+    let damaged = gather(study, folder)?;
+    for Damaged { path, why } in damaged.iter().take(SHOWN) {
+        let text = format!("{why}: the points that are missing are run again; what was there is {}", path.display());
+        output::complain(text);
+    }
+    if damaged.len() > SHOWN {
+        output::complain(format_args!("{} more chunks are damaged likewise", damaged.len() - SHOWN));
+    }
+    Ok(())
+}
+
 fn local(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Interruption) -> Result<(), Failure> {
-    gather(study, folder)?;
+    gathered(study, folder)?;
     let (total, done) = study.progress(folder)?;
     let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
     let bar = bar(total, done);
@@ -330,16 +349,26 @@ fn local(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Inter
 
 fn on_workers(whole: &Whole, study: &Study, folder: &mut Folder, interruption: &Interruption) -> Result<(), Failure> {
     hq::workers()?;
-    if let Some(chunks) = whole.engine.chunks(study, folder, MOST_CHUNKS, interruption)? {
-        let (total, done) = study.progress(folder)?;
-        let bar = bar(total, done);
+    for _ in 0..SUBMISSIONS {
+        let Some(chunks) = whole.engine.chunks(study, folder, MOST_CHUNKS, interruption)? else { return Ok(()) };
+        let total = study.progress(folder)?.0;
+        let planned = (0..chunks.len()).map(|chunk| chunks.points(chunk)).sum::<u64>();
+        let bar = bar(total, total.saturating_sub(planned));
         let path = absolute(folder.path())?;
         let result = Submission { chunks: &chunks, folder: path, interruption, bar: &bar }.run();
         bar.finish_and_clear();
         result?;
-        gather(study, folder)?;
     }
-    Ok(())
+    gathered(study, folder)?;
+    let (total, done) = study.progress(folder)?;
+    if done == total {
+        return Ok(());
+    }
+    Err(Failure::InputOutput(miette!(
+        help = "does the disk keep what workers write? What has rows stays; the same command submits what is missing",
+        "{} points have no rows, although their chunks were submitted {SUBMISSIONS} times",
+        total - done
+    )))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
@@ -367,7 +396,7 @@ fn gather_folder(path: &Path) -> Result<(), Failure> {
     let record = FolderRecord::read(path)?;
     let study = record.study(path)?;
     let mut folder = Folder::open(path, &study, &record.text)?;
-    gather(&study, &mut folder)?;
+    gathered(&study, &mut folder)?;
     finish(&study, &folder)
 }
 

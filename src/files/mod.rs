@@ -7,6 +7,7 @@ mod place;
 mod records;
 mod snippet;
 mod text;
+mod visible;
 mod whole;
 
 pub use explained::Explained;
@@ -15,4 +16,5 @@ pub use place::{destination, standard_stream};
 pub use records::RecordFile;
 pub use snippet::{Misread, Snippet};
 pub use text::{ReadError, capital, excerpt, read_text, read_text_from};
+pub use visible::{Visible, is_hidden, visible};
 pub use whole::{WholeFile, is_under_way, write_whole};

@@ -6,7 +6,7 @@
 //!  line and column of the error -------> the same: those of the whole text
 //! ```
 
-use super::Explained;
+use super::{Explained, is_hidden};
 use std::{borrow::Cow, ops::Range};
 use thiserror::Error;
 
@@ -120,7 +120,7 @@ impl Cut {
     }
 }
 
-/// A line, cut around one of its bytes. Control characters would move a terminal's cursor: they are shown as `?`.
+/// A line, cut around one of its bytes. Hidden characters are shown as `?`, so that what is marked stays below its mark.
 fn cut(line: &str, around: usize) -> Cut {
     let line = line.strip_suffix('\r').unwrap_or(line);
     let around = boundary(line, around);
@@ -130,7 +130,7 @@ fn cut(line: &str, around: usize) -> Cut {
     let end = line[start..].char_indices().nth(WIDTH).map_or(line.len(), |(at, _)| start + at);
     let mut text = if start > 0 { ELLIPSIS.to_owned() } else { String::new() };
     let lead = text.len();
-    text.extend(line[start..end].chars().map(|c| if c.is_ascii_control() && c != '\t' { '?' } else { c }));
+    text.extend(line[start..end].chars().map(|c| if is_hidden(c) { '?' } else { c }));
     if end < line.len() {
         text += ELLIPSIS;
     }

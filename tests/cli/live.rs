@@ -40,7 +40,20 @@ struct Answer {
 
 impl Live {
     fn begin(folder: &Path, arguments: &[&str]) -> Self {
-        let mut child = command(folder, arguments).spawn().unwrap();
+        Self::spawn(&mut command(folder, arguments))
+    }
+
+    /// One below a limit of the shell: `-n` for descriptors, `-f` for the size of files.
+    fn limited(folder: &Path, limit: &str, count: usize, arguments: &[&str]) -> Self {
+        let plain = command(folder, arguments);
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit \"$1\" \"$2\"; shift 2; exec \"$@\"", "sh", limit, &count.to_string()]);
+        command.arg(plain.get_program()).args(plain.get_args()).current_dir(folder);
+        Self::spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         stderr.read_line(&mut line).unwrap();
@@ -224,6 +237,76 @@ fn a_run_that_nobody_looks_at_ends_by_itself() {
     let folder = tempfile::tempdir().unwrap();
     let (output, said) = Live::begin(folder.path(), &["--copy", "h2d:4KiB", "--live"]).end();
     assert_eq!((output.status.code(), said.as_str()), (Some(0), ""));
+}
+
+/// Runs to its end while somebody attacks the page, who has what `attack` gives until the end; the page is there all the time.
+fn survives<T>(descriptors: usize, attack: impl FnOnce(&Live) -> T) {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["--copy", "h2d:1MiB", "--live", "--live-hold", "--manifest", "m.json", "--out", "arrived"];
+    let live = Live::limited(folder.path(), "-n", descriptors, &arguments);
+    live.until_phase("paused");
+    let attacker = attack(&live);
+    live.order("go");
+    live.until_phase("ended");
+    live.order("close");
+    let (output, said) = live.end();
+    drop(attacker);
+    assert_eq!((output.status.code(), said.as_str()), (Some(0), ""));
+    let manifest: Json = serde_json::from_slice(&fs::read(folder.path().join("m.json")).unwrap()).unwrap();
+    assert!(manifest.is_object());
+    assert_eq!(fs::metadata(folder.path().join("arrived")).unwrap().len(), 1 << 20);
+}
+
+#[test]
+fn a_request_that_announces_any_length_costs_the_run_nothing() {
+    survives(256, |live| {
+        for length in ["1", "99999999999999", "18446744073709551615", "18446744073709551616", "-1"] {
+            let mut stream = TcpStream::connect(&live.host).unwrap();
+            let request = format!("POST / HTTP/1.1\r\nHost: {}\r\nContent-Length: {length}\r\n\r\n", live.host);
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 4"), "{length}: {answer}");
+        }
+    });
+}
+
+#[test]
+fn headers_without_an_end_are_cut_off() {
+    survives(256, |live| {
+        for header in ["X: a\r\n".repeat(10_000), "a".repeat(60_000)] {
+            let mut stream = TcpStream::connect(&live.host).unwrap();
+            stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+            let sent = (0..10_000).take_while(|_| stream.write_all(header.as_bytes()).is_ok()).count();
+            assert!(sent < 1000, "{sent}");
+        }
+    });
+}
+
+#[test]
+fn connections_that_say_nothing_leave_the_run_its_files_and_the_page_its_place() {
+    for descriptors in [40, 256] {
+        survives(descriptors, |live| (0..300).map(|_| TcpStream::connect(&live.host).unwrap()).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_recording_that_cannot_be_written_costs_the_run_none_of_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["--copy", "h2d:64MiB", "--data", "none", "--live", "--live-hold", "--manifest", "m.json"];
+    let live = Live::limited(folder.path(), "-f", 1024, &arguments);
+    live.order("record");
+    live.until(|state| state["recording"]["is"] == "under_way");
+    live.order("go");
+    let ended = live.until_phase("ended");
+    assert_eq!(ended["recording"]["is"], "failed", "{ended:#}");
+    live.order("close");
+    let (output, said) = live.end();
+    assert_eq!(output.status.code(), Some(4));
+    assert!(said.contains("sealsim-live.pftrace"), "{said}");
+    for json in [fs::read(folder.path().join("m.json")).unwrap(), output.stdout] {
+        assert!(serde_json::from_slice::<Json>(&json).unwrap().is_object());
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod example;
 mod faults;
 mod files;
 mod headlines;
+mod hostile;
 mod input;
 mod inside;
 mod live;

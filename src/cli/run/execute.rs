@@ -93,9 +93,9 @@ impl Job {
             None => (self.simulate(&arrivals, &collectives, (inside.as_ref(), live), interruption), None),
         };
         let streams = self.workload.streams();
-        let recorded = live.map(|live| live.close_recording(outcome.as_ref().ok(), streams.as_deref()));
+        // What the page has asked for costs the run none of its own files.
+        let recorded = live.map_or(Ok(()), |live| live.close_recording(outcome.as_ref().ok(), streams.as_deref()));
         let look = inside.map(|inside| inside.close(outcome.as_ref().ok(), streams.as_deref())).transpose()?.flatten();
-        recorded.transpose()?;
         let outcome = outcome.map_err(|error| self.failed(error, &arrivals))?;
         let wall = started.elapsed();
         for (arrival, copy) in arrivals.iter().zip(&outcome.copies) {
@@ -115,7 +115,7 @@ impl Job {
             };
             page.write(&report, |page| looked(page).with_configuration(&describe::to_json(&self.resolved)))?;
         }
-        self.verdict(&report).and_then(|()| self.strikes(&outcome))
+        self.verdict(&report).and_then(|()| self.strikes(&outcome)).and(recorded)
     }
 
     /// The payload's digest where a manifest needs it; a repeated run's must be the one of its manifest.

@@ -1,8 +1,8 @@
 //! `run --live`: a page of the run while it goes on.
 //!
 //! ```text
-//!   simulation thread                    threads of the server
-//!   Watcher --- looks, records --- Desk --- state, orders --- Server --- HTTP on the loopback
+//!   simulation thread                    thread of the server
+//!   Watcher --- looks, records --- Desk --- state, orders --- Site --- HTTP on the loopback
 //! ```
 //!
 //! Nothing listens to the run: the page asks, and then the watcher looks at the machine between two instants. While nobody asks it reads one atomic
@@ -10,14 +10,14 @@
 
 mod desk;
 mod recording;
-mod server;
+mod site;
 mod snapshot;
 mod watcher;
 
 use super::inside::stream_copies;
 use crate::cli::places::Named;
 use crate::{
-    cli::{Failure, output},
+    cli::{Failure, loopback::Server, output},
     report::html::LivePage,
     system::Outcome,
 };
@@ -25,7 +25,7 @@ use clap::Args;
 use desk::{Desk, Ending};
 use miette::miette;
 use recording::{Recording, destination};
-use server::Server;
+use site::LiveSite;
 pub(super) use snapshot::CopyState;
 use std::{cell::RefCell, io, path::PathBuf, sync::Arc, time::Duration};
 pub(super) use watcher::{Subject, Watcher};
@@ -65,7 +65,8 @@ impl LiveArguments {
     pub(super) fn begin(&self, machine: &str) -> Result<Option<Live>, Failure> {
         let Some(port) = self.live else { return Ok(None) };
         let desk = Arc::new(Desk::new(self.live_hold));
-        let server = Server::begin(port, LivePage::new(machine), &desk).map_err(|error| refused(port, &error))?;
+        let site = LiveSite { page: LivePage::new(machine), desk: Arc::clone(&desk) };
+        let server = Server::begin(port, site).map_err(|error| refused(port, &error))?;
         output::complain(format_args!("live: {}", server.address()));
         let recording = RefCell::new(Recording::new(destination(self.live_record.as_deref())));
         Ok(Some(Live { desk, server, recording, hold: self.live_hold }))

@@ -1,9 +1,9 @@
 //! Engines: who runs the points of a sweep. What they share: points are cut into chunks, each of which is run by a process of its own that
 //! writes its rows into the folder.
 
-use super::{Failure, interrupted};
+use super::{Failure, gathered, interrupted};
 use crate::cli::{output::complain, run::Interruption};
-use crate::explore::sweep::{Chunks, Ended, Folder, MOST_CHUNKS, Study, chunk_size, gather};
+use crate::explore::sweep::{Chunks, Ended, Folder, MOST_CHUNKS, Study, chunk_size};
 use crate::sim::Control;
 use clap::{Args, ValueEnum};
 use miette::miette;
@@ -64,13 +64,13 @@ impl EngineArguments {
         most: u64,
         interruption: &Interruption,
     ) -> Result<Option<Chunks>, Failure> {
+        gathered(study, folder)?;
         if let Some(chunks) = Chunks::read(folder.path(), study)?.filter(|chunks| !chunks.missing().is_empty()) {
             if self.chunk.is_some() {
                 complain(format_args!("{} chunks were cut before: --chunk is for new ones", chunks.len()));
             }
             return Ok(Some(chunks));
         }
-        gather(study, folder)?;
         let (total, done) = study.progress(folder)?;
         if done == total {
             return Ok(None);

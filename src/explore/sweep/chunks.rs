@@ -5,7 +5,8 @@
 //!   FOLDER/chunks/ID-N.jsonl        the rows of chunk N of plan ID, whole or not at all
 //! ```
 //!
-//! Whoever runs a chunk needs the folder and nothing else, does not take its lock, and may do so twice. Whoever gathers rows has the lock.
+//! Whoever runs a chunk needs the folder and nothing else, does not take its lock, and may do so twice. Whoever gathers rows has the lock. A file of rows
+//! that is cut, or holds anything else, is set aside: the rows before the damage are taken, and its chunk counts as missing.
 
 use super::figures::Stopped;
 use super::folder::{Folder, FolderRecord};
@@ -50,6 +51,23 @@ pub struct Chunks {
     /// What tells it from other plans.
     id: String,
     plan: PlanRecord,
+}
+
+/// A file of rows that was not as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damaged {
+    /// Where it lies now.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// What a file of rows holds.
+enum Held {
+    /// So many rows.
+    Rows(u64),
+    /// Rows, and then something else.
+    Damage(FolderError),
 }
 
 impl FolderRecord {
@@ -161,7 +179,13 @@ impl Chunks {
         usize::try_from(chunk).ok().and_then(|chunk| self.plan.chunks.get(chunk)).map_or(&[], Vec::as_slice)
     }
 
-    /// Runs a chunk and writes its rows, whole or not at all. What is there already stays; the answer is whether anything ran.
+    /// Whether the rows of a chunk are all there.
+    fn is_whole(&self, study: &Study, chunk: u64) -> Result<bool, FolderError> {
+        let held = read_rows(study, &self.rows(chunk), &mut |_| Ok(()))?;
+        Ok(matches!(held, Held::Rows(rows) if rows == self.points(chunk)))
+    }
+
+    /// Runs a chunk and writes its rows, whole or not at all. What is there already and whole stays; the answer is whether anything ran.
     ///
     /// # Errors
     /// If there is no such chunk, it was stopped, or its rows cannot be written.
@@ -171,7 +195,7 @@ impl Chunks {
             return Err(Ended::Folder(FolderError::NoChunk { path, chunk, count: self.len() }));
         }
         let path = self.rows(chunk);
-        if path.exists() {
+        if path.exists() && self.is_whole(study, chunk).map_err(Ended::Folder)? {
             return Ok(false);
         }
         let mut rows = Partial::create(&path).map_err(Ended::Folder)?;
@@ -210,28 +234,49 @@ fn identity(text: &str) -> String {
 }
 
 /// Takes the rows of all chunks, of whatever plan, into a folder. Their files are removed, unless chunks of their plan are yet to come.
-/// What is lost in the middle is taken again.
+/// What is lost in the middle is taken again. Answers which files were damaged, and are set aside.
 ///
 /// # Errors
-/// If a row cannot be read or kept, or is none of the study.
-pub fn gather(study: &Study, folder: &mut Folder) -> Result<(), FolderError> {
-    let files = row_files(folder.path())?;
-    let Some(plan) = Chunks::read(folder.path(), study)?.filter(|_| !files.is_empty()) else {
-        return files.iter().try_for_each(|path| take_and_remove(study, folder, path));
-    };
-    if !plan.missing().is_empty() {
-        return files.iter().try_for_each(|path| take(study, folder, path));
+/// If a file cannot be read or removed, or a row cannot be kept.
+pub fn gather(study: &Study, folder: &mut Folder) -> Result<Vec<Damaged>, FolderError> {
+    let mut damaged = Vec::new();
+    for path in row_files(folder.path())? {
+        if let Held::Damage(error) = read_rows(study, &path, &mut |row| folder.add(row))? {
+            damaged.push(set_aside(&path, error.to_string())?);
+        }
+    }
+    let plan = Chunks::read(folder.path(), study)?;
+    if let Some(plan) = &plan {
+        damaged.extend(plan.short(study, folder)?);
+        if !plan.missing().is_empty() {
+            return Ok(damaged);
+        }
     }
     // Rows without their plan are still rows; a plan without its rows would have them made again.
-    let file = plan.path.join(PLAN);
-    fs::remove_file(&file).map_err(failed(&file))?;
-    files.iter().try_for_each(|path| take_and_remove(study, folder, path))
+    folder.sync()?;
+    let plan = plan.map(|plan| plan.path.join(PLAN));
+    for path in plan.into_iter().chain(row_files(folder.path())?) {
+        fs::remove_file(&path).map_err(failed(&path))?;
+    }
+    Ok(damaged)
 }
 
-fn take_and_remove(study: &Study, folder: &mut Folder, path: &Path) -> Result<(), FolderError> {
-    take(study, folder, path)?;
-    folder.sync()?;
-    fs::remove_file(path).map_err(failed(path))
+impl Chunks {
+    /// Sets aside the files of rows that lack some of their chunk, whose rows the folder has.
+    fn short(&self, study: &Study, folder: &Folder) -> Result<Vec<Damaged>, FolderError> {
+        let is_short = |chunk: &u64| {
+            self.rows(*chunk).exists() && study.points_of(self.runs(*chunk)).any(|point| !folder.has(point.id))
+        };
+        let short = (0..self.len()).filter(is_short);
+        short.map(|chunk| set_aside(&self.rows(chunk), format!("rows of chunk {chunk} are not there"))).collect()
+    }
+}
+
+/// Gives a file of rows a name under which it is none, in the place of an earlier one.
+fn set_aside(path: &Path, why: String) -> Result<Damaged, FolderError> {
+    let aside = path.with_extension("damaged");
+    fs::rename(path, &aside).map_err(failed(path))?;
+    Ok(Damaged { path: aside, why })
 }
 
 /// The files of rows of a folder, of whatever plan.
@@ -252,19 +297,32 @@ pub(super) fn row_files(folder: &Path) -> Result<Vec<PathBuf>, FolderError> {
     Ok(files)
 }
 
-fn take(study: &Study, folder: &mut Folder, path: &Path) -> Result<(), FolderError> {
+/// Reads a file of rows up to its end, or to what is no row of this study.
+fn read_rows(
+    study: &Study,
+    path: &Path,
+    take: &mut dyn FnMut(&Row) -> Result<(), FolderError>,
+) -> Result<Held, FolderError> {
     let shown = || path.display().to_string();
     let file = File::open(path).map_err(failed(path))?;
+    let mut rows = 0;
     for (text, line) in BufReader::new(BoundedLines::new(file)).lines().zip(1..) {
-        let text = text.map_err(failed(path))?;
-        let wrong = |error| FolderError::Line { path: shown(), line, error };
-        let row: Row = serde_json::from_str(&text).map_err(wrong)?;
+        let text = match text {
+            // No UTF-8, or longer than any row.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => return Ok(Held::Damage(failed(path)(error))),
+            text => text.map_err(failed(path))?,
+        };
+        let row: Row = match serde_json::from_str(&text) {
+            Ok(row) => row,
+            Err(error) => return Ok(Held::Damage(FolderError::Line { path: shown(), line, error })),
+        };
         if !study.owns(&row.point) {
-            return Err(FolderError::Stranger { path: shown(), line, id: row.point.id });
+            return Ok(Held::Damage(FolderError::Stranger { path: shown(), line, id: row.point.id }));
         }
-        folder.add(&row)?;
+        take(&row)?;
+        rows += 1;
     }
-    Ok(())
+    Ok(Held::Rows(rows))
 }
 
 /// Removes the plan, and all that stood beside it, once no point is missing.
@@ -372,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_chunks_are_gathered_once_and_those_of_strangers_are_refused() {
+    fn rows_of_chunks_are_gathered_once_and_those_of_strangers_are_set_aside() {
         let place = tempfile::tempdir().unwrap();
         let (study, text) = study(GRID);
         let mut folder = Folder::open(place.path(), &study, &text).unwrap();
@@ -397,8 +455,46 @@ mod tests {
         }
         let strange = String::from_utf8(rows).unwrap().replace("\"32\"", "\"33\"");
         fs::write(chunks.rows(2), strange).unwrap();
-        assert!(matches!(gather(&study, &mut folder), Err(FolderError::Stranger { line: 1, .. })));
-        assert!(chunks.rows(2).exists());
+        let damaged = gather(&study, &mut folder).unwrap();
+        assert!(damaged.len() == 1 && damaged[0].why.contains("is none of this study"), "{damaged:?}");
+        assert!(damaged[0].path.exists() && !chunks.rows(2).exists());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn a_chunk_that_is_cut_or_holds_anything_else_is_run_again_and_the_study_is_whole(
+            at in any::<prop::sample::Index>(),
+            instead in prop_oneof![
+                Just(Vec::new()), Just(b"{}\n".to_vec()), Just(vec![b'x'; 2 << 20]), prop::collection::vec(any::<u8>(), 0..40),
+            ],
+            all in any::<bool>(),
+        ) {
+            let place = tempfile::tempdir().unwrap();
+            let (study, text) = study(GRID);
+            let mut folder = Folder::open(place.path(), &study, &text).unwrap();
+            let chunks = Chunks::cut(&folder, &study, 7).unwrap();
+            let go = || Control::Continue;
+            (0..chunks.len()).filter(|chunk| all || *chunk != 3).for_each(|chunk| { chunks.run(&study, chunk, &go).unwrap(); });
+            let rows = fs::read(chunks.rows(2)).unwrap();
+            let kept = at.index(rows.len() - 1);
+            fs::write(chunks.rows(2), [&rows[..kept], &instead].concat()).unwrap();
+            // A worker that gets the chunk again does it again.
+            let status = super::super::status::SweepStatus::of(place.path()).unwrap().chunks.unwrap();
+            prop_assert_eq!(status.missing, if all { vec![2] } else { vec![2, 3] });
+            prop_assert!(chunks.run(&study, 2, &go).unwrap());
+            prop_assert_eq!(&fs::read(chunks.rows(2)).unwrap(), &rows);
+            fs::write(chunks.rows(2), [&rows[..kept], &instead].concat()).unwrap();
+            prop_assert_eq!(gather(&study, &mut folder).unwrap().len(), 1);
+            let left = chunks.missing();
+            prop_assert_eq!(&left, if all { &[2][..] } else { &[2, 3] });
+            for chunk in left {
+                prop_assert!(chunks.run(&study, chunk, &go).unwrap());
+            }
+            prop_assert_eq!(gather(&study, &mut folder).unwrap(), vec![]);
+            prop_assert_eq!((folder.len(), study.points().unwrap().all(|point| folder.has(point.id))), (40, true));
+            prop_assert_eq!(Chunks::read(place.path(), &study).unwrap(), None);
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ mod study;
 mod table;
 
 pub use axis::{AxisError, AxisSpec};
-pub use chunks::{Chunks, MOST_CHUNKS, chunk_size, discard, gather};
+pub use chunks::{Chunks, Damaged, MOST_CHUNKS, chunk_size, discard, gather};
 pub use column::AxisColumn;
 pub use figures::Stopped;
 pub use folder::{Folder, FolderRecord};

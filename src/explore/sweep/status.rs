@@ -7,7 +7,7 @@ use super::id::PointId;
 use super::lines::BoundedLines;
 use super::table::TableError;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -50,6 +50,7 @@ pub struct ChunkStatus {
 #[derive(Debug, Default)]
 struct Seen {
     ids: HashSet<PointId>,
+    rows: u64,
     refused: u64,
     last: Option<SystemTime>,
     /// Of the files of chunks: when each came, and with how many rows.
@@ -67,13 +68,16 @@ impl SweepStatus {
         let mut seen = Seen::default();
         let lines = folder.join(LINES);
         seen.read(&lines)?;
+        let mut rows_of = HashMap::new();
         for file in row_files(folder)? {
-            let rows = seen.read(&file)?;
+            let rows = seen.read_chunk(&file)?;
             seen.came.extend(modified(&file).map(|date| (date, rows)));
+            rows_of.insert(file, rows);
         }
         let (points, done) = (study.count()?, seen.ids.len() as u64);
         let chunks = Chunks::read(folder, &study)?.map(|chunks| {
-            let missing = if done == points { Vec::new() } else { chunks.missing() };
+            let is_there = |chunk| rows_of.get(&chunks.rows(chunk)).is_some_and(|rows| *rows == chunks.points(chunk));
+            let missing = (0..chunks.len()).filter(|chunk| done < points && !is_there(*chunk)).collect();
             ChunkStatus { plan: chunks.id().to_owned(), count: chunks.len(), missing }
         });
         let since = |date: SystemTime| SystemTime::now().duration_since(date).unwrap_or_default().as_secs_f64();
@@ -100,15 +104,26 @@ fn since_begun(folder: &Path, lines: &Path, done: u64) -> Option<f64> {
 }
 
 impl Seen {
+    /// Reads the rows of a chunk, up to what is damaged: more of it is not there.
+    fn read_chunk(&mut self, path: &Path) -> Result<u64, FolderError> {
+        let before = self.rows;
+        match self.read(path) {
+            Err(FolderError::InputOutput { error, .. }) if error.kind() == io::ErrorKind::InvalidData => {}
+            Ok(()) | Err(FolderError::Line { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(self.rows - before)
+    }
+
     /// Reads a file of rows up to its last whole line; its lines may grow meanwhile, and the file may be gone.
-    fn read(&mut self, path: &Path) -> Result<u64, FolderError> {
+    fn read(&mut self, path: &Path) -> Result<(), FolderError> {
         #[derive(Deserialize)]
         struct Told {
             id: PointId,
             error: Option<serde::de::IgnoredAny>,
         }
         let file = match File::open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             file => file.map_err(failed(path))?,
         };
         let (mut reader, mut line) = (BufReader::new(BoundedLines::new(file)), String::new());
@@ -118,12 +133,13 @@ impl Seen {
             let wrong = |error| FolderError::Line { path: path.display().to_string(), line: number, error };
             let told: Told = serde_json::from_str(&line).map_err(wrong)?;
             self.refused += u64::from(self.ids.insert(told.id) && told.error.is_some());
+            self.rows += 1;
             line.clear();
         }
         if number > 0 {
             self.last = self.last.max(modified(path));
         }
-        Ok(number as u64)
+        Ok(())
     }
 
     /// Rows per second: of the chunks that came in the last minute of work, behind the first of them.

@@ -2,6 +2,7 @@
 //! ([`svg`](super::svg), `pdf`) reads it, so that all files of a picture show the same.
 
 use super::font;
+use crate::files::is_hidden;
 
 /// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,7 +163,7 @@ impl Drawing {
     /// A text as it says itself. Characters that no file can have become question marks.
     pub fn item_of_text(&mut self, mut text: Text) {
         // What XML does not have, names of files may.
-        let unusable = |one: char| one.is_control() || matches!(one, '\u{fffe}' | '\u{ffff}');
+        let unusable = |one: char| is_hidden(one) || matches!(one, '\n' | '\t' | '\u{fffe}' | '\u{ffff}');
         text.text = text.text.replace(unusable, "?");
         self.items.push(Item::Text(text));
     }

@@ -1,4 +1,4 @@
-//! What the threads of the server and the simulation's have in common: the page's orders one way, the state of the run the other.
+//! What the thread of the server and the simulation's have in common: the page's orders one way, the state of the run the other.
 
 use super::{recording::RecordingState, snapshot::Snapshot};
 use serde::Serialize;
@@ -9,11 +9,14 @@ use std::{
     },
     time::{Duration, Instant},
 };
+use tokio::{sync::Notify, time::timeout};
 
 /// So long a question waits for an answer of the run.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// So often someone who waits looks whether the user wants the program to end.
 const GLANCE: Duration = Duration::from_millis(50);
+/// So many orders wait for the run.
+const ORDERS: usize = 1000;
 /// A page that has not asked for so long is not there any more.
 const ABSENT: Duration = Duration::from_secs(3);
 
@@ -92,7 +95,10 @@ pub struct Desk {
     /// Whether there is something for the simulation to do.
     called: AtomicBool,
     papers: Mutex<Papers>,
+    /// For the simulation's thread, which may block.
     changed: Condvar,
+    /// For the server's, which must not.
+    brought: Notify,
 }
 
 impl Desk {
@@ -102,7 +108,12 @@ impl Desk {
         let state = State { phase: Phase::Preparing, failure: None, hold, late: false, recording, snapshot: None };
         let orders = if hold { vec![Order::Pause] } else { Vec::new() };
         let papers = Papers { orders, state, brought: 0, asked: None, told: false, closed: false };
-        Self { called: AtomicBool::new(hold), papers: Mutex::new(papers), changed: Condvar::new() }
+        Self {
+            called: AtomicBool::new(hold),
+            papers: Mutex::new(papers),
+            changed: Condvar::new(),
+            brought: Notify::new(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Papers> {
@@ -127,7 +138,7 @@ impl Desk {
         papers.brought += 1;
         (papers.state.phase, papers.state.recording) = (phase, recording);
         papers.state.snapshot = Some(snapshot);
-        self.changed.notify_all();
+        self.brought.notify_waiters();
     }
 
     /// What became of a recording at the end of the run.
@@ -150,7 +161,7 @@ impl Desk {
             Ending::Well => None,
             Ending::Failed(why) => Some(why),
         };
-        self.changed.notify_all();
+        self.brought.notify_waiters();
     }
 
     /// Waits until the page is closed, or the user wants the program to end.
@@ -172,12 +183,15 @@ impl Desk {
         }
     }
 
-    /// Gives an order to the run.
+    /// Gives an order to the run. Where it has not taken many, as one that has ended does not, they are dropped.
     pub fn order(&self, order: Order) {
         let mut papers = self.lock();
         papers.closed |= order == Order::Close;
-        papers.orders.push(order);
+        if papers.orders.len() < ORDERS {
+            papers.orders.push(order);
+        }
         self.call();
+        self.brought.notify_waiters();
     }
 
     fn call(&self) {
@@ -186,17 +200,33 @@ impl Desk {
     }
 
     /// Asks for the state of the run as it is now; for the last one that is known if the run does not answer.
-    pub fn ask(&self) -> State {
-        let mut papers = self.lock();
-        papers.asked = Some(Instant::now());
-        let before = papers.brought;
-        let waits = |papers: &mut Papers| papers.brought == before && papers.state.phase.answers() && !papers.closed;
-        if waits(&mut papers) {
-            self.call();
+    pub async fn ask(&self) -> State {
+        let before = {
+            let mut papers = self.lock();
+            papers.asked = Some(Instant::now());
+            if papers.answers() {
+                self.call();
+            }
+            papers.brought
+        };
+        let answered = timeout(PATIENCE, self.answered(before)).await;
+        State { late: answered.is_err(), ..self.lock().state.clone() }
+    }
+
+    /// Waits until more has been brought than this, or nothing more will be.
+    async fn answered(&self, before: u64) {
+        loop {
+            // What is brought from here on wakes it.
+            let brought = self.brought.notified();
+            let waits = {
+                let papers = self.lock();
+                papers.brought == before && papers.answers()
+            };
+            if !waits {
+                return;
+            }
+            brought.await;
         }
-        let waited = self.changed.wait_timeout_while(papers, PATIENCE, waits);
-        let (papers, result) = waited.unwrap_or_else(PoisonError::into_inner);
-        State { late: result.timed_out(), ..papers.state.clone() }
     }
 
     /// The page has been told this state.
@@ -205,6 +235,13 @@ impl Desk {
             self.lock().told = true;
             self.changed.notify_all();
         }
+    }
+}
+
+impl Papers {
+    /// Whether the run brings its state when it is called.
+    const fn answers(&self) -> bool {
+        self.state.phase.answers() && !self.closed
     }
 }
 
@@ -220,12 +257,16 @@ mod tests {
     use super::*;
     use std::thread;
 
+    fn ask(desk: &Desk) -> State {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(desk.ask())
+    }
+
     #[test]
     fn a_question_is_answered_by_the_run_and_orders_are_taken_once() {
         let desk = Desk::new(false);
         assert!(!desk.called());
         let state = thread::scope(|scope| {
-            let asks = scope.spawn(|| desk.ask());
+            let asks = scope.spawn(|| ask(&desk));
             while !desk.called() {
                 thread::yield_now();
             }
@@ -245,7 +286,7 @@ mod tests {
         assert!(desk.called());
         assert_eq!(desk.take_orders(), [Order::Pause]);
         desk.end(Ending::Failed("deadlock".into()));
-        let state = desk.ask();
+        let state = ask(&desk);
         assert_eq!((state.phase, state.failure.as_deref()), (Phase::Ended, Some("deadlock")));
         thread::scope(|scope| {
             let held = scope.spawn(|| desk.wait_until_closed(&|| false));

@@ -1,0 +1,364 @@
+//! HTTP on the loopback, for pages of this program.
+//!
+//! ```text
+//!   listener --- at most CONNECTIONS at once, each a task --- token and names checked --- Site
+//! ```
+//!
+//! One thread serves all. Whoever does not know the address, which holds a random token, finds nothing. A request that calls the server by another name
+//! than the loopback's is refused, so that no page of the web can reach it by a name of its own. What a stranger may take of the program is bounded:
+//! connections, bytes and number of headers, the time until they are there, the time of a connection; no request has a body. Where there are too many
+//! connections, the oldest that has not shown the token goes. A handler that panics ends its connection, and nothing else.
+
+use http_body_util::Full;
+use hyper::{
+    HeaderMap, Method, Request, Response, StatusCode,
+    body::{Body, Bytes, Incoming},
+    header::{self, HeaderName, HeaderValue},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+};
+use std::{
+    convert::Infallible,
+    future::Future,
+    hash::{BuildHasher, RandomState},
+    io,
+    net::{Ipv4Addr, TcpListener},
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+use tokio::{
+    net::TcpStream,
+    runtime::Builder,
+    sync::Notify,
+    task::{AbortHandle, yield_now},
+    time::{sleep, timeout},
+};
+
+/// Connections at once: a browser has six. So many leave descriptors for the files of a run where a process may have forty.
+const CONNECTIONS: usize = 16;
+/// Bytes of a request before its body.
+const HEAD: usize = 16 << 10;
+/// Headers of a request.
+const HEADERS: usize = 64;
+/// So long a request may take to come, from the connection's begin or the answer before it.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A connection that is older takes leave with its next answer.
+const OLD: Duration = Duration::from_secs(60);
+/// No connection is older.
+const OLDEST: Duration = Duration::from_secs(120);
+/// So long nothing is accepted after the system has refused: it has no descriptors left, most likely.
+const PAUSE: Duration = Duration::from_millis(50);
+/// So long the last answers have to be sent.
+const LAST: Duration = Duration::from_millis(300);
+
+/// What is served.
+pub(super) trait Site: Send + Sync + 'static {
+    /// The answer to a request below the address, without its query. It must not block.
+    fn answer(&self, method: &Method, path: &str) -> impl Future<Output = Answer> + Send;
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    status: StatusCode,
+    sort: &'static str,
+    body: Bytes,
+    policy: Option<String>,
+}
+
+impl Answer {
+    /// With this body, of this media type.
+    pub fn new(status: StatusCode, sort: &'static str, body: impl Into<Bytes>) -> Self {
+        Self { status, sort, body: body.into(), policy: None }
+    }
+
+    /// A line of text.
+    pub fn text(status: StatusCode, text: &'static str) -> Self {
+        Self::new(status, "text/plain; charset=utf-8", text)
+    }
+
+    /// Nothing to say.
+    pub fn done() -> Self {
+        Self::new(StatusCode::NO_CONTENT, "text/plain", "")
+    }
+
+    /// There is no such thing.
+    pub fn none() -> Self {
+        Self::text(StatusCode::NOT_FOUND, "not found\n")
+    }
+
+    /// With this Content-Security-Policy.
+    pub fn with_policy(self, policy: &str) -> Self {
+        Self { policy: Some(policy.to_owned()), ..self }
+    }
+
+    fn response(self, closes: bool) -> Response<Full<Bytes>> {
+        let mut response = Response::new(Full::new(self.body));
+        *response.status_mut() = self.status;
+        let mut headers = vec![
+            (header::CONTENT_TYPE, self.sort),
+            (header::CACHE_CONTROL, "no-store"),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::REFERRER_POLICY, "no-referrer"),
+            (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        ];
+        headers.extend(self.policy.as_deref().map(|policy| (header::CONTENT_SECURITY_POLICY, policy)));
+        headers.extend(closes.then_some((header::CONNECTION, "close")));
+        let values = headers.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::from_str(value).ok()?)));
+        response.headers_mut().extend(values.collect::<HeaderMap>());
+        response
+    }
+}
+
+/// A server at work.
+pub(super) struct Server {
+    address: String,
+    end: Arc<Notify>,
+    thread: JoinHandle<()>,
+}
+
+/// A site at its address.
+struct House<S> {
+    /// By these names it may be called.
+    hosts: [String; 2],
+    /// What each path begins with.
+    root: String,
+    site: S,
+}
+
+/// A connection.
+struct Guest {
+    /// Whether it has shown the token.
+    known: Arc<AtomicBool>,
+    task: AbortHandle,
+}
+
+impl Server {
+    /// Serves a site from now on; at a free port if `port` is 0.
+    ///
+    /// # Errors
+    /// If the port cannot be had, or the system gives nothing to serve with.
+    pub fn begin(port: u16, site: impl Site) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        let port = listener.local_addr()?.port();
+        let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
+        let root = format!("/{}/", token());
+        let address = format!("http://{}{root}", hosts[0]);
+        let house = Arc::new(House { hosts, root, site });
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+        listener.set_nonblocking(true)?;
+        let listener = {
+            let _within = runtime.enter();
+            tokio::net::TcpListener::from_std(listener)?
+        };
+        let end = Arc::new(Notify::new());
+        let ended = Arc::clone(&end);
+        let serve = move || {
+            runtime.block_on(async move {
+                let graceful = Arc::new(GracefulShutdown::new());
+                let accepting = tokio::spawn(accept(listener, house, Arc::clone(&graceful)));
+                ended.notified().await;
+                accepting.abort();
+                _ = accepting.await;
+                if let Some(graceful) = Arc::into_inner(graceful) {
+                    _ = timeout(LAST, graceful.shutdown()).await;
+                }
+            });
+        };
+        let thread = thread::Builder::new().name("page".to_owned()).spawn(serve)?;
+        Ok(Self { address, end, thread })
+    }
+
+    /// Where the page is.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Serves what has come, and then nothing more. Whoever does not take an answer is not waited for.
+    pub fn end(self) {
+        self.end.notify_one();
+        _ = self.thread.join();
+    }
+}
+
+/// Takes connections for ever.
+async fn accept<S: Site>(listener: tokio::net::TcpListener, house: Arc<House<S>>, graceful: Arc<GracefulShutdown>) {
+    let mut guests: Vec<Guest> = Vec::new();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                make_room(&mut guests, CONNECTIONS);
+                guests.push(receive(stream, Arc::clone(&house), &graceful));
+                // Those that have been there get their turn, or their end.
+                yield_now().await;
+            }
+            Err(_) => {
+                let open = guests.len();
+                make_room(&mut guests, open);
+                sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Lets one go if there are so many; none that has shown the token if there is another.
+fn make_room(guests: &mut Vec<Guest>, most: usize) {
+    guests.retain(|guest| !guest.task.is_finished());
+    if !guests.is_empty() && guests.len() >= most {
+        let strange = guests.iter().position(|guest| !guest.known.load(Ordering::Relaxed));
+        guests.remove(strange.unwrap_or(0)).task.abort();
+    }
+}
+
+/// Serves a connection as a task of its own.
+fn receive<S: Site>(stream: TcpStream, house: Arc<House<S>>, graceful: &GracefulShutdown) -> Guest {
+    let known = Arc::new(AtomicBool::new(false));
+    let guest_is_known = Arc::clone(&known);
+    let since = Instant::now();
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (house, known) = (Arc::clone(&house), Arc::clone(&guest_is_known));
+        async move {
+            let answer = house.answer(&request, &known).await;
+            let closes = !known.load(Ordering::Relaxed) || since.elapsed() > OLD;
+            Ok::<_, Infallible>(answer.response(closes))
+        }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_headers(HEADERS).max_buf_size(HEAD);
+    let connection = graceful.watcher().watch(http.serve_connection(TokioIo::new(stream), service));
+    let task = tokio::spawn(async move {
+        // A guest that has gone, or does not talk HTTP, wants no answer.
+        _ = timeout(OLDEST, pin!(connection)).await;
+    });
+    Guest { known, task: task.abort_handle() }
+}
+
+impl<S: Site> House<S> {
+    async fn answer(&self, request: &Request<Incoming>, known: &AtomicBool) -> Answer {
+        let host = request.headers().get(header::HOST).map(HeaderValue::as_bytes);
+        if !self.hosts.iter().any(|name| host == Some(name.as_bytes())) {
+            return Answer::text(StatusCode::FORBIDDEN, "this server answers to the loopback's names only\n");
+        }
+        let Some(path) = request.uri().path().strip_prefix(&self.root) else { return Answer::none() };
+        known.store(true, Ordering::Relaxed);
+        if !request.body().is_end_stream() {
+            return Answer::text(StatusCode::PAYLOAD_TOO_LARGE, "requests have no body here\n");
+        }
+        self.site.answer(request.method(), path).await
+    }
+}
+
+/// 128 random bits in hexadecimal: a keyed hash whose key the system has drawn.
+fn token() -> String {
+    let random = RandomState::new();
+    format!("{:016x}{:016x}", random.hash_one(0), random.hash_one(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        io::{Read, Write},
+        net::TcpStream as Client,
+    };
+
+    struct Fragile;
+
+    impl Site for Fragile {
+        async fn answer(&self, _: &Method, path: &str) -> Answer {
+            assert!(path != "panic", "as asked for");
+            Answer::text(StatusCode::OK, "well\n")
+        }
+    }
+
+    /// What a server answers to this; nothing if it hangs up.
+    fn ask(server: &Server, request: &str) -> String {
+        let host = server.address().trim_start_matches("http://").split('/').next().unwrap();
+        let mut client = Client::connect(host).unwrap();
+        client.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        // A server may hang up before all is sent.
+        let _ = client.write_all(request.replace("HOST", host).as_bytes());
+        let mut answer = Vec::new();
+        let _ = client.read_to_end(&mut answer);
+        String::from_utf8(answer).unwrap()
+    }
+
+    fn get(server: &Server, path: &str, more: &str) -> String {
+        let root = server.address().rsplit('/').nth(1).unwrap();
+        ask(server, &format!("GET /{root}/{path} HTTP/1.1\r\nHost: HOST\r\n{more}Connection: close\r\n\r\n"))
+    }
+
+    fn status(answer: &str) -> Option<u16> {
+        answer.split(' ').nth(1)?.parse().ok()
+    }
+
+    #[test]
+    fn a_handler_that_panics_ends_its_connection_only() {
+        let server = Server::begin(0, Fragile).unwrap();
+        for _ in 0..2 * CONNECTIONS {
+            assert_eq!(get(&server, "panic", ""), "");
+        }
+        assert_eq!(status(&get(&server, "", "")), Some(200));
+        server.end();
+    }
+
+    #[test]
+    fn heads_and_bodies_are_bounded() {
+        let server = Server::begin(0, Fragile).unwrap();
+        let header = |length: usize| format!("X: {}\r\n", "a".repeat(length));
+        assert_eq!(status(&get(&server, "", &header(HEAD / 2))), Some(200));
+        assert_eq!(status(&get(&server, "", &header(HEAD))), Some(431));
+        assert_eq!(status(&get(&server, "", &header(1).repeat(HEADERS))), Some(431));
+        assert_eq!(status(&get(&server, "", "Content-Length: 0\r\n")), Some(200));
+        assert_eq!(status(&get(&server, "", "Content-Length: 99999999999999\r\n")), Some(413));
+        assert_eq!(status(&get(&server, "", "Content-Length: 99999999999999999999\r\n")), Some(400));
+        assert_eq!(status(&get(&server, "", "Transfer-Encoding: chunked\r\n")), Some(413));
+        assert_eq!(status(&ask(&server, "nonsense\r\n\r\n")), Some(400));
+        server.end();
+    }
+
+    #[test]
+    fn connections_that_say_nothing_make_room_for_those_that_know_the_token() {
+        let server = Server::begin(0, Fragile).unwrap();
+        let host = server.address().trim_start_matches("http://").split('/').next().unwrap();
+        let idle: Vec<_> = (0..10 * CONNECTIONS).map(|_| Client::connect(host).unwrap()).collect();
+        let begun = Instant::now();
+        assert_eq!(status(&get(&server, "", "")), Some(200));
+        assert!(begun.elapsed() < PATIENCE / 2);
+        drop(idle);
+        server.end();
+    }
+
+    #[test]
+    fn an_end_does_not_wait_for_those_who_take_nothing() {
+        let server = Server::begin(0, Fragile).unwrap();
+        let host = server.address().trim_start_matches("http://").split('/').next().unwrap();
+        let mut slow = Client::connect(host).unwrap();
+        slow.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+        let begun = Instant::now();
+        server.end();
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn tokens_differ_and_are_long() {
+        let tokens = [token(), token()];
+        assert!(tokens[0] != tokens[1] && tokens.iter().all(|token| token.len() == 32));
+    }
+
+    #[test]
+    fn a_port_that_is_taken_is_an_error() {
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let begun = Server::begin(taken.local_addr().unwrap().port(), Fragile);
+        assert_eq!(begun.err().map(|error| error.kind()), Some(io::ErrorKind::AddrInUse));
+    }
+}

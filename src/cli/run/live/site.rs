@@ -1,0 +1,58 @@
+//! What is served of a run: its page, its state, and orders to it.
+
+use super::desk::{Desk, Order};
+use crate::{
+    cli::loopback::{Answer, Site},
+    report::html::LivePage,
+};
+use hyper::{Method, StatusCode};
+use std::sync::Arc;
+
+/// See above.
+pub struct LiveSite {
+    pub page: LivePage,
+    pub desk: Arc<Desk>,
+}
+
+impl Site for LiveSite {
+    async fn answer(&self, method: &Method, path: &str) -> Answer {
+        let is_known = path.is_empty() || path == "state" || order(path).is_some();
+        match (method.as_str(), path) {
+            ("GET", "") => Answer::new(StatusCode::OK, "text/html; charset=utf-8", self.page.html.clone())
+                .with_policy(&self.page.policy),
+            ("GET", "state") => self.state().await,
+            ("POST", path) => match order(path) {
+                Some(order) => {
+                    self.desk.order(order);
+                    Answer::done()
+                }
+                None => Answer::none(),
+            },
+            _ if is_known => Answer::text(StatusCode::METHOD_NOT_ALLOWED, "not by this method\n"),
+            _ => Answer::none(),
+        }
+    }
+}
+
+impl LiveSite {
+    async fn state(&self) -> Answer {
+        let state = self.desk.ask().await;
+        let answer = match serde_json::to_string(&state) {
+            Ok(json) => Answer::new(StatusCode::OK, "application/json", json),
+            Err(_) => Answer::text(StatusCode::INTERNAL_SERVER_ERROR, "the state cannot be written\n"),
+        };
+        self.desk.told(&state);
+        answer
+    }
+}
+
+fn order(path: &str) -> Option<Order> {
+    Some(match path {
+        "pause" => Order::Pause,
+        "go" => Order::Go,
+        "step" => Order::Step,
+        "record" => Order::Record,
+        "close" => Order::Close,
+        _ => return None,
+    })
+}
