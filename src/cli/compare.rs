@@ -1,7 +1,5 @@
 //! `sealsim compare`: designs against each other on one machine.
 
-mod watch;
-
 use super::{
     AlternativeArguments, Failure, WorkArguments, describe,
     kept::Kept,
@@ -10,6 +8,7 @@ use super::{
     page::{PageArgument, PageFile},
     plot::PlotFile,
     sample::SampleArgument,
+    watch::Watch,
 };
 use crate::{
     config::Resolved,
@@ -30,7 +29,6 @@ use std::{
     io,
     path::{Path, PathBuf},
 };
-use watch::Watch;
 
 /// Holds designs against each other on one machine: rates, gains, what limits each, and what each costs and risks.
 #[derive(Debug, Args)]
@@ -131,7 +129,7 @@ fn copies(arguments: &Arguments) -> Result<(), Failure> {
     let (candidates, skipped) = explore::asked(&machine, &arguments.alternatives.design, host_memory, false)?;
     let own = machine.resolve()?;
     let kept = Kept::of(&format!("{grid:?} {:?} {}", arguments.alternatives, own.digest), arguments.resume);
-    let (watch, threads) = (Watch::begin(candidates.len()), arguments.threads());
+    let (watch, threads) = (Watch::begin(format!("{} designs", candidates.len())), arguments.threads());
     let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
     let compared = explore::compare(&candidates, &grid, threads, &kept.finished, &observer, &progress);
     watch.end();
@@ -170,7 +168,7 @@ fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
         &format!("{job:?} {:?} {:?} {}", arguments.sample, arguments.alternatives, own.digest),
         arguments.resume,
     );
-    let (watch, threads) = (Watch::begin(candidates.len()), arguments.threads());
+    let (watch, threads) = (Watch::begin(format!("{} designs", candidates.len())), arguments.threads());
     let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
     let compared = explore::compare_workload(
         &candidates,

@@ -41,6 +41,7 @@ mod sweep;
 mod tlp;
 mod validate;
 mod verify;
+mod watch;
 mod work;
 
 use clap::{Parser, Subcommand};

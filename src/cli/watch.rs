@@ -1,6 +1,7 @@
-//! What a person sees of a comparison under way, and how they stop it.
+//! What a person sees of many runs under way, and how they stop them.
 
-use crate::{cli::run::Interruption, sim::Control};
+use super::run::Interruption;
+use crate::sim::Control;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 
@@ -14,9 +15,9 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begins, for so many designs.
-    pub fn begin(designs: usize) -> Self {
-        Self { bar: bar(designs), interruption: Interruption::listen() }
+    /// Begins, with what is under way in words.
+    pub fn begin(of: String) -> Self {
+        Self { bar: bar(of), interruption: Interruption::listen() }
     }
 
     /// Whether to go on.
@@ -35,11 +36,11 @@ impl Watch {
     }
 }
 
-fn bar(designs: usize) -> ProgressBar {
+fn bar(of: String) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{wide_bar} {percent:>3} % of {msg}, {eta} left");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(PARTS).with_style(style).with_message(format!("{designs} designs"))
+    ProgressBar::new(PARTS).with_style(style).with_message(of)
 }
