@@ -2,30 +2,31 @@
 
 use super::{
     AlternativeArguments, Failure, WorkArguments,
+    kept::Kept,
     machine::machine_of,
     output::{self, Output},
     plot::PlotFile,
-    run::Interruption,
+    watch::Watch,
 };
+use crate::config::Kind;
 use crate::explore::sensitivity::{
-    Conclusion, End, Flip, Question, Range, Sensitivity, SensitivityError, Swing, Together, sensitivity,
+    Conclusion, Fixed, Flip, Question, Rate, Sensitivity, SensitivityError, Swing, Together, Why, sensitivity,
 };
 use crate::report::plot::tornado::tornado;
-use crate::sim::Control;
 use crate::units::Bytes;
 use crate::validate::pool;
 use crate::workload::direction_name;
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use miette::miette;
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
-/// Varies every assumed and calibrated parameter within its stated range, and says what that does to a copy's rate (or to that of a workload's runs) and to the gains of designs.
+/// Varies every number that states a range within it, and says what that does to a copy's rate (or to that of a workload's runs) and to the gains of designs.
 ///
-/// One at a time for the tornado, all together (Latin hypercube) for the spread. A conclusion is whether a design is faster than its baseline
+/// Each is varied in the machine that runs: what a design sets within the design's own range, elsewhere within the machine's. Numbers without
+/// a range are listed as not varied. One at a time for the tornado, all together (Latin hypercube) for the spread. A conclusion is whether a design is faster than its baseline
 /// (that of `sealsim compare`), by the margin at least; where one changes within a range, the value is searched for. Values that contradict
 /// others are moved to the nearest that makes a machine, and counted.
 #[derive(Debug, Args)]
@@ -34,6 +35,7 @@ use std::{
   sealsim sensitivity h100-nvl-tdx --copy h2d:1MiB --design fastrack --design ide --margin 0.05
   sealsim sensitivity h100-nvl-tdx --copy d2h:64KiB --samples 0 --plot tornado.svg
   sealsim sensitivity --workload layerwise-kv --design fastrack --samples 0
+  sealsim sensitivity h100-nvl-tdx --copy h2d:1GiB --resume      # goes on where it was interrupted
   sealsim sensitivity h100-nvl-tdx --copy d2h:64KiB --samples 0 --format json | jq '.swings[:5] | .[].path'")]
 pub struct Arguments {
     /// The machine: a TOML file, or the name of a shipped one (see `sealsim list`). A file takes precedence. May be left out for a
@@ -59,6 +61,9 @@ pub struct Arguments {
     /// Machines simulated at once; as many as this computer has cores, if not said. The answer does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Go on where the same command was interrupted: what it had finished is not simulated again.
+    #[arg(long)]
+    resume: bool,
     /// Draw the tornado, of as many lines as --top says: SVG or PDF, by the ending of the file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -73,6 +78,8 @@ enum SensitivityFormat {
     Text,
     /// Everything.
     Json,
+    /// A row for each parameter and what it is varied in, and for each that is not varied.
+    Csv,
 }
 
 /// Runs the verb.
@@ -100,18 +107,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         margin: arguments.margin,
     };
     let plot = PlotFile::begin(arguments.plot.as_ref())?;
-    let interruption = Interruption::listen();
-    let observer = || if interruption.asked() { Control::Stop } else { Control::Continue };
-    let bar = bar();
-    let progress = |pieces: u64| if pieces > 0 { bar.set_length(pieces) } else { bar.inc(1) };
+    let kept = Kept::<Rate>::of(&format!("sensitivity {question:?}"), arguments.resume);
+    let watch = Watch::begin("the runs".to_owned());
+    let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
-    let answer = sensitivity(&question, threads, &observer, &progress);
-    bar.finish_and_clear();
-    let answer = answer.map_err(|error| match error {
-        SensitivityError::Candidate(error) => error.into(),
-        SensitivityError::Stopped => Failure::Verification(miette!("interrupted")),
-        error @ SensitivityError::Base(_) => Failure::Simulation(miette!("{error}")),
-    })?;
+    let answer = sensitivity(&question, threads, &kept.finished, &observer, &progress);
+    watch.end();
+    let answer = settle(kept, answer)?;
     if let Some(plot) = plot {
         plot.write(&tornado(&answer, &arguments.subject(&question), arguments.top).draw())?;
     }
@@ -121,8 +123,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         SensitivityFormat::Json => {
             serde_json::to_writer_pretty(&mut out, &answer).map_err(io::Error::from).and_then(|()| writeln!(out))
         }
+        SensitivityFormat::Csv => csv(&answer).map_err(io::Error::other).and_then(|text| out.write_all(&text)),
     };
     written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
+}
+
+/// Keeps what is finished if it was stopped.
+fn settle(kept: Kept<Rate>, answer: Result<Sensitivity, SensitivityError>) -> Result<Sensitivity, Failure> {
+    match answer {
+        Ok(answer) => {
+            kept.done();
+            Ok(answer)
+        }
+        Err(SensitivityError::Stopped { of }) => Err(kept.interrupted(of)),
+        Err(SensitivityError::Candidate(error)) => Err(error.into()),
+        Err(error @ SensitivityError::Base(_)) => Err(Failure::Simulation(miette!("{error}"))),
+    }
 }
 
 impl Arguments {
@@ -135,14 +151,6 @@ impl Arguments {
     }
 }
 
-fn bar() -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} machines, {eta} left");
-    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
 const HALF: usize = 20;
 
 fn text(answer: &Sensitivity, top: usize) -> String {
@@ -152,10 +160,11 @@ fn text(answer: &Sensitivity, top: usize) -> String {
     let count = answer.swings.len();
     text += &format!("\n{count} parameters varied one at a time, {moving} of them move {what}\n\n");
     let shown = if top == 0 { count } else { top.min(count) };
-    let widest = answer.swings.iter().map(|swing| swing.machine_swing).fold(1e-12, f64::max);
-    let width = answer.swings.iter().take(shown).map(|swing| named(swing).len()).max().unwrap_or(0);
+    let widest = answer.swings.iter().map(Swing::shown_swing).fold(1e-12, f64::max);
+    let name = |swing: &Swing| named(&swing.range.path, &swing.range.of);
+    let width = answer.swings.iter().take(shown).map(|swing| name(swing).len()).max().unwrap_or(0);
     for swing in &answer.swings[..shown] {
-        text += &line(swing, answer.base.rate, widest, width);
+        text += &format!("{:width$}  {}", name(swing), line(swing, answer.changes(swing), widest));
     }
     if let Some(together) = &answer.together {
         text += &all_at_once(together, answer.unit);
@@ -167,8 +176,27 @@ fn text(answer: &Sensitivity, top: usize) -> String {
     for one in &answer.conclusions {
         text += &conclusion(one, &flips);
     }
-    if !answer.without_range.is_empty() {
-        text += &format!("\nwithout a stated range, and so not varied: {}\n", answer.without_range.join(", "));
+    text + &not_varied(&answer.not_varied)
+}
+
+/// What is not varied: by name where nobody has published it, else how many they are.
+fn not_varied(all: &[Fixed]) -> String {
+    let names = |all: &[&Fixed]| all.iter().map(|one| named(&one.path, &one.of)).collect::<Vec<_>>().join(", ");
+    let (all, stuck): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.why == Why::NoRange);
+    let known = |one: &&Fixed| matches!(one.kind, Kind::Documented | Kind::Measured);
+    let (known, unknown): (Vec<_>, Vec<_>) = all.into_iter().partition(known);
+    let mut text = String::new();
+    if !unknown.is_empty() {
+        text += &format!("\nnot varied, since they state no range: {}\n", names(&unknown));
+    }
+    if !stuck.is_empty() {
+        text += &format!("\nnot varied, since no other value of their range makes a machine: {}\n", names(&stuck));
+    }
+    if !known.is_empty() {
+        let count = known.len();
+        text += &format!(
+            "\nnot varied either: {count} numbers that are documented or measured without a range (--format json lists them)\n"
+        );
     }
     text
 }
@@ -197,21 +225,19 @@ fn all_at_once(together: &Together, unit: &str) -> String {
     text
 }
 
-/// A parameter, and the designs whose own it is.
-fn named(swing: &Swing) -> String {
-    let Range { path, of, .. } = &swing.range;
-    if of.is_empty() { path.clone() } else { format!("{path} of {}", of.join(", ")) }
+/// A parameter, and the machines that have it so, where these are not all.
+fn named(path: &str, of: &[String]) -> String {
+    if of.is_empty() { path.to_owned() } else { format!("{path} of {}", of.join(", ")) }
 }
 
 /// A line of the tornado: to the left what is slower, to the right what is faster.
-fn line(swing: &Swing, base: f64, widest: f64, width: usize) -> String {
-    let change = |end: &End| end.answer().map_or(0.0, |answer| answer.rate / base - 1.0);
-    let (low, high) = (change(&swing.at_low), change(&swing.at_high));
+fn line(swing: &Swing, changes: [Option<f64>; 2], widest: f64) -> String {
+    let [low, high] = changes.map(|change| change.unwrap_or(0.0));
     let cells = |part: f64| ((part.max(0.0) / widest * HALF as f64).round() as usize).min(HALF);
     let (slower, faster) = (cells(-low.min(high)), cells(low.max(high)));
     let bar = format!("{:>HALF$}|{:<HALF$}", "#".repeat(slower), "#".repeat(faster));
     let mut notes = String::new();
-    if swing.relative_swing > swing.machine_swing {
+    if swing.relative_swing > swing.shown_swing() {
         notes += &format!("; a design by {:.2} %", 100.0 * swing.relative_swing);
     }
     for (end, bound) in [(&swing.at_low, &swing.range.low), (&swing.at_high, &swing.range.high)] {
@@ -222,7 +248,54 @@ fn line(swing: &Swing, base: f64, widest: f64, width: usize) -> String {
         }
     }
     let ends = format!("{:+.2} % at {}, {:+.2} % at {}", 100.0 * low, swing.at_low.at, 100.0 * high, swing.at_high.at);
-    format!("{:width$}  {bar}  {ends}{notes}\n", named(swing))
+    format!("{bar}  {ends}{notes}\n")
+}
+
+/// A row for each parameter: those that are varied, the greatest swing first, then the others.
+fn csv(answer: &Sensitivity) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([
+        "parameter",
+        "of",
+        "kind",
+        "value",
+        "varied",
+        "low",
+        "high",
+        "at_low",
+        "at_high",
+        "change_at_low",
+        "change_at_high",
+        "machine_swing",
+        "relative_swing",
+        "flips",
+    ])?;
+    for swing in &answer.swings {
+        let range = &swing.range;
+        let changes = answer.changes(swing).map(|change| change.map_or_else(String::new, |change| change.to_string()));
+        let flips: Vec<_> = swing.flips.iter().map(|flip| format!("{} at {}", flip.design, flip.at)).collect();
+        writer.write_record([
+            &range.path,
+            &range.of.join(" "),
+            range.kind.name(),
+            &range.value,
+            "true",
+            &range.low,
+            &range.high,
+            &swing.at_low.at,
+            &swing.at_high.at,
+            &changes[0],
+            &changes[1],
+            &swing.machine_swing.to_string(),
+            &swing.relative_swing.to_string(),
+            &flips.join("; "),
+        ])?;
+    }
+    for Fixed { path, kind, value, of, .. } in &answer.not_varied {
+        let own = [path.as_str(), &of.join(" "), kind.name(), value, "false"];
+        writer.write_record(own.into_iter().chain([""; 9]))?;
+    }
+    writer.into_inner().map_err(|error| error.into_error().into())
 }
 
 fn conclusion(one: &Conclusion, flips: &[&Flip]) -> String {

@@ -7,7 +7,7 @@ use super::parameter::Parameter;
 use super::tree::Node;
 use crate::gcm::bulk::chains::ChainFormat;
 use crate::gpu::sm::spec::{CryptoPlace, REGISTERS_PER_THREAD, SmSpec};
-use crate::gpu::spec::{Sharing, TagFetch, TagPlacement};
+use crate::gpu::spec::{SKID, Sharing, TagFetch, TagPlacement};
 use crate::host::map;
 use crate::host::spec::PathSpec;
 use crate::pcie::rate::{FLIT_MODE, GENERATIONS, WIDTHS};
@@ -301,12 +301,14 @@ const RULES: &[Rule] = &[
     Rule {
         path: "tag_queue.quarantine",
         broken: |m| {
-            let (room, message) = (m.tag_queue.quarantine, longest_message(m));
-            (m.tag_queue.release.quarantines() && room < message).then(|| {
-                format!("under `{}` it must hold one message of {message}, but has {room}", m.tag_queue.release.name())
+            let (release, room, message) = (m.tag_queue.release, m.tag_queue.quarantine, longest_message(m));
+            let ahead = release.ahead(m.tag_queue.skid.unwrap_or(SKID).0);
+            (release.quarantines() && room.0.saturating_add(ahead) < message.0).then(|| {
+                let but = if ahead > 0 { format!(" but for {}", Bytes(ahead)) } else { String::new() };
+                format!("under `{}` it must hold one message of {message}{but}, and has {room}", release.name())
             })
         },
-        remedy: "write at least the longest message (driver.*.message), or release = \"withhold_completion\"",
+        remedy: "write at least the longest message (driver.*.message), less what may go ahead (tag_queue.skid), or release = \"withhold_completion\"",
     },
     Rule {
         path: "copy_engine.sharing",

@@ -307,6 +307,26 @@ mod tests {
     }
 
     #[test]
+    fn every_number_that_a_shipped_design_sets_says_where_it_comes_from_and_how_far_it_may_lie() {
+        let mut set = 0;
+        for machine in Shipped::names(Role::Machine) {
+            let own = Layers::new(machine).resolve().unwrap();
+            for design in Shipped::names(Role::Design) {
+                // A design needs what not every machine has.
+                let Ok(resolved) = Layers::new(machine).overlay(design).resolve() else { continue };
+                for one in resolved.parameters.iter().filter(|one| own.parameter(&one.path) != Some(one)) {
+                    let Provenance { kind, low, high, .. } = &one.provenance;
+                    let ranged = low.is_some() && high.is_some() && low != high;
+                    let unsure = matches!(kind, Kind::Assumed | Kind::Calibrated) && one.amount.is_some();
+                    assert!(*kind != Kind::User && (ranged || !unsure), "{design} over {machine}: {}", one.path);
+                    set += 1;
+                }
+            }
+        }
+        assert!(set > 1000, "{set}");
+    }
+
+    #[test]
     fn a_manifest_gives_the_same_machine_without_files() {
         let resolved = Layers::new("h100-nvl-tdx").overlay("hold").set("link.read_tags=256").resolve().unwrap();
         let text = resolved.to_value().to_string();

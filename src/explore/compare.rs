@@ -121,6 +121,12 @@ pub struct CopyFigures {
     pub exposure_ps: u64,
     /// The same, summed over messages, in ps.
     pub exposure_total_ps: u64,
+    /// Most bytes of unverified plaintext that were visible at once.
+    #[serde(default)]
+    pub exposed_bytes: u64,
+    /// How long each byte was visible before the verdict of its message, summed over bytes, in B ns.
+    #[serde(default)]
+    pub exposed_byte_ns: u64,
     /// What its tags and keys leave open.
     #[serde(flatten)]
     pub risk: Risk,
@@ -314,6 +320,8 @@ impl Task<'_> {
             quarantine_bytes: gpu.tag_queue.peak_quarantine_bytes,
             exposure_ps: gpu.tag_queue.longest_exposure.picos(),
             exposure_total_ps: gpu.tag_queue.total_exposure.picos(),
+            exposed_bytes: gpu.tag_queue.most_exposed_bytes,
+            exposed_byte_ns: gpu.tag_queue.exposed_byte_ns,
             risk: risk(&self.machine.machine, self.copy.bytes, copy.messages, gpu.link.h2d.tlps + gpu.link.d2h.tlps),
             limited_by: limited_by.text(),
             limited_by_parts: limited_by,

@@ -104,6 +104,12 @@ pub struct WorkloadFigures {
     pub exposure_ps: u64,
     /// The same, summed over messages, in ps.
     pub exposure_total_ps: u64,
+    /// Most bytes of unverified plaintext that were visible at once.
+    #[serde(default)]
+    pub exposed_bytes: u64,
+    /// How long each byte was visible before the verdict of its message, summed over bytes, in B ns.
+    #[serde(default)]
+    pub exposed_byte_ns: u64,
     /// What limited most of the time of its copies, those aside that waited for kernels on their stream; none without copies.
     pub limited_by: Option<CopiesLimit>,
     /// How much of it was simulated, if it was asked to be sampled, and what its figures may be.
@@ -370,6 +376,8 @@ fn of_outcome(
         quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
         exposure_ps: queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0),
         exposure_total_ps: queues().map(|queue| queue.total_exposure.picos()).sum(),
+        exposed_bytes: queues().map(|queue| queue.most_exposed_bytes).max().unwrap_or(0),
+        exposed_byte_ns: queues().map(|queue| queue.exposed_byte_ns).fold(0, u64::saturating_add),
         limited_by: limit(&outcome.copies, &value).map(|limit| behind_network(limit, workload)),
         sampled: None,
     }

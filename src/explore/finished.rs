@@ -23,6 +23,19 @@ impl<T> Finished<T> {
         Self(Mutex::new(pieces))
     }
 
+    /// A piece, if it is finished.
+    pub(super) fn known(&self, key: &str) -> Option<T>
+    where
+        T: Clone,
+    {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    /// Adds a piece.
+    pub(super) fn keep(&self, key: String, piece: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, piece);
+    }
+
     /// All that are finished by now.
     #[must_use]
     pub fn into_pieces(self) -> BTreeMap<String, T> {
@@ -57,14 +70,13 @@ pub(super) fn each<P: Piece + Sync>(
     let whole = pieces.iter().map(|piece| piece.cost() as f64).sum::<f64>();
     let one = |piece: &P| {
         let key = piece.key();
-        let known = finished.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        let answer = match known {
+        let answer = match finished.known(&key) {
             Some(answer) => Some(answer),
             None if observer() == Control::Stop => None,
             None => piece.answer(observer)?,
         };
         if let Some(answer) = &answer {
-            finished.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, answer.clone());
+            finished.keep(key, answer.clone());
             progress(piece.cost() as f64 / whole);
         }
         Ok(answer)

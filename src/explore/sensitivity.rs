@@ -1,7 +1,7 @@
 //! Which of the parameters that nobody knows exactly moves an answer.
 //!
 //! ```text
-//!   parameters that are assumed or calibrated, each with its range
+//!   numbers with a stated range, in each machine that has them
 //!        |
 //!        +--> one at a time: at its low end, at its high end -----> swing of the rate, and of each design's gain
 //!        |                                                                 where a gain changes sides: bisected
@@ -10,16 +10,16 @@
 //!
 //! A conclusion is "this design is faster than its baseline by at least the margin", or that it is not; baselines are those of
 //! [`compare`](super::compare). A parameter that a design sets is varied within the design's own range there, and within the machine's
-//! elsewhere.
+//! elsewhere; where it states none, it is said not to be varied.
 
 mod draw;
 mod range;
 mod variant;
 
-pub use range::Range;
+pub use range::{Fixed, Range, Why};
 
-use super::candidate::CandidateError;
-use crate::config::{Layers, MachineSpec};
+use super::{candidate::CandidateError, finished::Finished};
+use crate::config::{Base, Layers, MachineSpec};
 use crate::sim::{Control, SimulationError};
 use crate::system::{self, Memory, Outcome, RunError};
 use crate::validate::pool;
@@ -172,8 +172,40 @@ pub struct Sensitivity {
     pub swings: Vec<Swing>,
     /// All parameters at once; none if no samples were asked for.
     pub together: Option<Together>,
-    /// Parameters that are assumed or calibrated and state no range, and so are not varied.
-    pub without_range: Vec<String>,
+    /// Numbers that are not varied, and why.
+    pub not_varied: Vec<Fixed>,
+}
+
+impl Sensitivity {
+    /// What the ends of a range do to the machine's rate, or, where it is one of designs alone, to that of the design that it moves most: the
+    /// rate at each end less the own one, over that; none where an end gives no answer.
+    #[must_use]
+    pub fn changes(&self, swing: &Swing) -> [Option<f64>; 2] {
+        let design = swing.most_moved(&self.base);
+        let rate = |answer: &Answer| design.map_or(answer.rate, |design| answer.designs_rates[design]);
+        [&swing.at_low, &swing.at_high].map(|end| Some(rate(end.answer()?) / rate(&self.base) - 1.0))
+    }
+}
+
+impl Swing {
+    /// Rates at both ends and without variation, of the machine or of a design.
+    fn spread(&self, base: &Answer, rate: impl Fn(&Answer) -> f64) -> f64 {
+        let answers = [self.at_low.answer(), self.at_high.answer()].into_iter().flatten().chain([base]);
+        spread(answers.map(&rate), rate(base))
+    }
+
+    /// Of a range that the machine itself has not: the place of the design that it moves most.
+    fn most_moved(&self, base: &Answer) -> Option<usize> {
+        let by = |design: &usize| self.spread(base, |answer| answer.designs_rates[*design]);
+        let designs = (0..base.designs_rates.len()).filter(|_| !self.range.is_of_machine());
+        designs.max_by(|one, other| by(one).total_cmp(&by(other)))
+    }
+
+    /// The swing that is shown of it: the machine's, or, where the range is one of designs alone, the greatest of theirs.
+    #[must_use]
+    pub fn shown_swing(&self) -> f64 {
+        if self.range.is_of_machine() { self.machine_swing } else { self.relative_swing }
+    }
 }
 
 /// Why there is no answer.
@@ -187,55 +219,76 @@ pub enum SensitivityError {
     Base(String),
     /// It was stopped.
     #[error("stopped")]
-    Stopped,
+    Stopped {
+        /// Runs that there are to do, but for the search where conclusions change.
+        of: usize,
+    },
 }
+
+/// What a run came to: its rate, or why there is none.
+pub type Rate = Result<f64, String>;
 
 /// Steps of the search for the value at which a conclusion changes.
 const BISECTIONS: u32 = 8;
 
-/// Answers a question, over threads; `observer` is asked whether to go on, `progress` told of each piece that is done, of how many.
+/// Answers a question, over threads; `observer` is asked whether to go on, `progress` told of the part of the whole that each run is. Runs that
+/// are `finished` are not done again.
 ///
 /// # Errors
 /// If the machine or a design is none, or it was stopped.
 pub fn sensitivity(
     question: &Question,
     threads: usize,
+    finished: &Finished<Rate>,
     observer: &(dyn Fn() -> Control + Sync),
-    progress: &(dyn Fn(u64) + Sync),
+    progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Sensitivity, SensitivityError> {
     let memory = question.workload.copies.first().map_or(Memory::Pinned, |copy| copy.memory);
     let variants = variant::variants(&question.machine, &question.designs, memory)?;
-    let (ranges, without_range) = range::ranges(&variants);
-    let mut run = Runner { question, observer, variants, ranges, own: Vec::new() };
-    run.own = (0..run.variants.len()).map(|place| run.own_rate(place)).collect::<Result<_, _>>()?;
+    let (ranges, not_varied) = varied(&variants);
+    let points = draw::hypercube(&ranges, question.samples, question.seed);
+    let ends: usize = ranges.iter().map(Range::machines).sum();
+    let runs = variants.len() * (1 + points.len()) + 2 * ends;
+    let mut run = Runner { question, finished, observer, progress, runs, variants, ranges, own: Vec::new() };
+    let places: Vec<usize> = (0..run.variants.len()).collect();
+    run.own = pool::map(&places, threads, |_| 0, |place| run.own_rate(*place))?;
     let base = run.answered(&run.own);
-    progress(run.ranges.len() as u64 + u64::from(question.samples));
     let places: Vec<usize> = (0..run.ranges.len()).collect();
-    let one = |place: &usize| {
-        let swing = run.swing(*place, &base);
-        progress(0);
-        swing
-    };
-    let mut swings = pool::map(&places, threads, |_| 0, one)?;
+    let mut swings = pool::map(&places, threads, |_| 0, |place| run.swing(*place, &base))?;
     swings.sort_by(|one, other| other.relative_swing.total_cmp(&one.relative_swing));
-    let points = draw::hypercube(&run.ranges, question.samples, question.seed);
     let one = |point: &Vec<Setting>| {
         let drawn = draw::repaired(&run.variants, &run.ranges, point);
-        let came = run.answer(&drawn.settings)?;
-        progress(0);
-        Ok::<_, SensitivityError>((came, drawn))
+        Ok::<_, SensitivityError>((run.answer(&drawn.settings)?, drawn))
     };
     let sampled = pool::map(&points, threads, |_| 0, one)?;
     let conclusions = run.conclusions(&base, &swings, &sampled);
     let together = run.together(&sampled);
     let machine = run.variants[0].name.clone();
     let unit = if question.workload.steps.is_none() { "GB/s" } else { "runs/s" };
-    Ok(Sensitivity { machine, unit, base, margin: question.margin, conclusions, swings, together, without_range })
+    Ok(Sensitivity { machine, unit, base, margin: question.margin, conclusions, swings, together, not_varied })
+}
+
+/// What is varied in any variant, and numbers that are not: those without a range, and those of whose range no other value makes a machine.
+fn varied(variants: &[Variant]) -> (Vec<Range>, Vec<Fixed>) {
+    let (ranges, mut not) = range::ranges(variants);
+    let moves = |place: usize| {
+        let (own, low, high) = ranges[place].amounts()?;
+        let to = |end: u64| draw::nearest(variants, &ranges, &[], (place, end));
+        Some([low, high].into_iter().any(|end| to(end) != own))
+    };
+    let moves: Vec<_> = (0..ranges.len()).map(|place| moves(place) == Some(true)).collect();
+    let (moving, stuck): (Vec<_>, Vec<_>) = ranges.into_iter().zip(moves).partition(|(_, moves)| *moves);
+    not.extend(stuck.into_iter().map(|(range, _)| range.stuck()));
+    (moving.into_iter().map(|(range, _)| range).collect(), not)
 }
 
 struct Runner<'a> {
     question: &'a Question,
+    finished: &'a Finished<Rate>,
     observer: &'a (dyn Fn() -> Control + Sync),
+    progress: &'a (dyn Fn(f64) + Sync),
+    /// That there are to do.
+    runs: usize,
     /// The machine, the designs, and what else designs are held against.
     variants: Vec<Variant>,
     ranges: Vec<Range>,
@@ -272,14 +325,34 @@ impl Runner<'_> {
         Ok(Came::Answer(self.answered(&rates)))
     }
 
-    fn rate(&self, variant: usize, settings: &[String]) -> Result<Result<f64, String>, SensitivityError> {
-        let varied = match self.variants[variant].base.varied(settings) {
+    /// The rate of a variant with settings, as it is known or comes out.
+    fn rate(&self, variant: usize, settings: &[String]) -> Result<Rate, SensitivityError> {
+        let base = &self.variants[variant].base;
+        let key = format!("{} {}", base.resolved().digest, settings.join(" "));
+        let rate = match self.finished.known(&key) {
+            Some(rate) => rate,
+            None => {
+                let rate = self.simulated(base, settings)?;
+                self.finished.keep(key, rate.clone());
+                rate
+            }
+        };
+        (self.progress)(1.0 / self.runs as f64);
+        Ok(rate)
+    }
+
+    fn simulated(&self, base: &Base, settings: &[String]) -> Result<Rate, SensitivityError> {
+        let stopped = || Err(SensitivityError::Stopped { of: self.runs });
+        if (self.observer)() == Control::Stop {
+            return stopped();
+        }
+        let varied = match base.varied(settings) {
             Ok(varied) => varied,
             Err(error) => return Ok(Err(error.to_string())),
         };
         match self.run(&varied.machine) {
             Ok(outcome) => Ok(self.measured(&outcome)),
-            Err(RunError::Simulation(SimulationError::Stopped { .. })) => Err(SensitivityError::Stopped),
+            Err(RunError::Simulation(SimulationError::Stopped { .. })) => stopped(),
             Err(error) => Ok(Err(error.to_string())),
         }
     }
@@ -298,7 +371,7 @@ impl Runner<'_> {
     }
 
     /// The rate of a run's copy; of a workload, runs per second.
-    fn measured(&self, outcome: &Outcome) -> Result<f64, String> {
+    fn measured(&self, outcome: &Outcome) -> Rate {
         if outcome.copies.iter().any(|copy| !copy.delivered) {
             return Err("not every copy was delivered".to_owned());
         }
@@ -333,13 +406,11 @@ impl Runner<'_> {
                 }
             }
         }
-        let answers: Vec<&Answer> = [at_low.answer(), at_high.answer()].into_iter().flatten().chain([base]).collect();
-        let machine_swing = spread(answers.iter().map(|answer| answer.rate), base.rate);
-        let of_design = |design: usize| {
-            spread(answers.iter().map(|answer| answer.designs_rates[design]), base.designs_rates[design])
-        };
-        let relative_swing = (0..self.question.designs.len()).map(of_design).fold(machine_swing, f64::max);
-        Ok(Swing { range: range.clone(), at_low, at_high, relative_swing, machine_swing, flips })
+        let mut swing = Swing { range: range.clone(), at_low, at_high, relative_swing: 0.0, machine_swing: 0.0, flips };
+        swing.machine_swing = swing.spread(base, |answer| answer.rate);
+        let of_design = |design: usize| swing.spread(base, |answer| answer.designs_rates[design]);
+        swing.relative_swing = (0..self.question.designs.len()).map(of_design).fold(swing.machine_swing, f64::max);
+        Ok(swing)
     }
 
     /// Where a conclusion changes on the way from a value at which it holds to one at which it does not.
@@ -420,9 +491,14 @@ fn spread(rates: impl Iterator<Item = f64>, own: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Role, Shipped};
     use crate::sim::Kernel;
     use crate::system::DataMode;
     use crate::workload::{CopyArgument, WorkloadFile, sized};
+    use std::sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    };
 
     fn workload() -> Workload {
         let copies = sized(&["h2d:4096".parse::<CopyArgument>().unwrap()], None).unwrap();
@@ -442,7 +518,7 @@ mod tests {
     }
 
     fn ask(question: &Question, threads: usize) -> Sensitivity {
-        sensitivity(question, threads, &|| Control::Continue, &|_| ()).unwrap()
+        sensitivity(question, threads, &Finished::default(), &|| Control::Continue, &|_| ()).unwrap()
     }
 
     #[test]
@@ -502,6 +578,94 @@ mod tests {
         let swing = answer.swings.iter().find(|swing| swing.range.path == "sm.used").unwrap();
         assert_eq!((swing.range.of.as_slice(), swing.machine_swing), (&["sm".to_owned()][..], 0.0));
         assert!(swing.relative_swing > 0.0);
+    }
+
+    #[test]
+    fn each_number_of_each_machine_that_runs_is_varied_there_or_said_not_to_be() {
+        let stacked = ["direct-in-place+overlap+serial-ghash", "fastrack+hold", "overlap+verify-bound"];
+        for design in Shipped::names(Role::Design).chain(stacked) {
+            let machine = Layers::new("h100-nvl-tdx");
+            let variants = variant::variants(&machine, &[design.to_owned()], Memory::Pinned).unwrap();
+            let (ranges, fixed) = varied(&variants);
+            for (place, variant) in variants.iter().enumerate() {
+                let own = variant.base.resolved();
+                for one in own.parameters.iter().filter(|one| one.amount.is_some()) {
+                    let varied = ranges.iter().filter(|range| range.path == one.path && range.applies[place]).count();
+                    let mut not = fixed.iter().filter(|fixed| fixed.path == one.path && fixed.applies[place]);
+                    let what = format!("{design}, {}: {}", variant.name, one.path);
+                    match not.next() {
+                        Some(fixed) => {
+                            let ranged = one.provenance.low != one.provenance.high;
+                            assert_eq!(fixed.why == Why::NoOtherValue, ranged, "{what}");
+                            assert!(varied == 0 && not.next().is_none(), "{what}");
+                        }
+                        None => assert_eq!(varied, 1, "{what}"),
+                    }
+                }
+                // What is said to be varied is another machine at one end at least.
+                for (number, range) in ranges.iter().enumerate().filter(|(_, range)| range.applies[place]) {
+                    let (_, low, high) = range.amounts().unwrap();
+                    let differs = [low, high].into_iter().any(|end| {
+                        let value = draw::nearest(&variants, &ranges, &[], (number, end));
+                        let settings = draw::of_variant(&ranges, &[(number, value)], place);
+                        variant.base.varied(&settings).unwrap().machine != own.machine
+                    });
+                    assert!(differs, "{design}, {}: {}", variant.name, range.path);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_design_overrides_swings_in_the_design_by_what_setting_it_gives() {
+        let design = "direct-in-place+overlap+serial-ghash";
+        let mut question = question(&[design], 0);
+        question.workload.copies = sized(&["h2d:4MiB".parse::<CopyArgument>().unwrap()], None).unwrap();
+        let answer = ask(&question, 2);
+        let product = |swing: &&Swing| swing.range.path == "engine.ghash.multiplier.product";
+        let own = |swing: &&Swing| swing.range.of == [design];
+        let swing = answer.swings.iter().filter(product).find(own).unwrap();
+        let [low, high] = answer.changes(swing).map(Option::unwrap);
+        for (change, cycles) in [(low, 1), (high, 7)] {
+            let mut alone = question.clone();
+            let set = format!("engine.ghash.multiplier.product={cycles} cycles");
+            alone.machine = alone.machine.overlay(design).set(set);
+            alone.designs.clear();
+            assert_eq!(ask(&alone, 2).base.rate / answer.base.designs_rates[0] - 1.0, change, "{cycles}");
+        }
+        assert!(low > 0.3 && high < -0.3 && swing.shown_swing() > 0.9, "{low} {high}");
+        // That of the machine is its own.
+        let machine = answer.swings.iter().filter(product).find(|swing| swing.range.is_of_machine()).unwrap();
+        assert!(!machine.range.of.is_empty() && machine.range.of.iter().all(|name| name != design));
+    }
+
+    #[test]
+    fn what_was_stopped_goes_on_with_what_is_finished() {
+        let question = question(&["direct"], 2);
+        let whole = ask(&question, 1);
+        let (mut pieces, mut turns) = (BTreeMap::new(), 0);
+        loop {
+            let asked = AtomicUsize::new(0);
+            let observer = || {
+                let stop = asked.fetch_add(1, Ordering::Relaxed) > 400;
+                if stop { Control::Stop } else { Control::Continue }
+            };
+            let finished = Finished::of(pieces);
+            let told = Mutex::new(0.0);
+            let answer = sensitivity(&question, 1, &finished, &observer, &|part| *told.lock().unwrap() += part);
+            let before = turns;
+            pieces = finished.into_pieces();
+            turns += 1;
+            match answer {
+                Ok(answer) => {
+                    assert_eq!(serde_json::to_value(&answer).unwrap(), serde_json::to_value(&whole).unwrap());
+                    assert!(turns > 2 && *told.lock().unwrap() > 0.99, "{turns} turns");
+                    return;
+                }
+                Err(SensitivityError::Stopped { of }) => assert!(pieces.len() < of && before < 100, "{}", pieces.len()),
+                Err(error) => panic!("{error}"),
+            }
+        }
     }
 
     #[test]

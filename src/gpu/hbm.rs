@@ -15,13 +15,13 @@
 //! | latency | end of service to visible: `write_latency`; end of service to data: `read_latency` |
 //! | unverified bytes | wait here for their verdict; on failure they are scrubbed and never reach [`DeviceMemory`]; of a message that is good those reach it whose writes have come |
 //! | ciphertext for the SMs | takes its turn as all writes do; when its last byte is visible, the SMs are told how much has come |
-//! | exposure | from a message's first visible byte to its verdict |
+//! | exposure | of a message: from its first visible byte to its verdict; of a byte: from its becoming visible to that verdict |
 //! | accounts | writes and reads each have one: busy while one of them is in service |
-//! | watched | if asked to, it keeps what was visible without a verdict when a message failed |
+//! | failures | it keeps what was visible without a verdict when a message failed |
 
-mod watch;
+mod visible;
 
-pub use watch::Exposed;
+pub use visible::{Exposed, Exposure};
 
 use super::{
     spec::HbmSpec,
@@ -34,7 +34,7 @@ use crate::{
     units::Femtos,
 };
 use std::{cell::RefCell, rc::Rc};
-use watch::Watch;
+use visible::Visible;
 
 /// The bytes in device memory.
 pub trait DeviceMemory {
@@ -64,21 +64,11 @@ ports! {
     }
 }
 
-/// How long unverified plaintext was visible.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Exposure {
-    /// Of the message that was visible longest.
-    pub longest: Femtos,
-    /// Of all messages together.
-    pub total: Femtos,
-    /// Messages whose bytes were scrubbed.
-    pub scrubbed: u64,
-}
-
 /// A message whose bytes wait for a verdict, or whose verdict waits for bytes.
 #[derive(Debug, Default)]
 struct Unverified {
-    first_visible: Option<Femtos>,
+    /// Whether any of its bytes has come.
+    has_come: bool,
     /// Jobs that have landed, and how many there are; 0 until one of them writes.
     landed: (u32, u32),
     verdict: Option<bool>,
@@ -133,15 +123,13 @@ pub struct Hbm {
     unverified: Vec<(JobId, Unverified)>,
     /// Ciphertext for and from the SMs that has come so far.
     staged: Vec<(JobKind, JobId, Coverage)>,
-    exposure: Exposure,
-    /// What is visible write by write, where somebody wants to know of failures.
-    watch: Option<Watch>,
+    visible: Visible,
 }
 
 impl Hbm {
-    /// Device memory on `clock`. If it is to `watch`, it keeps what is visible without a verdict, for [`Hbm::failures`].
+    /// Device memory on `clock`.
     #[must_use]
-    pub fn new(spec: &HbmSpec, clock: Clock, watch: bool) -> Self {
+    pub fn new(spec: &HbmSpec, clock: Clock) -> Self {
         Self {
             spec: spec.clone(),
             clock,
@@ -152,21 +140,20 @@ impl Hbm {
             read_meter: Meter::new("reads"),
             unverified: Vec::new(),
             staged: Vec::new(),
-            exposure: Exposure::default(),
-            watch: watch.then(Watch::default),
+            visible: Visible::default(),
         }
     }
 
-    /// By failed message: what was visible at its verdict. Nothing unless it was asked to watch.
+    /// By failed message: what was visible at its verdict.
     #[must_use]
     pub fn failures(&self) -> &[Exposed] {
-        self.watch.as_ref().map_or(&[], Watch::failures)
+        self.visible.failures()
     }
 
-    /// Exposure so far.
+    /// Exposure by the end of a run.
     #[must_use]
-    pub const fn exposure(&self) -> Exposure {
-        self.exposure
+    pub fn exposure(&self, end: Femtos) -> Exposure {
+        self.visible.exposure(end)
     }
 
     fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
@@ -175,6 +162,7 @@ impl Hbm {
         while let Some(verdict) = ports.verdicts.pop(now.time) {
             self.judge(verdict, now, &mut *ports.memory.borrow_mut());
         }
+        self.visible.reach(now.time);
         let arrival = ports.writes.iter().filter_map(Rx::next_arrival).min();
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         Wake::at_or_port(arrival, Activity::Idle)
@@ -197,7 +185,10 @@ impl Hbm {
             self.write_free = self.write_free.max(came).saturating_add(service);
             self.write_meter.book((came, came), self.write_free, Activity::Idle);
             match self.midst(&write) {
-                Some(written) => written.add(write.offset, u64::from(write.bytes), write.job),
+                Some(written) => {
+                    written.add(write.offset, u64::from(write.bytes), write.job);
+                    self.visible.wrote(write.message.0, self.date_of_visible(), write.bytes);
+                }
                 None => self.take_write(write, ports),
             }
         }
@@ -207,7 +198,7 @@ impl Hbm {
     #[inline]
     fn midst(&mut self, write: &MemoryWrite) -> Option<&mut Coverage> {
         let (message, entry) = self.unverified.last_mut()?;
-        let adds = write.unverified && !write.last && write.deposit.is_none() && self.watch.is_none();
+        let adds = write.unverified && !write.last && write.deposit.is_none();
         let part = entry.parts.last_mut().filter(|part| part.job == write.job && *message == write.message.0);
         part.filter(|_| adds && entry.verdict.is_none()).map(|part| &mut part.written)
     }
@@ -215,13 +206,13 @@ impl Hbm {
     /// Takes a write that has been served.
     fn take_write(&mut self, write: MemoryWrite, ports: &mut Ports) {
         if write.unverified {
-            let visible = self.visible();
+            let visible = self.date_of_visible();
             self.hold(write, visible, ports);
         } else if let Some(kind) = write.staged {
             self.stage(&write, kind, ports);
         } else {
             if write.last {
-                ports.landed.send(self.visible(), Landed { job: write.job });
+                ports.landed.send(self.date_of_visible(), Landed { job: write.job });
             }
             if let Some((address, payload)) = &write.deposit {
                 ports.memory.borrow_mut().store(*address, u64::from(write.bytes), payload, write.job);
@@ -256,7 +247,7 @@ impl Hbm {
     }
 
     /// When what has been served last is visible.
-    fn visible(&self) -> Femtos {
+    fn date_of_visible(&self) -> Femtos {
         self.clock.edge(self.write_free + self.spec.write_latency.0.max(1))
     }
 
@@ -267,8 +258,8 @@ impl Hbm {
         let (message, count) = write.message;
         let entry = self.entry(message);
         let unjudged = entry.verdict.is_none();
-        let scrubbed = entry.verdict == Some(false) && entry.first_visible.is_none();
-        entry.first_visible.get_or_insert(visible);
+        let scrubbed = entry.verdict == Some(false) && !entry.has_come;
+        entry.has_come = true;
         entry.landed = (entry.landed.0 + u32::from(write.last), count);
         let part = entry.part(write.job);
         part.written.add(write.offset, u64::from(write.bytes), write.job);
@@ -276,9 +267,11 @@ impl Hbm {
             part.deposit = write.deposit;
         }
         let settled = entry.has_landed() && entry.verdict.is_some();
-        self.exposure.scrubbed += u64::from(scrubbed);
-        if let Some(watch) = self.watch.as_mut().filter(|_| unjudged) {
-            watch.wrote(message, visible, write.bytes);
+        if scrubbed {
+            self.visible.scrub();
+        }
+        if unjudged {
+            self.visible.wrote(message, visible, write.bytes);
         }
         if settled {
             self.settle(message, &mut *ports.memory.borrow_mut());
@@ -295,20 +288,15 @@ impl Hbm {
     }
 
     fn judge(&mut self, verdict: Verdict, now: Now, memory: &mut dyn DeviceMemory) {
-        if let Some(watch) = &mut self.watch {
-            watch.judged(verdict, now.time);
-        }
+        self.visible.judged(verdict, now.time);
         let entry = self.entry(verdict.job);
         entry.verdict = Some(verdict.ok);
-        let (first, landed) = (entry.first_visible, entry.has_landed());
+        let (has_come, landed) = (entry.has_come, entry.has_landed());
         if !verdict.ok {
             entry.parts.clear();
-            self.exposure.scrubbed += u64::from(first.is_some());
-        }
-        if let Some(first) = first {
-            let exposed = Femtos(now.time.0.saturating_sub(first.0));
-            self.exposure.longest = self.exposure.longest.max(exposed);
-            self.exposure.total.0 += exposed.0;
+            if has_come {
+                self.visible.scrub();
+            }
         }
         if landed {
             self.settle(verdict.job, memory);
@@ -371,8 +359,13 @@ impl Unit for Hbm {
     }
 
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
-        let exposed = |one: &&(JobId, Unverified)| one.1.first_visible.is_some() && one.1.verdict.is_none();
-        show("exposed", self.unverified.iter().filter(exposed).count() as u64);
+        let (messages, bytes) = self.visible.now();
+        show("exposed", messages);
+        show("exposed_bytes", bytes);
+    }
+
+    fn next_gauge(&self) -> Option<u64> {
+        self.visible.next().map(|date| self.clock.first_from(date))
     }
 
     fn is_only_parts(&self) -> bool {

@@ -3,7 +3,7 @@
 //! | policy | plaintext until its verdict | semaphore of its push | room that it needs |
 //! | --- | --- | --- | --- |
 //! | `hold` | waits in the copy engine | waits for the verdict | quarantine for one message at least |
-//! | `skid` | as `hold`, but for the first `tag_queue.skid` bytes of each copy engine that have no verdict: they land in device memory | waits for the verdict | quarantine for one message at least |
+//! | `skid` | as `hold`, but for the first `tag_queue.skid` bytes of each copy engine that have no verdict: they land in device memory | waits for the verdict | quarantine for one message at least, less these bytes |
 //! | `withhold_completion` | lands in device memory | waits for the verdict | none |
 //! | `eager` | lands in device memory | goes out; a second one says verified | none |
 //!

@@ -157,7 +157,6 @@ impl TagQueue {
     fn advance(&mut self, now: Now, ports: &mut Ports) -> Wake {
         while let Some(TagEntry { job, parts }) = ports.entries.pop(now.time) {
             self.entries.push_back(Entry { job, computed: Shares::of(parts), fetched: Tag::Awaited, compared: None });
-            self.counts.peak_entries = self.counts.peak_entries.max(self.entries.len() as u64);
         }
         for wire in &mut ports.reports {
             while let Some(report) = wire.arrive(now.time) {
@@ -166,6 +165,7 @@ impl TagQueue {
         }
         self.start_comparisons(now.cycle);
         self.retire(now, ports);
+        self.counts.peak_entries = self.counts.peak_entries.max(self.entries.len() as u64);
         self.wake(now, ports)
     }
 

@@ -172,7 +172,7 @@ const COLUMNS: &str = "design,direction,bytes,gb_per_s,time_ps,baseline,speedup_
                        first_verified_ps,messages,tags,quarantine_bytes,exposure_ps,limited_by_unit,limited_by_state,limited_by_fraction,limited_by_parameter,limited_by_value,\
                        relaxed_to,gain_percent,next";
 
-const COST_COLUMNS: &str = ",exposure_total_ps,tag_bits,forgery_log2,after_first_success,key_budget_messages,key_budget_bytes,iv_budget_messages,iv_budget_bytes,\
+const COST_COLUMNS: &str = ",exposure_total_ps,exposed_bytes,exposed_byte_ns,tag_bits,forgery_log2,after_first_success,key_budget_messages,key_budget_bytes,iv_budget_messages,iv_budget_bytes,\
                             engines,area_kge_low,area_kge_high,pj_per_byte_low,pj_per_byte_high,sms_used,quarantine_capacity_bytes,\
                             tag_queue_capacity_bytes,storage_sram_kge_low,storage_sram_kge_high,storage_flip_flop_kge,\
                             quarantine_sram_kge,area_total_kge_low,area_total_kge,area_total_kge_high,cost_missing,cost_notes,simulated_part,gb_per_s_low,gb_per_s_high,time_ps_low,time_ps_high,\

@@ -129,7 +129,7 @@ impl KeyUse {
 pub struct TagQueue {
     /// Most entries at once.
     pub peak_entries: u64,
-    /// Most bytes in quarantine at once.
+    /// Most bytes in the quarantine of all copy engines at once.
     pub peak_quarantine_bytes: u64,
     /// Messages whose unverified plaintext was scrubbed.
     pub scrubbed_messages: u64,
@@ -137,6 +137,10 @@ pub struct TagQueue {
     pub longest_exposure_ps: u64,
     /// The same summed over all messages, in ps.
     pub total_exposure_ps: u64,
+    /// Most bytes of unverified plaintext that were visible at once.
+    pub peak_exposed_bytes: u64,
+    /// How long each byte was visible before the verdict of its message, summed over bytes, in B ns.
+    pub exposed_byte_ns: u64,
     /// Messages to the GPU that failed, in a run with faults.
     pub failed: Vec<Failed>,
 }
@@ -171,6 +175,8 @@ impl TagQueue {
             scrubbed_messages: queues().map(|queue| queue.scrubbed).sum(),
             longest_exposure_ps: queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0),
             total_exposure_ps: queues().map(|queue| queue.total_exposure.picos()).sum(),
+            peak_exposed_bytes: queues().map(|queue| queue.most_exposed_bytes).max().unwrap_or(0),
+            exposed_byte_ns: queues().map(|queue| queue.exposed_byte_ns).fold(0, u64::saturating_add),
             failed: gpus.iter().flat_map(|gpu| &gpu.failed_messages).map(Failed::from).collect(),
         }
     }

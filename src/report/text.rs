@@ -248,9 +248,10 @@ impl Report {
             Bytes(queue.peak_quarantine_bytes)
         )];
         lines.push(format!(
-            "unverified plaintext visible: {} at the longest, {} summed over messages",
+            "unverified plaintext visible: {} at longest, {} summed over messages, {} at once",
             time(queue.longest_exposure_ps),
-            time(queue.total_exposure_ps)
+            time(queue.total_exposure_ps),
+            Bytes(queue.peak_exposed_bytes)
         ));
         for (direction, key) in [("h2d", &keys.h2d), ("d2h", &keys.d2h)].iter().filter(|(_, key)| key.messages > 0) {
             lines.push(format!(

@@ -3,7 +3,7 @@
 use crate::{
     pcie::port::Traffic,
     sim::Stall,
-    system::{CopyOutcome, GpuOutcome, Outcome, UnitOutcome},
+    system::{CopyOutcome, GpuOutcome, Outcome, TagQueueOutcome, UnitOutcome},
 };
 
 /// How a figure goes on when work gets longer.
@@ -67,9 +67,11 @@ fn of_unit(unit: &mut UnitOutcome, visit: &mut impl FnMut(Growth, &mut u64)) {
 fn of_gpu(gpu: &mut GpuOutcome, visit: &mut impl FnMut(Growth, &mut u64)) {
     [&mut gpu.link.h2d, &mut gpu.link.d2h].into_iter().for_each(|way| of_traffic(way, visit));
     let queue = &mut gpu.tag_queue;
-    let peaks = [&mut queue.peak_entries, &mut queue.peak_quarantine_bytes, &mut queue.longest_exposure.0];
+    let TagQueueOutcome { peak_entries, peak_quarantine_bytes, longest_exposure, most_exposed_bytes, .. } = queue;
+    let peaks = [peak_entries, peak_quarantine_bytes, &mut longest_exposure.0, most_exposed_bytes];
     peaks.into_iter().for_each(|peak| visit(Growth::Peak, peak));
     visit(Growth::Sum, &mut queue.total_exposure.0);
+    visit(Growth::Sum, &mut queue.exposed_byte_ns);
     for work in &mut gpu.key_work {
         visit(Growth::Count, &mut work.bytes);
         visit(Growth::Count, &mut work.messages);

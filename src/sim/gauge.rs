@@ -38,8 +38,11 @@ impl Gauged {
 impl Placed for Gauged {
     fn tick(&mut self, now: Now) -> Wake {
         self.now.set(now.time);
-        let wake = self.inner.tick(now);
+        let mut wake = self.inner.tick(now);
         self.read(now);
+        if self.gauges.iter().any(|(probe, _)| probe.is_some()) {
+            wake.at = wake.at.min(self.inner.next_gauge().unwrap_or(Wake::NEVER));
+        }
         wake
     }
     fn catch_up(&mut self, now: Now) {
@@ -50,6 +53,9 @@ impl Placed for Gauged {
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
         self.inner.gauges(show);
+    }
+    fn next_gauge(&self) -> Option<u64> {
+        self.inner.next_gauge()
     }
     fn work_done(&self) -> Option<u64> {
         self.inner.work_done()

@@ -35,6 +35,11 @@ pub trait Unit: 'static {
     /// are read behind ticks while somebody listens.
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, u64)) {}
 
+    /// The first edge at which a gauge changes though the unit has nothing to do there. While somebody listens to its gauges it is ticked there.
+    fn next_gauge(&self) -> Option<u64> {
+        None
+    }
+
     /// Pieces of work that it has done, if it is one of those by which people count the work of the machine.
     fn work_done(&self) -> Option<u64> {
         None
@@ -186,6 +191,7 @@ pub(super) trait Placed {
     fn catch_up(&mut self, now: Now);
     fn meters(&self) -> Vec<&Meter>;
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64));
+    fn next_gauge(&self) -> Option<u64>;
     fn work_done(&self) -> Option<u64>;
     fn is_only_parts(&self) -> bool;
     fn incidents(&self) -> Vec<String>;
@@ -215,6 +221,9 @@ impl<U: Unit> Placed for Place<U> {
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
         self.unit.gauges(show);
+    }
+    fn next_gauge(&self) -> Option<u64> {
+        self.unit.next_gauge()
     }
     fn work_done(&self) -> Option<u64> {
         self.unit.work_done()

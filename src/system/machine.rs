@@ -186,8 +186,6 @@ struct Seated {
     switch: Option<Placed>,
     clocks: Clocks,
     copies: Vec<usize>,
-    /// Whether faults are watched for.
-    watched: bool,
     host: Host,
     pces: Pces,
     pushes: Rc<RefCell<PushStore>>,
@@ -213,8 +211,7 @@ impl Seated {
         let pushes = Rc::new(RefCell::new(PushStore::new(netlist.signals(&format!("{host}.pushes")))));
         let submitted = Rc::<RefCell<PushStore>>::clone(&pushes);
         let (host, ends) = host::add(netlist, &machine, &clocks, host, units, submitted);
-        let watched = !request.injections.is_empty();
-        Ok((Self { number, names, machine, switch, clocks, copies, watched, host, pces, pushes, data }, ends))
+        Ok((Self { number, names, machine, switch, clocks, copies, host, pces, pushes, data }, ends))
     }
 
     const fn twig(&self) -> Twig<'_> {
@@ -227,7 +224,7 @@ impl Seated {
         let gpu = &self.names.gpu;
         let endpoint = Endpoint { path: gpu, requester, pces: &self.pces.paths, readers: self.pces.readers };
         let (gpu_port, ends) = self.twig().link().add_endpoint(netlist, &endpoint, lower);
-        let Self { number, names, machine, switch, clocks, copies, watched, host, pces, pushes, data } = self;
+        let Self { number, names, machine, switch, clocks, copies, host, pces, pushes, data } = self;
         let Data { ledger, secrets, worker, .. } = data;
         let shared = gpu::Shared {
             keys: secrets.engine,
@@ -235,7 +232,6 @@ impl Seated {
             ivs: [secrets.h2d, secrets.d2h],
             pushes,
             memory: Rc::new(RefCell::new(DeviceBytes(Rc::clone(&ledger)))),
-            watched,
         };
         let gpu = gpu::add(netlist, &machine, &clocks, (&names.gpu, &pces), shared, ends)?;
         let link = Link { host_port, gpu_port };

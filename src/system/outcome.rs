@@ -184,17 +184,21 @@ pub struct DirectionTraffic {
     pub d2h: Traffic,
 }
 
-/// The tag queue.
+/// The tag queue. What is the most of something is the highest that the gauges of waves stand at, of all units of the GPU together.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TagQueueOutcome {
     /// Most entries at once.
     pub peak_entries: u64,
-    /// Most bytes of plaintext that waited for a verdict in quarantine.
+    /// Most bytes of plaintext that waited for a verdict in the quarantine of all copy engines together.
     pub peak_quarantine_bytes: u64,
     /// Longest time that unverified plaintext of a message was visible.
     pub longest_exposure: Femtos,
     /// The same, summed over all messages.
     pub total_exposure: Femtos,
+    /// Most bytes of unverified plaintext that were visible at once.
+    pub most_exposed_bytes: u64,
+    /// How long each byte was visible before the verdict of its message, summed over bytes: bytes times nanoseconds, rounded down.
+    pub exposed_byte_ns: u64,
     /// Messages whose plaintext had landed and was scrubbed because their tags differed.
     pub scrubbed: u64,
 }

@@ -53,7 +53,7 @@ impl Portion {
             copies,
             units,
             meters,
-            gpus: parts.iter().map(|parts| (parts.number, of_gpu(netlist, parts))).collect(),
+            gpus: parts.iter().map(|parts| (parts.number, of_gpu(netlist, parts, run.end))).collect(),
             incidents: netlist.incidents(),
             again: again(system),
             faults: netlist.effects(),
@@ -108,9 +108,9 @@ fn in_order<T>(mut placed: Vec<(usize, T)>) -> Vec<T> {
 }
 
 /// What a GPU and its link report.
-fn of_gpu(netlist: &Netlist, parts: &Parts) -> GpuOutcome {
+fn of_gpu(netlist: &Netlist, parts: &Parts, end: Femtos) -> GpuOutcome {
     let Parts { link, gpu, .. } = parts;
-    let exposure = netlist.unit(&gpu.hbm).exposure();
+    let exposure = netlist.unit(&gpu.hbm).exposure(end);
     GpuOutcome {
         link: DirectionTraffic {
             h2d: *netlist.unit(&link.host_port).traffic(),
@@ -118,9 +118,11 @@ fn of_gpu(netlist: &Netlist, parts: &Parts) -> GpuOutcome {
         },
         tag_queue: TagQueueOutcome {
             peak_entries: netlist.unit(&gpu.tag_queue).counts().peak_entries,
-            peak_quarantine_bytes: parts.pces(netlist).map(Pce::peak_quarantine).max().unwrap_or(0),
+            peak_quarantine_bytes: parts.pces(netlist).next().map_or(0, Pce::peak_quarantine),
             longest_exposure: exposure.longest,
             total_exposure: exposure.total,
+            most_exposed_bytes: exposure.most_bytes,
+            exposed_byte_ns: u64::try_from(exposure.byte_time / 1_000_000).unwrap_or(u64::MAX),
             scrubbed: exposure.scrubbed,
         },
         failed_messages: failed_messages(netlist, parts),

@@ -282,7 +282,7 @@ fn a_reader_that_closes_the_pipe_ends_it_quietly() {
 
 /// Waits until the process handles SIGINT by itself.
 #[cfg(target_os = "linux")]
-fn wait_until_it_listens(process: u32) {
+pub(super) fn wait_until_it_listens(process: u32) {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     let listens = || {
         let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();

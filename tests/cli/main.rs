@@ -28,6 +28,7 @@ mod report;
 mod risk;
 mod run;
 mod sample;
+mod sensitivity;
 mod stages;
 mod sweep;
 mod tlp;

@@ -12,6 +12,7 @@ mod ide;
 mod limits;
 mod looks;
 mod paths;
+mod peaks;
 mod probes;
 mod programs;
 mod registers;

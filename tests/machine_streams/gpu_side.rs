@@ -288,7 +288,7 @@ fn pce(machine: &MachineSpec, clock: Clock) -> Pce {
         stored: None,
         staging: None,
     };
-    Pce::new(spec, None, Rc::new(Worker::default()), clock).unwrap()
+    Pce::new(spec, None, Rc::new(Worker::default()), Rc::default(), clock).unwrap()
 }
 
 /// Entries of the queues between units.
@@ -447,7 +447,7 @@ impl GpuSide {
         let compute = net.add("compute", compute_clock, compute, ports.compute);
         let tag_queue = TagQueue::new(&machine.tag_queue, machine.engine.compare, engine);
         net.add("tag queue", engine, tag_queue, ports.tag_queue);
-        net.add("hbm", memory, Hbm::new(&machine.hbm, memory, false), ports.hbm);
+        net.add("hbm", memory, Hbm::new(&machine.hbm, memory), ports.hbm);
         for (path, ports) in ["pce0", "pce1"].into_iter().zip(ports.pces) {
             net.add(path, engine, pce(machine, engine), ports);
         }

@@ -1,4 +1,4 @@
-//! What may be varied: parameters with a stated range, and which machines they belong to.
+//! What is varied: numbers with a stated range, in each machine that has them. The others are said not to be.
 
 use super::variant::Variant;
 use crate::config::{Kind, Parameter};
@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Range {
     /// Its path.
     pub path: String,
-    /// `assumed` or `calibrated`.
+    /// Where its value comes from.
     pub kind: Kind,
     /// Its value.
     pub value: String,
@@ -18,14 +18,58 @@ pub struct Range {
     pub low: String,
     /// The most.
     pub high: String,
-    /// The designs that bring it, or another value of it; none for a parameter of the machine.
+    /// The machines that it is varied in, where these are not all: a design's name, or that of the machine itself.
     pub of: Vec<String>,
     /// By variant: whether it has the parameter with this value and range. One whose design sets the parameter has not.
     #[serde(skip)]
     pub(super) applies: Vec<bool>,
 }
 
+/// Why a number is not varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// It states no range.
+    NoRange,
+    /// It states one, of which no other value makes a machine with all the others as they are.
+    NoOtherValue,
+}
+
+/// A number that is not varied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fixed {
+    /// Its path.
+    pub path: String,
+    /// Where its value comes from.
+    pub kind: Kind,
+    /// Its value.
+    pub value: String,
+    /// The machines that have it with this value, where these are not all.
+    pub of: Vec<String>,
+    /// Why.
+    pub why: Why,
+    #[serde(skip)]
+    pub(super) applies: Vec<bool>,
+}
+
 impl Range {
+    /// Whether it is varied in the machine itself, or in designs over it alone.
+    #[must_use]
+    pub fn is_of_machine(&self) -> bool {
+        self.applies[0]
+    }
+
+    /// As one of which no other value makes a machine.
+    pub(super) fn stuck(self) -> Fixed {
+        let Self { path, kind, value, of, applies, .. } = self;
+        Fixed { path, kind, value, of, why: Why::NoOtherValue, applies }
+    }
+
+    /// In how many machines it is varied.
+    pub(super) fn machines(&self) -> usize {
+        self.applies.iter().filter(|applies| **applies).count()
+    }
+
     fn is(&self, one: &Parameter) -> bool {
         let bounds = (one.provenance.low.as_ref(), one.provenance.high.as_ref());
         self.path == one.path && self.value == one.value && bounds == (Some(&self.low), Some(&self.high))
@@ -42,37 +86,50 @@ impl Range {
     }
 }
 
-/// What may be varied in any variant, and what states no range.
-pub(super) fn ranges(variants: &[Variant]) -> (Vec<Range>, Vec<String>) {
-    let (mut ranges, mut without): (Vec<Range>, Vec<String>) = (Vec::new(), Vec::new());
-    let unsure =
-        |one: &&Parameter| matches!(one.provenance.kind, Kind::Assumed | Kind::Calibrated) && one.amount.is_some();
+/// The range that a parameter states, if it does and there is something in it.
+fn stated(one: &Parameter) -> Option<(&String, &String)> {
+    one.provenance.low.as_ref().zip(one.provenance.high.as_ref()).filter(|(low, high)| low != high)
+}
+
+/// What states a range in any variant, and numbers that state none.
+pub(super) fn ranges(variants: &[Variant]) -> (Vec<Range>, Vec<Fixed>) {
+    let (mut ranges, mut fixed): (Vec<Range>, Vec<Fixed>) = (Vec::new(), Vec::new());
+    let none = || vec![false; variants.len()];
     for (place, variant) in variants.iter().enumerate() {
-        for one in variant.base.resolved().parameters.iter().filter(unsure) {
-            let (Some(low), Some(high)) = (&one.provenance.low, &one.provenance.high) else {
-                let own = variants[0].base.resolved().parameter(&one.path) == Some(one);
-                let name = if own { one.path.clone() } else { format!("{} of {}", one.path, variant.name) };
-                if !without.contains(&name) {
-                    without.push(name);
+        for one in variant.base.resolved().parameters.iter().filter(|one| one.amount.is_some()) {
+            let (path, kind, value, of) = (one.path.clone(), one.provenance.kind, one.value.clone(), Vec::new());
+            let applies = match stated(one) {
+                Some((low, high)) => {
+                    let known = ranges.iter().position(|range| range.is(one)).unwrap_or_else(|| {
+                        let (low, high) = (low.clone(), high.clone());
+                        ranges.push(Range { path, kind, value, low, high, of, applies: none() });
+                        ranges.len() - 1
+                    });
+                    &mut ranges[known].applies
                 }
-                continue;
+                None => {
+                    let is = |known: &Fixed| (&known.path, known.kind, &known.value) == (&path, kind, &value);
+                    let known = fixed.iter().position(is).unwrap_or_else(|| {
+                        fixed.push(Fixed { path, kind, value, of, why: Why::NoRange, applies: none() });
+                        fixed.len() - 1
+                    });
+                    &mut fixed[known].applies
+                }
             };
-            if low == high {
-                continue;
-            }
-            let known = ranges.iter().position(|range| range.is(one)).unwrap_or_else(|| {
-                let (path, kind, value) = (one.path.clone(), one.provenance.kind, one.value.clone());
-                let applies = vec![false; variants.len()];
-                ranges.push(Range { path, kind, value, low: low.clone(), high: high.clone(), of: Vec::new(), applies });
-                ranges.len() - 1
-            });
-            ranges[known].applies[place] = true;
-            if !ranges[known].applies[0] {
-                ranges[known].of.push(variant.name.clone());
-            }
+            applies[place] = true;
         }
     }
-    (ranges, without)
+    ranges.iter_mut().for_each(|range| range.of = named(variants, &range.applies));
+    fixed.iter_mut().for_each(|one| one.of = named(variants, &one.applies));
+    (ranges, fixed)
+}
+
+/// The names of those variants that something applies to; none where it applies to all.
+fn named(variants: &[Variant], applies: &[bool]) -> Vec<String> {
+    if applies.iter().all(|&applies| applies) {
+        return Vec::new();
+    }
+    variants.iter().zip(applies).filter(|(_, applies)| **applies).map(|(variant, _)| variant.name.clone()).collect()
 }
 
 /// How a number of base units is written.
@@ -95,20 +152,29 @@ mod tests {
     use crate::config::Layers;
     use crate::system::Memory;
 
+    fn of(designs: &[&str]) -> Vec<Variant> {
+        let designs: Vec<_> = designs.iter().map(|&name| name.to_owned()).collect();
+        variants(&Layers::new("h100-nvl-tdx"), &designs, Memory::Pinned).unwrap()
+    }
+
     #[test]
     fn a_design_brings_its_own_parameters_and_keeps_the_others_of_the_machine() {
-        let designs = ["overlap".to_owned(), "sm".to_owned()];
-        let variants = variants(&Layers::new("h100-nvl-tdx"), &designs, Memory::Pinned).unwrap();
-        let (ranges, _) = ranges(&variants);
-        let find = |path: &str, of: &[&str]| ranges.iter().find(|range| range.path == path && range.of == of);
-        let depth = (find("tag_queue.depth", &[]).unwrap(), find("tag_queue.depth", &["overlap"]).unwrap());
-        assert_eq!(
-            (&depth.0.applies[..3], &depth.1.applies[..3]),
-            (&[true, false, true][..], &[false, true, false][..])
-        );
-        assert_eq!(find("sm.warps", &["sm"]).unwrap().applies[..3], [false, false, true]);
-        assert_eq!(find("link.flight", &[]).unwrap().applies[..3], [true, true, true]);
-        assert!(find("sm.warps", &[]).is_none());
+        let (ranges, _) = ranges(&of(&["overlap", "sm"]));
+        let find = |path: &str, of: &[&str]| ranges.iter().find(|range| range.path == path && range.of == of).unwrap();
+        assert_eq!(find("tag_queue.depth", &["h100-nvl-tdx", "sm"]).applies, [true, false, true]);
+        assert_eq!(find("tag_queue.depth", &["overlap"]).applies, [false, true, false]);
+        assert_eq!(find("sm.warps", &["sm"]).applies, [false, false, true]);
+        assert_eq!(find("link.flight", &[]).applies, [true, true, true]);
+    }
+
+    #[test]
+    fn what_is_set_without_a_range_is_said_not_to_be_varied() {
+        let machine = Layers::new("h100-nvl-tdx").set("link.flight=70 cycles");
+        let (ranges, fixed) = ranges(&variants(&machine, &[], Memory::Pinned).unwrap());
+        assert!(ranges.iter().all(|range| range.path != "link.flight"));
+        let set = fixed.iter().find(|one| one.path == "link.flight").unwrap();
+        assert_eq!((set.kind, set.value.as_str(), set.of.len()), (Kind::User, "70 cycles", 0));
+        assert!(fixed.iter().any(|one| one.path == "link.lanes" && one.kind == Kind::Documented));
     }
 
     #[test]

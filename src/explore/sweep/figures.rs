@@ -109,6 +109,8 @@ fn copy_figures(copy: Copy, varied: &Varied, outcome: &Outcome) -> Figures {
     put("quarantine_bytes", count(queue.peak_quarantine_bytes));
     put("exposure_ps", ps(queue.longest_exposure.0));
     put("exposure_total_ps", ps(queue.total_exposure.0));
+    put("exposed_bytes", count(queue.most_exposed_bytes));
+    put("exposed_byte_ns", count(queue.exposed_byte_ns));
     put("limited_by", Value::Text(format!("{} {}", copy.limited_by.unit, copy.limited_by.state)));
     put("limited_fraction", Value::Number(copy.limited_by.fraction));
     put("limited_parameter", copy.limited_by.parameter.clone().map_or(Value::None, Value::Text));
@@ -134,6 +136,8 @@ fn workload_figures(workload: &Workload, varied: &Varied, outcome: &Outcome) -> 
     put("quarantine_bytes", count(queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0)));
     put("exposure_ps", count(queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0)));
     put("exposure_total_ps", count(queues().map(|queue| queue.total_exposure.picos()).sum()));
+    put("exposed_bytes", count(queues().map(|queue| queue.most_exposed_bytes).max().unwrap_or(0)));
+    put("exposed_byte_ns", count(queues().map(|queue| queue.exposed_byte_ns).fold(0, u64::saturating_add)));
     if let Some(limited) = limit(&outcome.copies, &|_| Some(String::new())) {
         put("limited_by", Value::Text(format!("{} {}", limited.unit, limited.state)));
         put("limited_fraction", Value::Number(limited.part));

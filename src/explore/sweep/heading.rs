@@ -33,9 +33,10 @@ const SHOWN: [(&str, &str, f64); 12] = [
 ];
 
 /// Columns whose names do not end with their unit, and those around the figures: words, and the unit.
-const OTHERS: [(&str, &str, Option<&str>); 9] = [
+const OTHERS: [(&str, &str, Option<&str>); 10] = [
     ("gb_per_s", "", Some("GB/s")),
     ("bytes", "", Some("bytes")),
+    ("exposed_byte_ns", "", Some("byte ns")),
     ("pj_per_byte", "", Some("pJ/byte")),
     ("pj_per_byte_low", "", Some("pJ/byte")),
     ("pj_per_byte_high", "", Some("pJ/byte")),

@@ -65,7 +65,7 @@ const fn column(name: &'static str, says: &'static str, words: &'static str) -> 
 }
 
 /// Columns behind the axes, in the order of the table.
-pub const COLUMNS: [FigureColumn; 40] = [
+pub const COLUMNS: [FigureColumn; 42] = [
     column("bytes", "bytes of the copy", "length of the copy"),
     column("gb_per_s", "10^9 bytes per second from the call to the copy's end", "rate"),
     column("time_ps", "time from the call to the copy's end, in ps", "time of the copy"),
@@ -89,6 +89,16 @@ pub const COLUMNS: [FigureColumn; 40] = [
         "longest exposure of a message",
     ),
     column("exposure_total_ps", "that time, summed over messages, in ps", "exposure, sum over messages"),
+    column(
+        "exposed_bytes",
+        "most unverified plaintext that was visible at once, in bytes",
+        "most unverified plaintext visible",
+    ),
+    column(
+        "exposed_byte_ns",
+        "time that each byte was visible before the verdict of its message, summed over bytes, in B ns",
+        "exposure, sum over bytes",
+    ),
     column("limited_by", "the unit, and its state, that took most of the time", "limiting unit"),
     column(
         "limited_fraction",

@@ -59,7 +59,7 @@ impl Bench {
             staged: None,
             memory: store.clone(),
         };
-        let hbm = Hbm::new(&spec, clock, false);
+        let hbm = Hbm::new(&spec, clock);
         Self { hbm, ports, clock, cycle: 0, writes, reads, data, verdicts, landed, store }
     }
 
@@ -103,7 +103,7 @@ fn writes_are_served_one_after_the_other_and_visible_after_their_latency() {
         assert_eq!(bench.landed.arrive(Femtos::MAX), Some(Landed { job }));
     }
     assert_eq!(bench.store.borrow().0.len(), 2);
-    assert_eq!(bench.hbm.exposure(), Exposure::default());
+    assert_eq!(bench.hbm.exposure(Femtos::MAX), Exposure::default());
 }
 
 #[test]
@@ -125,7 +125,17 @@ fn a_message_counts_once_it_is_verified_and_was_exposed_until_then() {
     assert_eq!(bench.store.borrow().0, [(4096, 1280, vec![8; 1280], 1)]);
     // Visible from cycle 25 on, judged in cycle 100.
     let exposed = Femtos(75 * 1_000_000);
-    assert_eq!(bench.hbm.exposure(), Exposure { longest: exposed, total: exposed, scrubbed: 0 });
+    assert_eq!(
+        bench.hbm.exposure(Femtos::MAX),
+        Exposure {
+            longest: exposed,
+            total: exposed,
+            most_bytes: 1280,
+            // The second burst, of 640 B and ten cycles, is visible ten cycles later.
+            byte_time: 640 * (75 + 65) * 1_000_000,
+            scrubbed: 0,
+        }
+    );
 }
 
 #[test]
@@ -137,7 +147,7 @@ fn a_message_that_fails_is_scrubbed_whether_its_verdict_comes_before_or_after_it
         bench.judge(verdict, 1, false);
         bench.run_to(100);
         assert!(bench.store.borrow().0.is_empty());
-        assert_eq!(bench.hbm.exposure().scrubbed, 1);
+        assert_eq!(bench.hbm.exposure(Femtos::MAX).scrubbed, 1);
         assert!(bench.hbm.unverified.is_empty(), "{:?}", bench.hbm.unverified);
     }
 }
@@ -150,7 +160,7 @@ fn a_message_verified_before_its_bytes_came_is_never_exposed() {
     bench.write(6, burst(1, true, true, whole()));
     bench.run_to(100);
     assert_eq!(bench.store.borrow().0.len(), 1);
-    assert_eq!(bench.hbm.exposure(), Exposure::default());
+    assert_eq!(bench.hbm.exposure(Femtos::MAX), Exposure::default());
 }
 
 #[test]

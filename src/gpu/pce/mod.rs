@@ -65,12 +65,12 @@ use crate::{
     },
     ports,
     sealing::{EngineTiming, Format, Key, SealingSpec},
-    sim::{Activity, Clock, In, Meter, Now, Out, Ring, Rx, Signals, Stall, Tx, Unit, Wake},
+    sim::{Activity, Clock, In, Level, Meter, Now, Out, Ring, Rx, Signals, Stall, Tx, Unit, Wake},
 };
 use host_read::Slots;
 use quarantine::Quarantine;
 use shared::EngineSide;
-use std::{collections::VecDeque, rc::Rc, sync::Arc};
+use std::{cell::Cell, collections::VecDeque, rc::Rc, sync::Arc};
 use transfer::Transfer;
 use weight::Weight;
 
@@ -196,11 +196,17 @@ pub struct Pce {
 }
 
 impl Pce {
-    /// A PCE on `clock`. Without `keys` it carries no bytes; with them, `worker` opens them.
+    /// A PCE on `clock`. Without `keys` it carries no bytes; with them, `worker` opens them. `quarantined` is the plaintext that waits in all PCEs.
     ///
     /// # Errors
     /// If the engine cannot be built.
-    pub fn new(spec: PceSpec, keys: Option<Arc<Keys>>, worker: Rc<Worker>, clock: Clock) -> Result<Self, SpecError> {
+    pub fn new(
+        spec: PceSpec,
+        keys: Option<Arc<Keys>>,
+        worker: Rc<Worker>,
+        quarantined: Rc<Cell<Level>>,
+        clock: Clock,
+    ) -> Result<Self, SpecError> {
         let product = spec.engine.as_ref().map_or(1, SealingSpec::product);
         let own = spec.engine.as_ref().filter(|_| spec.shared.is_none());
         let (mut engine, meter) = (own.map(EngineTiming::new).transpose()?, own.map(|_| Meter::new("engine")));
@@ -213,7 +219,7 @@ impl Pce {
             format: spec.engine.as_ref().map_or(Format::GCM, SealingSpec::format),
             timeout: clock.cycles_in(spec.copy_engine.completion_timeout),
             shared: spec.shared.map(EngineSide::new),
-            quarantine: Quarantine::new(&spec.tag_queue),
+            quarantine: Quarantine::new(&spec.tag_queue, quarantined),
             spec,
             clock,
             keys,
@@ -271,6 +277,7 @@ impl Pce {
         let arrival = arrival.map_or(Wake::NEVER, |date| self.clock.first_from(date));
         self.expires = self.next_look(&ports.signals);
         self.charge_engine(now.cycle);
+        self.quarantine.tell(now);
         Wake::at_or_port(issue_at.min(send_at).min(share_at).min(arrival).min(self.expires), activity)
     }
 
@@ -489,7 +496,8 @@ impl Unit for Pce {
 
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {
         show("reads", self.slots.outstanding() as u64);
-        show("quarantine", self.quarantine.bytes());
+        show("quarantine", self.quarantine.waiting());
+        show("quarantine_reserved", self.quarantine.reserved());
     }
 
     fn incidents(&self) -> Vec<String> {

@@ -1,4 +1,8 @@
 //! Plaintext that waits in a PCE for its verdict.
+//!
+//! Before its first read a transfer gets its share of two things: of the bytes that may go on ahead of their verdicts, as far as there are any, and
+//! of the quarantine for the rest. With a verdict its shares are free: what may go ahead then passes to the oldest transfers, whose
+//! quarantine gets free for it.
 
 use super::{Pce, Ports};
 use crate::{
@@ -6,20 +10,29 @@ use crate::{
         spec::{SKID, TagQueueSpec},
         work::MemoryWrite,
     },
-    sim::Now,
+    sim::{Level, Now},
 };
-use std::collections::VecDeque;
+use std::{cell::Cell, collections::VecDeque, rc::Rc};
 
 /// What of a transfer waits for its verdict.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// Whether its plaintext waits.
     pub waits: bool,
-    /// Whether there is room for it.
-    reserved: bool,
+    /// None before its first read.
+    share: Option<Share>,
     writes: VecDeque<MemoryWrite>,
     /// Bytes that have gone on ahead of the verdict.
+    gone: u64,
+}
+
+/// What a transfer has of a PCE: together the room that it needs.
+#[derive(Debug, Default)]
+struct Share {
+    /// Bytes that may go on ahead of the verdict.
     ahead: u64,
+    /// Bytes of quarantine.
+    reserved: u64,
 }
 
 impl Held {
@@ -31,6 +44,22 @@ impl Held {
     fn bytes(&self) -> u64 {
         self.writes.iter().map(|write| u64::from(write.bytes)).sum()
     }
+
+    /// Takes what may go ahead of the verdict out of the oldest write, if anything may.
+    fn pop_ahead(&mut self) -> Option<MemoryWrite> {
+        let may = self.share.as_ref()?.ahead - self.gone;
+        let front = self.writes.front_mut()?;
+        let bytes = may.min(front.bytes.into());
+        self.gone += bytes;
+        if bytes == u64::from(front.bytes) {
+            return self.writes.pop_front();
+        }
+        // Its last byte, and with it what becomes known, waits.
+        let ahead = MemoryWrite { bytes: bytes as u32, last: false, deposit: None, ..front.clone() };
+        front.offset += bytes;
+        front.bytes -= bytes as u32;
+        (bytes > 0).then_some(ahead)
+    }
 }
 
 /// The room of a PCE for plaintext that waits.
@@ -38,75 +67,103 @@ impl Held {
 pub(super) struct Quarantine {
     room: u64,
     reserved: u64,
-    /// Bytes that may go on ahead of their verdicts, and those that have.
-    may_go_ahead: u64,
+    /// Bytes that may go on ahead of their verdicts and belong to no transfer.
     ahead: u64,
-    /// Most bytes that waited at once.
-    peak: u64,
+    /// Bytes that wait, and how many of them all PCEs know of.
+    waiting: u64,
+    told: u64,
+    /// What waits in all PCEs.
+    all: Rc<Cell<Level>>,
 }
 
 impl Quarantine {
-    /// Empty.
-    pub fn new(spec: &TagQueueSpec) -> Self {
-        let may_go_ahead = spec.release.ahead(spec.skid.unwrap_or(SKID).0);
-        Self { room: spec.quarantine.0, reserved: 0, may_go_ahead, ahead: 0, peak: 0 }
+    /// Empty. `all` is what waits in all PCEs.
+    pub fn new(spec: &TagQueueSpec, all: Rc<Cell<Level>>) -> Self {
+        let ahead = spec.release.ahead(spec.skid.unwrap_or(SKID).0);
+        Self { room: spec.quarantine.0, reserved: 0, ahead, waiting: 0, told: 0, all }
+    }
+
+    /// Bytes that wait.
+    pub const fn waiting(&self) -> u64 {
+        self.waiting
     }
 
     /// Bytes reserved.
-    pub const fn bytes(&self) -> u64 {
+    pub const fn reserved(&self) -> u64 {
         self.reserved
     }
 
     /// Whether so many bytes of a transfer must have room and there is none.
     #[inline]
     pub const fn lacks_room(&self, held: &Held, bytes: u64) -> bool {
-        held.waits && !held.reserved && self.reserved + bytes > self.room
+        held.waits && held.share.is_none() && self.reserved + bytes.saturating_sub(self.ahead) > self.room
     }
 
     /// Takes room for so many bytes of a transfer, if they are to wait.
     #[inline]
-    pub const fn reserve(&mut self, held: &mut Held, bytes: u64) {
-        if held.waits && !held.reserved {
-            held.reserved = true;
-            self.reserved += bytes;
+    pub fn reserve(&mut self, held: &mut Held, bytes: u64) {
+        if held.waits && held.share.is_none() {
+            let ahead = bytes.min(self.ahead);
+            let reserved = bytes - ahead;
+            self.ahead -= ahead;
+            self.reserved += reserved;
+            held.share = Some(Share { ahead, reserved });
+        }
+    }
+
+    /// Lets more of a transfer go ahead, as far as bytes may.
+    fn grant(&mut self, share: &mut Share) {
+        let more = share.reserved.min(self.ahead);
+        self.ahead -= more;
+        self.reserved -= more;
+        share.ahead += more;
+        share.reserved -= more;
+    }
+
+    /// Frees a transfer's room.
+    fn free(&mut self, held: &Held) {
+        self.waiting -= held.bytes();
+        if let Some(Share { ahead, reserved }) = held.share {
+            self.ahead += ahead;
+            self.reserved -= reserved;
+        }
+    }
+
+    /// Behind all that happens at an edge: tells of what waits now.
+    #[inline]
+    pub fn tell(&mut self, now: Now) {
+        if self.waiting != self.told {
+            let mut all = self.all.get();
+            all.change(now.time, self.waiting, self.told);
+            self.all.set(all);
+            self.told = self.waiting;
         }
     }
 }
 
 impl Pce {
-    /// Most bytes of plaintext that waited for a verdict at once.
+    /// Most bytes of plaintext that waited for a verdict at once, in all PCEs that share the level.
     #[must_use]
-    pub const fn peak_quarantine(&self) -> u64 {
-        self.quarantine.peak
+    pub fn peak_quarantine(&self) -> u64 {
+        self.quarantine.all.get().peak()
     }
 
     /// Keeps a burst of a transfer, which could go on in `cycle`, until its verdict, or until it may go ahead of that.
     pub(super) fn hold(&mut self, number: u64, write: MemoryWrite, cycle: u64, ports: &mut Ports) {
+        self.quarantine.waiting += u64::from(write.bytes);
         if let Some(transfer) = self.transfer(number) {
             transfer.held.writes.push_back(write);
         }
         self.go_ahead(cycle, ports);
-        let waiting = self.transfers.iter().map(|transfer| transfer.held.bytes()).sum();
-        self.quarantine.peak = self.quarantine.peak.max(waiting);
     }
 
     /// Lets plaintext go on ahead of its verdict as far as it may, in order and a burst per cycle from `cycle` on.
     fn go_ahead(&mut self, cycle: u64, ports: &mut Ports) {
-        let quarantine = &mut self.quarantine;
         let mut cycles = cycle..;
         for transfer in self.transfers.iter_mut().filter(|transfer| transfer.failed.is_none()) {
-            let held = &mut transfer.held;
-            while let Some(bytes) = held.writes.front().map(|write| u64::from(write.bytes)) {
-                if quarantine.ahead + bytes > quarantine.may_go_ahead {
-                    return;
-                }
-                quarantine.ahead += bytes;
-                held.ahead += bytes;
-                // It needs no room here any more.
-                quarantine.reserved -= bytes;
-                if let Some((write, cycle)) = held.writes.pop_front().zip(cycles.next()) {
-                    ports.writes.send(self.clock.edge(cycle), write);
-                }
+            while let Some((write, cycle)) = transfer.held.pop_ahead().zip(cycles.next()) {
+                self.quarantine.waiting -= u64::from(write.bytes);
+                ports.writes.send(self.clock.edge(cycle), write);
             }
         }
     }
@@ -117,15 +174,14 @@ impl Pce {
             let of_message = self.transfers.iter_mut().find(|t| t.job.share.message == verdict.job && t.held.waits);
             let Some(transfer) = of_message else { continue };
             let held = std::mem::take(&mut transfer.held);
-            if held.reserved {
-                self.quarantine.reserved -= transfer.job.bytes - held.ahead;
-            }
-            self.quarantine.ahead -= held.ahead;
+            self.quarantine.free(&held);
             let mut free = now.cycle + 1;
             for write in held.writes.into_iter().filter(|_| verdict.ok) {
                 ports.writes.send(self.clock.edge(free), write);
                 free += 1;
             }
+            let others = self.transfers.iter_mut().filter(|transfer| transfer.failed.is_none());
+            others.filter_map(|transfer| transfer.held.share.as_mut()).for_each(|share| self.quarantine.grant(share));
             self.go_ahead(free, ports);
         }
     }

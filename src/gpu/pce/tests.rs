@@ -145,8 +145,14 @@ impl Bench {
             signals: netlist.signals("pce"),
         };
         Self {
-            pce: Pce::new(spec, Some(Arc::new(Keys { h2d: key(), d2h: key() })), Rc::new(Worker::new()), clock)
-                .unwrap(),
+            pce: Pce::new(
+                spec,
+                Some(Arc::new(Keys { h2d: key(), d2h: key() })),
+                Rc::new(Worker::new()),
+                Rc::default(),
+                clock,
+            )
+            .unwrap(),
             ports,
             clock,
             cycle: 0,
@@ -489,6 +495,31 @@ fn under_hold_a_message_waits_for_room_in_quarantine() {
     // Two of data and a tag of the first message, none of the second.
     assert_eq!(bench.reads_sent().len(), 3);
     assert_eq!(bench.step().activity, Activity::Stall(Stall::Quarantine));
+}
+
+#[test]
+fn what_goes_ahead_needs_no_room_and_is_cut_to_the_byte() {
+    let mut spec = spec();
+    (spec.tag_queue.release, spec.tag_queue.quarantine) = (Release::Skid, Bytes(512));
+    spec.tag_queue.skid = Some(Bytes(700));
+    let mut bench = Bench::new(spec);
+    bench.give(PceWork::Transfer(job(JobKind::Open, 1024)));
+    bench.give(PceWork::Transfer(Job { id: 2, ..job(JobKind::Open, 512) }));
+    bench.run_to(100);
+    // Of the first message 324 B wait; for those of the second there is no room.
+    assert_eq!(bench.reads_sent().len(), 3);
+    assert_eq!(bench.step().activity, Activity::Stall(Stall::Quarantine));
+    serve_host(&mut bench, &[5; 1024], &[0; 16], |_| 0, 512);
+    let landed = |bench: &Bench| bench.landed.iter().map(|write| (write.offset, write.bytes)).collect::<Vec<_>>();
+    assert_eq!(landed(&bench), [(0, 512), (512, 188)]);
+    assert!(bench.landed.iter().all(|write| !write.last && write.deposit.is_none()));
+    assert_eq!(bench.pce.peak_quarantine(), 324);
+    bench.released.push(bench.clock.edge(bench.cycle), Verdict { job: 1, ok: true });
+    bench.run_to(bench.cycle + 20);
+    assert_eq!(landed(&bench)[2..], [(700, 324)]);
+    assert!(bench.landed[2].last && bench.landed[2].deposit.is_some());
+    // The second message may go ahead as a whole.
+    assert_eq!((bench.reads_sent().len(), bench.pce.quarantine.reserved()), (5, 0));
 }
 
 /// Answers the reads of device memory as they come, until nothing more is asked.

@@ -237,7 +237,7 @@ const fn stage_name(stage: Stage) -> u64 {
 
 const fn gauge_unit(name: &str) -> &'static str {
     match name.as_bytes() {
-        b"quarantine" => "bytes",
+        b"quarantine" | b"quarantine_reserved" | b"exposed_bytes" => "bytes",
         _ => "items",
     }
 }

@@ -83,6 +83,7 @@ pub(super) fn risks(text: &mut String, (comparison, width): (&Comparison, usize)
         "design",
         "exposure us",
         "of all messages us",
+        "visible at once",
         "tag bits",
         "forgery at most",
         "after one",
@@ -99,6 +100,7 @@ pub(super) fn risks(text: &mut String, (comparison, width): (&Comparison, usize)
             design.name.clone(),
             micros(copy.exposure_ps),
             micros(copy.exposure_total_ps),
+            Bytes(copy.exposed_bytes).to_string(),
             copy.risk.tag_bits.map_or_else(none, |bits| bits.to_string()),
             copy.risk.forgery_log2.map_or_else(none, |log2| format!("2^{log2:.1}")),
             copy.risk.after_first_success.map_or_else(none, |after| after.short().to_owned()),
@@ -126,6 +128,8 @@ pub(super) fn cells(cost: &Price, copy: &CopyFigures) -> Vec<String> {
     };
     vec![
         copy.exposure_total_ps.to_string(),
+        copy.exposed_bytes.to_string(),
+        copy.exposed_byte_ns.to_string(),
         count(copy.risk.tag_bits.map(u64::from)),
         number(copy.risk.forgery_log2),
         copy.risk.after_first_success.map_or_else(String::new, |after| after.name().to_owned()),

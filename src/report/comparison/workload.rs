@@ -70,11 +70,12 @@ fn ends(comparison: &WorkloadComparison) -> Table {
 }
 
 fn details(comparison: &WorkloadComparison) -> Table {
-    let mut table = Table::new(&["design", "exposure", "area", "limited by"], &[0, 3]);
+    let mut table = Table::new(&["design", "exposure", "visible at once", "area", "limited by"], &[0, 4]);
     for design in &comparison.designs {
         table.row([
             design.name.clone(),
             time(design.exposure_ps),
+            Bytes(design.exposed_bytes).to_string(),
             design.cost.area_total_kge.map_or_else(|| "-".to_owned(), digits),
             design.limit(),
         ]);
@@ -99,7 +100,7 @@ fn size(bytes: u64) -> String {
 
 const COLUMNS: &str = "workload,design,end_ps,slowdown_over_off,speedup_over_h100_cc,h2d_copies,h2d_bytes,h2d_device_ps,h2d_calls_ps,\
                        d2h_copies,d2h_bytes,d2h_device_ps,d2h_calls_ps,d2d_copies,d2d_bytes,d2d_device_ps,d2d_calls_ps,gpu_idle,collectives,\
-                       collectives_ps,collectives_exposed_ps,messages,tags,quarantine_bytes,exposure_ps,exposure_total_ps,area_total_kge_low,area_total_kge,area_total_kge_high,\
+                       collectives_ps,collectives_exposed_ps,messages,tags,quarantine_bytes,exposure_ps,exposure_total_ps,exposed_bytes,exposed_byte_ns,area_total_kge_low,area_total_kge,area_total_kge_high,\
                        limited_by_parameter,limited_by_value,limited_by_unit,limited_by_state,limited_by_part,simulated_part,end_ps_low,end_ps_high";
 
 /// One row for each design; a cell without a value is empty.
@@ -126,8 +127,9 @@ fn cells(design: &WorkloadFigures) -> Vec<String> {
     cells.push(design.gpu_idle.to_string());
     let collectives = design.collectives.map(|all| [all.calls, all.time_ps, all.exposed_ps]);
     cells.extend(collectives.map_or_else(|| vec![String::new(); 3], |all| all.map(|one| one.to_string()).into()));
-    let counts = [design.messages, design.tags, design.quarantine_bytes, design.exposure_ps, design.exposure_total_ps];
-    cells.extend(counts.map(|figure| figure.to_string()));
+    let exposure = [design.exposure_ps, design.exposure_total_ps, design.exposed_bytes, design.exposed_byte_ns];
+    cells.extend([design.messages, design.tags, design.quarantine_bytes].map(|figure| figure.to_string()));
+    cells.extend(exposure.map(|figure| figure.to_string()));
     let cost = &design.cost;
     cells.extend([cost.area_total_kge_low, cost.area_total_kge, cost.area_total_kge_high].map(number));
     let limit = design.limited_by.as_ref();
@@ -179,6 +181,8 @@ mod tests {
                 quarantine_bytes: 0,
                 exposure_ps: 0,
                 exposure_total_ps: 0,
+                exposed_bytes: 0,
+                exposed_byte_ns: 0,
                 limited_by: None,
                 sampled: None,
             }],

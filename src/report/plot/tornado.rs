@@ -43,7 +43,7 @@ pub fn tornado(answer: &Sensitivity, copy: &str, top: usize) -> Bars {
         keys.push(Key::new(Sample::Interval, "5 to 95 % of these points"));
     }
     let left_out = moving.len() - shown;
-    let still = answer.swings.len() - moving.len();
+    let still = answer.swings.iter().filter(|swing| swing.range.is_of_machine()).count() - moving.len();
     let mut notes = vec![format!("Bars begin at the machine's own rate, {:.4} {}.", answer.base.rate, answer.unit)];
     if left_out + still > 0 {
         notes.push(format!(

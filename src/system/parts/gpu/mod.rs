@@ -53,8 +53,6 @@ pub struct Shared {
     pub ivs: [IvStream; 2],
     pub pushes: Rc<RefCell<dyn PushMemory>>,
     pub memory: Rc<RefCell<dyn DeviceMemory>>,
-    /// Whether faults are injected, so that device memory is watched write by write.
-    pub watched: bool,
 }
 
 /// Adds a GPU at `path` with these PCEs.
@@ -113,7 +111,7 @@ impl Builder<'_> {
     }
 
     fn build(mut self, shared: Shared, ends: GpuEnds) -> Result<Gpu, RunError> {
-        let Shared { keys, worker, ivs, pushes, memory, watched } = shared;
+        let Shared { keys, worker, ivs, pushes, memory } = shared;
         let GpuEnds { requests, completions, semaphores, doorbells } = ends;
         let Control { copies, compute, retired, entries, verdicts, settled, landed, staged } = self.control();
         let ([read, write], [read_retired, write_retired, compute_retired]) = (copies, retired);
@@ -156,7 +154,7 @@ impl Builder<'_> {
         let (writes, reads, data) = (far.writes, far.reads, far.data);
         let ports =
             hbm::Ports { writes, reads, data, verdicts: settled.1, landed: landed.0, staged: staged_tx, memory };
-        let hbm = Hbm::new(&self.machine.hbm, self.clocks.hbm, watched);
+        let hbm = Hbm::new(&self.machine.hbm, self.clocks.hbm);
         let hbm = self.netlist.add(self.at("hbm"), self.clocks.hbm, hbm, ports);
 
         let pces = self.add_pces(keys.as_ref(), &worker, pce_ports)?;

@@ -180,13 +180,13 @@ impl Builder<'_> {
         worker: &Rc<Worker>,
         ports: Vec<pce::Ports>,
     ) -> Result<Vec<Key<Pce>>, RunError> {
-        let clock = self.clocks.copy_engine;
+        let (clock, quarantined) = (self.clocks.copy_engine, Rc::default());
         let all = self.pces.paths.iter().zip(ports).enumerate();
         all.map(|(place, (path, ports))| {
             // Where SMs seal and open, the copy engines have no keys.
             let keys = keys.filter(|_| self.machine.sealing_sms().is_none()).cloned();
             let spec = specs::pce(self.machine, self.clocks, place, self.pces.readers)?;
-            let pce = build(Pce::new(spec, keys, Rc::clone(worker), clock))?;
+            let pce = build(Pce::new(spec, keys, Rc::clone(worker), Rc::clone(&quarantined), clock))?;
             Ok(self.netlist.add(path.clone(), clock, pce, ports))
         })
         .collect()
