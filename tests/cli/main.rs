@@ -29,6 +29,7 @@ mod run;
 mod sample;
 mod stages;
 mod sweep;
+mod threat;
 mod tlp;
 mod tutorials;
 mod validate;
