@@ -1,4 +1,4 @@
-//! `sealsim faults`: an adversary that draws sets of faults.
+//! `sealsim faults`: what faults that are drawn at random come to.
 
 use super::{
     Failure, OverlayArguments, SettingArguments, Switch, WorkArguments, machine::machine_of, output, run::Interruption,
@@ -17,26 +17,31 @@ use miette::miette;
 use serde::Serialize;
 use std::io::{self, IsTerminal};
 
-/// Draws sets of faults, runs the machine with each, and tells who caught what after how long, and whether anything wrong was called right.
+/// Draws sets of faults, runs the machine with each, and says which are harmless, detected (by which signal, after how long), silent, or hang.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Every run makes the copies of --copy or --workload, or 64 KiB each way. Every set has one to --most faults, each at a passage of a fault point that the copies pass (`sealsim list --faults` names the points). Each is run \
 twice: with `--data exact`, and with `--data none`, on the `every-cycle` kernel if --both-kernels says so. What every copy leaves is kept apart from \
-the machine and compared with the source. These are findings: a copy that is called delivered and is not equal, bytes that arrive without \
-having been verified where messages are sealed, a verdict that depends on data mode or kernel, a run that does not end, and a panic.
+the machine and compared with the source. These are findings, in which the simulator contradicts itself: a copy that is called delivered and is not equal, bytes that arrive without \
+having been verified where messages are sealed, a copy that fails without a signal, a verdict that depends on data mode or kernel, a run that does \
+not end, and a panic.
 
-A run that hangs is no finding: a machine without a timeout for what was lost waits for ever, and nothing was called delivered.
+Each set has a class. harmless: all copies are right, and no unit signals an error. detected: a unit signals one (a tag that differs, an LCRC, a replay, \
+a timeout, an error status), possibly repaired, and no copy was reported complete before that is wrong. silent: a copy was reported complete, \
+is wrong, and until then no unit had signalled an uncorrected error; only the comparison outside the machine tells. hang: the machine waits for ever; the only \
+timeout that is modelled is that of reads over PCIe (copy_engine.completion_timeout). Rates are those of the draw; with --most 1 those of single faults. Their bounds \
+are Wilson's 95 % intervals.
 
-Exit status: 0 nothing wrong was called right; 1 something was, or interrupted: every finding is shown with the command that repeats it; 2 wrong \
+Exit status: 0 all sets have a class, silent ones included; 1 a finding, or interrupted: every finding is shown with the command that repeats it; 2 wrong \
 arguments; 3 a machine that is none; 4 the output cannot be written; 5 the machine fails without a fault.
 
 Examples:
-  sealsim faults h100-nvl-tdx
+  sealsim faults h100-nvl-tdx --most 1 --sets 1000
   sealsim faults h100-nvl-tdx --design fastrack --sets 2000 --seed 7
   sealsim faults h100-nvl-tdx --design off --copy d2h:64KiB --most 2
   sealsim faults h100-nvl-tdx --design ide --format csv > sets.csv
 
-docs/faults.md reads the tables of the shipped designs.")]
+docs/faults.md explains the classes and compares designs.")]
 pub struct Arguments {
     /// The machine: a TOML file, or the name of a shipped one (see `sealsim list`). A file takes precedence. May be left out for a
     /// workload that names its machine
@@ -68,9 +73,9 @@ pub struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FaultsFormat {
-    /// Who caught how many sets, and the findings
+    /// Classes with bounds, signals with latencies, and the findings
     Text,
-    /// sets[]; described in docs/results.md
+    /// classes[] and sets[]; described in docs/results.md
     Json,
     /// A row for each set
     Csv,
@@ -117,7 +122,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match findings {
         0 => Ok(()),
         _ => Err(Failure::Verification(miette!(
-            "{findings} of {} sets: something wrong was called right",
+            "{findings} of {} sets: the simulator contradicts itself",
             arguments.sets
         ))),
     }

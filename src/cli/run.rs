@@ -58,8 +58,11 @@ in its order:
 
 docs/workloads.md describes each field. Bytes come from --payload, or are generated from --seed.
 
-Exit status: 0 delivered; 1 not delivered, or interrupted; 2 wrong arguments; 3 wrong configuration or workload; 4 a file that cannot \
-be read or written; 5 a deadlock or another fault of the simulation.
+With --inject the report says what the faults came to: harmless; detected, with the unit and the error that it signals and how long after the fault; SILENT, \
+where no unit of the machine signals an error and the data are wrong, which only the simulator's comparison with the source tells; or a hang.
+
+Exit status: 0 delivered; 1 not delivered (detected or silent), or interrupted; 2 wrong arguments; 3 wrong configuration or workload; 4 a file that \
+cannot be read or written; 5 a deadlock (a hang, where --inject caused it) or another fault of the simulation.
 
 Examples:
   sealsim run h100-nvl-tdx --copy h2d:64MiB

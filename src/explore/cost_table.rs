@@ -6,7 +6,7 @@
 
 use crate::{
     config::MachineSpec,
-    sim::{Control, SimulationError},
+    sim::{Control, Seen, SimulationError},
     system::{self, CopyRequest, DataMode, Direction, Memory, Operation, Pages, Request, RunError, Step},
     units::Femtos,
     validate::pool,
@@ -108,7 +108,7 @@ impl Cell {
         let undelivered = outcome.copies.iter().find(|copy| !copy.delivered);
         if let Some(copy) = undelivered {
             let what = copy.reason.clone().unwrap_or_else(|| "a copy was not delivered".to_owned());
-            return Err(RunError::Simulation(SimulationError::Fault { at: outcome.end, what }));
+            return Err(RunError::Simulation(SimulationError::Fault { at: outcome.end, what, seen: Seen::default() }));
         }
         let first = outcome.copies.iter().map(|copy| copy.start).min().unwrap_or(Femtos::ZERO);
         let last = outcome.copies.iter().map(|copy| copy.end).max().unwrap_or(Femtos::ZERO);

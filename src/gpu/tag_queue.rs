@@ -22,10 +22,13 @@ use super::{
 };
 use crate::{
     ports,
-    sim::{Activity, Clock, In, Now, Out, Rx, Stall, Unit, Wake},
+    sim::{Activity, Clock, ErrorLog, ErrorSignal, In, Now, Out, Rx, Signalled, Stall, Unit, Wake},
     units::Cycles,
 };
 use std::collections::VecDeque;
+
+/// A message whose tags differ, or one of whose tags never came.
+pub const TAG_MISMATCH: ErrorSignal = ErrorSignal::uncorrected("tag_mismatch", "a tag that differs");
 
 ports! {
     /// Ports of the tag queue.
@@ -132,6 +135,7 @@ pub struct TagQueue {
     entries: VecDeque<Entry>,
     comparators: Vec<u64>,
     counts: TagCounts,
+    errors: ErrorLog,
 }
 
 impl TagQueue {
@@ -145,6 +149,7 @@ impl TagQueue {
             entries: VecDeque::new(),
             comparators: vec![0; spec.comparators.max(1) as usize],
             counts: TagCounts::default(),
+            errors: ErrorLog::default(),
         }
     }
 
@@ -214,6 +219,7 @@ impl TagQueue {
             self.counts.verified += 1;
         } else {
             self.counts.failed += 1;
+            self.errors.note(TAG_MISMATCH, now.time);
         }
         ports.verdicts.push(now.time, verdict);
         ports.settled.push(now.time, verdict);
@@ -246,6 +252,10 @@ impl Unit for TagQueue {
 
     fn tick(&mut self, now: Now, ports: &mut Ports) -> Wake {
         self.advance(now, ports)
+    }
+
+    fn errors(&self) -> &[Signalled] {
+        self.errors.all()
     }
 
     fn gauges(&self, show: &mut dyn FnMut(&'static str, u64)) {

@@ -29,10 +29,16 @@ use super::{
 };
 use crate::{
     ports,
-    sim::{Activity, In, Item, Meter, Now, Rx, Sensitivity, Stall, Tx, Unit, Wake},
+    sim::{Activity, ErrorLog, ErrorSignal, In, Item, Meter, Now, Rx, Sensitivity, Signalled, Stall, Tx, Unit, Wake},
     units::Femtos,
 };
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
+
+/// A TLP whose ECRC is wrong where it ends (ECRC Error).
+pub const ECRC: ErrorSignal = ErrorSignal::uncorrected("ecrc", "a wrong ECRC");
+/// A TLP for what is not there, or with what is not supported (Unsupported Request).
+pub const UNSUPPORTED_REQUEST: ErrorSignal =
+    ErrorSignal::uncorrected("unsupported_request", "a TLP for what is not there");
 
 /// What became of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,6 +170,7 @@ pub struct RootComplex {
     read_meter: Meter,
     write_meter: Meter,
     incidents: Vec<String>,
+    errors: ErrorLog,
 }
 
 impl RootComplex {
@@ -188,18 +195,20 @@ impl RootComplex {
             read_meter: Meter::new("reads"),
             write_meter: Meter::new("writes"),
             incidents: Vec::new(),
+            errors: ErrorLog::default(),
         })
     }
 
     /// Takes the reads that have come.
     fn take_reads(&mut self, now: Now, ports: &mut Ports) {
         while let Some((port, date, request)) = self.next_arrived(now, &mut ports.roots) {
-            if let Some(ready) = self.take_read(&request, self.clock.first_from(date)) {
+            let cycle = self.clock.first_from(date);
+            if let Some(ready) = self.take_read(&request, cycle) {
                 let read = Read::of(&request, port);
                 let domain = ports.domains.get(usize::from(request.requester));
                 let found = domain.and_then(|domain| domain.memory.borrow_mut().read(request.address, request.bytes));
                 if found.is_none() {
-                    self.refuse(request.address);
+                    self.refuse(request.address, cycle);
                 }
                 // Without a spread nothing overtakes.
                 match self.spec.read_spread.0 {
@@ -321,6 +330,7 @@ impl RootComplex {
         if !request.intact_end_to_end() {
             self.incidents
                 .push(format!("the root complex dropped a read of {:#x}: its ECRC is wrong", request.address));
+            self.errors.note(ECRC, self.clock.edge(cycle));
             return None;
         }
         let ready = at + self.spec.read_latency.0 + self.spread(request.address);
@@ -331,7 +341,8 @@ impl RootComplex {
 
     /// Notes a read of what is not there.
     #[cold]
-    fn refuse(&mut self, address: u64) {
+    fn refuse(&mut self, address: u64, cycle: u64) {
+        self.errors.note(UNSUPPORTED_REQUEST, self.clock.edge(cycle));
         self.incidents.push(format!("the root complex refused a read of {address:#x}: nothing is mapped there"));
     }
 
@@ -376,6 +387,7 @@ impl RootComplex {
         self.wrote = Some(now.cycle);
         if !tlp.intact_end_to_end() {
             self.incidents.push(format!("the root complex dropped a write to {:#x}: its ECRC is wrong", tlp.address));
+            self.errors.note(ECRC, now.time);
             return;
         }
         let domain = ports.domains.get_mut(usize::from(tlp.requester));
@@ -387,6 +399,7 @@ impl RootComplex {
                 domain.notices.send(date, notice);
             }
             _ => {
+                self.errors.note(UNSUPPORTED_REQUEST, now.time);
                 self.incidents
                     .push(format!("the root complex dropped a write to {:#x}: nothing is mapped there", tlp.address));
             }
@@ -415,6 +428,10 @@ impl Unit for RootComplex {
 
     fn incidents(&self) -> Vec<String> {
         self.incidents.clone()
+    }
+
+    fn errors(&self) -> &[Signalled] {
+        self.errors.all()
     }
 }
 

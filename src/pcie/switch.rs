@@ -21,10 +21,13 @@
 //!
 //! A TLP with a wrong LCRC never comes here: the ingress port refuses it, and it is sent again.
 
-use super::packet::{Kind, Tlp};
+use super::{
+    packet::{Kind, Tlp},
+    root_complex::UNSUPPORTED_REQUEST,
+};
 use crate::{
     ports,
-    sim::{Activity, Clock, In, Now, Out, Stall, Unit, Wake},
+    sim::{Activity, Clock, ErrorLog, In, Now, Out, Signalled, Stall, Unit, Wake},
     units::{Femtos, Fixed},
 };
 use std::ops::Range;
@@ -101,6 +104,7 @@ pub struct Crossbar {
     /// By port: the cycle from which on it may give the next TLP.
     next: Vec<u64>,
     incidents: Vec<String>,
+    errors: ErrorLog,
 }
 
 impl Crossbar {
@@ -108,7 +112,7 @@ impl Crossbar {
     #[must_use]
     pub fn new(latency: Femtos, cut_through: bool, clock: Clock, paces: Vec<Pace>, below: Vec<Below>) -> Self {
         let next = vec![0; paces.len()];
-        Self { clock, latency, cut_through, paces, below, next, incidents: Vec::new() }
+        Self { clock, latency, cut_through, paces, below, next, incidents: Vec::new(), errors: ErrorLog::default() }
     }
 
     /// The port by which a TLP leaves; none if nobody is there.
@@ -162,6 +166,7 @@ impl Crossbar {
         if let Some(Tlp { kind, address, requester, .. }) = received.pop(now.time) {
             let what = format!("the switch dropped a {kind:?} TLP of requester {requester} for {address:#x}");
             self.incidents.push(format!("{what}: nobody is there"));
+            self.errors.note(UNSUPPORTED_REQUEST, now.time);
         }
     }
 }
@@ -189,6 +194,10 @@ impl Unit for Crossbar {
 
     fn incidents(&self) -> Vec<String> {
         self.incidents.clone()
+    }
+
+    fn errors(&self) -> &[Signalled] {
+        self.errors.all()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A run that has no outcome, as JSON.
 
-use super::SCHEMA_VERSION;
+use super::{SCHEMA_VERSION, faults::Faults};
 use crate::sim::{SimulationError, Wait};
 use serde::Serialize;
 
@@ -13,6 +13,9 @@ pub struct FailureReport {
     pub config_digest: String,
     /// What went wrong.
     pub error: ErrorRecord,
+    /// Injected faults, of which this may be the consequence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Faults>,
 }
 
 /// What went wrong.
@@ -46,7 +49,7 @@ impl FailureReport {
     #[must_use]
     pub fn simulation(config_digest: &str, error: &SimulationError) -> Self {
         let (kind, at, waits) = match error {
-            SimulationError::Deadlock { at, waits } => ("deadlock", Some(at), waits.as_slice()),
+            SimulationError::Deadlock { at, waits, .. } => ("deadlock", Some(at), waits.as_slice()),
             SimulationError::Fault { at, .. } => ("fault", Some(at), [].as_slice()),
             SimulationError::Netlist(_) => ("netlist", None, [].as_slice()),
             SimulationError::TimeOverflow => ("time_overflow", None, [].as_slice()),
@@ -61,6 +64,7 @@ impl FailureReport {
                 at_ps: at.map(|at| at.picos()),
                 waits: waits.iter().map(WaitRecord::new).collect(),
             },
+            faults: Faults::of_broken(error),
         }
     }
 }
@@ -75,7 +79,7 @@ impl WaitRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Femtos;
+    use crate::{sim::Seen, units::Femtos};
 
     #[test]
     fn a_deadlock_names_its_waits() {
@@ -85,7 +89,7 @@ mod tests {
             on: on.map(|(unit, queue)| (unit.into(), queue.into())),
         };
         let waits = vec![wait("a", Some(("b", "a.to.b"))), wait("b", None)];
-        let error = SimulationError::Deadlock { at: Femtos(7_999), waits };
+        let error = SimulationError::Deadlock { at: Femtos(7_999), waits, seen: Seen::default() };
         let json = serde_json::to_value(FailureReport::simulation("d1", &error)).unwrap();
         assert_eq!(json["error"]["kind"], "deadlock");
         assert_eq!(json["error"]["at_ps"], 7);

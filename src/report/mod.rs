@@ -16,6 +16,7 @@ pub mod explain;
 pub mod failed_tags;
 mod failure;
 pub mod fault_sets;
+mod faults;
 mod gpus;
 pub mod html;
 pub mod layout;
@@ -31,10 +32,11 @@ mod text;
 
 pub use collectives::CollectiveRecord;
 pub use failure::{ErrorRecord, FailureReport, WaitRecord};
+pub use faults::{Faults, SignalRecord};
 pub use gpus::{Failed, GpuRecord, KeyUse, Keys, Link, LinkDirection, TagQueue, Transfers};
 pub use manifest::{KernelName, MANIFEST_VERSION, Manifest, ManifestError, PayloadRecord};
 pub use named::Named;
-pub use record::{Context, CopyRecord, Faults, Host, Report, Rerun, UnitRecord};
+pub use record::{Context, CopyRecord, Host, Report, Rerun, UnitRecord};
 pub use stalls::stall_meaning;
 
 /// Version of the results: it changes when a field is renamed or removed, or its meaning changes.

@@ -1,10 +1,9 @@
 //! The record itself. Every field is described in `docs/results.md`.
 
-use super::{SCHEMA_VERSION, collectives::CollectiveRecord, gpus::GpuRecord, named::Named};
+use super::{SCHEMA_VERSION, collectives::CollectiveRecord, faults::Faults, gpus::GpuRecord, named::Named};
 use crate::{
     explore::what_if::LimitedBy,
     sampling::Told,
-    sim::Effect,
     system::{CopyOutcome, Direction, Memory, Outcome, UnitOutcome},
     units::Femtos,
 };
@@ -88,7 +87,9 @@ pub struct CopyRecord {
     pub tags_verified: u64,
     /// Tags that were wrong.
     pub tags_failed: u64,
-    /// Whether all bytes arrived, verified and unchanged.
+    /// Whether the machine reports it complete.
+    pub completed: bool,
+    /// Whether it is, and all bytes have arrived unchanged, which only the simulator can know.
     pub delivered: bool,
     /// Why not.
     pub reason: Option<String>,
@@ -114,28 +115,6 @@ pub struct UnitRecord {
     pub idle: u64,
     /// Cycles of waiting, by what for; those that occurred.
     pub stalls: Named<u64>,
-}
-
-/// Injected faults.
-#[derive(Debug, Clone, Serialize)]
-pub struct Faults {
-    /// Asked for.
-    pub injected: usize,
-    /// That struck.
-    pub struck: usize,
-    /// Whose passage came with nothing that such a fault could befall.
-    pub missed: usize,
-    /// Pairs that undid each other because both inverted the same bit, by their places in the list of faults, from 1.
-    pub cancelled: Vec<[usize; 2]>,
-}
-
-impl Faults {
-    fn new(outcome: &Outcome) -> Self {
-        let (struck, injected) = outcome.faults_struck();
-        let missed = outcome.faults.iter().filter(|&&effect| effect == Effect::Missed).count();
-        let cancelled = outcome.cancelled.iter().map(|&(a, b)| [a + 1, b + 1]).collect();
-        Self { injected, struck, missed, cancelled }
-    }
 }
 
 /// What the run cost the host.
@@ -276,6 +255,7 @@ impl CopyRecord {
             messages: copy.messages,
             tags_verified: copy.tags_verified,
             tags_failed: copy.tags_failed,
+            completed: copy.completed,
             delivered: copy.delivered,
             reason: copy.reason.clone(),
             limited_by: limit.text(),
@@ -323,9 +303,9 @@ pub(super) mod tests {
             messages: 64,
             tags_verified: if delivered { 64 } else { 63 },
             tags_failed: u64::from(!delivered),
+            completed: delivered,
             delivered,
             reason: (!delivered).then(|| "message 7: the tag is wrong".to_owned()),
-            caught: None,
             limited_by: Limiter {
                 unit: "host.cipher".into(),
                 state: "busy".into(),
@@ -358,6 +338,7 @@ pub(super) mod tests {
                 failed_messages: Vec::new(),
             }],
             incidents: vec!["link.h2d: a frame with a bad LCRC".into()],
+            errors: Vec::new(),
             faults: vec![Effect::Struck { time: Femtos(0), passage: 1, flip: None }, Effect::Missed],
             cancelled: vec![(0, 1)],
             ticks: 5,

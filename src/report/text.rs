@@ -263,6 +263,7 @@ impl Report {
         }
         if self.faults.injected > 0 {
             lines.push(format!("faults: {} of {} injected have struck", self.faults.struck, self.faults.injected));
+            lines.extend(self.faults.came_to().map(|what| format!("faults: {what}")));
             if self.faults.missed > 0 {
                 let missed = self.faults.missed;
                 lines.push(format!("faults: {missed} passed with nothing there that they could befall"));

@@ -2,6 +2,7 @@
 
 use super::{
     clock::Now,
+    error_log::Signalled,
     fault::{Armed, FaultKind},
     meter::Meter,
     probe::{Instant, Probe},
@@ -65,6 +66,9 @@ impl Placed for Gauged {
     }
     fn incidents(&self) -> Vec<String> {
         self.inner.incidents()
+    }
+    fn errors(&self) -> &[Signalled] {
+        self.inner.errors()
     }
     fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
         self.inner.fault_points()

@@ -14,6 +14,8 @@ use super::{
     board::Board,
     clock::{Clock, Now},
     deadlock::{Wait, waits},
+    error_log::UnitError,
+    fault::Effect,
     netlist::{Netlist, NetlistError, UnitInfo},
     wake::Wake,
 };
@@ -54,6 +56,21 @@ pub enum Control {
     Stop,
 }
 
+/// What has become of injected faults in a run that broke off, and which errors its units have signalled.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// The faults, in the order in which they were asked for.
+    pub faults: Vec<Effect>,
+    /// The errors, the first ones first.
+    pub errors: Vec<UnitError>,
+}
+
+impl Seen {
+    fn of(netlist: &Netlist) -> Self {
+        Self { faults: netlist.effects(), errors: netlist.errors() }
+    }
+}
+
 /// Why a simulation ended without finishing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SimulationError {
@@ -67,6 +84,8 @@ pub enum SimulationError {
         at: Femtos,
         /// Who waits for what; a cycle first if there is one.
         waits: Vec<Wait>,
+        /// What was seen of errors until then.
+        seen: Seen,
     },
     /// A unit found something that cannot be.
     #[error("fault at {} ps: {what}", at.picos())]
@@ -75,6 +94,8 @@ pub enum SimulationError {
         at: Femtos,
         /// What.
         what: String,
+        /// What was seen of errors until then.
+        seen: Seen,
     },
     /// Simulated time has run out of its 64 bits of femtoseconds.
     #[error("simulated time exceeds five hours, the range of 64-bit femtoseconds")]
@@ -270,7 +291,7 @@ impl Driver<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Femtos, SimulationError> {
         match self.board.fatal() {
-            Some(what) => Err(SimulationError::Fault { at, what }),
+            Some(what) => Err(SimulationError::Fault { at, what, seen: Seen::of(self.netlist) }),
             None => Ok(*end.get_or_insert_with(|| observer.stopped(at))),
         }
     }
@@ -436,6 +457,6 @@ impl Driver<'_> {
     }
 
     fn deadlock(&self, at: Femtos) -> SimulationError {
-        SimulationError::Deadlock { at, waits: waits(self.netlist, &self.accounts) }
+        SimulationError::Deadlock { at, waits: waits(self.netlist, &self.accounts), seen: Seen::of(self.netlist) }
     }
 }

@@ -8,6 +8,7 @@ use super::{
     board::{Board, Signals},
     channel::{Channel, Side},
     clock::{Clock, Now},
+    error_log::{Signalled, UnitError},
     fault::{Armed, Effect, FaultKind, Injection, Selectors},
     gauge::Gauged,
     item::Item,
@@ -315,6 +316,18 @@ impl Netlist {
     #[must_use]
     pub fn incidents(&self) -> Vec<String> {
         self.units.iter().flat_map(|unit| unit.incidents()).collect()
+    }
+
+    /// The errors that units have signalled, the first ones first.
+    #[must_use]
+    pub fn errors(&self) -> Vec<UnitError> {
+        let placed = self.infos.iter().zip(&self.units);
+        let named =
+            |info: &UnitInfo, signalled: &Signalled| UnitError { unit: info.name.clone(), signalled: *signalled };
+        let all = placed.flat_map(|(info, unit)| unit.errors().iter().map(|signalled| named(info, signalled)));
+        let mut all: Vec<_> = all.collect();
+        all.sort_by_key(|error| error.signalled.first);
+        all
     }
 
     /// Every fault point: its path, and what can go wrong there.

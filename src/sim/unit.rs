@@ -3,6 +3,7 @@
 use super::{
     activity::Activity,
     clock::Now,
+    error_log::Signalled,
     fault::{Armed, FaultKind},
     meter::Meter,
     wake::{UnitId, Wake},
@@ -53,6 +54,11 @@ pub trait Unit: 'static {
     /// What went wrong here, in words.
     fn incidents(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The errors that it has signalled, as a driver, a register or a log of the real machine would show them.
+    fn errors(&self) -> &[Signalled] {
+        &[]
     }
 
     /// Its own fault points, beside those of its channels: the name behind its path, and what can go wrong there.
@@ -195,6 +201,7 @@ pub(super) trait Placed {
     fn work_done(&self) -> Option<u64>;
     fn is_only_parts(&self) -> bool;
     fn incidents(&self) -> Vec<String>;
+    fn errors(&self) -> &[Signalled];
     fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])];
     fn arm(&mut self, point: &str, armed: Armed);
     fn armed(&self) -> Vec<Armed>;
@@ -233,6 +240,9 @@ impl<U: Unit> Placed for Place<U> {
     }
     fn incidents(&self) -> Vec<String> {
         self.unit.incidents()
+    }
+    fn errors(&self) -> &[Signalled] {
+        self.unit.errors()
     }
     fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
         self.unit.fault_points()

@@ -5,7 +5,7 @@ use super::{
     kept::Kept,
     limits,
     machine::Parts,
-    outcome::{Catch, CopyOutcome},
+    outcome::CopyOutcome,
     request::{Direction, Request},
 };
 use crate::{
@@ -33,8 +33,6 @@ struct Said<'a> {
     /// Tags that the GPU has found right, and wrong.
     verified: u64,
     failed: u64,
-    /// Whether a copy before it had ended the channel.
-    ended_before: bool,
 }
 
 impl Ended<'_> {
@@ -42,15 +40,14 @@ impl Ended<'_> {
     pub fn copies(&self, request: &Request, asked: &[Asked]) -> Vec<CopyOutcome> {
         let asked: Vec<&Asked> = self.parts.copies.iter().filter_map(|place| asked.get(*place)).collect();
         let (driver, spans) = (self.netlist.unit(&self.parts.host.driver), self.spans());
-        let (mut before, mut ended_before) = (TagCounts::default(), false);
+        let mut before = TagCounts::default();
         let rows = asked.iter().zip(driver.outcomes()).enumerate();
         let mut copies: Vec<_> = rows
             .map(|(place, (asked, driver))| {
                 let counts = self.kept.tag_counts.get(place).copied().unwrap_or(before);
                 let (verified, failed) = (counts.verified - before.verified, counts.failed - before.failed);
                 before = counts;
-                let said = Said { place, driver, verified, failed, ended_before };
-                ended_before |= !driver.delivered;
+                let said = Said { place, driver, verified, failed };
                 self.copy(request, asked, &spans, &said)
             })
             .collect();
@@ -65,7 +62,8 @@ impl Ended<'_> {
         let complaint = self.parts.ledger.borrow().complaint(place, arrived.as_ref());
         let delivered = outcome.delivered && complaint.is_none();
         let secure = self.parts.machine.sealed_path() && asked.direction != Direction::D2d;
-        let reason = outcome.reason.as_ref().map(|reason| self.explained(reason)).or(complaint);
+        let reason = outcome.reason.as_ref().map(|reason| self.explained(reason));
+        let reason = reason.or_else(|| complaint.map(|complaint| format!("reported complete, but {complaint}")));
         CopyOutcome {
             gpu: self.gpu,
             direction: asked.direction,
@@ -79,8 +77,8 @@ impl Ended<'_> {
             messages: if secure { outcome.messages } else { 0 },
             tags_verified: said.verified + outcome.tags_verified,
             tags_failed: said.failed + outcome.tags_failed,
+            completed: outcome.delivered,
             delivered,
-            caught: (!delivered).then(|| self.caught(said)),
             reason: reason.filter(|_| !delivered),
             limited_by: limits::limiter(&[]),
             candidates: Vec::new(),
@@ -119,28 +117,6 @@ impl Ended<'_> {
         limiter.behind = limiter.behind.and_then(|place| copies.get(place).copied());
         for candidate in &mut copy.candidates {
             candidate.unit = names.among(&candidate.unit);
-        }
-    }
-
-    /// Who found that a copy is not delivered.
-    fn caught(&self, said: &Said<'_>) -> Catch {
-        match said.driver.delivered {
-            true => Catch::Comparison,
-            false if said.ended_before => Catch::EarlierCopy,
-            false => self.catch(said.failed, said.driver.tags_failed),
-        }
-    }
-
-    /// Who ended the channel. A read that fails leaves its message without a tag, so a copy engine goes before whoever misses that tag.
-    fn catch(&self, gpu_failed: u64, host_failed: u64) -> Catch {
-        let engine = self.parts.pces(self.netlist).any(|pce| pce.failure().is_some());
-        match () {
-            () if self.parts.insecure(self.netlist).is_some() => Catch::Mac,
-            () if engine => Catch::CopyEngine,
-            () if gpu_failed > 0 => Catch::TagQueue,
-            () if host_failed > 0 => Catch::Host,
-            () if self.front_end_incidents().next().is_some() => Catch::CopyEngine,
-            () => Catch::Driver,
         }
     }
 

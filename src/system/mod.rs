@@ -28,6 +28,7 @@ mod simulate;
 mod threads;
 mod topology;
 mod tree;
+mod verdict;
 
 #[cfg(test)]
 pub(crate) use data::planted;
@@ -38,10 +39,11 @@ pub use generator::Generator;
 pub use memory::Received;
 pub use onlooker::Onlooker;
 pub use outcome::{
-    Candidate, Catch, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Limiter, Outcome,
-    RunError, Sort, TagQueueOutcome, UnitOutcome,
+    Candidate, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Limiter, Outcome, RunError,
+    Sort, TagQueueOutcome, UnitOutcome,
 };
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,
 };
 pub use run::{check, engine_of, outline, run, run_observed, run_on, run_with_listener};
+pub use verdict::{FaultClass, FaultVerdict};

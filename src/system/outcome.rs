@@ -4,10 +4,9 @@ use super::request::{Direction, Memory};
 use crate::{
     gpu::key_rotation::Work,
     pcie::port::Traffic,
-    sim::{Effect, SimulationError, Stall},
+    sim::{Effect, SimulationError, Stall, UnitError},
     units::{Femtos, Frequency},
 };
-use serde::Serialize;
 use thiserror::Error;
 
 /// One copy.
@@ -38,12 +37,12 @@ pub struct CopyOutcome {
     pub tags_verified: u64,
     /// Tags that were found wrong.
     pub tags_failed: u64,
-    /// Whether all bytes arrived, verified where they are sealed and equal to the source where there are bytes.
+    /// Whether the machine reports it complete: its call ended without an error. What lies at its destination may be wrong all the same.
+    pub completed: bool,
+    /// Whether it is complete, and all bytes have arrived and equal the source. The simulator compares them; no machine can.
     pub delivered: bool,
     /// Why not, if not.
     pub reason: Option<String>,
-    /// Who found that it is not, if it is not.
-    pub caught: Option<Catch>,
     /// What limited it, as far as the units' accounts tell.
     pub limited_by: Limiter,
     /// The parameters that may have, the likeliest first.
@@ -62,42 +61,6 @@ impl CopyOutcome {
     pub fn gb_per_s(&self) -> f64 {
         let Femtos(time) = self.time();
         if time == 0 || !self.delivered { 0.0 } else { self.bytes as f64 * 1e6 / time as f64 }
-    }
-}
-
-/// Who found that a copy is not delivered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Catch {
-    /// A port of a link with IDE: a MAC was wrong.
-    Mac,
-    /// The tag queue of the GPU: a tag was wrong or lost.
-    TagQueue,
-    /// The CPU, or the user beyond it: a tag was wrong.
-    Host,
-    /// A copy engine or its front end: a read was not answered, or not as asked; a push made no sense.
-    CopyEngine,
-    /// The driver: a completion made no sense.
-    Driver,
-    /// Nobody in the machine: only the comparison with the source at the end of the run tells.
-    Comparison,
-    /// Whoever ended the channel under a copy before it.
-    EarlierCopy,
-}
-
-impl Catch {
-    /// Its name in results.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mac => "mac",
-            Self::TagQueue => "tag_queue",
-            Self::Host => "host",
-            Self::CopyEngine => "copy_engine",
-            Self::Driver => "driver",
-            Self::Comparison => "comparison",
-            Self::EarlierCopy => "earlier_copy",
-        }
     }
 }
 
@@ -254,6 +217,8 @@ pub struct Outcome {
     pub gpus: Vec<GpuOutcome>,
     /// What went wrong on the way, in words, in no particular order of time between units.
     pub incidents: Vec<String>,
+    /// The errors that units have signalled, the first ones first.
+    pub errors: Vec<UnitError>,
     /// What became of the injected faults, in the order in which they were asked for.
     pub faults: Vec<Effect>,
     /// Pairs of faults that undid each other, since both inverted the same bit: their places in the list.

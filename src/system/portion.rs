@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     gpu::pce::Pce,
-    sim::{Account, Channel, Effect, Injection, Netlist, Run, UnitInfo},
+    sim::{Account, Channel, Effect, Injection, Netlist, Run, UnitError, UnitInfo},
     units::Femtos,
 };
 use sha2::{Digest, Sha256};
@@ -32,6 +32,7 @@ pub(super) struct Portion {
     /// With their numbers.
     gpus: Vec<(usize, GpuOutcome)>,
     incidents: Vec<String>,
+    errors: Vec<UnitError>,
     /// Copies by their places, and what of them was written again.
     again: Vec<(usize, String)>,
     faults: Vec<Effect>,
@@ -55,6 +56,7 @@ impl Portion {
             meters,
             gpus: parts.iter().map(|parts| (parts.number, of_gpu(netlist, parts, run.end))).collect(),
             incidents: netlist.incidents(),
+            errors: netlist.errors(),
             again: again(system),
             faults: netlist.effects(),
         }
@@ -72,6 +74,7 @@ impl Portion {
             all.meters.extend(one.meters);
             all.gpus.extend(one.gpus);
             all.incidents.extend(one.incidents);
+            all.errors.extend(one.errors);
             all.again.extend(one.again);
             all.faults.extend(one.faults);
         }
@@ -83,6 +86,7 @@ impl Portion {
         // By name, so that it does not matter in which order they were made.
         self.channels.sort_by(|a, b| a.name.cmp(&b.name));
         self.units.extend(self.meters);
+        self.errors.sort_by_key(|error| error.signalled.first);
         self.again.sort();
         let again = self.again.iter().map(|(copy, again)| format!("of copy {} {again}", copy + 1));
         self.incidents.extend(again);
@@ -94,6 +98,7 @@ impl Portion {
             units: self.units,
             gpus: in_order(self.gpus),
             incidents: self.incidents,
+            errors: self.errors,
             cancelled: faults::cancelled(injections, &self.faults),
             faults: self.faults,
             ticks: self.ticks,

@@ -31,6 +31,7 @@ mod sample;
 mod sensitivity;
 mod stages;
 mod sweep;
+mod threat;
 mod tlp;
 mod tutorials;
 mod validate;

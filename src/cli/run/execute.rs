@@ -10,7 +10,7 @@ use crate::{
     cli::{Failure, collective, describe, output, page::PageFile},
     config::Resolved,
     explore::what_if::LimitedBy,
-    report::{CollectiveRecord, Context, FailureReport, Manifest, PayloadRecord, Report, Rerun, html::Page},
+    report::{CollectiveRecord, Context, FailureReport, Faults, Manifest, PayloadRecord, Report, Rerun, html::Page},
     sampling::{self, Asked, Sample, Sampled, Told},
     sim::{Control, Effect, SimulationError},
     system::{self, CopyOutcome, DataMode, Outcome, RunError},
@@ -289,7 +289,10 @@ impl Job {
                 let text = format!("interrupted at {} ps of simulated time: nothing was delivered", at.picos());
                 Failure::Verification(miette!("{text}"))
             }
-            error => Failure::Simulation(miette!("{error}")),
+            error => {
+                let faults = Faults::of_broken(&error).map(|faults| faults.told());
+                Failure::Simulation(miette!("{error}{}", faults.unwrap_or_default()))
+            }
         }
     }
 

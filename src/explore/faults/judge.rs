@@ -1,10 +1,10 @@
 //! What came of a run with faults, and whether it is right.
 
-use super::{Caught, Judged, draw::Drawn, image::Image};
+use super::{Judged, Signal, draw::Drawn, image::Image};
 use crate::{
     config::MachineSpec,
-    sim::{Control, Effect, SimulationError},
-    system::{self, Catch, Outcome, Request, RunError},
+    sim::{Control, Effect, Seen, SimulationError},
+    system::{self, FaultVerdict, Outcome, Request, RunError},
     units::Femtos,
     workload::InjectionArgument,
 };
@@ -14,8 +14,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[derive(Debug)]
 enum End {
     Outcome(Box<Outcome>),
-    Hang(String),
-    FlowControl(String),
+    /// It waits for what never comes.
+    Hang(String, Seen),
+    /// A unit found what cannot be, and nothing can go on.
+    Fatal(String, Seen),
     Endless,
     Panic,
     Other(String),
@@ -47,12 +49,15 @@ impl Ran {
         let end = match result {
             Err(_) => End::Panic,
             Ok(Ok(outcome)) => End::Outcome(Box::new(outcome)),
-            Ok(Err(RunError::Simulation(error))) => match error {
-                SimulationError::Deadlock { .. } => End::Hang(error.to_string()),
-                SimulationError::Fault { .. } => End::FlowControl(error.to_string()),
-                _ if late => End::Endless,
-                _ => End::Other(error.to_string()),
-            },
+            Ok(Err(RunError::Simulation(error))) => {
+                let text = error.to_string();
+                match error {
+                    SimulationError::Deadlock { seen, .. } => End::Hang(text, seen),
+                    SimulationError::Fault { seen, .. } => End::Fatal(text, seen),
+                    _ if late => End::Endless,
+                    _ => End::Other(text),
+                }
+            }
             Ok(Err(error)) => End::Other(error.to_string()),
         };
         Self { end, images }
@@ -71,9 +76,11 @@ impl Ran {
                 let copies = copies.map(|c| (c.delivered, c.tags_verified, c.tags_failed, &c.reason, c.end));
                 let copies: Vec<_> = copies.collect();
                 let (digest, faults) = (&outcome.event_digest, &outcome.faults);
-                format!("{copies:?} {digest} {faults:?} {:?} {:?}", outcome.incidents, outcome.cancelled)
+                let Outcome { incidents, errors, cancelled, .. } = &**outcome;
+                format!("{copies:?} {digest} {faults:?} {incidents:?} {errors:?} {cancelled:?}")
             }
-            End::Hang(what) | End::FlowControl(what) | End::Other(what) => what.clone(),
+            End::Hang(what, seen) | End::Fatal(what, seen) => format!("{what} {seen:?}"),
+            End::Other(what) => what.clone(),
             End::Endless => "endless".into(),
             End::Panic => "panic".into(),
         }
@@ -83,7 +90,11 @@ impl Ran {
     fn fault(&self, sealed: bool) -> Option<String> {
         let outcome = match &self.end {
             End::Outcome(outcome) => outcome,
-            End::Hang(_) | End::FlowControl(_) => return None,
+            End::Hang(..) => return None,
+            End::Fatal(what, _) if self.came_to().error.is_none() => {
+                return Some(format!("no unit signals this: {what}"));
+            }
+            End::Fatal(..) => return None,
             End::Endless => return Some("the run does not end".into()),
             End::Panic => return Some("the simulator panics".into()),
             End::Other(what) => return Some(what.clone()),
@@ -98,44 +109,31 @@ impl Ran {
             if !copy.delivered && copy.reason.is_none() {
                 return Some(format!("copy {number} is not delivered, and nothing says why"));
             }
+            if !copy.completed && outcome.errors.iter().all(|error| error.signalled.signal.corrected) {
+                return Some(format!("copy {number} has failed, and no unit signals an error"));
+            }
         }
         let all = outcome.copies.iter().all(|copy| copy.delivered);
         (struck(outcome) == 0 && !all).then(|| "no fault has struck, and yet something is not delivered".into())
     }
 
-    fn caught(&self) -> Caught {
-        let outcome = match &self.end {
-            End::Outcome(outcome) => outcome,
-            End::FlowControl(_) => return Caught::FlowControl,
-            End::Hang(_) | End::Endless | End::Panic | End::Other(_) => return Caught::Hang,
-        };
-        let failed = outcome.copies.iter().filter_map(|copy| copy.caught);
-        if let Some(catch) = failed.min_by_key(|&catch| catch == Catch::EarlierCopy) {
-            return Caught::by(catch);
-        }
-        let ways = outcome.gpus.iter().flat_map(|gpu| [&gpu.link.h2d, &gpu.link.d2h]);
-        let repaired: u64 = ways
-            .map(|way| {
-                way.bad_lcrc + way.bad_tokens + way.out_of_sequence + way.duplicates + way.bad_dllps + way.replays
-            })
-            .sum();
-        match () {
-            () if struck(outcome) == 0 => Caught::NotStruck,
-            () if repaired > 0 => Caught::Link,
-            () if outcome.incidents.is_empty() => Caught::Harmless,
-            () => Caught::Dropped,
+    /// What its faults came to.
+    fn came_to(&self) -> FaultVerdict {
+        match &self.end {
+            End::Outcome(outcome) => outcome.fault_verdict(),
+            End::Hang(_, seen) => FaultVerdict::of_broken(seen, true),
+            End::Fatal(_, seen) => FaultVerdict::of_broken(seen, false),
+            End::Endless | End::Panic | End::Other(_) => FaultVerdict { class: None, error: None, latency: None },
         }
     }
 
-    /// From the first strike to the end of the first copy that failed.
-    fn after(&self) -> Option<Femtos> {
-        let End::Outcome(outcome) = &self.end else { return None };
-        let first = outcome.faults.iter().filter_map(|effect| match effect {
-            Effect::Struck { time, .. } => Some(*time),
-            _ => None,
-        });
-        let failed = outcome.copies.iter().find(|copy| !copy.delivered)?;
-        Some(failed.end.saturating_sub(first.min()?))
+    /// What became of its faults.
+    fn faults(&self) -> &[Effect] {
+        match &self.end {
+            End::Outcome(outcome) => &outcome.faults,
+            End::Hang(_, seen) | End::Fatal(_, seen) => &seen.faults,
+            End::Endless | End::Panic | End::Other(_) => &[],
+        }
     }
 }
 
@@ -154,15 +152,18 @@ pub(super) fn judged(number: u64, drawn: Drawn, sealed: bool, exact: &Ran, none:
         End::Outcome(outcome) => Some(outcome),
         _ => None,
     };
+    let FaultVerdict { class, error, latency } = exact.came_to();
+    let struck = exact.faults().iter().filter(|effect| matches!(effect, Effect::Struck { .. })).count();
     Judged {
         number,
         seed: drawn.seed,
         faults: drawn.injections.into_iter().map(|one| InjectionArgument(one).to_string()).collect(),
-        struck: outcome.map_or(0, |outcome| struck(outcome)),
+        struck,
         cancelled: outcome.map_or(0, |outcome| outcome.cancelled.len()),
         delivered: outcome.map_or(0, |outcome| outcome.copies.iter().filter(|copy| copy.delivered).count()),
-        caught: exact.caught(),
-        after_ps: exact.after().map(Femtos::picos),
+        class,
+        signal: error.map(Signal::of),
+        latency_ps: latency.map(Femtos::picos),
         finding,
     }
 }

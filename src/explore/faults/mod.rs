@@ -1,4 +1,4 @@
-//! Sets of faults drawn at random, run on one machine: who caught what, after how long, and whether anything wrong was called right.
+//! Sets of faults drawn at random, run on one machine: which are harmless, detected (by which signal, after how long), silent, or hang.
 //!
 //! ```text
 //!  machine, copies --> a run with a counter at every fault point --> how often each is passed
@@ -6,9 +6,12 @@
 //!                                +--> draw: sets of faults --> a run each, with the user's bytes and without --> judge --> Campaign
 //! ```
 //!
-//! The judge trusts nothing that the machine says of itself: it keeps what every copy has left at its destination in memory of its own, and
-//! compares that with the source. What the machine calls delivered and is not equal is a finding; so is a run whose verdict depends on the data
-//! mode or the kernel, one that does not end, and one that panics.
+//! Each set has a class. It follows from the errors that the machine's units have signalled and from an oracle outside the machine, which compares
+//! memory with the source. A copy that only the oracle objects to is silent corruption.
+//!
+//! The checker trusts the simulator no more than the machine: it keeps what every copy has left at its destination in memory of its own. A *finding* is
+//! a contradiction of the simulator: the oracle calls delivered what is not equal, a copy fails without a signal, the verdict depends on the data mode
+//! or the kernel, a run does not end, or it panics.
 
 mod draw;
 mod image;
@@ -19,8 +22,8 @@ mod tests;
 
 use crate::{
     config::MachineSpec,
-    sim::{Control, Effect, Injection, Kernel},
-    system::{self, Catch, DataMode, Outcome, RunError, counters},
+    sim::{Control, Effect, Injection, Kernel, UnitError},
+    system::{self, DataMode, FaultClass, Outcome, RunError, counters},
     units::Femtos,
     validate::pool,
     workload::{
@@ -60,14 +63,71 @@ pub struct Campaign {
     pub sound_ps: u64,
     /// Fault points that the copies pass, by kind of fault.
     pub points: usize,
+    /// Most faults of a set.
+    pub most: u32,
+    /// How many sets are of each class.
+    pub classes: Vec<ClassShare>,
     /// The sets, in order.
     pub sets: Vec<Judged>,
 }
 
 impl Campaign {
-    /// Sets that gave something wrong.
+    fn new(sound_ps: u64, points: usize, most: u32, sets: Vec<Judged>) -> Self {
+        let activated = sets.iter().filter(|set| set.class.is_some()).count() as u64;
+        let share = |class| {
+            let count = sets.iter().filter(|set| set.class == Some(class)).count() as u64;
+            ClassShare { class, sets: count, bounds: wilson(count, activated) }
+        };
+        Self { sound_ps, points, most, classes: FaultClass::ALL.map(share).into(), sets }
+    }
+
+    /// Sets in which the simulator contradicts itself.
     pub fn findings(&self) -> impl Iterator<Item = &Judged> {
         self.sets.iter().filter(|set| set.finding.is_some())
+    }
+}
+
+/// How many sets are of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ClassShare {
+    /// The class.
+    pub class: FaultClass,
+    /// Sets of it.
+    pub sets: u64,
+    /// Wilson's 95 % interval of its share among sets of which a fault was activated; 0 to 1 if none was.
+    pub bounds: [f64; 2],
+}
+
+/// Wilson's score interval at 95 % of a share of which `count` of `all` independent draws were seen (E. B. Wilson, JASA 22, 1927).
+#[must_use]
+pub fn wilson(count: u64, all: u64) -> [f64; 2] {
+    /// The 97.5 % quantile of the normal distribution.
+    const Z: f64 = 1.959_963_984_540_054;
+    if all == 0 {
+        return [0.0, 1.0];
+    }
+    let (n, share) = (all as f64, count as f64 / all as f64);
+    let scale = 1.0 + Z * Z / n;
+    let middle = (share + Z * Z / (2.0 * n)) / scale;
+    let half = Z / scale * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    [if count == 0 { 0.0 } else { middle - half }, if count == all { 1.0 } else { middle + half }]
+}
+
+/// The error that told of a set of faults.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Signal {
+    /// Path of the unit that signalled it.
+    pub unit: String,
+    /// Its name, as in `faults.signals` of a run.
+    pub signal: &'static str,
+    /// Whether the unit repaired it.
+    pub corrected: bool,
+}
+
+impl Signal {
+    fn of(error: UnitError) -> Self {
+        let UnitError { unit, signalled } = error;
+        Self { unit, signal: signalled.signal.name, corrected: signalled.signal.corrected }
     }
 }
 
@@ -80,96 +140,20 @@ pub struct Judged {
     pub seed: u64,
     /// Its faults, as `--inject` takes them.
     pub faults: Vec<String>,
-    /// How many of them have struck.
+    /// How many of them were activated, also in a run that hangs.
     pub struck: usize,
     /// Pairs of them that cancelled each other.
     pub cancelled: usize,
     /// Copies that were delivered.
     pub delivered: usize,
-    /// Who noticed.
-    pub caught: Caught,
-    /// From the first fault that struck to the end of the copy that failed, in ps; none if all were delivered or the run broke off.
-    pub after_ps: Option<u64>,
-    /// What is wrong, if anything was called right that is not.
+    /// What they came to; none if none was activated.
+    pub class: Option<FaultClass>,
+    /// The error that detected them: the first uncorrected one, or the first of those that were repaired. Of class `detected` only.
+    pub signal: Option<Signal>,
+    /// From the activation of the first fault to that error, in ps.
+    pub latency_ps: Option<u64>,
+    /// How the simulator contradicts itself, if it does.
     pub finding: Option<String>,
-}
-
-/// Who noticed a set of faults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Caught {
-    /// No fault has struck.
-    NotStruck,
-    /// Nobody, and rightly: all copies were delivered as they were sent.
-    Harmless,
-    /// The link, which repaired it: all copies were delivered.
-    Link,
-    /// A unit that noted and dropped what it had not asked for: all copies were delivered.
-    Dropped,
-    /// A port of a link with IDE: a MAC was wrong.
-    Mac,
-    /// The tag queue of the GPU.
-    TagQueue,
-    /// The CPU, or the user beyond it.
-    Host,
-    /// A copy engine or its front end.
-    CopyEngine,
-    /// The driver.
-    Driver,
-    /// Nobody in the machine, but the comparison with the source.
-    Comparison,
-    /// Nobody: the machine waits for what never comes.
-    Hang,
-    /// A port: its partner broke the rules of flow control.
-    FlowControl,
-}
-
-impl Caught {
-    /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 12] = [
-        Self::NotStruck,
-        Self::Harmless,
-        Self::Link,
-        Self::Dropped,
-        Self::Mac,
-        Self::TagQueue,
-        Self::Host,
-        Self::CopyEngine,
-        Self::Driver,
-        Self::Comparison,
-        Self::Hang,
-        Self::FlowControl,
-    ];
-
-    /// Who did, for people.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NotStruck => "no fault struck",
-            Self::Harmless => "nobody: harmless",
-            Self::Link => "link, repaired",
-            Self::Dropped => "a unit, dropped",
-            Self::Mac => "IDE MAC",
-            Self::TagQueue => "tag queue",
-            Self::Host => "CPU or user, tag",
-            Self::CopyEngine => "copy engine",
-            Self::Driver => "driver",
-            Self::Comparison => "comparison only",
-            Self::Hang => "nobody: it hangs",
-            Self::FlowControl => "flow control",
-        }
-    }
-
-    const fn by(catch: Catch) -> Self {
-        match catch {
-            Catch::Mac => Self::Mac,
-            Catch::TagQueue => Self::TagQueue,
-            Catch::Host => Self::Host,
-            Catch::CopyEngine => Self::CopyEngine,
-            Catch::Driver | Catch::EarlierCopy => Self::Driver,
-            Catch::Comparison => Self::Comparison,
-        }
-    }
 }
 
 /// Why there is no answer.
@@ -232,7 +216,7 @@ pub fn campaign(
             Ok(judged)
         },
     )?;
-    Ok(Campaign { sound_ps: sound.end.picos(), points: points.len(), sets })
+    Ok(Campaign::new(sound.end.picos(), points.len(), question.most, sets))
 }
 
 /// Runs the copies without a fault; gives how often each point is passed.

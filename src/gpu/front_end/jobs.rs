@@ -18,7 +18,7 @@ use crate::{
 impl FrontEnd {
     /// Starts a transfer, or its first stripe.
     pub(super) fn start(&mut self, transfer: &Transfer, now: Now, ports: &mut Ports) -> Option<Refusal> {
-        let job = self.job(transfer)?;
+        let job = self.job(transfer, now.time)?;
         let secure = matches!(job.kind, JobKind::Open | JobKind::Seal);
         if !secure {
             self.flights.push(Flight::new(self.next_job, job.kind));
@@ -36,7 +36,7 @@ impl FrontEnd {
             return stall(Stall::Order);
         }
         let Some(job) = self.with_iv(job, now.time) else {
-            self.poison("the IV counter of the channel is exhausted".into());
+            self.refuse("the IV counter of the channel is exhausted".into(), now.time);
             return None;
         };
         if let (JobKind::Open, Some(verification)) = (job.kind, &mut ports.verification) {
@@ -68,7 +68,7 @@ impl FrontEnd {
     }
 
     /// The job of a transfer; none if nothing is to be moved.
-    fn job(&mut self, transfer: &Transfer) -> Option<Job> {
+    fn job(&mut self, transfer: &Transfer, time: Femtos) -> Option<Job> {
         let bytes = transfer.bytes();
         let destination = transfer.destination.address;
         let (kind, source) = match transfer.operation {
@@ -81,19 +81,19 @@ impl FrontEnd {
                     (true, false) => JobKind::Store,
                     (true, true) => JobKind::Local,
                     (false, false) => {
-                        self.poison("a copy within host memory is not modelled".into());
+                        self.refuse("a copy within host memory is not modelled".into(), time);
                         return None;
                     }
                 };
                 (kind, source.address)
             }
             Operation::Fill { .. } => {
-                self.poison("fills are not modelled".into());
+                self.refuse("fills are not modelled".into(), time);
                 return None;
             }
         };
         if kind.writes_host() != self.spec.writes_host {
-            self.poison(format!("a {kind:?} transfer was launched on the LCE of the other direction"));
+            self.refuse(format!("a {kind:?} transfer was launched on the LCE of the other direction"), time);
             return None;
         }
         let address = |location: Option<Location>| location.map_or(0, |l| l.address);

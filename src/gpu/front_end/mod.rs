@@ -43,12 +43,15 @@ use super::{
 use crate::{
     gcm::iv::Stream as IvStream,
     ports,
-    sim::{Activity, Armed, Clock, FaultKind, In, Now, Out, Rx, Stall, Unit, Wake},
+    sim::{Activity, Armed, Clock, ErrorLog, ErrorSignal, FaultKind, In, Now, Out, Rx, Signalled, Stall, Unit, Wake},
     units::Femtos,
 };
 use first::Firsts;
 use flight::{Flights, PartTag};
 use std::{collections::VecDeque, ops::Range};
+
+/// A submission or a method that the front end refuses.
+pub const SUBMISSION: ErrorSignal = ErrorSignal::uncorrected("submission", "a submission that the GPU refused");
 
 /// Bit of a semaphore value that says that the channel has failed.
 pub const CHANNEL_ERROR: u64 = 1 << 31;
@@ -167,6 +170,7 @@ pub struct FrontEnd {
     pushes_done: u64,
     spans: Spans,
     incidents: Vec<String>,
+    errors: ErrorLog,
 }
 
 /// Why something does not happen yet: what the front end is meanwhile and when it can go on by itself.
@@ -209,6 +213,7 @@ impl FrontEnd {
             pushes_done: 0,
             spans: Spans::default(),
             incidents: Vec::new(),
+            errors: ErrorLog::default(),
         }
     }
 
@@ -246,13 +251,13 @@ impl FrontEnd {
         while let Some(push) = ports.pushes.pop(now.time) {
             match &push.methods {
                 Some(_) if self.last_push == Some(push.number) => {
-                    self.poison(format!("push {} has come twice", push.number));
+                    self.refuse(format!("push {} has come twice", push.number), now.time);
                 }
                 Some(methods) => {
                     self.last_push = Some(push.number);
                     self.decode(&push, methods, now);
                 }
-                None => self.poison("a doorbell names no push that is there".into()),
+                None => self.refuse("a doorbell names no push that is there".into(), now.time),
             }
         }
     }
@@ -276,10 +281,18 @@ impl FrontEnd {
                 });
                 self.steps.extend(steps);
             }
-            Err(error) => self.poison(format!("the methods of a push are refused: {error}")),
+            Err(error) => self.refuse(format!("the methods of a push are refused: {error}"), now.time),
         }
     }
 
+    /// Ends the channel for what this unit itself has found wrong.
+    #[cold]
+    fn refuse(&mut self, why: String, time: Femtos) {
+        self.errors.note(SUBMISSION, time);
+        self.poison(why);
+    }
+
+    /// Ends the channel.
     fn poison(&mut self, why: String) {
         self.incidents.push(why);
         if !self.poisoned {
@@ -520,6 +533,10 @@ impl Unit for FrontEnd {
 
     fn incidents(&self) -> Vec<String> {
         self.incidents.clone()
+    }
+
+    fn errors(&self) -> &[Signalled] {
+        self.errors.all()
     }
 
     /// The engine's IV counter takes a step too many at a launch.

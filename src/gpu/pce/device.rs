@@ -1,7 +1,7 @@
 //! Reads of device memory, and writes to host memory.
 
 use super::{
-    EngineInput, Pce, Ports,
+    EngineInput, Pce, Ports, errors,
     input::tell,
     text::stand_in,
     work::{Piece, Refusal},
@@ -64,6 +64,7 @@ impl Pce {
                 self.buffered -= u64::from(bytes);
                 self.fail(
                     number,
+                    errors::INTERNAL,
                     format!("device memory answered {:#x} where {address:#x} was asked", data.address),
                     now,
                     ports,
@@ -91,7 +92,7 @@ impl Pce {
             };
             if !sealed.whole {
                 let why = format!("not all of message {} came from the SMs to device memory", sealed.job);
-                self.fail(self.first + place as u64, why, now, ports);
+                self.fail(self.first + place as u64, errors::INTERNAL, why, now, ports);
                 continue;
             }
             self.transfers[place].sealed = Some(sealed);

@@ -1,12 +1,15 @@
 //! Reads of host memory: tags, requests, completions, time-outs.
 
 use super::{
-    Pce, Ports,
+    Pce, Ports, errors,
     work::{Ask, Piece, Refusal},
 };
 use crate::{
-    pcie::packet::{Kind, Tlp},
-    sim::{Activity, Now, Signals, Stall, Wake},
+    pcie::{
+        packet::{Kind, Tlp},
+        root_complex::ECRC,
+    },
+    sim::{Activity, ErrorSignal, Now, Signals, Stall, Wake},
 };
 
 /// A read that is outstanding.
@@ -164,44 +167,47 @@ impl Pce {
 
     fn take_what_came(&mut self, now: Now, ports: &mut Ports) {
         let Some(completions) = &mut ports.completions else { return };
-        let mut failed = None::<Vec<_>>;
+        let mut failed = None::<Vec<(u64, ErrorSignal, String)>>;
         while let Some(tlp) = completions.pop(now.time) {
-            if let Some(trouble) = self.take_completion(tlp) {
+            if let Some(trouble) = self.take_completion(tlp, now) {
                 failed.get_or_insert_default().push(trouble);
             }
         }
         if let Some(failed) = failed {
-            failed.into_iter().for_each(|(number, trouble)| self.fail(number, trouble, now, ports));
+            failed.into_iter().for_each(|(number, signal, trouble)| self.fail(number, signal, trouble, now, ports));
         }
         self.pass_in_order(now, ports);
     }
 
     /// Puts a completion to its read; gives the transfer that fails by it, and why.
     #[inline]
-    fn take_completion(&mut self, tlp: Tlp) -> Option<(u64, String)> {
+    fn take_completion(&mut self, tlp: Tlp, now: Now) -> Option<(u64, ErrorSignal, String)> {
         let Some(slot) = self.slots.of_tag(tlp.tag) else {
             self.incidents.push(format!("a completion with tag {:#x} came unasked and was dropped", tlp.tag));
+            self.errors.note(errors::UNEXPECTED_COMPLETION, now.time);
             return None;
         };
         let trouble = if !tlp.intact_end_to_end() {
-            Some("the ECRC of a completion is wrong".to_owned())
+            Some((ECRC, "the ECRC of a completion is wrong".to_owned()))
         } else if tlp.kind != Kind::Completion {
-            Some("the root complex does not support the read".to_owned())
+            Some((errors::COMPLETION_STATUS, "the root complex does not support the read".to_owned()))
         } else if tlp.byte_count > slot.read.left {
             self.incidents.push(format!("a completion with tag {:#x} came twice and was dropped", tlp.tag));
+            self.errors.note(errors::UNEXPECTED_COMPLETION, now.time);
             return None;
         } else if tlp.byte_count < slot.read.left || tlp.bytes > slot.read.left {
-            Some(format!(
+            let what = format!(
                 "a completion with tag {:#x} is missing: {} bytes are left, it says {}",
                 tlp.tag, slot.read.left, tlp.byte_count
-            ))
+            );
+            Some((errors::UNEXPECTED_COMPLETION, what))
         } else {
             None
         };
-        if let Some(trouble) = trouble {
+        if let Some((signal, trouble)) = trouble {
             slot.read.left = 0;
             slot.came = Piece::default();
-            return Some((slot.read.transfer, trouble));
+            return Some((slot.read.transfer, signal, trouble));
         }
         // A requester tells completions apart by their tag alone: one that has come too late, after its tag was given out
         // again, is taken for what it is not.
@@ -242,7 +248,8 @@ impl Pce {
             let (number, left) = (slot.read.transfer, slot.read.left);
             slot.read.left = 0;
             slot.came = Piece::default();
-            self.fail(number, format!("a read has timed out with {left} bytes missing"), now, ports);
+            let why = format!("a read has timed out with {left} bytes missing");
+            self.fail(number, errors::COMPLETION_TIMEOUT, why, now, ports);
             self.pass_in_order(now, ports);
         }
     }

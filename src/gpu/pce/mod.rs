@@ -39,6 +39,7 @@
 
 mod assembly;
 mod device;
+mod errors;
 mod feed;
 mod host_read;
 mod input;
@@ -65,7 +66,10 @@ use crate::{
     },
     ports,
     sealing::{EngineTiming, Format, Key, SealingSpec},
-    sim::{Activity, Clock, In, Level, Meter, Now, Out, Ring, Rx, Signals, Stall, Tx, Unit, Wake},
+    sim::{
+        Activity, Clock, ErrorLog, ErrorSignal, In, Level, Meter, Now, Out, Ring, Rx, Signalled, Signals, Stall, Tx,
+        Unit, Wake,
+    },
 };
 use host_read::Slots;
 use quarantine::Quarantine;
@@ -191,6 +195,7 @@ pub struct Pce {
     device_order: VecDeque<(u64, u64, u32)>,
     quarantine: Quarantine,
     incidents: Vec<String>,
+    errors: ErrorLog,
     /// Why it gave up a transfer for the first time.
     failure: Option<String>,
 }
@@ -242,6 +247,7 @@ impl Pce {
             releases: VecDeque::new(),
             device_order: VecDeque::new(),
             incidents: Vec::new(),
+            errors: ErrorLog::default(),
             failure: None,
         })
     }
@@ -455,11 +461,12 @@ impl Pce {
     }
 
     /// Gives up a transfer.
-    fn fail(&mut self, number: u64, why: String, now: Now, ports: &mut Ports) {
+    fn fail(&mut self, number: u64, signal: ErrorSignal, why: String, now: Now, ports: &mut Ports) {
         let computed_sent = self.transfer(number).is_none_or(|t| t.failed.is_some());
         if computed_sent {
             return;
         }
+        self.errors.note(signal, now.time);
         self.incidents.push(why.clone());
         self.failure.get_or_insert_with(|| why.clone());
         let Some(transfer) = self.transfer(number) else { return };
@@ -502,6 +509,10 @@ impl Unit for Pce {
 
     fn incidents(&self) -> Vec<String> {
         self.incidents.clone()
+    }
+
+    fn errors(&self) -> &[Signalled] {
+        self.errors.all()
     }
 
     fn meters(&self) -> Vec<&Meter> {

@@ -2,7 +2,7 @@
 //!
 //! The PCE keeps the bytes, and room for them in its read buffer, until the engine tells that they are through.
 
-use super::{Pce, Ports, work::Piece};
+use super::{Pce, Ports, errors, work::Piece};
 use crate::{
     gcm::message::SealOpen,
     gpu::work::{EngineReply, EngineRequest, JobId, JobKind},
@@ -150,7 +150,8 @@ impl Pce {
     fn lose_beat(&mut self, now: Now, ports: &mut Ports) {
         let Some(beat) = self.shared.as_mut().and_then(|side| side.sent.pop_front()) else { return };
         self.buffered -= beat.reserved;
-        self.fail(beat.number, format!("bytes of message {} do not come from the engine", beat.job), now, ports);
+        let why = format!("bytes of message {} do not come from the engine", beat.job);
+        self.fail(beat.number, errors::INTERNAL, why, now, ports);
     }
 
     /// Bytes of a message have not come to the engine.
@@ -164,7 +165,7 @@ impl Pce {
         let place = self.transfers.iter().position(|t| t.job.id == job && secure(t.job.kind));
         if let Some(place) = place {
             let why = format!("bytes of message {job} did not come to the engine");
-            self.fail(self.first + place as u64, why, now, ports);
+            self.fail(self.first + place as u64, errors::INTERNAL, why, now, ports);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Those that open after a call have jobs of copies whose calls have returned, besides those of the copy under way. Until all of a copy
 //! is open, nobody else touches its buffer.
 
-use super::{Current, Driver, DriverPorts, Operation, Step, ahead::Drawing};
+use super::{Current, Driver, DriverPorts, Operation, Step, ahead::Drawing, errors};
 use crate::{
     host::{
         memory::HostState,
@@ -130,6 +130,7 @@ impl Driver {
         let outcome = &mut self.outcomes[job.copy];
         if !done.ok {
             outcome.tags_failed += 1;
+            self.errors.note(errors::CPU_TAG, now.time);
             let message = job.offset / self.plans[job.copy].path(&self.spec, true).message.0.max(1);
             let reason = format!("the CPU found a wrong tag on message {} after the call had returned", message + 1);
             return self.fail_at(Some(job.copy), now, reason);

@@ -1,6 +1,6 @@
 //! How copies end, and how the channel does.
 
-use super::{Current, Driver, Task};
+use super::{Current, Driver, Task, errors};
 use crate::{host::work::Direction, sim::Now, units::Femtos};
 
 impl Driver {
@@ -52,14 +52,20 @@ impl Driver {
 
     /// Ends the channel at `time`, because what carries it is gone: copies that had not ended are not delivered.
     pub fn give_up(&mut self, time: Femtos, reason: String) {
-        self.fail(Now { cycle: 0, time }, reason);
+        self.fail_at(self.under_way(), Now { cycle: 0, time }, reason);
     }
 
     /// Ends the copy, and with it the channel.
     pub(super) fn fail(&mut self, now: Now, reason: String) {
-        // Copies before the one under way may only have to be opened.
-        let copy = self.current.as_ref().filter(|_| !self.after.is_empty()).map(|current| current.transfer.copy);
-        self.fail_at(copy, now, reason);
+        if self.errors.all().is_empty() {
+            self.errors.note(errors::REFUSED, now.time);
+        }
+        self.fail_at(self.under_way(), now, reason);
+    }
+
+    /// The copy under way, where copies before it may only have to be opened.
+    fn under_way(&self) -> Option<usize> {
+        self.current.as_ref().filter(|_| !self.after.is_empty()).map(|current| current.transfer.copy)
     }
 
     /// The same, because of `copy`, or of the first that has not ended.

@@ -30,6 +30,7 @@
 mod after;
 mod ahead;
 mod ending;
+mod errors;
 mod nonce;
 mod notices;
 mod operations;
@@ -59,7 +60,7 @@ use crate::{
         root_complex::Notice,
     },
     ports,
-    sim::{Activity, Clock, In, Now, Out, Rx, Signals, Stall, Unit, Wake},
+    sim::{Activity, Clock, ErrorLog, In, Now, Out, Rx, Signalled, Signals, Stall, Unit, Wake},
     units::{Bytes, Femtos},
 };
 use after::After;
@@ -164,6 +165,7 @@ pub struct Driver {
     rung: u32,
     streams: Streams,
     incidents: Vec<String>,
+    errors: ErrorLog,
 }
 
 impl Driver {
@@ -210,6 +212,7 @@ impl Driver {
             next_job: 0,
             rung: 0,
             incidents: Vec::new(),
+            errors: ErrorLog::default(),
         })
     }
 
@@ -438,6 +441,7 @@ impl Driver {
                 return Err(format!("message {} could not be read", message + 1));
             } else {
                 outcome.tags_failed += 1;
+                self.errors.note(if done.by == Party::User { errors::USER_TAG } else { errors::CPU_TAG }, now.time);
                 // The last who looks found it wrong, so those before found it right.
                 outcome.tags_verified += u64::from(transfer.job == JobKind::ResealOut && done.by == Party::User);
                 let who = if done.by == Party::User { "user" } else { "CPU" };
@@ -523,5 +527,9 @@ impl Unit for Driver {
 
     fn incidents(&self) -> Vec<String> {
         self.incidents.clone()
+    }
+
+    fn errors(&self) -> &[Signalled] {
+        self.errors.all()
     }
 }

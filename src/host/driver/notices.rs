@@ -1,6 +1,6 @@
 //! Semaphores that have changed, and what they say.
 
-use super::{CHANNEL_ERROR, Driver, DriverPorts, Task, streams};
+use super::{CHANNEL_ERROR, Driver, DriverPorts, Task, errors, streams};
 use crate::{pcie::root_complex::Notice, sim::Now};
 
 impl Driver {
@@ -16,6 +16,7 @@ impl Driver {
     fn heed(&mut self, notice: Notice, now: Now) {
         let Notice { address, value } = notice;
         if value & CHANNEL_ERROR != 0 {
+            self.errors.note(errors::CHANNEL_ERROR, now.time);
             return self.fail(now, format!("channel error: robust-channel error {}", value & (CHANNEL_ERROR - 1)));
         }
         let Some((stream, verified)) = streams::semaphore(address) else { return self.impossible(now, &notice) };
@@ -41,6 +42,7 @@ impl Driver {
     fn impossible(&mut self, now: Now, notice: &Notice) {
         let what =
             format!("the semaphore at {:#x} took the value {}: no push waits for it", notice.address, notice.value);
+        self.errors.note(errors::SEMAPHORE, now.time);
         self.incidents.push(what.clone());
         self.fail(now, what);
     }

@@ -33,6 +33,7 @@
 //!
 //! A transmitter that is full sleeps until there is room again and does not sense its inputs; one that has sent all there is senses them at once.
 
+mod errors;
 mod flits;
 mod frame;
 mod ide;
@@ -51,7 +52,7 @@ use super::{
 use crate::units::Fixed;
 use crate::{
     ports,
-    sim::{Activity, Clock, In, Now, Out, Rx, Sensitivity, Signals, Tx, Unit, Wake},
+    sim::{Activity, Clock, ErrorLog, In, Now, Out, Rx, Sensitivity, Signalled, Signals, Tx, Unit, Wake},
     units::Femtos,
 };
 use ide::{Incoming, Outgoing};
@@ -252,6 +253,7 @@ pub struct Port {
     /// The partner is yet to be told of it.
     training_due: bool,
     traffic: Traffic,
+    errors: ErrorLog,
     fault: Option<String>,
 }
 
@@ -285,6 +287,7 @@ impl Port {
             recovery_until: 0,
             training_due: false,
             traffic: Traffic::default(),
+            errors: ErrorLog::default(),
             fault: None,
         }
     }
@@ -425,6 +428,10 @@ impl Unit for Port {
             Side::SwitchUp | Side::SwitchDown => "switch",
         };
         self.traffic.incidents().map(|(count, what)| format!("{port} port: {count} {what}")).collect()
+    }
+
+    fn errors(&self) -> &[Signalled] {
+        self.errors.all()
     }
 }
 

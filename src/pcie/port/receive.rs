@@ -1,7 +1,7 @@
 //! The receiver: frames in, checked TLPs out.
 
 use super::{
-    Frame, Port, Ports, RootPorts, SEQUENCES, TlpFrame,
+    Frame, Port, Ports, RootPorts, SEQUENCES, TlpFrame, errors,
     frame::Refusal,
     ide::{Incoming, Left},
     pool::Promises,
@@ -89,7 +89,8 @@ impl Port {
     }
 
     #[cold]
-    fn overrun(&mut self, place: usize, kind: Kind) {
+    fn overrun(&mut self, place: usize, kind: Kind, time: Femtos) {
+        self.errors.note(errors::FLOW_CONTROL, time);
         self.fault.get_or_insert_with(|| {
             format!("a {kind:?} TLP found no room in receive buffer {place}: the partner ignored its credits")
         });
@@ -104,23 +105,27 @@ impl Port {
     /// The same of one that may not be.
     #[cold]
     fn look_into(&mut self, frame: &TlpFrame, cycle: u64) -> bool {
-        let receiver = &mut self.receiver;
+        let (receiver, time) = (&mut self.receiver, self.clock.edge(cycle));
         match frame.check() {
             Ok(sequence) if sequence == receiver.expected => return true,
             Ok(sequence) if receiver.expected.wrapping_sub(sequence) % SEQUENCES <= SEQUENCES / 2 => {
                 self.traffic.duplicates += 1;
+                self.errors.note(errors::DUPLICATE, time);
                 receiver.ack_due = receiver.ack_due.min(cycle);
             }
             Ok(_) => {
                 self.traffic.out_of_sequence += 1;
+                self.errors.note(errors::SEQUENCE, time);
                 receiver.schedule_nak();
             }
             Err(Refusal::Lcrc) => {
                 self.traffic.bad_lcrc += 1;
+                self.errors.note(errors::LCRC, time);
                 receiver.schedule_nak();
             }
             Err(Refusal::Framing) => {
                 self.traffic.bad_tokens += 1;
+                self.errors.note(errors::FRAMING, time);
                 self.start_recovery(cycle);
             }
         }
@@ -157,6 +162,7 @@ impl Port {
                 Left::Tlp(tlp) => self.deliver(tlp, now, ports.outlets()),
                 Left::Discarded(tlps) => {
                     self.traffic.bad_macs += 1;
+                    self.errors.note(errors::IDE_MAC, now.time);
                     tlps.iter().for_each(|tlp| self.discard(tlp));
                 }
             }
@@ -183,7 +189,7 @@ impl Port {
         let promised = receiver.promises.receive(tlp.credits(), place);
         let output = &mut receive[place];
         if !promised || !output.has_room(now.time) {
-            self.overrun(place, tlp.kind);
+            self.overrun(place, tlp.kind, now.time);
         } else if deferrable {
             output.push_deferrable(now.time, tlp);
         } else {
@@ -203,7 +209,10 @@ impl Port {
             }
             Some(_) => {}
             // A DLLP with a bad CRC or of a reserved type is dropped; the next one makes up for it.
-            None => self.traffic.bad_dllps += 1,
+            None => {
+                self.traffic.bad_dllps += 1;
+                self.errors.note(errors::DLLP_CRC, self.clock.edge(cycle));
+            }
         }
     }
 
@@ -216,6 +225,7 @@ impl Port {
 
     fn start_recovery(&mut self, cycle: u64) {
         self.traffic.recoveries += 1;
+        self.errors.note(errors::RECOVERY, self.clock.edge(cycle));
         self.training_due = true;
         self.recover(cycle + self.recovery_cycles);
     }

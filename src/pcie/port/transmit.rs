@@ -1,7 +1,7 @@
 //! The transmitter: which token comes next, and where in the stream it lies.
 
 use super::{
-    Frame, Port, Ports, Side,
+    Frame, Port, Ports, Side, errors,
     flits::Flits,
     ide::{Outgoing, Verdict},
     pool::TransmitPool,
@@ -293,6 +293,7 @@ impl Port {
             Next::Replay => {
                 if let Some((sequence, tlp)) = self.transmitter.buffer.next_again() {
                     self.traffic.replays += 1;
+                    self.errors.note(errors::REPLAY, now.time);
                     self.put_tlp(tlp, sequence, false, ports);
                 }
             }

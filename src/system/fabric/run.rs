@@ -80,7 +80,7 @@ pub fn run_fabric(
     let ended = sim::run(&mut netlist, request.kernel, request.order, &mut observer);
     let (end, refused, accounts, ticks) = match ended {
         Ok(run) => (run.end, None, run.accounts, run.ticks),
-        Err(SimulationError::Fault { at, what }) => (at, Some(what), Vec::new(), 0),
+        Err(SimulationError::Fault { at, what, .. }) => (at, Some(what), Vec::new(), 0),
         Err(error @ SimulationError::Deadlock { at, .. }) if !request.injections.is_empty() => {
             (at, Some(format!("something never came: {error}")), Vec::new(), 0)
         }

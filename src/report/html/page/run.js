@@ -137,9 +137,11 @@ function plainTable(rows, caption) {
 function linkPart(report) {
   const pairs = (of) => Object.entries(of ?? {}).filter(([, value]) => typeof value !== "object").map(([name, value]) => [name.replaceAll("_", " "), columnFigure(name, value)]);
   const part = (name, of) => of && el("div", {}, el("h3", {}, name), listed(pairs(of)));
-  const lists = [["Incidents", report.incidents], ["Faults that cancelled each other", report.faults?.cancelled?.map((pair) => pair.join(" and "))]];
+  const told = (signal) => signal && `${signal.unit}: ${signal.text}, ${signal.count} x`;
+  const faults = ({ signal, signals, ...rest }) => ({ ...rest, signal: told(signal) ?? null });
+  const lists = [["Incidents", report.incidents], ["Errors that units signalled", report.faults?.signals?.map(told)], ["Faults that cancelled each other", report.faults?.cancelled?.map((pair) => pair.join(" and "))]];
   return [
-    el("div", { class: "grid2" }, part("Link, host to GPU", report.link?.h2d), part("Link, GPU to host", report.link?.d2h), part("Tag queue", report.tag_queue), part("Key of h2d", report.keys?.h2d), part("Key of d2h", report.keys?.d2h), report.faults?.injected > 0 && part("Faults", report.faults), part("Cost of the run on its host", report.host)),
+    el("div", { class: "grid2" }, part("Link, host to GPU", report.link?.h2d), part("Link, GPU to host", report.link?.d2h), part("Tag queue", report.tag_queue), part("Key of h2d", report.keys?.h2d), part("Key of d2h", report.keys?.d2h), report.faults?.injected > 0 && part("Faults", faults(report.faults)), part("Cost of the run on its host", report.host)),
     lists.map(([name, items]) => items?.length > 0 && [el("h3", {}, name), el("ul", {}, items.slice(0, 200).map((one) => el("li", {}, one)))]),
     listed([["configuration", el("code", {}, report.config_digest)], ["events", el("code", {}, report.event_digest ?? "none: sampled")]]),
   ];
