@@ -27,6 +27,7 @@ mod nccl;
 mod play;
 mod question;
 mod rules;
+mod start;
 mod timeline;
 
 pub use advice::{Advice, advise, of_design};
@@ -40,6 +41,7 @@ pub use job::{Bind, Call, Job, Op, Way, Work};
 pub use play::{Played, Span, Times, play};
 pub use question::Question;
 pub use rules::{Causes, Rules};
+pub use start::{Beginning, Start};
 pub use timeline::{Mark, Owner, Row, Timeline};
 
 /// Nanoseconds.
