@@ -4,7 +4,7 @@
 
 use sealsim::{
     config::{Layers, Resolved},
-    replay::{Answer, Causes, End, Figures, Job, Known, Op, Question, Simulator, Work, breakdown, write_chakra},
+    replay::{Answer, Causes, End, Figures, Job, Known, Op, Question, Simulator, Start, Work, breakdown, write_chakra},
     sim::Control,
     workload::{
         collective::{CollectiveCall, CollectiveRequest, run_collective},
@@ -392,4 +392,90 @@ fn collectives_keep_their_length_where_there_is_no_fabric_for_them() {
             }
         }
     });
+}
+
+/// Events of a profile of one process: calls are (name, start, duration in ms), each with a kernel of 1 ms behind it if it launches.
+fn begun(calls: &[(&str, f64, f64)], marks: &str) -> Job {
+    let events = calls.iter().enumerate().map(|(number, (name, start, duration))| {
+        let (ts, dur) = (start * 1e3, duration * 1e3);
+        let call = format!(
+            "{{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"{name}\",\"pid\":1,\"tid\":1,\"ts\":{ts},\"dur\":{dur},\"args\":{{\"correlation\":{number}}}}}"
+        );
+        let kernel = format!(
+            ",{{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":{},\"dur\":1000,\"args\":{{\"device\":0,\"stream\":7,\"correlation\":{number}}}}}",
+            ts + dur + 5.0
+        );
+        if name.contains("Launch") || name.contains("Memcpy") { call + &kernel } else { call }
+    });
+    let events: Vec<String> = events.collect();
+    let text = format!("{{\"traceEvents\":[{marks}{}]}}", events.join(","));
+    let input = Input::Bytes { name: "t", bytes: text.as_bytes() };
+    Job::of(&trace::read(input, None, &mut |_, _| Control::Continue).unwrap(), 1_400)
+}
+
+fn creator_of(job: &Job) -> Option<&str> {
+    job.beginning.creates.first().map(|place| job.name(job.calls[*place as usize].name))
+}
+
+#[test]
+fn a_context_is_created_only_where_the_profile_shows_it() {
+    let launch = ("cudaLaunchKernel", 300.0, 0.02);
+    let cold = [
+        ("cudaFree", 0.0, 120.0),
+        ("cuDevicePrimaryCtxRetain", 0.0, 80.0),
+        ("cudaSetDevice", 0.0, 200.0),
+        ("cudaMallocHost", 3.0, 170.0),
+        ("cudaMallocManaged", 3.0, 190.0),
+        ("cudaStreamCreateWithFlags", 3.0, 90.0),
+        ("hipMalloc", 3.0, 90.0),
+        ("cudaMemcpyToSymbol", 3.0, 90.0),
+    ];
+    for call in cold {
+        let query = ("cuModuleGetLoadingMode", 0.0, 0.004);
+        let job = begun(&[query, call, launch], "");
+        assert_eq!(creator_of(&job), Some(call.0));
+        assert!(job.begun.contains("begins with its program"), "{}", job.begun);
+        assert_eq!(creator_of(&job.begins(Start::Warm)), None);
+    }
+    // A wait, a copy or a launch of as long, and a call that asks.
+    for name in [
+        "cudaDeviceSynchronize",
+        "cudaStreamSynchronize",
+        "cudaMemcpyAsync",
+        "hipMemcpyWithStream",
+        "cudaLaunchKernel",
+        "cudaGetDeviceCount",
+        "cuInit",
+        "cudaEventSynchronize",
+    ] {
+        let job = begun(&[(name, 3.0, 463.0), ("cudaLaunchKernel", 500.0, 0.02)], "");
+        assert_eq!(creator_of(&job), None, "{name}");
+        assert!(job.begun.contains("in the middle"), "{}", job.begun);
+        assert_eq!(creator_of(&job.begins(Start::Cold)), Some(name));
+    }
+}
+
+#[test]
+fn a_long_call_behind_work_or_behind_a_context_creates_none() {
+    let long = ("cudaMalloc", 10.0, 90.0);
+    for before in [("cudaLaunchKernel", 0.0, 0.02), ("cudaMalloc", 0.0, 0.02), ("cudaEventCreate", 0.0, 0.01)] {
+        assert_eq!(creator_of(&begun(&[before, long, ("cudaLaunchKernel", 300.0, 0.02)], "")), None, "{}", before.0);
+    }
+    for before in [("cudaSetDevice", 0.0, 0.002), ("cudaGetDeviceProperties", 0.0, 2.0)] {
+        let job = begun(&[before, long, ("cudaLaunchKernel", 300.0, 0.02)], "");
+        assert_eq!(creator_of(&job), Some("cudaMalloc"), "{}", before.0);
+    }
+}
+
+#[test]
+fn marks_of_later_steps_say_that_the_program_was_there_before() {
+    let calls = [("cudaMalloc", 10.0, 90.0), ("cudaLaunchKernel", 300.0, 0.02)];
+    let mark = |step: u32| {
+        format!(
+            "{{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#{step}\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":9}},"
+        )
+    };
+    assert_eq!(creator_of(&begun(&calls, &mark(0))), Some("cudaMalloc"));
+    assert_eq!(creator_of(&begun(&calls, &(mark(6) + &mark(5)))), None);
+    assert!(begun(&calls, &(mark(6) + &mark(5))).begun.contains("begin with 5"));
 }

@@ -13,8 +13,8 @@ use super::{
 use crate::{
     config::{Layers, Resolved},
     replay::{
-        Advice, Answer, Causes, End, Figures, Job, Known, Question, ReplayError, Share, Simulator, Timeline, advise,
-        breakdown, costliest, of_design, operations,
+        Advice, Answer, Causes, End, Figures, Job, Known, Question, ReplayError, Share, Simulator, Start, Timeline,
+        advise, breakdown, costliest, of_design, operations,
     },
     report::{
         SCHEMA_VERSION,
@@ -24,7 +24,7 @@ use crate::{
     validate::pool,
     workload::trace::Trace,
 };
-use clap::Args;
+use clap::{Args, ValueEnum};
 use document::{Document, ReplayFormat};
 use miette::miette;
 use outputs::{Done, Outputs};
@@ -66,6 +66,9 @@ pub struct Arguments {
     hw: String,
     #[command(flatten)]
     alternatives: AlternativeArguments,
+    /// Whether the profile begins with its program, which then creates its context and loads its functions, or in the middle
+    #[arg(long, value_enum, default_value_t)]
+    start: StartArgument,
     /// Copies simulated at the same time (default: as many as there are cores); the figures do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -76,6 +79,28 @@ pub struct Arguments {
     format: ReplayFormat,
     #[command(flatten)]
     outputs: Outputs,
+}
+
+/// How the profile is taken to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum StartArgument {
+    /// Cold where a call creates a context before anything is on the GPU, warm otherwise
+    #[default]
+    Auto,
+    /// With its program: the context is created, functions are loaded
+    Cold,
+    /// In the middle of its program: the context and the functions are there
+    Warm,
+}
+
+impl From<StartArgument> for Start {
+    fn from(start: StartArgument) -> Self {
+        match start {
+            StartArgument::Auto => Self::Auto,
+            StartArgument::Cold => Self::Cold,
+            StartArgument::Warm => Self::Warm,
+        }
+    }
 }
 
 /// Calls that are listed.
@@ -103,7 +128,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut begun = arguments.outputs.begin(&arguments.files(), &names)?;
     let progress = Progress::listen();
     let trace = arguments.profile.read(&progress)?;
-    let job = Job::of(&trace, submission(&machine)?);
+    let job = Job::of(&trace, submission(&machine)?).begins(arguments.start.into());
     if job.ops.is_empty() {
         let help = "profile with CUDA activities: `--trace cuda` of nsys, ProfilerActivity.CUDA of PyTorch";
         return Err(Failure::Config(miette!(help = help, "the trace has no operation of a GPU: nothing to play")));
@@ -218,7 +243,7 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
         machine: machine.name(),
         trace: trace.format.name(),
         events: document::events(trace),
-        assumed: job.assumed.iter().chain(&parts.assumed).cloned().collect(),
+        assumed: std::iter::once(&job.begun).chain(&job.assumed).chain(&parts.assumed).cloned().collect(),
         sampled: None,
         runs: runs.iter().map(|run| Figures::of(job, run.name, &run.answer, off)).collect(),
         breakdown: parts.shares,

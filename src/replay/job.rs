@@ -2,7 +2,12 @@
 //!
 //! That order is topological: whatever a call or an operation waits for began before it in the trace.
 
-use super::{Ns, missing::missing, nccl::collective};
+use super::{
+    Ns,
+    missing::missing,
+    nccl::collective,
+    start::{Beginning, Start},
+};
 use crate::{
     system::{Direction, Memory},
     workload::collective::CollectiveCall,
@@ -155,6 +160,14 @@ pub struct Job {
     pub devices: usize,
     /// Threads.
     pub threads: usize,
+    /// By thread, its process; threads that stand for whoever submitted an operation are of none that the trace has.
+    pub processes: Vec<u32>,
+    /// The number of the first step that the profiler marked, if it marks steps.
+    pub first_step: Option<u64>,
+    /// Which calls create a context.
+    pub beginning: Beginning,
+    /// What was taken for the beginning, in a sentence.
+    pub begun: String,
     /// What the trace lacks and what was taken instead.
     pub assumed: Vec<String>,
 }
@@ -170,7 +183,13 @@ impl Job {
         let mut job = number(trace, gathered, assumed);
         order_streams(&mut job);
         bind(&mut job, submission);
-        job
+        job.begins(Start::Auto)
+    }
+
+    /// Whether the process of a call begins in the profile.
+    #[must_use]
+    pub fn begins_in_profile(&self, call: &Call) -> bool {
+        self.beginning.cold.get(call.thread as usize).copied().unwrap_or(false)
     }
 
     /// A name.
@@ -317,15 +336,33 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
             });
         }
     }
+    let count = threads.len().max(gathered.threads);
     Job {
         names: trace.names.clone(),
         calls,
         ops,
         streams: streams.len(),
         devices: devices.len(),
-        threads: threads.len().max(gathered.threads),
+        threads: count,
+        processes: processes(trace, &threads, count),
+        first_step: trace.first_step,
+        beginning: Beginning::default(),
+        begun: String::new(),
         assumed,
     }
+}
+
+/// By thread of the job, its process; `threads` has the numbers of threads of the trace.
+fn processes(trace: &Trace, threads: &HashMap<u32, u32>, count: usize) -> Vec<u32> {
+    let mut numbers = HashMap::new();
+    let mut all = vec![u32::MAX; count];
+    for (traced, thread) in threads {
+        if let Some(of) = trace.threads.get(*traced as usize) {
+            let next = numbers.len() as u32;
+            all[*thread as usize] = *numbers.entry(of.process.as_str()).or_insert(next);
+        }
+    }
+    all
 }
 
 /// Notes for each operation when the one before it in its stream ended.

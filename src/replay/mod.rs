@@ -31,6 +31,7 @@ mod play;
 mod question;
 mod rules;
 mod sequence;
+mod start;
 mod timeline;
 
 pub use advice::{Advice, advise, of_design};
@@ -44,6 +45,7 @@ pub use job::{Bind, Call, Job, Op, Way, Work};
 pub use play::{Played, Span, Times, play};
 pub use question::Question;
 pub use rules::{Causes, Rules};
+pub use start::{Beginning, Start};
 pub use timeline::{Mark, Owner, Row, Timeline};
 
 /// Nanoseconds.

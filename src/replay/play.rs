@@ -16,7 +16,7 @@ use super::{
     Ns,
     copies::CopyTime,
     job::{Call, Job, Op, Work},
-    rules::{CONTEXT, MODULE, Rules},
+    rules::Rules,
 };
 use crate::workload::trace::CallKind;
 use plain::HostMemory;
@@ -128,8 +128,6 @@ struct Player<'a> {
     event: Option<Both>,
     /// The last call to return, and its thread.
     last: Option<(Both, u32)>,
-    /// Whether a call has taken so long that the context is there.
-    context: bool,
     names_seen: HashSet<u32>,
     functions_seen: HashSet<u32>,
     memory: HostMemory,
@@ -152,7 +150,6 @@ pub fn play(job: &Job, rules: &Rules, times: &Times) -> Played {
         pending: Both::default(),
         event: None,
         last: None,
-        context: false,
         names_seen: HashSet::new(),
         functions_seen: HashSet::new(),
         memory: HostMemory::of(job),
@@ -169,8 +166,7 @@ impl Player<'_> {
     fn take(&mut self, place: usize, call: &Call) {
         let start = self.starts(call);
         let first = self.names_seen.insert(call.name);
-        let creates = !self.context && call.traced && call.duration >= CONTEXT;
-        self.context |= call.duration > MODULE;
+        let creates = self.job.beginning.creates.binary_search(&(place as u32)).is_ok();
         let work = call.ops.first().map(|op| self.job.ops[*op as usize].work);
         let end = match (call.kind, work) {
             (CallKind::Synchronize(waited), _) => self.wait(call, waited, start),

@@ -7,10 +7,10 @@ use crate::{
     workload::trace::CallKind,
 };
 
-/// From this duration on the first call of a process creates the context.
-pub const CONTEXT: Ns = 50_000_000;
-/// From this duration on a call loads a module, or waits for something that the trace does not show.
-pub const MODULE: Ns = 1_000_000;
+/// From this duration on a launch loads a module, or waits for something that the trace does not show.
+const MODULE: Ns = 1_000_000;
+/// In thousandths of the usual duration of launches: from here on the first launch of a function shows that it was loaded then.
+const LOADS: u32 = 2_000;
 /// Allocations and frees beyond this duration are taken as they are.
 const ODD: Ns = 2_000_000;
 
@@ -141,14 +141,17 @@ impl Rules {
         if self.on(self.free.context) { ns(self.calls.context) } else { 0 }
     }
 
-    /// How long a launch takes that took `off`, where launches of its name take `median`. `new` is the first of its function.
-    pub(super) fn launch(&self, off: Ns, median: Ns, new: bool) -> Ns {
+    /// How long a launch takes that took `off`, where launches of its name take `median`. `new` is the first of its function, `cold` in a program that
+    /// begins with the profile.
+    pub(super) fn launch(&self, off: Ns, median: Ns, new: bool, cold: bool) -> Ns {
         let spec = &self.calls.launch;
         match (self.slow_launches(), new) {
             (false, _) => off,
-            // A module is loaded, which takes as long in both modes.
-            (true, true) if off >= MODULE => off,
-            (true, true) => off.saturating_add(ns(spec.function)),
+            // A function is loaded, where the profile shows it; a whole module takes as long in both modes.
+            (true, true) if cold && off < MODULE && off >= share(median, LOADS) => {
+                off.saturating_add(ns(spec.function))
+            }
+            (true, true) => off,
             (true, false) => {
                 // What a launch now and then takes longer is not the launch: that stays as it is.
                 let usual = off.min(share(median, 1500));

@@ -46,7 +46,7 @@ impl Player<'_> {
             _ if first || !call.traced => off,
             CallKind::GraphLaunch => self.rules.graph(off),
             _ if memset => self.rules.memset(off),
-            _ => self.rules.launch(off, median, new),
+            _ => self.rules.launch(off, median, new, self.job.begins_in_profile(call)),
         }
     }
 

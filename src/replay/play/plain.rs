@@ -5,7 +5,7 @@ use crate::{
     replay::{
         Ns,
         job::{Call, Job},
-        rules::{CONTEXT, Plain},
+        rules::Plain,
     },
     workload::trace::CallKind,
 };
@@ -29,9 +29,10 @@ pub(super) struct HostMemory {
 
 impl HostMemory {
     pub(super) fn of(job: &Job) -> Self {
+        let creates = |place: u32| job.beginning.creates.binary_search(&place).is_ok();
         let allocations =
-            job.calls.iter().filter(|call| call.kind == CallKind::HostAllocate && call.duration < CONTEXT);
-        let mut durations: Vec<Ns> = allocations.map(|call| call.duration).collect();
+            (0..).zip(&job.calls).filter(|(place, call)| call.kind == CallKind::HostAllocate && !creates(*place));
+        let mut durations: Vec<Ns> = allocations.map(|(_, call)| call.duration).collect();
         durations.sort_unstable();
         let usual = durations.get(durations.len() / 2).copied().unwrap_or(0);
         Self { slabs: durations.first().is_some_and(|least| *least < SLAB), usual, held: VecDeque::new() }

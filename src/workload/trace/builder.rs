@@ -50,6 +50,7 @@ pub(super) struct Builder {
     synchronizations: Vec<Synchronization>,
     threads: HashMap<Thread, u32>,
     rank: Option<Rank>,
+    first_step: Option<u64>,
     events: Events,
     faults: Faults,
     notes: Notes,
@@ -69,6 +70,7 @@ impl Builder {
             synchronizations: Vec::new(),
             threads: HashMap::new(),
             rank: None,
+            first_step: None,
             events: Events::default(),
             faults: Faults::default(),
             notes: Notes::default(),
@@ -163,6 +165,11 @@ impl Builder {
         self.rank = Some(rank);
     }
 
+    /// Notes a step that the profiler marked.
+    pub fn step(&mut self, number: u64) {
+        self.first_step = Some(self.first_step.map_or(number, |first| first.min(number)));
+    }
+
     /// What is wrong with an event.
     pub fn fault(&mut self, error: TraceError) {
         self.faults.push(error);
@@ -229,6 +236,7 @@ impl Builder {
             dependencies,
             threads: threads.into_iter().map(|(thread, _)| thread).collect(),
             rank: self.rank,
+            first_step: self.first_step,
             events: self.events,
             assumed: self.assumed,
         };

@@ -32,6 +32,8 @@ pub struct Trace {
     pub threads: Vec<Thread>,
     /// Which of several processes of one job this is.
     pub rank: Option<Rank>,
+    /// The number of the first step that the profiler marked (`ProfilerStep#5`), if it marks steps.
+    pub first_step: Option<u64>,
     /// What became of every event of the file.
     pub events: Events,
     /// What the trace lacks and what was taken instead, in sentences.

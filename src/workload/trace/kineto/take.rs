@@ -35,13 +35,22 @@ struct Here<'e, 'b> {
     builder: &'b mut Builder,
 }
 
+/// The number of the step that an event marks: `ProfilerStep#5`.
+fn step(event: &Event<'_>) -> Option<u64> {
+    event.name.filter(|name| name.get().starts_with("\"ProfilerStep#"))?;
+    text(event.name).strip_prefix("ProfilerStep#")?.trim().parse().ok()
+}
+
 impl Taken {
     /// Takes an event that is counted already.
     pub fn event(&mut self, event: &Event<'_>, place: Place, builder: &mut Builder) {
         let (phase, cat) = (text(event.ph), text(event.cat));
         let what = category::of(&phase, &cat);
         match what {
-            Category::Left(reason) => return builder.leave_out(reason),
+            Category::Left(reason) => {
+                step(event).into_iter().for_each(|number| builder.step(number));
+                return builder.leave_out(reason);
+            }
             Category::Unknown => return builder.leave_out(&format!("category `{cat}` is not read")),
             _ => {}
         }
