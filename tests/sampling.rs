@@ -426,9 +426,15 @@ fn collectives_take_what_their_samples_say() {
         sampling::collective,
         workload::collective::{Collective, CollectiveRequest},
     };
-    let kinds = [(Collective::AllReduce, 4), (Collective::AllToAll, 3), (Collective::Broadcast, 3), (Collective::TreeAllReduce, 3)];
+    let kinds = [
+        (Collective::AllReduce, 4),
+        (Collective::AllToAll, 3),
+        (Collective::Broadcast, 3),
+        (Collective::TreeAllReduce, 3),
+    ];
     for design in ["plain", "link", "pad-ahead", "direct"] {
-        let machine = Layers::new("hgx-h100-8gpu").overlay(design).set("fabric.message=64 KiB").resolve().unwrap().machine;
+        let machine =
+            Layers::new("hgx-h100-8gpu").overlay(design).set("fabric.message=64 KiB").resolve().unwrap().machine;
         for (kind, ranks) in kinds {
             let pieces = matches!(kind, Collective::Broadcast | Collective::TreeAllReduce);
             let bytes = 12_345 + if pieces { 160 << 20 } else { 150 * ranks * (256 << 10) } as u64;
