@@ -163,8 +163,9 @@ fn a_class_follows_from_the_signals_and_the_oracle_of_the_run() {
     let machines = machines();
     let (mut seen, mut runs) = (std::collections::BTreeMap::new(), 0);
     for (seed, (name, machine)) in (0_u64..).zip(machines.iter().step_by(61)) {
+        // Not every stack is a machine that can be built.
+        let Ok(points) = fault_points(machine) else { continue };
         let units = outline(machine).unwrap().units;
-        let Some(points) = fault_points(machine).ok() else { continue };
         for number in 0..24_u64 {
             let draw = |salt: u64, of: u64| (seed * 977 + number * 131 + salt * 7919 + 5) % of;
             let point = &points[draw(1, points.len() as u64) as usize];
