@@ -27,7 +27,10 @@ use crate::{
 use clap::{Args, ValueEnum};
 use miette::miette;
 use serde::Serialize;
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 /// Fits parameters of a machine to measured points, and says how well the points determine each.
 #[derive(Debug, Args)]
@@ -38,8 +41,8 @@ prints its standard error, the parameter that it is most entangled with, and whe
 `sealsim validate` states errors over are refused. docs/validation.md describes stage files. A stage file has at most 1 MiB, a table of \
 measurements at most 16 MiB.
 
-With --write the values go into a configuration file after each stage, with provenance `calibrated` and the range that was found; the \
-rest of the file stays as it is. An interrupted calibration goes on with --from.
+With --write the values go into a configuration file after each stage, with provenance `calibrated` and the range that was found, and \
+the digests of all points that were fitted to, which `sealsim validate` then does not hold out; the rest of the file stays as it is. An interrupted calibration goes on with --from.
 
 Exit status: as for `sealsim validate`.
 
@@ -147,7 +150,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for stage in stages {
         let outcome = calibration.stage(stage, &shown, arguments.write.is_some())?;
         if let Some(path) = &arguments.write {
-            write(path, &calibration.config, &calibration.entries).map_err(unwritten)?;
+            write(path, &calibration.config, &calibration.entries, &calibration.seen).map_err(unwritten)?;
         }
         if arguments.format == CalibrateFormat::Text {
             output::print(&output::fitted(&text::text(&outcome)));
@@ -208,6 +211,8 @@ struct Calibration {
     found: BTreeMap<String, String>,
     /// What goes into a file.
     entries: Vec<Entry>,
+    /// Digests of the points that the machine at the start and the stages so far were fitted to.
+    seen: BTreeSet<String>,
     datasets: Vec<Dataset>,
     bench: Bench,
 }
@@ -226,7 +231,15 @@ impl Calibration {
         let mut bench = Bench::new(catalogue.platforms, Interruption::listen());
         bench.threads = arguments.threads.map_or_else(pool::threads, usize::from);
         let settings = arguments.set.clone();
-        Ok(Self { config, settings, found: BTreeMap::new(), entries: Vec::new(), datasets, bench })
+        Ok(Self {
+            config,
+            settings,
+            found: BTreeMap::new(),
+            entries: Vec::new(),
+            seen: BTreeSet::new(),
+            datasets,
+            bench,
+        })
     }
 
     fn machine(&self) -> Result<Resolved, Failure> {
@@ -252,6 +265,8 @@ impl Calibration {
         let points: Vec<Point> =
             stage.points(&self.datasets).map_err(|error| refused(file, error))?.into_iter().cloned().collect();
         let start = self.unfitted()?;
+        self.seen.extend(start.fitted_to.iter().cloned());
+        self.seen.extend(points.iter().map(Point::digest));
         let parameters = stage.parameters(&start).map_err(|error| refused(file, error))?;
         let variables: Vec<_> = parameters.iter().map(|parameter| parameter.variable).collect();
         let mut known: BTreeMap<Vec<i128>, Vec<f64>> = BTreeMap::new();

@@ -13,7 +13,7 @@ mod text;
 
 pub use lines::{tlp_from_json, tlp_to_json};
 
-use super::Failure;
+use super::{Failure, output};
 use crate::{files::read_text_from, units::Bytes};
 use clap::{Args, Subcommand, ValueEnum};
 use item::Item;
@@ -40,6 +40,8 @@ pub struct Arguments {
 
 /// Longest input of `decode`.
 const LONGEST_HEX: Bytes = Bytes(4 << 20);
+/// Lines without a log that are named one by one.
+const MOST_SKIPPED: usize = 8;
 /// Longest input of `encode`: sixteen times that of `decode`, which is more than its JSON takes.
 const LONGEST_JSON: Bytes = Bytes(64 << 20);
 
@@ -59,10 +61,10 @@ follow each other are decoded one after another.
 Without --wire the stream is TLPs without framing: prefixes, header, data, and digest if TD is set. A header without \
 its data is taken too if nothing follows it.
 
-With --header-log the arguments are what a Linux kernel prints after an AER or DPC error: lines with `TLP Header:` and \
-its words, as they stand in dmesg; other lines are skipped. Of the four words of a header of three DW the last is no \
-part of it. Words behind `E-E Prefixes:` are prefixes. A log in flit mode, which the kernel marks with `(Flit)`, is \
-not decoded, which is an error.
+With --header-log the arguments are what a Linux kernel prints after an AER or DPC error, lines with `TLP Header:` and \
+its words as they stand in dmesg, or what `lspci -vv` prints (`HeaderLog:`, unless it is zero). Other lines are passed \
+over; one that has such a mark, but no whole log behind it, is skipped, and named on standard error. Of the four words of a header of three DW the last is no \
+part of it. Words behind `E-E Prefixes:` are prefixes. The kernel marks a log in flit mode with `(Flit)`.
 
 With --flit the bytes are flits of 256 bytes, one after another, of a link in flit mode (gen6). Each is corrected by \
 its ECC, then its CRC is checked. Behind a flit stand the TLPs that end in it; one that goes on in the next payload flit \
@@ -74,7 +76,7 @@ and notes. After an error in the framing nothing more can be read.
 
 Standard input may have 4 MiB of text.
 
-Exit status: 0 no errors, 1 errors, 2 unreadable hexadecimal or log line, 4 unreadable or too long input.
+Exit status: 0 no errors, 1 errors, 2 unreadable hexadecimal or no log at all, 4 unreadable or too long input.
 
 Examples:
   sealsim tlp decode 4a0000010000000101002003 000000a5
@@ -82,14 +84,14 @@ Examples:
   sealsim tlp decode --wire=gen1 5c000000059617fd
   sealsim tlp decode --dllp 8084b345
   sealsim tlp decode --header-log 'TLP Header: 40000001 0000000f fee00000 00000000'
-  dmesg | sealsim tlp decode --header-log -
+  dmesg | sealsim tlp decode --header-log
   printf '%0512d' 0 | sealsim tlp decode --flit -
   sealsim tlp decode --format json - < frames.hex | jq -c '.problems[]'
 
 Every field is described in docs/tlp.md.")]
 struct Decode {
-    /// Bytes in hexadecimal; `-` reads standard input
-    #[arg(required = true, value_name = "HEX")]
+    /// Bytes in hexadecimal; `-`, or none, reads standard input
+    #[arg(value_name = "HEX")]
     hex: Vec<String>,
     /// The bytes are frames of a link: token, sequence number and CRC around each TLP and DLLP
     #[arg(long, value_name = "GENERATION", num_args = 0..=1, require_equals = true, default_missing_value = "gen3")]
@@ -108,10 +110,10 @@ struct Decode {
     format: TlpFormat,
 }
 
-/// Print the bytes of TLPs and DLLPs given as JSON on standard input.
+/// Print the bytes of TLPs and DLLPs given as JSON.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Reads one JSON object or several, as `sealsim tlp decode --format json` prints them, and prints one line of \
+Reads one JSON object or several, from arguments or standard input, as `sealsim tlp decode --format json` prints them, and prints one line of \
 hexadecimal for each. CRCs, token and `name` are made anew, whatever stands in the JSON; `problems` and `source` are \
 ignored. A key that the kind does not have is refused, and so is one that stands twice.
 
@@ -135,6 +137,9 @@ Examples:
 
 Every field is described in docs/tlp.md.")]
 struct Encode {
+    /// JSON objects; `-`, or none, reads standard input
+    #[arg(value_name = "JSON")]
+    json: Vec<String>,
     /// Print frames of a link: token, sequence number and CRC around each TLP and DLLP
     #[arg(long, value_name = "GENERATION", num_args = 0..=1, require_equals = true, default_missing_value = "gen3")]
     wire: Option<Generation>,
@@ -180,9 +185,15 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
+/// What is given, or standard input if nothing is.
+fn or_input(arguments: &[String]) -> Vec<String> {
+    if arguments.is_empty() { vec!["-".to_owned()] } else { arguments.to_vec() }
+}
+
 fn run_decode(arguments: &Decode) -> Result<(), Failure> {
+    let given = or_input(&arguments.hex);
     let items = if arguments.header_log {
-        read_logs(&arguments.hex)?.iter().map(decode::logged).collect()
+        read_logs(&given)?.iter().map(decode::logged).collect()
     } else {
         let stream = match arguments.wire {
             Some(generation) => Stream::Wire(generation),
@@ -190,7 +201,7 @@ fn run_decode(arguments: &Decode) -> Result<(), Failure> {
             None if arguments.flit => Stream::Flits,
             None => Stream::Tlps,
         };
-        decode::items(&read_hex(&arguments.hex)?, stream)
+        decode::items(&read_hex(&given)?, stream)
     };
     print_items(&items, arguments.format).map_err(|error| Failure::output(&error))?;
     match items.iter().flat_map(Item::errors).count() {
@@ -242,7 +253,7 @@ fn read_hex(arguments: &[String]) -> Result<Vec<u8>, Failure> {
 /// Arguments of one word each are one line, so that it needs no quotes; an argument with spaces stands for itself.
 fn read_logs(arguments: &[String]) -> Result<Vec<log::Log>, Failure> {
     let word = |argument: &String| argument != "-" && !argument.contains(char::is_whitespace);
-    let (mut logs, mut first) = (Vec::new(), 1);
+    let (mut logs, mut skipped, mut first) = (Vec::new(), Vec::new(), 1);
     for group in arguments.chunk_by(|before, after| word(before) && word(after)) {
         let (name, text) = if group == ["-"] {
             ("standard input".to_owned(), read_input(LONGEST_HEX)?)
@@ -250,16 +261,24 @@ fn read_logs(arguments: &[String]) -> Result<Vec<log::Log>, Failure> {
             (format!("argument {first}"), group.join(" "))
         };
         first += group.len();
-        let read = log::parse(&text, &name).map_err(|error| {
-            let help = "such a line reads `TLP Header: 40000001 0000000f fee00000 00000000`, with anything before it";
-            Failure::Usage(miette!(help = help, "{error}"))
-        })?;
-        logs.extend(read);
+        let read = log::parse(&text, &name);
+        logs.extend(read.logs);
+        skipped.extend(read.skipped);
+    }
+    if let Some(error) = skipped.first().filter(|_| logs.is_empty()) {
+        let help = "such a line reads `TLP Header: 40000001 0000000f fee00000 00000000`, with anything before it";
+        return Err(Failure::Usage(miette!(help = help, "{error}")));
+    }
+    for error in skipped.iter().take(MOST_SKIPPED) {
+        output::complain(format_args!("skipped: {error}"));
+    }
+    if skipped.len() > MOST_SKIPPED {
+        output::complain(format_args!("skipped: {} more lines", skipped.len() - MOST_SKIPPED));
     }
     if logs.is_empty() {
         return Err(Failure::Usage(miette!(
             help = "`sealsim tlp decode --help` shows examples; without --header-log the arguments are bytes",
-            "no line has `TLP Header:` in it"
+            "no line has `TLP Header:` in it, or a `HeaderLog:` that is not zero"
         )));
     }
     Ok(logs)
@@ -271,7 +290,9 @@ fn read_input(longest: Bytes) -> Result<String, Failure> {
 }
 
 fn run_encode(arguments: &Encode) -> Result<(), Failure> {
-    let text = read_input(LONGEST_JSON)?;
+    let given = or_input(&arguments.json).into_iter();
+    let texts = given.map(|given| if given == "-" { read_input(LONGEST_JSON) } else { Ok(given) });
+    let text = texts.collect::<Result<Vec<_>, _>>()?.join("\n");
     let lines = if arguments.flit { flit::encode::lines(&text) } else { encode::lines(&text, arguments.wire) };
     let lines = lines.map_err(Failure::Usage)?;
     let mut out = io::BufWriter::new(super::output::Output);

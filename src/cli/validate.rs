@@ -33,7 +33,8 @@ use std::{
 #[command(after_long_help = "\
 For each table of measurements the program issues what was measured, point by point, and prints how far the simulated figures are \
 from the measured ones: mean absolute percentage error, mean signed error (bias), and the worst point. Errors are stated apart for points \
-that parameters were fitted to, points that were seen while a parameter was chosen (informed), and points held out. docs/validation.md says what \
+that parameters were fitted to, points that were seen while a parameter was chosen (informed), and points held out. A machine that \
+`sealsim calibrate --write` wrote, or one that extends it, knows the points that it was fitted to. docs/validation.md says what \
 is issued for each kind of table, where the data come from, and which points were fitted to or seen. A table has at most 16 MiB.
 
 For data that nobody here has, --predict takes a CSV table of bandwidth without its figure, with the columns \
@@ -144,8 +145,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(asked) = &arguments.predict {
         return register::predict(&bench, asked, arguments.out.as_deref());
     }
-    let datasets = arguments.datasets(&catalogue.datasets)?;
-    let scores = bench.score(&datasets)?;
+    let mut datasets = arguments.datasets(&catalogue.datasets)?;
+    let scores = bench.score(&mut datasets)?;
     arguments.show(&datasets, scores, Vec::new(), page)
 }
 

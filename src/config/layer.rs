@@ -13,10 +13,12 @@ use toml::de::{DeTable, DeValue};
 #[derive(Debug)]
 pub(super) struct Layer {
     pub source: Arc<Source>,
-    /// What it gives, without `extends` and `provenance`.
+    /// What it gives, without `extends`, `fitted_to` and `provenance`.
     pub values: Node,
     /// The file below it.
     pub extends: Option<(String, Option<Place>)>,
+    /// Digests of the measured points that its values were fitted to.
+    pub fitted_to: Vec<String>,
     /// Where its values come from.
     pub origins: Vec<Stated>,
 }
@@ -41,12 +43,13 @@ impl Layer {
             Some(Node { value: Value::Text(name), place, .. }) => Some((name, place)),
             Some(node) => return Err(expected("extends", &node, "the path of another file")),
         };
+        let fitted_to = table.remove("fitted_to").map_or(Ok(Vec::new()), |entry| digests(&entry.node))?;
         let mut origins = Vec::new();
         if let Some(Entry { node, .. }) = table.remove("provenance") {
             let Some(stated) = node.table() else { return Err(expected("provenance", &node, "a table")) };
             collect(stated, Some(Shape::machine()), "", &mut origins)?;
         }
-        Ok(Self { source, values, extends, origins })
+        Ok(Self { source, values, extends, fitted_to, origins })
     }
 
     /// Reads `path=value`. The value is TOML, or, where it is not, a text.
@@ -79,8 +82,16 @@ impl Layer {
             let place = Some(path_place.clone());
             node = Node { value: Value::Table(Table::from([(key.to_owned(), entry)])), place, provenance: None };
         }
-        Ok(Self { source, values: node, extends: None, origins: Vec::new() })
+        Ok(Self { source, values: node, extends: None, fitted_to: Vec::new(), origins: Vec::new() })
     }
+}
+
+/// The texts of `fitted_to`.
+fn digests(node: &Node) -> Result<Vec<String>, ConfigError> {
+    let wrong =
+        |node: &Node| expected("fitted_to", node, "an array of digests, as `sealsim calibrate --write` writes it");
+    let Value::Array(digests) = &node.value else { return Err(wrong(node)) };
+    digests.iter().map(|digest| digest.text().map(str::to_owned).ok_or_else(|| wrong(digest))).collect()
 }
 
 /// Gives a node and all below it one place.

@@ -16,7 +16,7 @@ use super::tree::{Node, Value};
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
 use serde::{Serialize, de::DeserializeOwned};
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 /// What to lay on what; nothing is read before [`Layers::resolve`].
 ///
@@ -76,7 +76,8 @@ impl Layers {
         let mut values = stack.values.clone();
         complete(&mut values);
         rates::settle(&mut values);
-        let resolved = Resolved::fill(&values, designs, stack.names)?;
+        let mut resolved = Resolved::fill(&values, designs, stack.names)?;
+        resolved.fitted_to = stack.fitted_to;
         Ok((stack.values, resolved))
     }
 
@@ -151,7 +152,7 @@ impl Layers {
 
     /// Lays everything on what `lowest` is.
     fn stack(&self, lowest: Arc<Source>) -> Result<(Stack, Vec<Design>), ConfigError> {
-        let mut stack = Stack { values: Node::empty(), names: Vec::new() };
+        let mut stack = Stack { values: Node::empty(), names: Vec::new(), fitted_to: BTreeSet::new() };
         for layer in with_lower(lowest)? {
             stack.lay(layer)?;
         }
@@ -237,6 +238,8 @@ struct Stack {
     values: Node,
     /// The sources, the lowest first.
     names: Vec<String>,
+    /// Digests of the points that any layer was fitted to.
+    fitted_to: BTreeSet<String>,
 }
 
 impl Stack {
@@ -246,6 +249,7 @@ impl Stack {
             name => name.clone(),
         };
         self.names.push(name);
+        self.fitted_to.extend(layer.fitted_to);
         merge(&mut self.values, layer.values, Some(Shape::machine()));
         // A table's statement comes before those of its fields, which are the more specific.
         let (tables, fields): (Vec<_>, Vec<_>) = layer.origins.into_iter().partition(|stated| stated.whole_table);

@@ -15,6 +15,7 @@ use super::tree::Node;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 
 /// A filled machine.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub struct Resolved {
     pub parameters: Vec<Parameter>,
     /// Every `true` or `false`, by path.
     pub switches: Vec<(String, bool)>,
+    /// Digests of the measured points that its values were fitted to, as `sealsim calibrate --write` leaves them.
+    pub fitted_to: BTreeSet<String>,
     /// SHA-256 over all parameters and switches, in hexadecimal. Names, summaries, provenance and the unit that a
     /// value was written in do not enter.
     pub digest: String,
@@ -54,7 +57,7 @@ impl Resolved {
         let (parameters, switches) = take_stock(values, &canonical);
         let digest = digest(&canonical);
         check::check(&machine, &parameters, values)?;
-        Ok(Self { machine, designs, layers, parameters, switches, digest })
+        Ok(Self { machine, designs, layers, parameters, switches, fitted_to: BTreeSet::new(), digest })
     }
 
     /// The machine's name with those of its designs: `h100-nvl-tdx+hold`.
@@ -84,7 +87,8 @@ impl Resolved {
             layers.push(format!("--set {setting}"));
         }
         follow::complete(&mut values);
-        Self::fill(&values, self.designs.clone(), layers)
+        let filled = Self::fill(&values, self.designs.clone(), layers)?;
+        Ok(Self { fitted_to: self.fitted_to.clone(), ..filled })
     }
 
     /// The parameter at `path`.
@@ -106,18 +110,22 @@ impl Resolved {
         assumed.map(|one| one.path.clone()).collect()
     }
 
-    /// As JSON, for a manifest: `machine`, `provenance` by path, `designs`, `layers` and `digest`.
+    /// As JSON, for a manifest: `machine`, `provenance` by path, `designs`, `layers`, `digest`, and `fitted_to` if it was.
     #[must_use]
     pub fn to_value(&self) -> Json {
         let provenance: Map<_, _> =
             self.parameters.iter().map(|one| (one.path.clone(), json!(one.provenance))).collect();
-        json!({
+        let mut value = json!({
             "machine": self.machine,
             "provenance": provenance,
             "designs": self.designs,
             "layers": self.layers,
             "digest": self.digest,
-        })
+        });
+        if !self.fitted_to.is_empty() {
+            value["fitted_to"] = json!(self.fitted_to);
+        }
+        value
     }
 
     /// Reads back what [`Resolved::to_value`] wrote, without any file.
@@ -133,6 +141,8 @@ impl Resolved {
             provenance: std::collections::BTreeMap<String, Provenance>,
             designs: Vec<Design>,
             layers: Vec<String>,
+            #[serde(default)]
+            fitted_to: BTreeSet<String>,
             digest: String,
         }
         let wrong = |reason: String| ConfigError::new(Wrong::Manifest { reason });
@@ -143,7 +153,8 @@ impl Resolved {
                 tree.at_mut(&path).ok_or_else(|| wrong(format!("provenance of `{path}`, which has no value")))?;
             node.provenance = Some(provenance);
         }
-        let resolved = Self::fill(&tree, manifest.designs, manifest.layers)?;
+        let filled = Self::fill(&tree, manifest.designs, manifest.layers)?;
+        let resolved = Self { fitted_to: manifest.fitted_to, ..filled };
         if resolved.digest != manifest.digest {
             let reason = format!("its machine has digest {}, but it says {}", resolved.digest, manifest.digest);
             return Err(wrong(reason).remedy("it was edited, or written by a version with another set of fields"));
@@ -180,6 +191,9 @@ impl Resolved {
             }
         }
         document["provenance"] = provenance;
+        if !self.fitted_to.is_empty() {
+            document["fitted_to"] = json!(self.fitted_to);
+        }
         remove_nulls(&mut document);
         toml::to_string(&document).map_err(|error| ConfigError::new(Wrong::Manifest { reason: error.to_string() }))
     }

@@ -5,7 +5,7 @@ use super::provenance::Kind;
 use super::shape::Shape;
 use serde_json::{Map, Value as Json, json};
 
-/// The schema of one file. A file is a layer, so every field is optional; `extends` and `provenance` come on top.
+/// The schema of one file. A file is a layer, so every field is optional; `extends`, `fitted_to` and `provenance` come on top.
 #[must_use]
 pub fn schema() -> Json {
     let mut schema = schemars::schema_for!(MachineSpec).to_value();
@@ -15,6 +15,11 @@ pub fn schema() -> Json {
     schema["description"] = json!("A machine, or a layer over one");
     schema["properties"]["extends"] =
         json!({ "type": "string", "description": "The file below this one: a path relative to it, or a shipped name" });
+    schema["properties"]["fitted_to"] = json!({
+        "type": "array",
+        "items": { "type": "string" },
+        "description": "Digests of the measured points that `sealsim calibrate --write` fitted to",
+    });
     schema["properties"]["provenance"] = provenance(Shape::machine(), true);
     schema["$defs"]["Provenance"] = json!({
         "type": "object",

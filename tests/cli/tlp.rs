@@ -32,6 +32,39 @@ fn decode_and_encode_are_inverse_through_a_pipe() {
     assert_eq!((encoded.status.code(), text(&encoded.stdout)), (Some(0), frame.to_owned()));
 }
 
+/// A dash, nothing and an argument are the same input to both verbs.
+#[test]
+fn standard_input_and_arguments_are_alike_to_both_verbs() {
+    let frame = "5f006000000000010100000f123456784f2b77e3";
+    let decode = ["tlp", "decode", "--wire", "--format", "json"];
+    let encode = ["tlp", "encode", "--wire"];
+    let object = text(&sealsim(&[&decode[..], &[frame]].concat(), b"").stdout);
+    assert!(object.contains("MRd32"), "{object}");
+    for (verb, given, expected) in [(&decode[..], frame, object.as_str()), (&encode[..], &object, frame)] {
+        for (more, input) in [(&[][..], given), (&["-"], given), (&[given], "")] {
+            let output = sealsim(&[verb, more].concat(), input.as_bytes());
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+            assert_eq!(text(&output.stdout).trim(), expected.trim());
+        }
+    }
+}
+
+/// Each was decoded without a fault once.
+#[test]
+fn rules_of_the_specification_are_held_against_fields() {
+    for (bytes, code, first) in [
+        ("4c0000020000000000001004 0000000000000001", "alignment", "FetchAdd32: an operand of 8 bytes at 0x1004"),
+        ("400004010000000f00001000 00000000", "translation_request", "MWr32: 4 bytes at 0x1000"),
+        ("30000000000000100000000000000000", "routing", "Msg: LTR, to root"),
+        ("30100000000000180000000000000000", "traffic_class", "Msg: PM_PME, to root"),
+    ] {
+        let output = sealsim(&["tlp", "decode", bytes], b"");
+        let printed = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{printed}");
+        assert!(printed.starts_with(first) && printed.contains(&format!("error [{code}]")), "{printed}");
+    }
+}
+
 #[test]
 fn a_bad_frame_is_printed_and_ends_with_1() {
     let output = sealsim(&["tlp", "decode", "--wire", "5f006000000000010100000f123456784f2b77e4"], b"");
@@ -126,10 +159,15 @@ fn a_malformed_header_log_ends_with_2_and_its_line() {
     assert_eq!(output.status.code(), Some(2));
     let output = sealsim(&["tlp", "decode", "--header-log", "TLP Header: 0 0 0 0"], b"");
     assert_eq!(output.status.code(), Some(2));
-    let flit = "TLP Header (Flit): 20000010 00000000 00000000 00000001";
+    let flit = "TLP Header (Flit): 20000010 00000000 00000001 00000000";
     let output = sealsim(&["tlp", "decode", "--header-log", flit], b"");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stdout).contains("[flit_mode]"), "{}", text(&output.stdout));
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).contains("MRd64: 64 bytes at 0x100000000"), "{}", text(&output.stdout));
+    let mixed = b"x\nTLP Header: 40000001 0000000f\nTLP Header: 40000001 0000000f fee00000 00000000\n";
+    let output = sealsim(&["tlp", "decode", "--header-log"], mixed);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("skipped: standard input, line 2: 2 words"), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("MWr32: 4 bytes at 0xfee00000"));
 }
 
 #[test]

@@ -289,6 +289,34 @@ fn a_parameter_is_recovered_from_what_it_did_and_one_without_effect_is_said_to_b
     assert_eq!(sealsim(&arguments).stdout, sealsim(&[&arguments[..], &["--threads", "1"]].concat()).stdout);
 }
 
+/// Points that a machine was fitted to are not held out, whatever table, platform and file they and it are in; others stay held out.
+#[test]
+fn a_machine_that_was_written_knows_the_points_that_it_saw() {
+    let folder = folder();
+    let mine = as_simulated(&folder, "mine.csv", &[64, 4096, 65536], "driver.completion=6543 cycles");
+    let stages = file(&folder, "stages.toml", STAGES);
+    let written = folder.path().join("written.toml").display().to_string();
+    let output = sealsim(&["calibrate", &stages, "--measured", &mine, "--write", &written]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+
+    let more = as_simulated(&folder, "more.csv", &[64, 4096, 65536, 1 << 20], "driver.completion=6543 cycles");
+    let other = fs::read_to_string(more).expect("a table").replace("p1,", "another-platform,");
+    let other = file(&folder, "other.csv", other);
+    let copied = file(&folder, "copied.toml", fs::read_to_string(&written).expect("the machine"));
+    let extending = file(&folder, "extending.toml", "extends = \"copied.toml\"\n[link]\nread_tags = 256\n".to_owned());
+    let flat = sealsim(&["describe", &extending, "--format", "toml"]);
+    let flat = file(&folder, "flat.toml", String::from_utf8(flat.stdout).expect("text"));
+    let classes = |machine: &str, table: &str| -> Vec<Option<u64>> {
+        let json = json(&sealsim(&["validate", "--hw", machine, "--measured", table, "--format", "json"]));
+        ["points_used_to_fit", "points_held_out"].map(|key| json["datasets"][0][key].as_u64()).to_vec()
+    };
+    assert_eq!(classes("h100-nvl-tdx", &mine), [Some(0), Some(3)]);
+    for machine in [&written, &copied, &extending, &flat] {
+        assert_eq!(classes(machine, &mine), [Some(3), Some(0)], "{machine}");
+        assert_eq!(classes(machine, &other), [Some(3), Some(1)], "{machine}");
+    }
+}
+
 #[test]
 fn what_is_found_is_written_with_its_provenance_and_the_rest_stays() {
     let folder = folder();

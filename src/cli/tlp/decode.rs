@@ -50,6 +50,7 @@ pub(super) fn logged(log: &Log) -> Item {
     let bytes = [log.prefixes.as_flattened(), log.header.as_flattened()].concat();
     let mut item = match log_problem(log) {
         Some(problem) => Item::unreadable(&bytes, problem),
+        None if log.flit => flit::header_item(&bytes),
         None => logged_header(&bytes, log),
     };
     let device = log.device.as_ref().map(|device| format!(", {device}"));
@@ -78,8 +79,7 @@ fn log_problem(log: &Log) -> Option<Problem> {
     } else if all(0xff) {
         Some(Problem::error("empty_log", "all bits are 1: the device did not answer when its log was read"))
     } else if log.flit {
-        let text = "a header in flit mode, which differs from the first byte on, is not decoded";
-        Some(Problem::error("flit_mode", text))
+        None
     } else if log.header.first().is_none_or(is_prefix) {
         Some(Problem::error("log_prefix", "a prefix stands where the header begins"))
     } else if let Some(other) = log.prefixes.iter().find(|word| !is_prefix(word)) {

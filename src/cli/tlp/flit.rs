@@ -175,17 +175,35 @@ const fn tlp_code(error: &FlitTlpError) -> &'static str {
 
 /// A whole TLP.
 fn tlp_item(bytes: &[u8]) -> Item {
-    let read = FlitTlpView::new_checked(bytes).and_then(|view| Ok((view, FlitTlpRepr::parse(&view)?)));
+    match FlitTlpView::new_checked(bytes).and_then(|view| Ok((view, FlitTlpRepr::parse(&view)?))) {
+        Ok((view, repr)) => read_item(&view, repr, view.payload().to_vec(), view.trailer().to_vec()),
+        Err(error) => Item::unreadable(bytes, Problem::error(tlp_code(&error), error)),
+    }
+}
+
+/// A header by itself, as a log has it. The log has a fixed number of words, so that more may stand behind the header.
+pub(super) fn header_item(bytes: &[u8]) -> Item {
+    let read = FlitTlpView::new_header(bytes).and_then(|view| Ok((view, FlitTlpRepr::parse(&view)?)));
     let (view, repr) = match read {
         Ok(read) => read,
         Err(error) => return Item::unreadable(bytes, Problem::error(tlp_code(&error), error)),
     };
+    let mut item = read_item(&view, repr, Vec::new(), Vec::new());
+    let header_end = view.header().len();
+    if view.total_bytes() > header_end {
+        let text =
+            format!("only the header is given, without the {} bytes that follow it", view.total_bytes() - header_end);
+        item.problems.push(Problem::new(Severity::Note, "header_only", text));
+    }
+    item
+}
+
+fn read_item(view: &FlitTlpView<'_>, repr: FlitTlpRepr, payload: Vec<u8>, trailer: Vec<u8>) -> Item {
     // The rules for addresses, byte enables and completions are those of other links.
     let findings = repr.to_non_flit().map(|plain| plain.check()).unwrap_or_default();
     let mut problems: Vec<_> = findings.into_iter().map(Problem::from).collect();
     problems.extend((repr.emit() != view.header()).then(reserved));
-    let (header, payload) = (view.header().to_vec(), view.payload().to_vec());
-    let content = FlitTlp { repr, header, payload, trailer: view.trailer().to_vec() };
+    let content = FlitTlp { repr, header: view.header().to_vec(), payload, trailer };
     Item { content: Content::FlitTlp(Box::new(content)), problems, source: None }
 }
 

@@ -236,7 +236,7 @@ fn idle_is_bounded_by_what_decode_can_read() {
 }
 
 fn logged(line: &str) -> Item {
-    decode::logged(&log::parse(line, "it").unwrap()[0])
+    decode::logged(&log::parse(line, "it").logs[0])
 }
 
 #[test]
@@ -260,6 +260,17 @@ fn a_header_log_is_its_header_and_no_more() {
 }
 
 #[test]
+fn a_log_in_flit_mode_is_its_header_whatever_follows_it() {
+    let item = logged("TLP Header (Flit): 40000001 01000007 fee00000 00000000 12345678");
+    let Content::FlitTlp(tlp) = &item.content else { panic!("{item:?}") };
+    assert_eq!((hex::encode(&tlp.header), tlp.payload.len()), ("4000000101000007fee00000".to_owned(), 0));
+    assert_eq!(item.problems.iter().map(|problem| &problem.code[..]).collect::<Vec<_>>(), ["header_only"]);
+    let mut printed = Vec::new();
+    text::write(&mut printed, &item).unwrap();
+    assert!(String::from_utf8(printed).unwrap().contains("MWr32: 4 bytes at 0xfee00000"));
+}
+
+#[test]
 fn prefixes_of_a_header_log_stand_before_its_header() {
     let item = logged("TLP Header: 00000001 0000000f 00001000 00000000 E-E Prefixes: 0x91000001 0x92000900");
     let Content::Tlp(tlp) = &item.content else { panic!("{item:?}") };
@@ -276,7 +287,7 @@ fn a_header_log_without_a_header_is_an_error_and_not_a_read_at_address_0() {
     };
     assert_eq!(code("TLP Header: 00000000 00000000 00000000 00000000"), ["empty_log"]);
     assert_eq!(code("TLP Header: ffffffff ffffffff ffffffff ffffffff"), ["empty_log"]);
-    assert_eq!(code("TLP Header (Flit): 20000010 00000000 00000000 00000000 00000000"), ["flit_mode"]);
+    assert_eq!(code("TLP Header (Flit): fe000010 00000000 00000000 00000000 00000000"), ["flit_type"]);
     assert_eq!(code("TLP Header: 91000001 40000001 0000000f fee00000"), ["log_prefix"]);
     assert_eq!(code("TLP Header: 40000001 0000000f fee00000 00000000 E-E Prefixes: 40000001"), ["log_prefix"]);
     assert_eq!(code("TLP Header: c0000001 0000000f fee00000 00000001"), ["reserved_fmt"]);

@@ -127,7 +127,10 @@ pub(super) fn summary(repr: &TlpRepr) -> String {
         Body::Memory { address, first_be: 0, last_be: 0, .. } if dw == 1 && !repr.has_data() => {
             format!("zero-length read (flush) at {address:#x}")
         }
-        Body::Memory { address, .. } => format!("{} at {address:#x}", amount(repr)),
+        Body::Memory { address, .. } => match repr.operand_bytes() {
+            Some(bytes) => format!("an operand of {bytes} bytes at {address:#x}"),
+            None => format!("{} at {address:#x}", amount(repr)),
+        },
         Body::Io { address, .. } => format!("{} at {address:#x}", amount(repr)),
         Body::Config { completer_id, register, .. } => format!("register {register:#05x} of {}", id(completer_id)),
         Body::Completion { data: true, byte_count, .. } => {

@@ -10,6 +10,7 @@ use crate::{
     units::Bytes,
     validate::{
         catalogue::{Catalogue, CatalogueError, Dataset},
+        class::Class,
         issue::{self, IssueError},
         measured::{Mode, Point, is_nvbandwidth, nvbandwidth},
         pool,
@@ -95,10 +96,15 @@ impl Bench {
         Self { hw: None, designs: Vec::new(), settings: Vec::new(), threads, platforms, interruption }
     }
 
-    /// The errors of data sets.
-    pub fn score(&self, datasets: &[Dataset]) -> Result<Vec<DatasetScore>, Failure> {
-        let points = || datasets.iter().flat_map(|dataset| &dataset.points).map(|(point, _)| point);
-        let (machines, figures) = self.figures(points())?;
+    /// The errors of data sets. Points that a machine says it was fitted to are marked so first.
+    pub fn score(&self, datasets: &mut [Dataset]) -> Result<Vec<DatasetScore>, Failure> {
+        let points = datasets.iter().flat_map(|dataset| &dataset.points).map(|(point, _)| point);
+        let (machines, figures) = self.figures(points)?;
+        for (point, class) in datasets.iter_mut().flat_map(|dataset| &mut dataset.points) {
+            if machines.get(&point.platform).is_some_and(|machine| machine.fitted_to.contains(&point.digest())) {
+                *class = Class::Fitted;
+            }
+        }
         let mut rest = figures.as_slice();
         let score = |dataset: &Dataset| {
             let (own, others) = rest.split_at(dataset.points.len());

@@ -6,14 +6,17 @@ use crate::{
     units::Bytes,
 };
 use std::{
+    collections::BTreeSet,
     io::{self, Write},
     path::Path,
 };
 use thiserror::Error;
-use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 /// The longest configuration file.
 const LONGEST: Bytes = Bytes(1 << 20);
+/// The key of the digests of points.
+const POINTS: &str = "fitted_to";
 
 /// One fitted parameter as a file states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,12 +65,12 @@ pub enum WriteError {
     Config(Box<ConfigError>),
 }
 
-/// Writes the entries into the file at `path`, or into a new one over `below`. The new text replaces the old at once, and only if it
-/// is accepted as a configuration.
+/// Writes the entries into the file at `path`, or into a new one over `below`, with the digests of the points that they were fitted to.
+/// The new text replaces the old at once, and only if it is accepted as a configuration.
 ///
 /// # Errors
 /// See [`WriteError`].
-pub fn write(path: &Path, below: &str, entries: &[Entry]) -> Result<(), WriteError> {
+pub fn write(path: &Path, below: &str, entries: &[Entry], points: &BTreeSet<String>) -> Result<(), WriteError> {
     let shown = || path.display().to_string();
     let failed = |error: io::Error| WriteError::File { path: shown(), error };
     let old = match read_text(path, LONGEST) {
@@ -76,7 +79,7 @@ pub fn write(path: &Path, below: &str, entries: &[Entry]) -> Result<(), WriteErr
         Err(ReadError::Unreadable { error, .. }) => return Err(failed(error)),
         Err(error) => return Err(WriteError::Unfit(error)),
     };
-    let text = edited(&old, entries).map_err(|what| WriteError::Content { path: shown(), what })?;
+    let text = edited(&old, entries, points).map_err(|what| WriteError::Content { path: shown(), what })?;
     let mut file = WholeFile::create(path)?;
     file.write_all(text.as_bytes())?;
     let resolved = Layers::new(file.temporary().to_string_lossy()).resolve();
@@ -91,12 +94,13 @@ fn layer_over(below: &str) -> String {
     format!("extends = {}\n", Value::from(below.display().to_string()))
 }
 
-/// The text with the entries in it.
-fn edited(text: &str, entries: &[Entry]) -> Result<String, String> {
+/// The text with the entries and the points in it.
+fn edited(text: &str, entries: &[Entry], points: &BTreeSet<String>) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
         let place = Snippet::new("", text, error.span().unwrap_or(0..0)).line_and_column();
         format!("line {}, column {}: {}", place.0, place.1, excerpt(error.message(), 300))
     })?;
+    add_points(&mut document, points)?;
     for entry in entries {
         let written = |text: &str| match text.parse::<i64>() {
             Ok(number) if entry.bare => Value::from(number),
@@ -114,6 +118,35 @@ fn edited(text: &str, entries: &[Entry]) -> Result<String, String> {
         }
     }
     Ok(document.to_string())
+}
+
+/// What stands above a new list of points.
+const POINTS_COMMENT: &str =
+    "# Points that values below were fitted to, by digest: `sealsim validate` does not hold them out.\n";
+/// Digests on a line.
+const POINTS_PER_LINE: usize = 6;
+
+/// Adds points to those that the document was fitted to before. A document that has all of them stays as it is.
+fn add_points(document: &mut DocumentMut, points: &BTreeSet<String>) -> Result<(), String> {
+    let before = document.get(POINTS).map(|item| item.as_array().ok_or_else(|| no_table(POINTS))).transpose()?;
+    let mut all: BTreeSet<String> =
+        before.into_iter().flatten().filter_map(|digest| digest.as_str().map(str::to_owned)).collect();
+    if points.is_subset(&all) {
+        return Ok(());
+    }
+    let is_new = before.is_none();
+    all.extend(points.iter().cloned());
+    let mut array = Array::new();
+    for (place, digest) in all.into_iter().enumerate() {
+        let before = if place % POINTS_PER_LINE == 0 { "\n    " } else { " " };
+        array.push_formatted(Value::from(digest).decorated(before, ""));
+    }
+    array.set_trailing("\n");
+    replace(document.as_item_mut(), POINTS, array.into())?;
+    if is_new && let Some(mut key) = document.key_mut(POINTS) {
+        key.leaf_decor_mut().set_prefix(POINTS_COMMENT);
+    }
+    Ok(())
 }
 
 /// Sets the value at a path, with tables on the way where there are none.
@@ -165,13 +198,18 @@ mod tests {
         Entry { path: path.into(), value, low, high, bare, source: "stage s: 3 points".into() }
     }
 
+    fn points(digests: &[&str]) -> BTreeSet<String> {
+        digests.iter().map(|&digest| digest.to_owned()).collect()
+    }
+
     #[test]
     fn only_what_was_fitted_changes() {
         let old = "# head\nextends = \"h100-nvl-tdx\" # below\n\n[driver]\ncall = \"2000 cycles\" # why\n\
                    pinned = { message = \"1 MiB\", push = \"1 MiB\" }\n\n[copy_engine]\nstripe = \"4 KiB\"\n\n\
                    [provenance.driver.call]\nkind = \"assumed\" # not known\nsource = \"closed\"\nlow = \"1 cycle\"\n\
                    high = \"5000 cycles\"\n\n[provenance.driver]\npinned = { push = { kind = \"assumed\", source = \"x\" } }\n";
-        let new = edited(old, &[entry("driver.call", "1234 cycles", "1200 cycles", "1300 cycles")]).unwrap();
+        let new = edited(old, &[entry("driver.call", "1234 cycles", "1200 cycles", "1300 cycles")], &BTreeSet::new())
+            .unwrap();
         let expected = old
             .replace("\"2000 cycles\"", "\"1234 cycles\"")
             .replace("kind = \"assumed\" # not", "kind = \"calibrated\" # not")
@@ -179,7 +217,7 @@ mod tests {
             .replace("\"1 cycle\"", "\"1200 cycles\"")
             .replace("\"5000 cycles\"", "\"1300 cycles\"");
         assert_eq!(new, expected);
-        let new = edited(old, &[entry("driver.pinned.push", "2 MiB", "1 MiB", "4 MiB")]).unwrap();
+        let new = edited(old, &[entry("driver.pinned.push", "2 MiB", "1 MiB", "4 MiB")], &BTreeSet::new()).unwrap();
         assert!(new.contains("push = \"2 MiB\" }") && new.contains("low = \"1 MiB\""), "{new}");
     }
 
@@ -188,14 +226,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.toml");
         let first = [entry("driver.push", "1234 cycles", "1200 cycles", "1300 cycles")];
-        write(&path, "h100-nvl-tdx", &first).unwrap();
-        write(&path, "h100-nvl-tdx", &[entry("copy_engine.outstanding_reads", "60", "50", "70")]).unwrap();
+        let second = [entry("copy_engine.outstanding_reads", "60", "50", "70")];
+        write(&path, "h100-nvl-tdx", &first, &points(&["bb", "aa"])).unwrap();
+        write(&path, "h100-nvl-tdx", &second, &points(&["cc"])).unwrap();
         let resolved = Layers::new(path.display().to_string()).resolve().unwrap();
         let push = resolved.parameter("driver.push").unwrap();
         assert_eq!((push.value.as_str(), push.provenance.kind), ("1234 cycles", Kind::Calibrated));
         assert_eq!(push.provenance.low.as_deref(), Some("1200 cycles"));
         assert_eq!(resolved.machine.copy_engine.outstanding_reads, 60);
+        assert_eq!(resolved.fitted_to, points(&["aa", "bb", "cc"]));
         let text = fs::read_to_string(&path).unwrap();
+        let head =
+            format!("extends = \"h100-nvl-tdx\"\n{POINTS_COMMENT}fitted_to = [\n    \"aa\", \"bb\", \"cc\"\n]\n");
+        assert!(text.starts_with(&head), "{text}");
         assert!(text.contains("[provenance.driver.push]\n") && !text.contains("[provenance]\n"), "{text}");
     }
 
@@ -206,10 +249,13 @@ mod tests {
         let old = "extends = \"h100-nvl-tdx\"\n";
         fs::write(&path, old).unwrap();
         let outside = [entry("driver.push", "1234 cycles", "1300 cycles", "1400 cycles")];
-        assert!(matches!(write(&path, "", &outside), Err(WriteError::Config(_))));
-        assert!(matches!(write(&path, "", &[entry("driver", "3", "3", "4")]), Err(WriteError::Config(_))));
+        assert!(matches!(write(&path, "", &outside, &BTreeSet::new()), Err(WriteError::Config(_))));
+        assert!(matches!(
+            write(&path, "", &[entry("driver", "3", "3", "4")], &BTreeSet::new()),
+            Err(WriteError::Config(_))
+        ));
         fs::write(&path, "driver = 3\n").unwrap();
-        assert!(matches!(write(&path, "", &outside), Err(WriteError::Content { .. })));
+        assert!(matches!(write(&path, "", &outside, &BTreeSet::new()), Err(WriteError::Content { .. })));
         assert_eq!(fs::read_to_string(&path).unwrap(), "driver = 3\n");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }

@@ -5,6 +5,7 @@ use crate::{
     system::Direction,
     units::{Bytes, Femtos},
 };
+use sha2::{Digest, Sha256};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Whether confidential computing was on.
@@ -139,6 +140,22 @@ pub enum Experiment {
     },
 }
 
+impl Experiment {
+    /// What it is, for telling points apart whose labels and figures are alike.
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Bandwidth(_) => "bandwidth",
+            Self::Call(_) => "call",
+            Self::Span(_) => "span",
+            Self::Overlap(_) => "overlap",
+            Self::Totals(_) => "totals",
+            Self::Program { .. } => "program",
+            Self::SmKernel(_) => "sm_kernel",
+            Self::Cipher { .. } => "cipher",
+        }
+    }
+}
+
 /// Where a point stands in a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
@@ -173,6 +190,22 @@ pub struct Point {
     pub unit: &'static str,
     /// Where it stands in a plot.
     pub curve: Curve,
+}
+
+/// Hexadecimal digits of [`Point::digest`].
+const DIGEST_DIGITS: usize = 16;
+
+impl Point {
+    /// What the point is known by, whatever its table, line and platform are called: 16 hexadecimal digits of a SHA-256 over what was done
+    /// and what was measured.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let Self { experiment, label, measured, unit, .. } = self;
+        let text = format!("{}\n{label}\n{measured:?} {unit}", experiment.name());
+        let mut digest = hex::encode(Sha256::digest(text));
+        digest.truncate(DIGEST_DIGITS);
+        digest
+    }
 }
 
 /// A row, or a part of one, that the model does not cover.

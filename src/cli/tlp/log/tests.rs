@@ -2,12 +2,12 @@ use super::*;
 use proptest::prelude::*;
 
 fn refused(text: &str) -> String {
-    parse(text, "it").unwrap_err().to_string()
+    parse(text, "it").skipped.first().expect("a line that is skipped").to_string()
 }
 
 fn one(text: &str) -> Log {
-    let mut logs = parse(text, "it").unwrap();
-    assert_eq!(logs.len(), 1, "{text}");
+    let Read { mut logs, skipped } = parse(text, "it");
+    assert_eq!((logs.len(), skipped.len()), (1, 0), "{text}");
     logs.remove(0)
 }
 
@@ -53,13 +53,13 @@ fn a_prefix_on_a_line_of_its_own_belongs_to_the_log_before_it() {
 #[test]
 fn other_lines_are_skipped_and_each_log_has_its_line() {
     let words = "TLP Header: 34000000 0a000052 00000000 00000001";
-    let logs = parse(&format!("pcieport: [20] UnsupReq (First)\n{words}\n\nx\n{words}"), "it").unwrap();
+    let logs = parse(&format!("pcieport: [20] UnsupReq (First)\n{words}\n\nx\n{words}"), "it").logs;
     assert_eq!(logs.iter().map(|log| log.place.as_str()).collect::<Vec<_>>(), ["it, line 2", "it, line 5"]);
-    assert_eq!(parse("no log\n", "it"), Ok(Vec::new()));
+    assert_eq!(parse("no log\n", "it"), Read::default());
 }
 
 #[test]
-fn a_malformed_line_is_refused_with_its_number() {
+fn a_malformed_line_is_skipped_with_its_number() {
     for (words, fault) in [
         ("34000000 0a000052 00000000", "3 words, but 4 are due"),
         ("34000000 0a000052 00000000 00000001 00000002", "5 words, but 4 are due"),
@@ -76,6 +76,25 @@ fn a_malformed_line_is_refused_with_its_number() {
     assert!(refused(&format!("TLP Header: {}", "x".repeat(100_000))).len() < 200);
 }
 
+#[test]
+fn a_wrapped_line_skips_itself_and_a_remark_behind_a_log_is_passed_over() {
+    let whole = "pcieport 0000:00:1c.0: AER:   TLP Header: 40000001 0000000f fee00000 00000000";
+    let wrapped = "pcieport 0000:00:1d.0: AER:   TLP Header: 40000001 0000000f\n    fee00000 00000000";
+    let Read { logs, skipped } = parse(&format!("{whole}\n{wrapped}\n{whole}  <- a write"), "it");
+    assert_eq!(logs.iter().map(|log| log.place.as_str()).collect::<Vec<_>>(), ["it, line 1", "it, line 4"]);
+    assert_eq!(skipped.len(), 2, "{skipped:?}");
+    assert_eq!(logs[0].header, logs[1].header);
+}
+
+#[test]
+fn lspci_is_read_by_device_and_its_zeros_are_no_log() {
+    let text = "00:01.0 PCI bridge: x\n\t\tHeaderLog: 00000000 00000000 00000000 00000000\n\
+                0000:01:00.0 3D controller: y\n\t\tAERCap: First Error Pointer: 14\n\t\tHeaderLog: 40000001 0000000f fee00000 00000000\n";
+    let log = one(text);
+    assert_eq!((log.place.as_str(), log.device.as_deref()), ("it, line 5", Some("0000:01:00.0")));
+    assert_eq!(one(&text.replace("0000:01", "01")).device.as_deref(), Some("01:00.0"));
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_without_panic(
@@ -88,7 +107,7 @@ proptest! {
             0..12,
         ),
     ) {
-        for log in parse(&text.concat(), "it").into_iter().flatten() {
+        for log in parse(&text.concat(), "it").logs {
             let _ = super::super::decode::logged(&log);
         }
     }

@@ -15,11 +15,13 @@
 
 mod check;
 mod fields;
+mod message;
 mod repr;
 mod view;
 
-pub use check::{Finding, Severity};
+pub use check::{Finding, RULES, Rule, Severity};
 pub use fields::{TlpFields, TlpFieldsError};
+pub use message::MessageData;
 pub use repr::{Attributes, Body, Common, Header, MemoryOp, TlpRepr};
 pub use view::{TlpError, TlpView};
 
@@ -40,8 +42,12 @@ pub const STATUS: [(u8, &str); 4] = [
 ];
 
 /// Message codes by name, as far as they are commonly seen.
-pub const MESSAGES: [(u8, &str); 17] = [
+pub const MESSAGES: [(u8, &str); 27] = [
     (0x00, "Unlock"),
+    (0x01, "Invalidate Request"),
+    (0x02, "Invalidate Completion"),
+    (0x04, "Page Request"),
+    (0x05, "PRG Response"),
     (0x10, "LTR"),
     (0x12, "OBFF"),
     (0x14, "PM_Active_State_Nak"),
@@ -49,7 +55,13 @@ pub const MESSAGES: [(u8, &str); 17] = [
     (0x19, "PME_Turn_Off"),
     (0x1b, "PME_TO_Ack"),
     (0x20, "Assert_INTA"),
+    (0x21, "Assert_INTB"),
+    (0x22, "Assert_INTC"),
+    (0x23, "Assert_INTD"),
     (0x24, "Deassert_INTA"),
+    (0x25, "Deassert_INTB"),
+    (0x26, "Deassert_INTC"),
+    (0x27, "Deassert_INTD"),
     (0x30, "ERR_COR"),
     (0x31, "ERR_NONFATAL"),
     (0x33, "ERR_FATAL"),
