@@ -133,6 +133,9 @@ pub struct Lane<T> {
     pass: u64,
     latency: u64,
     one_at_a_time: bool,
+    /// Cycles that the lane stands empty between two blocks, and those since the last was taken from it.
+    idle: u64,
+    since_left: u64,
     interval: u64,
     /// Rounds that are worked in one cycle, and the cycles between them.
     rounds_at_once: u32,
@@ -161,6 +164,8 @@ impl<T> Lane<T> {
             pass: if load + unload > 0 { latency } else { places },
             latency,
             one_at_a_time: control.one_at_a_time,
+            idle: control.idle.0,
+            since_left: u64::MAX,
             interval: spec.start_interval.0.max(1),
             rounds_at_once: if registers == 0 { in_hardware } else { 1 },
             registers: registers.max(1).into(),
@@ -182,7 +187,7 @@ impl<T> Lane<T> {
             true => self.flights.is_empty(),
             false => self.flights.iter().all(|flight| !flight.age.is_multiple_of(self.pass)),
         };
-        self.since_start >= self.interval && room
+        self.since_start >= self.interval && self.since_left >= self.idle && room
     }
 
     /// What travels with the block that is valid at the output in the next cycle.
@@ -208,6 +213,7 @@ impl<T> Lane<T> {
     /// The same; `see` is shown what travels with a block, a round that was worked on it, and the state after that round.
     pub fn clock_seen(&mut self, keys: &RoundKeys, mut see: impl FnMut(&T, u32, Element)) -> Option<(Element, T)> {
         self.since_start = self.since_start.saturating_add(1);
+        self.since_left = self.since_left.saturating_add(1);
         for flight in &mut self.flights {
             let worked = flight.age.checked_sub(self.load);
             if worked.is_some_and(|age| (age % self.pass).is_multiple_of(self.registers)) {
@@ -224,7 +230,13 @@ impl<T> Lane<T> {
         if !done {
             return None;
         }
+        self.vacate();
         self.flights.pop_front().map(|oldest| (Element::from_bytes(oldest.state.into()), oldest.tag))
+    }
+
+    /// The lane's last block is taken in this cycle, where it waited at the end.
+    pub fn vacate(&mut self) {
+        self.since_left = 0;
     }
 
     /// The block that has entered in this cycle: what travels with it, and its state after the first key addition.

@@ -119,7 +119,7 @@ pub fn any_controlled_engine() -> impl Strategy<Value = EngineSpec> {
     let keystream = select(vec![Keystream::Ahead, Keystream::Frozen, Keystream::WithText]);
     let start = select(vec![Start::AfterPowers, Start::BehindH]);
     let inputs = select(vec![Inputs::Powers, Inputs::Mask, Inputs::FirstKeystream, Inputs::Key]);
-    let mask = select(vec![Mask::First, Mask::Last]);
+    let mask = select(vec![Mask::First, Mask::Last, Mask::AfterGhash]);
     let first_counter =
         select(vec![FirstCounter::Free, FirstCounter::Free, FirstCounter::WithLastAad, FirstCounter::WithFirstText]);
     let origin = select(vec![Origin::KeyLoaded, Origin::Expansion, Origin::FirstInput]);
@@ -127,9 +127,18 @@ pub fn any_controlled_engine() -> impl Strategy<Value = EngineSpec> {
     let lane = (0..4_u32, any::<bool>(), any::<bool>(), cycles(), cycles(), cycles(), cycles());
     let rules = (cycles(), cycles(), any::<bool>(), any::<bool>(), any::<bool>(), cycles(), any::<bool>());
     let rest = (mask, first_counter, any::<bool>(), cycles(), origin, -40..40_i32);
-    let phases = (cycles(), cycles(), cycles()).prop_map(|(aad, text, length)| PhaseSpec { aad, text, length });
-    let control = (keystream, start, inputs, lane, rules, prop::option::of(phases), rest).prop_map(
-        |(keystream, start, inputs, lane, rules, phases, rest)| ControlSpec {
+    let phases = (cycles(), cycles(), cycles(), cycles(), cycles())
+        .prop_map(|(aad, text, length, empty_aad, empty_text)| PhaseSpec { aad, text, length, empty_aad, empty_text });
+    let rare = || prop_oneof![2 => Just(Cycles(0)), 1 => (1..5_u64).prop_map(Cycles)];
+    let waits = (rare(), rare(), rare(), rare(), any::<bool>(), any::<bool>());
+    let control = (keystream, start, inputs, lane, rules, prop::option::of(phases), rest, waits).prop_map(
+        |(keystream, start, inputs, lane, rules, phases, rest, waits)| ControlSpec {
+            idle: if lane.2 { waits.0 } else { Cycles(0) },
+            ghash_idle: waits.1,
+            delay: if lane.2 { Cycles(0) } else { waits.2 },
+            text_start: if phases.is_some() { Cycles(0) } else { waits.3 },
+            text_after_rest: phases.is_none() && waits.4,
+            text_register: keystream != Keystream::WithText && waits.5,
             keystream,
             mask: rest.0,
             first_counter: rest.1,

@@ -13,9 +13,15 @@
 //! | free-running | [`ControlSpec`] is absent; the only kind that a machine's copy engine has |
 //! | frozen | one lane; a lane whose foremost block finds the register full does not advance, nor does it take a block |
 //! | with text | one lane; a text block enters when the lane has room and leaves when GHASH takes its ciphertext |
-//! | phases | H and mask, AAD, text, length block follow each other, each from its own start |
+//! | phases | H and mask, AAD, text, length block follow each other, each from its own start; one that has no blocks is left out, or lasts `empty_aad`, `empty_text` |
 //! | `mask = "first"` | J0 enters the lane before the message's counters |
 //! | `mask = "last"` | J0 enters behind the last counter, as soon as the lane has room: with one block at a time, once GHASH has taken the last text block; with `take_turns`, once GHASH rests, and the length block waits for the mask. The first phase ends with H |
+//! | `mask = "after_ghash"` | J0 enters the lane in the cycle in which GHASH's value is valid, or once the lane is free |
+//! | `idle`, `ghash_idle` | a lane that holds one block, and a serial GHASH unit, take the next block so many cycles after the one before has left: its state machine goes by way of a state of rest |
+//! | `text_after_rest`, `text_start` | the first text block comes in once GHASH rests behind the AAD, and so many cycles later; those behind it do not wait |
+//! | `text_register` | a text block comes in as soon as the register at the XOR is free, and meets its keystream there, in the next cycle or later |
+//! | `leave_with_hash` | without it a block that is sealed waits for GHASH in the output register; with it there is none: the block waits before the XOR |
+//! | `delay` | text, and with `inputs = "key"` AAD, go through so many registers more than H and the mask; all stand still together |
 //! | `first_counter` | the first counter of a message enters the lane in this cycle at the earliest, later while the lane has no room; the others follow as they do without it. J0 does not wait, unless it is last and there is no text |
 //! | `inputs = "key"` | blocks are taken from the cycle in which H enters the lane, `settle` later; AAD goes through registers as many as the lane's, which stand still when it does; AAD, then text, one block of each per cycle |
 //! | tag | waits for the mask, wherever it is made |
@@ -26,6 +32,7 @@
 
 mod agree;
 
+use super::message::SealOpen;
 use super::spec::AesSpec;
 use crate::units::Cycles;
 use schemars::JsonSchema;
@@ -60,6 +67,16 @@ pub struct ControlSpec {
     /// A lane holds one block at a time.
     #[schemars(title = "one block per lane at a time")]
     pub one_at_a_time: bool,
+    /// Cycles in which a lane that holds one block at a time stands empty, from the cycle in which the block before is taken from it.
+    #[schemars(title = "idle cycles of a lane")]
+    pub idle: Cycles,
+    /// Cycles in which a serial GHASH unit stands idle after a product, before it takes the next block. Its value does not wait for them.
+    #[schemars(title = "idle cycles of GHASH")]
+    pub ghash_idle: Cycles,
+    /// Registers that text passes behind the lane, one cycle each, before it meets GHASH. H and the mask do not; AAD does with
+    /// `inputs = "key"`.
+    #[schemars(title = "delay line beyond the lane")]
+    pub delay: Cycles,
     /// Cycles in a lane before the first round.
     #[schemars(title = "lane load")]
     pub load: Cycles,
@@ -82,10 +99,20 @@ pub struct ControlSpec {
     /// Cycles that a message with AAD needs before its first input, beyond those of one without.
     #[schemars(title = "additional start of a message with AAD")]
     pub aad_start: Cycles,
+    /// The first text block comes in only once GHASH has taken all AAD and rests. From then on text does not wait for it.
+    #[schemars(title = "text after GHASH rests")]
+    pub text_after_rest: bool,
+    /// Cycles from the end of AAD to the first text block: from the cycle in which its last block enters GHASH, with `text_after_rest` from
+    /// that in which GHASH rests; without AAD, from the cycle in which inputs open.
+    #[schemars(title = "time from AAD to text")]
+    pub text_start: Cycles,
     /// AAD comes through the text port, before the text.
     #[schemars(title = "shared port for AAD and text")]
     pub shared_port: bool,
-    /// A block leaves the engine in the cycle in which GHASH takes it, and not before.
+    /// Text waits for its keystream in a register at the XOR, one block per lane, and not at the port.
+    #[schemars(title = "text register before the XOR")]
+    pub text_register: bool,
+    /// A block leaves the engine in the cycle in which GHASH takes it, and not before: there is no register behind the XOR.
     #[schemars(title = "output with GHASH")]
     pub leave_with_hash: bool,
     /// What is opened reaches GHASH through a register as well, a cycle after it is taken, as what is sealed does. Opening then takes
@@ -136,6 +163,8 @@ pub enum Mask {
     First,
     /// Behind it, so that text starts sooner.
     Last,
+    /// When the last product of GHASH, that of the length block, is done.
+    AfterGhash,
 }
 
 /// When the first counter of a message may enter AES.
@@ -190,8 +219,8 @@ pub enum Inputs {
     Key,
 }
 
-/// Cycles from the start of each phase to its first block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Cycles from the start of each phase to its first block, and of a phase without any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseSpec {
     /// AAD.
@@ -203,6 +232,14 @@ pub struct PhaseSpec {
     /// The length block.
     #[schemars(title = "the length block")]
     pub length: Cycles,
+    /// Cycles of the phase of AAD where there is none. 0: it is left out.
+    #[serde(default)]
+    #[schemars(title = "no AAD")]
+    pub empty_aad: Cycles,
+    /// Cycles of the phase of text where there is none. 0: it is left out.
+    #[serde(default)]
+    #[schemars(title = "no text")]
+    pub empty_text: Cycles,
 }
 
 impl ControlSpec {
@@ -235,9 +272,22 @@ impl ControlSpec {
         self.schedule_word.0 * (4 * (rounds + 1) - of_the_key) as u64
     }
 
+    /// Whether the first text block waits for more than GHASH's having taken the AAD.
+    #[must_use]
+    pub const fn waits_for_text(&self) -> bool {
+        self.text_after_rest || self.text_start.0 > 0
+    }
+
+    /// Whether ciphertext goes to GHASH from the output register, a cycle or more after its text was taken.
+    #[must_use]
+    pub fn by_register(&self, direction: SealOpen) -> bool {
+        let sealed = direction == SealOpen::Seal || self.open_register;
+        self.keystream != Keystream::WithText && !self.leave_with_hash && sealed
+    }
+
     /// Whether ciphertext that is opened goes to GHASH on the way of what is sealed.
     #[must_use]
     pub fn opens_as_it_seals(&self) -> bool {
-        self.open_register || self.keystream == Keystream::WithText
+        self.by_register(SealOpen::Seal) == self.by_register(SealOpen::Open)
     }
 }

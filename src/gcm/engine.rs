@@ -87,8 +87,9 @@ struct EngineMessage {
     blocks_started: u64,
     /// AAD blocks that have come in, where registers hold them before GHASH.
     aad_taken: u64,
-    /// Text blocks taken from the input, and sent to GHASH.
+    /// Text blocks taken from the input, XORed with keystream that was made ahead, and sent to GHASH.
     taken: u64,
+    crossed: u64,
     hashed: u64,
     /// The GHASH unit that works on the message.
     hasher: Option<usize>,
@@ -171,6 +172,7 @@ impl Engine {
         let rounds = spec.rounds()?;
         let control = spec.control.clone().unwrap_or_default();
         let lane = || Lane::controlled(&spec.aes, &control, rounds);
+        let idle = control.ghash_idle.0;
         Ok(Self {
             spec: spec.clone(),
             sequence: Sequence::default(),
@@ -184,7 +186,7 @@ impl Engine {
             keystream: VecDeque::new(),
             text: VecDeque::new(),
             output: VecDeque::new(),
-            hashers: (0..spec.ghash.messages()).map(|_| Hasher::new(GhashUnit::new(&spec.ghash))).collect(),
+            hashers: (0..spec.ghash.messages()).map(|_| Hasher::new(GhashUnit::new(&spec.ghash), idle)).collect(),
             open: VecDeque::new(),
             waiting: VecDeque::new(),
             values: Vec::new(),
@@ -237,10 +239,11 @@ impl Engine {
             iv: iv.to_vec(),
             aad: aad.to_vec(),
             j0: <&[u8; 12]>::try_from(iv).ok().map(counter::j0_of_96_bits),
-            mask_last: self.control.mask == Mask::Last,
+            mask_last: self.control.mask != Mask::First,
             blocks_started: 0,
             aad_taken: 0,
             taken: 0,
+            crossed: 0,
             hashed: 0,
             hasher: None,
             masks: vec![None; self.spec.ghash.tags() as usize],
@@ -268,6 +271,7 @@ impl Engine {
         self.sequence_hashing();
         self.advance_phase(events);
         self.feed_hash(events);
+        self.see_end_of_aad();
         // A lane that stood still takes a block in the cycle in which text makes room at its end.
         match self.control.keystream {
             Keystream::Ahead => {
@@ -368,44 +372,83 @@ impl Engine {
 
     /// Takes text blocks through the ports, one per lane, with their keystream.
     fn take_text(&mut self, events: &mut Vec<(u64, Event)>) {
-        let mut taken = 0;
-        while taken < self.spec.aes.lanes && self.take_block(events) {
-            taken += 1;
-        }
+        let lanes = self.spec.aes.lanes;
+        let taken = match self.control.text_register {
+            false => (0..lanes).take_while(|_| self.take_block(events)).count(),
+            true => {
+                // The register is filled in the cycle in which it is emptied.
+                (0..lanes).take_while(|_| self.cross_register(events)).for_each(|_| ());
+                (0..lanes).take_while(|_| self.fill_register()).count()
+            }
+        };
         if taken > 0 {
-            events.push((self.cycle, Event::Taken(taken)));
+            events.push((self.cycle, Event::Taken(taken as u32)));
         }
     }
 
+    /// A block goes from the port through the XOR.
     fn take_block(&mut self, events: &mut Vec<(u64, Event)>) -> bool {
         let Some(index) = self.next_text() else { return false };
-        if !self.text_may_enter(index) {
+        if !self.text_may_enter(index) || self.text.len() < self.open[index].next_block() || !self.may_cross(index) {
             return false;
         }
-        let message = &self.open[index];
-        let length = message.next_block();
-        let by_register = message.shape.direction == SealOpen::Seal || self.control.open_register;
-        let way_free = match by_register {
+        let input = self.take_input(index);
+        self.cross(index, input, events)
+    }
+
+    /// A block goes from the port into the register before the XOR.
+    fn fill_register(&mut self) -> bool {
+        let Some(index) = self.next_text() else { return false };
+        let room = self.sequence.at_xor.len() < self.lanes.len();
+        if !room || !self.text_may_enter(index) || self.text.len() < self.open[index].next_block() {
+            return false;
+        }
+        let input = self.take_input(index);
+        self.sequence.at_xor.push_back(input);
+        true
+    }
+
+    /// A block goes from the register through the XOR.
+    fn cross_register(&mut self, events: &mut Vec<(u64, Event)>) -> bool {
+        let Some(index) = self.open.iter().position(|message| message.crossed < message.taken) else { return false };
+        if !self.may_cross(index) {
+            return false;
+        }
+        let Some(input) = self.sequence.at_xor.pop_front() else { return false };
+        self.cross(index, input, events)
+    }
+
+    fn take_input(&mut self, index: usize) -> Vec<u8> {
+        let length = self.open[index].next_block();
+        self.open[index].taken += 1;
+        self.text.drain(..length).collect()
+    }
+
+    /// Whether keystream is valid, and what is behind the XOR takes a block of open message `index`.
+    fn may_cross(&mut self, index: usize) -> bool {
+        let way_free = match self.control.by_register(self.open[index].shape.direction) {
             true => self.output.len() < self.lanes.len(),
             false => self.powers_stand() && self.text_unit(index).is_some(),
         };
-        if self.text.len() < length || !way_free {
-            return false;
-        }
+        way_free && !self.keystream.is_empty()
+    }
+
+    /// A block of open message `index` meets its keystream.
+    fn cross(&mut self, index: usize, input: Vec<u8>, events: &mut Vec<(u64, Event)>) -> bool {
         let Some(key) = self.keystream.pop_front() else { return false };
-        let input: Vec<u8> = self.text.drain(..length).collect();
         let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
         self.reserved -= 1;
-        let seal = self.open[index].shape.direction == SealOpen::Seal;
-        if by_register {
-            self.output.push_back(Element::from_partial(if seal { &output } else { &input }));
+        let direction = self.open[index].shape.direction;
+        let cipher = Element::from_partial(if direction == SealOpen::Seal { &output } else { &input });
+        if self.control.by_register(direction) {
+            self.output.push_back(cipher);
         } else if let Some(unit) = self.text_unit(index) {
-            unit.enter(Element::from_partial(&input));
+            unit.enter(cipher);
             self.open[index].hashed += 1;
             self.sequence.last_hashed = Some(self.cycle);
         }
-        self.open[index].taken += 1;
-        events.push((self.cycle + 1, Event::Text(output)));
+        self.open[index].crossed += 1;
+        events.push((self.cycle + u64::from(!self.control.leave_with_hash), Event::Text(output)));
         true
     }
 
@@ -426,8 +469,9 @@ impl Engine {
         self.cycle += 1;
         let cycle = self.cycle;
         self.hashers.iter_mut().for_each(Hasher::clock);
+        let delay = self.control.delay.0;
         if !still {
-            self.sequence.clock(self.lanes[0].latency());
+            self.keystream.extend(self.sequence.clock(self.lanes[0].latency(), delay));
         }
         let Some((keys, state)) = &mut self.keys else { return };
         let mut keystream = Vec::new();
@@ -446,6 +490,7 @@ impl Engine {
                         message.masks[chain] = Some(mask);
                     }
                 }
+                Some((block, Purpose::Keystream(_))) if delay > 0 => self.sequence.put_behind(block),
                 Some((block, Purpose::Keystream(number))) => keystream.push((number, block)),
                 None => {}
             }
@@ -486,6 +531,12 @@ impl Engine {
         }
         for (index, value) in self.sequence.delayed().enumerate() {
             see("delay", "aad", index, value.0);
+        }
+        for (index, value) in self.sequence.keystream_behind().enumerate() {
+            see("delay", "keystream", index, value.0);
+        }
+        for (index, text) in self.sequence.at_xor.iter().enumerate() {
+            see("input", "block", index, Element::from_partial(text).0);
         }
         for (index, value) in self.output.iter().enumerate() {
             see("output", "block", index, value.0);

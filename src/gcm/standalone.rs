@@ -12,6 +12,8 @@
 //! cycle after the one in which the tag of the one before is valid, under the same key, with its powers kept.
 
 #[cfg(test)]
+mod cores;
+#[cfg(test)]
 mod structures;
 mod trace;
 
@@ -134,17 +136,17 @@ impl Dates {
     fn metrics(&self, start: u64, origin: Option<i64>, blocks: u64) -> Metrics {
         let Self { first_input, first_text, last_text, tag: end, .. } = *self;
         let stages = Stages { start, first_input, first_text, last_text, end };
-        let Some(origin) = origin else { return stages.span(blocks) };
+        let all = origin.map_or_else(|| stages.span(blocks), |origin| stages.metrics(origin, blocks));
         let made = self.phases.iter().find(|(phase, _)| *phase != Phase::Mask);
-        let Some((_, mask)) = made else { return stages.metrics(origin, blocks) };
+        let Some((_, mask)) = made else { return all };
         let has_text = first_text.is_some();
         Metrics {
-            h_and_mask_cycles: Some((mask - start).cast_signed() + origin),
+            h_and_mask_cycles: origin.map(|origin| (mask - start).cast_signed() + origin),
             aad_cycles: self.phase(Phase::Aad, None),
             first_text_output_cycles: self.phase(Phase::Text, first_text).filter(|_| has_text),
             last_text_output_cycles: self.phase(Phase::Text, last_text).filter(|_| has_text),
             length_to_tag_cycles: self.phase(Phase::Length, Some(end)),
-            ..stages.span(blocks)
+            ..all
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which statements about a control can be built together.
 
-use super::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Origin, Start};
-use crate::gcm::spec::{EngineSpec, LONGEST, SpecError, within};
+use super::{ControlSpec, FirstCounter, Inputs, Keystream, Mask, Start};
+use crate::gcm::spec::{EngineSpec, GhashSpec, LONGEST, SpecError, within};
 
 const fn apart(what: &'static str, excludes: &'static str) -> Result<(), SpecError> {
     Err(SpecError::Apart { what, excludes })
@@ -22,6 +22,10 @@ impl ControlSpec {
             ("control.schedule_word", self.schedule_word),
             ("control.settle", self.settle),
             ("control.aad_start", self.aad_start),
+            ("control.idle", self.idle),
+            ("control.ghash_idle", self.ghash_idle),
+            ("control.delay", self.delay),
+            ("control.text_start", self.text_start),
             ("control.end_of_text", self.end_of_text),
         ];
         latencies.into_iter().try_for_each(|(name, cycles)| within(name, cycles.0, 0, LONGEST))?;
@@ -31,6 +35,8 @@ impl ControlSpec {
                 ("control.phases.aad", phases.aad),
                 ("control.phases.text", phases.text),
                 ("control.phases.length", phases.length),
+                ("control.phases.empty_aad", phases.empty_aad),
+                ("control.phases.empty_text", phases.empty_text),
             ] {
                 within(name, cycles.0, 0, LONGEST)?;
             }
@@ -59,33 +65,54 @@ impl ControlSpec {
         if self.full_length && self.passes(aes, rounds) > 1 {
             return apart("control.full_length", "a lane in which blocks go round");
         }
+        if self.idle.0 > 0 && !self.one_at_a_time {
+            return apart("control.idle", "a lane of several blocks: set control.one_at_a_time, or aes.start_interval");
+        }
+        if self.ghash_idle.0 > 0 && !matches!(engine.ghash, GhashSpec::Serial { .. }) {
+            return apart("control.ghash_idle", "a GHASH unit of several products at a time: only a serial one rests");
+        }
+        if self.delay.0 > 0 && (self.one_at_a_time || self.passes(aes, rounds) > 1) {
+            return apart("control.delay", "a lane that is no pipeline: nothing follows a block through it");
+        }
         Ok(())
     }
 
     fn text_agrees(&self) -> Result<(), SpecError> {
         let with_text = self.keystream == Keystream::WithText;
-        if (self.leave_with_hash || self.take_turns || self.phases.is_some()) && !with_text {
+        if (self.delay.0 > 0 || self.take_turns || self.phases.is_some()) && !with_text {
             return apart(
-                "control.leave_with_hash, take_turns or phases",
+                "control.delay, take_turns or phases",
                 "keystream that is made ahead: set control.keystream to \"with_text\"",
             );
         }
-        if self.open_register && with_text {
+        if self.text_register && with_text {
             return apart(
-                "control.open_register",
-                "keystream that is made with the text, where opening takes the cycles of sealing without it",
+                "control.text_register",
+                "keystream that is made with the text: it waits in the lane, or with control.delay behind it",
             );
         }
-        if self.origin == Origin::FirstInput && self.phases.is_some() {
-            return apart("control.origin = \"first_input\"", "phases, each of which counts from its own start");
+        if self.open_register && (with_text || self.leave_with_hash) {
+            return apart(
+                "control.open_register",
+                "an engine without an output register, where opening takes the cycles of sealing without it",
+            );
+        }
+        if self.waits_for_text() && self.phases.is_some() {
+            return apart(
+                "control.text_after_rest or text_start",
+                "phases: control.phases.text says it, and each waits for GHASH",
+            );
         }
         Ok(())
     }
 
     fn mask_and_counters_agree(&self) -> Result<(), SpecError> {
         let with_text = self.keystream == Keystream::WithText;
-        if self.mask == Mask::Last && self.inputs == Inputs::Mask {
-            return apart("control.mask = \"last\"", "inputs that wait for the mask: no text could come before it");
+        if self.mask != Mask::First && self.inputs == Inputs::Mask {
+            return apart(
+                "control.mask other than \"first\"",
+                "inputs that wait for the mask: no text could come before it",
+            );
         }
         let waits = self.first_counter != FirstCounter::Free;
         if waits && self.inputs == Inputs::FirstKeystream {
@@ -106,6 +133,10 @@ impl ControlSpec {
             FirstCounter::WithLastAad if self.phases.is_some() || self.take_turns => apart(
                 "control.first_counter = \"with_last_aad\"",
                 "phases and take_turns: text waits until GHASH has taken the AAD and rests",
+            ),
+            FirstCounter::WithLastAad if with_text && self.waits_for_text() => apart(
+                "control.first_counter = \"with_last_aad\"",
+                "text_after_rest and text_start, where counters enter with their text",
             ),
             _ => Ok(()),
         }

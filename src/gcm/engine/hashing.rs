@@ -1,6 +1,8 @@
 //! What the GHASH units are fed with: the IV where it has not 96 bits, then AAD, ciphertext and the length block.
 
-use super::{Datapath, Element, Engine, EngineMessage, Event, GhashUnit, Inputs, Keystream, Sequence, counter};
+use super::{
+    ControlSpec, Datapath, Element, Engine, EngineMessage, Event, GhashUnit, Inputs, Keystream, Sequence, counter,
+};
 use crate::gcm::message::SealOpen;
 use std::collections::VecDeque;
 
@@ -25,12 +27,9 @@ struct Sources<'a> {
     aad_open: bool,
     /// Whether AAD comes out of registers.
     aad_delayed: bool,
-    /// Whether text comes from a lane, with its counter's keystream, rather than from the output register.
+    /// Whether text comes from a lane, with its counter's keystream.
     with_text: bool,
-    /// Whether ciphertext that is opened comes from there as well.
-    open_register: bool,
-    /// Whether the text register leaves with the block that enters GHASH.
-    leave_with_hash: bool,
+    control: &'a ControlSpec,
     /// Blocks of the output register; none where they are another message's.
     output: Option<&'a mut VecDeque<Element>>,
     keystream: &'a mut VecDeque<Element>,
@@ -39,9 +38,9 @@ struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// Whether a message's ciphertext passes through a register on its way to GHASH.
-    fn by_register(&self, direction: SealOpen) -> bool {
-        self.with_text || self.open_register || direction == SealOpen::Seal
+    /// Whether a message's ciphertext comes from a lane or from the output register, and not straight from the text ports.
+    fn has_text(&self, direction: SealOpen) -> bool {
+        self.with_text || self.control.by_register(direction)
     }
 
     /// AAD block `index` of a message, which enters GHASH in this cycle.
@@ -64,7 +63,7 @@ impl Sources<'_> {
         let output: Vec<u8> = input.iter().zip(key.to_bytes()).map(|(byte, key)| byte ^ key).collect();
         let cipher = if direction == SealOpen::Seal { &output } else { &input };
         let block = Element::from_partial(cipher);
-        self.events.push((self.cycle + u64::from(!self.leave_with_hash), Event::Text(output)));
+        self.events.push((self.cycle + u64::from(!self.control.leave_with_hash), Event::Text(output)));
         Some(block)
     }
 }
@@ -76,17 +75,32 @@ pub(super) struct Hasher {
     work: Work,
     /// What has entered in this cycle.
     entered: Vec<Element>,
+    /// Cycles that a serial unit stands idle after a product, those left, and whether a product is under way.
+    idle: u64,
+    idles: u64,
+    works: bool,
 }
 
 impl Hasher {
-    pub fn new(unit: GhashUnit) -> Self {
-        Self { unit, work: Work::Idle, entered: Vec::new() }
+    pub fn new(unit: GhashUnit, idle: u64) -> Self {
+        Self { unit, work: Work::Idle, entered: Vec::new(), idle, idles: 0, works: false }
     }
 
     /// To the next cycle.
     pub fn clock(&mut self) {
+        self.works |= !self.entered.is_empty();
         self.entered.clear();
         self.unit.clock();
+        self.idles = self.idles.saturating_sub(1);
+        if self.works && (self.unit.can_enter() || self.unit.result().is_some()) {
+            self.works = false;
+            self.idles = self.idle;
+        }
+    }
+
+    /// Whether a block may enter in this cycle.
+    pub fn can_enter(&self) -> bool {
+        self.idles == 0 && self.unit.can_enter()
     }
 
     /// A block enters.
@@ -140,7 +154,7 @@ impl Hasher {
     /// Feeds IV and AAD as far as they go in this cycle; then ciphertext that does not come through the text ports.
     fn feed(&mut self, message: &mut EngineMessage, sources: &mut Sources<'_>) {
         let shape = message.shape;
-        while self.unit.can_enter() {
+        while self.can_enter() {
             match &mut self.work {
                 Work::Iv(entered) if *entered + 1 < shape.iv_blocks() => {
                     let block = block_of(&message.iv, *entered);
@@ -159,7 +173,7 @@ impl Hasher {
                     *entered += 1;
                     self.enter(block);
                 }
-                Work::Message(_) if sources.by_register(shape.direction) && message.hashed < shape.text_blocks() => {
+                Work::Message(_) if sources.has_text(shape.direction) && message.hashed < shape.text_blocks() => {
                     let Some(block) = sources.ciphertext(shape.direction) else { return };
                     self.enter(block);
                     message.hashed += 1;
@@ -173,7 +187,7 @@ impl Hasher {
     /// Feeds the length block once all ciphertext has entered.
     fn feed_length(&mut self, message: &EngineMessage) {
         let shape = message.shape;
-        if self.takes_text(message) && message.hashed == shape.text_blocks() && self.unit.can_enter() {
+        if self.takes_text(message) && message.hashed == shape.text_blocks() && self.can_enter() {
             self.enter(counter::length_block(shape.aad_bytes, shape.text_bytes));
             self.work = Work::Ended;
         }
@@ -196,6 +210,7 @@ impl Engine {
             if let Some(values) = &message.values {
                 self.values.clone_from(values);
                 self.sequence.opened = None;
+                self.sequence.text_from = None;
             }
         }
     }
@@ -208,6 +223,7 @@ impl Engine {
         }
         let aad_delayed = self.control.inputs == Inputs::Key;
         let aad_open = aad_delayed || self.aad_may_enter();
+        let with_text = self.control.keystream == Keystream::WithText;
         let mut first_in_output = true;
         for message in self.open.iter_mut().filter(|message| message.values.is_none()) {
             let Some(place) = message.hasher else { return };
@@ -215,17 +231,20 @@ impl Engine {
                 cycle: self.cycle,
                 aad_open,
                 aad_delayed,
-                open_register: self.control.open_register,
-                with_text: self.control.keystream == Keystream::WithText,
-                leave_with_hash: self.control.leave_with_hash,
+                with_text,
+                control: &self.control,
                 output: first_in_output.then_some(&mut self.output),
                 keystream: &mut self.keystream,
                 sequence: &mut self.sequence,
                 events,
             };
+            let before = message.hashed;
             self.hashers[place].feed(message, &mut sources);
+            if with_text && message.hashed > before {
+                self.lanes[0].vacate();
+            }
             let leaves_more = message.hashed < message.shape.text_blocks();
-            first_in_output &= !leaves_more || !sources.by_register(message.shape.direction);
+            first_in_output &= !leaves_more || !sources.has_text(message.shape.direction);
         }
     }
 
@@ -263,7 +282,7 @@ impl Engine {
     pub(super) fn text_unit(&mut self, index: usize) -> Option<&mut Hasher> {
         let message = self.open.get(index)?;
         let hasher = self.hashers.get_mut(message.hasher?)?;
-        (hasher.takes_text(message) && hasher.unit.can_enter()).then_some(hasher)
+        (hasher.takes_text(message) && hasher.can_enter()).then_some(hasher)
     }
 
     /// Feeds length blocks.

@@ -3,9 +3,9 @@
 //! unit and one tag per message.
 
 use super::{
-    ControlSpec, Element, Engine, EngineMessage, Event, FirstCounter, Inputs, KeyState, Keystream, Purpose, Start,
+    ControlSpec, Element, Engine, EngineMessage, Event, FirstCounter, Inputs, KeyState, Keystream, Mask, Purpose, Start,
 };
-use crate::gcm::ghash::Datapath;
+use crate::units::Cycles;
 use std::collections::VecDeque;
 
 /// A phase of a message, in an engine that is driven phase by phase.
@@ -14,9 +14,9 @@ pub enum Phase {
     /// H, where a key is new, and a mask that is first.
     #[default]
     Mask,
-    /// AAD; left out where there is none.
+    /// AAD; where there is none, left out or as long as it is said to be.
     Aad,
-    /// Text; left out where there is none.
+    /// Text; the same.
     Text,
     /// The length block.
     Length,
@@ -34,13 +34,19 @@ pub(super) struct Sequence {
     /// AAD in the registers before GHASH: cycles that a block has been in them, the block. Then the block that has come out.
     delayed: VecDeque<(u64, Element)>,
     pub(super) aad_out: VecDeque<Element>,
-    /// Text blocks in the lane.
+    /// Text blocks in the lane, and in the registers behind it.
     pub(super) travelling: VecDeque<Vec<u8>>,
+    /// The keystream of those behind it: cycles that a block has been there, the block.
+    behind: VecDeque<(u64, Element)>,
+    /// Text blocks in the register before the XOR.
+    pub(super) at_xor: VecDeque<Vec<u8>>,
     /// Cycle in which the last AAD block came in, and that in which the last ciphertext block entered GHASH.
     pub(super) last_input: Option<u64>,
     pub(super) last_hashed: Option<u64>,
     /// Cycle in which the inputs opened for the message at GHASH.
     pub(super) opened: Option<u64>,
+    /// Cycle in which that message's AAD was done, as far as its text waits for it.
+    pub(super) text_from: Option<u64>,
 }
 
 impl Sequence {
@@ -54,12 +60,30 @@ impl Sequence {
         self.delayed.push_back((0, block));
     }
 
-    /// The registers before GHASH, `latency` of them, to the next cycle.
-    pub(super) fn clock(&mut self, latency: u64) {
-        self.delayed.iter_mut().for_each(|(age, _)| *age += 1);
-        if self.delayed.front().is_some_and(|(age, _)| *age == latency) {
+    /// The registers before GHASH to the next cycle: those of AAD, as many as a lane of `latency` has and `delay` more, and those of text
+    /// behind the lane, `delay` of them. Gives the keystream of the text that has come out.
+    pub(super) fn clock(&mut self, latency: u64, delay: u64) -> Option<Element> {
+        self.delayed.iter_mut().chain(&mut self.behind).for_each(|(age, _)| *age += 1);
+        if self.delayed.front().is_some_and(|(age, _)| *age == latency + delay) {
             self.aad_out.extend(self.delayed.pop_front().map(|(_, block)| block));
         }
+        let leaves = self.behind.front().is_some_and(|(age, _)| *age == delay);
+        if leaves { self.behind.pop_front().map(|(_, block)| block) } else { None }
+    }
+
+    /// A text block has left the lane for the registers behind it.
+    pub(super) fn put_behind(&mut self, keystream: Element) {
+        self.behind.push_back((0, keystream));
+    }
+
+    /// Whether text leaves the registers behind the lane in the next cycle.
+    fn leaves_behind(&self, delay: u64) -> bool {
+        self.behind.front().is_some_and(|(age, _)| age + 1 == delay)
+    }
+
+    /// The keystream that they hold.
+    pub(super) fn keystream_behind(&self) -> impl Iterator<Item = &Element> {
+        self.behind.iter().map(|(_, block)| block)
     }
 
     /// The AAD that they hold.
@@ -101,8 +125,12 @@ impl Engine {
             Keystream::Frozen => self.spec.aes.keystream_blocks as usize,
             Keystream::WithText => 1,
         };
-        let leaves = self.lanes[0].leaves().is_some_and(|purpose| matches!(purpose, Purpose::Keystream(_)));
-        (leaves && self.keystream.len() >= room) || self.sequence.delay_stands_still(self.lanes[0].latency())
+        let delay = self.control.delay.0;
+        let leaves = match delay {
+            0 => self.lanes[0].leaves().is_some_and(|purpose| matches!(purpose, Purpose::Keystream(_))),
+            _ => self.sequence.leaves_behind(delay),
+        };
+        (leaves && self.keystream.len() >= room) || self.sequence.delay_stands_still(self.lanes[0].latency() + delay)
     }
 
     /// The open message whose text is taken next.
@@ -136,6 +164,8 @@ impl Engine {
         match self.control.first_counter {
             FirstCounter::Free => true,
             _ if message.values.is_some() => true,
+            // It may be in the register before the XOR already.
+            FirstCounter::WithFirstText if message.taken > 0 => true,
             FirstCounter::WithFirstText if !no_text => {
                 self.inputs_open_for(index) && self.text_may_enter(index) && self.text.len() >= message.next_block()
             }
@@ -147,8 +177,11 @@ impl Engine {
 
     /// Whether the mask of open message `index` may enter its lane.
     pub(super) fn mask_may_enter(&self, index: usize) -> bool {
+        if self.control.mask == Mask::AfterGhash {
+            return self.open[index].values.is_some();
+        }
         let held = self.control.one_at_a_time && self.holds_text();
-        let rests = self.hashes_text(index) && self.sequence.travelling.is_empty() && self.hashers[0].unit.can_enter();
+        let rests = self.hashes_text(index) && self.sequence.travelling.is_empty() && self.hashers[0].can_enter();
         !self.open[index].mask_last || (!held && (!self.control.take_turns || rests))
     }
 
@@ -177,16 +210,36 @@ impl Engine {
             true => hashes && self.sequence.last_input != Some(self.cycle),
             false => self.control.inputs != Inputs::Key || hashes,
         };
-        let turn =
-            !self.control.take_turns || (self.sequence.travelling.is_empty() && self.hashers[0].unit.can_enter());
-        ports && turn && self.in_phase(Phase::Text, self.control.phases.map_or(0, |phases| phases.text.0))
+        let turn = !self.control.take_turns || (self.sequence.travelling.is_empty() && self.hashers[0].can_enter());
+        ports
+            && turn
+            && self.text_has_started(index)
+            && self.in_phase(Phase::Text, self.control.phases.map_or(0, |phases| phases.text.0))
+    }
+
+    /// Notes the cycle in which the AAD of the message at GHASH is done.
+    pub(super) fn see_end_of_aad(&mut self) {
+        if !self.control.waits_for_text() || self.sequence.text_from.is_some() || !self.inputs_open() {
+            return;
+        }
+        let index = self.open.iter().position(|message| message.values.is_none());
+        let rests = !self.control.text_after_rest || self.hashers[0].can_enter();
+        if rests && index.is_some_and(|index| self.hashes_text(index)) {
+            self.sequence.text_from = Some(self.cycle);
+        }
+    }
+
+    /// Whether text of open message `index` need not wait for the end of AAD any more.
+    fn text_has_started(&self, index: usize) -> bool {
+        let due = self.sequence.text_from.is_some_and(|from| self.cycle >= from + self.control.text_start.0);
+        !self.control.waits_for_text() || (due && self.hashes_text(index))
     }
 
     /// Whether the length block may enter GHASH.
     pub(super) fn length_may_enter(&self) -> bool {
         let mut hashed = self.open.iter().filter(|message| message.values.is_none());
-        let mask_misses = |message: &EngineMessage| message.mask_last && message.masks[0].is_none();
-        if self.control.take_turns && hashed.next().is_some_and(mask_misses) {
+        let mask_misses = |message: &EngineMessage| message.masks[0].is_none();
+        if self.control.take_turns && self.control.mask == Mask::Last && hashed.next().is_some_and(mask_misses) {
             return false;
         }
         let last = self.sequence.last_hashed.max(self.sequence.last_input);
@@ -214,14 +267,19 @@ impl Engine {
 
     fn next_phase(&self) -> Option<Phase> {
         let message = self.open.front()?;
-        let (shape, rests) = (message.shape, self.hashers[0].unit.can_enter());
+        let (shape, rests) = (message.shape, self.hashers[0].can_enter());
         let aad_in = self.hashers[0].takes_text(message);
         let text_in = message.hashed == shape.text_blocks();
-        match self.sequence.phase.0 {
+        let (phase, from) = self.sequence.phase;
+        let phases = self.control.phases.unwrap_or_default();
+        let over = |cycles: Cycles, blocks| blocks > 0 || self.cycle >= from + cycles.0;
+        match phase {
             Phase::Mask if message.mask_last && !self.powers_stand() => None,
             Phase::Mask if !message.mask_last && message.masks[0].is_none() => None,
-            Phase::Mask if !aad_in => Some(Phase::Aad),
-            Phase::Mask | Phase::Aad if aad_in && rests && !text_in => Some(Phase::Text),
+            Phase::Mask if !aad_in || phases.empty_aad.0 > 0 => Some(Phase::Aad),
+            Phase::Aad if !over(phases.empty_aad, shape.aad_blocks()) => None,
+            Phase::Text if !over(phases.empty_text, shape.text_blocks()) => None,
+            Phase::Mask | Phase::Aad if aad_in && rests && (!text_in || phases.empty_text.0 > 0) => Some(Phase::Text),
             Phase::Mask | Phase::Aad | Phase::Text if aad_in && rests && text_in => Some(Phase::Length),
             Phase::Length if self.sequence.fresh => Some(Phase::Mask),
             _ => None,

@@ -79,7 +79,7 @@ fn in_turns_a_mask_behind_the_text_waits_for_ghash_and_the_length_block_for_the_
 
 #[test]
 fn phase_by_phase_the_first_phase_ends_with_h_if_the_mask_is_last() {
-    let phases = Some(PhaseSpec { aad: Cycles(5), text: Cycles(2), length: Cycles(5) });
+    let phases = Some(PhaseSpec { aad: Cycles(5), text: Cycles(2), length: Cycles(5), ..PhaseSpec::default() });
     let run = |mask, n| metrics(&small(9, ControlSpec { mask, phases, ..ControlSpec::default() }), 0, n);
     for n in LENGTHS {
         for (mask, made) in [(Mask::Last, 10), (Mask::First, 20)] {
@@ -93,8 +93,123 @@ fn phase_by_phase_the_first_phase_ends_with_h_if_the_mask_is_last() {
 }
 
 #[test]
+fn phases_have_the_five_counts_of_all_engines_as_well_from_the_origin_and_with_the_offset() {
+    let phases = Some(PhaseSpec { aad: Cycles(5), text: Cycles(2), length: Cycles(5), ..PhaseSpec::default() });
+    for (n, (origin, start)) in
+        LENGTHS.into_iter().zip([Origin::KeyLoaded, Origin::FirstInput].into_iter().zip([0, 22]).cycle())
+    {
+        let control = ControlSpec { phases, origin, offset: 3, ..ControlSpec::default() };
+        let metrics = metrics(&small(9, control), 0, n);
+        // H 0..10, J0 10..20, text from 22, GHASH 9 behind the last block, the length block 5 later.
+        let tag = 22 + 10 * n + 9 + 5 + 9;
+        assert_eq!(metrics.setup_cycles, Some(22 - start + 3));
+        assert_eq!(metrics.total_cycles, Some(tag - start + 3));
+        assert_eq!(metrics.h_and_mask_cycles, Some(20 - start + 3));
+        assert_eq!(metrics.length_to_tag_cycles, Some(14));
+    }
+}
+
+#[test]
+fn an_empty_phase_costs_its_cycles() {
+    let run = |empty_aad, empty_text, a, n| {
+        let phases = PhaseSpec {
+            aad: Cycles(5),
+            text: Cycles(2),
+            length: Cycles(5),
+            empty_aad: Cycles(empty_aad),
+            empty_text: Cycles(empty_text),
+        };
+        total(&small(9, ControlSpec { phases: Some(phases), ..ControlSpec::default() }), a, n)
+    };
+    for n in LENGTHS {
+        assert_eq!(run(7, 0, 0, n), run(0, 0, 0, n) + 7);
+        assert_eq!(run(0, 7, n, 0), run(0, 0, n, 0) + 7);
+        assert_eq!(run(7, 7, n, n), run(0, 0, n, n));
+    }
+    assert_eq!(run(3, 4, 0, 0), run(0, 0, 0, 0) + 3 + 4);
+}
+
+#[test]
+fn a_mask_behind_the_last_product_adds_a_block_of_aes_to_the_end() {
+    let control = ControlSpec { mask: Mask::AfterGhash, ..ControlSpec::default() };
+    for n in LENGTHS {
+        for ghash in [1, 9] {
+            // H 0..10, text i from 10 (i + 1); the last product, the length block's, then J0.
+            assert_eq!(total(&small(ghash, control.clone()), 0, n), 10 + 10 * n + 2 * ghash as i64 + 10);
+        }
+    }
+    assert_eq!(total(&small(9, control), 0, 0), 10 + 9 + 10);
+}
+
+#[test]
+fn idle_cycles_of_lane_and_ghash_add_to_their_intervals_alone() {
+    for n in LENGTHS {
+        for idle in [0, 1, 3] {
+            let lane = ControlSpec { idle: Cycles(idle), mask: Mask::AfterGhash, ..ControlSpec::default() };
+            // H, then text; J0 behind 9 cycles of GHASH, longer than any idling.
+            let between = idle as i64 * n;
+            assert_eq!(total(&small(9, lane), 0, n), 10 + 10 * n + between + 18 + 10);
+            let ghash = ControlSpec { ghash_idle: Cycles(idle), ..ControlSpec::default() };
+            // AAD: idle between the blocks and before the length block.
+            assert_eq!(total(&small(9, ghash), n, 0), 10 + 9 * n + idle as i64 * n + 9);
+        }
+    }
+}
+
+#[test]
+fn text_waits_once_for_ghash_to_rest_behind_the_aad_and_then_no_more() {
+    for (a, n) in LENGTHS.into_iter().flat_map(|n| [(1, n), (4, n)]) {
+        let run = |rest, start| {
+            let control = ControlSpec {
+                text_after_rest: rest,
+                text_start: Cycles(start),
+                mask: Mask::Last,
+                ..ControlSpec::default()
+            };
+            metrics(&small(9, control), a, n)
+        };
+        let first = |metrics: Metrics| metrics.setup_cycles.unwrap() + metrics.first_output_cycles.unwrap();
+        // H 0..10; AAD from 10, 9 cycles each; the lane's ten cycles.
+        assert_eq!(first(run(true, 0)), 10 + 9 * a + 10);
+        assert_eq!(first(run(true, 3)), 10 + 9 * a + 3 + 10);
+        assert_eq!(first(run(false, 4)), 10 + 9 * (a - 1) + 4 + 10);
+        for metrics in [run(true, 0), run(true, 3), run(false, 4)] {
+            assert_eq!(metrics.output_span_cycles, Some(10 * (n - 1)));
+        }
+    }
+}
+
+#[test]
+fn a_text_register_takes_a_block_before_its_keystream_and_without_an_output_register_ghash_has_it_at_once() {
+    let run = |text_register, leave_with_hash, n| {
+        let control = ControlSpec { text_register, leave_with_hash, mask: Mask::Last, ..ControlSpec::default() };
+        metrics(&pipelined(1, control), 0, n)
+    };
+    for n in LENGTHS {
+        // H 0..10, first counter at 10: keystream at 20. Through the output register: length at 21 + n, value, tag.
+        let of = |metrics: Metrics| (metrics.setup_cycles, metrics.first_output_cycles, metrics.total_cycles);
+        assert_eq!(of(run(false, false, n)), (Some(20), Some(1), Some(20 + n + 3)));
+        assert_eq!(of(run(false, true, n)), (Some(20), Some(0), Some(20 + n + 2)));
+        let taken = run(true, true, n).setup_cycles.unwrap();
+        assert!(taken <= 10, "{taken}");
+        assert_eq!(run(true, true, n).total_cycles, Some(20 + n + 2));
+        assert_eq!(run(true, false, n).total_cycles, Some(20 + n + 3));
+    }
+}
+
+#[test]
+fn a_delay_line_beyond_the_lane_moves_text_and_with_inputs_at_the_key_aad_by_its_length() {
+    for (a, n) in LENGTHS.into_iter().flat_map(|n| [(2, n), (9, n)]) {
+        for delay in [1, 4, 30] {
+            let spec = streaming(1, ControlSpec { delay: Cycles(delay), ..ControlSpec::default() });
+            assert_eq!(total(&spec, a, n), 3 + a + 10 + delay as i64 + (n - 1) + 2);
+        }
+    }
+}
+
+#[test]
 fn a_later_message_of_phases_counts_its_own_mask() {
-    let phases = Some(PhaseSpec { aad: Cycles(5), text: Cycles(2), length: Cycles(5) });
+    let phases = Some(PhaseSpec { aad: Cycles(5), text: Cycles(2), length: Cycles(5), ..PhaseSpec::default() });
     let spec = small(9, ControlSpec { phases, ..ControlSpec::default() });
     let messages = run(&spec, &bench(1, 2, SealOpen::Seal, 2)).unwrap().messages;
     let made = [0, 1].map(|message: usize| messages[message].metrics.h_and_mask_cycles);
@@ -279,7 +394,7 @@ proptest! {
         mut spec in any_controlled_engine(), a in 0..20_i64, n in 0..60_i64,
     ) {
         if let Some(control) = &mut spec.control {
-            control.open_register |= control.keystream != Keystream::WithText;
+            control.open_register |= control.keystream != Keystream::WithText && !control.leave_with_hash;
             prop_assert!(control.opens_as_it_seals());
         }
         let cycles = |direction| {
@@ -302,7 +417,8 @@ fn what_cannot_be_built_together_is_refused_with_its_reason() {
     };
     let (ahead, small) = (|| pipelined(1, ControlSpec::default()), || small(1, ControlSpec::default()));
     let stream = || streaming(1, ControlSpec::default());
-    let refused: [(Change, EngineSpec, &str); 14] = [
+    let folded = || EngineSpec { ghash: EngineSpec::four_lanes().ghash, ..pipelined(1, ControlSpec::default()) };
+    let refused: [(Change, EngineSpec, &str); 23] = [
         (|c| (c.mask, c.inputs) = (Mask::Last, Inputs::Mask), ahead(), "wait for the mask"),
         (|c| (c.first_counter, c.inputs) = (WithLastAad, Inputs::FirstKeystream), ahead(), "neither could begin"),
         (|c| c.first_counter = WithFirstText, small(), "leave it \"free\""),
@@ -317,15 +433,23 @@ fn what_cannot_be_built_together_is_refused_with_its_reason() {
         (|c| c.shared_port = false, stream(), "before the last AAD"),
         (|c| c.offset = i32::MIN, ahead(), "control.offset"),
         (|c| c.key_load = Cycles(1 << 21), ahead(), "control.key_load"),
+        (|c| (c.mask, c.inputs) = (Mask::AfterGhash, Inputs::Mask), ahead(), "wait for the mask"),
+        (|c| c.idle = Cycles(1), ahead(), "set control.one_at_a_time"),
+        (|c| c.ghash_idle = Cycles(1), folded(), "only a serial one rests"),
+        (|c| c.delay = Cycles(1), ahead(), "set control.keystream to \"with_text\""),
+        (|c| c.delay = Cycles(1), small(), "no pipeline"),
+        (|c| c.text_register = true, small(), "it waits in the lane"),
+        (|c| (c.open_register, c.leave_with_hash) = (true, true), ahead(), "without an output register"),
+        (|c| (c.text_start, c.phases) = (Cycles(1), Some(PhaseSpec::default())), small(), "control.phases.text"),
+        (
+            |c| (c.first_counter, c.shared_port, c.text_after_rest) = (WithLastAad, false, true),
+            small(),
+            "text_after_rest",
+        ),
     ];
     for (change, spec, reason) in refused {
         assert!(spec.check().is_ok());
         let message = of(change, spec);
         assert!(message.contains(reason), "{message}");
     }
-    let phases = |c: &mut ControlSpec| {
-        let none = Cycles(0);
-        (c.phases, c.origin) = (Some(PhaseSpec { aad: none, text: none, length: none }), Origin::FirstInput);
-    };
-    assert!(of(phases, small()).contains("its own start"));
 }
