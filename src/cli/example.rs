@@ -33,7 +33,7 @@ Examples:
   sealsim example studies --write --into /tmp/try      # a whole folder"
 )]
 pub struct Arguments {
-    /// A path, a file's name with or without ending, the beginning of one, or a folder. Left out: list all.
+    /// A path or the tail of one, a file's name with or without ending, the beginning of one, or a folder. Left out: list all.
     #[arg(value_name = "NAME", default_value = "", hide_default_value = true)]
     name: String,
     /// Write the files, each to its path.
@@ -69,14 +69,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// The examples that a name means: by path, by file, without endings, by folder, or by how a file begins; the first of these that there is.
+/// The examples that a name means: by path, by the tail of one, by file, without endings, by folder, or by how a file begins; the first of these
+/// that there is.
 fn named<'e>(all: &'e [Example], name: &str) -> Result<Vec<&'e Example>, Failure> {
     let folder = name.trim_end_matches('/');
-    let rules: [&dyn Fn(&Example) -> bool; 5] = [
+    let rules: [&dyn Fn(&Example) -> bool; 7] = [
         &|one| one.path == name,
+        &|one| !name.is_empty() && one.path.strip_suffix(name).is_some_and(|before| before.ends_with('/')),
         &|one| one.file() == name,
         &|one| one.stem() == name,
         &|one| one.path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/')),
+        &|one| one.path.contains(&format!("/{folder}/")),
         &|one| one.file().starts_with(name),
     ];
     for rule in rules {
