@@ -106,11 +106,14 @@ class Budget:
 class Scoreboard:
     """What has gone into a core and what has to come out of it.
 
-    Cycles need not be told; with a ``budget`` those of starts and tags must be. ``log`` has every tag's message, and how many cycles it took.
+    ``tag_bytes``: how many bytes of the tag the core gives, the first ones. Cycles need not be told; with a ``budget`` those of starts and tags must be. ``log`` has every tag's message, and how many cycles it took.
     """
 
-    def __init__(self, key: bytes, *, budget: Budget | None = None) -> None:
+    def __init__(self, key: bytes, *, budget: Budget | None = None, tag_bytes: int = BLOCK) -> None:
+        if not 4 <= tag_bytes <= BLOCK:
+            raise UsageError(f"a tag of AES-GCM has 4 to 16 bytes, not {tag_bytes}")
         self.key = key
+        self.tag_bytes = tag_bytes
         self.budget = budget
         self.software = AesGcm(key)
         self.log: list[tuple[Message, int | None]] = []
@@ -168,12 +171,13 @@ class Scoreboard:
         if not self._open:
             raise Mismatch("tag", None, "a tag that belongs to no message", got=tag, cycle=cycle)
         message = self._open.popleft()
-        if tag != message.tag:
+        tag = tag[: self.tag_bytes]
+        if tag != message.tag[: self.tag_bytes]:
             raise Mismatch(
                 "tag",
                 message,
                 of_tag(self.software, message.iv, message.aad, message.ciphertext, tag),
-                expected=message.tag,
+                expected=message.tag[: self.tag_bytes],
                 got=tag,
                 counter_block=self.software.counter_block(message.iv, -1),
                 cycle=cycle,
@@ -195,6 +199,26 @@ class Scoreboard:
             blocks, came = -(-len(message.output) // BLOCK), self._blocks if self._through == 0 else None
             stage = "its tag did not come" if came is None else f"{came} of {blocks} blocks came, and no tag"
             raise Mismatch("missing", message, stage, block=came)
+
+    @property
+    def due(self) -> int:
+        """How many bytes of the next block count; 0 where no text is due."""
+        if self._through == len(self._open):
+            return 0
+        return min(BLOCK, len(self._open[self._through].output) - BLOCK * self._blocks)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no message is in the core."""
+        return not self._open
+
+    def unknown(self, what: str, pins: str, *, cycle: int | None = None) -> None:
+        """Pins that have to have a value are X or Z.
+
+        Errors: Mismatch, always.
+        """
+        message = self._open[0] if self._open else None
+        raise Mismatch(what, message, f"{pins}, which is no value: a register without reset, or a driver that is missing", cycle=cycle)
 
     def _skip_finished(self) -> None:
         while self._through < len(self._open) and BLOCK * self._blocks >= len(self._open[self._through].output):
