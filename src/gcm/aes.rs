@@ -141,6 +141,8 @@ pub struct Lane<T> {
     rounds_at_once: u32,
     registers: u64,
     since_start: u64,
+    /// Whether the block that entered last has not been shown.
+    unseen: bool,
     flights: VecDeque<Flight<T>>,
 }
 
@@ -170,6 +172,7 @@ impl<T> Lane<T> {
             rounds_at_once: if registers == 0 { in_hardware } else { 1 },
             registers: registers.max(1).into(),
             since_start: u64::MAX,
+            unseen: false,
             flights: VecDeque::new(),
         }
     }
@@ -202,6 +205,7 @@ impl<T> Lane<T> {
         let mut state = State::from(block);
         xor(&mut state, &keys.0[0]);
         self.since_start = 0;
+        self.unseen = true;
         self.flights.push_back(Flight { age: 0, rounds_done: 0, state, tag });
     }
 
@@ -239,10 +243,11 @@ impl<T> Lane<T> {
         self.since_left = 0;
     }
 
-    /// The block that has entered in this cycle: what travels with it, and its state after the first key addition.
-    #[must_use]
-    pub fn entered(&self) -> Option<(&T, Element)> {
-        let newest = self.flights.back().filter(|flight| flight.age == 0)?;
+    /// The block that has entered in this cycle: what travels with it, and its state after the first key addition. In a lane that stands
+    /// still it is shown once.
+    pub fn entered(&mut self) -> Option<(&T, Element)> {
+        let unseen = std::mem::take(&mut self.unseen);
+        let newest = self.flights.back().filter(|flight| unseen && flight.age == 0)?;
         Some((&newest.tag, Element::from_bytes(newest.state.into())))
     }
 

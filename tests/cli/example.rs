@@ -44,6 +44,11 @@ fn a_name_means_one_example_or_is_refused_with_help() {
     let here = Path::new(".");
     let (code, text, _) = sealsim(here, &["example", "ghash-width"]);
     assert!(code == Some(0) && String::from_utf8(text).unwrap().contains("engine.ghash"));
+    // By the tail of a path, as other documents name it.
+    for tail in ["engines/folded-8.toml", "folded-8.toml", "hw-configs/engines/folded-8.toml"] {
+        let (code, text, said) = sealsim(here, &["example", tail]);
+        assert!(code == Some(0) && String::from_utf8(text).unwrap().contains("[engine]"), "{tail}: {said}");
+    }
     for (name, help) in [("ghash-widht", "did you mean `ghash-width`?"), ("kmeans", "means 4 examples"), ("", "")] {
         let (code, _, said) = sealsim(here, &["example", name]);
         assert_eq!((code, said.contains(help)), (Some(if name.is_empty() { 0 } else { 2 }), true), "{name}: {said}");

@@ -68,7 +68,7 @@ impl Engine {
     pub fn step_seen(&mut self, events: &mut Vec<(u64, Event)>, see: &mut impl FnMut(u64, Look)) {
         self.work(events);
         let cycle = self.cycle;
-        for (number, lane) in self.lanes.iter().enumerate() {
+        for (number, lane) in self.lanes.iter_mut().enumerate() {
             if let Some((&purpose, state)) = lane.entered() {
                 see(cycle, Look::Entered { lane: number, purpose, state });
             }
