@@ -125,12 +125,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_or_comes_out_otherwise_is_measured_whole() {
+    fn what_is_short_is_measured_whole_and_what_comes_late_is_found_by_the_longer_run() {
         assert_eq!(of(300, Sample::Auto, |length| length).0, None);
-        // From some length on it takes twice as long: the longer run finds that, until half of the whole would be measured.
-        assert_eq!(
-            of(20_000, Sample::Auto, |length| length + length.saturating_sub(400)).0.map(|found| found.time),
-            None
-        );
+        // From a length on that only the longer run has, it takes twice as long: runs of more than that length say so.
+        let (found, measured) = of(20_000, Sample::Auto, |length| length + length.saturating_sub(400));
+        assert_eq!(found.map(|found| (found.time, found.runs > 7)), Some((39_600, true)));
+        assert!(measured < 20_000, "{measured}");
     }
 }
