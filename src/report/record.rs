@@ -283,7 +283,7 @@ pub(super) mod tests {
     use crate::{config::Layers, system::Limiter};
     use crate::{
         gpu::key_rotation::Work,
-        sim::Stall,
+        sim::{Effect, Stall},
         system::{DirectionTraffic, GpuOutcome, TagQueueOutcome},
         units::Frequency,
     };

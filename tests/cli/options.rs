@@ -108,8 +108,8 @@ fn faults_strike_a_workload_as_the_command_that_repeats_them_says() {
     let sets = campaign["sets"].as_array().unwrap();
     assert_eq!(sets.len(), 20);
     assert!(campaign["command"].as_str().unwrap().contains(&format!("--workload {path}")));
-    let failed =
-        sets.iter().find(|set| set["delivered"].as_u64() < Some(2) && !set["after_ps"].is_null()).expect("one fails");
+    let fails = |set: &&Json| set["delivered"].as_u64() < Some(2) && set["signal"]["corrected"] == false;
+    let failed = sets.iter().find(fails).expect("one fails");
     let mut words: Vec<String> = campaign["command"].as_str().unwrap().split(' ').skip(1).map(str::to_owned).collect();
     words.extend(["--seed".into(), failed["seed"].to_string()]);
     words.extend(
