@@ -186,6 +186,7 @@ fn skid_is_no_slower_than_what_it_lets_go_ahead() {
             "driver.pinned={message=\"4 KiB\",push=\"1 MiB\"}",
             "driver.pageable={message=\"4 KiB\",push=\"1 MiB\"}",
             "tag_queue.quarantine=8 KiB",
+            "copy_engine.messages_in_flight=8",
         ];
         let layers = Layers::new("h100-nvl-tdx").overlay("direct-in-place").set(format!("tag_queue.release={release}"));
         let machine = sets.iter().fold(layers, |layers, set| layers.set(*set)).resolve().unwrap().machine;

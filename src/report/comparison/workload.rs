@@ -190,6 +190,6 @@ mod tests {
             unfinished: 0,
         });
         let widths: Vec<_> = text.lines().map(|line| line.split(',').count()).collect();
-        assert_eq!(widths, [37, 37]);
+        assert_eq!(widths, [39, 39]);
     }
 }

@@ -43,7 +43,7 @@ fn the_text_holds_the_figures() {
         "sha256 of copy 1: cdcd",
         "sha256 of copy 2: none",
         "█ busy 60.0 %, ▓ staging_full 30.0 %, · idle 10.0 %",
-        "1.500 ns at the longest",
+        "1.500 ns at longest",
         "faults: 1 of 2",
         "incident: link.h2d",
         "rests on 1 assumed",
