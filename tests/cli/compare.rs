@@ -107,7 +107,7 @@ fn csv_has_a_row_for_each_design_direction_and_size() {
     let text = String::from_utf8(output.stdout).expect("text");
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 1 + 4 * 2 * 2, "{text}");
-    assert!(rows.iter().all(|row| row.len() == 56), "{text}");
+    assert!(rows.iter().all(|row| row.len() == 58), "{text}");
     let column = |name| rows[0].iter().position(|head| *head == name).expect("a column");
     assert_eq!(rows[1][..3], ["off", "h2d", "4096"]);
     assert_eq!((rows[1][column("first_verified_ps")], rows[1][column("baseline")]), ("", "h100-cc"));
@@ -447,7 +447,7 @@ fn text_of_a_workload_fits_eighty_columns_and_csv_has_a_row_for_each_design() {
     let rows: Vec<Vec<String>> =
         csv.expect("text").lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
     assert_eq!(rows.len(), 5);
-    assert!(rows.iter().all(|row| row.len() == 37), "{rows:?}");
+    assert!(rows.iter().all(|row| row.len() == 39), "{rows:?}");
     assert_eq!(rows[4][..2], ["upload-compute-download", "ide"]);
 }
 

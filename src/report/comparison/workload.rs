@@ -70,12 +70,11 @@ fn ends(comparison: &WorkloadComparison) -> Table {
 }
 
 fn details(comparison: &WorkloadComparison) -> Table {
-    let mut table = Table::new(&["design", "exposure", "visible at once", "area", "limited by"], &[0, 4]);
+    let mut table = Table::new(&["design", "exposure", "area", "limited by"], &[0, 3]);
     for design in &comparison.designs {
         table.row([
             design.name.clone(),
             time(design.exposure_ps),
-            Bytes(design.exposed_bytes).to_string(),
             design.cost.area_total_kge.map_or_else(|| "-".to_owned(), digits),
             design.limit(),
         ]);
