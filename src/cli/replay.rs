@@ -41,7 +41,7 @@ FILE is what a profiler wrote while the program ran without confidential computi
                        nsys export --type sqlite --output report.sqlite report.nsys-rep
   Chakra             an execution trace (protobuf)
 
-JSON, CSV and Chakra may be packed with gzip. What a file is, is told by its content.
+Each may be packed with gzip. What a file is, is told by its content.
 
 The program's calls, copies and kernels get new dates on the machine of --hw: copies are simulated, each distinct one once; other calls cost \
 what its table `calls` says; host time between calls and kernels stay as they are. The first run, off, is the trace played again as it was: it \
@@ -238,7 +238,11 @@ fn work(question: &Question<'_>, machine: &Resolved, designs: &[(&str, Resolved)
 fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> Document {
     let Asked { trace, job, machine, .. } = asked;
     let (off, cc) = (&runs[0].answer.played, &runs[1].answer.played);
+    // What calls that wait or copy cost in a program with managed memory, and so what the whole is made of, is not known.
+    let known = job.managed.is_none();
     Document {
+        notices: job.notices(off.device_time()),
+        profile_end_ns: job.device_time(),
         schema_version: SCHEMA_VERSION,
         machine: machine.name(),
         trace: trace.format.name(),
@@ -246,9 +250,9 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
         assumed: std::iter::once(&job.begun).chain(&job.assumed).chain(&parts.assumed).cloned().collect(),
         sampled: None,
         runs: runs.iter().map(|run| Figures::of(job, run.name, &run.answer, off)).collect(),
-        breakdown: parts.shares,
-        operations: operations(job, off, cc, listed),
-        advice: parts.advice,
+        breakdown: if known { parts.shares } else { Vec::new() },
+        operations: operations(job, off, cc, if known { listed } else { &[] }),
+        advice: if known { parts.advice } else { Vec::new() },
     }
 }
 

@@ -3,9 +3,10 @@
 use super::{
     Ns,
     copies::Counts,
-    job::{Job, Way, Work},
+    job::{Call, Job, Way, Work},
     play::{Played, Span},
 };
+use crate::workload::trace::CallKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -49,20 +50,20 @@ pub struct HostCallFigures {
 pub struct Figures {
     /// `off`, `cc`, or a design.
     pub name: String,
-    /// From the start of the first operation of the device to the end of the last.
-    pub end_ns: Ns,
-    /// From the first call to the end of the last operation or call.
-    pub total_ns: Ns,
+    /// From the start of the first operation of the device to the end of the last; none with confidential computing if the program uses managed memory.
+    pub end_ns: Option<Ns>,
+    /// From the first call to the end of the last operation or call; none likewise.
+    pub total_ns: Option<Ns>,
     /// Device time of copies.
-    pub device_copy_ns: DeviceCopies,
+    pub device_copy_ns: Option<DeviceCopies>,
     /// Time in calls, over all threads.
-    pub host_call_ns: Ns,
+    pub host_call_ns: Option<Ns>,
     /// Time before the end of the last operation in which no thread is in a call.
-    pub host_gap_ns: Ns,
+    pub host_gap_ns: Option<Ns>,
     /// Time between the first and the last operation in which no device does anything.
-    pub gpu_idle_ns: Ns,
-    /// `end_ns` over that of the replay without confidential computing.
-    pub slowdown: f64,
+    pub gpu_idle_ns: Option<Ns>,
+    /// `end_ns` over that of the replay without confidential computing; none if the program uses managed memory.
+    pub slowdown: Option<f64>,
     /// Copies simulated, and those that share a simulation.
     pub copies: Counts,
     /// Collectives that keep their length, as the machine has no fabric for as many GPUs.
@@ -76,17 +77,19 @@ impl Figures {
     #[must_use]
     pub fn of(job: &Job, name: &str, answer: &Answer, off: &Played) -> Self {
         let played = &answer.played;
-        let host_calls = host_calls(job, played);
+        // What managed memory costs is not known: of such a program only what it took without confidential computing, and calls by themselves.
+        let known = job.managed.is_none() || std::ptr::eq(played, off);
+        let host_calls = host_calls(job, played, !known);
         let (end, off) = (played.device_time(), off.device_time());
         Self {
             name: name.to_owned(),
-            end_ns: end,
-            total_ns: total(played),
-            device_copy_ns: device_copies(job, played),
-            host_call_ns: host_calls.iter().map(|call| call.total_ns).sum(),
-            host_gap_ns: host_gaps(job, played),
-            gpu_idle_ns: end.saturating_sub(busy(played.ops.clone())),
-            slowdown: if off == 0 { 1.0 } else { end as f64 / off as f64 },
+            end_ns: known.then_some(end),
+            total_ns: known.then(|| total(played)),
+            device_copy_ns: known.then(|| device_copies(job, played)),
+            host_call_ns: known.then(|| host_calls.iter().fold(0_u64, |sum, call| sum.saturating_add(call.total_ns))),
+            host_gap_ns: known.then(|| host_gaps(job, played)),
+            gpu_idle_ns: known.then(|| end.saturating_sub(busy(played.ops.clone()))),
+            slowdown: known.then(|| if off == 0 { 1.0 } else { end as f64 / off as f64 }),
             copies: answer.counts,
             collectives_kept: answer.collectives_kept,
             host_calls,
@@ -109,7 +112,7 @@ fn device_copies(job: &Job, played: &Played) -> DeviceCopies {
             Work::DeviceCopy => &mut copies.d2d,
             Work::Memset | Work::Kernel | Work::Collective(_) => continue,
         };
-        *sum += span.duration();
+        *sum = sum.saturating_add(span.duration());
     }
     copies
 }
@@ -126,22 +129,25 @@ fn host_gaps(job: &Job, played: &Played) -> Ns {
 /// Time in which one of these is.
 fn busy(mut spans: Vec<Span>) -> Ns {
     spans.sort_unstable_by_key(|span| span.start);
-    let (mut busy, mut until) = (0, 0);
+    let (mut busy, mut until): (Ns, Ns) = (0, 0);
     for Span { start, end } in spans {
-        busy += end.max(until) - start.max(until).min(end.max(until));
+        busy = busy.saturating_add(end.max(until) - start.max(until).min(end.max(until)));
         until = until.max(end);
     }
     busy
 }
 
-fn host_calls(job: &Job, played: &Played) -> Vec<HostCallFigures> {
+/// Calls by name; if `alone`, without those that wait for the GPU or copy.
+fn host_calls(job: &Job, played: &Played, alone: bool) -> Vec<HostCallFigures> {
+    let waits = |call: &Call| matches!(call.kind, CallKind::Synchronize(_) | CallKind::Copy { .. } | CallKind::Free);
     let mut names: BTreeMap<u32, HostCallFigures> = BTreeMap::new();
-    for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| call.traced) {
+    let told = |call: &Call| call.traced && !(alone && waits(call));
+    for (call, span) in job.calls.iter().zip(&played.calls).filter(|(call, _)| told(call)) {
         let first =
             HostCallFigures { name: job.name(call.name).to_owned(), count: 0, total_ns: 0, first_ns: span.duration() };
         let of_name = names.entry(call.name).or_insert(first);
         of_name.count += 1;
-        of_name.total_ns += span.duration();
+        of_name.total_ns = of_name.total_ns.saturating_add(span.duration());
     }
     let mut all: Vec<_> = names.into_values().collect();
     all.sort_by(|one, other| other.total_ns.cmp(&one.total_ns).then_with(|| one.name.cmp(&other.name)));
@@ -192,7 +198,7 @@ pub fn operations(job: &Job, off: &Played, cc: &Played, places: &[usize]) -> Vec
         Operation {
             name: job.name(call.name).to_owned(),
             operation: ops().next().map(|op| job.name(op.name).to_owned()),
-            bytes: (!bytes.is_empty()).then(|| bytes.iter().sum()),
+            bytes: (!bytes.is_empty()).then(|| bytes.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes))),
             place: call.place.to_string(),
             start_ns: off.calls[place].start,
             off_ns: off.calls[place].duration(),

@@ -4,6 +4,8 @@
 
 use super::{
     Ns,
+    latest::{Both, Latest},
+    managed::Managed,
     missing::missing,
     nccl::collective,
     start::{Beginning, Start},
@@ -23,6 +25,10 @@ const CALL: Ns = 8_000;
 const OTHER: Ns = 10_000;
 /// How long before its operation ends a call may return that waited for it: clocks of host and device differ by so much.
 const CLOCKS: Ns = 8_000;
+/// How long two operations of a stream overlap at most that run one after the other: dates of some profilers are whole microseconds.
+const OVERLAP: Ns = 2_000;
+/// Share of the profile's own end by which that of its replay without confidential computing may be off.
+const APART: f64 = 0.02;
 /// When a made-up call was made, before its operation began.
 const MADE_UP: Ns = 6_200;
 
@@ -92,8 +98,15 @@ pub struct Op {
     pub start: Ns,
     /// Duration in the trace.
     pub duration: Ns,
-    /// When the operation before it in its stream ended, in the trace.
+    /// When the last operation ended that was submitted to its stream before it and had ended when it began, in the trace. Nodes of a graph
+    /// overlap in one stream.
     pub before: Option<Ns>,
+    /// How many operations of its stream had ended when it began.
+    pub behind: u32,
+    /// Its place among the operations of its stream by their ends.
+    pub rank: u32,
+    /// Its place among all operations by their ends.
+    pub rank_of_all: u32,
     /// What decided when it began.
     pub bind: Bind,
     /// Whether its call returned when it had ended, in the trace.
@@ -154,6 +167,10 @@ pub struct Job {
     pub calls: Vec<Call>,
     /// In the order of their calls.
     pub ops: Vec<Op>,
+    /// When operations ended in the trace, and which it was, the earliest first.
+    pub ends: Vec<(Ns, u32)>,
+    /// How many operations each stream has.
+    pub in_stream: Vec<u32>,
     /// Streams, over all devices.
     pub streams: usize,
     /// Devices.
@@ -168,6 +185,8 @@ pub struct Job {
     pub beginning: Beginning,
     /// What was taken for the beginning, in a sentence.
     pub begun: String,
+    /// Managed memory, if there is any.
+    pub managed: Option<Managed>,
     /// What the trace lacks and what was taken instead.
     pub assumed: Vec<String>,
 }
@@ -190,6 +209,29 @@ impl Job {
     #[must_use]
     pub fn begins_in_profile(&self, call: &Call) -> bool {
         self.beginning.cold.get(call.thread as usize).copied().unwrap_or(false)
+    }
+
+    /// From the start of the first operation to the end of the last, in the trace.
+    #[must_use]
+    pub fn device_time(&self) -> Ns {
+        let first = self.ops.iter().map(|op| op.start).min().unwrap_or(0);
+        self.ends.last().map_or(0, |(end, _)| *end).saturating_sub(first)
+    }
+
+    /// What a reader has to know before any figure; `off` is where the replay without confidential computing ends.
+    #[must_use]
+    pub fn notices(&self, off: Ns) -> Vec<String> {
+        let traced = self.device_time();
+        let apart = off.abs_diff(traced);
+        let mut notices: Vec<String> = self.managed.iter().map(|managed| managed.notice()).collect();
+        if apart as f64 > APART * traced as f64 {
+            notices.push(format!(
+                "The replay is not to be relied on: without confidential computing it ends {:.1} % {} than the profile itself.",
+                100.0 * apart as f64 / traced.max(1) as f64,
+                if off > traced { "later" } else { "earlier" }
+            ));
+        }
+        notices
     }
 
     /// A name.
@@ -221,12 +263,14 @@ fn gather(trace: &Trace, assumed: &mut Vec<String>) -> Gathered {
     let mut calls: Vec<Call> = trace.calls.iter().map(call).collect();
     let threads = trace.threads.len().max(1);
     let mut alone = 0_usize;
-    for (place, launch) in (0..).zip(trace.launches()) {
+    let launches = trace.launches();
+    let latest = latest_submissions(trace, &launches);
+    for (place, launch) in (0..).zip(launches) {
         match launch.and_then(|launch| calls.get_mut(launch as usize)) {
             Some(call) => call.ops.push(place),
             None => {
                 alone += 1;
-                calls.push(made_up(trace, place, threads));
+                calls.push(made_up(trace, place, threads, latest[place as usize]));
             }
         }
     }
@@ -236,15 +280,28 @@ fn gather(trace: &Trace, assumed: &mut Vec<String>) -> Gathered {
              what the host waited for is then unknown."
         ));
     }
-    calls.sort_by_key(|call| (call.start, std::cmp::Reverse(call.duration)));
+    calls.sort_by_key(|call| (call.start, call.traced, std::cmp::Reverse(call.duration)));
     Gathered { calls, threads }
 }
 
-/// Whoever submitted an operation of which the trace has no call.
-fn made_up(trace: &Trace, place: u32, threads: usize) -> Call {
+/// By operation, when its call was made at the latest: a stream takes operations in the order of their calls.
+fn latest_submissions(trace: &Trace, launches: &[Option<u32>]) -> Vec<Ns> {
+    let mut next: HashMap<(u32, u32), Ns> = HashMap::new();
+    let mut all = vec![Ns::MAX; trace.device.len()];
+    for (place, op) in trace.device.iter().enumerate().rev() {
+        let next = next.entry((op.device, op.stream)).or_insert(Ns::MAX);
+        all[place] = *next;
+        let call = launches[place].and_then(|call| trace.calls.get(call as usize));
+        *next = call.map_or(*next, |call| call.start_ns.min(*next));
+    }
+    all
+}
+
+/// Whoever submitted an operation of which the trace has no call, at `latest` then.
+fn made_up(trace: &Trace, place: u32, threads: usize, latest: Ns) -> Call {
     let op = &trace.device[place as usize];
     let copies = matches!(work(trace, op), Work::Copy { .. });
-    let start = op.start_ns.saturating_sub(MADE_UP);
+    let start = op.start_ns.saturating_sub(MADE_UP).min(latest);
     let end = if copies { op.start_ns.saturating_add(op.duration_ns) } else { start };
     Call {
         name: op.name,
@@ -328,6 +385,9 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
                 start: op.start_ns,
                 duration: op.duration_ns,
                 before: None,
+                behind: 0,
+                rank: 0,
+                rank_of_all: 0,
                 bind: Bind::Call,
                 host_waits: false,
                 name: op.name,
@@ -341,6 +401,8 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         names: trace.names.clone(),
         calls,
         ops,
+        ends: Vec::new(),
+        in_stream: Vec::new(),
         streams: streams.len(),
         devices: devices.len(),
         threads: count,
@@ -348,6 +410,7 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         first_step: trace.first_step,
         beginning: Beginning::default(),
         begun: String::new(),
+        managed: Managed::of(trace),
         assumed,
     }
 }
@@ -365,20 +428,29 @@ fn processes(trace: &Trace, threads: &HashMap<u32, u32>, count: usize) -> Vec<u3
     all
 }
 
-/// Notes for each operation when the one before it in its stream ended.
+/// Notes for each operation which of its stream had ended when it began, and when the last of these did.
 fn order_streams(job: &mut Job) {
-    let mut ends: Vec<Option<Ns>> = vec![None; job.streams];
+    job.ends = job.ops.iter().zip(0..).map(|(op, place)| (op.end(), place)).collect();
+    job.ends.sort_unstable();
+    let mut ends: Vec<Vec<Ns>> = vec![Vec::new(); job.streams];
+    for ((end, place), rank) in job.ends.iter().zip(0..) {
+        let op = &mut job.ops[*place as usize];
+        let of_stream = &mut ends[op.stream as usize];
+        (op.rank_of_all, op.rank) = (rank, of_stream.len() as u32);
+        of_stream.push(*end);
+    }
+    job.in_stream = ends.iter().map(|ends| ends.len() as u32).collect();
+    let mut ended: Vec<Latest> = ends.iter().map(|ends| Latest::new(ends.len())).collect();
     for op in &mut job.ops {
-        let end = &mut ends[op.stream as usize];
-        op.before = *end;
-        *end = Some(end.map_or(op.end(), |before| before.max(op.end())));
+        let (ends, ended) = (&ends[op.stream as usize], &mut ended[op.stream as usize]);
+        op.behind = ends.partition_point(|end| *end <= op.start.saturating_add(OVERLAP)) as u32;
+        op.before = ended.below(op.behind).map(|both| both.traced);
+        ended.put(op.rank, Both { played: 0, traced: op.end() });
     }
 }
 
 /// Finds what each operation waited for.
 fn bind(job: &mut Job, submission: Ns) {
-    let mut ends: Vec<(Ns, u32)> = job.ops.iter().zip(0..).map(|(op, place)| (op.end(), place)).collect();
-    ends.sort_unstable();
     for call in &job.calls {
         for place in &call.ops {
             let op = &job.ops[*place as usize];
@@ -393,7 +465,7 @@ fn bind(job: &mut Job, submission: Ns) {
             } else {
                 let behind = op.before.is_some_and(|before| before > call.end());
                 let rest = if behind { Bind::Stream } else { Bind::Call };
-                other(job, &ends, op).unwrap_or(rest)
+                other(job, *place).unwrap_or(rest)
             };
             let pageable_in = matches!(op.work, Work::Copy { memory: Memory::Pageable, .. });
             let waits = copies && call.duration > 0 && (call.end().saturating_add(CLOCKS) >= op.end() || pageable_in);
@@ -403,14 +475,12 @@ fn bind(job: &mut Job, submission: Ns) {
     }
 }
 
-/// The operation of another stream after which an operation began at once, if there is one.
-fn other(job: &Job, ends: &[(Ns, u32)], op: &Op) -> Option<Bind> {
-    let upto = ends.partition_point(|(end, _)| *end <= op.start);
+/// The operation of another stream, submitted earlier, after which an operation began at once, if there is one.
+fn other(job: &Job, place: u32) -> Option<Bind> {
+    let op = &job.ops[place as usize];
+    let upto = job.ends.partition_point(|(end, _)| *end <= op.start);
     // Of what ended just before, so many are looked at.
-    let recent = ends[..upto].iter().rev().take(64).take_while(|(end, _)| op.start - end < OTHER);
-    let found = recent.filter(|(_, place)| {
-        let other = &job.ops[*place as usize];
-        other.stream != op.stream && other.start < op.start
-    });
+    let recent = job.ends[..upto].iter().rev().take(64).take_while(|(end, _)| op.start - end < OTHER);
+    let found = recent.filter(|(_, other)| *other < place && job.ops[*other as usize].stream != op.stream);
     found.map(|(end, place)| Bind::Op(*place, op.start - end)).next()
 }

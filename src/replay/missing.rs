@@ -25,7 +25,7 @@ pub(super) fn missing(trace: &Trace) -> Vec<String> {
     };
     let registers = |call: &HostCall| matches!(call.what, CallKind::Register | CallKind::Unregister);
     let all = [
-        (ops(&managed), "copies of managed memory are taken as copies of pinned memory; page faults are not modelled"),
+        (ops(&managed), "copies of managed memory are taken as copies of pinned memory"),
         (
             ops(&|op| is_collective(op) && collective(trace, op).is_none()),
             "collectives keep their length, as the trace does not say what they are, how large or of how many GPUs",

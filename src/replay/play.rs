@@ -3,7 +3,7 @@
 //! | state | |
 //! | --- | --- |
 //! | thread | when it is free |
-//! | stream | when its last operation ends; when each of its operations began, for the depth of the queue |
+//! | stream | when its operations end; when the first of each launch began, for the depth of the queue |
 //! | device | when its session can take the next copy: one cipher |
 //! | process | when the last recorded event comes |
 
@@ -16,6 +16,7 @@ use super::{
     Ns,
     copies::CopyTime,
     job::{Call, Job, Op, Work},
+    latest::{Both, Latest},
     rules::Rules,
 };
 use crate::workload::trace::CallKind;
@@ -24,6 +25,9 @@ use std::collections::{HashMap, HashSet};
 
 /// From this gap on, a thread that begins right after a call of another thread has waited for it.
 const HAND_OVER: Ns = 50_000;
+
+/// Of operations that began before one whose call the trace does not have, so many are looked at.
+const NEAR: usize = 64;
 
 /// What copies take: by operation, none where it is no copy between host and device.
 #[derive(Debug, Clone, Default)]
@@ -71,19 +75,9 @@ impl Played {
     }
 }
 
-/// A date in the replay, and the same in the trace.
-#[derive(Debug, Clone, Copy, Default)]
-struct Both {
-    played: Ns,
-    traced: Ns,
-}
-
-impl Both {
-    /// The later of each.
-    fn join(&mut self, other: Self) {
-        self.played = self.played.max(other.played);
-        self.traced = self.traced.max(other.traced);
-    }
+/// A date in the replay, which is as far from `played` as in the trace `to` is from `from`.
+const fn moved(played: Ns, from: Ns, to: Ns) -> Ns {
+    if to >= from { played.saturating_add(to - from) } else { played.saturating_sub(from - to) }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -96,10 +90,9 @@ struct Thread {
 
 #[derive(Debug, Clone, Default)]
 struct Stream {
-    end: Option<Ns>,
-    /// Of its operations so far: the dates in the trace at which they ended, and in the replay.
-    ended: Vec<Both>,
-    /// When they began, in the replay.
+    /// When its operations end.
+    ended: Latest,
+    /// When the first operation of each call began, in the replay.
     begun: Vec<Ns>,
 }
 
@@ -108,8 +101,10 @@ struct Stream {
 struct Habits {
     /// Median and lower quartile of the durations of calls, by name.
     usual: HashMap<u32, (Ns, Ns)>,
-    /// By call: how many operations of its stream had not begun when a launch returned that the full queue held up.
-    held_up: HashMap<usize, usize>,
+    /// What is known of the queues of launches.
+    queues: launch::Queues,
+    /// When operations that have a call began in the trace, and which it was, if some have none.
+    starts: Vec<(Ns, u32)>,
     /// Whether no call waits for the GPU, so that the program learns of ends in another way.
     never_waits: bool,
 }
@@ -123,6 +118,8 @@ struct Player<'a> {
     streams: Vec<Stream>,
     /// By device: when its session is free.
     session: Vec<Ns>,
+    /// When operations end, over all streams.
+    ended: Latest,
     /// The last operation of all, and the last recorded event.
     pending: Both,
     event: Option<Both>,
@@ -145,7 +142,8 @@ pub fn play(job: &Job, rules: &Rules, times: &Times) -> Played {
         times,
         habits: Habits::of(job),
         threads: vec![Thread::default(); job.threads],
-        streams: vec![Stream::default(); job.streams],
+        streams: job.in_stream.iter().map(|count| Stream::of(*count as usize)).collect(),
+        ended: Latest::new(job.ops.len()),
         session: vec![0; job.devices],
         pending: Both::default(),
         event: None,
@@ -164,12 +162,16 @@ pub fn play(job: &Job, rules: &Rules, times: &Times) -> Played {
 
 impl Player<'_> {
     fn take(&mut self, place: usize, call: &Call) {
-        let start = self.starts(call);
+        let own = self.starts(call);
+        let start = if call.traced { own } else { own.max(self.follows(call)) };
         let first = self.names_seen.insert(call.name);
         let creates = self.job.beginning.creates.binary_search(&(place as u32)).is_ok();
         let work = call.ops.first().map(|op| self.job.ops[*op as usize].work);
         let end = match (call.kind, work) {
-            (CallKind::Synchronize(waited), _) => self.wait(call, waited, start),
+            (CallKind::Synchronize(waited), _) => {
+                call.ops.iter().for_each(|op| self.within(*op as usize, call, start));
+                self.wait(call, waited, start)
+            }
             (_, Some(Work::Copy { .. })) if !is_launch(call.kind) => self.copy(call, start),
             (_, Some(_)) => self.launch(place, call, start, first),
             (CallKind::Launch | CallKind::GraphLaunch | CallKind::Memset, None) => {
@@ -218,20 +220,46 @@ impl Player<'_> {
         }
     }
 
+    /// When an operation was submitted at least whose call the trace does not have: it moves with the operation that began last before it.
+    fn follows(&self, call: &Call) -> Ns {
+        let (starts, at) = (&self.habits.starts, call.start);
+        let upto = starts.partition_point(|(start, _)| *start <= at);
+        let last = starts[..upto].iter().rev().take(NEAR).find(|(_, place)| self.done[*place as usize]);
+        last.map_or(0, |(start, place)| {
+            let (op, span) = (&self.job.ops[*place as usize], self.played.ops[*place as usize]);
+            if op.end() <= at { moved(span.end, op.end(), at) } else { moved(span.start, *start, at) }
+        })
+    }
+
     /// Gives an operation its dates.
     fn put(&mut self, place: usize, op: &Op, start: Ns, duration: Ns) -> Ns {
         let end = start.saturating_add(duration);
         self.played.ops[place] = Span { start, end };
         self.done[place] = true;
-        let stream = &mut self.streams[op.stream as usize];
-        stream.end = Some(stream.end.map_or(end, |before| before.max(end)));
-        stream.begun.push(start);
-        let so_far = stream.ended.last().copied().unwrap_or_default();
-        let mut both = Both { played: end, traced: op.end() };
-        both.join(so_far);
-        stream.ended.push(both);
+        let both = Both { played: end, traced: op.end() };
+        self.streams[op.stream as usize].ended.put(op.rank, both);
+        self.ended.put(op.rank_of_all, both);
         self.pending.join(both);
         end
+    }
+
+    /// Notes when the first operation of a call began, for the queue of its stream.
+    fn begins(&mut self, call: &Call) {
+        let Some(head) = call.ops.first().map(|op| *op as usize) else { return };
+        let (start, begun) = (self.played.ops[head].start, &mut self.streams[self.job.ops[head].stream as usize].begun);
+        begun.push(begun.last().map_or(start, |last| start.max(*last)));
+    }
+
+    /// When what an operation's stream had done before it in the trace is done: if the two overlap in the trace, by as much earlier.
+    fn before(&self, op: &Op) -> Option<Ns> {
+        let ended = self.streams[op.stream as usize].ended.below(op.behind)?.played;
+        Some(ended.saturating_sub(op.before.map_or(0, |before| before.saturating_sub(op.start))))
+    }
+
+    /// The latest of what had ended in the trace by then.
+    fn ended_by(&self, traced: Ns) -> Both {
+        let count = self.job.ends.partition_point(|(end, _)| *end <= traced);
+        self.ended.below(count as u32).unwrap_or_default()
     }
 
     /// All that is under way, with the last event.
@@ -252,6 +280,12 @@ const fn is_launch(kind: CallKind) -> bool {
     matches!(kind, CallKind::Launch | CallKind::GraphLaunch)
 }
 
+impl Stream {
+    fn of(count: usize) -> Self {
+        Self { ended: Latest::new(count), begun: Vec::new() }
+    }
+}
+
 impl Habits {
     fn of(job: &Job) -> Self {
         let mut durations: HashMap<u32, Vec<Ns>> = HashMap::new();
@@ -263,8 +297,15 @@ impl Habits {
             (name, (durations[durations.len() / 2], durations[durations.len() / 4]))
         });
         let usual: HashMap<u32, (Ns, Ns)> = usual.collect();
-        let held_up = launch::held_up(job, &usual);
+        let queues = launch::Queues::of(job, &usual);
         let never_waits = !job.calls.iter().any(|call| matches!(call.kind, CallKind::Synchronize(_)));
-        Self { usual, held_up, never_waits }
+        let alone = job.calls.iter().any(|call| !call.traced);
+        let mut starts: Vec<(Ns, u32)> = Vec::new();
+        if alone {
+            let traced = job.calls.iter().filter(|call| call.traced).flat_map(|call| &call.ops);
+            starts = traced.map(|place| (job.ops[*place as usize].start, *place)).collect();
+            starts.sort_unstable();
+        }
+        Self { usual, queues, starts, never_waits }
     }
 }

@@ -8,6 +8,10 @@ use std::fmt::Write;
 /// What is shown.
 #[derive(Debug)]
 pub struct Shown<'a> {
+    /// What a reader has to know before any figure.
+    pub notices: &'a [String],
+    /// From the start of the first operation to the end of the last, in the profile itself.
+    pub profile_end: Ns,
     /// The machine.
     pub machine: &'a str,
     /// What the trace was read from.
@@ -75,7 +79,7 @@ fn cut(name: &str, length: usize) -> String {
 pub fn text(shown: &Shown<'_>) -> String {
     let mut text = String::new();
     head(&mut text, shown);
-    runs(&mut text, shown.runs);
+    runs(&mut text, shown);
     difference(&mut text, shown);
     calls(&mut text, shown.runs);
     operations(&mut text, shown.operations);
@@ -84,6 +88,7 @@ pub fn text(shown: &Shown<'_>) -> String {
 }
 
 fn head(text: &mut String, shown: &Shown<'_>) {
+    shown.notices.iter().for_each(|notice| paragraph(text, "", notice));
     let _ = writeln!(text, "{}, played on {}", shown.trace, shown.machine);
     let _ = writeln!(text, "{} events used", shown.used);
     for (reason, count) in &shown.left_out {
@@ -108,18 +113,21 @@ fn head(text: &mut String, shown: &Shown<'_>) {
     text.push('\n');
 }
 
-fn runs(text: &mut String, runs: &[Figures]) {
+fn runs(text: &mut String, shown: &Shown<'_>) {
     let mut table = Table::new(&["run", "end", "slow-down", "in calls", "h2d", "d2h", "GPU idle"], &[0]);
-    for run in runs {
+    let none = || "-".to_owned();
+    let told = |ns: Option<Ns>| ns.map_or_else(none, time);
+    table.row(["profile".into(), time(shown.profile_end), none(), none(), none(), none(), none()]);
+    for run in shown.runs {
         let copies = run.device_copy_ns;
         table.row([
             cut(&run.name, 22),
-            time(run.end_ns),
-            format!("{:.3}", run.slowdown),
-            time(run.host_call_ns),
-            time(copies.h2d),
-            time(copies.d2h),
-            time(run.gpu_idle_ns),
+            told(run.end_ns),
+            run.slowdown.map_or_else(none, |slowdown| format!("{slowdown:.3}")),
+            told(run.host_call_ns),
+            told(copies.map(|copies| copies.h2d)),
+            told(copies.map(|copies| copies.d2h)),
+            told(run.gpu_idle_ns),
         ]);
     }
     table.lines().iter().for_each(|line| {
@@ -135,7 +143,8 @@ fn runs(text: &mut String, runs: &[Figures]) {
 
 fn difference(text: &mut String, shown: &Shown<'_>) {
     let [off, cc, ..] = shown.runs else { return };
-    let all = i64::try_from(i128::from(cc.end_ns) - i128::from(off.end_ns)).unwrap_or(0);
+    let Some((off, cc)) = off.end_ns.zip(cc.end_ns) else { return };
+    let all = i64::try_from(i128::from(cc) - i128::from(off)).unwrap_or(0);
     let _ = writeln!(text, "Where the difference of {} comes from, one cause left out after the other:", signed(all));
     let mut table = Table::new(&["", "", ""], &[2]);
     for Share { cause, ns } in shown.breakdown.iter().filter(|share| share.ns != 0) {

@@ -45,6 +45,27 @@ fn a_replay_says_what_its_documentation_names() {
 }
 
 #[test]
+fn how_a_profile_begins_is_told_and_can_be_said() {
+    let of = |start: &str| {
+        let arguments = [&["replay"], &PAIR[..], &["--format", "json", "--start", start]].concat();
+        serde_json::from_str::<Json>(&text(&sealsim(&arguments))).unwrap()
+    };
+    let [auto, cold, warm] = ["auto", "cold", "warm"].map(of);
+    let begins = |json: &Json| json["assumed"][0].as_str().unwrap().to_owned();
+    let call = "cudaMallocHost (line 3, 168.5 ms) creates the context";
+    assert!(begins(&auto).starts_with("The profile begins with its program: ") && begins(&auto).contains(call));
+    assert!(begins(&cold).starts_with("The profile begins with its program, as --start says: "));
+    assert!(begins(&warm).starts_with("The profile begins in the middle of its program, as --start says."));
+    let total = |json: &Json| json["runs"][1]["total_ns"].as_u64().unwrap();
+    assert_eq!(total(&auto), total(&cold));
+    assert!(total(&auto) - total(&warm) > 980_000_000);
+    for json in [auto, cold, warm] {
+        assert_eq!(json["notices"].as_array().unwrap().len(), 0);
+        assert_eq!(json["profile_end_ns"], json["runs"][0]["end_ns"]);
+    }
+}
+
+#[test]
 fn text_fits_a_terminal() {
     let text = text(&sealsim(&[&["replay"], &PAIR[..]].concat()));
     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::{
     cli::{Failure, output},
-    replay::{Advice, Figures, Operation, Share},
+    replay::{Advice, Figures, Ns, Operation, Share},
     report::replay as text,
     sampling::Told,
     workload::trace::Trace,
@@ -25,6 +25,8 @@ pub(super) enum ReplayFormat {
 pub(super) struct Document {
     /// Version of the results.
     pub schema_version: u32,
+    /// What a reader has to know before any figure.
+    pub notices: Vec<String>,
     /// The machine.
     pub machine: String,
     /// What the trace was read from.
@@ -36,6 +38,8 @@ pub(super) struct Document {
     /// How much of the copies was simulated, if they were to be sampled, and what the figures of runs may be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Told>,
+    /// From the start of the first operation to the end of the last, in the profile itself.
+    pub profile_end_ns: Ns,
     /// Off, CC, and the designs.
     pub runs: Vec<Figures>,
     /// What the difference between the first two is made of.
@@ -75,6 +79,8 @@ pub(super) fn events(trace: &Trace) -> Events {
 pub(super) fn print(format: ReplayFormat, document: &Document) -> Result<(), Failure> {
     let printed = match format {
         ReplayFormat::Text => Ok(text::text(&text::Shown {
+            notices: &document.notices,
+            profile_end: document.profile_end_ns,
             machine: &document.machine,
             trace: document.trace,
             used: document.events.used,

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// What is told of it. `low` and `high` list the same calls as `middle`.
 pub(super) fn told(known: &Known, middle: &Document, mut low: Document, mut high: Document) -> Told {
     // The first run is without confidential computing, the second with it.
-    let end = |document: &Document| document.runs.get(1).map_or(0, |run| run.end_ns);
+    let end = |document: &Document| document.runs.get(1).and_then(|run| run.end_ns).unwrap_or(0);
     let ends = [&low, &high].map(end);
     [&mut low, &mut high].into_iter().for_each(|other| follow(other, middle));
     spread_slowdowns(&mut low, &mut high);
@@ -34,19 +34,22 @@ fn follow(other: &mut Document, middle: &Document) {
 
 /// A ratio is least where one end is least and the other is most.
 fn spread_slowdowns(low: &mut Document, high: &mut Document) {
-    let off = [&*low, &*high].map(|document| document.runs.first().map_or(0, |run| run.end_ns));
+    let off = [&*low, &*high].map(|document| document.runs.first().and_then(|run| run.end_ns).unwrap_or(0));
     for (low, high) in low.runs.iter_mut().zip(&mut high.runs).skip(1).filter(|_| off[0] > 0) {
-        low.slowdown = low.end_ns as f64 / off[1] as f64;
-        high.slowdown = high.end_ns as f64 / off[0] as f64;
+        low.slowdown = low.end_ns.map(|end| end as f64 / off[1] as f64);
+        high.slowdown = high.end_ns.map(|end| end as f64 / off[0] as f64);
     }
 }
 
 /// Time in which no device does anything is what copies leave of the end: it may be off by as much.
 fn spread_idle(low: &mut Document, high: &mut Document) {
     for (low, high) in low.runs.iter_mut().zip(&mut high.runs) {
-        let (off, both) = (high.end_ns.abs_diff(low.end_ns), [low.gpu_idle_ns, high.gpu_idle_ns]);
-        low.gpu_idle_ns = both[0].min(both[1]).saturating_sub(off);
-        high.gpu_idle_ns = both[0].max(both[1]).saturating_add(off);
+        let Some((end, idle)) = low.end_ns.zip(high.end_ns).zip(low.gpu_idle_ns.zip(high.gpu_idle_ns)) else {
+            continue;
+        };
+        let off = end.1.abs_diff(end.0);
+        low.gpu_idle_ns = Some(idle.0.min(idle.1).saturating_sub(off));
+        high.gpu_idle_ns = Some(idle.0.max(idle.1).saturating_add(off));
     }
 }
 

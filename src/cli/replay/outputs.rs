@@ -45,7 +45,7 @@ pub(super) struct Begun {
 /// A run.
 pub(super) struct Done<'a> {
     pub name: &'a str,
-    pub slowdown: f64,
+    pub slowdown: Option<f64>,
     pub played: &'a Played,
 }
 

@@ -1,6 +1,6 @@
 //! Copies between host and device.
 
-use super::Player;
+use super::{Player, moved};
 use crate::replay::{
     Ns,
     copies::CopyTime,
@@ -23,6 +23,7 @@ impl Player<'_> {
                 self.threads[call.thread as usize].hidden = Some(place);
             }
         }
+        self.begins(call);
         end
     }
 
@@ -30,7 +31,7 @@ impl Player<'_> {
     fn sealed(&mut self, place: usize, op: &Op, call: &Call, start: Ns, time: CopyTime) -> Ns {
         let session = if self.rules.free.overlap { 0 } else { self.session[op.device as usize] };
         let taken = start.max(session).saturating_add(time.before);
-        let before = self.streams[op.stream as usize].end.map_or(0, |before| before.saturating_add(self.rules.gap()));
+        let before = self.before(op).map_or(0, |before| before.saturating_add(self.rules.gap()));
         let ended = self.put(place, op, taken.max(before), time.span);
         let returned = ended.saturating_add(time.after).saturating_add(self.excess(place, op, call));
         self.session[op.device as usize] = returned;
@@ -46,20 +47,19 @@ impl Player<'_> {
 
     /// With the latencies of the trace.
     fn as_traced(&mut self, place: usize, op: &Op, call: &Call, start: Ns) -> Ns {
-        let before = self.streams[op.stream as usize].end;
-        let latency = op.start.saturating_sub(call.start);
+        let before = self.before(op);
         let lag = op.before.map_or(0, |traced| op.start.saturating_sub(traced));
+        let as_traced = moved(start, call.start, op.start);
         let begins = match op.bind {
-            Bind::Stream => start.max(before.map_or(0, |before| before.saturating_add(lag))),
-            Bind::Op(other, later) => start.max(before.unwrap_or(0)).max(self.behind(other, later)),
-            Bind::Call => start.saturating_add(latency).max(before.unwrap_or(0)),
+            Bind::Stream => start.min(as_traced).max(before.map_or(0, |before| before.saturating_add(lag))),
+            Bind::Op(other, later) => start.min(as_traced).max(before.unwrap_or(0)).max(self.behind(other, later)),
+            Bind::Call => as_traced.max(before.unwrap_or(0)),
         };
         let ended = self.put(place, op, begins, op.duration);
         if !op.host_waits {
             return start.saturating_add(call.duration);
         }
         // The call may return a little before its operation ends.
-        let early = op.end().saturating_sub(call.end());
-        ended.saturating_add(call.end().saturating_sub(op.end())).saturating_sub(early)
+        moved(ended, op.end(), call.end())
     }
 }

@@ -1,6 +1,6 @@
 //! Launches of kernels and graphs, fills, and copies within the device.
 
-use super::Player;
+use super::{Player, moved};
 use crate::{
     replay::{
         Ns,
@@ -21,16 +21,25 @@ impl Player<'_> {
     pub(super) fn launch(&mut self, place: usize, call: &Call, start: Ns, first: bool) -> Ns {
         let mut end = start.saturating_add(self.duration(place, call, first));
         let Some(head) = call.ops.first().map(|op| &self.job.ops[*op as usize]) else { return end };
-        let depth = self.habits.held_up.get(&place).copied();
-        let depth = depth.unwrap_or(self.rules.calls.launch.queue as usize);
+        let (depth, behind) = self.habits.queues.of_call(place, self.rules.calls.launch.queue as usize);
         let begun = &self.streams[head.stream as usize].begun;
         if let Some(place) = begun.len().checked_sub(depth.max(1)) {
-            end = end.max(begun[place]);
+            end = end.max(begun[place].saturating_add(behind));
         }
         for op in &call.ops {
             self.submit(*op as usize, call, start, end);
         }
+        self.begins(call);
         end
+    }
+
+    /// Gives an operation its dates whose call lies within a synchronisation that runs from `start`.
+    pub(super) fn within(&mut self, place: usize, call: &Call, start: Ns) {
+        let op = &self.job.ops[place];
+        let before = self.before(op).map_or(0, |before| before.saturating_add(self.lag(op)));
+        let begins = moved(start, call.start, op.start).max(before);
+        let duration = self.duration_on_device(place, op);
+        self.put(place, op, begins, duration);
     }
 
     /// How long the call takes, if the queue has room.
@@ -39,7 +48,7 @@ impl Player<'_> {
         let new = head.is_some_and(|op| op.work == Work::Kernel && self.functions_seen.insert(op.name));
         let (median, quartile) = self.habits.usual.get(&call.name).copied().unwrap_or_default();
         // What the queue held up in the trace comes out here by itself.
-        let off = if self.habits.held_up.contains_key(&place) { quartile } else { call.duration };
+        let off = if self.habits.queues.held_up.contains_key(&place) { quartile } else { call.duration };
         let memset = call.kind == CallKind::Memset || head.is_some_and(|op| op.work == Work::Memset);
         match call.kind {
             // The first call of a name loads code, as it did.
@@ -53,7 +62,7 @@ impl Player<'_> {
     /// Gives an operation its dates, whose call runs from `start` to `end`.
     fn submit(&mut self, place: usize, call: &Call, start: Ns, end: Ns) {
         let op = &self.job.ops[place];
-        let before = self.streams[op.stream as usize].end;
+        let before = self.before(op);
         let begins = match op.bind {
             Bind::Op(other, later) => {
                 let ready = self.ready(op, call, start, end).min(end);
@@ -74,14 +83,15 @@ impl Player<'_> {
             let unexplained = latency.saturating_sub(call.duration).saturating_sub(JITTER);
             return submitted.saturating_add(if by_call { unexplained } else { 0 });
         }
-        let as_traced = start.saturating_add(latency);
+        let as_traced = moved(start, call.start, op.start);
         if by_call { as_traced } else { submitted.min(as_traced) }
     }
 
     /// From the end of the operation before to this one, in its stream.
     fn lag(&self, op: &Op) -> Ns {
-        let Some(before) = op.before.filter(|_| op.bind == Bind::Stream) else { return self.rules.gap() };
-        op.start.saturating_sub(before).saturating_add(self.rules.gap() - self.rules.gap_off().min(self.rules.gap()))
+        let (off, lag) = (self.rules.gap_off(), op.start.saturating_sub(op.before.unwrap_or(0)));
+        let lag = if op.bind == Bind::Stream { lag } else { lag.min(off) };
+        lag.saturating_add(self.rules.gap().saturating_sub(off))
     }
 
     fn duration_on_device(&self, place: usize, op: &Op) -> Ns {
@@ -97,24 +107,45 @@ impl Player<'_> {
     }
 }
 
-/// Launches that a full queue held up in the trace: they took long, and many operations of their stream had not begun when they returned. By call, how
-/// many.
-pub(super) fn held_up(job: &Job, usual: &HashMap<u32, (Ns, Ns)>) -> HashMap<usize, usize> {
-    let mut begun: Vec<Vec<Ns>> = vec![Vec::new(); job.streams];
-    let mut held_up = HashMap::new();
-    for (place, call) in job.calls.iter().enumerate() {
-        let Some(op) = call.ops.first().map(|op| &job.ops[*op as usize]) else { continue };
-        if !matches!(op.work, Work::Kernel | Work::Memset) {
-            continue;
+/// What the trace shows of the queues of launches.
+#[derive(Debug)]
+pub(super) struct Queues {
+    /// Launches that a full queue held up, by call: how many calls of its stream had operations that had not begun when it returned, and how long before
+    /// that the last one had begun.
+    pub held_up: HashMap<usize, (usize, Ns)>,
+    /// How many such calls there were at most when a launch returned that was not held up.
+    deepest: usize,
+}
+
+impl Queues {
+    /// A launch is held up if it takes long, and many operations of its stream have not begun when it returns.
+    pub fn of(job: &Job, usual: &HashMap<u32, (Ns, Ns)>) -> Self {
+        let mut begun: Vec<Vec<Ns>> = vec![Vec::new(); job.streams];
+        let (mut held_up, mut deepest) = (HashMap::new(), 0);
+        for (place, call) in job.calls.iter().enumerate() {
+            let Some(op) = call.ops.first().map(|op| &job.ops[*op as usize]) else { continue };
+            if matches!(call.kind, CallKind::Synchronize(_)) {
+                continue;
+            }
+            let starts = &mut begun[op.stream as usize];
+            let there = starts.partition_point(|start| *start <= call.end());
+            let waiting = starts.len() - there + 1;
+            let quartile = usual.get(&call.name).map_or(0, |(_, quartile)| *quartile);
+            let launches = matches!(op.work, Work::Kernel | Work::Memset);
+            if launches && waiting >= WAITING && call.duration > share(quartile, 1500) {
+                let last = there.checked_sub(1).map_or(call.end(), |last| starts[last]);
+                held_up.insert(place, (waiting, call.end() - last));
+            } else {
+                deepest = deepest.max(waiting);
+            }
+            let latest = starts.last().copied().unwrap_or(0);
+            starts.push(op.start.max(latest));
         }
-        let starts = &mut begun[op.stream as usize];
-        let waiting = starts.len() - starts.partition_point(|start| *start <= call.end()) + 1;
-        let quartile = usual.get(&call.name).map_or(0, |(_, quartile)| *quartile);
-        if waiting >= WAITING && call.duration > share(quartile, 1500) {
-            held_up.insert(place, waiting);
-        }
-        let latest = starts.last().copied().unwrap_or(0);
-        starts.push(op.start.max(latest));
+        Self { held_up, deepest }
     }
-    held_up
+
+    /// How many calls of its stream may wait when a launch returns, and how long after the last of the others has begun it does; `queue` is the machine's.
+    fn of_call(&self, place: usize, queue: usize) -> (usize, Ns) {
+        self.held_up.get(&place).copied().unwrap_or((queue.max(self.deepest), 0))
+    }
 }

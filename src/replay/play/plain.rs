@@ -1,6 +1,6 @@
 //! Calls that neither copy, nor launch, nor wait for the GPU by their name.
 
-use super::{Both, Player};
+use super::{Both, Player, moved};
 use crate::{
     replay::{
         Ns,
@@ -13,8 +13,6 @@ use std::collections::VecDeque;
 
 /// Allocations of locked memory up to this duration come out of a slab.
 const SLAB: Ns = 50_000;
-/// What a free that waits takes behind its wait at least, in any mode.
-const FREE: Ns = 4_000;
 
 /// What is known of allocations of locked host memory.
 #[derive(Debug)]
@@ -67,13 +65,19 @@ impl Player<'_> {
     /// A free waits for all that is under way.
     fn free(&self, call: &Call, start: Ns, own: Ns, duration: Ns) -> Ns {
         let pending = self.under_way();
+        // If it returned before all of it had ended, it waited for what had.
+        let pending = if pending.traced <= call.end() { pending } else { self.ended_by(call.end()) };
         if pending.played <= start {
             return own;
         }
-        let waited = pending.traced.saturating_add(self.rules.completion_off()) > call.start;
-        let work = if waited { call.duration.saturating_sub(FREE) } else { call.duration };
-        let more = duration.saturating_sub(call.duration);
-        own.max(pending.played.saturating_add(self.rules.completion()).saturating_add(more).saturating_add(work))
+        let (off, more) = (self.rules.completion_off(), duration.saturating_sub(call.duration));
+        let seen = if pending.traced.saturating_add(off) > call.start {
+            let slower = self.rules.completion().saturating_sub(off);
+            moved(pending.played, pending.traced, call.end()).saturating_add(slower)
+        } else {
+            pending.played.saturating_add(self.rules.completion()).saturating_add(call.duration)
+        };
+        own.max(seen.saturating_add(more))
     }
 
     /// An event comes when what was submitted before it has ended.

@@ -1,6 +1,6 @@
 //! Calls that wait for the GPU.
 
-use super::{Both, Player};
+use super::Player;
 use crate::{
     replay::{Ns, job::Call},
     workload::trace::Waited,
@@ -14,10 +14,10 @@ impl Player<'_> {
     pub(super) fn wait(&self, call: &Call, waited: Waited, start: Ns) -> Ns {
         let target = match waited {
             Waited::Event => self.event.unwrap_or_default(),
-            // All that was submitted; or, if it returned before all of it had ended, what had.
-            Waited::Device | Waited::Stream if self.under_way().traced <= call.end() => self.under_way(),
-            Waited::Device | Waited::Stream => self.ended_by(call.end()),
+            Waited::Device | Waited::Stream => self.under_way(),
         };
+        // All that was submitted; or, if it returned before all of it had ended, what had.
+        let target = if target.traced <= call.end() { target } else { self.ended_by(call.end()) };
         let idle = self.rules.idle_wait();
         let off = self.rules.completion_off();
         if target.traced.saturating_add(off) > call.start {
@@ -30,17 +30,5 @@ impl Player<'_> {
         let least = start.saturating_add(call.duration).saturating_add(idle);
         let late = target.played.saturating_add(self.rules.completion());
         if target.played > start { least.max(late) } else { least }
-    }
-
-    /// The last operation that had ended in the trace by then.
-    fn ended_by(&self, traced: Ns) -> Both {
-        let mut target = Both::default();
-        for stream in &self.streams {
-            let count = stream.ended.partition_point(|ended| ended.traced <= traced);
-            if let Some(ended) = count.checked_sub(1).and_then(|last| stream.ended.get(last)) {
-                target.join(*ended);
-            }
-        }
-        target
     }
 }

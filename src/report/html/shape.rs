@@ -233,9 +233,9 @@ struct PlayedRun {
     #[serde(rename = "name")]
     _name: String,
     #[serde(rename = "end_ns")]
-    _end_ns: u64,
+    _end_ns: Option<u64>,
     #[serde(rename = "slowdown")]
-    _slowdown: f64,
+    _slowdown: Option<f64>,
 }
 
 #[derive(Deserialize)]

@@ -76,8 +76,8 @@ pub enum SliceState {
 pub struct NamedTimeline {
     /// `off`, `cc` or a design.
     pub name: String,
-    /// Times as long as the first.
-    pub slowdown: f64,
+    /// Times as long as the first, if that is known.
+    pub slowdown: Option<f64>,
     /// What ran when.
     pub timeline: Timeline,
 }

@@ -37,7 +37,7 @@ pub struct Run<'a> {
     /// `off`, `cc`, or a design.
     pub name: &'a str,
     /// How many times as long as `off` it takes.
-    pub slowdown: f64,
+    pub slowdown: Option<f64>,
     /// Its marks.
     pub timeline: Timeline,
 }
@@ -102,7 +102,10 @@ fn band(drawing: &mut Drawing, run: &Run<'_>, columns: Columns, top: usize) {
     let took = if run.name == "off" {
         format!("{name}: {end}")
     } else {
-        format!("{name}: {end}, {:.3} times as long as off", run.slowdown)
+        match run.slowdown {
+            Some(slowdown) => format!("{name}: {end}, {slowdown:.3} times as long as off"),
+            None => format!("{name}: what managed memory costs is not modelled"),
+        }
     };
     let (first, mut low) = (top + LINE, top + LINE);
     let at = (LEFT as f64, (first - 6) as f64);
@@ -164,7 +167,7 @@ mod tests {
             row(Owner::Thread(1), &[]),
             row(Owner::Gpu(0, Mark::Kernels), &[(Mark::Kernels, end - 1, end)]),
         ];
-        Run { name, slowdown: 1.5, timeline: Timeline { rows, end } }
+        Run { name, slowdown: Some(1.5), timeline: Timeline { rows, end } }
     }
 
     /// All places of paths and texts.
@@ -212,7 +215,7 @@ mod tests {
 
     #[test]
     fn threads_without_calls_and_jobs_without_rows_are_drawn() {
-        let empty = Run { name: "cc", slowdown: 1.0, timeline: Timeline::default() };
+        let empty = Run { name: "cc", slowdown: Some(1.0), timeline: Timeline::default() };
         assert!(well_formed(&svg("", &[empty])) && well_formed(&svg("", &[])));
         assert!(svg("", &[run("off", 10)]).contains(">thread 2<"));
     }
@@ -227,7 +230,7 @@ mod tests {
         for mark in Mark::GPU {
             rows.push(row(Owner::Gpu(0, mark), &busy(mark).collect::<Vec<_>>()));
         }
-        let one = Run { name: "cc", slowdown: 1.0, timeline: Timeline { rows, end: 100_000_000 } };
+        let one = Run { name: "cc", slowdown: Some(1.0), timeline: Timeline { rows, end: 100_000_000 } };
         for count in [1, 3, 12] {
             let svg = svg("many", &vec![one.clone(); count]);
             assert!(svg.len() < 300_000, "{count} runs: {} bytes", svg.len());

@@ -10,7 +10,7 @@ use crate::files::excerpt;
 
 /// What is read, for messages.
 const READ: &str = "traces are read as JSON of the PyTorch profiler, `nsys stats --report cuda_gpu_trace --format csv`, \
-                    `nsys export --type sqlite`, or Chakra execution traces; all but the database also through gzip";
+                    `nsys export --type sqlite`, or Chakra execution traces, packed with gzip or not";
 
 /// Beginnings of what people give by mistake, and what to do about each.
 const KNOWN: &[(&[u8], &str, &str)] = &[

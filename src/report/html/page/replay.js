@@ -6,21 +6,23 @@ const CAUSES = {
 };
 
 function nanos(value) {
-  return time(value * 1000);
+  return value === null || value === undefined ? "-" : time(value * 1000);
 }
 
 function replayPage(data) {
   const { report } = data;
   const [off, cc] = report.runs;
-  document.getElementById("head").append(el("div", { class: "tiles" }, report.runs.map((run) => tile(nanos(run.end_ns), run.name === off?.name ? `${run.name}, first to last operation` : `${run.name}: ${number(run.slowdown)} × ${off?.name}`)), tile(number(report.events?.used), "events used")));
+  const times = (slowdown, name) => (typeof slowdown === "number" ? `${number(slowdown)} × ${name}` : "slow-down not known");
+  document.getElementById("head").append(...(report.notices ?? []).map((text) => el("p", {}, text)));
+  document.getElementById("head").append(el("div", { class: "tiles" }, report.runs.map((run) => tile(nanos(run.end_ns), run.name === off?.name ? `${run.name}, first to last operation` : `${run.name}: ${times(run.slowdown, off?.name)}`)), tile(number(report.events?.used), "events used")));
   section("timeline-part", "Timeline", (box) => {
     if (!data.timelines?.length) {
       box.append(el("p", { class: "soft" }, "The JSON of a replay has no dates: `sealsim replay TRACE --report FILE` makes this page with its timelines."));
       return;
     }
-    timelines(box, data.timelines.map((one) => ({ name: one.name, note: `${time(one.timeline.end_ps)}, ${number(one.slowdown)} × ${data.timelines[0].name}`, timeline: one.timeline })), "timeline");
+    timelines(box, data.timelines.map((one) => ({ name: one.name, note: `${time(one.timeline.end_ps)}, ${times(one.slowdown, data.timelines[0].name)}`, timeline: one.timeline })), "timeline");
   });
-  if (off && cc) section("breakdown-part", "What the difference is made of", (box) => {
+  if (typeof off?.end_ns === "number" && typeof cc?.end_ns === "number") section("breakdown-part", "What the difference is made of", (box) => {
     const difference = cc.end_ns - off.end_ns;
     const drawing = el("figure", { class: "chart", id: "breakdown" });
     const shares = report.breakdown.filter((share) => share.ns !== 0);
@@ -33,7 +35,7 @@ function replayPage(data) {
     { name: "end", text: (run) => nanos(run.end_ns), value: (run) => run.end_ns, number: true },
     { name: "times off", text: (run) => number(run.slowdown), value: (run) => run.slowdown, number: true },
     { name: "with calls before", text: (run) => nanos(run.total_ns), value: (run) => run.total_ns, number: true },
-    ...["h2d", "d2h", "d2d"].map((way) => ({ name: `${way} on the device`, text: (run) => nanos(run.device_copy_ns?.[way] ?? 0), value: (run) => run.device_copy_ns?.[way], number: true })),
+    ...["h2d", "d2h", "d2d"].map((way) => ({ name: `${way} on the device`, text: (run) => nanos(run.device_copy_ns?.[way]), value: (run) => run.device_copy_ns?.[way], number: true })),
     { name: "in calls", text: (run) => nanos(run.host_call_ns), value: (run) => run.host_call_ns, number: true },
     { name: "GPU idle", text: (run) => nanos(run.gpu_idle_ns), value: (run) => run.gpu_idle_ns, number: true },
   ], report.runs, { id: "runs", caption: "runs" }));

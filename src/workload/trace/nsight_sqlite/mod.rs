@@ -21,8 +21,13 @@ use super::{
 };
 use database::Database;
 use labels::Labels;
-use std::{cell::RefCell, collections::HashMap};
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    io::{BufRead, Write},
+};
 use take::{Sought, TABLES};
+use tempfile::NamedTempFile;
 
 /// Rows between two questions whether to go on.
 const ROWS: u64 = 4096;
@@ -37,18 +42,18 @@ pub(super) fn read(
     progress: &RefCell<Progress<'_>>,
 ) -> Result<Trace, TraceError> {
     let name = input.name();
-    let Input::Path(path) = input else {
-        let error = TraceError::new(Kind::Unrecognised, &name, "a database is read from a file only");
-        return Err(error.remedy("write it to a file first"));
+    let unpacked = if tape.is_packed() { Some(unpack(tape)?) } else { None };
+    let path = match (&unpacked, input) {
+        (Some(file), _) => file.path(),
+        (None, Input::Path(path)) => path,
+        (None, Input::Bytes { .. }) => {
+            let error = TraceError::new(Kind::Unrecognised, &name, "a database is read from a file only");
+            return Err(error.remedy("write it to a file first"));
+        }
     };
-    if tape.is_packed() {
-        let error = TraceError::new(Kind::Unrecognised, &name, "a database is not read through gzip");
-        return Err(error.remedy("unpack it first, with `gunzip`"));
-    }
     let length = input.length().unwrap_or(0);
-    if length < length_by(tape.head()?) {
-        let error = TraceError::new(Kind::Truncated, &name, "the database ends in the middle");
-        return Err(error.remedy("copy it again, or export the report again"));
+    if unpacked.is_none() && length < length_by(tape.head()?) {
+        return Err(truncated(&name));
     }
     let database = Database::open(path, &name)?;
     let mut reader = Reader {
@@ -142,6 +147,35 @@ impl Reader<'_> {
         };
         Ok(Some(process << 32 | u64::from(number)))
     }
+}
+
+fn truncated(name: &str) -> TraceError {
+    let error = TraceError::new(Kind::Truncated, name, "the database ends in the middle");
+    error.remedy("copy it again, or export the report again")
+}
+
+/// Unpacks a database into a file that goes away with it: as many bytes as its head says that there are.
+fn unpack(tape: &mut Tape<'_>) -> Result<NamedTempFile, TraceError> {
+    let name = tape.name().to_owned();
+    let failed = |error: std::io::Error| {
+        let what = format!("the database cannot be unpacked to a temporary file: {error}");
+        TraceError::new(Kind::Unreadable, &name, what).remedy("unpack it where there is room, with `gunzip`")
+    };
+    let mut file = NamedTempFile::new().map_err(failed)?;
+    let mut left = length_by(tape.head()?);
+    while left > 0 {
+        let part = tape.available()?;
+        if part == 0 {
+            return Err(truncated(&name));
+        }
+        let part = usize::try_from(left).unwrap_or(usize::MAX).min(part);
+        let bytes = tape.fill_buf().map_err(failed)?;
+        file.write_all(&bytes[..part]).map_err(failed)?;
+        tape.consume(part);
+        left -= part as u64;
+    }
+    file.flush().map_err(failed)?;
+    Ok(file)
 }
 
 /// Length of a database by its first bytes. What a file lacks at its end SQLite takes for zeros.

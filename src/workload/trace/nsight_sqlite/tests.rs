@@ -8,6 +8,7 @@ use crate::{
     },
 };
 use rusqlite::Connection;
+use std::io::Write;
 use tempfile::NamedTempFile;
 
 /// As `nsys export` describes its tables, without the columns that nothing here reads.
@@ -52,6 +53,22 @@ fn file(more: &str) -> NamedTempFile {
 
 fn opened(file: &NamedTempFile) -> Result<Trace, TraceError> {
     read(Input::Path(file.path()), None, &mut |_, _| Control::Continue)
+}
+
+#[test]
+fn a_packed_database_is_read_like_itself_and_refused_where_it_is_cut() {
+    let plain = file("");
+    let bytes = std::fs::read(plain.path()).unwrap();
+    let packed = |bytes: &[u8]| {
+        let mut packed = flate2::write::GzEncoder::new(NamedTempFile::new().unwrap(), flate2::Compression::fast());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    };
+    assert_eq!(opened(&packed(&bytes)).unwrap(), opened(&plain).unwrap());
+    // What is behind the database is not unpacked.
+    assert_eq!(opened(&packed(&[&bytes[..], &[0; 100_000]].concat())).unwrap(), opened(&plain).unwrap());
+    let error = opened(&packed(&bytes[..bytes.len() / 2])).unwrap_err();
+    assert!(error.to_string().contains("ends in the middle"), "{error}");
 }
 
 #[test]
