@@ -88,6 +88,14 @@ export function everywhere(name, mark) {
     assert.equal(beyond, 0, "nothing reaches over the edge");
   }, { width: 400 }));
 
+  test(`${name} shows all columns of its tables on 1,200 pixels`, () => opened(name, async (page) => {
+    const cut = await page.evaluate(() => {
+      document.querySelectorAll("details").forEach((one) => { one.open = true; });
+      return [...document.querySelectorAll(".table")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => `${one.firstChild.id}: ${one.scrollWidth} on ${one.clientWidth}`);
+    });
+    assert.deepEqual(cut, []);
+  }, { width: 1200 }));
+
   test(`${name} is dark where that is asked for`, async () => {
     const colours = async (colorScheme) => {
       let found = null;

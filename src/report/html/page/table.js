@@ -1,6 +1,8 @@
 // Tables that sort by a click on a head.
 
 const SHOWN_ROWS = 200;
+// A table of more columns has less room between them.
+const DENSE = 12;
 
 // `columns`: { name, text(row), value(row), wide, narrow, number }. `chosen(row)` is called for a row that is clicked.
 function table(columns, rows, { id, caption, sort, chosen, isChosen } = {}) {
@@ -44,7 +46,7 @@ function table(columns, rows, { id, caption, sort, chosen, isChosen } = {}) {
     return el("tr", { class: [chosen && "link", isChosen?.(row) && "chosen"].filter(Boolean).join(" ") || null, tabindex: chosen ? 0 : null, click: pick, keydown: pick && ((event) => event.key === "Enter" && pick()) }, cells);
   }
   fill();
-  const framed = el("div", { class: "table", tabindex: 0, role: "region", "aria-label": caption ?? "table" }, el("table", { id }, caption && el("caption", { class: "hidden" }, caption), el("thead", {}, el("tr", {}, heads)), body));
+  const framed = el("div", { class: "table", tabindex: 0, role: "region", "aria-label": caption ?? "table" }, el("table", { id, class: columns.length > DENSE ? "dense" : null }, caption && el("caption", { class: "hidden" }, caption), el("thead", {}, el("tr", {}, heads)), body));
   const whole = el("div", {}, framed, more);
   whole.refresh = fill;
   return whole;
