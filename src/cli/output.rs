@@ -11,7 +11,7 @@
 
 use super::Failure;
 use crate::{
-    files::{Visible, visible},
+    files::{Visible, is_hidden, visible},
     report::layout::{self, WIDTH},
 };
 use miette::{MietteHandlerOpts, Report, ReportHandler, miette};
@@ -99,17 +99,17 @@ pub(super) fn show(report: &Report) {
     }
 }
 
-/// Shows what is wrong with the arguments, or the help that they ask for, likewise.
+/// Shows what is wrong with the arguments, or the help that they ask for: with colours if no argument holds anything that is hidden, since clap quotes them.
 ///
 /// # Errors
 /// If it cannot be written.
 pub(super) fn show_usage(error: &clap::Error) -> io::Result<()> {
-    let plain = error.render().to_string();
-    match visible(&plain) {
-        Cow::Borrowed(_) => error.print(),
-        Cow::Owned(seen) if error.use_stderr() => io::stderr().write_all(seen.as_bytes()),
-        Cow::Owned(seen) => io::stdout().write_all(seen.as_bytes()),
+    if !std::env::args_os().any(|argument| argument.to_string_lossy().contains(is_hidden)) {
+        return error.print();
     }
+    let plain = error.render().to_string();
+    let seen = visible(&plain);
+    if error.use_stderr() { io::stderr().write_all(seen.as_bytes()) } else { io::stdout().write_all(seen.as_bytes()) }
 }
 
 /// A diagnostic without colours.
