@@ -161,6 +161,7 @@ impl Passing {
         let limit = match (at > keyed, keyed > free) {
             (true, _) => Limit::Ghash,
             (false, true) => Limit::Aes,
+            (false, false) if free > visible => Limit::Ports,
             (false, false) => Limit::Data,
         };
         Taken { at, waited: at - free, limit }

@@ -21,14 +21,16 @@ impl Burst {
     /// Takes blocks one after the other; `take` gives the cycle, and what was waited for and how long.
     pub(super) fn of(blocks: u64, mut take: impl FnMut() -> Taken) -> Self {
         let mut burst = Self { last: 0, waits: Waits::default(), limit: Limit::Data };
-        for _ in 0..blocks {
+        for block in 0..blocks {
             let taken = take();
             burst.last = taken.at;
             match taken.limit {
                 Limit::Aes => burst.waits.aes += taken.waited,
-                Limit::Ghash | Limit::Data => burst.waits.ghash += taken.waited,
+                Limit::Ghash | Limit::Ports | Limit::Data => burst.waits.ghash += taken.waited,
             }
-            if taken.limit != Limit::Data {
+            // Behind the first block of a burst it is the burst itself that is at the ports.
+            let itself = taken.limit == Limit::Data || (taken.limit == Limit::Ports && block > 0);
+            if !itself {
                 burst.limit = taken.limit;
             }
         }

@@ -17,8 +17,8 @@ use super::{
     run::Interruption,
 };
 use crate::explore::sweep::{
-    BoundedLines, Chunks, Damaged, Ended, Folder, FolderError, FolderRecord, MOST_CHUNKS, Point, Row, Stopped, Study,
-    StudyError, Table, TableError, Tabled, discard, gather,
+    BoundedLines, Chunks, Damaged, Ended, Folder, FolderError, FolderRecord, MOST_CHUNKS, Point, Reason, Row, Stopped,
+    Study, StudyError, Table, TableError, Tabled, discard, gather,
 };
 use crate::files::{excerpt, read_text};
 use crate::report::plot::chart::{ChartError, of_study};
@@ -427,7 +427,7 @@ fn bar(total: u64, done: u64) -> ProgressBar {
 
 /// Writes the tables of what is there, and says what it is.
 fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
-    let Tabled { rows, refused, reason, missing } = study.tabulate(folder)?;
+    let Tabled { rows, refused, reasons, missing } = study.tabulate(folder)?;
     if missing == 0 {
         discard(folder)?;
     }
@@ -442,9 +442,15 @@ fn finish(study: &Study, folder: &Folder) -> Result<(), Failure> {
     if missing > 0 {
         text += &format!("; {missing} have not run");
     }
-    output::print(&output::fitted(&(text + "\n")));
-    match reason.filter(|_| refused == rows) {
-        Some(first) => Err(Failure::Config(miette!("no point of the study is possible; the first: {first}"))),
+    text.push('\n');
+    for Reason { first, points } in &reasons {
+        text += &format!("  {points} of {refused}: {first}\n");
+    }
+    output::print(&output::fitted(&text));
+    match reasons.first().filter(|_| refused == rows) {
+        Some(Reason { first, .. }) => {
+            Err(Failure::Config(miette!("no point of the study is possible; the first: {first}")))
+        }
         None => Ok(()),
     }
 }

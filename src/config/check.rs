@@ -301,11 +301,15 @@ const RULES: &[Rule] = &[
     Rule {
         path: "tag_queue.quarantine",
         broken: |m| {
-            let (release, room, message) = (m.tag_queue.release, m.tag_queue.quarantine, longest_message(m));
+            let (release, room) = (m.tag_queue.release, m.tag_queue.quarantine);
+            let (path, message) = longest_message(m);
             let ahead = release.ahead(m.tag_queue.skid.unwrap_or(SKID).0);
             (release.quarantines() && room.0.saturating_add(ahead) < message.0).then(|| {
                 let but = if ahead > 0 { format!(" but for {}", Bytes(ahead)) } else { String::new() };
-                format!("under `{}` it must hold one message of {message}{but}, and has {room}", release.name())
+                let release = release.name();
+                format!(
+                    "under `{release}` it must hold one message of {message}{but}, and has {room} ({path} = {message})"
+                )
             })
         },
         remedy: "write at least the longest message (driver.*.message), less what may go ahead (tag_queue.skid), or release = \"withhold_completion\"",
@@ -369,13 +373,19 @@ const RULES: &[Rule] = &[
     Rule {
         path: "staging.buffer",
         broken: |m| {
-            let (buffer, message) = (m.staging.buffer, longest_message(m));
+            let (buffer, (path, message)) = (m.staging.buffer, longest_message(m));
             let inline = m.tag_queue.placement == Some(TagPlacement::Inline);
             let tagged = inline && buffer.0 < message.0 + m.sealing().format().tag_bytes();
             let why = if tagged { " and the tag behind it" } else { "" };
-            (buffer < message || tagged).then(|| format!("{buffer} cannot hold one message of {message}{why}"))
+            (buffer < message || tagged)
+                .then(|| format!("{buffer} cannot hold one message of {message}{why} ({path} = {message})"))
         },
         remedy: "write at least the longest message (driver.*.message), and 16 B for each inline tag",
+    },
+    Rule {
+        path: "staging.buffers",
+        broken: |m| m.staging.check().err().map(|error| error.to_string()),
+        remedy: "write fewer or smaller buffers, of a multiple of 4 KiB",
     },
     Rule {
         path: "driver.pinned.message",
@@ -599,15 +609,23 @@ fn too_few_credits(credits: &CreditSpec, payload: Bytes) -> Option<String> {
     few.map(|(name, data)| format!("{name} = {data} cannot take one maximum payload of {payload}, {least} credits"))
 }
 
-fn longest_message(machine: &MachineSpec) -> Bytes {
-    machine.driver.pinned.message.max(machine.driver.pageable.message)
+/// The longest message, and the parameter that makes it so long.
+fn longest_message(machine: &MachineSpec) -> (&'static str, Bytes) {
+    let (pinned, pageable) = (machine.driver.pinned.message, machine.driver.pageable.message);
+    if pageable > pinned { ("driver.pageable.message", pageable) } else { ("driver.pinned.message", pinned) }
 }
+
+/// The most bytes that GCM enciphers under one IV: 2^32 - 2 blocks.
+const LONGEST_TEXT: Bytes = Bytes((1 << 36) - 32);
 
 fn odd_message(path: &PathSpec, machine: &MachineSpec) -> Option<String> {
     let tag = machine.aead.as_ref().map_or(map::TAG_BYTES, |_| machine.sealing().format().tag_bytes());
     let message = path.message;
     if message.0 < tag {
         return Some(format!("a tag of {tag} B is longer than a message of {message}"));
+    }
+    if message > LONGEST_TEXT {
+        return Some(format!("{message} is more than GCM enciphers under one IV, 2^36 - 32 B"));
     }
     (!path.message.0.is_multiple_of(32)).then(|| format!("{} is not a multiple of 32 B", path.message))
 }

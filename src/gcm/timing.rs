@@ -41,7 +41,9 @@ pub enum Limit {
     Aes,
     /// The authenticator.
     Ghash,
-    /// Itself: the engine took it as fast as its text ports go.
+    /// Earlier text: the engine takes a block per lane and cycle, and had not taken all when this burst came.
+    Ports,
+    /// Itself: the engine took it when it came.
     Data,
 }
 
@@ -237,7 +239,7 @@ impl Timing {
         let total = self.held + bytes;
         let blocks = if self.text_bytes_left == 0 { total.div_ceil(16) } else { total / 16 };
         self.held = if self.text_bytes_left == 0 { 0 } else { total % 16 };
-        let mut limit = Limit::Data;
+        let mut limit = if self.ports_free() > self.visible { Limit::Ports } else { Limit::Data };
         let mut left = if self.take_burst(blocks) || self.take_keyed(blocks, &mut limit) { 0 } else { blocks };
         while left > 0 {
             left -= self.take_row(left, &mut limit);
@@ -425,7 +427,7 @@ impl Timing {
             *limit = cause;
             match cause {
                 Limit::Aes => self.waits.aes += 1,
-                Limit::Ghash | Limit::Data => self.waits.ghash += 1,
+                Limit::Ghash | Limit::Ports | Limit::Data => self.waits.ghash += 1,
             }
         }
     }

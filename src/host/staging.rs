@@ -90,6 +90,16 @@ pub(super) struct Staging {
     free: VecDeque<SlotId>,
 }
 
+impl StagingSpec {
+    /// Says whether there can be such a pool.
+    ///
+    /// # Errors
+    /// [`HostError::Pool`].
+    pub fn check(&self) -> Result<(), HostError> {
+        layout(self, Bytes(PAGE)).map(|_| ())
+    }
+}
+
 /// Slot size, slots per buffer and slots in all for messages of at most `message` bytes.
 pub(super) fn layout(spec: &StagingSpec, message: Bytes) -> Result<(u64, u64, u64), HostError> {
     let whole = spec.buffer.0.checked_mul(u64::from(spec.buffers));

@@ -40,6 +40,11 @@ impl Shares {
         let share = self.0.iter().find(|share| share.unit == unit && share.activity == activity);
         share.map_or(0.0, |share| share.fraction)
     }
+
+    /// The part of the time that a unit was not idle.
+    pub fn used(&self, unit: usize) -> f64 {
+        self.0.iter().filter(|share| share.unit == unit).map(|share| share.fraction).sum()
+    }
 }
 
 /// The accounts of copies under way, and the shares of those that have ended.

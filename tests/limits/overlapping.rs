@@ -71,6 +71,15 @@ fn a_copy_behind_a_kernel_says_so() {
 }
 
 #[test]
+fn a_call_that_waits_for_a_kernel_before_its_copy_says_so() {
+    let kernel = Step { gpu: 0, stream: 0, operation: Operation::Kernel { duration: Femtos(5_000_000_000_000) } };
+    let blocking = Step { gpu: 0, stream: 0, operation: Operation::Copy { copy: 0, blocking: true } };
+    let limit = &copies(&[kernel, blocking], &[Direction::D2h])[0].limited_by;
+    assert_eq!((limit.unit.as_str(), limit.state.as_str(), &limit.parameter), ("gpu.compute", "kernels", &None));
+    assert!(limit.fraction > 0.5, "{limit:?}");
+}
+
+#[test]
 fn copies_of_other_sizes_beside_it_stay_as_they_are_when_a_copy_is_measured() {
     let sizes = [32 * MIB, 4 * MIB];
     let asked = |most: u64| {

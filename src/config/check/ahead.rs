@@ -46,8 +46,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         path: "cipher.ahead.buffer",
         broken: |m| {
-            let (buffer, message) = (m.cipher.ahead?.buffer, longest_message(m));
-            (buffer < message).then(|| format!("{buffer} cannot hold one message of {message}"))
+            let (buffer, (path, message)) = (m.cipher.ahead?.buffer, longest_message(m));
+            (buffer < message).then(|| format!("{buffer} cannot hold one message of {message} ({path} = {message})"))
         },
         remedy: "write at least the longest message (driver.*.message)",
     },

@@ -114,6 +114,12 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("copy_engine.stripe", &["copy_engine.stripe=1000 B"]),
     ("tag_queue.quarantine", &["tag_queue.release=hold", "tag_queue.quarantine=1023 KiB"]),
     ("staging.buffer", &["staging.buffer=512 KiB"]),
+    ("staging.buffers", &["staging.buffer=128 GiB"]),
+    ("staging.buffers", &["staging.buffer=2047 KiB"]),
+    (
+        "driver.pinned.message",
+        &["driver.pinned.message=128 GiB", "driver.pinned.push=128 GiB", "staging.buffer=128 GiB", "staging.buffers=4"],
+    ),
     ("staging.buffer", &["staging.buffer=1 MiB", "tag_queue.placement=inline"]),
     ("copy_engine.sharing", &[SM, "gpu_crypto.place=sm", "copy_engine.sharing=split"]),
     (

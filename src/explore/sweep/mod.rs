@@ -48,7 +48,7 @@ pub use id::PointId;
 pub use lines::{BoundedLines, LONGEST_LINE};
 pub use pareto::{Front, ParetoError, front};
 pub use row::{COLUMNS, FigureColumn, Point, Row, Value};
-pub use run::{Ended, Tabled};
+pub use run::{Ended, Reason, Tabled};
 pub use status::{ChunkStatus, SweepStatus};
 pub use study::{Objectives, Plot, Random, Study, StudyError, StudySpec};
 pub use table::{Table, TableError, TableWriter};

@@ -29,10 +29,40 @@ pub struct Tabled {
     pub rows: u64,
     /// Rows without figures.
     pub refused: u64,
-    /// Why the first of these has none.
-    pub reason: Option<String>,
+    /// Why they have none, by kind of message, in the order of the first of each.
+    pub reasons: Vec<Reason>,
     /// Points that have not run.
     pub missing: u64,
+}
+
+/// Why points have no figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// What is said of the first of them.
+    pub first: String,
+    /// Points of which the same is said, but for the numbers in it.
+    pub points: u64,
+}
+
+/// Kinds of messages that are told apart; what is said beyond them counts for the last one.
+const MOST_KINDS: usize = 16;
+
+impl Tabled {
+    fn refuse(&mut self, message: String) {
+        self.refused += 1;
+        let full = self.reasons.len() == MOST_KINDS;
+        let last = self.reasons.len().saturating_sub(1);
+        let same = self.reasons.iter().position(|known| kind(&known.first).eq(kind(&message)));
+        match same.or(full.then_some(last)) {
+            Some(place) => self.reasons[place].points += 1,
+            None => self.reasons.push(Reason { first: message, points: 1 }),
+        }
+    }
+}
+
+/// The words of a message without its numbers and their units.
+fn kind(message: &str) -> impl Iterator<Item = &str> {
+    message.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit()) && !word.ends_with('B'))
 }
 
 impl Study {
@@ -100,8 +130,7 @@ impl Study {
             let row = Row { point, ..row };
             writer.add(&row)?;
             tabled.rows += 1;
-            tabled.refused += u64::from(row.error.is_some());
-            tabled.reason = tabled.reason.or(row.error);
+            row.error.into_iter().for_each(|message| tabled.refuse(message));
         }
         writer.finish()?;
         Ok(tabled)
@@ -120,5 +149,26 @@ impl Study {
             }
         }
         Ok(table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_differ_in_numbers_alone_are_one_kind() {
+        let mut tabled = Tabled::default();
+        for (release, room) in [("hold", "4 KiB"), ("hold", "512 B"), ("skid", "4 KiB")] {
+            tabled.refuse(format!("under `{release}` it must hold one message of 1 MiB, but has {room}"));
+        }
+        let counted: Vec<_> = tabled.reasons.iter().map(|reason| reason.points).collect();
+        assert_eq!((tabled.refused, counted), (3, vec![2, 1]));
+        for number in 0..40 {
+            let word: String = (0..=number).map(|_| 'x').collect();
+            tabled.refuse(word);
+        }
+        let all: u64 = tabled.reasons.iter().map(|reason| reason.points).sum();
+        assert_eq!((tabled.reasons.len(), all), (MOST_KINDS, tabled.refused), "no message goes uncounted");
     }
 }

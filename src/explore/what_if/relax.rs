@@ -1,6 +1,6 @@
 //! A parameter relaxed: twice the rate or depth, half the latency or interval, or the next value that is legal.
 
-use crate::config::{Parameter, Resolved};
+use crate::config::{Parameter, Resolved, relaxed_amounts};
 use crate::units::KINDS;
 
 /// A machine with parameters relaxed.
@@ -11,9 +11,6 @@ pub(super) struct Relaxed {
     pub value: String,
     pub relaxed_to: String,
 }
-
-/// Counts of which less is better.
-const LESS: [&str; 1] = ["registers_per_round"];
 
 /// The machine with a parameter relaxed, if that has a less strict value that goes with all others.
 pub(super) fn relaxed(machine: &Resolved, path: &str) -> Option<Relaxed> {
@@ -44,26 +41,12 @@ pub fn freed(machine: &Resolved, path: &str) -> Option<(Resolved, [String; 2])> 
 
 /// What to try, in this order.
 fn steps(parameter: &Parameter) -> Option<Vec<String>> {
-    let amount = u64::try_from(parameter.amount?).ok().filter(|amount| *amount > 0)?;
-    let less = LESS.iter().any(|name| parameter.path.ends_with(name));
-    let numbers = match parameter.unit {
-        "number of cycles" | "time" => vec![amount / 2],
-        "count" if less => vec![amount / 2],
-        // Legal counts are often some powers of two, or one of a few.
-        "count" => vec![
-            amount.checked_mul(2)?,
-            amount.checked_mul(3)?,
-            amount.checked_mul(8)?,
-            amount + amount / 2,
-            amount + 1,
-        ],
-        _ => vec![amount.checked_mul(2)?],
-    };
+    let amounts = relaxed_amounts(&parameter.path, parameter.unit, u64::try_from(parameter.amount?).ok()?);
     let print = |number: u64| match KINDS.iter().find(|(_, kind)| kind.what.ends_with(parameter.unit)) {
         Some((_, kind)) => kind.print(number),
         None => number.to_string(),
     };
-    Some(numbers.into_iter().map(print).collect())
+    Some(amounts.into_iter().map(print).collect())
 }
 
 #[cfg(test)]

@@ -234,7 +234,7 @@ fn four_lanes_carry_64_bytes_per_cycle() {
         assert_eq!((first.consumed, first.limit), (ready + 43, Limit::Data));
         for burst in 1..bytes / 256 {
             let accepted = timing.accept(ready + 40, 256);
-            assert_eq!((accepted.consumed, accepted.limit), (ready + 43 + 4 * burst, Limit::Data));
+            assert_eq!((accepted.consumed, accepted.limit), (ready + 43 + 4 * burst, Limit::Ports));
         }
         assert_eq!(timing.waits(), Waits::default());
     }

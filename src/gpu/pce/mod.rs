@@ -342,9 +342,10 @@ impl Pce {
                 Some(refusal) => return refusal,
             }
         }
-        match self.transfers.is_empty() {
-            true => (Activity::Idle, Wake::NEVER),
-            false => (Activity::Stall(self.outward_stall(now.cycle)), Wake::NEVER),
+        match (self.transfers.is_empty(), self.outward_stall(now.cycle)) {
+            (true, _) => (Activity::Idle, Wake::NEVER),
+            (false, Stall::ReadData) => self.all_asked(),
+            (false, stall) => (Activity::Stall(stall), Wake::NEVER),
         }
     }
 
@@ -374,10 +375,27 @@ impl Pce {
         let stall = match self.engine_limit {
             _ if self.engine_has_bytes() => Stall::EngineBusy,
             _ if self.taken.is_empty() => Stall::ReadBuffer,
-            Limit::Aes => Stall::AesBusy,
-            Limit::Ghash | Limit::Data => Stall::GhashBusy,
+            limit => Self::engine_stall(limit, Stall::ReadBuffer),
         };
         (Activity::Stall(stall), self.taken.front().map_or(Wake::NEVER, |t| t.0))
+    }
+
+    /// What a PCE waits for that has asked for all data, and until when: for data, or for its engine to take what has come.
+    fn all_asked(&self) -> (Activity, u64) {
+        let last = self.taken.len().checked_sub(1).and_then(|last| self.taken.get(last));
+        match (last, Self::engine_stall(self.engine_limit, Stall::ReadData)) {
+            (None, _) | (_, Stall::ReadData) => (Activity::Stall(Stall::ReadData), Wake::NEVER),
+            (Some(&(until, _)), stall) => (Activity::Stall(stall), until),
+        }
+    }
+
+    /// What text in the engine waits for; `itself` where the engine takes it as it comes. There are as many text ports as lanes of AES.
+    const fn engine_stall(limit: Limit, itself: Stall) -> Stall {
+        match limit {
+            Limit::Aes | Limit::Ports => Stall::AesBusy,
+            Limit::Ghash => Stall::GhashBusy,
+            Limit::Data => itself,
+        }
     }
 
     /// Whether the engine that PCEs share has bytes of this one.
@@ -390,9 +408,7 @@ impl Pce {
         match (self.outbox.front(), self.engine_limit) {
             (None, _) if self.engine_has_bytes() => Stall::EngineBusy,
             (None, _) => Stall::ReadData,
-            (Some(write), Limit::Aes) if write.0 > cycle => Stall::AesBusy,
-            (Some(write), Limit::Ghash) if write.0 > cycle => Stall::GhashBusy,
-            (Some(write), Limit::Data) if write.0 > cycle => Stall::ReadData,
+            (Some(write), limit) if write.0 > cycle => Self::engine_stall(limit, Stall::ReadData),
             (Some(_), _) => Stall::LinkBusy,
         }
     }

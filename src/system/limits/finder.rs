@@ -1,6 +1,9 @@
 //! Collects candidates from the accounts of a copy's time.
 
-use super::Subject;
+use super::{
+    Subject,
+    engine::{Saved, Trials},
+};
 use crate::{
     config::MachineSpec,
     host::spec::CipherWork,
@@ -14,11 +17,14 @@ use crate::{
     units::{Cycles, Femtos, Frequency},
 };
 use serde::Serialize;
-use std::cmp::Ordering;
+use std::{cmp::Ordering, rc::Rc};
 
 /// The parameters of those tables of a machine whose fields depend on a choice: paths of all numbers, alphabetically.
 #[derive(Debug)]
-pub(in crate::system) struct Parameters(Vec<String>);
+pub(in crate::system) struct Parameters {
+    paths: Vec<String>,
+    trials: Trials,
+}
 
 impl Parameters {
     pub fn of(machine: &MachineSpec) -> Self {
@@ -28,7 +34,7 @@ impl Parameters {
         note("sm", &machine.sm, &mut paths);
         note("copy_engine.open_ghash", &machine.copy_engine.open_ghash, &mut paths);
         note("link.ide", &machine.link.ide, &mut paths);
-        Self(paths)
+        Self { paths, trials: Trials::default() }
     }
 }
 
@@ -59,6 +65,12 @@ pub(super) struct Evidence {
     activity: Activity,
     pub fraction: f64,
 }
+
+/// A unit that works for more than this part of the time is the bottleneck, whatever others wait for.
+const SATURATED: f64 = 0.95;
+
+/// A part of the time that is worth to be saved.
+const GOOD_PART: f64 = 0.1;
 
 /// How much of a copy's time a candidate can account for.
 struct Weight {
@@ -186,7 +198,25 @@ impl<'r> Finder<'r> {
 
     /// The paths of numbers that begin so.
     pub fn numbers(&self, prefix: &str) -> Vec<&'r str> {
-        self.parameters.0.iter().map(String::as_str).filter(|path| path.starts_with(prefix)).collect()
+        self.parameters.paths.iter().map(String::as_str).filter(|path| path.starts_with(prefix)).collect()
+    }
+
+    /// Which part of the time that text takes in its engine each of these parameters of it saves.
+    pub fn saved(&self, paths: &[&str]) -> Rc<Saved> {
+        let Subject { direction, bytes, messages, .. } = self.subject;
+        let message = bytes.div_ceil(messages.max(1));
+        self.parameters.trials.of(self.machine, paths, direction != Direction::D2h, message)
+    }
+
+    /// More of a depth that is used up, in front of copy engines that work on what it lets through. Whatever they are slower than waits for them,
+    /// so more help only where the engines have nothing to do meanwhile but to wait for data.
+    pub fn depth_before_engines(&mut self, parameter: &str, full: Evidence) {
+        let waits = Activity::Stall(Stall::ReadData);
+        let at_work: f64 = self.pces().map(|pce| self.shares.used(pce) - self.shares.of(pce, waits)).sum();
+        let part = full.fraction.min(1.0 - at_work).max(0.0);
+        // Twice a depth saves all of it, twice a rate half of what it accounts for.
+        let saves = 2.0 * part;
+        self.likely_depth(parameter, full, if part > GOOD_PART { full.fraction.max(saves) } else { saves });
     }
 
     /// A part of the copy's time.
@@ -202,8 +232,7 @@ impl<'r> Finder<'r> {
 
     /// A rate, which can account for all the time in which its unit is busy.
     pub fn rate(&mut self, parameter: &str, evidence: Evidence) {
-        // What works nearly all the time is the bottleneck, whatever others wait for.
-        let likely = if evidence.fraction > 0.9 { 1.2 } else { 0.8 } * evidence.fraction;
+        let likely = if evidence.fraction > SATURATED { 1.2 } else { 0.8 } * evidence.fraction;
         self.found(
             parameter,
             evidence,

@@ -2,6 +2,7 @@
 
 use super::{Direction, Finder, finder::time};
 use crate::{sim::Stall, units::Cycles};
+use std::rc::Rc;
 
 /// Words of methods that start a message, at most.
 const METHOD_WORDS: u64 = 64;
@@ -40,7 +41,10 @@ fn reads(finder: &mut Finder<'_>) {
     // On the way to the host what the buffer holds is read from device memory.
     let outward = finder.subject.direction == Direction::D2h;
     let buffer = finder.pce(if outward { Stall::ReadData } else { Stall::ReadBuffer });
-    finder.depth("copy_engine.read_buffer", buffer);
+    // What SMs have not sealed yet no buffer brings sooner.
+    if !(outward && finder.machine.sealing_sms().is_some()) {
+        finder.depth("copy_engine.read_buffer", buffer);
+    }
     let spec = &finder.machine.copy_engine;
     let request = if outward { spec.burst.0 } else { finder.machine.link.max_read_request.0 };
     let requests = finder.subject.bytes.div_ceil(request.max(1));
@@ -55,7 +59,7 @@ fn launches(finder: &mut Finder<'_>) {
     let front_end =
         if finder.subject.direction == Direction::D2h { "gpu.front_end_write" } else { "gpu.front_end_read" };
     let messages = finder.stalled(front_end, Stall::MessagesInFlight);
-    finder.depth("copy_engine.messages_in_flight", messages);
+    finder.depth_before_engines("copy_engine.messages_in_flight", messages);
     let stripes = finder.stalled(front_end, Stall::StripesInFlight);
     // What has come of a stripe is bound by the copy engines first.
     finder.likely_depth("copy_engine.stripes_in_flight", stripes, stripes.fraction * 0.7);
@@ -73,7 +77,9 @@ fn launches(finder: &mut Finder<'_>) {
     let pces = if machine.sealed_path() { "copy_engine.pces_secure" } else { "copy_engine.pces_plain" };
     let own = [Stall::OutstandingReads, Stall::ReadBuffer, Stall::AesBusy, Stall::GhashBusy, Stall::ReadData];
     let all = finder.most(own.map(|stall| finder.pce(stall)));
-    finder.remedy(pces, all, all.fraction.max(busy.fraction), all.fraction * 0.4);
+    // One message is the work of one engine.
+    let shared = !machine.sealed_path() || finder.subject.messages > 1;
+    finder.remedy(pces, all, all.fraction.max(busy.fraction), if shared { all.fraction * 0.2 } else { 0.0 });
 }
 
 /// The engines that seal and open.
@@ -84,28 +90,29 @@ fn engines(finder: &mut Finder<'_>) {
     let [aes, ghash, shared] = [Stall::AesBusy, Stall::GhashBusy, Stall::EngineBusy].map(|stall| finder.pce(stall));
     let busy = finder.engines();
     let seen = finder.most([aes, ghash, shared]);
-    let evidence = if seen.fraction > 0.0 { seen } else { busy };
     let bound = busy.fraction.max(seen.fraction);
+    let waits = (aes.fraction + ghash.fraction + shared.fraction).min(bound);
     let outward = finder.subject.direction == Direction::D2h;
-    for table in ["engine.", "aead.", "copy_engine.open_ghash."] {
-        if outward && table.starts_with("copy_engine") {
-            continue;
-        }
-        for path in finder.numbers(table) {
-            let own = if path.contains("ghash") {
-                ghash
-            } else if path.contains("aes") {
-                aes
-            } else {
-                seen
-            };
-            let likely = own.fraction.max(shared.fraction);
-            finder.may(path, evidence, bound, likely.min(bound));
-        }
+    let opens_apart = !outward && finder.machine.copy_engine.open_ghash.is_some();
+    let tables = ["engine.", "aead.", "copy_engine.open_ghash."];
+    let mut paths: Vec<_> = tables.iter().flat_map(|table| finder.numbers(table)).collect();
+    paths.retain(|path| match path.split_once('.') {
+        _ if path.ends_with(".compare") => false,
+        Some(("engine", rest)) => finder.machine.aead.is_none() && !(opens_apart && rest.starts_with("ghash")),
+        Some(("copy_engine", _)) => opens_apart,
+        _ => true,
+    });
+    let saved = if waits > 0.0 { finder.saved(&paths) } else { Rc::default() };
+    for path in paths {
+        let own = if path.contains("ghash") { ghash } else { aes };
+        let evidence = [own, seen, busy].into_iter().find(|one| one.fraction > 0.0).unwrap_or(busy);
+        // What halves the time of the text that waits accounts for all of the wait.
+        let likely = 2.0 * saved.get(path).copied().unwrap_or_default().max(0.0) * waits;
+        finder.may(path, evidence, bound, likely);
     }
     for path in ["copy_engine.engine_wire", "copy_engine.engine_turn"] {
         if finder.machine.shared_engine() {
-            finder.may(path, evidence, bound, shared.fraction * 0.3);
+            finder.may(path, seen, bound, shared.fraction * 0.3);
         }
     }
 }
@@ -121,6 +128,11 @@ fn tags(finder: &mut Finder<'_>) {
     finder.depth("tag_queue.quarantine", quarantine);
     let busy = finder.busy("gpu.tag_queue");
     finder.may("tag_queue.comparators", busy, busy.fraction, busy.fraction * 0.5);
+    for path in ["engine.compare", "aead.compare"] {
+        if !finder.numbers(path).is_empty() {
+            finder.may(path, busy, busy.fraction, busy.fraction);
+        }
+    }
 }
 
 fn device_memory(finder: &mut Finder<'_>) {
@@ -143,7 +155,9 @@ fn sms(finder: &mut Finder<'_>) {
     let busy = finder.busy("gpu.sm");
     let submission = finder.stalled("gpu.sm", Stall::Submission);
     for path in finder.numbers("sm.") {
-        finder.may(path, busy, busy.fraction, if path == "sm.used" { busy.fraction } else { busy.fraction * 0.5 });
+        // More SMs share the blocks of a message; where they rest in between, its latency counts, which they do not shorten.
+        let all = path == "sm.used" && busy.fraction > 0.9;
+        finder.may(path, busy, busy.fraction, if all { busy.fraction } else { busy.fraction * 0.5 });
     }
     finder.may("compute.launch", submission, submission.fraction, submission.fraction);
 }

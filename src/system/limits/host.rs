@@ -1,14 +1,21 @@
 //! What the driver, the CPU's cipher and private memory may limit.
 
 use super::{
-    Direction, Finder, Memory, Pages,
+    Direction, Finder, Memory, Pages, Subject,
     finder::{Evidence, time},
 };
 use crate::{
-    host::spec::{AheadSpec, CipherWork},
+    config::MachineSpec,
+    host::{
+        Stride,
+        spec::{AheadSpec, CipherWork},
+    },
     sim::Stall,
     units::{BytesPerCycle, Cycles},
 };
+
+/// Threads that work for more than this part of the time are what others wait for.
+const SATURATED: f64 = 0.9;
 
 /// A page, as first touches are counted.
 const PAGE: u64 = 4096;
@@ -16,7 +23,6 @@ const PAGE: u64 = 4096;
 pub(super) fn find(finder: &mut Finder<'_>) {
     let (machine, subject) = (finder.machine, finder.subject);
     let (spec, secure) = (&machine.driver, machine.sealed_path());
-    let messages = subject.messages.max(1);
     let driver = finder.busy("host.driver");
     let mut each = |name: &str, cost: Cycles, times: u64| {
         let part = finder.part(time(cost, machine.cpu.clock), times);
@@ -32,18 +38,28 @@ pub(super) fn find(finder: &mut Finder<'_>) {
         Direction::D2h => each("cold_call.d2h", spec.cold_call.d2h, 1),
         _ => each("cold_call.h2d", spec.cold_call.h2d, 1),
     }
-    each("push", spec.push, messages);
-    each("completion", spec.completion, messages);
+    let pushes = pushes(machine, subject);
+    each("push", spec.push, pushes);
+    each("completion", spec.completion, pushes);
     if secure {
         each("cold_call.secure", spec.cold_call.secure, u64::from(subject.flushed));
-        each("secure_push", spec.secure_push, messages);
-        each("secure_completion", spec.secure_completion, messages);
+        each("secure_push", spec.secure_push, pushes);
+        each("secure_completion", spec.secure_completion, pushes);
     }
     if secure || subject.memory == Memory::Pageable {
         depths(finder, secure);
         cipher(finder, secure);
         memory(finder);
     }
+}
+
+/// Pushes that hand a copy over, of one message or of several.
+fn pushes(machine: &MachineSpec, subject: Subject) -> u64 {
+    let way = (subject.direction, subject.memory);
+    let stride = Stride::of((&machine.driver, &machine.staging), machine.sealed_path(), way);
+    let messages = subject.messages.max(1);
+    let staged = stride.turn.map(|_| subject.bytes.div_ceil(stride.step.0.max(1)));
+    staged.unwrap_or(messages).clamp(1, messages)
 }
 
 /// What the driver may have under way.
@@ -55,14 +71,22 @@ fn depths(finder: &mut Finder<'_>, secure: bool) {
     };
     let way = if finder.subject.direction == Direction::D2h { "d2h" } else { "h2d" };
     let full = finder.stalled("host.driver", Stall::PushesInFlight);
-    finder.depth(&format!("driver.{window}.{way}"), full);
+    finder.depth_before_engines(&format!("driver.{window}.{way}"), full);
     let full = finder.stalled("host.driver", Stall::StagingFull);
-    finder.depth("staging.buffers", full);
+    finder.depth_before_engines("staging.buffers", full);
     if !finder.machine.cipher.on_caller {
         let all_work = finder.stalled("host.driver", Stall::HostCipher);
-        // All threads at work are waited for as well by a driver that has nothing left to hand them.
-        finder.likely_depth("cipher.threads", all_work, all_work.fraction * 0.5);
+        let busy = finder.busy("host.cipher").fraction;
+        let likely = threads(finder, finder.machine.cipher.threads.into(), busy, all_work.fraction);
+        finder.likely_depth("cipher.threads", all_work, likely);
     }
+}
+
+/// How likely more threads help that are at work for a part of the time and are waited for: where they always are and have messages to share, they
+/// bear all of their work, and more of them spare more of it than any of their rates.
+fn threads(finder: &Finder<'_>, threads: u64, busy: f64, waited: f64) -> f64 {
+    let shared = finder.subject.messages >= 2 * threads.max(1);
+    if shared && busy > SATURATED { 1.01 * busy } else { 0.1 * waited }
 }
 
 /// The work of the cipher's threads.
@@ -116,7 +140,8 @@ fn helpers(finder: &mut Finder<'_>, ahead: &AheadSpec) {
     } else if ahead.open_workers > 0 {
         let work = Work { busy: finder.busy("host.openers"), threads: ahead.open_workers.into() };
         work.rate(finder, "cipher.open_rate", cipher.open_rate, subject.bytes);
-        finder.likely_depth("cipher.ahead.open_workers", work.busy, work.busy.fraction * 0.5);
+        let likely = threads(finder, work.threads, work.busy.fraction, work.busy.fraction);
+        finder.likely_depth("cipher.ahead.open_workers", work.busy, likely);
     }
 }
 
@@ -159,6 +184,7 @@ impl Work {
     /// Each thread bears its part; but as long as the window is not full of messages, one thread's work may be all that is waited for.
     fn cost(&self, finder: &mut Finder<'_>, path: &str, cost: Cycles, times: u64) {
         let part = finder.part(time(cost, finder.machine.cpu.clock), times).min(self.busy.fraction);
-        finder.may(path, self.busy, part, part / self.threads as f64);
+        let threads = self.threads.min(finder.subject.messages).max(1);
+        finder.may(path, self.busy, part, part / threads as f64);
     }
 }

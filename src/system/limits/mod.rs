@@ -10,6 +10,7 @@
 //! A buffer that is full is no cause: whoever does not empty it is, so a wait for room (`link_busy`, `hbm_busy`, `order`) names no parameter. Which
 //! of the candidates binds is measured, by [relaxing](crate::explore::what_if) them; the order in which they stand here is only likely.
 
+mod engine;
 mod finder;
 mod gpu;
 mod host;

@@ -36,7 +36,7 @@ pub(in crate::system) fn name_queues(copies: &mut [CopyOutcome], places: &[Place
         let copies_took = behind.map_or(0, |(_, all)| all);
         // What is neither a copy before it nor the host's own work before the launch is a kernel or an event on its stream.
         let kernels = match places.get(place).is_some_and(|place| place.behind_kernels) {
-            true => begin.0.saturating_sub(copy.returned.0).saturating_sub(copies_took),
+            true => begin.0.saturating_sub(handed_over(copy).0).saturating_sub(copies_took),
             false => 0,
         };
         let part = |time_of: u64| time_of as f64 / time.max(1) as f64;
@@ -48,6 +48,16 @@ pub(in crate::system) fn name_queues(copies: &mut [CopyOutcome], places: &[Place
             _ => {}
         }
     }
+}
+
+/// When the host had done its part. A call that returns at the copy's end says nothing of that; what its units did meanwhile does.
+fn handed_over(copy: &CopyOutcome) -> Femtos {
+    if copy.returned < copy.end {
+        return copy.returned;
+    }
+    let time = copy.end.0.saturating_sub(copy.start.0);
+    let worked = copy.candidates.iter().map(|one| one.fraction).fold(0.0, f64::max);
+    Femtos(copy.start.0 + (worked * time as f64) as u64)
 }
 
 fn queue_behind(copies: &mut [CopyOutcome], place: usize, front: usize, fraction: f64) {

@@ -9,7 +9,7 @@
 //! ```
 
 mod pces;
-mod specs;
+pub mod specs;
 
 use super::{HANDOVER, link::GpuEnds};
 use crate::{
