@@ -188,7 +188,7 @@ mod tests {
     fn every_table_in_validation_is_built_in_and_in_the_index() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("validation");
         let names = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let tables: BTreeSet<_> = names.filter(|name| name.ends_with(".csv")).collect();
+        let tables: BTreeSet<_> = names.filter(|name| name.ends_with(".csv") && name != "headlines.csv").collect();
         assert_eq!(tables, FILES.iter().map(|file| file.0.to_owned()).collect());
         let index: Index = toml::from_str(INDEX).unwrap();
         assert_eq!(tables, index.dataset.iter().map(|entry| entry.file.clone()).collect());
