@@ -15,6 +15,8 @@ pub struct Axis {
 const WIDE: f64 = 16.0;
 /// Lines of a grid at most.
 const MOST: usize = 8;
+/// A lower end may make lines fewer, and so the first one higher again: so often it goes down.
+const TRIES: usize = 3;
 
 impl Axis {
     /// From the least to the greatest of some values. A logarithmic one has none that are not positive.
@@ -35,6 +37,24 @@ impl Axis {
         let negative = values.iter().any(|value| *value < 0.0);
         let logarithmic = high >= low * WIDE && !negative && !(all && values.contains(&0.0));
         Self::over(values.iter().copied(), logarithmic)
+    }
+
+    /// One for these values, which goes down to a tick where most values would lie below the first.
+    #[must_use]
+    pub fn reaching(values: &[f64], all: bool, bytes: bool) -> Self {
+        let mut axis = Self::suited(values, all);
+        let placed = values.iter().filter(|value| axis.has(**value)).count();
+        for _ in 0..if axis.logarithmic { TRIES } else { 0 } {
+            let ticks = axis.ticks(bytes);
+            let (Some(first), Some(second)) = (ticks.first(), ticks.get(1)) else { break };
+            let below = values.iter().filter(|value| axis.has(**value) && **value < *first).count();
+            if 2 * below <= placed {
+                break;
+            }
+            // As far below the first as the second is above it, and at least from 5 to 2.
+            axis.low = first / (second / first).max(2.5);
+        }
+        axis
     }
 
     /// The same, from zero if it is even.
@@ -65,7 +85,7 @@ impl Axis {
         }
         match (self.logarithmic, bytes) {
             (true, true) => self.powers(2.0),
-            (true, false) if self.high >= self.low * 100.0 => self.powers(10.0),
+            (true, false) if self.high >= self.low * 100.0 => self.decades(),
             (true, false) => self.powers(2.0),
             (false, true) => self.even(2.0),
             (false, false) => self.even(10.0),
@@ -74,13 +94,22 @@ impl Axis {
 
     /// Powers of a base, as many apart as keeps them few.
     fn powers(&self, base: f64) -> Vec<f64> {
-        let (first, last) = (self.low.log(base).ceil() as i32, (self.high.log(base) + 1e-9).floor() as i32);
+        let (first, last) = ((self.low.log(base) - 1e-9).ceil() as i32, (self.high.log(base) + 1e-9).floor() as i32);
         let count = usize::try_from(last - first + 1).unwrap_or(0);
         let step = count.div_ceil(MOST).max(1);
         // Those of a step of its own begin at a multiple of it, so that panels of one study agree.
         let begin = first + (-first).rem_euclid(step as i32);
         let powers: Vec<f64> = (begin..=last).step_by(step).map(|power| base.powi(power)).collect();
         if powers.len() > 1 { powers } else { vec![self.low, self.high] }
+    }
+
+    /// Powers of ten, with 2 and 5 times each where these are few as well.
+    fn decades(&self) -> Vec<f64> {
+        let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
+        let inside = |value: &f64| (self.low * (1.0 - 1e-9)..=self.high * (1.0 + 1e-9)).contains(value);
+        let few = (first..=last).take(MOST).flat_map(|power| [1.0, 2.0, 5.0].map(|times| times * 10_f64.powi(power)));
+        let few: Vec<f64> = few.filter(inside).collect();
+        if last - first < MOST as i32 && few.len() <= MOST { few } else { self.powers(10.0) }
     }
 
     /// Multiples of a round step: 1, 2 or 5 times a power of ten, or a power of two.
@@ -110,6 +139,7 @@ pub fn tick(value: f64, bytes: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn an_axis_without_extent_has_its_value_in_the_middle() {
@@ -142,6 +172,24 @@ mod tests {
         }
         assert_eq!(Axis::suited(&[0.0, 48.7], false).ticks(false), [0.0, 10.0, 20.0, 30.0, 40.0]);
         assert_eq!(Axis::suited(&[1024.0, 1_048_576.0], false).ticks(true)[..2], [1024.0, 4096.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn half_of_the_values_of_a_logarithmic_axis_lie_at_its_first_tick_or_above(
+            cluster in prop::collection::vec(1.0..9.9_f64, 2..40), outlier in 2..16, down in -12..6, bytes in any::<bool>(),
+        ) {
+            let scale = if bytes { 1.0 } else { 10_f64.powi(down) };
+            let mut values: Vec<f64> = cluster.iter().map(|value| value * scale).collect();
+            values.push(10_f64.powi(outlier) * scale);
+            let axis = Axis::reaching(&values, true, bytes);
+            let ticks = axis.ticks(bytes);
+            let below = values.iter().filter(|value| **value < ticks[0] * (1.0 - 1e-9)).count();
+            prop_assert!(!axis.logarithmic || 2 * below <= values.len(), "{:?} {:?}", axis, ticks);
+            prop_assert!((2..=9).contains(&ticks.len()), "{:?}", ticks);
+            prop_assert!(values.iter().all(|value| axis.low <= *value && *value <= axis.high));
+            prop_assert!(ticks.iter().all(|tick| *tick >= axis.low * 0.999 && *tick <= axis.high * 1.001), "{:?} {:?}", axis, ticks);
+        }
     }
 
     #[test]

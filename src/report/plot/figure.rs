@@ -6,6 +6,7 @@ use super::{
     mark::Style,
     panel,
 };
+use std::collections::BTreeSet;
 
 /// What stands along an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,9 +127,8 @@ impl Figure {
             drawn.chunks(abreast).map(|row| row.iter().map(panel::Layout::height).fold(0.0, f64::max)).collect();
         let mut notes = self.notes.clone();
         notes.extend(drawn.iter().flat_map(panel::Layout::notes));
-        if drawn.iter().any(panel::Layout::shares) {
-            notes.push("Marks side by side share the place in their middle.".to_owned());
-        }
+        let shares: BTreeSet<_> = drawn.iter().filter_map(panel::Layout::shares).collect();
+        notes.extend(shares.into_iter().map(str::to_owned));
         let legend = Legend { keys: &self.keys, notes: &notes, width: width - 2.0 * ROOM };
         let head = ROOM + LINE * title as f64;
         let height = head + rows.iter().sum::<f64>() + legend.height() + ROOM;

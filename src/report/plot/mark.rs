@@ -75,11 +75,16 @@ impl Style {
     }
 
     /// Draws a mark.
-    pub fn mark(self, drawing: &mut Drawing, (x, y): (f64, f64)) {
+    pub fn mark(self, drawing: &mut Drawing, at: (f64, f64)) {
+        self.sized_mark(drawing, at, RADIUS);
+    }
+
+    /// Draws a mark of half this width.
+    pub fn sized_mark(self, drawing: &mut Drawing, (x, y): (f64, f64), radius: f64) {
         let edge = Stroke::solid(self.colour(), 1.3);
         let fill = if self.hollow { WHITE } else { self.colour() };
         let paint = Paint { fill: Some(fill), stroke: Some(edge) };
-        let at = |(across, up): (f64, f64)| (x + across * RADIUS, y - up * RADIUS);
+        let at = |(across, up): (f64, f64)| (x + across * radius, y - up * radius);
         let area = |drawing: &mut Drawing, points: &[(f64, f64)]| {
             drawing.path(closed(&points.iter().copied().map(at).collect::<Vec<_>>()), paint);
         };
@@ -89,7 +94,7 @@ impl Style {
             drawing.path(steps, Paint::stroke(Stroke::solid(self.colour(), width)));
         };
         match FORMS[self.number % FORMS.len()] {
-            Form::Disc => drawing.disc((x, y), 0.85 * RADIUS, paint),
+            Form::Disc => drawing.disc((x, y), 0.85 * radius, paint),
             Form::Square => area(drawing, &[(-0.8, -0.8), (0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)]),
             Form::Triangle => area(drawing, &[(-1.0, -0.75), (1.0, -0.75), (0.0, 1.0)]),
             Form::Diamond => area(drawing, &[(-1.05, 0.0), (0.0, -1.05), (1.05, 0.0), (0.0, 1.05)]),

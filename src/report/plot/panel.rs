@@ -15,6 +15,10 @@ const PAD: f64 = 10.0;
 const SIDE: f64 = 22.0;
 /// Marks whose places are as near as this share one.
 const NEAR: f64 = 3.0;
+/// Half the width of the outermost of marks that share a place, where the place is a figure.
+const OUTERMOST: f64 = 3.2 * RADIUS;
+/// What each of them is narrower than the one around it, at most.
+const RING: f64 = 0.7 * RADIUS;
 /// Widest name of a category in pixels.
 const NAME: f64 = 150.0;
 /// Between the panel and its right neighbour.
@@ -61,6 +65,7 @@ struct Placed {
     series: usize,
     style: Style,
     at: (f64, f64),
+    radius: f64,
     ends: Option<(f64, f64)>,
 }
 
@@ -70,11 +75,14 @@ impl<'p> Layout<'p> {
         let points = || panel.series.iter().flat_map(|one| &one.points);
         let x = match &panel.across {
             Across::Names(_, names) => Axis { low: -0.5, high: (names.len().max(1) as f64) - 0.5, logarithmic: false },
-            Across::Values(_) => Axis::suited(&points().map(|point| point.x).collect::<Vec<_>>(), true),
+            Across::Values(label) => {
+                Axis::reaching(&points().map(|point| point.x).collect::<Vec<_>>(), true, label.bytes)
+            }
         };
         let ends = |point: &Point| point.ends.map_or([point.y; 3], |(low, high)| [low, point.y, high]);
         let levels = panel.series.iter().flat_map(|one| one.levels.iter().copied());
-        let y = Axis::suited(&points().flat_map(ends).chain(levels).collect::<Vec<_>>(), false).from_zero();
+        let values: Vec<f64> = points().flat_map(ends).chain(levels).collect();
+        let y = Axis::reaching(&values, false, panel.up.bytes).from_zero();
         let widest = y.ticks(panel.up.bytes).into_iter().map(|value| font::width(&tick(value, panel.up.bytes), SIZE));
         let words = wrapped(&panel.up.text, frame).len() as f64;
         let left = LINE * words + 8.0 + widest.fold(0.0, f64::max) + 6.0;
@@ -145,11 +153,11 @@ impl<'p> Layout<'p> {
         for one in &self.panel.series {
             curve(drawing, &frame, one);
         }
-        for Placed { style, at, ends, .. } in spread(self.placed(&frame)) {
+        for Placed { style, at, radius, ends, .. } in self.apart(self.placed(&frame)) {
             if let Some(ends) = ends {
                 interval(drawing, at.0, ends, Stroke::solid(style.colour(), 1.0));
             }
-            style.mark(drawing, at);
+            style.sized_mark(drawing, at, radius);
         }
     }
 
@@ -221,7 +229,7 @@ impl<'p> Layout<'p> {
                 let ends = point.ends.filter(|ends| self.y.has(ends.0) && self.y.has(ends.1) && ends.0 < ends.1);
                 let ends = ends.map(|(low, high)| (frame.up(high), frame.up(low)));
                 let style = point.style.unwrap_or(one.style);
-                Placed { series, style, at: (frame.across(point.x), frame.up(point.y)), ends }
+                Placed { series, style, at: (frame.across(point.x), frame.up(point.y)), radius: RADIUS, ends }
             });
             marks.collect::<Vec<_>>()
         };
@@ -229,10 +237,22 @@ impl<'p> Layout<'p> {
         marked.flat_map(of).collect()
     }
 
-    /// Whether marks stand side by side.
-    pub fn shares(&self) -> bool {
+    /// Marks that would lie on each other, so that each is seen. A place that is a figure is kept.
+    fn apart(&self, marks: Vec<Placed>) -> Vec<Placed> {
+        match &self.panel.across {
+            Across::Names(..) => spread(marks),
+            Across::Values(_) => nested(marks),
+        }
+    }
+
+    /// What a reader must know of marks that share a place, if some do.
+    pub fn shares(&self) -> Option<&'static str> {
         let frame = self.frame_at((0.0, 0.0));
-        together(&self.placed(&frame)).iter().any(|marks| marks.len() > 1)
+        let shares = together(&self.placed(&frame)).iter().any(|marks| marks.len() > 1);
+        shares.then_some(match &self.panel.across {
+            Across::Names(..) => "Marks side by side share the place in their middle.",
+            Across::Values(_) => "Marks within each other share a place.",
+        })
     }
 }
 
@@ -290,6 +310,22 @@ fn together(marks: &[Placed]) -> Vec<Vec<usize>> {
     groups
 }
 
+/// Marks that would lie on each other lie within each other, the first outermost.
+fn nested(marks: Vec<Placed>) -> Vec<Placed> {
+    let mut radii = vec![None; marks.len()];
+    for group in together(&marks) {
+        let last = group.len() - 1;
+        let ring = RING.min((OUTERMOST - RADIUS) / last.max(1) as f64);
+        for (place, number) in group.into_iter().enumerate() {
+            radii[number] = Some(RADIUS + ring * (last - place) as f64);
+        }
+    }
+    let mut nested: Vec<_> =
+        marks.into_iter().zip(radii).filter_map(|(mark, radius)| Some(Placed { radius: radius?, ..mark })).collect();
+    nested.sort_by(|one, other| other.radius.total_cmp(&one.radius));
+    nested
+}
+
 /// Marks that would lie on each other stand side by side, their places in the middle.
 fn spread(marks: Vec<Placed>) -> Vec<Placed> {
     let mut places = vec![None; marks.len()];
@@ -309,7 +345,7 @@ mod tests {
     use super::*;
 
     fn mark(series: usize, at: (f64, f64)) -> Placed {
-        Placed { series, style: Style::of(series), at, ends: None }
+        Placed { series, style: Style::of(series), at, radius: RADIUS, ends: None }
     }
 
     #[test]
@@ -318,6 +354,18 @@ mod tests {
         let moved: Vec<_> = spread(marks).iter().map(|mark| (mark.series, mark.at)).collect();
         let step = 2.0 * RADIUS + 1.0;
         assert_eq!(moved, [(0, (50.0 - step, 20.0)), (1, (50.0, 21.0)), (2, (50.0 + step, 20.0)), (0, (50.0, 90.0))]);
+    }
+
+    #[test]
+    fn a_place_that_is_a_figure_is_kept_and_marks_that_share_it_differ() {
+        for count in 1..12 {
+            let nested = nested((0..count).map(|series| mark(series, (50.0, 20.0))).collect());
+            assert_eq!(nested.iter().map(|mark| mark.series).collect::<Vec<_>>(), (0..count).collect::<Vec<_>>());
+            assert!(nested.iter().all(|mark| mark.at == (50.0, 20.0)));
+            assert!(nested.windows(2).all(|pair| pair[0].radius - pair[1].radius > 0.8));
+            // Within the room that the frame leaves at its sides.
+            assert!(nested[0].radius < SIDE && nested[count - 1].radius == RADIUS);
+        }
     }
 
     #[test]
