@@ -81,7 +81,9 @@ mod tests {
         let (lcrc, tag) =
             (ErrorSignal::corrected("lcrc", "a wrong LCRC"), ErrorSignal::uncorrected("tag", "a wrong tag"));
         let mut log = ErrorLog::default();
-        [(lcrc, 7), (tag, 9), (lcrc, 5), (lcrc, 11)].map(|(signal, time)| log.note(signal, Femtos(time)));
+        for (signal, time) in [(lcrc, 7), (tag, 9), (lcrc, 5), (lcrc, 11)] {
+            log.note(signal, Femtos(time));
+        }
         let all: Vec<_> = log.all().iter().map(|one| (one.signal.name, one.first.0, one.count)).collect();
         assert_eq!(all, [("lcrc", 5, 3), ("tag", 9, 1)]);
     }
