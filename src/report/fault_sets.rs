@@ -183,7 +183,7 @@ mod tests {
         for line in [
             "3 sets of one to 5 faults at 4 points; without a fault the copies take 5.00 us",
             "  detected     2  66.7 %  20.8 to 93.9 %",
-            "  silent       0   0.0 %   0.0 to 56.2 %",
+            "  silent       0   0.0 %   0.0 to 56.1 %",
             "  tag_mismatch  gpu.tag_queue     2  1.00    3.00  3.00",
             "  flip         1         2       0     0",
             "set 3: copy 1 is called delivered\n  sealsim run m --seed 7 --inject host.writes.drop:2 --inject gpu.pce0.tags.flip:1",

@@ -265,7 +265,7 @@ const REFUSED: &[Refused] = &[
         name: "a quarantine too small for a message",
         file: "extends = \"h100-nvl-tdx\"\n[tag_queue]\nrelease = \"hold\"\nquarantine = \"4 KiB\"\n",
         arguments: &[],
-        says: &["machine.toml:4:14", "must hold one message of 1 MiB, but has 4 KiB"],
+        says: &["machine.toml:4:14", "it must hold one message of 1 MiB, and has 4 KiB"],
     },
     Refused {
         name: "a kind of provenance that does not exist",
