@@ -71,7 +71,7 @@ pub fn sweep(hundreds: u64, threads: usize) -> Swept {
     study.sweep(&mut folder, threads, &|| Control::Continue, &|| ()).expect("every point runs");
     let points = start.elapsed();
     let tabled = study.tabulate(&folder).expect("tables");
-    assert_eq!((tabled.rows, tabled.refused), (hundreds * 100, 0), "{:?}", tabled.reason);
+    assert_eq!((tabled.rows, tabled.refused), (hundreds * 100, 0), "{:?}", tabled.reasons);
     Swept { points, tables: start.elapsed() - points }
 }
 

@@ -67,9 +67,10 @@ const fn is_copy(step: &WorkloadStep) -> bool {
 }
 
 /// Which part of a job is wanted.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) enum Wanted {
     /// All of it in one piece, whatever a workload takes.
+    #[default]
     All,
     /// What goes to one device, in stretches that a machine takes.
     Stretches(u32),
@@ -99,12 +100,6 @@ pub(super) fn sequences(
     }
     cutter.end();
     cutter.done
-}
-
-impl Default for Wanted {
-    fn default() -> Self {
-        Self::All
-    }
 }
 
 /// Cuts a job into stretches.

@@ -53,7 +53,7 @@ fn find<'a>(json: &'a Json, path: &str) -> Option<&'a Json> {
     path.split(" / ").try_fold(json, |json, step| match (json, step.split_once('=')) {
         (Json::Array(list), Some((member, value))) => list.iter().find(|element| {
             let found = &element[member];
-            found.as_str().map_or_else(|| found.to_string() == value, |word| word == value)
+            found.as_str().map_or_else(|| value.parse().is_ok_and(|value: Json| value == *found), |word| word == value)
         }),
         (Json::Array(list), None) => list.get(step.parse::<usize>().ok()?),
         (json, _) => json.get(step),

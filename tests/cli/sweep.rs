@@ -374,7 +374,8 @@ fn every_shipped_study_can_be_planned() {
 /// A file of rows that is cut, has garbage or bad UTF-8 does not block a study that jobs run: its chunk is missing, and runs again.
 #[test]
 fn a_chunk_that_comes_back_damaged_is_run_again_by_the_same_command() {
-    let damages: [fn(&[u8]) -> Vec<u8>; 5] = [
+    type Damage = fn(&[u8]) -> Vec<u8>;
+    let damages: [Damage; 5] = [
         |rows| rows[..rows.len() / 2].to_vec(),
         |rows| [&rows[..rows.len() / 2], b"\0\0\0\xff\xfe\n"].concat(),
         |_| Vec::new(),

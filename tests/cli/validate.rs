@@ -303,7 +303,7 @@ fn a_machine_that_was_written_knows_the_points_that_it_saw() {
     let other = fs::read_to_string(more).expect("a table").replace("p1,", "another-platform,");
     let other = file(&folder, "other.csv", other);
     let copied = file(&folder, "copied.toml", fs::read_to_string(&written).expect("the machine"));
-    let extending = file(&folder, "extending.toml", "extends = \"copied.toml\"\n[link]\nread_tags = 256\n".to_owned());
+    let extending = file(&folder, "extending.toml", "extends = \"copied.toml\"\n[link]\nread_tags = 256\n");
     let flat = sealsim(&["describe", &extending, "--format", "toml"]);
     let flat = file(&folder, "flat.toml", String::from_utf8(flat.stdout).expect("text"));
     let classes = |machine: &str, table: &str| -> Vec<Option<u64>> {
