@@ -343,8 +343,8 @@ impl Pce {
             }
         }
         match (self.transfers.is_empty(), self.outward_stall(now.cycle)) {
-            (true, _) => (Activity::Idle, Wake::NEVER),
-            (false, Stall::ReadData) => self.all_asked(),
+            (true, _) => self.opening(Activity::Idle),
+            (false, Stall::ReadData) => self.opening(Activity::Stall(Stall::ReadData)),
             (false, stall) => (Activity::Stall(stall), Wake::NEVER),
         }
     }
@@ -380,11 +380,11 @@ impl Pce {
         (Activity::Stall(stall), self.taken.front().map_or(Wake::NEVER, |t| t.0))
     }
 
-    /// What a PCE waits for that has asked for all data, and until when: for data, or for its engine to take what has come.
-    fn all_asked(&self) -> (Activity, u64) {
+    /// What a PCE is that has asked for all data, and until when: it waits for its engine to take what has come, or else is `otherwise`.
+    fn opening(&self, otherwise: Activity) -> (Activity, u64) {
         let last = self.taken.len().checked_sub(1).and_then(|last| self.taken.get(last));
         match (last, Self::engine_stall(self.engine_limit, Stall::ReadData)) {
-            (None, _) | (_, Stall::ReadData) => (Activity::Stall(Stall::ReadData), Wake::NEVER),
+            (None, _) | (_, Stall::ReadData) => (otherwise, Wake::NEVER),
             (Some(&(until, _)), stall) => (Activity::Stall(stall), until),
         }
     }

@@ -69,8 +69,16 @@ pub(super) struct Evidence {
 /// A unit that works for more than this part of the time is the bottleneck, whatever others wait for.
 const SATURATED: f64 = 0.95;
 
-/// A part of the time that is worth to be saved.
-const GOOD_PART: f64 = 0.1;
+/// What the time in which an engine has work depends on: its parameters, how many engines there are, and how many messages there may be, of which one
+/// can pass while another ends.
+const OF_ENGINES: [&str; 6] = [
+    "engine.",
+    "aead.",
+    "copy_engine.open_ghash",
+    "copy_engine.engine_",
+    "copy_engine.pces",
+    "copy_engine.messages_in_flight",
+];
 
 /// How much of a copy's time a candidate can account for.
 struct Weight {
@@ -112,18 +120,24 @@ pub(super) struct Finder<'r> {
     names: &'r Names,
     parameters: &'r Parameters,
     shares: &'r Shares,
+    /// The part of the time that the engine of the copy had work.
+    engine: f64,
     found: Vec<(f64, Candidate)>,
 }
 
 impl<'r> Finder<'r> {
-    pub const fn new(
+    pub fn new(
         machine: &'r MachineSpec,
         names: &'r Names,
         parameters: &'r Parameters,
         subject: Subject,
         shares: &'r Shares,
     ) -> Self {
-        Self { machine, subject, names, parameters, shares, found: Vec::new() }
+        let mut finder = Self { machine, subject, names, parameters, shares, engine: 0.0, found: Vec::new() };
+        if subject.direction != Direction::D2d {
+            finder.engine = finder.engines().fraction;
+        }
+        finder
     }
 
     /// The names of units and meters, by place.
@@ -208,15 +222,18 @@ impl<'r> Finder<'r> {
         self.parameters.trials.of(self.machine, paths, direction != Direction::D2h, message)
     }
 
-    /// More of a depth that is used up, in front of copy engines that work on what it lets through. Whatever they are slower than waits for them,
-    /// so more help only where the engines have nothing to do meanwhile but to wait for data.
-    pub fn depth_before_engines(&mut self, parameter: &str, full: Evidence) {
-        let waits = Activity::Stall(Stall::ReadData);
-        let at_work: f64 = self.pces().map(|pce| self.shares.used(pce) - self.shares.of(pce, waits)).sum();
-        let part = full.fraction.min(1.0 - at_work).max(0.0);
-        // Twice a depth saves all of it, twice a rate half of what it accounts for.
-        let saves = 2.0 * part;
-        self.likely_depth(parameter, full, if part > GOOD_PART { full.fraction.max(saves) } else { saves });
+    /// For which part of the time the copy engines of its direction had nothing to do, and no text in their engines. What is used up in front of them
+    /// for longer waits for them.
+    pub fn unused(&self) -> f64 {
+        let used: f64 = self.pces().map(|pce| self.shares.used(pce)).sum();
+        (1.0 - used.max(self.engine)).max(0.0)
+    }
+
+    /// For which part of the time they had nothing to do but to wait for data.
+    pub fn starved(&self) -> f64 {
+        let data = Activity::Stall(Stall::ReadData);
+        let used: f64 = self.pces().map(|pce| self.shares.used(pce) - self.shares.of(pce, data)).sum();
+        (1.0 - used).max(0.0)
     }
 
     /// A part of the copy's time.
@@ -269,19 +286,29 @@ impl<'r> Finder<'r> {
 
     /// A latency: it accounts for at most the time in which depths were used up by it, or for so many round trips.
     pub fn latency(&mut self, parameter: &str, evidence: Evidence, latency: Femtos) {
+        self.likely_latency(parameter, evidence, latency, evidence.fraction);
+    }
+
+    /// A latency that accounts for at most the time of its evidence, and probably for less than `waits` of it. One that nothing waits for visibly can
+    /// only show where the copy engines have nothing to do.
+    pub fn likely_latency(&mut self, parameter: &str, evidence: Evidence, latency: Femtos, waits: f64) {
         let serial = self.part(latency, self.round_trips());
-        let likely = 0.3 * if evidence.fraction > 0.0 { evidence.fraction } else { serial };
+        let likely = 0.3 * if evidence.fraction > 0.0 { waits } else { serial.min(self.unused()) };
         let bound = serial.max(evidence.fraction);
         self.found(parameter, evidence, Weight { sort: Sort::Latency, bound, likely, used: 0.0 });
     }
 
     /// Whether the CPU's cipher seals or opens, rather than only copies.
-    fn seals(&self) -> bool {
+    pub fn seals(&self) -> bool {
         self.machine.sealed_path() && matches!(self.machine.cipher.work, CipherWork::Seal | CipherWork::Reseal)
     }
 
     fn found(&mut self, parameter: &str, evidence: Evidence, weight: Weight) {
-        let Weight { sort, bound, likely, used } = weight;
+        let Weight { sort, bound, mut likely, used } = weight;
+        // Nothing else spares more of the time than an engine is without work, and what accounts for a part of the time spares half of it.
+        if !OF_ENGINES.iter().any(|table| parameter.starts_with(table)) {
+            likely = likely.min(2.0 * (1.0 - self.engine));
+        }
         let unit = self.names().nth(evidence.unit).unwrap_or_default().to_owned();
         let state = match evidence.activity {
             Activity::Stall(stall) => stall.name(),

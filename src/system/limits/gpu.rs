@@ -4,6 +4,12 @@ use super::{Direction, Finder, finder::time};
 use crate::{sim::Stall, units::Cycles};
 use std::rc::Rc;
 
+/// A depth that is used up for more than this part of the time is waited for.
+const USED_UP: f64 = 0.5;
+
+/// A part of the time that is worth to be saved.
+const GOOD_PART: f64 = 0.1;
+
 /// Words of methods that start a message, at most.
 const METHOD_WORDS: u64 = 64;
 
@@ -59,7 +65,12 @@ fn launches(finder: &mut Finder<'_>) {
     let front_end =
         if finder.subject.direction == Direction::D2h { "gpu.front_end_write" } else { "gpu.front_end_read" };
     let messages = finder.stalled(front_end, Stall::MessagesInFlight);
-    finder.depth_before_engines("copy_engine.messages_in_flight", messages);
+    let (unused, starved) = (finder.unused(), finder.starved());
+    // More messages help as far as what is there does not keep the copy engines at work. Whatever has room for more and waits for the depth most of
+    // the time is limited by it.
+    let waited_for = messages.fraction > USED_UP && starved > GOOD_PART;
+    let likely = if waited_for { messages.fraction } else { messages.fraction.min(2.0 * starved) };
+    finder.likely_depth("copy_engine.messages_in_flight", messages, likely);
     let stripes = finder.stalled(front_end, Stall::StripesInFlight);
     // What has come of a stripe is bound by the copy engines first.
     finder.likely_depth("copy_engine.stripes_in_flight", stripes, stripes.fraction * 0.7);
@@ -67,13 +78,15 @@ fn launches(finder: &mut Finder<'_>) {
     for (path, cycles) in
         [("fetch", spec.fetch), ("launch", spec.launch), ("flush", spec.flush), ("turnaround", spec.turnaround)]
     {
-        finder.latency(&format!("copy_engine.{path}"), order, time(cycles, spec.clock));
+        let waits = order.fraction.min(unused);
+        finder.likely_latency(&format!("copy_engine.{path}"), order, time(cycles, spec.clock), waits);
     }
     let busy = finder.busy(front_end);
     let words = Cycles(spec.method_word.0.saturating_mul(METHOD_WORDS));
     let part = finder.part(time(words, spec.clock), finder.subject.messages);
     finder.may("copy_engine.method_word", busy, part, part * 0.3);
-    finder.latency("compute.schedule", order, time(machine.compute.schedule, spec.clock));
+    let schedule = time(machine.compute.schedule, spec.clock);
+    finder.likely_latency("compute.schedule", order, schedule, order.fraction.min(unused));
     let pces = if machine.sealed_path() { "copy_engine.pces_secure" } else { "copy_engine.pces_plain" };
     let own = [Stall::OutstandingReads, Stall::ReadBuffer, Stall::AesBusy, Stall::GhashBusy, Stall::ReadData];
     let all = finder.most(own.map(|stall| finder.pce(stall)));

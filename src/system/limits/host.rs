@@ -17,6 +17,9 @@ use crate::{
 /// Threads that work for more than this part of the time are what others wait for.
 const SATURATED: f64 = 0.9;
 
+/// A part of the time that is worth to be saved.
+const GOOD_PART: f64 = 0.1;
+
 /// A page, as first touches are counted.
 const PAGE: u64 = 4096;
 
@@ -70,10 +73,16 @@ fn depths(finder: &mut Finder<'_>, secure: bool) {
         Memory::Pageable => "in_flight_plain",
     };
     let way = if finder.subject.direction == Direction::D2h { "d2h" } else { "h2d" };
-    let full = finder.stalled("host.driver", Stall::PushesInFlight);
-    finder.depth_before_engines(&format!("driver.{window}.{way}"), full);
-    let full = finder.stalled("host.driver", Stall::StagingFull);
-    finder.depth_before_engines("staging.buffers", full);
+    let unused = finder.unused();
+    for (path, stall) in
+        [(&*format!("driver.{window}.{way}"), Stall::PushesInFlight), ("staging.buffers", Stall::StagingFull)]
+    {
+        let full = finder.stalled("host.driver", stall);
+        let part = full.fraction.min(unused);
+        // Twice a depth saves all of that, twice a rate half of what it accounts for.
+        let likely = if part > GOOD_PART { full.fraction.max(2.0 * part) } else { 2.0 * part };
+        finder.likely_depth(path, full, likely);
+    }
     if !finder.machine.cipher.on_caller {
         let all_work = finder.stalled("host.driver", Stall::HostCipher);
         let busy = finder.busy("host.cipher").fraction;
@@ -82,11 +91,15 @@ fn depths(finder: &mut Finder<'_>, secure: bool) {
     }
 }
 
-/// How likely more threads help that are at work for a part of the time and are waited for: where they always are and have messages to share, they
-/// bear all of their work, and more of them spare more of it than any of their rates.
+/// How likely more threads help that are at work for a part of the time and are waited for. Where they always are and have messages to share, they bear
+/// all of their work: more of them spare more of it than any of their rates where there are several, as in sealing, and as much where they only copy.
 fn threads(finder: &Finder<'_>, threads: u64, busy: f64, waited: f64) -> f64 {
     let shared = finder.subject.messages >= 2 * threads.max(1);
-    if shared && busy > SATURATED { 1.01 * busy } else { 0.1 * waited }
+    match shared && busy > SATURATED {
+        true if finder.seals() => 1.01 * busy,
+        true => 0.99 * busy,
+        false => 0.1 * waited,
+    }
 }
 
 /// The work of the cipher's threads.
