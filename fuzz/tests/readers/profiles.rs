@@ -28,7 +28,8 @@ pub fn profile(input: &[u8]) {
         assert_eq!((played.calls.len(), played.ops.len()), (job.calls.len(), job.ops.len()));
         assert!(played.calls.iter().chain(&played.ops).all(|span| span.start <= span.end));
     }
-    let _ = import(&job, "in");
+    let keys = vec![None; job.ops.len()];
+    let _ = import(&job, &keys, "in");
 }
 
 /// What is used of it is a table.
