@@ -39,14 +39,14 @@ def of_text(software: AesGcm, iv: bytes, given: bytes, right: bytes, number: int
         return "the counter: the keystream is H, that of a counter block of zeros"
     key = software.encrypt(software.counter_block(iv, number))
     for shift in range(1, BLOCK):
-        for way, other in (("late", bytes(shift) + key), ("early", key[shift:])):
-            if len(used) == BLOCK and used[shift:] == other[shift:BLOCK] and way == "late":
+        for way, moved_key in (("late", bytes(shift) + key), ("early", key[shift:])):
+            if len(used) == BLOCK and used[shift:] == moved_key[shift:BLOCK] and way == "late":
                 return f"the keystream comes {shift} bytes late"
-            if len(used) == BLOCK and used[: BLOCK - shift] == other and way == "early":
+            if len(used) == BLOCK and used[: BLOCK - shift] == moved_key and way == "early":
                 return f"the keystream comes {shift} bytes early"
     for shift in range(-BLOCK + 1, BLOCK):
-        at = BLOCK * number + shift
-        if shift and at >= 0 and len(got) == BLOCK and xor(given[at : at + BLOCK], key) == got:
+        start = BLOCK * number + shift
+        if shift and start >= 0 and len(got) == BLOCK and xor(given[start : start + BLOCK], key) == got:
             return f"the text is that of {abs(shift)} bytes {'later' if shift > 0 else 'earlier'}: it is not aligned to its keystream"
     bits = sum(bin(byte).count("1") for byte in xor(got, expected))
     if bits <= 2:

@@ -62,8 +62,8 @@ def of_blocks(software: AesGcm, blocks: list[bytes], tail: bytes, value: bytes, 
         return f"it did not take (or took zeros for) {_listed(zeros, names)}"
     if zeros is not None:
         return f"it took zeros for {_listed(zeros, names)}"
-    for what, other in _orders(blocks):
-        if software.ghash(b"".join(other) + tail).startswith(value):
+    for what, ordered in _orders(blocks):
+        if software.ghash(b"".join(ordered) + tail).startswith(value):
             return what
     for verb, copies in (("did not take", 0), ("took twice", 2)):
         for chosen in _choices(len(blocks)):
