@@ -1,65 +1,113 @@
-"""pyca's cryptography (Apache-2.0 or BSD-3-Clause, OpenSSL below) against `sealsim verify vectors`: random messages that it sealed, and forgeries of them."""
+"""pyca's cryptography (Apache-2.0 or BSD-3-Clause, OpenSSL below): random messages that it sealed, and forgeries of them, for `sealsim verify vectors`;
+and the messages on the links of runs, opened with the key and the IVs that the report gives."""
 
 import json
 import pathlib
 import random
+import struct
 import tempfile
 
 from count import Count, sealsim
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESGCMSIV, ChaCha20Poly1305
+from sealed import judge
 
-CASES = 200
-chance = random.Random(21)
 # Wycheproof's name, the judge's cipher, sizes of keys, engines.
 AEADS = [
     ("AES-GCM", AESGCM, [16, 24, 32], ["h100-nvl-tdx", "folded-8", "unrolled-1"]),
     ("AES-GCM-SIV", AESGCMSIV, [16, 32], ["gcm-siv"]),
     ("CHACHA20-POLY1305", ChaCha20Poly1305, [32], ["chacha20-poly1305"]),
 ]
+DESIGNS = [("h100-cc", AESGCM), ("hold", AESGCM), ("inline-tags", AESGCM), ("gcm-siv", AESGCMSIV), ("chacha20-poly1305", ChaCha20Poly1305)]
+MESSAGE = 4096
 
 
-def case(number, cipher, key_bytes):
-    """A sealed message; one of four is then forged in one bit of ciphertext or tag."""
-    key, nonce = chance.randbytes(key_bytes), chance.randbytes(12)
-    text, aad = chance.randbytes(chance.randrange(1, 700)), chance.randbytes(chance.randrange(80))
-    sealed = bytearray(cipher(key).encrypt(nonce, text, aad))
-    valid = chance.random() < 0.75
-    if not valid:
-        place = chance.randrange(8 * len(sealed))
-        sealed[place // 8] ^= 1 << place % 8
-        try:
-            cipher(key).decrypt(nonce, bytes(sealed), aad)
-            raise AssertionError("the judge took a forgery")
-        except InvalidTag:
-            pass
-    ct, tag = sealed[:-16], sealed[-16:]
-    fields = {"key": key, "iv": nonce, "aad": aad, "msg": text if valid else b"", "ct": ct, "tag": tag}
-    texts = {name: bytes(value).hex() for name, value in fields.items()}
-    return {"tcId": number, "comment": "", "flags": [], "result": "valid" if valid else "invalid", **texts}
+def opens(cipher, key, nonce, sealed, aad):
+    """Whether the judge takes a sealed text."""
+    try:
+        cipher(key).decrypt(nonce, sealed, aad)
+    except InvalidTag:
+        return False
+    return True
 
 
-def judge(count, name, cipher, sizes, engines):
-    """One file for all engines of an AEAD."""
-    groups = []
-    for size in sizes:
-        tests = [case(len(groups) * CASES + number + 1, cipher, size) for number in range(CASES)]
-        groups.append({"type": "AeadTest", "keySize": 8 * size, "ivSize": 96, "tagSize": 128, "tests": tests})
-    total = CASES * len(sizes)
-    document = {"algorithm": name, "schema": "aead_test_schema_v1.json", "numberOfTests": total, "testGroups": groups}
+def packets(capture):
+    """TLPs of a pcapng capture: the packet between the symbols of 8b/10b and behind the sequence number, without LCRC."""
+    place = 0
+    while place < len(capture):
+        kind, length = struct.unpack_from("<II", capture, place)
+        if kind == 6:
+            (captured,) = struct.unpack_from("<I", capture, place + 20)
+            record = capture[place + 28 : place + 28 + captured]
+            if record[20] == 0xFB:
+                yield record[23:-5]
+        place += length
+
+
+def moved(capture):
+    """Host memory as the link shows it: bytes by address, of completions and of writes."""
+    reads, memory = {}, {}
+    for tlp in packets(capture):
+        words = (int.from_bytes(tlp[2:4], "big") & 0x3FF) or 1024
+        form, tag = tlp[0], tlp[10]
+        wide = form & 0x20
+        address = int.from_bytes(tlp[8 : 16 if wide else 12], "big") & ~3
+        long_tag = ((tlp[1] >> 7 & 1) << 9) | ((tlp[1] >> 3 & 1) << 8)
+        if form in (0x00, 0x20):
+            reads[long_tag | tlp[6]] = address
+        elif form in (0x40, 0x60):
+            memory[address] = bytes(tlp[16 if wide else 12 :][: 4 * words])
+        elif form == 0x4A and (long_tag | tag) in reads:
+            where = reads[long_tag | tag]
+            memory[where] = bytes(tlp[12 : 12 + 4 * words])
+            reads[long_tag | tag] = where + 4 * words
+    return memory
+
+
+def whole(memory):
+    """Runs of bytes without a gap."""
+    runs = []
+    for address in sorted(memory):
+        if runs and runs[-1][0] + len(runs[-1][1]) == address:
+            runs[-1][1] += memory[address]
+        else:
+            runs.append([address, bytearray(memory[address])])
+    return [bytes(run) for _, run in runs]
+
+
+def messages(count, design, cipher, direction):
+    """Finds the messages of a copy on its link, in order, each with a tag that the judge takes."""
+    chance = random.Random(7)
+    number = 3
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "pyca.json"
-        path.write_text(json.dumps(document))
-        for engine in engines:
-            found = json.loads(sealsim("verify", "vectors", str(path), "--engine", engine, "--format", "json"))
-            verdict = found["files"][0]
-            count.same(f"{name} on {engine}: cases", verdict["passed"] + verdict["failed"] + verdict["skipped"], total)
-            count.passed += verdict["passed"]
-            count.failed += total - verdict["passed"]
+        payload, capture = pathlib.Path(folder) / "payload", pathlib.Path(folder) / "link.pcapng"
+        payload.write_bytes(chance.randbytes(number * MESSAGE))
+        report = json.loads(
+            sealsim(
+                *f"run h100-nvl-tdx --design {design} --copy {direction}:{number * MESSAGE} --payload {payload} --capture {capture} --format json".split(),
+                *f"--set driver.pinned.message={MESSAGE}B --set driver.pinned.push={MESSAGE}B".split(),
+            )
+        )
+        runs, text = whole(moved(capture.read_bytes())), payload.read_bytes()
+    used = report["keys"][direction]
+    key, mask, first = (bytes.fromhex(used[name]) for name in ("key", "iv_mask", "first_iv"))
+    places = [(run, at) for run in runs for at in range(0, len(run) - 15, 16)]
+    tags = {run[at : at + 16] for run, at in places}
+    for message in range(number):
+        plain = bytearray(one ^ other for one, other in zip(first, mask))
+        plain[:4] = (message + 1).to_bytes(4, "little")
+        nonce = bytes(one ^ other for one, other in zip(plain, mask))
+        expected = text[message * MESSAGE : (message + 1) * MESSAGE]
+        sealed = cipher(key).encrypt(nonce, expected, b"")
+        there = any(run[at : at + MESSAGE] == sealed[:-16] for run, at in places)
+        count.same(f"{design} {direction}: ciphertext and tag of message {message + 1}", (there, sealed[-16:] in tags), (True, True))
 
 
 if __name__ == "__main__":
     count = Count()
-    for aead in AEADS:
-        judge(count, *aead)
+    for name, cipher, sizes, engines in AEADS:
+        judge(count, name, lambda key, *rest, c=cipher: c(key).encrypt(*rest), lambda *rest, c=cipher: opens(c, *rest), sizes, 12, engines)
+    for design, cipher in DESIGNS:
+        for direction in ("h2d", "d2h"):
+            messages(count, design, cipher, direction)
     count.close()

@@ -1,9 +1,10 @@
 //! `sealsim describe`: every parameter of a machine and where it comes from.
 
 mod costs;
+mod engine;
 
 use super::{Failure, machine::MachineArguments, output};
-use crate::config::{Kind, Parameter, Resolved};
+use crate::config::{DescribedEngine, Kind, Parameter, Resolved};
 use crate::report;
 use crate::system::{self, fixed};
 use crate::units::Fixed;
@@ -11,7 +12,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 
 /// Shows a machine: each parameter with its value, its origin and the range in which it may lie, and what is fixed in the code; then what its
-/// crypto units cost, and the forgery bound of its tags.
+/// crypto units cost, and the forgery bound of its tags. Of an engine (`sealsim list`) it shows each parameter with its value and what it means.
 ///
 /// The origin is one of: documented (a public source states it), measured (published measurements give it), calibrated
 /// (fitted so that the model meets measurements), assumed (nobody has published it; the source gives the reason), user
@@ -20,6 +21,7 @@ use serde_json::{Map, json};
 #[command(after_help = "Examples:
   sealsim describe h100-nvl-tdx
   sealsim describe h100-nvl-tdx --design hold --set tag_queue.quarantine=4MiB
+  sealsim describe unrolled-1                                       # an engine
   sealsim describe my-machine.toml --format json | jq '.parameters[] | select(.kind == \"assumed\") | .path'
   sealsim describe h100-nvl-tdx --format toml > my-machine.toml     # one file that needs no other
   sealsim describe h100-nvl-tdx --netlist text                      # its units and channels
@@ -58,7 +60,11 @@ enum DescribeFormat {
 
 impl Describe {
     pub(super) fn run(&self) -> Result<(), Failure> {
-        let resolved = self.machine.resolve()?;
+        let layers = self.machine.overlays.layers(&self.machine.config);
+        if let Some(engine) = layers.describe_standalone()? {
+            return self.engine(&engine);
+        }
+        let resolved = layers.resolve()?;
         if let Some(format) = self.netlist {
             output::print(&netlist(&resolved, format)?);
             return Ok(());
@@ -67,6 +73,21 @@ impl Describe {
             DescribeFormat::Text => output::fitted(&text(&resolved, output::width())),
             DescribeFormat::Json => format!("{:#}\n", to_json(&resolved)),
             DescribeFormat::Toml => resolved.to_toml()?,
+        };
+        output::print(&text);
+        Ok(())
+    }
+}
+
+impl Describe {
+    fn engine(&self, engine: &DescribedEngine) -> Result<(), Failure> {
+        let text = match self.format {
+            _ if self.netlist.is_some() => {
+                return Err(Failure::Usage(miette::miette!("`{}` is an engine, which has no netlist", engine.name)));
+            }
+            DescribeFormat::Text => output::fitted(&engine::text(engine)),
+            DescribeFormat::Json => format!("{:#}\n", engine::to_json(engine)),
+            DescribeFormat::Toml => engine.to_toml()?,
         };
         output::print(&text);
         Ok(())

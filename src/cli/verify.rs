@@ -35,9 +35,8 @@ pub struct Arguments {
 enum What {
     /// Passes test vectors of AES-GCM, or of an engine's AEAD, through that engine.
     ///
-    /// Engines of AES-GCM and `aegis-256` are structural: each value comes out of their registers, cycle by cycle. `gcm-siv` and
-    /// `chacha20-poly1305` have cycles only: their bytes come from a crate, and it is the crate that a file checks. For `aegis-256x2` and
-    /// `aegis-256x4` no files are read.
+    /// Engines of AES-GCM and AEGIS are structural: each value comes out of their registers, cycle by cycle. `gcm-siv` and
+    /// `chacha20-poly1305` have cycles only: their bytes come from a crate, and it is the crate that a file checks.
     ///
     /// A case that can say nothing about the engine, because the algorithm has no such key or no such tag, is skipped with its reason,
     /// and never counts as passed.

@@ -72,6 +72,11 @@ const TAKES_TIME: [&str; 7] = [
     "root_complex.read_latency",
 ];
 
+/// A label of several lines could pass for other lines of a report.
+fn lines(label: &str) -> Option<String> {
+    label.contains(['\n', '\r']).then(|| "it has several lines".to_owned())
+}
+
 /// A condition between fields.
 struct Rule {
     /// The field that the message points at.
@@ -83,6 +88,8 @@ struct Rule {
 }
 
 const RULES: &[Rule] = &[
+    Rule { path: "name", broken: |m| lines(&m.name), remedy: "write it in one line" },
+    Rule { path: "summary", broken: |m| lines(&m.summary), remedy: "write it in one line" },
     Rule {
         path: "gpu",
         broken: |m| (m.gpus() > MOST_GPUS).then(|| format!("{} GPUs are more than any machine has", m.gpus())),

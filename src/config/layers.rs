@@ -5,10 +5,11 @@ use super::examine::examine_at;
 use super::follow::complete;
 use super::layer::{Layer, Stated};
 use super::merge::merge;
+use super::parameter::Parameter;
 use super::place::{Place, Source};
 use super::provenance::Provenance;
 use super::rates;
-use super::resolved::{Design, Resolved};
+use super::resolved::{Design, Resolved, provenance_of, take_stock, to_toml};
 use super::shape::{LABELS, Shape};
 use super::shipped::{Role, Shipped};
 use super::source;
@@ -16,6 +17,7 @@ use super::tree::{Node, Value};
 use crate::aead::spec::AeadSpec;
 use crate::gcm::spec::EngineSpec;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 /// What to lay on what; nothing is read before [`Layers::resolve`].
@@ -104,32 +106,32 @@ impl Layers {
     ///
     /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
     pub fn resolve_standalone(&self) -> Result<StandaloneEngine, ConfigError> {
+        engine_in(&self.standalone_stack()?)
+    }
+
+    /// An engine that stands alone, with its parameters; none if the layers are a machine's, or no file of this name has an engine.
+    ///
+    /// # Errors
+    ///
+    /// Whatever is wrong with any layer or with the engine: see [`Wrong`].
+    pub fn describe_standalone(&self) -> Result<Option<DescribedEngine>, ConfigError> {
+        let Ok(stack) = self.standalone_stack() else { return Ok(None) };
+        let has = |table| stack.values.at(table).is_some();
+        if has("link") || has("copy_engine") || !(has("engine") || has("aead")) {
+            return Ok(None);
+        }
+        let engine = engine_in(&stack)?;
+        let table = if matches!(engine, StandaloneEngine::Gcm(_)) { "engine" } else { "aead" };
+        let (parameters, switches) = take_stock(&stack.values, &json!({ table: &engine }));
+        let label = |at| stack.values.at(at).and_then(Node::text).unwrap_or(&self.machine).to_owned();
+        let [name, summary] = LABELS.map(label);
+        Ok(Some(DescribedEngine { name, summary, layers: stack.names, table, engine, parameters, switches }))
+    }
+
+    fn standalone_stack(&self) -> Result<Stack, ConfigError> {
         let shipped = |role: &Role| Shipped::find(*role, &self.machine).is_some();
         let role = [Role::Machine, Role::Aead].into_iter().find(shipped).unwrap_or(Role::Engine);
-        let (stack, _) = self.stack(source::find(role, &self.machine)?)?;
-        let chain = stack.names.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" over ");
-        match (stack.values.at("engine"), stack.values.at("aead")) {
-            (Some(engine), None) => {
-                let spec: EngineSpec = fill(engine, "engine", &chain)?;
-                spec.check().map_err(|error| senseless("engine", error.to_string()))?;
-                Ok(StandaloneEngine::Gcm(spec))
-            }
-            // A machine has both, and the other AEAD stands in the engine's place.
-            (Some(_), Some(aead)) if stack.values.at("copy_engine").is_none() => {
-                let error =
-                    senseless("aead", "an engine has AES-GCM, in `[engine]`, or another AEAD, in `[aead]`".to_owned());
-                Err(error.at(aead.place.as_ref()).remedy("remove one of the two tables"))
-            }
-            (_, Some(aead)) => {
-                let spec: AeadSpec = fill(aead, "aead", &chain)?;
-                spec.check().map_err(|error| senseless("aead", error.to_string()))?;
-                Ok(StandaloneEngine::Other(spec))
-            }
-            (None, None) => {
-                let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });
-                Err(error.remedy("an engine is a table `[engine]`, as in hw-configs/engines/folded-8.toml"))
-            }
-        }
+        Ok(self.stack(source::find(role, &self.machine)?)?.0)
     }
 
     /// The designs one by one, the lowest first. A file may have a `+` in its name.
@@ -182,6 +184,65 @@ pub enum StandaloneEngine {
     Gcm(EngineSpec),
     /// Another AEAD.
     Other(AeadSpec),
+}
+
+/// A standalone engine, for people to read.
+#[derive(Debug, Clone)]
+pub struct DescribedEngine {
+    /// Short name.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub summary: String,
+    /// The files and settings it was filled from, the lowest first.
+    pub layers: Vec<String>,
+    /// The table that holds it: `engine` or `aead`.
+    pub table: &'static str,
+    /// The engine.
+    pub engine: StandaloneEngine,
+    /// Its values, by path.
+    pub parameters: Vec<Parameter>,
+    /// Each of its `true` and `false`, by path.
+    pub switches: Vec<(String, bool)>,
+}
+
+impl DescribedEngine {
+    /// As one TOML file that needs no other.
+    ///
+    /// # Errors
+    ///
+    /// A value that TOML cannot hold.
+    pub fn to_toml(&self) -> Result<String, ConfigError> {
+        let provenance = provenance_of(&self.parameters);
+        let Self { name, summary, table, engine, .. } = self;
+        to_toml(json!({ "name": name, "summary": summary, *table: engine, "provenance": provenance }))
+    }
+}
+
+/// The engine that layers hold.
+fn engine_in(stack: &Stack) -> Result<StandaloneEngine, ConfigError> {
+    let chain = stack.names.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" over ");
+    match (stack.values.at("engine"), stack.values.at("aead")) {
+        (Some(engine), None) => {
+            let spec: EngineSpec = fill(engine, "engine", &chain)?;
+            spec.check().map_err(|error| senseless("engine", error.to_string()))?;
+            Ok(StandaloneEngine::Gcm(spec))
+        }
+        // A machine has both, and the other AEAD stands in the engine's place.
+        (Some(_), Some(aead)) if stack.values.at("copy_engine").is_none() => {
+            let error =
+                senseless("aead", "an engine has AES-GCM, in `[engine]`, or another AEAD, in `[aead]`".to_owned());
+            Err(error.at(aead.place.as_ref()).remedy("remove one of the two tables"))
+        }
+        (_, Some(aead)) => {
+            let spec: AeadSpec = fill(aead, "aead", &chain)?;
+            spec.check().map_err(|error| senseless("aead", error.to_string()))?;
+            Ok(StandaloneEngine::Other(spec))
+        }
+        (None, None) => {
+            let error = ConfigError::new(Wrong::Missing { path: "engine".into(), chain });
+            Err(error.remedy("an engine is a table `[engine]`, as in hw-configs/engines/folded-8.toml"))
+        }
+    }
 }
 
 fn senseless(path: &str, reason: String) -> ConfigError {

@@ -39,10 +39,13 @@ fn changes_tag(lower: &Table, upper: &Table, shape: Option<&Shape>) -> bool {
     text(upper).is_some_and(|upper| text(lower).as_ref() != Some(&upper))
 }
 
+/// The source of a value that no layer gives.
+pub const DEFAULT: &str = "the default";
+
 /// The provenance of a value whose layer states none.
 pub(super) fn unstated(place: Option<&Place>) -> Provenance {
     let source = match place.map(|place| &place.source) {
-        None => "unknown".to_owned(),
+        None => DEFAULT.to_owned(),
         Some(source) if source.name == "--set" => format!("--set {}", source.text),
         Some(source) => format!("set in {}", source.name),
     };

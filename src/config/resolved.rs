@@ -177,14 +177,7 @@ impl Resolved {
     pub fn to_toml(&self) -> Result<String, ConfigError> {
         let mut document = json!(self.machine);
         document["name"] = json!(self.name());
-        let mut provenance = json!({});
-        for parameter in &self.parameters {
-            let mut at = &mut provenance;
-            for key in parameter.path.split('.') {
-                at = &mut at[key];
-            }
-            *at = json!(parameter.provenance);
-        }
+        let mut provenance = provenance_of(&self.parameters);
         for name in self.following() {
             for table in [&mut document, &mut provenance] {
                 table["link"].as_object_mut().and_then(|link| link.remove(name));
@@ -194,9 +187,27 @@ impl Resolved {
         if !self.fitted_to.is_empty() {
             document["fitted_to"] = json!(self.fitted_to);
         }
-        remove_nulls(&mut document);
-        toml::to_string(&document).map_err(|error| ConfigError::new(Wrong::Manifest { reason: error.to_string() }))
+        to_toml(document)
     }
+}
+
+/// The table `provenance` of a file with these parameters.
+pub(super) fn provenance_of(parameters: &[Parameter]) -> Json {
+    let mut provenance = json!({});
+    for parameter in parameters {
+        let mut at = &mut provenance;
+        for key in parameter.path.split('.') {
+            at = &mut at[key];
+        }
+        *at = json!(parameter.provenance);
+    }
+    provenance
+}
+
+/// A document as TOML, which has no null: a field that is not there says as much.
+pub(super) fn to_toml(mut document: Json) -> Result<String, ConfigError> {
+    remove_nulls(&mut document);
+    toml::to_string(&document).map_err(|error| ConfigError::new(Wrong::Manifest { reason: error.to_string() }))
 }
 
 /// TOML has no null: a field without a value is left out.

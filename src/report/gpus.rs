@@ -3,7 +3,7 @@
 use crate::{
     gpu::key_rotation::{Thresholds, Work},
     pcie::port::Traffic,
-    system::{CopyOutcome, FailedMessage, GpuOutcome},
+    system::{ChannelKey, CopyOutcome, FailedMessage, GpuOutcome},
     units::Femtos,
 };
 use serde::Serialize;
@@ -54,7 +54,7 @@ impl GpuRecord {
             transfers: Transfers::of(copies),
             link: Link::of(gpus),
             tag_queue: TagQueue::of(gpus),
-            keys: Keys { h2d: KeyUse::of(works(0)), d2h: KeyUse::of(works(1)) },
+            keys: Keys { h2d: KeyUse::of(works(0)).with(gpus, 0), d2h: KeyUse::of(works(1)).with(gpus, 1) },
         }
     }
 }
@@ -105,6 +105,27 @@ pub struct KeyUse {
     pub work_units: u64,
     /// Part of the work after which the driver asks for a rotation, at its default attacker advantage; of several GPUs the largest.
     pub rotation_fraction: f64,
+    /// Key and IVs, where copies are sealed; each GPU has its own.
+    #[serde(flatten)]
+    pub secret: Option<Secret>,
+}
+
+/// A key and its IVs, hexadecimal. All are drawn from the seed of the run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Secret {
+    /// The key.
+    pub key: String,
+    /// What is XORed over the counters of an IV.
+    pub iv_mask: String,
+    /// IV of the first message.
+    pub first_iv: String,
+}
+
+impl From<&ChannelKey> for Secret {
+    fn from(channel: &ChannelKey) -> Self {
+        let ChannelKey { key, iv_mask, first_iv } = channel;
+        Self { key: hex::encode(key), iv_mask: hex::encode(iv_mask), first_iv: hex::encode(first_iv) }
+    }
 }
 
 impl KeyUse {
@@ -115,12 +136,19 @@ impl KeyUse {
             bytes: sum.bytes + one.bytes,
             work_units: sum.work_units + one.work_units,
             rotation_fraction: sum.rotation_fraction.max(one.rotation_fraction),
+            secret: None,
         })
+    }
+
+    /// With the key of a direction, of one GPU.
+    fn with(self, gpus: &[GpuOutcome], direction: usize) -> Self {
+        let [gpu] = gpus else { return self };
+        Self { secret: gpu.keys.as_ref().map(|keys| Secret::from(&keys[direction])), ..self }
     }
 
     fn new(work: Work) -> Self {
         let rotation_fraction = work.units() as f64 / Thresholds::default().lower as f64;
-        Self { messages: work.messages, bytes: work.bytes, work_units: work.units(), rotation_fraction }
+        Self { messages: work.messages, bytes: work.bytes, work_units: work.units(), rotation_fraction, secret: None }
     }
 }
 

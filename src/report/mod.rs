@@ -40,4 +40,4 @@ pub use record::{Context, CopyRecord, Host, Report, Rerun, UnitRecord};
 pub use stalls::stall_meaning;
 
 /// Version of the results: it changes when a field is renamed or removed, or its meaning changes.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;

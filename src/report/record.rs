@@ -334,6 +334,7 @@ pub(super) mod tests {
             gpus: vec![GpuOutcome {
                 link: DirectionTraffic::default(),
                 key_work: [Work { bytes: 64 << 20, messages: 64 }, Work::default()],
+                keys: None,
                 tag_queue: TagQueueOutcome { longest_exposure: Femtos(1_500_000), ..TagQueueOutcome::default() },
                 failed_messages: Vec::new(),
             }],

@@ -5,7 +5,7 @@ mod groups;
 
 use super::{
     collectives::CollectiveRecord,
-    gpus::{GpuRecord, LinkDirection, Transfers},
+    gpus::{GpuRecord, LinkDirection, Secret, Transfers},
     layout::fitted,
     record::{CopyRecord, Report},
     table::Table,
@@ -260,6 +260,9 @@ impl Report {
                 grouped(key.work_units),
                 key.rotation_fraction * 100.0
             ));
+            if let Some(Secret { key, first_iv, .. }) = &key.secret {
+                lines.push(format!("key {direction}: {key}, IV of the first message {first_iv}"));
+            }
         }
         if self.faults.injected > 0 {
             lines.push(format!("faults: {} of {} injected have struck", self.faults.struck, self.faults.injected));

@@ -3,7 +3,7 @@
 use super::{
     clocks::{Clocks, build},
     data::{DeviceBytes, HostBytes, Ledger, SharedLedger},
-    outcome::RunError,
+    outcome::{ChannelKey, RunError},
     parts::{
         gpu::{self, Gpu, Pces},
         host::{self, Host, HostEnds},
@@ -51,6 +51,8 @@ pub(super) struct Parts {
     pub host: Host,
     pub link: Link,
     pub gpu: Gpu,
+    /// Keys and IVs, h2d and d2h, where copies are sealed.
+    pub keys: Option<[ChannelKey; 2]>,
     /// The GPU's PCEs.
     pub pces: Pces,
     pub ledger: SharedLedger,
@@ -226,6 +228,7 @@ impl Seated {
         let (gpu_port, ends) = self.twig().link().add_endpoint(netlist, &endpoint, lower);
         let Self { number, names, machine, switch, clocks, copies, host, pces, pushes, data } = self;
         let Data { ledger, secrets, worker, .. } = data;
+        let keys = machine.sealed_path().then_some(secrets.shown);
         let shared = gpu::Shared {
             keys: secrets.engine,
             worker,
@@ -235,7 +238,7 @@ impl Seated {
         };
         let gpu = gpu::add(netlist, &machine, &clocks, (&names.gpu, &pces), shared, ends)?;
         let link = Link { host_port, gpu_port };
-        Ok(Parts { number, names, machine, switch, copies, host, link, gpu, pces, ledger })
+        Ok(Parts { number, names, machine, switch, copies, host, link, gpu, keys, pces, ledger })
     }
 }
 

@@ -39,8 +39,8 @@ pub use generator::Generator;
 pub use memory::Received;
 pub use onlooker::Onlooker;
 pub use outcome::{
-    Candidate, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Limiter, Outcome, RunError,
-    Sort, TagQueueOutcome, UnitOutcome,
+    Candidate, ChannelKey, ChannelOutcome, CopyOutcome, DirectionTraffic, FailedMessage, GpuOutcome, Limiter, Outcome,
+    RunError, Sort, TagQueueOutcome, UnitOutcome,
 };
 pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,

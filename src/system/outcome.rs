@@ -198,6 +198,19 @@ pub struct GpuOutcome {
     pub failed_messages: Vec<FailedMessage>,
     /// What the keys have done: host to device, then device to host.
     pub key_work: [Work; 2],
+    /// Their keys and IVs, where copies are sealed.
+    pub keys: Option<[ChannelKey; 2]>,
+}
+
+/// What seals one direction of a channel: with it, everything of a run can be sealed and opened elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelKey {
+    /// As many bytes as the engine's key has.
+    pub key: Vec<u8>,
+    /// What is XORed over the counters of an IV; as many bytes as the nonce has.
+    pub iv_mask: Vec<u8>,
+    /// IV of the first message. The next ones count up its first four bytes, little endian, below the mask.
+    pub first_iv: Vec<u8>,
 }
 
 /// A run that came to its end, well or not.

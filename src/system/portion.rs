@@ -132,6 +132,7 @@ fn of_gpu(netlist: &Netlist, parts: &Parts, end: Femtos) -> GpuOutcome {
         },
         failed_messages: failed_messages(netlist, parts),
         key_work: [0, 1].map(|place| netlist.unit(&gpu.front_ends[place]).key_work()),
+        keys: parts.keys.clone(),
     }
 }
 

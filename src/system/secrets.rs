@@ -1,6 +1,9 @@
 //! Keys, IVs and who seals and opens with them on this side of the link.
 
-use super::{clocks::build, outcome::RunError};
+use super::{
+    clocks::build,
+    outcome::{ChannelKey, RunError},
+};
 use crate::{
     gcm::{
         iv::{KeySlot, Stream as IvStream},
@@ -91,6 +94,8 @@ pub(super) struct Secrets {
     pub engine: Option<Arc<Keys>>,
     pub h2d: IvStream,
     pub d2h: IvStream,
+    /// Keys and IVs of the engine, h2d and d2h, as reports give them.
+    pub shown: [ChannelKey; 2],
 }
 
 impl Secrets {
@@ -115,6 +120,21 @@ impl Secrets {
             build(slot.open())
         };
         let keys = if exact { Some((Arc::new(keys(version)?), Arc::new(keys(USERS)?))) } else { None };
-        Ok(Self { keys, engine: None, h2d: ivs(h2d)?, d2h: ivs(d2h)? })
+        let longer = match format {
+            Format::Gcm(_) => 0,
+            Format::Aead(format) => format.scheme.nonce_bytes() - 12,
+        };
+        let of = |name| {
+            let tail = &simulation_nonce_tail(&master, version, name)[..longer];
+            shown(&simulation_key(&master, version, name)[..bytes], ivs(name)?, tail)
+        };
+        Ok(Self { keys, engine: None, h2d: ivs(h2d)?, d2h: ivs(d2h)?, shown: [of(h2d)?, of(d2h)?] })
     }
+}
+
+/// A key with the IVs that its stream will give, each as long as a nonce.
+fn shown(key: &[u8], ivs: IvStream, tail: &[u8]) -> Result<ChannelKey, RunError> {
+    let (mut next, mask) = (ivs, ivs.mask());
+    let first = build(next.next_nonce())?;
+    Ok(ChannelKey { key: key.to_vec(), iv_mask: [&mask.0, tail].concat(), first_iv: [&first.0, tail].concat() })
 }

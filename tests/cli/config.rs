@@ -1,5 +1,6 @@
 //! Bad configurations through the real program: status 3, the place and the remedy named, never a panic.
 
+use sealsim::config::{Role, Shipped};
 use std::process::{Command, Output};
 use std::{fs, path::Path};
 
@@ -292,6 +293,12 @@ const REFUSED: &[Refused] = &[
         says: &["machine.toml:2:1", "\"2.1 GHz\" is above its own `high`, 2 GHz"],
     },
     Refused {
+        name: "a name that would be a line of its own",
+        file: "extends = \"h100-nvl-tdx\"\nname = \"x\\nverified\"\n",
+        arguments: &[],
+        says: &["machine.toml:2:8", "`name`", "several lines", "in one line"],
+    },
+    Refused {
         name: "a provenance of nothing",
         file: "extends = \"h100-nvl-tdx\"\n[provenance.link.flihgt]\nkind = \"assumed\"\nsource = \"x\"\n",
         arguments: &[],
@@ -407,6 +414,29 @@ fn what_describe_writes_as_toml_is_the_same_machine() {
         (json["digest"].clone(), json["counts"].clone(), json["name"].clone())
     };
     assert_eq!(digest(&["one.toml"]), digest(&[&["h100-nvl-tdx"][..], &arguments].concat()));
+}
+
+#[test]
+fn every_engine_can_be_described_and_written_as_a_file_that_is_the_same_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let document = |engine: &str| -> serde_json::Value {
+        let output = sealsim(folder.path(), &["describe", engine, "--format", "json"]);
+        assert!(output.status.success(), "{engine}: {}", flat(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    for engine in Shipped::names(Role::Engine).chain(Shipped::names(Role::Aead)) {
+        let described = document(engine);
+        let rows = described["parameters"].as_array().unwrap();
+        let told =
+            |row: &serde_json::Value| ["path", "value", "meaning", "takes"].map(|key| row[key].as_str().unwrap().len());
+        assert!(rows.len() > 3 && rows.iter().all(|row| told(row).iter().all(|&length| length > 0)), "{engine}");
+        let toml = sealsim(folder.path(), &["describe", engine, "--format", "toml"]).stdout;
+        fs::write(folder.path().join("own.toml"), toml).unwrap();
+        let table = if described["engine"].is_null() { "aead" } else { "engine" };
+        assert_eq!(document("own.toml")[table], described[table], "{engine}");
+    }
+    let refused = sealsim(folder.path(), &["describe", "unrolled-1", "--netlist", "text"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", flat(&refused.stderr));
 }
 
 #[test]

@@ -84,6 +84,20 @@ fn a_file_arrives_byte_for_byte_both_ways() {
 }
 
 #[test]
+fn key_and_ivs_are_given_for_each_gpu_that_seals() {
+    let folder = folder();
+    let own = |settings: &[&str]| results(folder.path(), &[&["--copy", "h2d:4KiB"], settings].concat());
+    let fields = ["key", "iv_mask", "first_iv"];
+    let of = |keys: &Value| fields.map(|name| keys["h2d"][name].as_str().map(str::len));
+    assert_eq!(of(&own(&[])["keys"]), [Some(64), Some(24), Some(24)]);
+    assert_eq!(of(&own(&["--design", "aegis-256"])["keys"]), [Some(64); 3]);
+    assert_eq!(of(&own(&["--design", "ide"])["keys"]), [None; 3]);
+    let pair = own(&["--set", "gpu=[{count=2}]", "--data", "none"]);
+    assert_eq!(of(&pair["keys"]), [None; 3]);
+    assert_ne!(pair["gpus"][0]["keys"]["h2d"]["key"], pair["gpus"][1]["keys"]["h2d"]["key"]);
+}
+
+#[test]
 fn a_smaller_size_takes_the_beginning_of_the_payload() {
     let folder = folder();
     results(folder.path(), &["--copy", "h2d:4097", "--payload", "payload", "--out", "out"]);
@@ -96,7 +110,7 @@ fn the_results_have_their_fields_and_add_up() {
     let copies = ["--copy", "h2d:1MiB", "--copy", "d2h:300000:pageable", "--copy", "d2d:64KiB"];
     let results = results(folder.path(), &copies);
     let kinds = |value: &Value, key: &str| value[key].clone();
-    assert_eq!(kinds(&results, "schema_version"), 1);
+    assert_eq!(kinds(&results, "schema_version"), 2);
     for digest in ["config_digest", "event_digest"] {
         assert!(results[digest].as_str().is_some_and(|digest| digest.len() == 64), "{results:#}");
     }
@@ -261,7 +275,7 @@ fn a_lost_doorbell_is_a_deadlock_that_names_who_waits() {
     let output = run(folder.path(), &arguments);
     assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
     let results = json_of(&output);
-    assert_eq!((&results["schema_version"], &results["error"]["kind"]), (&json!(1), &json!("deadlock")));
+    assert_eq!((&results["schema_version"], &results["error"]["kind"]), (&json!(2), &json!("deadlock")));
     assert!(results["error"]["at_ps"].is_u64());
     assert_eq!(results["error"]["waits"][0]["unit"], "host.driver");
     assert!(message(&output).contains("deadlock at"));

@@ -1,6 +1,6 @@
 //! `sealsim verify vectors` as a user sees it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::process::{Command, Output};
 use std::{fs, path::Path};
 
@@ -121,6 +121,32 @@ fn engines_of_other_aeads_pass_their_own_files_and_no_others() {
     }
 }
 
+#[test]
+fn engines_of_aegis_256x_pass_files_that_call_it_as_libaegis_does() {
+    let folder = folder();
+    // draft-irtf-cfrg-aegis-aead: the first vectors of AEGIS-256X2 and of AEGIS-256X4.
+    for (name, engine, tag) in [
+        ("AEGIS-256X2", "aegis-256x2", "62cdbab084c83dacdb945bb446f049c8"),
+        ("AEGIS256X4", "aegis-256x4", "3b7fee6cee7bf17888ad11ed2397beb4"),
+    ] {
+        let [key, iv] = [0..32, 0x10..0x30].map(|bytes| hex::encode(bytes.collect::<Vec<u8>>()));
+        let test = |number, tag, result| {
+            let empty = "";
+            json!({ "tcId": number, "comment": empty, "flags": [], "key": key, "iv": iv, "aad": empty, "msg": empty,
+                "ct": empty, "tag": tag, "result": result })
+        };
+        let tests = [test(1, tag.to_owned(), "valid"), test(2, tag.replace('2', "3"), "invalid")];
+        let group = json!({ "type": "AeadTest", "keySize": 256, "ivSize": 256, "tagSize": 128, "tests": tests });
+        let document = json!({ "algorithm": name, "schema": "aead_test_schema_v1.json", "numberOfTests": 2,
+            "testGroups": [group] });
+        let vectors = file(&folder, "vectors.json", &document.to_string());
+        let output = verify(&[&vectors, "--engine", engine, "--format", "json"]);
+        assert_eq!(output.status.code(), Some(0), "{engine}: {}", message(&output));
+        assert_eq!(self::json(&output)["files"][0]["passed"], 2, "{engine}");
+        assert_eq!(verify(&[&vectors, "--engine", "aegis-256"]).status.code(), Some(2));
+    }
+}
+
 /// A message as written, whatever the width it was wrapped to, which may be behind a hyphen.
 fn message(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
@@ -165,7 +191,7 @@ fn acvp_files_pass_whole_or_as_a_prompt_with_its_answers() {
 fn help_says_which_engines_are_structural_and_which_are_a_crate() {
     let output = verify(&["--help"]);
     let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("Engines of AES-GCM and `aegis-256` are structural"), "{text}");
+    assert!(text.contains("Engines of AES-GCM and AEGIS are structural"), "{text}");
     assert!(text.contains("their bytes come from a crate"), "{text}");
 }
 

@@ -95,11 +95,11 @@ fn what_is_no_result_of_a_verb_is_refused_with_the_reason() {
     assert!(refused(&json!([1])).contains("not an object"));
     assert!(refused(&json!({})).contains("without fields"));
     assert!(refused(&json!({ "rows": [], "machine": "m" })).contains("its fields are machine, rows"));
-    assert!(refused(&json!({ "schema_version": 1, "error": { "text": "a deadlock" } })).contains("a deadlock"));
+    assert!(refused(&json!({ "schema_version": 2, "error": { "text": "a deadlock" } })).contains("a deadlock"));
     let mut run = serde_json::to_value(report(false)).unwrap();
-    run["schema_version"] = 2.into();
-    assert!(refused(&run).contains("schema_version is 2, this version of sealsim shows 1"));
     run["schema_version"] = 1.into();
+    assert!(refused(&run).contains("schema_version is 1, this version of sealsim shows 2"));
+    run["schema_version"] = 2.into();
     run["copies"][0]["start_ps"] = "soon".into();
     let reason = refused(&run);
     assert!(reason.contains("`sealsim run`") && reason.contains("expected u64"), "{reason}");

@@ -13,15 +13,34 @@ pub enum Algorithm {
     AesGcmSiv,
     /// AEGIS-256 with tags of 16 bytes.
     Aegis256,
+    /// AEGIS-256X2 with tags of 16 bytes.
+    Aegis256X2,
+    /// AEGIS-256X4 with tags of 16 bytes.
+    Aegis256X4,
     /// ChaCha20-Poly1305.
     ChaCha20Poly1305,
 }
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::AesGcm, Self::AesGmac, Self::AesGcmSiv, Self::Aegis256, Self::ChaCha20Poly1305];
+    pub const ALL: [Self; 7] = [
+        Self::AesGcm,
+        Self::AesGmac,
+        Self::AesGcmSiv,
+        Self::Aegis256,
+        Self::Aegis256X2,
+        Self::Aegis256X4,
+        Self::ChaCha20Poly1305,
+    ];
 
-    /// As Wycheproof's files call it.
+    /// The algorithm that Wycheproof's files, or libaegis, call so: hyphens (`AEGIS-256X2`) do not matter.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let bare = |name: &str| name.replace('-', "");
+        Self::ALL.into_iter().find(|algorithm| bare(algorithm.name()) == bare(name))
+    }
+
+    /// As Wycheproof's files call it; for AEGIS-256X, which they do not have, in the same form.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -29,6 +48,8 @@ impl Algorithm {
             Self::AesGmac => "AES-GMAC",
             Self::AesGcmSiv => "AES-GCM-SIV",
             Self::Aegis256 => "AEGIS256",
+            Self::Aegis256X2 => "AEGIS256X2",
+            Self::Aegis256X4 => "AEGIS256X4",
             Self::ChaCha20Poly1305 => "CHACHA20-POLY1305",
         }
     }
@@ -46,6 +67,8 @@ impl Algorithm {
             Self::AesGcm | Self::AesGmac => "h100-nvl-tdx",
             Self::AesGcmSiv => "gcm-siv",
             Self::Aegis256 => "aegis-256",
+            Self::Aegis256X2 => "aegis-256x2",
+            Self::Aegis256X4 => "aegis-256x4",
             Self::ChaCha20Poly1305 => "chacha20-poly1305",
         }
     }
@@ -55,7 +78,7 @@ impl Algorithm {
     pub const fn tag_bytes(self) -> &'static [usize] {
         match self {
             Self::AesGcm | Self::AesGmac => &[4, 8, 12, 13, 14, 15, 16],
-            Self::AesGcmSiv | Self::Aegis256 | Self::ChaCha20Poly1305 => &[16],
+            Self::AesGcmSiv | Self::Aegis256 | Self::Aegis256X2 | Self::Aegis256X4 | Self::ChaCha20Poly1305 => &[16],
         }
     }
 }

@@ -140,7 +140,7 @@ impl Subject for Structural {
     }
 }
 
-/// An engine of another AEAD: AEGIS-256 by its registers, all others by the crate that gives their bytes.
+/// An engine of another AEAD: AEGIS-256, -256X2 and -256X4 by their registers, all others by the crate that gives their bytes.
 #[derive(Debug)]
 pub struct Other {
     spec: AeadSpec,
@@ -160,7 +160,9 @@ impl Subject for Other {
             Some(Scheme::GcmSiv) => &[Algorithm::AesGcmSiv],
             Some(Scheme::Aegis256) => &[Algorithm::Aegis256],
             Some(Scheme::ChaCha20Poly1305) => &[Algorithm::ChaCha20Poly1305],
-            Some(Scheme::Aegis256X2 | Scheme::Aegis256X4) | None => &[],
+            Some(Scheme::Aegis256X2) => &[Algorithm::Aegis256X2],
+            Some(Scheme::Aegis256X4) => &[Algorithm::Aegis256X4],
+            None => &[],
         }
     }
 
@@ -193,7 +195,7 @@ fn of_16(tag: Vec<u8>) -> Result<[u8; 16], Refusal> {
 
 fn registers(spec: &Aegis256Spec, case: &Case, text: &[u8], direction: SealOpen) -> Processed {
     let fixed = |bytes: &[u8]| <[u8; 32]>::try_from(bytes).ok();
-    let wrong = |what: &str, bytes: &[u8]| format!("a {what} of {} bytes: AEGIS-256 takes 32", bytes.len());
+    let wrong = |what: &str, bytes: &[u8]| format!("a {what} of {} bytes: AEGIS takes 32", bytes.len());
     let key = fixed(&case.key).ok_or_else(|| Refusal::Key(wrong("key", &case.key)))?;
     let nonce = fixed(&case.iv).ok_or_else(|| Refusal::Iv(wrong("nonce", &case.iv)))?;
     let mut engine = Datapath::new(spec).map_err(|error| Refusal::Engine(error.to_string()))?;

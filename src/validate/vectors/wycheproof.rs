@@ -59,10 +59,8 @@ pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
         "mac_with_iv_test_schema_v1.json" => Schema::Gmac,
         other => return Err(of_file(Problem::Unknown("schema"), other)),
     };
-    let known = |algorithm: &Algorithm| {
-        algorithm.name() == file.algorithm && (*algorithm == Algorithm::AesGmac) == (schema == Schema::Gmac)
-    };
-    let algorithm = Algorithm::ALL.into_iter().find(known);
+    let fits = |algorithm: &Algorithm| (*algorithm == Algorithm::AesGmac) == (schema == Schema::Gmac);
+    let algorithm = Algorithm::named(&file.algorithm).filter(fits);
     let algorithm = algorithm.ok_or_else(|| of_file(Problem::Algorithm, &file.algorithm))?;
     let mut cases = Vec::new();
     for group in &file.test_groups {
