@@ -338,7 +338,7 @@ fn launches_in_a_row_take_what_was_published_in_both_modes() {
 fn launches_hide_behind_kernels_that_take_longer_and_starve_the_gpu_behind_shorter_ones() {
     let slowdown = |kernel| {
         let [_, cc] = figures(&launches(&row(3000), kernel));
-        cc.slowdown.unwrap()
+        cc.slowdown_over_off.unwrap()
     };
     // A launch takes twice as long and the profiler's part more: (2 x 4.75 + 0.4 + 1.2) / 4.75.
     assert!((slowdown(1_000) / (11.1 / 4.75) - 1.0).abs() < 0.02, "{}", slowdown(1_000));
@@ -580,8 +580,8 @@ fn a_program_with_managed_memory_gets_no_slow_down_and_the_reason() {
     for (events, expected) in [(plain, false), (secure, false), (with_call, true), (migrates, true)] {
         let trace = of_events(&events);
         let [off, cc] = figures(&trace);
-        assert_eq!((off.slowdown, off.end_ns.is_some()), (Some(1.0), true));
-        assert_eq!((cc.slowdown.is_none(), cc.end_ns.is_none()), (expected, expected));
+        assert_eq!((off.slowdown_over_off, off.end_ns.is_some()), (Some(1.0), true));
+        assert_eq!((cc.slowdown_over_off.is_none(), cc.end_ns.is_none()), (expected, expected));
         let notices = asked(&trace, |question, _| question.job.notices(device_time(&trace)));
         assert_eq!(notices.len(), usize::from(expected), "{notices:?}");
         assert!(notices.iter().all(|notice| notice.starts_with("No slow-down is given")), "{notices:?}");

@@ -57,7 +57,7 @@ Examples:
   sealsim replay trace.json.gz --sample auto            # long copies in seconds, with intervals
   sealsim replay trace.json.gz --chakra with-cc.et
   sealsim replay trace.json.gz --report replay.html     # a page with both runs over one axis
-  sealsim replay trace.json.gz --format json | jq '.runs[] | {name, slowdown}'")]
+  sealsim replay trace.json.gz --format json | jq '.runs[] | {name, slowdown_over_off}'")]
 pub struct Arguments {
     #[command(flatten)]
     profile: ProfileArguments,
@@ -155,8 +155,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     drop(progress);
     document::print(arguments.format, &document)?;
     let done = runs.iter().zip(&document.runs);
-    let done =
-        done.map(|(run, figures)| Done { name: run.name, slowdown: figures.slowdown, played: &run.answer.played });
+    let done = done.map(|(run, figures)| Done {
+        name: run.name,
+        slowdown: figures.slowdown_over_off,
+        played: &run.answer.played,
+    });
     let done: Vec<_> = done.collect();
     let page = begun.page.take().map(|page| {
         let timelines = done.iter().map(|run| NamedTimeline {

@@ -114,7 +114,7 @@ pub struct CopyFigures {
     /// GCM messages.
     pub messages: u64,
     /// Tags that were checked and right.
-    pub tags: u64,
+    pub tags_verified: u64,
     /// Most bytes of plaintext that waited in quarantine at once.
     pub quarantine_bytes: u64,
     /// Longest time that unverified plaintext of a message was visible, in ps.
@@ -316,7 +316,7 @@ impl Task<'_> {
             fraction_of_off: None,
             first_verified_ps: copy.first_verified.map(|date| since(date).picos()),
             messages: copy.messages,
-            tags: copy.tags_verified,
+            tags_verified: copy.tags_verified,
             quarantine_bytes: gpu.tag_queue.peak_quarantine_bytes,
             exposure_ps: gpu.tag_queue.longest_exposure.picos(),
             exposure_total_ps: gpu.tag_queue.total_exposure.picos(),
@@ -422,7 +422,7 @@ mod tests {
             assert_eq!(copy.speedup_over_h100_cc, Some(rate(direct) / rate(cc)));
             assert_eq!(copy.fraction_of_off, Some(rate(direct) / rate(off)));
             assert_eq!(cc.copies[place].speedup_over_baseline, Some(1.0));
-            assert_eq!((off.copies[place].first_verified_ps, off.copies[place].tags), (None, 0));
+            assert_eq!((off.copies[place].first_verified_ps, off.copies[place].tags_verified), (None, 0));
             assert_eq!(
                 (copy.direction, copy.bytes),
                 ([Direction::H2d, Direction::D2h][place / 2], [4096, 300_000][place % 2])

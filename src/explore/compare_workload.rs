@@ -79,7 +79,7 @@ pub struct WorkloadFigures {
     /// What its crypto units and buffers cost.
     pub cost: Price,
     /// When nothing was left on any stream, in ps.
-    pub end_ps: u64,
+    pub time_ps: u64,
     /// That over the end of `off`.
     pub slowdown_over_off: Option<f64>,
     /// The end of `h100-cc` over that.
@@ -97,7 +97,7 @@ pub struct WorkloadFigures {
     /// GCM messages.
     pub messages: u64,
     /// Tags that were checked and right.
-    pub tags: u64,
+    pub tags_verified: u64,
     /// Most bytes of plaintext that waited in quarantine at once.
     pub quarantine_bytes: u64,
     /// Longest time that unverified plaintext of a message was visible, in ps.
@@ -111,7 +111,7 @@ pub struct WorkloadFigures {
     #[serde(default)]
     pub exposed_byte_ns: u64,
     /// What limited most of the time of its copies, those aside that waited for kernels on their stream; none without copies.
-    pub limited_by: Option<CopiesLimit>,
+    pub limited_by_parts: Option<CopiesLimit>,
     /// How much of it was simulated, if it was asked to be sampled, and what its figures may be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Told>,
@@ -185,8 +185,8 @@ impl WorkloadFigures {
     /// barely idle, else what limits its copies.
     #[must_use]
     pub fn limit(&self) -> String {
-        let exposed = self.collectives.map_or(0.0, |all| all.exposed_ps as f64 / self.end_ps.max(1) as f64);
-        match &self.limited_by {
+        let exposed = self.collectives.map_or(0.0, |all| all.exposed_ps as f64 / self.time_ps.max(1) as f64);
+        match &self.limited_by_parts {
             _ if exposed >= GOOD_PART => "collectives".to_owned(),
             _ if self.gpu_idle < BARELY_IDLE => "kernels".to_owned(),
             None => "-".to_owned(),
@@ -252,12 +252,12 @@ pub fn compare_workload(
     let of = |candidate: &Candidate| by_machine.get(candidate.resolved.digest.as_str())?.as_ref();
     let end = |baseline: Baseline| {
         let candidate = candidates.iter().find(|candidate| candidate.name == baseline.design())?;
-        of(candidate).map(|figures| figures.end_ps as f64)
+        of(candidate).map(|figures| figures.time_ps as f64)
     };
     let (off, cc) = (end(Baseline::Off), end(Baseline::Cc));
     let named = candidates.iter().filter_map(|candidate| {
         let figures = of(candidate)?;
-        let own = (figures.end_ps as f64).max(1.0);
+        let own = (figures.time_ps as f64).max(1.0);
         Some(WorkloadFigures {
             name: candidate.name.clone(),
             summary: summary(&candidate.resolved),
@@ -363,7 +363,7 @@ fn of_outcome(
         config_digest: resolved.digest.clone(),
         assumed_parameters: resolved.assumed().len(),
         cost: price(&resolved.machine),
-        end_ps: outcome.end.picos(),
+        time_ps: outcome.end.picos(),
         slowdown_over_off: None,
         speedup_over_h100_cc: None,
         h2d: way(&outcome.copies, Direction::H2d),
@@ -372,13 +372,13 @@ fn of_outcome(
         gpu_idle: idle(outcome),
         collectives: collective_figures(collectives, outcome.end.saturating_sub(free)),
         messages: outcome.copies.iter().map(|copy| copy.messages).sum(),
-        tags: outcome.copies.iter().map(|copy| copy.tags_verified).sum(),
+        tags_verified: outcome.copies.iter().map(|copy| copy.tags_verified).sum(),
         quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
         exposure_ps: queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0),
         exposure_total_ps: queues().map(|queue| queue.total_exposure.picos()).sum(),
         exposed_bytes: queues().map(|queue| queue.most_exposed_bytes).max().unwrap_or(0),
         exposed_byte_ns: queues().map(|queue| queue.exposed_byte_ns).fold(0, u64::saturating_add),
-        limited_by: limit(&outcome.copies, &value).map(|limit| behind_network(limit, workload)),
+        limited_by_parts: limit(&outcome.copies, &value).map(|limit| behind_network(limit, workload)),
         sampled: None,
     }
 }
@@ -504,7 +504,7 @@ mod tests {
         let all = figures(&["off", "h100-cc", "direct"], 2);
         let [off, cc, direct] = [0, 1, 2].map(|place| &all[place]);
         assert_eq!((off.slowdown_over_off, cc.speedup_over_h100_cc), (Some(1.0), Some(1.0)));
-        assert_eq!(direct.slowdown_over_off, Some(direct.end_ps as f64 / off.end_ps as f64));
+        assert_eq!(direct.slowdown_over_off, Some(direct.time_ps as f64 / off.time_ps as f64));
         assert_eq!((off.h2d.bytes, off.d2h.bytes, off.d2d.copies), (16 << 20, 4 << 20, 0));
         assert!(off.exposure_ps == 0 && cc.exposure_ps > 0 && off.gpu_idle < cc.gpu_idle);
         assert_eq!(cc.limit(), "cipher.seal_rate");

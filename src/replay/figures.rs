@@ -63,7 +63,7 @@ pub struct Figures {
     /// Time between the first and the last operation in which no device does anything.
     pub gpu_idle_ns: Option<Ns>,
     /// `end_ns` over that of the replay without confidential computing; none if the program uses managed memory.
-    pub slowdown: Option<f64>,
+    pub slowdown_over_off: Option<f64>,
     /// Copies simulated, and those that share a simulation.
     pub copies: Counts,
     /// Collectives that keep their length, as the machine has no fabric for as many GPUs.
@@ -89,7 +89,7 @@ impl Figures {
             host_call_ns: known.then(|| host_calls.iter().fold(0_u64, |sum, call| sum.saturating_add(call.total_ns))),
             host_gap_ns: known.then(|| host_gaps(job, played)),
             gpu_idle_ns: known.then(|| end.saturating_sub(busy(played.ops.clone()))),
-            slowdown: known.then(|| if off == 0 { 1.0 } else { end as f64 / off as f64 }),
+            slowdown_over_off: known.then(|| if off == 0 { 1.0 } else { end as f64 / off as f64 }),
             copies: answer.counts,
             collectives_kept: answer.collectives_kept,
             host_calls,

@@ -60,12 +60,12 @@ pub struct CollectiveRow {
     pub name: String,
     /// How hops were protected.
     pub mode: &'static str,
-    /// From the call to the last GPU being done.
-    pub time_ns: f64,
-    /// What of it lies before the first transfer.
-    pub launch_ns: f64,
+    /// From the call to the last GPU being done, in ps.
+    pub time_ps: u64,
+    /// What of it lies before the first transfer, in ps.
+    pub launch_ps: u64,
     /// Against `off`.
-    pub slowdown: f64,
+    pub slowdown_over_off: f64,
     /// Bytes of a buffer over the time.
     pub gb_per_s: f64,
     /// The same times the share of a buffer that each GPU must send.
@@ -95,9 +95,9 @@ pub struct CollectiveSample {
     /// How many runs it were.
     pub runs: usize,
     /// The least that the time may be.
-    pub low_ns: f64,
+    pub low_ps: u64,
     /// The most.
-    pub high_ns: f64,
+    pub high_ps: u64,
 }
 
 impl CollectiveRow {
@@ -112,9 +112,9 @@ impl CollectiveRow {
             ranks: request.ranks,
             name: name.to_owned(),
             mode: outcome.mode.name(),
-            time_ns: seconds * 1e9,
-            launch_ns: outcome.launch.seconds() * 1e9,
-            slowdown: seconds / off,
+            time_ps: outcome.time.picos(),
+            launch_ps: outcome.launch.picos(),
+            slowdown_over_off: seconds / off,
             gb_per_s: rate,
             bus_gb_per_s: rate * request.kind.bus_factor(request.ranks),
             transfers_simulated: outcome.simulated,
@@ -133,8 +133,8 @@ impl CollectiveRow {
             simulated: found.simulated,
             of,
             runs: found.runs,
-            low_ns: found.low.seconds() * 1e9,
-            high_ns: found.high.seconds() * 1e9,
+            low_ps: found.low.picos(),
+            high_ps: found.high.picos(),
         });
         Self { sampled, ..self }
     }
@@ -151,8 +151,8 @@ pub fn text(rows: &[CollectiveRow]) -> String {
             (None, Some(0)) => "right".to_owned(),
             (None, Some(wrong)) => format!("{wrong} WRONG"),
         };
-        let (size, time) = (Bytes(row.bytes).to_string(), time(row.time_ns as u64));
-        let (slower, bus) = (format!("{:.3}", row.slowdown), format!("{:.2}", row.bus_gb_per_s));
+        let (size, time) = (Bytes(row.bytes).to_string(), time(row.time_ps / 1000));
+        let (slower, bus) = (format!("{:.3}", row.slowdown_over_off), format!("{:.2}", row.bus_gb_per_s));
         table.row([size, row.ranks.to_string(), row.name.clone(), row.mode.to_owned(), time, slower, bus, sums]);
     }
     let (simulated, shared) =
@@ -161,10 +161,10 @@ pub fn text(rows: &[CollectiveRow]) -> String {
     let mut text = format!("{op}; {simulated} transfers simulated, {shared} more share one of these\n\n");
     text += &(table.lines().join("\n") + "\n");
     for row in rows {
-        if let Some(sampled) = row.sampled.as_ref().filter(|sampled| sampled.low_ns < sampled.high_ns) {
-            let CollectiveSample { simulated, of, runs, low_ns, high_ns } = sampled;
+        if let Some(sampled) = row.sampled.as_ref().filter(|sampled| sampled.low_ps < sampled.high_ps) {
+            let CollectiveSample { simulated, of, runs, low_ps, high_ps } = sampled;
             let (part, all) = (Bytes(*simulated), Bytes(*of));
-            let between = [low_ns, high_ns].map(|ns| time(*ns as u64)).join(" to ");
+            let between = [low_ps, high_ps].map(|picos| time(picos / 1000)).join(" to ");
             text += &format!("{}: {part} in {runs} runs for {all}; {between} in 95 of 100 cases\n", row.name);
         }
         if let Some(why) = &row.refused {
@@ -178,19 +178,29 @@ pub fn text(rows: &[CollectiveRow]) -> String {
 #[must_use]
 pub fn csv(rows: &[CollectiveRow]) -> String {
     let mut text = String::from(
-        "op,bytes,ranks,name,mode,time_ns,launch_ns,slowdown,gb_per_s,bus_gb_per_s,transfers_simulated,transfers_shared,finished,wrong,time_low_ns,time_high_ns\n",
+        "op,bytes,ranks,name,mode,time_ps,launch_ps,slowdown_over_off,gb_per_s,bus_gb_per_s,transfers_simulated,transfers_shared,finished,wrong,time_ps_low,time_ps_high\n",
     );
     for row in rows {
         let CollectiveRow {
-            op, bytes, ranks, name, mode, time_ns, launch_ns, slowdown, gb_per_s, bus_gb_per_s, ..
+            op,
+            bytes,
+            ranks,
+            name,
+            mode,
+            time_ps,
+            launch_ps,
+            slowdown_over_off,
+            gb_per_s,
+            bus_gb_per_s,
+            ..
         } = row;
         let wrong = row.wrong.map(|wrong| wrong.to_string()).unwrap_or_default();
         let counts = format!("{},{},{},{wrong}", row.transfers_simulated, row.transfers_shared, row.finished);
-        text += &format!("{op},{bytes},{ranks},{name},{mode},{time_ns:.3},{launch_ns:.3},{slowdown:.6},");
+        text += &format!("{op},{bytes},{ranks},{name},{mode},{time_ps},{launch_ps},{slowdown_over_off:.6},");
         let between = row
             .sampled
             .as_ref()
-            .map_or_else(|| ",".to_owned(), |sampled| format!("{:.3},{:.3}", sampled.low_ns, sampled.high_ns));
+            .map_or_else(|| ",".to_owned(), |sampled| format!("{},{}", sampled.low_ps, sampled.high_ps));
         text += &format!("{gb_per_s:.6},{bus_gb_per_s:.6},{counts},{between}\n");
     }
     text

@@ -155,7 +155,7 @@ fn details(text: &mut String, (comparison, width): (&Comparison, usize), directi
             copy.first_verified_ps.map_or_else(|| "-".to_owned(), micros),
             micros(copy.exposure_ps),
             Bytes(copy.quarantine_bytes).to_string(),
-            copy.tags.to_string(),
+            copy.tags_verified.to_string(),
             copy.limited_by_parts.short(),
         ]);
     }
@@ -169,7 +169,7 @@ fn digits(value: f64) -> String {
 }
 
 const COLUMNS: &str = "design,direction,bytes,gb_per_s,time_ps,baseline,speedup_over_baseline,speedup_over_h100_cc,fraction_of_off,\
-                       first_verified_ps,messages,tags,quarantine_bytes,exposure_ps,limited_by_unit,limited_by_state,limited_by_fraction,limited_by_parameter,limited_by_value,\
+                       first_verified_ps,messages,tags_verified,quarantine_bytes,exposure_ps,limited_by_unit,limited_by_state,limited_by_fraction,limited_by_parameter,limited_by_value,\
                        relaxed_to,gain_percent,next";
 
 const COST_COLUMNS: &str = ",exposure_total_ps,exposed_bytes,exposed_byte_ns,tag_bits,forgery_log2,after_first_success,key_budget_messages,key_budget_bytes,iv_budget_messages,iv_budget_bytes,\
@@ -201,7 +201,7 @@ pub fn csv(comparison: &Comparison) -> String {
                 number(copy.fraction_of_off),
                 copy.first_verified_ps.map_or_else(String::new, |picos| picos.to_string()),
                 copy.messages.to_string(),
-                copy.tags.to_string(),
+                copy.tags_verified.to_string(),
                 copy.quarantine_bytes.to_string(),
                 copy.exposure_ps.to_string(),
                 limit.unit.clone(),

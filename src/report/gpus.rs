@@ -156,15 +156,15 @@ impl KeyUse {
 #[derive(Debug, Clone, Serialize)]
 pub struct TagQueue {
     /// Most entries at once.
-    pub peak_entries: u64,
+    pub peak_tag_queue: u64,
     /// Most bytes in the quarantine of all copy engines at once.
-    pub peak_quarantine_bytes: u64,
+    pub quarantine_bytes: u64,
     /// Messages whose unverified plaintext was scrubbed.
     pub scrubbed_messages: u64,
     /// Longest time that unverified plaintext was visible, in ps.
-    pub longest_exposure_ps: u64,
+    pub exposure_ps: u64,
     /// The same summed over all messages, in ps.
-    pub total_exposure_ps: u64,
+    pub exposure_total_ps: u64,
     /// Most bytes of unverified plaintext that were visible at once.
     pub peak_exposed_bytes: u64,
     /// How long each byte was visible before the verdict of its message, summed over bytes, in B ns.
@@ -198,11 +198,11 @@ impl TagQueue {
     fn of(gpus: &[GpuOutcome]) -> Self {
         let queues = || gpus.iter().map(|gpu| &gpu.tag_queue);
         Self {
-            peak_entries: queues().map(|queue| queue.peak_entries).max().unwrap_or(0),
-            peak_quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
+            peak_tag_queue: queues().map(|queue| queue.peak_entries).max().unwrap_or(0),
+            quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
             scrubbed_messages: queues().map(|queue| queue.scrubbed).sum(),
-            longest_exposure_ps: queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0),
-            total_exposure_ps: queues().map(|queue| queue.total_exposure.picos()).sum(),
+            exposure_ps: queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0),
+            exposure_total_ps: queues().map(|queue| queue.total_exposure.picos()).sum(),
             peak_exposed_bytes: queues().map(|queue| queue.most_exposed_bytes).max().unwrap_or(0),
             exposed_byte_ns: queues().map(|queue| queue.exposed_byte_ns).fold(0, u64::saturating_add),
             failed: gpus.iter().flat_map(|gpu| &gpu.failed_messages).map(Failed::from).collect(),

@@ -78,7 +78,7 @@ pub struct CopyRecord {
     /// When the device had moved the last one, in ps.
     pub device_end_ps: Option<u64>,
     /// When its first message was where it belongs and had its verdict, in ps; none where nothing is sealed.
-    pub first_verified_ps: Option<u64>,
+    pub first_verified_at_ps: Option<u64>,
     /// 10^9 bytes per second, from start to end; none for a copy that was not delivered.
     pub gb_per_s: Option<f64>,
     /// GCM messages.
@@ -250,7 +250,7 @@ impl CopyRecord {
             returned_ps: copy.returned.picos(),
             device_start_ps: copy.device.map(|(start, _)| start.picos()),
             device_end_ps: copy.device.map(|(_, end)| end.picos()),
-            first_verified_ps: copy.first_verified.map(Femtos::picos),
+            first_verified_at_ps: copy.first_verified.map(Femtos::picos),
             gb_per_s: copy.delivered.then(|| copy.gb_per_s()),
             messages: copy.messages,
             tags_verified: copy.tags_verified,
@@ -397,7 +397,7 @@ pub(super) mod tests {
         assert_eq!(copy.host_memory, Some(Memory::Pinned));
         assert_eq!(report.copies[1].host_memory, None);
         assert_eq!(report.simulated_ps, 40_000_000_000);
-        assert_eq!(report.total.tag_queue.longest_exposure_ps, 1500);
+        assert_eq!(report.total.tag_queue.exposure_ps, 1500);
         assert_eq!(report.total.keys.h2d.work_units, (4 << 20) + 64);
         assert!((report.host.cycles_per_s - 200.0).abs() < 1e-9);
         assert_eq!((report.faults.struck, report.faults.injected), (1, 2));

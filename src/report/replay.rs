@@ -123,7 +123,7 @@ fn runs(text: &mut String, shown: &Shown<'_>) {
         table.row([
             cut(&run.name, 22),
             told(run.end_ns),
-            run.slowdown.map_or_else(none, |slowdown| format!("{slowdown:.3}")),
+            run.slowdown_over_off.map_or_else(none, |slowdown| format!("{slowdown:.3}")),
             told(run.host_call_ns),
             told(copies.map(|copies| copies.h2d)),
             told(copies.map(|copies| copies.d2h)),

@@ -244,13 +244,13 @@ impl Report {
         let GpuRecord { tag_queue: queue, keys, .. } = &self.total;
         let mut lines = vec![format!(
             "tag queue: peak occupancy {}, peak quarantine {}",
-            queue.peak_entries,
-            Bytes(queue.peak_quarantine_bytes)
+            queue.peak_tag_queue,
+            Bytes(queue.quarantine_bytes)
         )];
         lines.push(format!(
             "unverified plaintext visible: {} at longest, {} summed over messages, {} at once",
-            time(queue.longest_exposure_ps),
-            time(queue.total_exposure_ps),
+            time(queue.exposure_ps),
+            time(queue.exposure_total_ps),
             Bytes(queue.peak_exposed_bytes)
         ));
         for (direction, key) in [("h2d", &keys.h2d), ("d2h", &keys.d2h)].iter().filter(|(_, key)| key.messages > 0) {

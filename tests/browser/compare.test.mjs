@@ -64,6 +64,6 @@ test("a workload has a bar for each design, in either order", () => opened("comp
   assert.equal(await count(page, "#ends .mark"), designs.length);
   await page.locator("#ends-order").selectOption("end");
   const order = await page.locator("#ends .mark").evaluateAll((marks) => marks.map((mark) => mark.dataset.key));
-  assert.deepEqual(order, [...designs].sort((a, b) => a.end_ps - b.end_ps).map((design) => design.name));
+  assert.deepEqual(order, [...designs].sort((a, b) => a.time_ps - b.time_ps).map((design) => design.name));
   assert.equal(await count(page, "#cost .mark"), designs.filter((design) => typeof design.cost.area_total_kge === "number").length);
 }));

@@ -27,7 +27,7 @@ fn each_design_has_a_row_against_off_and_sealing_costs_what_the_mode_says() {
     assert_eq!(names, ["off", "hgx-h100-8gpu", "staged", "direct", "link", "pad-ahead"]);
     let slowdown = |name: &str| {
         let row = rows.iter().find(|row| row["name"] == name).unwrap();
-        row["slowdown"].as_f64().unwrap()
+        row["slowdown_over_off"].as_f64().unwrap()
     };
     // The fewer steps of a hop are software's, the less it costs.
     let order = ["off", "hgx-h100-8gpu", "pad-ahead", "link", "direct", "staged"].map(slowdown);

@@ -60,7 +60,7 @@ fn every_shipped_design_takes_part_and_each_figure_has_its_unit_in_its_name() {
             assert!((number("gb_per_s") / rate - 1.0).abs() < 1e-6, "{name}");
             assert!(number("first_verified_ps") > 0.0 && number("first_verified_ps") < number("time_ps"), "{name}");
             let both_ways = if name == "by-page" { number("bytes") / 4096.0 } else { 1.0 };
-            assert_eq!(number("tags"), both_ways, "{name}");
+            assert_eq!(number("tags_verified"), both_ways, "{name}");
             assert!(number("speedup_over_baseline") > 0.0 && number("fraction_of_off") < 1.0, "{name}");
             assert!(copy["limited_by"].is_string() && copy["limited_by_parts"]["unit"].is_string(), "{name}");
             let held = name == "hold" && copy["direction"] == "h2d";
@@ -87,8 +87,8 @@ fn a_row_is_what_run_gives() {
         let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let alone = &run["copies"][0];
         assert_eq!((&alone["gb_per_s"], &alone["limited_by"]), (&copy["gb_per_s"], &copy["limited_by"]));
-        assert_eq!(alone["first_verified_ps"], copy["first_verified_ps"]);
-        assert_eq!(run["tag_queue"]["longest_exposure_ps"], copy["exposure_ps"]);
+        assert_eq!(alone["first_verified_at_ps"], copy["first_verified_ps"]);
+        assert_eq!(run["tag_queue"]["exposure_ps"], copy["exposure_ps"]);
     }
 }
 
@@ -431,8 +431,8 @@ fn the_row_of_a_workload_is_what_run_gives() {
         .expect("the program runs");
     let run: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let figures = design(&json, "overlap");
-    assert_eq!(figures["end_ps"], run["simulated_ps"]);
-    assert_eq!(figures["exposure_ps"], run["tag_queue"]["longest_exposure_ps"]);
+    assert_eq!(figures["time_ps"], run["simulated_ps"]);
+    assert_eq!(figures["exposure_ps"], run["tag_queue"]["exposure_ps"]);
     assert_eq!(figures["h2d"]["bytes"], run["copies"][0]["bytes"]);
 }
 

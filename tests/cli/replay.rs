@@ -34,7 +34,7 @@ fn a_replay_says_what_its_documentation_names() {
             assert!(run[field].is_u64(), "{field}");
         }
         assert!(["h2d", "d2h", "d2d"].iter().all(|way| run["device_copy_ns"][way].is_u64()));
-        assert!(run["slowdown"].as_f64().unwrap() >= 1.0);
+        assert!(run["slowdown_over_off"].as_f64().unwrap() >= 1.0);
         assert!(run["host_calls"].as_array().unwrap().iter().all(|call| call["first_ns"].is_u64()));
     }
     let end = |run: usize| runs[run]["end_ns"].as_i64().unwrap();

@@ -150,7 +150,7 @@ fn the_results_have_their_fields_and_add_up() {
     }
     let carried = |way: &str| results["link"][way]["payload_bytes"].as_u64().unwrap();
     assert!(carried("h2d") >= 1 << 20 && carried("d2h") >= 300_000);
-    assert!(results["tag_queue"]["peak_entries"].as_u64().is_some_and(|peak| peak > 0));
+    assert!(results["tag_queue"]["peak_tag_queue"].as_u64().is_some_and(|peak| peak > 0));
     assert!(!results["assumed_parameters"].as_array().unwrap().is_empty());
     assert!(results["host"]["wall_s"].as_f64().is_some_and(|wall| wall > 0.0));
 }

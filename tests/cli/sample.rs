@@ -42,7 +42,7 @@ fn a_sampled_run_is_labelled_and_each_interval_holds_its_figure() {
         let [low, high] = [0, 1].map(|end| ends[end].as_f64().expect(place));
         assert!(low <= figure && figure <= high && low < high, "{place}: {low} {figure} {high}");
     }
-    for place in ["/copies/0/end_ps", "/copies/0/gb_per_s", "/units/host.cipher/busy", "/tag_queue/total_exposure_ps"] {
+    for place in ["/copies/0/end_ps", "/copies/0/gb_per_s", "/units/host.cipher/busy", "/tag_queue/exposure_total_ps"] {
         assert!(intervals.contains_key(place), "{place}");
     }
     // What the work consists of is known exactly.

@@ -57,7 +57,7 @@ fn row(name: &str) -> String {
     let off = of("off").expect("off is always possible");
     format!(
         "| `{name}` | {:.1} ms | {} | {} | {} | {} |\n",
-        off.end_ps as f64 * 1e-9,
+        off.time_ps as f64 * 1e-9,
         cells.collect::<Vec<_>>().join(" | "),
         if best.len() > 4 { format!("{} designs alike", best.len()) } else { names.join(", ") },
         of("h100-cc").map_or("-".into(), WorkloadFigures::limit),

@@ -36,8 +36,8 @@ fn follow(other: &mut Document, middle: &Document) {
 fn spread_slowdowns(low: &mut Document, high: &mut Document) {
     let off = [&*low, &*high].map(|document| document.runs.first().and_then(|run| run.end_ns).unwrap_or(0));
     for (low, high) in low.runs.iter_mut().zip(&mut high.runs).skip(1).filter(|_| off[0] > 0) {
-        low.slowdown = low.end_ns.map(|end| end as f64 / off[1] as f64);
-        high.slowdown = high.end_ns.map(|end| end as f64 / off[0] as f64);
+        low.slowdown_over_off = low.end_ns.map(|end| end as f64 / off[1] as f64);
+        high.slowdown_over_off = high.end_ns.map(|end| end as f64 / off[0] as f64);
     }
 }
 

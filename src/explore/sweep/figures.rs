@@ -104,7 +104,7 @@ fn copy_figures(copy: Copy, varied: &Varied, outcome: &Outcome) -> Figures {
     put("device_ps", copy.device.map_or(Value::None, |(from, to)| ps(to.0.saturating_sub(from.0))));
     put("first_verified_ps", copy.first_verified.map_or(Value::None, since));
     put("messages", count(copy.messages));
-    put("tags", count(copy.tags_verified));
+    put("tags_verified", count(copy.tags_verified));
     put("peak_tag_queue", count(queue.peak_entries));
     put("quarantine_bytes", count(queue.peak_quarantine_bytes));
     put("exposure_ps", ps(queue.longest_exposure.0));
@@ -112,8 +112,8 @@ fn copy_figures(copy: Copy, varied: &Varied, outcome: &Outcome) -> Figures {
     put("exposed_bytes", count(queue.most_exposed_bytes));
     put("exposed_byte_ns", count(queue.exposed_byte_ns));
     put("limited_by", Value::Text(format!("{} {}", copy.limited_by.unit, copy.limited_by.state)));
-    put("limited_fraction", Value::Number(copy.limited_by.fraction));
-    put("limited_parameter", copy.limited_by.parameter.clone().map_or(Value::None, Value::Text));
+    put("limited_by_fraction", Value::Number(copy.limited_by.fraction));
+    put("limited_by_parameter", copy.limited_by.parameter.clone().map_or(Value::None, Value::Text));
     put("assumed_parameters", count(varied.assumed as u64));
     priced(&varied.machine, direction, bytes, outcome, &mut put);
     figures
@@ -131,7 +131,7 @@ fn workload_figures(workload: &Workload, varied: &Varied, outcome: &Outcome) -> 
     put("gb_per_s", Value::Number(bytes as f64 * 1e6 / time as f64));
     put("time_ps", count(outcome.end.picos()));
     put("messages", sum(|copy| copy.messages));
-    put("tags", sum(|copy| copy.tags_verified));
+    put("tags_verified", sum(|copy| copy.tags_verified));
     put("peak_tag_queue", count(queues().map(|queue| queue.peak_entries).max().unwrap_or(0)));
     put("quarantine_bytes", count(queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0)));
     put("exposure_ps", count(queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0)));
@@ -140,8 +140,8 @@ fn workload_figures(workload: &Workload, varied: &Varied, outcome: &Outcome) -> 
     put("exposed_byte_ns", count(queues().map(|queue| queue.exposed_byte_ns).fold(0, u64::saturating_add)));
     if let Some(limited) = limit(&outcome.copies, &|_| Some(String::new())) {
         put("limited_by", Value::Text(format!("{} {}", limited.unit, limited.state)));
-        put("limited_fraction", Value::Number(limited.part));
-        put("limited_parameter", limited.parameter.map_or(Value::None, Value::Text));
+        put("limited_by_fraction", Value::Number(limited.part));
+        put("limited_by_parameter", limited.parameter.map_or(Value::None, Value::Text));
     }
     put("assumed_parameters", count(varied.assumed as u64));
     areas(&price(&varied.machine), &mut put);

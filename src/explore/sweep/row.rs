@@ -46,7 +46,25 @@ pub struct Row {
     /// Why it has no figures: the machine makes no sense, or the copy did not arrive.
     pub error: Option<String>,
     /// The columns of [`COLUMNS`] that apply.
+    #[serde(deserialize_with = "figures")]
     pub figures: BTreeMap<String, Value>,
+}
+
+/// Columns that folders of studies may have under another name.
+const RENAMED: [(&str, &str); 3] = [
+    ("tags", "tags_verified"),
+    ("limited_fraction", "limited_by_fraction"),
+    ("limited_parameter", "limited_by_parameter"),
+];
+
+fn figures<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Value>, D::Error> {
+    let mut figures = BTreeMap::<String, Value>::deserialize(deserializer)?;
+    for (old, new) in RENAMED {
+        if let Some(value) = figures.remove(old) {
+            figures.insert(new.to_owned(), value);
+        }
+    }
+    Ok(figures)
 }
 
 /// A column of figures.
@@ -76,7 +94,7 @@ pub const COLUMNS: [FigureColumn; 42] = [
         "time to the first verdict",
     ),
     column("messages", "GCM messages", "messages"),
-    column("tags", "tags that were checked and right", "verified tags"),
+    column("tags_verified", "tags that were checked and right", "verified tags"),
     column("peak_tag_queue", "most messages in the tag queue at once", "most messages in the tag queue"),
     column(
         "quarantine_bytes",
@@ -101,11 +119,11 @@ pub const COLUMNS: [FigureColumn; 42] = [
     ),
     column("limited_by", "the unit, and its state, that took most of the time", "limiting unit"),
     column(
-        "limited_fraction",
+        "limited_by_fraction",
         "part of the time that this state took, 0 to 1",
         "part of the time of the limiting unit",
     ),
-    column("limited_parameter", "the parameter that this state points at; not measured", "limiting parameter"),
+    column("limited_by_parameter", "the parameter that this state points at; not measured", "limiting parameter"),
     column(
         "area_kge_low",
         "area of all engines in kGE (thousand gate equivalents), least; from a synthesis that is not reproducible from this repository",

@@ -32,7 +32,7 @@ pub enum TableError {
 
 /// Columns of figures that hold texts.
 #[cfg(feature = "parquet")]
-const TEXTS: [&str; 4] = ["limited_by", "limited_parameter", "after_first_success", "cost_notes"];
+const TEXTS: [&str; 4] = ["limited_by", "limited_by_parameter", "after_first_success", "cost_notes"];
 
 /// Ends of the names of columns of times, and how many picoseconds one is.
 const TIME_UNITS: [(&str, f64); 4] = [("_ns", 1e3), ("_us", 1e6), ("_ms", 1e9), ("_s", 1e12)];

@@ -56,7 +56,7 @@ fn ends(comparison: &WorkloadComparison) -> Table {
         let of = |time_ps: &dyn Fn(&CollectiveFigures) -> u64| design.collectives.as_ref().map_or(0, time_ps);
         let cells = [
             design.name.clone(),
-            time(design.end_ps),
+            time(design.time_ps),
             design.slowdown_over_off.map_or_else(|| "-".to_owned(), digits),
             device(&design.h2d),
             device(&design.d2h),
@@ -97,10 +97,10 @@ fn size(bytes: u64) -> String {
     if unit == 0 { Bytes(bytes).to_string() } else { format!("{} {}", digits(value), units[unit]) }
 }
 
-const COLUMNS: &str = "workload,design,end_ps,slowdown_over_off,speedup_over_h100_cc,h2d_copies,h2d_bytes,h2d_device_ps,h2d_calls_ps,\
+const COLUMNS: &str = "workload,design,time_ps,slowdown_over_off,speedup_over_h100_cc,h2d_copies,h2d_bytes,h2d_device_ps,h2d_calls_ps,\
                        d2h_copies,d2h_bytes,d2h_device_ps,d2h_calls_ps,d2d_copies,d2d_bytes,d2d_device_ps,d2d_calls_ps,gpu_idle,collectives,\
-                       collectives_ps,collectives_exposed_ps,messages,tags,quarantine_bytes,exposure_ps,exposure_total_ps,exposed_bytes,exposed_byte_ns,area_total_kge_low,area_total_kge,area_total_kge_high,\
-                       limited_by_parameter,limited_by_value,limited_by_unit,limited_by_state,limited_by_part,simulated_part,end_ps_low,end_ps_high";
+                       collectives_ps,collectives_exposed_ps,messages,tags_verified,quarantine_bytes,exposure_ps,exposure_total_ps,exposed_bytes,exposed_byte_ns,area_total_kge_low,area_total_kge,area_total_kge_high,\
+                       limited_by_parameter,limited_by_value,limited_by_unit,limited_by_state,limited_by_fraction,simulated_part,time_ps_low,time_ps_high";
 
 /// One row for each design; a cell without a value is empty.
 #[must_use]
@@ -116,7 +116,7 @@ fn cells(design: &WorkloadFigures) -> Vec<String> {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let mut cells = vec![
         quoted(&design.name),
-        design.end_ps.to_string(),
+        design.time_ps.to_string(),
         number(design.slowdown_over_off),
         number(design.speedup_over_h100_cc),
     ];
@@ -127,17 +127,17 @@ fn cells(design: &WorkloadFigures) -> Vec<String> {
     let collectives = design.collectives.map(|all| [all.calls, all.time_ps, all.exposed_ps]);
     cells.extend(collectives.map_or_else(|| vec![String::new(); 3], |all| all.map(|one| one.to_string()).into()));
     let exposure = [design.exposure_ps, design.exposure_total_ps, design.exposed_bytes, design.exposed_byte_ns];
-    cells.extend([design.messages, design.tags, design.quarantine_bytes].map(|figure| figure.to_string()));
+    cells.extend([design.messages, design.tags_verified, design.quarantine_bytes].map(|figure| figure.to_string()));
     cells.extend(exposure.map(|figure| figure.to_string()));
     let cost = &design.cost;
     cells.extend([cost.area_total_kge_low, cost.area_total_kge, cost.area_total_kge_high].map(number));
-    let limit = design.limited_by.as_ref();
+    let limit = design.limited_by_parts.as_ref();
     cells.push(limit.and_then(|limit| limit.parameter.clone()).unwrap_or_default());
     cells.push(limit.and_then(|limit| limit.value.as_deref()).map(quoted).unwrap_or_default());
     cells.push(limit.map(|limit| limit.unit.clone()).unwrap_or_default());
     cells.push(limit.map(|limit| limit.state.clone()).unwrap_or_default());
     cells.push(number(limit.map(|limit| limit.part)));
-    cells.extend(super::interval_cells(design.sampled.as_ref(), &["/end_ps"]));
+    cells.extend(super::interval_cells(design.sampled.as_ref(), &["/time_ps"]));
     cells
 }
 
@@ -167,7 +167,7 @@ mod tests {
                 config_digest: String::new(),
                 assumed_parameters: 0,
                 cost: crate::explore::Price::default(),
-                end_ps: 1,
+                time_ps: 1,
                 slowdown_over_off: None,
                 speedup_over_h100_cc: None,
                 h2d: WayFigures::default(),
@@ -176,13 +176,13 @@ mod tests {
                 gpu_idle: 1.0,
                 collectives: None,
                 messages: 0,
-                tags: 0,
+                tags_verified: 0,
                 quarantine_bytes: 0,
                 exposure_ps: 0,
                 exposure_total_ps: 0,
                 exposed_bytes: 0,
                 exposed_byte_ns: 0,
-                limited_by: None,
+                limited_by_parts: None,
                 sampled: None,
             }],
             skipped: Vec::new(),

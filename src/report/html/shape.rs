@@ -234,7 +234,7 @@ struct PlayedRun {
     _name: String,
     #[serde(rename = "end_ns")]
     _end_ns: Option<u64>,
-    #[serde(rename = "slowdown")]
+    #[serde(rename = "slowdown_over_off")]
     _slowdown: Option<f64>,
 }
 

@@ -100,9 +100,9 @@ pub fn runs(comparison: &WorkloadComparison) -> Bars {
         };
         BarPanel { label: Label::new(label), base: 0.0, rows: comparison.designs.iter().map(row).collect() }
     };
-    let longest = comparison.designs.iter().map(|design| design.end_ps).max().unwrap_or(0);
+    let longest = comparison.designs.iter().map(|design| design.time_ps).max().unwrap_or(0);
     let (unit, scale) = if longest < 1_000_000_000 { ("µs", 1e-6) } else { ("ms", 1e-9) };
-    let mut panels = vec![panel(&format!("End of the run ({unit})"), scale, &|design| design.end_ps)];
+    let mut panels = vec![panel(&format!("End of the run ({unit})"), scale, &|design| design.time_ps)];
     if comparison.designs.iter().any(|design| design.exposure_ps > 0) {
         panels.push(panel("Longest exposure of a message (µs)", 1e-6, &|design| design.exposure_ps));
     }

@@ -129,34 +129,34 @@ function costChart(points, yLabel, show, sign, on) {
 function workloadComparison(report) {
   const { designs } = report;
   const sealed = designs.filter((design) => design.confidential_computing !== false);
-  const best = sealed.reduce((one, other) => (other.end_ps < one.end_ps ? other : one), sealed[0]);
-  document.getElementById("head").append(el("p", {}, report.workload_summary ?? ""), el("div", { class: "tiles" }, tile(designs.length, "designs"), tile(report.workload, "workload"), tile(best ? time(best.end_ps) : "", best ? `least with confidential computing, by ${best.name}` : "least")));
+  const best = sealed.reduce((one, other) => (other.time_ps < one.time_ps ? other : one), sealed[0]);
+  document.getElementById("head").append(el("p", {}, report.workload_summary ?? ""), el("div", { class: "tiles" }, tile(designs.length, "designs"), tile(report.workload, "workload"), tile(best ? time(best.time_ps) : "", best ? `least with confidential computing, by ${best.name}` : "least")));
   section("curves-part", "End of the workload", (box) => {
     const drawing = el("figure", { class: "chart", id: "ends" });
     let order = "asked";
-    const rows = () => (order === "asked" ? designs : [...designs].sort((a, b) => a.end_ps - b.end_ps));
+    const rows = () => (order === "asked" ? designs : [...designs].sort((a, b) => a.time_ps - b.time_ps));
     let draw = null;
     attach(box, {}, [el("div", { class: "controls" }, choice("order", "ends-order", [["asked", "as asked for"], ["end", "shortest first"]], order, (value) => { order = value; draw(); })), drawing]);
-    draw = amounts(drawing, () => rows().map((design) => ({ name: design.name, value: design.end_ps, text: design.slowdown_over_off ? `${number(design.slowdown_over_off, 3)} × off` : time(design.end_ps), fill: colour(design.confidential_computing === false ? 2 : 0), label: `${design.name}: ${time(design.end_ps)}${design.slowdown_over_off ? `, ${number(design.slowdown_over_off)} times off` : ""}` })), "end of the workload by design");
+    draw = amounts(drawing, () => rows().map((design) => ({ name: design.name, value: design.time_ps, text: design.slowdown_over_off ? `${number(design.slowdown_over_off, 3)} × off` : time(design.time_ps), fill: colour(design.confidential_computing === false ? 2 : 0), label: `${design.name}: ${time(design.time_ps)}${design.slowdown_over_off ? `, ${number(design.slowdown_over_off)} times off` : ""}` })), "end of the workload by design");
   });
   section("cost-part", "Cost against time", (box) => {
     const drawing = el("figure", { class: "chart", id: "cost" });
     box.append(el("p", {}, "Area of the engines, quarantine and tag queue of a GPU, with its range, against the end of the workload. Designs on the front are joined by a line."), drawing);
-    const points = designs.map((design, place) => ({ design, place, x: design.cost?.area_total_kge, low: design.cost?.area_total_kge_low, high: design.cost?.area_total_kge_high, y: design.end_ps })).filter((point) => typeof point.x === "number");
+    const points = designs.map((design, place) => ({ design, place, x: design.cost?.area_total_kge, low: design.cost?.area_total_kge_low, high: design.cost?.area_total_kge_high, y: design.time_ps })).filter((point) => typeof point.x === "number");
     chart(drawing, () => ({ ...costChart(points, "end of the workload", time, 1, new Set(designs.map((design) => design.name))), y: (from, to) => linear(points.map((point) => point.y), from, to, { zero: true, show: (value) => time(value, 3) }) }));
   });
   section("table-part", "All figures", () => {
     const way = (name, field, show) => ({ name: `${name} ${field.replace("_ps", "")}`, text: (design) => show(design[name]?.[field]), value: (design) => design[name]?.[field] ?? null, number: true });
     return table([
       { name: "design", text: (design) => design.name },
-      { name: "end", text: (design) => time(design.end_ps), value: (design) => design.end_ps, number: true },
+      { name: "end", text: (design) => time(design.time_ps), value: (design) => design.time_ps, number: true },
       { name: "times off", text: (design) => number(design.slowdown_over_off), value: (design) => design.slowdown_over_off, number: true },
       { name: "over h100-cc", text: (design) => number(design.speedup_over_h100_cc), value: (design) => design.speedup_over_h100_cc, number: true },
       { name: "GPU idle", text: (design) => (design.gpu_idle === undefined ? "" : percent(design.gpu_idle)), value: (design) => design.gpu_idle, number: true },
       ...["h2d", "d2h"].flatMap((name) => [way(name, "bytes", bytes), way(name, "device_ps", time), way(name, "calls_ps", time)]),
       { name: "exposure", text: (design) => time(design.exposure_ps), value: (design) => design.exposure_ps, number: true },
       { name: "area, kGE", text: (design) => number(design.cost?.area_total_kge), value: (design) => design.cost?.area_total_kge, number: true },
-      { name: "limited by", text: ({ limited_by: by }) => (by ? [by.parameter && `${by.parameter} = ${by.value}`, `${by.unit} ${by.state}`].filter(Boolean).join(", ") : ""), wide: true },
+      { name: "limited by", text: ({ limited_by_parts: by }) => (by ? [by.parameter && `${by.parameter} = ${by.value}`, `${by.unit} ${by.state}`].filter(Boolean).join(", ") : ""), wide: true },
     ], designs, { id: "figures", caption: "figures of designs" });
   });
 }

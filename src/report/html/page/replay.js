@@ -33,7 +33,7 @@ function replayPage(data) {
   section("runs-part", "Runs", () => table([
     { name: "run", text: (run) => run.name },
     { name: "end", text: (run) => nanos(run.end_ns), value: (run) => run.end_ns, number: true },
-    { name: "times off", text: (run) => number(run.slowdown), value: (run) => run.slowdown, number: true },
+    { name: "times off", text: (run) => number(run.slowdown_over_off), value: (run) => run.slowdown_over_off, number: true },
     { name: "with calls before", text: (run) => nanos(run.total_ns), value: (run) => run.total_ns, number: true },
     ...["h2d", "d2h", "d2d"].map((way) => ({ name: `${way} on the device`, text: (run) => nanos(run.device_copy_ns?.[way]), value: (run) => run.device_copy_ns?.[way], number: true })),
     { name: "in calls", text: (run) => nanos(run.host_call_ns), value: (run) => run.host_call_ns, number: true },

@@ -30,7 +30,7 @@ function sweepPage(data) {
     attach(box, {}, [
       el("p", {}, "Filled points are on the front of the two axes: no other point is as good in both and better in one. Choose a point to see its configuration."),
       el("div", { class: "controls" }, axis("x"), sense("x"), tick("logarithmic", "front-log-x", false, (on) => { state.logX = on; update(); })),
-      el("div", { class: "controls" }, axis("y"), sense("y"), tick("logarithmic", "front-log-y", false, (on) => { state.logY = on; update(); }), choice("colour by", "front-by", [["", "nothing"], ...columns.map((column) => [column.name, column.name]).filter(([name]) => axes.includes(name) || ["limited_by", "limited_parameter"].includes(name))], state.by, (value) => { state.by = value; update(); })),
+      el("div", { class: "controls" }, axis("y"), sense("y"), tick("logarithmic", "front-log-y", false, (on) => { state.logY = on; update(); }), choice("colour by", "front-by", [["", "nothing"], ...columns.map((column) => [column.name, column.name]).filter(([name]) => axes.includes(name) || ["limited_by", "limited_by_parameter"].includes(name))], state.by, (value) => { state.by = value; update(); })),
       drawing, key,
     ]);
     redraw.push(chart(drawing, () => frontChart(rows, get, state, front(), key), { chosen: (mark) => pick(Number(mark.dataset.key)) }));
