@@ -1,5 +1,6 @@
 //! What README.md shows.
 
+use super::tutorials::agree;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -8,11 +9,6 @@ use std::{
 
 /// README.md has fewer lines than this.
 const MOST_LINES: usize = 120;
-
-/// Lines that tell of this computer, or of the version.
-fn is_fixed(line: &&str) -> bool {
-    !line.starts_with("simulated ")
-}
 
 #[test]
 fn the_readme_is_short_and_shows_what_comes_out() {
@@ -26,8 +22,8 @@ fn the_readme_is_short_and_shows_what_comes_out() {
         .output()
         .unwrap();
     let printed = String::from_utf8(run.stdout).unwrap();
-    let fixed = |text: &str| text.trim_end().lines().filter(is_fixed).map(str::to_owned).collect::<Vec<_>>();
-    assert_eq!(fixed(shown), fixed(&printed));
+    let lines = |text: &str| text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+    assert!(agree(&lines(shown), &lines(&printed)), "{printed}");
 }
 
 /// The words of a command as a shell sees them, up to a comment, a pipe or a file that it is sent to.

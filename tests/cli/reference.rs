@@ -163,7 +163,7 @@ fn the_book_has_every_document_and_every_page_of_the_reference() {
     assert_eq!(generated, written.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect());
 }
 
-/// The anchors of a page: its headings in lower case, blanks as hyphens, without other marks.
+/// The anchors of a page: its headings in lower case, blanks as hyphens, without other marks; and what `<a id="...">` names.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut in_block = false;
     let headings = text.lines().filter(|line| {
@@ -175,7 +175,8 @@ fn anchors(text: &str) -> BTreeSet<String> {
         let letters = heading.trim_start_matches('#').trim().chars().filter(kept);
         letters.map(|letter| if letter == ' ' { '-' } else { letter.to_ascii_lowercase() }).collect()
     };
-    headings.map(anchor).collect()
+    let named = text.split("<a id=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    headings.map(anchor).chain(named.map(str::to_owned)).collect()
 }
 
 #[test]

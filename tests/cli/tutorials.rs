@@ -57,7 +57,7 @@ fn output(folder: &Path, command: &str) -> Vec<String> {
 }
 
 /// Whether lines are those that are shown, with any number of them where some are left out.
-fn agree(shown: &[String], printed: &[String]) -> bool {
+pub(super) fn agree(shown: &[String], printed: &[String]) -> bool {
     match shown.split_first() {
         None => printed.is_empty(),
         Some((gap, rest)) if gap == "[...]" => (0..=printed.len()).any(|from| agree(rest, &printed[from..])),
