@@ -281,8 +281,13 @@ impl<T: Item> In<T> {
     }
 
     /// The item `place` behind the oldest, if it is visible.
-    #[inline]
+    #[inline(always)]
     pub fn peek_at(&mut self, now: Femtos, place: usize) -> Option<&T> {
+        if self.is_empty(now) { None } else { self.peek_among(now, place) }
+    }
+
+    #[inline]
+    fn peek_among(&mut self, now: Femtos, place: usize) -> Option<&T> {
         let item = self.arrivals.get(&self.queue.items, place);
         item.filter(|(pushed, _)| *pushed < now).map(|(_, item)| item)
     }
@@ -324,7 +329,7 @@ impl<T: Item> In<T> {
             return None;
         }
         self.queue.note_pop(now);
-        self.arrivals.pop(&self.queue.items).map(|(_, item)| item)
+        self.arrivals.pop(&self.queue.items)
     }
 }
 
