@@ -28,7 +28,7 @@ pub struct ConfigField {
 #[must_use]
 pub fn fields() -> Vec<ConfigField> {
     let mut all = BTreeMap::new();
-    collect(Shape::machine(), "", None, &mut all);
+    collect(Shape::documented(), "", None, &mut all);
     all.into_values().filter(|field| !LABELS.contains(&field.path.as_str())).collect()
 }
 
@@ -66,7 +66,7 @@ fn add(field: &Field, path: &str, condition: Option<&Condition<'_>>, all: &mut B
     if let Shape::Array(each) = &field.shape {
         let each_path = format!("{path}[N]");
         for inner in each.fields() {
-            if inner.shape.is_table() && Shape::machine().field(&inner.name, None).is_some() {
+            if inner.shape.is_table() && Shape::documented().field(&inner.name, None).is_some() {
                 note(inner, join(&each_path, &inner.name), condition, all);
             } else {
                 add(inner, &each_path, condition, all);
@@ -105,7 +105,7 @@ mod tests {
     fn every_field_is_described() {
         let fields = fields();
         let own = fields.iter().filter(|field| !field.path.contains('['));
-        assert_eq!(own.count(), Shape::machine().paths().len() - LABELS.len());
+        assert_eq!(own.count(), Shape::documented().paths().len() - LABELS.len());
         let has = |path: &str| fields.iter().any(|field| field.path == path);
         assert!(
             has("gpu[N].node")

@@ -40,9 +40,9 @@ pub(super) struct Field {
     pub required: bool,
     /// What plots call it, behind the words of the tables around it.
     pub words: Option<String>,
-    /// What it means.
+    /// What it means; empty in a shape that is not [documented](Shape::documented).
     pub meaning: String,
-    /// What each text means that it may be, where it is one of several.
+    /// What each text means that it may be, where it is one of several and the shape is documented.
     pub choices: Vec<(String, String)>,
 }
 
@@ -65,19 +65,51 @@ pub fn quantity(path: &str) -> Option<&'static Kind> {
 /// Fields of a whole machine that name it and are no parameters.
 pub(super) const LABELS: [&str; 2] = ["name", "summary"];
 
+/// The types that schemas refer to by name.
+#[derive(Clone, Copy)]
+struct Definitions<'a> {
+    all: &'a Map<String, Json>,
+    /// Types that hold themselves and are being read, the innermost first: they shadow those of `all`.
+    hidden: Option<&'a Hidden<'a>>,
+    /// Whether to read what fields mean, too.
+    documented: bool,
+}
+
+/// A type that holds itself, without the alternatives that do.
+struct Hidden<'a> {
+    name: &'a str,
+    schema: &'a Json,
+    outer: Option<&'a Hidden<'a>>,
+}
+
+impl<'a> Definitions<'a> {
+    fn get(self, name: &str) -> Option<&'a Json> {
+        let mut shadows = std::iter::successors(self.hidden, |one| one.outer);
+        shadows.find(|one| one.name == name).map(|one| one.schema).or_else(|| self.all.get(name))
+    }
+}
+
 impl Shape {
-    /// The shape of [`MachineSpec`].
+    /// The shape of [`MachineSpec`], without what its fields mean: most runs only check names and values.
     pub fn machine() -> &'static Self {
         static SHAPE: OnceLock<Shape> = OnceLock::new();
-        SHAPE.get_or_init(|| {
-            let schema = schemars::schema_for!(MachineSpec).to_value();
-            let none = Map::new();
-            let definitions = schema.get("$defs").and_then(Json::as_object).unwrap_or(&none);
-            Self::read(&schema, definitions)
-        })
+        SHAPE.get_or_init(|| Self::of_schema(false))
     }
 
-    fn read(schema: &Json, definitions: &Map<String, Json>) -> Self {
+    /// The same with what its fields mean, as references print it.
+    pub fn documented() -> &'static Self {
+        static SHAPE: OnceLock<Shape> = OnceLock::new();
+        SHAPE.get_or_init(|| Self::of_schema(true))
+    }
+
+    fn of_schema(documented: bool) -> Self {
+        let schema = schemars::schema_for!(MachineSpec).to_value();
+        let none = Map::new();
+        let all = schema.get("$defs").and_then(Json::as_object).unwrap_or(&none);
+        Self::read(&schema, Definitions { all, hidden: None, documented })
+    }
+
+    fn read(schema: &Json, definitions: Definitions<'_>) -> Self {
         if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
             let name = reference.rsplit('/').next().unwrap_or(reference);
             if let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) {
@@ -88,9 +120,9 @@ impl Shape {
                 Some(schema) if !mentions(schema, reference) => Self::read(schema, definitions),
                 Some(schema) => {
                     // A type that holds itself: within it, only what does not hold it again.
-                    let mut within = definitions.clone();
-                    within.insert(name.to_owned(), without(schema, reference));
-                    Self::read(schema, &within)
+                    let rest = without(schema, reference);
+                    let hidden = Hidden { name, schema: &rest, outer: definitions.hidden };
+                    Self::read(schema, Definitions { hidden: Some(&hidden), ..definitions })
                 }
             };
         }
@@ -115,7 +147,7 @@ impl Shape {
     }
 
     /// `Option`, an enum of plain variants, or a tagged enum: `whole`, of these alternatives.
-    fn read_alternatives(whole: &Json, alternatives: &[Json], definitions: &Map<String, Json>) -> Self {
+    fn read_alternatives(whole: &Json, alternatives: &[Json], definitions: Definitions<'_>) -> Self {
         let alternatives: Vec<_> = alternatives.iter().filter(|schema| type_of(schema) != Some("null")).collect();
         if let [only] = alternatives[..] {
             return Self::read(only, definitions);
@@ -253,7 +285,7 @@ fn texts(schema: &Json) -> Option<Vec<String>> {
     }
 }
 
-fn fields(schema: &Json, definitions: &Map<String, Json>) -> Vec<Field> {
+fn fields(schema: &Json, definitions: Definitions<'_>) -> Vec<Field> {
     let required = schema.get("required").and_then(Json::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
     let properties = schema.get("properties").and_then(Json::as_object);
@@ -265,14 +297,14 @@ fn fields(schema: &Json, definitions: &Map<String, Json>) -> Vec<Field> {
             shape: Shape::read(schema, definitions),
             required: is_required(name),
             words: title(schema),
-            meaning: description(schema),
-            choices: choices(schema, definitions),
+            meaning: if definitions.documented { description(schema) } else { String::new() },
+            choices: if definitions.documented { choices(schema, definitions) } else { Vec::new() },
         })
         .collect()
 }
 
 /// One alternative of the tagged enum `whole`: the tag's field and the variant.
-fn variant(schema: &Json, definitions: &Map<String, Json>, whole: &Json) -> Option<(String, Variant)> {
+fn variant(schema: &Json, definitions: Definitions<'_>, whole: &Json) -> Option<(String, Variant)> {
     let properties = schema.get("properties")?.as_object()?;
     let constant = |(name, schema): (&String, &Json)| Some((name.clone(), schema.get("const")?.as_str()?.to_owned()));
     let (tag, name) = properties.iter().find_map(constant)?;
@@ -280,14 +312,16 @@ fn variant(schema: &Json, definitions: &Map<String, Json>, whole: &Json) -> Opti
     for field in fields.iter_mut().filter(|field| field.name == tag) {
         field.shape = Shape::Text;
         field.words = title(whole);
-        field.meaning = description(whole);
-        field.choices = vec![(name.clone(), description(schema))];
+        if definitions.documented {
+            field.meaning = description(whole);
+            field.choices = vec![(name.clone(), description(schema))];
+        }
     }
     Some((tag, Variant { name, fields }))
 }
 
 /// The texts that a field may be, each with its meaning.
-fn choices(schema: &Json, definitions: &Map<String, Json>) -> Vec<(String, String)> {
+fn choices(schema: &Json, definitions: Definitions<'_>) -> Vec<(String, String)> {
     let reference = schema.get("$ref").and_then(Json::as_str).and_then(|path| path.rsplit('/').next());
     if let Some(named) = reference.and_then(|name| definitions.get(name)) {
         return choices(named, definitions);
@@ -355,6 +389,14 @@ mod tests {
             leaves += usize::from(!shape.is_table());
         });
         assert!(leaves > 60, "{leaves}");
+    }
+
+    #[test]
+    fn documentation_changes_no_shape() {
+        let (plain, documented) = (Shape::machine(), Shape::documented());
+        assert_eq!(plain.paths(), documented.paths());
+        assert!(plain.fields().all(|field| field.meaning.is_empty() && field.choices.is_empty()));
+        assert!(documented.fields().all(|field| !field.meaning.is_empty()));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     files::RecordFile,
-    sim::{Activity, Clock, Listener, Passage, Place, Places, Spell},
+    sim::{Clock, Listener, Passage, Place, Places, Spell},
     units::Femtos,
 };
 use std::{collections::BTreeMap, fmt::Write, io};
@@ -46,15 +46,6 @@ pub struct Events {
     pub states: BTreeMap<(String, String), u64>,
 }
 
-/// The name of a state.
-const fn state(activity: Activity) -> &'static str {
-    match activity {
-        Activity::Idle => "idle",
-        Activity::Busy => "busy",
-        Activity::Stall(stall) => stall.name(),
-    }
-}
-
 /// Adds up what units are.
 #[derive(Default)]
 struct States {
@@ -70,7 +61,7 @@ impl States {
     fn add(&mut self, Spell { account, activity, from, to }: Spell) {
         let (name, clock) = &self.units[account];
         let time = clock.edge(to).0 - clock.edge(from).0;
-        *self.states.entry((name.clone(), state(activity).to_owned())).or_default() += time;
+        *self.states.entry((name.clone(), activity.name().to_owned())).or_default() += time;
     }
 }
 

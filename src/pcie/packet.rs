@@ -164,6 +164,12 @@ impl Tlp {
         }
     }
 
+    /// Takes it from its place, where it leaves a header without a payload.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Self {
+        Self { payload: std::mem::take(&mut self.payload), ..*self }
+    }
+
     /// Whether it is a completion that leaves more of its read to come.
     #[must_use]
     #[inline]

@@ -241,7 +241,10 @@ impl RootComplex {
         self.take_write(now, ports);
         let busy = now.cycle < self.busy_until;
         let mut at = Wake::NEVER;
-        for RootPort { reads, .. } in &mut ports.roots {
+        for RootPort { reads, writes, .. } in &mut ports.roots {
+            if writes.sense_head(now.time) {
+                at = now.cycle + 1;
+            }
             reads.sense(if busy { Sensitivity::None } else { Sensitivity::Every });
             at = at.min(reads.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date)));
         }

@@ -178,6 +178,7 @@ impl Unit for Crossbar {
         let (mut at, mut blocked, mut held) = (Wake::NEVER, false, false);
         for (from, ingress) in ports.iter_mut().enumerate() {
             match self.forward(from, now, ingress) {
+                Head::Nothing if ingress.received.sense_head(now.time) => at = now.cycle + 1,
                 Head::Nothing => {}
                 Head::Time(due) => (at, held) = (at.min(due), true),
                 Head::Room => blocked = true,

@@ -2,7 +2,7 @@
 
 use super::probe::Probe;
 use serde::Serialize;
-use std::{any::Any, cell::OnceCell, collections::VecDeque};
+use std::{any::Any, cell::OnceCell, collections::VecDeque, fmt};
 
 /// What a unit that could work is waiting for. The set is closed: every cycle of every unit is busy, idle or one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -140,40 +140,55 @@ impl Stall {
     }
 }
 
-/// What a unit is during a cycle.
-#[derive(Debug, Clone, Copy)]
-pub enum Activity {
-    /// It has nothing to do.
-    Idle,
-    /// It works.
-    Busy,
-    /// It waits.
-    Stall(Stall),
-}
+/// What a unit is during a cycle. It is the place of these cycles in an account, in one byte: kernels compare it at every tick.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Activity(u8);
 
+#[expect(non_upper_case_globals, non_snake_case, reason = "they read as what they are: alternatives")]
 impl Activity {
     const COUNT: usize = 2 + Stall::ALL.len();
 
-    /// Its place in an account: behind all stalls, as in memory, so that it costs nothing.
+    /// It has nothing to do.
+    pub const Idle: Self = Self(Stall::ALL.len() as u8);
+    /// It works.
+    pub const Busy: Self = Self(Stall::ALL.len() as u8 + 1);
+
+    /// It waits.
+    #[must_use]
+    #[inline(always)]
+    pub const fn Stall(stall: Stall) -> Self {
+        Self(stall as u8)
+    }
+
+    /// What it waits for, if it does.
+    #[must_use]
     #[inline]
+    pub fn stall(self) -> Option<Stall> {
+        Stall::ALL.get(self.index()).copied()
+    }
+
+    /// The name as outputs print it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.stall().map_or(if self == Self::Busy { "busy" } else { "idle" }, Stall::name)
+    }
+
+    /// Its place in an account.
+    #[inline(always)]
     const fn index(self) -> usize {
-        match self {
-            Self::Stall(stall) => stall as usize,
-            Self::Idle => Stall::ALL.len(),
-            Self::Busy => Stall::ALL.len() + 1,
+        self.0 as usize
+    }
+}
+
+impl fmt::Debug for Activity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.stall() {
+            Some(stall) => f.debug_tuple("Stall").field(&stall).finish(),
+            None if *self == Self::Busy => f.write_str("Busy"),
+            None => f.write_str("Idle"),
         }
     }
 }
-
-// Kernels compare at every tick; by place that is one comparison.
-impl PartialEq for Activity {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.index() == other.index()
-    }
-}
-
-impl Eq for Activity {}
 
 /// A unit's cycles by what it was during them.
 ///
@@ -182,8 +197,6 @@ impl Eq for Activity {}
 pub struct Account {
     cycles: [u64; Activity::COUNT],
     current: Activity,
-    /// The place of `current` among the cycles.
-    place: usize,
     since: u64,
     busy_until: u64,
     /// What is known of cycles to come: from which on, as [`Account::charge`] takes it.
@@ -214,7 +227,6 @@ impl Default for Account {
         Self {
             cycles: [0; Activity::COUNT],
             current: Activity::Idle,
-            place: Activity::Idle.index(),
             since: 0,
             busy_until: 0,
             ahead: VecDeque::new(),
@@ -230,7 +242,7 @@ impl Account {
     pub fn charge(&mut self, cycle: u64, busy_until: u64, next: Activity) {
         if next != self.current {
             self.turn(cycle.max(self.since), busy_until);
-            (self.current, self.place) = (next, next.index());
+            self.current = next;
         } else if busy_until | self.busy_until != 0 {
             self.turn(cycle.max(self.since), busy_until);
         }
@@ -240,7 +252,7 @@ impl Account {
     fn turn(&mut self, cycle: u64, busy_until: u64) {
         let busy_end = self.busy_until.min(cycle).max(self.since);
         self.cycles[Activity::Busy.index()] += busy_end - self.since;
-        self.cycles[self.place] += cycle - busy_end;
+        self.cycles[self.current.index()] += cycle - busy_end;
         if self.probe.0.get().is_some() {
             self.tell(busy_end, cycle);
         }
@@ -391,6 +403,12 @@ mod tests {
         for (place, stall) in Stall::ALL.into_iter().enumerate() {
             assert_eq!(stall as usize, place);
             assert_eq!(serde_json::to_value(stall).unwrap(), stall.name());
+            let waits = Activity::Stall(stall);
+            assert_eq!((waits.stall(), waits.name()), (Some(stall), stall.name()));
+            assert_eq!(format!("{waits:?}"), format!("Stall({stall:?})"));
         }
+        let others = [Activity::Idle, Activity::Busy];
+        assert_eq!(others.map(|other| (other.stall(), other.name())), [(None, "idle"), (None, "busy")]);
+        assert_eq!(format!("{others:?}"), "[Idle, Busy]");
     }
 }

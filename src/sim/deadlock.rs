@@ -29,20 +29,12 @@ pub(super) fn waits(netlist: &Netlist, accounts: &[Account]) -> Vec<Wait> {
         .into_iter()
         .map(|unit| Wait {
             unit: units[unit].name.clone(),
-            state: state(accounts[unit].current()),
+            state: accounts[unit].current().name().into(),
             on: edges[unit]
                 .as_ref()
                 .map(|&(other, channel)| (units[other].name.clone(), channels[channel].path().to_owned())),
         })
         .collect()
-}
-
-fn state(activity: Activity) -> String {
-    match activity {
-        Activity::Idle => "idle".into(),
-        Activity::Busy => "busy".into(),
-        Activity::Stall(stall) => stall.name().into(),
-    }
 }
 
 /// The unit and channel that `unit` most likely waits for: the receiver of a channel that it has filled, else the sender of an

@@ -13,7 +13,8 @@
 //! | room | what is popped frees room for the sender at its first edge strictly after the pop |
 //!
 //! So the order in which two units tick at one instant cannot matter. A full queue wakes a sender that found it full; a push
-//! wakes the receiver, unless it is [deferred](Out::push_deferrable); a sender may also ask to be woken after a number of pops
+//! wakes the receiver, unless it is [deferred](Out::push_deferrable), or lies behind another item and the receiver senses
+//! [the head only](In::sense_head); a sender may also ask to be woken after a number of pops
 //! ([`Out::watch_pops`]).
 
 use super::{
@@ -52,6 +53,8 @@ pub(super) struct Queue<T> {
     look_at_pops: Cell<u64>,
     probe: OnceCell<Probe>,
     sender_waits: Cell<bool>,
+    /// Whether an item behind another one wakes nobody.
+    head_only: Cell<bool>,
     watch: Watch<T>,
 }
 
@@ -73,6 +76,7 @@ impl<T: Item> Queue<T> {
             look_at_pops: Cell::new(u64::MAX),
             probe: OnceCell::new(),
             sender_waits: Cell::new(false),
+            head_only: Cell::new(false),
             watch: Watch::default(),
         })
     }
@@ -216,8 +220,11 @@ impl<T: Item> Out<T> {
     /// Pushes an item. The sender has made sure that there is room.
     #[inline(always)]
     pub fn push(&mut self, now: Femtos, item: T) {
+        let unseen = self.queue.head_only.get() && !self.queue.items.is_empty();
         self.put(now, item);
-        self.queue.link.touch_receiver();
+        if !unseen {
+            self.queue.link.touch_receiver();
+        }
     }
 
     /// Pushes an item that changes nothing for the receiver until another one comes: it does not wake it. Nobody may wait for its pop.
@@ -274,8 +281,13 @@ impl<T: Item> In<T> {
     }
 
     /// The item `place` behind the oldest, if it is visible.
-    #[inline]
+    #[inline(always)]
     pub fn peek_at(&mut self, now: Femtos, place: usize) -> Option<&T> {
+        if self.is_empty(now) { None } else { self.peek_among(now, place) }
+    }
+
+    #[inline]
+    fn peek_among(&mut self, now: Femtos, place: usize) -> Option<&T> {
         let item = self.arrivals.get(&self.queue.items, place);
         item.filter(|(pushed, _)| *pushed < now).map(|(_, item)| item)
     }
@@ -294,6 +306,15 @@ impl<T: Item> In<T> {
         self.queue.items.first_date() >= now
     }
 
+    /// From now on the receiver, which is running and looks at nothing but the oldest item, is woken only by a push into the empty queue. Returns
+    /// whether what is there now is visible from its next edge on, at which it must run. Where items may be deferred, every push goes on to wake it.
+    #[inline]
+    #[must_use]
+    pub fn sense_head(&self, now: Femtos) -> bool {
+        self.queue.head_only.set(!self.queue.defers);
+        !self.is_vacant() && self.is_empty(now)
+    }
+
     /// Whether nothing is in it, not even what is not yet visible.
     #[inline]
     #[must_use]
@@ -308,7 +329,7 @@ impl<T: Item> In<T> {
             return None;
         }
         self.queue.note_pop(now);
-        self.arrivals.pop(&self.queue.items).map(|(_, item)| item)
+        self.arrivals.pop(&self.queue.items)
     }
 }
 
@@ -362,8 +383,11 @@ mod tests {
 
     /// A queue between units 0 and 1.
     fn bench(capacity: usize) -> Bench {
-        let board = Rc::new(Board::default());
-        let queue = Queue::new("q".into(), capacity, false, Rc::clone(&board));
+        bench_of(Queue::new("q".into(), capacity, false, Rc::default()))
+    }
+
+    fn bench_of(queue: Rc<Queue<u64>>) -> Bench {
+        let board = Rc::clone(&queue.link.board);
         let (out, input) = Queue::ends(&queue);
         out.attach(UnitId(0));
         input.attach(UnitId(1));
@@ -408,6 +432,33 @@ mod tests {
         q.woken();
         q.input.pop(Femtos(5));
         assert!(q.woken().is_empty());
+    }
+
+    #[test]
+    fn a_receiver_that_senses_the_head_is_not_woken_by_what_comes_behind_it() {
+        let mut q = bench(3);
+        assert!(!q.input.sense_head(Femtos(0)));
+        q.out.push(Femtos(1), 7);
+        assert_eq!(q.woken(), [1]);
+        assert!(q.input.sense_head(Femtos(1)), "it is visible from the next edge on");
+        q.out.push(Femtos(1), 8);
+        q.out.push(Femtos(2), 9);
+        assert!(q.woken().is_empty());
+        assert_eq!([7, 8].map(|_| q.input.pop(Femtos(2))), [Some(7), Some(8)]);
+        assert!(q.input.sense_head(Femtos(2)), "the next one came at this instant");
+        assert_eq!(q.input.pop(Femtos(3)), Some(9));
+        q.out.push(Femtos(3), 10);
+        assert_eq!(q.woken(), [1]);
+    }
+
+    #[test]
+    fn where_items_are_deferred_every_push_wakes() {
+        let mut q = bench_of(Queue::new("q".into(), 3, true, Rc::default()));
+        assert!(!q.input.sense_head(Femtos(0)));
+        q.out.push_deferrable(Femtos(1), 7);
+        assert!(q.woken().is_empty());
+        q.out.push(Femtos(2), 8);
+        assert_eq!(q.woken(), [1]);
     }
 
     #[test]

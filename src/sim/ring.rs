@@ -1,27 +1,37 @@
 //! A queue in a ring of places.
 //!
-//! As `VecDeque`, with two differences that queues and wires live on: its size is a power of two, and what stands in a place is taken where it
-//! stands.
+//! As `VecDeque`, with three differences that queues and wires live on: its size is a power of two, an item is taken where it lies, and each may
+//! have a label, which lies apart, so that labels are looked at without the items.
 
-/// Items in order, in a ring whose size is a power of two.
+/// Items in order, each with a label, in a ring whose size is a power of two.
 #[derive(Debug)]
-pub(crate) struct Ring<T> {
+pub(crate) struct Ring<T, L = ()> {
     places: Vec<Option<T>>,
+    labels: Vec<L>,
     first: usize,
     count: usize,
 }
 
-impl<T> Default for Ring<T> {
+impl<T, L: Copy + Default> Default for Ring<T, L> {
     fn default() -> Self {
         Self::with_room(0)
     }
 }
 
 impl<T> Ring<T> {
+    /// Appends an item.
+    #[inline(always)]
+    pub fn push(&mut self, item: T) {
+        self.push_labelled((), item);
+    }
+}
+
+impl<T, L: Copy + Default> Ring<T, L> {
     /// An empty ring with room for `count` items; it grows beyond.
     pub fn with_room(count: usize) -> Self {
         let size = (count + 1).max(4).next_power_of_two();
-        Self { places: std::iter::repeat_with(|| None).take(size).collect(), first: 0, count: 0 }
+        let places = std::iter::repeat_with(|| None).take(size).collect();
+        Self { places, labels: vec![L::default(); size], first: 0, count: 0 }
     }
 
     #[inline(always)]
@@ -41,10 +51,11 @@ impl<T> Ring<T> {
         self.count == 0
     }
 
-    /// Appends an item.
+    /// Appends an item with its label.
     #[inline(always)]
-    pub fn push(&mut self, item: T) {
+    pub fn push_labelled(&mut self, label: L, item: T) {
         let place = self.place(self.count);
+        self.labels[place] = label;
         // It is always free, so that nothing is to be dropped, and cut to the size of the ring.
         debug_assert!(matches!(self.places.get(place), Some(None)));
         if let Some(free @ None) = self.places.get_mut(place) {
@@ -61,8 +72,10 @@ impl<T> Ring<T> {
     #[inline(never)]
     fn grow(&mut self) {
         self.places.rotate_left(self.first);
+        self.labels.rotate_left(self.first);
         self.first = 0;
         self.places.resize_with(self.count * 2, || None);
+        self.labels.resize(self.count * 2, L::default());
     }
 
     /// The oldest item.
@@ -71,10 +84,28 @@ impl<T> Ring<T> {
         self.places[self.first].as_ref()
     }
 
+    /// The oldest item, to take what is needed of it before it is [removed](Self::remove).
+    #[inline(always)]
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        self.places[self.first].as_mut()
+    }
+
+    /// The label of the oldest item.
+    #[inline(always)]
+    pub fn front_label(&self) -> Option<L> {
+        (self.count > 0).then(|| self.labels[self.first])
+    }
+
     /// The item `number` behind the oldest.
     #[inline(always)]
     pub fn get(&self, number: usize) -> Option<&T> {
         if number < self.count { self.places[self.place(number)].as_ref() } else { None }
+    }
+
+    /// The item `number` behind the oldest, and its label.
+    #[inline(always)]
+    pub fn get_labelled(&self, number: usize) -> Option<(L, &T)> {
+        self.get(number).map(|item| (self.labels[self.place(number)], item))
     }
 
     /// Takes the oldest item.
@@ -114,10 +145,11 @@ mod tests {
         #[test]
         fn it_holds_what_a_deque_holds(steps in prop::collection::vec(0u8..8, 0..200)) {
             let (mut ring, mut deque) = (Ring::with_room(1), VecDeque::new());
+            let label = |item: &usize| item * 7;
             for (number, step) in steps.into_iter().enumerate() {
                 match step {
                     0..4 => {
-                        ring.push(number);
+                        ring.push_labelled(label(&number), number);
                         deque.push_back(number);
                     }
                     4 => {
@@ -128,6 +160,10 @@ mod tests {
                 }
                 prop_assert_eq!((ring.len(), ring.is_empty()), (deque.len(), deque.is_empty()));
                 prop_assert_eq!(ring.front(), deque.front());
+                prop_assert_eq!(ring.front_mut().cloned(), deque.front().copied());
+                prop_assert_eq!(ring.front_label(), deque.front().map(label));
+                let last = deque.len().checked_sub(1);
+                prop_assert_eq!(last.and_then(|last| ring.get_labelled(last)), deque.back().map(|item| (label(item), item)));
                 prop_assert!((0..=deque.len()).all(|place| ring.get(place) == deque.get(place)));
             }
             prop_assert!(std::iter::from_fn(|| ring.pop()).eq(deque));

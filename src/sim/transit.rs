@@ -7,7 +7,8 @@ use super::ring::Ring;
 use crate::units::Femtos;
 use std::{cell::Cell, fmt};
 
-type Items<T> = Box<Ring<(Femtos, T)>>;
+/// Items, labelled with their dates.
+type Items<T> = Box<Ring<T, Femtos>>;
 
 /// What both ends reach.
 pub(super) struct Transit<T> {
@@ -57,10 +58,11 @@ impl<T> Transit<T> {
         if count == 0 {
             self.first.set(date);
         }
-        self.count.set(count + 1);
-        let mut sent = self.sent.take().unwrap_or_default();
-        sent.push((date, item));
-        self.give_back(sent);
+        if let Some(mut sent) = self.sent.take() {
+            self.count.set(count + 1);
+            sent.push_labelled(date, item);
+            self.give_back(sent);
+        }
     }
 
     /// Puts the ring back where it was taken from: nothing is there that could be dropped.
@@ -93,31 +95,54 @@ impl<T> Arrivals<T> {
 
     /// The one `number` behind the oldest, and its date.
     #[inline(always)]
-    pub fn get(&mut self, transit: &Transit<T>, number: usize) -> Option<&(Femtos, T)> {
+    pub fn get(&mut self, transit: &Transit<T>, number: usize) -> Option<(Femtos, &T)> {
         self.refill(transit);
         if number >= self.items.len() && number < transit.len() {
             self.take_over(transit);
         }
-        self.items.get(number)
+        self.items.get_labelled(number)
     }
 
     /// Moves all that has been sent behind what is here.
     #[cold]
     fn take_over(&mut self, transit: &Transit<T>) {
         let mut sent = transit.sent.take().unwrap_or_default();
-        std::iter::from_fn(|| sent.pop()).for_each(|item| self.items.push(item));
+        while let (Some(date), Some(item)) = (sent.front_label(), sent.pop()) {
+            self.items.push_labelled(date, item);
+        }
         transit.give_back(sent);
     }
 
     /// Takes the oldest.
     #[inline(always)]
-    pub fn pop(&mut self, transit: &Transit<T>) -> Option<(Femtos, T)> {
+    pub fn pop(&mut self, transit: &Transit<T>) -> Option<T> {
         self.refill(transit);
         let taken = self.items.pop()?;
+        self.note_taken(transit);
+        Some(taken)
+    }
+
+    /// The oldest where it lies, to take what is needed of it before it is [removed](Self::remove).
+    #[inline(always)]
+    pub fn front_mut(&mut self, transit: &Transit<T>) -> Option<&mut T> {
+        self.refill(transit);
+        self.items.front_mut()
+    }
+
+    /// Removes the oldest, which [`Arrivals::front_mut`] has shown.
+    #[inline(always)]
+    pub fn remove(&mut self, transit: &Transit<T>) {
+        if !self.items.is_empty() {
+            self.items.remove();
+            self.note_taken(transit);
+        }
+    }
+
+    #[inline(always)]
+    fn note_taken(&mut self, transit: &Transit<T>) {
         transit.count.set(transit.count.get() - 1);
         self.refill(transit);
-        transit.first.set(self.items.front().map_or(Femtos::MAX, |&(date, _)| date));
-        Some(taken)
+        transit.first.set(self.items.front_label().unwrap_or(Femtos::MAX));
     }
 }
 
@@ -140,9 +165,14 @@ mod tests {
                     }
                     4 => {
                         let place = number as usize % 4;
-                        prop_assert_eq!(arrivals.get(&transit, place), deque.get(place));
+                        prop_assert_eq!(arrivals.get(&transit, place), deque.get(place).map(|(date, item)| (*date, item)));
                     }
-                    _ => prop_assert_eq!(arrivals.pop(&transit), deque.pop_front()),
+                    5 => {
+                        prop_assert_eq!(arrivals.front_mut(&transit).copied(), deque.front().map(|&(_, item)| item));
+                        arrivals.remove(&transit);
+                        deque.pop_front();
+                    }
+                    _ => prop_assert_eq!(arrivals.pop(&transit), deque.pop_front().map(|(_, item)| item)),
                 }
                 prop_assert_eq!((transit.len(), transit.is_empty()), (deque.len(), deque.is_empty()));
                 prop_assert_eq!(transit.first_date(), deque.front().map_or(Femtos::MAX, |&(date, _)| date));

@@ -203,16 +203,36 @@ impl<T: Item> Rx<T> {
     }
 
     /// Takes the oldest item that has arrived, with its date.
-    #[inline]
+    #[inline(always)]
     pub fn arrive_dated(&mut self, now: Femtos) -> Option<(Femtos, T)> {
         let date = self.wire.items.first_date();
         if date > now {
             return None;
         }
+        self.take_pressing(date);
+        self.arrivals.pop(&self.wire.items).map(|item| (date, item))
+    }
+
+    /// The oldest item that has arrived, where it lies, with its date: what is needed of it is taken before it is [removed](Self::remove).
+    #[inline(always)]
+    pub fn arrived(&mut self, now: Femtos) -> Option<(Femtos, &mut T)> {
+        let date = self.wire.items.first_date();
+        if date > now { None } else { self.arrivals.front_mut(&self.wire.items).map(|item| (date, item)) }
+    }
+
+    /// Removes the oldest item, which has [arrived](Self::arrived).
+    #[inline(always)]
+    pub fn remove(&mut self) {
+        self.take_pressing(self.wire.items.first_date());
+        self.arrivals.remove(&self.wire.items);
+    }
+
+    /// The item of this date is being taken.
+    #[inline(always)]
+    fn take_pressing(&mut self, date: Femtos) {
         if self.wire.pressing.first_date() == date {
             self.pressing.pop(&self.wire.pressing);
         }
-        self.arrivals.pop(&self.wire.items)
     }
 
     /// The item `place` behind the oldest, if it has arrived.
@@ -333,8 +353,12 @@ mod tests {
         wire.tx.send(Femtos(40), 4);
         assert_eq!(wire.woken(), [(1, Femtos(30))]);
         assert_eq!(wire.rx.next_arrival(), Some(Femtos(30)));
-        let taken: Vec<_> = std::iter::from_fn(|| wire.rx.arrive_dated(Femtos(30))).collect();
-        assert_eq!(taken, [(Femtos(10), 1), (Femtos(20), 2), (Femtos(30), 3)]);
+        assert_eq!(wire.rx.arrive_dated(Femtos(30)), Some((Femtos(10), 1)));
+        for expected in [(Femtos(20), 2), (Femtos(30), 3)] {
+            assert_eq!(wire.rx.arrived(Femtos(30)).map(|(date, item)| (date, *item)), Some(expected));
+            wire.rx.remove();
+        }
+        assert!(wire.rx.arrived(Femtos(30)).is_none());
         assert_eq!(wire.rx.next_arrival(), Some(Femtos(40)));
     }
 

@@ -121,10 +121,10 @@ impl Compute {
             Computation::Collective { .. } => Activity::Stall(Stall::Collective),
             Computation::Network { .. } => Activity::Idle,
         });
-        let rank = |activity: &Activity| match activity {
+        let rank = |activity: &Activity| match *activity {
             Activity::Idle => 0,
-            Activity::Stall(_) => 1,
             Activity::Busy => 2,
+            _ => 1,
         };
         works.max_by_key(rank).unwrap_or(Activity::Idle)
     }

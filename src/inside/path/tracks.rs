@@ -68,11 +68,10 @@ impl Recorder {
     fn slices(&self, unit: &UnitRecord, least: Femtos) -> Vec<UnitSlice> {
         let (mut slices, mut short) = (Vec::new(), Short::default());
         for &(from, to, activity) in &unit.spells {
-            let sort = match activity {
-                Activity::Idle => continue,
-                Activity::Busy => 0,
-                Activity::Stall(stall) => 1 + stall as usize,
-            };
+            if activity == Activity::Idle {
+                continue;
+            }
+            let sort = activity.stall().map_or(0, |stall| 1 + stall as usize);
             let is_short = to.0 - from.0 < least.0;
             if short.spells > 0 && (!is_short || from.0 - short.to.0 > least.0) {
                 slices.extend(short.take());

@@ -72,42 +72,38 @@ impl Path {
 }
 
 /// Stalls that end when the receiver of a queue makes room.
-const fn waits_for_room(activity: Activity) -> bool {
+fn waits_for_room(activity: Activity) -> bool {
     matches!(
-        activity,
-        Activity::Stall(Stall::LinkBusy | Stall::TagQueueFull | Stall::Submission | Stall::HbmBusy | Stall::EngineBusy)
+        activity.stall(),
+        Some(Stall::LinkBusy | Stall::TagQueueFull | Stall::Submission | Stall::HbmBusy | Stall::EngineBusy)
     )
 }
 
 /// Whether a unit has so much to do that what is in its queues waits.
-const fn is_at_work(activity: Activity) -> bool {
-    matches!(
-        activity,
-        Activity::Busy
-            | Activity::Stall(Stall::ReadsInService | Stall::WritesInService | Stall::HostMemory | Stall::Recovery)
-    )
+fn is_at_work(activity: Activity) -> bool {
+    activity == Activity::Busy
+        || matches!(
+            activity.stall(),
+            Some(Stall::ReadsInService | Stall::WritesInService | Stall::HostMemory | Stall::Recovery)
+        )
 }
 
 /// Stalls that end when the engine has taken what it has.
-const fn waits_for_engine(activity: Activity) -> bool {
-    matches!(activity, Activity::Stall(Stall::AesBusy | Stall::GhashBusy))
+fn waits_for_engine(activity: Activity) -> bool {
+    matches!(activity.stall(), Some(Stall::AesBusy | Stall::GhashBusy))
 }
 
 /// What ends a stall, where that comes over the link.
-const fn awaited(activity: Activity) -> Option<u64> {
-    match activity {
-        Activity::Stall(Stall::Credit) => Some(CREDITS),
-        Activity::Stall(Stall::ReplayFull) => Some(ACK),
+fn awaited(activity: Activity) -> Option<u64> {
+    match activity.stall()? {
+        Stall::Credit => Some(CREDITS),
+        Stall::ReplayFull => Some(ACK),
         _ => None,
     }
 }
 
-const fn state(activity: Activity) -> &'static str {
-    match activity {
-        Activity::Busy => "busy",
-        Activity::Stall(stall) => stall.name(),
-        Activity::Idle => "latency",
-    }
+fn state(activity: Activity) -> &'static str {
+    if activity == Activity::Idle { "latency" } else { activity.name() }
 }
 
 impl UnitRecord {

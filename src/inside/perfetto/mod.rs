@@ -278,11 +278,10 @@ impl Listener for Trace {
     }
 
     fn spell(&mut self, Spell { account, activity, from, to }: Spell) {
-        let name = match activity {
-            Activity::Idle => return,
-            Activity::Busy => Stall::ALL.len() as u64 + 1,
-            Activity::Stall(stall) => stall as u64 + 1,
-        };
+        if activity == Activity::Idle {
+            return;
+        }
+        let name = activity.stall().map_or(Stall::ALL.len(), |stall| stall as usize) as u64 + 1;
         let clock = self.clocks[account];
         let span = (clock.edge(from), clock.edge(to));
         if self.window.meets(span.0, span.1) {

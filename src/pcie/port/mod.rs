@@ -52,7 +52,7 @@ use super::{
 use crate::units::Fixed;
 use crate::{
     ports,
-    sim::{Activity, Clock, ErrorLog, In, Now, Out, Rx, Sensitivity, Signalled, Signals, Tx, Unit, Wake},
+    sim::{Clock, ErrorLog, In, Now, Out, Rx, Sensitivity, Signalled, Signals, Tx, Unit, Wake},
     units::Femtos,
 };
 use ide::{Incoming, Outgoing};
@@ -361,7 +361,7 @@ impl Port {
     /// Says what wakes it from now on: Acks and credits only if it waits for them, completions only if there is room.
     #[inline]
     fn sense(sending: &Sending, ports: &mut Ports) {
-        let waits = !sending.full && matches!(sending.activity, Activity::Stall(_));
+        let waits = !sending.full && sending.activity.stall().is_some();
         let defers = !waits && !ports.signals.defers_nothing();
         ports.wire_in.sense(if defers { Sensitivity::Deferring } else { Sensitivity::Every });
         if let Some(root) = &mut ports.root {

@@ -67,22 +67,25 @@ impl Port {
     /// Takes everything that has arrived, each as at its date.
     #[inline]
     pub(super) fn receive(&mut self, now: Now, ports: &mut Ports) {
-        while let Some((date, frame)) = ports.wire_in.arrive_dated(now.time) {
-            self.take(frame, Now { cycle: self.clock.first_from(date), time: date }, ports);
+        let Ports { wire_in, receive, root, .. } = ports;
+        while let Some((date, frame)) = wire_in.arrived(now.time) {
+            let then = Now { cycle: self.clock.first_from(date), time: date };
+            self.take(frame, then, Outlets { receive, root });
+            wire_in.remove();
         }
     }
 
     /// Takes what has arrived `then`.
     #[inline]
-    fn take(&mut self, frame: Frame, then: Now, ports: &mut Ports) {
+    fn take(&mut self, frame: &mut Frame, then: Now, outlets: Outlets<'_>) {
         match frame {
-            Frame::Training { until } => self.recover(until),
+            Frame::Training { until } => self.recover(*until),
             // Whatever was under way when the link went down is lost.
             _ if self.recovering(then.cycle) => {}
             Frame::Dllp(frame) => self.receive_dllp(frame.check(), then.cycle),
             Frame::Tlp(frame) => {
-                if self.check(&frame, then.cycle) {
-                    self.accept(frame.tlp, then, ports.outlets());
+                if self.check(frame, then.cycle) {
+                    self.accept(frame.tlp.take(), then, outlets);
                 }
             }
         }

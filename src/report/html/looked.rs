@@ -9,7 +9,6 @@ use crate::{
         messages::Message,
         path::{Recorder, UnitSlice, UnitTrack},
     },
-    sim::Activity,
     units::Femtos,
 };
 
@@ -61,9 +60,9 @@ fn left_out(least: Femtos, merged: usize, rows: usize) -> Option<String> {
 }
 
 fn of_unit(slice: &UnitSlice, units: &[UnitTrack], places: &[Option<usize>]) -> Slice {
-    let (label, state) = match slice.activity {
-        Activity::Stall(stall) => (stall.name(), SliceState::Stall),
-        Activity::Busy | Activity::Idle => ("busy", SliceState::Busy),
+    let (label, state) = match slice.activity.stall() {
+        Some(stall) => (stall.name(), SliceState::Stall),
+        None => ("busy", SliceState::Busy),
     };
     let follows = slice.follows.and_then(|(unit, sent)| {
         let track = places.get(unit).copied().flatten()?;

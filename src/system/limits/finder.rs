@@ -311,10 +311,8 @@ impl<'r> Finder<'r> {
         }
         let unit = self.names().nth(evidence.unit).unwrap_or_default().to_owned();
         let state = match evidence.activity {
-            Activity::Stall(stall) => stall.name(),
             Activity::Busy if unit == "host.cipher" && !self.seals() => "copying",
-            Activity::Busy => "busy",
-            Activity::Idle => "idle",
+            other => other.name(),
         };
         let candidate = Candidate {
             parameter: parameter.to_owned(),

@@ -1,6 +1,6 @@
 //! A machine at an instant, as the page shows it.
 
-use crate::sim::{Account, Activity, Channel, ChannelOutline, Netlist};
+use crate::sim::{Account, Channel, ChannelOutline, Netlist};
 use serde::Serialize;
 
 /// All of it.
@@ -157,11 +157,7 @@ fn unit(path: &str, account: &Account) -> UnitState {
         busy: account.busy(),
         idle: account.idle(),
         stalls: account.stalls().map(|(stall, cycles)| (stall.name(), cycles)).collect(),
-        now: match account.current() {
-            Activity::Idle => "idle",
-            Activity::Busy => "busy",
-            Activity::Stall(stall) => stall.name(),
-        },
+        now: account.current().name(),
     }
 }
 
