@@ -411,11 +411,11 @@ fn a_workload_has_one_row_for_each_design_on_the_machine_that_it_names() {
         let device = figures["h2d"]["device_ps"].as_u64().expect("a time");
         assert!(0 < device && device <= figures["h2d"]["calls_ps"].as_u64().expect("a time"), "{name}");
         assert!(number("slowdown_over_off") >= 1.0 && (0.0..=1.0).contains(&number("gpu_idle")), "{name}");
-        let limit = &figures["limited_by"];
+        let limit = &figures["limited_by_parts"];
         assert!(limit["unit"].is_string() && limit["part"].as_f64().is_some_and(|part| part > 0.0), "{name}");
     }
     assert_eq!(design(&json, "off")["slowdown_over_off"], 1.0);
-    assert_eq!(design(&json, "h100-cc")["limited_by"]["parameter"], "cipher.seal_rate");
+    assert_eq!(design(&json, "h100-cc")["limited_by_parts"]["parameter"], "cipher.seal_rate");
     assert!(design(&json, "fastrack")["speedup_over_h100_cc"].as_f64() > Some(1.5));
 }
 

@@ -183,8 +183,8 @@ enum Design {
     Workload {
         #[serde(rename = "name")]
         _name: String,
-        #[serde(rename = "end_ps")]
-        _end_ps: u64,
+        #[serde(rename = "time_ps")]
+        _time_ps: u64,
     },
 }
 
