@@ -84,7 +84,7 @@ fn is_at_work(activity: Activity) -> bool {
     activity == Activity::Busy
         || matches!(
             activity.stall(),
-            Some(Stall::ReadsInService | Stall::WritesInService | Stall::HostMemory | Stall::Recovery)
+            Some(Stall::ReadsInService | Stall::WritesInService | Stall::Recovery)
         )
 }
 
