@@ -1,15 +1,13 @@
 //! What a copy is said to be limited by, held against runs of its own.
 //!
-//! `SEALSIM_LIMITS=all cargo test --release --test limits` asks the three calibrated machines, every shipped design that they accept, both directions
+//! `SEALSIM_LIMITS=all cargo test --release --test machine answers` asks the three calibrated machines, every shipped design that they accept, both directions
 //! and all sizes, and every engine as the bottleneck; without it a part of them.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod engines;
 mod overlapping;
 mod throttled;
 
-use common::copy;
+use crate::common::{self, copy};
 use sealsim::{
     config::{Layers, Parameter, Resolved},
     explore::{
@@ -115,6 +113,11 @@ struct Case {
     machine: Candidate,
     direction: Direction,
     bytes: u64,
+}
+
+/// Every how manieth is taken in campaigns, and otherwise.
+const fn part(campaign: usize, usual: usize) -> usize {
+    if crate::CAMPAIGN { campaign } else { usual }
 }
 
 fn everything() -> bool {

@@ -6,7 +6,7 @@
 //!   host sinks   <+-----------+< up   +----------+< GPU sources
 //! ```
 
-use crate::units::{
+use super::units::{
     Bystander, Cpu, Got, Place, Requester, RequesterPorts, Root, RootPorts, Sink, SinkPorts, Source, Tally, ToyMemory,
 };
 use sealsim::{

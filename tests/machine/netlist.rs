@@ -69,7 +69,7 @@ fn text_json_and_drawing_name_every_unit_and_every_channel() {
 
 #[test]
 fn the_drawing_in_the_documentation_is_that_of_the_machine() {
-    let drawn = include_str!("../docs/netlist.svg");
+    let drawn = include_str!("../../docs/netlist.svg");
     let svg = netlist::svg(&outline(&machine("h100-nvl-tdx", "").unwrap()));
     assert!(drawn == svg, "make it anew: sealsim describe h100-nvl-tdx --netlist svg > docs/netlist.svg");
 }

@@ -144,6 +144,9 @@ fn bulk_passes_every_case() {
     }
 }
 
+/// Which cases a GHASH design is held to: all in the campaigns, otherwise every eleventh, each design others.
+const STEP: usize = if crate::CAMPAIGN { 1 } else { 11 };
+
 #[test]
 fn every_ghash_design_passes_every_case() {
     assert!(engines().iter().all(|engine| engine.ghash.wire_compatible()));
@@ -152,9 +155,12 @@ fn every_ghash_design_passes_every_case() {
         for half in engines().chunks(engines().len().div_ceil(2)) {
             let (files, half) = (&files, half.to_vec());
             scope.spawn(move || {
-                for spec in half {
+                for (place, spec) in half.into_iter().enumerate() {
                     let mut subject = Structural::new(spec);
-                    files.iter().for_each(|(name, cases)| pass(name, cases, &mut subject));
+                    for (name, cases) in files {
+                        let some: Vec<_> = cases.iter().skip(place % STEP).step_by(STEP).cloned().collect();
+                        pass(name, &some, &mut subject);
+                    }
                 }
             });
         }

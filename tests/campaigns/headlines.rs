@@ -1,6 +1,6 @@
 //! The answers that README, documents and tutorials rest on: `validation/headlines.csv`, made again.
 //!
-//! `SEALSIM_HEADLINES=record cargo test --release --test cli headlines` writes the values anew, and `=all` also checks the rows that take minutes. A changed
+//! `SEALSIM_HEADLINES=record cargo test --release --test campaigns headlines` writes the values anew, and `=all` also checks the rows that take minutes. A changed
 //! value is a line of a commit that says why it changed.
 
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ fn ledger() -> (std::path::PathBuf, Vec<Headline>) {
 }
 
 fn answer(command: &str) -> Json {
-    let mut words = super::readme::words(command);
+    let mut words = super::words::words(command);
     words.extend(["--format".into(), "json".into()]);
     let run = Command::new(env!("CARGO_BIN_EXE_sealsim"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -1,6 +1,6 @@
 //! `skip`, `every-cycle`, any order of ticks, bytes or none: the same run.
 
-use crate::machine::*;
+use super::machine::*;
 use proptest::prelude::*;
 use sealsim::{
     pcie::{

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::{collections::BTreeMap, process::Command};
 
-const DOCUMENT: &str = include_str!("../docs/designs.md");
+const DOCUMENT: &str = include_str!("../../docs/designs.md");
 
 /// The sizes of the tables without 1 GiB, which takes too long for a test.
 const SIZES: &str = "4KiB,64KiB,1MiB,64MiB";

@@ -2,9 +2,10 @@
 //!
 //! `SEALSIM_CASES` sets the number of random machines.
 
-mod common;
-
-use common::{QUICK, copy, machine, request, run};
+use crate::{
+    CAMPAIGN,
+    common::{QUICK, copy, machine, request, run},
+};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
@@ -376,7 +377,9 @@ fn check_broken(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn runner(default: u32) -> TestRunner {
+/// So many cases in the campaigns, and a ninth of them otherwise.
+fn runner(cases: u32) -> TestRunner {
+    let default = if CAMPAIGN { cases } else { cases.div_ceil(9) };
     let cases = std::env::var("SEALSIM_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(default);
     TestRunner::new(Config { cases, max_global_rejects: 100_000, failure_persistence: None, ..Config::default() })
 }

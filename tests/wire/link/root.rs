@@ -1,6 +1,6 @@
 //! The root complex at the end of a link.
 
-use crate::machine::*;
+use super::machine::*;
 use sealsim::{
     pcie::{
         packet::{Kind, Tlp},

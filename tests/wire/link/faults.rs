@@ -1,6 +1,6 @@
 //! Whatever befalls a frame on the wire, every TLP arrives once, in order and whole.
 
-use crate::{ide::ide, machine::*, units::Sink};
+use super::{ide::ide, machine::*, units::Sink};
 use proptest::prelude::*;
 use sealsim::{
     pcie::{

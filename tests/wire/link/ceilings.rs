@@ -1,6 +1,6 @@
 //! What each generation, width and payload can carry, against the closed form; and the table of it in `docs/links.md`.
 
-use crate::machine::*;
+use super::machine::*;
 use sealsim::{
     config::Layers,
     pcie::{

@@ -1,6 +1,6 @@
-//! Host time per TLP; run by hand: `cargo test --release --test link -- --ignored --nocapture speed`.
+//! Host time per TLP; run by hand: `cargo test --release --test wire -- --ignored --nocapture speed`.
 
-use crate::machine::*;
+use super::machine::*;
 use sealsim::{
     pcie::packet::Tlp,
     sim::{Kernel, Order},

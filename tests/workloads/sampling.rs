@@ -1,8 +1,9 @@
 //! Sampled timing against runs of all of the work: how far off the estimates are, and how often their intervals hold the truth.
 //!
-//! `SEALSIM_SAMPLING=all cargo test --release --test sampling -- --nocapture campaign` runs every shipped machine and design with copies from 16 MiB
+//! `SEALSIM_SAMPLING=all cargo test --release --test campaigns -- --nocapture sampling::campaign` runs every shipped machine and design with copies from 16 MiB
 //! to 4 GiB and every shipped workload, and prints the table of `docs/sampling.md`.
 
+use crate::CAMPAIGN;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sealsim::{
@@ -218,7 +219,8 @@ fn estimates_are_near_the_truth_and_intervals_hold_it() {
         found.assert_earned(&format!("{name} {design:?} {direction:?}"));
         Ok::<_, ()>(found)
     };
-    let all = pool::map(&cases, 2, |_| 0, one).unwrap().into_iter().reduce(Verdict::join).unwrap();
+    let cases = if CAMPAIGN { &cases[..] } else { &cases[3..5] };
+    let all = pool::map(cases, 2, |_| 0, one).unwrap().into_iter().reduce(Verdict::join).unwrap();
     println!("{}", all.row());
     all.assert_held();
 }
@@ -335,7 +337,8 @@ fn any_case(random: &mut ChaCha8Rng) -> (MachineSpec, Workload) {
 /// A sample of so many messages promises its intervals alone: `auto` asks for narrow ones.
 #[test]
 fn short_samples_on_random_machines_hold_what_their_intervals_say() {
-    let cases = std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
+    let cases =
+        std::env::var("SEALSIM_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(if CAMPAIGN { 12 } else { 1 });
     let mut random = ChaCha8Rng::seed_from_u64(24);
     let cases: Vec<_> = (0..cases).map(|_| any_case(&mut random)).collect();
     let most = Sample::Most(NonZero::new(48).unwrap());
@@ -426,11 +429,12 @@ fn collectives_take_what_their_samples_say() {
         sampling::collective,
         workload::collective::{Collective, CollectiveRequest},
     };
-    for design in ["plain", "link", "pad-ahead", "direct"] {
+    let designs = ["plain", "link", "pad-ahead", "direct"];
+    for design in if CAMPAIGN { &designs[..] } else { &designs[..1] } {
         let machine =
-            Layers::new("hgx-h100-8gpu").overlay(design).set("fabric.message=64 KiB").resolve().unwrap().machine;
+            Layers::new("hgx-h100-8gpu").overlay(*design).set("fabric.message=64 KiB").resolve().unwrap().machine;
         for (kind, ranks) in [(Collective::AllReduce, 4), (Collective::AllToAll, 3), (Collective::Broadcast, 2)] {
-            if kind == Collective::Broadcast && design != "plain" {
+            if kind == Collective::Broadcast && *design != "plain" {
                 continue;
             }
             // Of what is passed on in pieces of 1 MiB more is needed.

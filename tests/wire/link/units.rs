@@ -1,6 +1,6 @@
 //! What stands around the ports: sources, sinks, a requester, host memory.
 
-use crate::machine::{BASE, Feed, MEMORY, Plan, SEMAPHORE, at, pattern};
+use super::machine::{BASE, Feed, MEMORY, Plan, SEMAPHORE, at, pattern};
 use sealsim::{
     pcie::{
         packet::{Kind, Payload, Tlp},

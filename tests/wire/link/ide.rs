@@ -1,6 +1,6 @@
 //! IDE on the link: what it costs on the wire, what it delays, and what it finds.
 
-use crate::machine::*;
+use super::machine::*;
 use sealsim::{
     config::Layers,
     pcie::{

@@ -1,7 +1,5 @@
 //! Streams on the GPU's side: what runs at once, what waits for what, and that it is the same on both kernels in any order.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod gpu_side;
 mod programs;
 
@@ -18,7 +16,7 @@ use sealsim::{
 
 /// The plain machine with some settings.
 fn machine(sets: &[&str]) -> MachineSpec {
-    common::machine("h100-sxm5-off", sets)
+    crate::common::machine("h100-sxm5-off", sets)
 }
 
 const SKIP: (Kernel, Order) = (Kernel::Skip, Order::Ascending);

@@ -1,6 +1,6 @@
 //! One resource at a time is throttled until it must bind: then it is named.
 
-use super::{KIB, MIB, measure, time};
+use super::{KIB, MIB, measure, part, time};
 use Direction::{D2d, D2h, H2d};
 use sealsim::{
     config::{Layers, Resolved},
@@ -179,7 +179,7 @@ fn machine(resource: &Resource) -> Resolved {
 #[test]
 fn a_resource_that_is_throttled_until_it_must_bind_is_named() {
     let mut wrong = Vec::new();
-    for resource in resources() {
+    for resource in resources().into_iter().step_by(part(1, 5)) {
         let machine = machine(&resource);
         let Some(throttled) = throttled(&machine, &resource) else {
             wrong.push(format!("{} never binds", resource.path));

@@ -1,6 +1,6 @@
 //! When Acks leave.
 
-use crate::machine::*;
+use super::machine::*;
 use sealsim::{
     pcie::{packet::Tlp, spec::LinkSpec},
     sim::{Event, Kernel, Order, Recorder, SimulationError},

@@ -1,6 +1,6 @@
 //! Rates and latencies against closed forms. None of these numbers stands in the model.
 
-use crate::machine::*;
+use super::machine::*;
 use sealsim::{
     pcie::{packet::Tlp, spec::LinkSpec},
     units::Cycles,

@@ -11,9 +11,10 @@
 //! The default kernel is held to every row, the reference kernel to the short ones. `SEALSIM_GOLDEN=all` takes the long rows as well, with both
 //! kernels; `SEALSIM_GOLDEN=record` writes the file anew, for a change that is meant to move a row.
 
-mod common;
-
-use common::{copy, request, run};
+use crate::{
+    CAMPAIGN,
+    common::{copy, request, run},
+};
 use sealsim::{
     config::{Layers, MachineSpec, SHIPPED, Shipped},
     sim::{Kernel, Order},
@@ -28,7 +29,7 @@ const RENAMED: &[(&str, &str)] = &[];
 
 const SIZES: [(&str, u64); 4] = [("4KiB", 4 << 10), ("64KiB", 64 << 10), ("1MiB", 1 << 20), ("16MiB", 16 << 20)];
 /// The largest copies that the default run takes, and those that it lets the reference kernel make.
-const USUAL: u64 = 1 << 20;
+const USUAL: u64 = if CAMPAIGN { 1 << 20 } else { SHORT };
 const SHORT: u64 = 64 << 10;
 
 #[derive(Clone, Copy, PartialEq)]

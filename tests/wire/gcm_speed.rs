@@ -1,5 +1,5 @@
 //! Host speed of the bulk bytes against another implementation, in the same run:
-//! `cargo test --release --test gcm_speed -- --ignored --nocapture`.
+//! `cargo test --release --test wire gcm_speed -- --ignored --nocapture`.
 
 use aes_gcm::{AeadInOut, Aes256Gcm, KeyInit};
 use sealsim::gcm::bulk::{Key, Stream};
