@@ -18,6 +18,7 @@ mod input;
 mod inside;
 mod instructions;
 mod live;
+mod named;
 mod new_machine;
 mod options;
 mod output;
