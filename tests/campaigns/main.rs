@@ -22,6 +22,8 @@ mod guessed;
 mod headlines;
 #[path = "../machine/lockstep.rs"]
 mod lockstep;
+#[path = "../cli/sample.rs"]
+mod sample;
 #[path = "../workloads/sampling.rs"]
 mod sampling;
 #[path = "../workloads/shared.rs"]
@@ -32,5 +34,5 @@ mod validation;
 #[path = "../cli/words.rs"]
 mod words;
 
-/// See `machine`, `wire` and `workloads`.
+/// See `machine`, `wire`, `cli` and `workloads`.
 const CAMPAIGN: bool = true;

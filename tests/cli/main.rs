@@ -41,3 +41,6 @@ mod verify;
 mod width;
 mod words;
 mod workload;
+
+/// Whether what takes minutes is done in full: `tests/campaigns` has files of this folder too.
+const CAMPAIGN: bool = false;

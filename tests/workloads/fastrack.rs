@@ -67,7 +67,8 @@ fn the_documents_table_says_for_which_ratios_and_sizes_the_published_ranges_come
             row(&mut table, size, ratio, off, steps);
         }
     }
-    assert!(published_gain && inference > 0 && training > 0);
+    // The ranges are those of long inputs.
+    assert!(!CAMPAIGN || published_gain && inference > 0 && training > 0);
     let document = std::fs::read_to_string("docs/workloads.md").unwrap_or_default();
     assert!(document.contains(&table), "docs/workloads.md lacks this table:\n{table}");
 }
