@@ -6,7 +6,7 @@
 mod common;
 
 use aes_gcm::{AeadInOut, Aes256Gcm, KeyInit};
-use common::{MESSAGE, h2d, machine, median, simulate, sweep, timed};
+use common::{MESSAGE, floor, h2d, machine, median, simulate, sweep, timed};
 use criterion::{Criterion, Throughput};
 use sealsim::{
     config::MachineSpec,
@@ -123,6 +123,12 @@ fn rows(machine: &MachineSpec) -> Vec<Row<'_>> {
             counts: None,
             work: Box::new(move || sampled(machine, LONG)),
         },
+        Row {
+            what: "a floor for `--data none`: its hops wired by hand",
+            bytes: BYTES,
+            counts: None,
+            work: Box::new(|| _ = black_box(floor::copy(black_box(BYTES)))),
+        },
     ]
 }
 
@@ -150,10 +156,11 @@ fn table(machine: &MachineSpec) {
 }
 
 /// Two lines, by their places, whose ratio is told beside.
-const PAIRS: [(&str, usize, usize); 3] = [
+const PAIRS: [(&str, usize, usize); 4] = [
     ("exact data over `--data none`", 1, 2),
     ("`every-cycle` over `skip`, both `--data none`", 4, 2),
     ("4 GiB sampled over all of it, both `--data none`", 5, 2),
+    ("`--data none` over its floor", 2, 6),
 ];
 
 /// Ratios of lines to others than the first, from the time of each for a byte.

@@ -3,6 +3,8 @@
 // Each benchmark uses a part of it.
 #![allow(dead_code)]
 
+pub mod floor;
+
 use sealsim::{
     config::{Layers, MachineSpec},
     explore::sweep::{Folder, Study},

@@ -18,14 +18,10 @@ pub const fn stall_meaning(stall: Stall) -> &'static str {
         Stall::AuthDependency => "a verdict that later work depends on",
         Stall::AesBusy => "AES keystream",
         Stall::GhashBusy => "the GHASH unit",
-        Stall::IvOrder => {
-            "an earlier message that must take its IV first; no unit of this version waits for it by itself, launches take their IVs in order"
-        }
         Stall::Quarantine => "room in the quarantine buffer",
         Stall::HbmBusy => "device memory",
         Stall::ReadsInService => "a free place for a read among those that the root complex serves at once",
         Stall::WritesInService => "a free place for a write among those that the root complex serves at once",
-        Stall::HostMemory => "host memory; no unit of this version says it, reads in service show as `read_data`",
         Stall::HostCipher => "the CPU cipher",
         Stall::StagingFull => "a free staging slot, while every job of the cipher has a thread",
         Stall::PushesInFlight => {

@@ -33,8 +33,6 @@ pub enum Stall {
     AesBusy,
     /// The GHASH unit.
     GhashBusy,
-    /// An earlier message that must take its IV first.
-    IvOrder,
     /// Room in the quarantine buffer.
     Quarantine,
     /// Device memory.
@@ -43,8 +41,6 @@ pub enum Stall {
     ReadsInService,
     /// A place in service of the root complex for a write.
     WritesInService,
-    /// Host memory.
-    HostMemory,
     /// The CPU cipher.
     HostCipher,
     /// A free staging slot.
@@ -71,7 +67,7 @@ pub enum Stall {
 
 impl Stall {
     /// Every stall, in the order of their numbers.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 27] = [
         Self::Credit,
         Self::ReadTags,
         Self::OutstandingReads,
@@ -84,12 +80,10 @@ impl Stall {
         Self::AuthDependency,
         Self::AesBusy,
         Self::GhashBusy,
-        Self::IvOrder,
         Self::Quarantine,
         Self::HbmBusy,
         Self::ReadsInService,
         Self::WritesInService,
-        Self::HostMemory,
         Self::HostCipher,
         Self::StagingFull,
         Self::PushesInFlight,
@@ -119,12 +113,10 @@ impl Stall {
             Self::AuthDependency => "auth_dependency",
             Self::AesBusy => "aes_busy",
             Self::GhashBusy => "ghash_busy",
-            Self::IvOrder => "iv_order",
             Self::Quarantine => "quarantine",
             Self::HbmBusy => "hbm_busy",
             Self::ReadsInService => "reads_in_service",
             Self::WritesInService => "writes_in_service",
-            Self::HostMemory => "host_memory",
             Self::HostCipher => "host_cipher",
             Self::StagingFull => "staging_full",
             Self::PushesInFlight => "pushes_in_flight",

@@ -94,8 +94,7 @@ impl<T: Item> Queue<T> {
 
     #[inline(always)]
     fn append(&self, now: Femtos, item: T) {
-        self.watch.digest(now, &item);
-        self.items.push(now, item);
+        self.items.push(now, item, |item| self.watch.digest(now, item));
     }
 
     #[cold]
@@ -322,6 +321,21 @@ impl<T: Item> In<T> {
         self.queue.items.is_empty()
     }
 
+    /// The oldest visible item where it lies, to take what is needed of it before it is [removed](Self::remove).
+    #[inline(always)]
+    pub fn front_mut(&mut self, now: Femtos) -> Option<&mut T> {
+        if self.is_empty(now) { None } else { self.arrivals.front_mut(&self.queue.items) }
+    }
+
+    /// Removes the oldest visible item.
+    #[inline(always)]
+    pub fn remove(&mut self, now: Femtos) {
+        if !self.is_empty(now) {
+            self.queue.note_pop(now);
+            self.arrivals.remove(&self.queue.items);
+        }
+    }
+
     /// Takes the oldest visible item.
     #[inline]
     pub fn pop(&mut self, now: Femtos) -> Option<T> {
@@ -415,7 +429,10 @@ mod tests {
     fn room_from_a_pop_is_visible_strictly_after_its_instant() {
         let mut q = bench(1);
         q.out.push(Femtos(1), 7);
-        assert_eq!(q.input.pop(Femtos(5)), Some(7));
+        assert_eq!(q.input.front_mut(Femtos(1)), None);
+        q.input.remove(Femtos(1));
+        assert_eq!(q.input.front_mut(Femtos(5)), Some(&mut 7));
+        q.input.remove(Femtos(5));
         assert!(!q.out.has_room(Femtos(5)));
         assert!(q.out.has_room(Femtos(6)));
     }

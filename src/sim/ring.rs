@@ -36,7 +36,7 @@ impl<T, L: Copy + Default> Ring<T, L> {
 
     #[inline(always)]
     const fn place(&self, number: usize) -> usize {
-        (self.first + number) & (self.places.len() - 1)
+        self.first.wrapping_add(number) & (self.places.len() - 1)
     }
 
     /// Items in it.
@@ -54,17 +54,21 @@ impl<T, L: Copy + Default> Ring<T, L> {
     /// Appends an item with its label.
     #[inline(always)]
     pub fn push_labelled(&mut self, label: L, item: T) {
-        let place = self.place(self.count);
-        self.labels[place] = label;
-        // It is always free, so that nothing is to be dropped, and cut to the size of the ring.
-        debug_assert!(matches!(self.places.get(place), Some(None)));
-        if let Some(free @ None) = self.places.get_mut(place) {
-            *free = Some(item);
-        }
-        self.count += 1;
-        if self.count == self.places.len() {
+        if self.count + 1 == self.places.len() {
             self.grow();
         }
+        let place = self.place(self.count);
+        self.count += 1;
+        self.labels[place] = label;
+        debug_assert!(self.places[place].is_none());
+        // Nothing is there that could be dropped. Were it dropped nevertheless, the item would be copied once more, to outlive that.
+        std::mem::forget(self.places[place].replace(item));
+    }
+
+    /// The newest item.
+    #[inline(always)]
+    pub fn back(&self) -> Option<&T> {
+        self.places[self.place(self.count.wrapping_sub(1))].as_ref()
     }
 
     /// Makes room: one place is always free.
@@ -74,8 +78,9 @@ impl<T, L: Copy + Default> Ring<T, L> {
         self.places.rotate_left(self.first);
         self.labels.rotate_left(self.first);
         self.first = 0;
-        self.places.resize_with(self.count * 2, || None);
-        self.labels.resize(self.count * 2, L::default());
+        let size = self.places.len() * 2;
+        self.places.resize_with(size, || None);
+        self.labels.resize(size, L::default());
     }
 
     /// The oldest item.
@@ -162,6 +167,7 @@ mod tests {
                 prop_assert_eq!(ring.front(), deque.front());
                 prop_assert_eq!(ring.front_mut().cloned(), deque.front().copied());
                 prop_assert_eq!(ring.front_label(), deque.front().map(label));
+                prop_assert_eq!(ring.back(), deque.back());
                 let last = deque.len().checked_sub(1);
                 prop_assert_eq!(last.and_then(|last| ring.get_labelled(last)), deque.back().map(|item| (label(item), item)));
                 prop_assert!((0..=deque.len()).all(|place| ring.get(place) == deque.get(place)));

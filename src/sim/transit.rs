@@ -51,18 +51,18 @@ impl<T> Transit<T> {
         self.first.get()
     }
 
-    /// Appends an item.
+    /// Appends an item, and shows it where it lies: looked at before, it would be copied once more.
     #[inline(always)]
-    pub fn push(&self, date: Femtos, item: T) {
+    pub fn push(&self, date: Femtos, item: T, look: impl FnMut(&T)) {
+        let Some(mut sent) = self.sent.take() else { return };
         let count = self.count.get();
         if count == 0 {
             self.first.set(date);
         }
-        if let Some(mut sent) = self.sent.take() {
-            self.count.set(count + 1);
-            sent.push_labelled(date, item);
-            self.give_back(sent);
-        }
+        self.count.set(count + 1);
+        sent.push_labelled(date, item);
+        sent.back().into_iter().for_each(look);
+        self.give_back(sent);
     }
 
     /// Puts the ring back where it was taken from: nothing is there that could be dropped.
@@ -160,7 +160,7 @@ mod tests {
             for (number, step) in (0..).zip(steps) {
                 match step {
                     0..4 => {
-                        transit.push(Femtos(number), number);
+                        transit.push(Femtos(number), number, |&item| assert_eq!(item, number));
                         deque.push_back((Femtos(number), number));
                     }
                     4 => {

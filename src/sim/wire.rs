@@ -83,10 +83,9 @@ impl<T: Item> Wire<T> {
         let date = date.max(self.last_date.get());
         self.last_date.set(date);
         let (first, alone) = (self.items.is_empty(), self.pressing.is_empty());
-        self.watch.digest(date, &item);
-        self.items.push(date, item);
+        self.items.push(date, item, |item| self.watch.digest(date, item));
         if self.window > Femtos(0) && !deferrable {
-            self.pressing.push(date, ());
+            self.pressing.push(date, (), |()| ());
         }
         match self.sensitivity.get() {
             Sensitivity::Every if first => self.link.touch_receiver_at(date),

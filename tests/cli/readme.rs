@@ -1,6 +1,6 @@
 //! What README.md shows.
 
-use super::tutorials::agree;
+use super::{tutorials::agree, words::words};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -24,26 +24,6 @@ fn the_readme_is_short_and_shows_what_comes_out() {
     let printed = String::from_utf8(run.stdout).unwrap();
     let lines = |text: &str| text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
     assert!(agree(&lines(shown), &lines(&printed)), "{printed}");
-}
-
-/// The words of a command as a shell sees them, up to a comment, a pipe or a file that it is sent to.
-pub(super) fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for letter in line.chars() {
-        match (letter, quote) {
-            (_, Some(mark)) if letter == mark => quote = None,
-            ('\'' | '"', None) => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            (' ', None) => words.extend(word.take()),
-            ('#', None) if word.is_none() => break,
-            ('|' | '>' | '&' | ';', None) if word.is_none() => break,
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 /// The documents.

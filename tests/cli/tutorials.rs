@@ -3,7 +3,7 @@
 //! In a block of code `$ sealsim ...` is a command and the lines behind it are what it prints, standard output first; `[...]` stands for lines that are left
 //! out. A block whose first line names a file is that file. Commands of a tutorial run one after the other in an empty folder.
 
-use super::readme::words;
+use super::words::words;
 use std::{fs, path::Path, process::Command};
 
 /// A command of a tutorial, and what is shown of its output.

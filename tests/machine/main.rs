@@ -1,16 +1,25 @@
-//! Whole machines: one binary, so that it is linked once. What the gate runs again under debug assertions has binaries of its own.
+//! Whole machines: one program, so that it is linked once.
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod aead;
+mod answers;
 mod authenticators;
 mod chosen;
+mod copies_in_order;
 mod explained;
+mod fabric;
+mod fault_sets;
+mod faults;
+mod golden_runs;
 mod gpus;
 mod ide;
+mod library;
 mod limits;
+mod lockstep;
 mod looks;
+mod netlist;
 mod paths;
 mod peaks;
 mod probes;
@@ -21,9 +30,13 @@ mod shared;
 mod silicon;
 mod sm;
 mod split;
+mod streams;
 mod switches;
 mod tags;
 mod threads;
 mod waves;
 mod whole;
 mod work;
+
+/// Whether what takes minutes is done in full: `tests/campaigns` has files of this folder too.
+const CAMPAIGN: bool = false;

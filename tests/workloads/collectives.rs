@@ -1,6 +1,6 @@
 //! Workloads that call collectives: counts, bytes, and what their order or compression is for.
 
-use crate::{calls, end, shipped, written};
+use crate::shared::{calls, end, shipped, written};
 use sealsim::workload::{Workload, WorkloadStep};
 
 const MIB: u64 = 1 << 20;

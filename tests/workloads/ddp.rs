@@ -1,6 +1,6 @@
 //! Data-parallel training: weights and buckets of the models, one GPU for all of them against every GPU, and how the slow-down grows.
 
-use crate::{calls, end, shipped, simulate, with_parameters, workload};
+use crate::shared::{calls, end, shipped, simulate, with_parameters, workload};
 use proptest::prelude::*;
 use sealsim::{
     config::Layers,

@@ -1,6 +1,6 @@
 //! Workloads of several parts, one after the other, each on a stream of its own: which part is the fastest, and by how much.
 
-use crate::{run, shipped, simulate, streams, written};
+use crate::shared::{run, shipped, simulate, streams, written};
 use sealsim::units::Femtos;
 use std::fmt::Write;
 

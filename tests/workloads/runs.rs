@@ -1,6 +1,6 @@
 //! Each shipped workload delivers with confidential computing off and on, and is slower with it.
 
-use crate::{run, shipped};
+use crate::shared::{run, shipped};
 use sealsim::workload::SHIPPED_WORKLOADS;
 
 /// Every fourth of them, so that tests share out the work.

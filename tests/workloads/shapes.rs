@@ -1,6 +1,6 @@
 //! Copies, bytes and kernels of each workload by closed forms of public shapes, and the order of swaps.
 
-use crate::shipped;
+use crate::shared::shipped;
 use sealsim::{
     explore::kernels,
     system::Direction,

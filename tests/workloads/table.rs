@@ -2,7 +2,7 @@
 //!
 //! All of it takes minutes; a fast test makes the rows again of which a run costs little.
 
-use crate::{calls, candidate, shipped};
+use crate::shared::{calls, candidate, shipped};
 use sealsim::{
     config::Layers,
     explore::{Finished, WorkloadFigures, compare_workload, named, nothing_protected},

@@ -1,6 +1,6 @@
 //! Who waits for whom on shared copy engines and links.
 
-use crate::{only, run, shipped, simulate, streams};
+use crate::shared::{only, run, shipped, simulate, streams};
 use sealsim::{system::Outcome, workload::Workload};
 use std::fmt::Write;
 

@@ -1,38 +1,13 @@
-//! Key rotation of one key pair: how much work a key has done, and what follows.
-//!
-//! ```text
-//!                        lower crossed              all channels idle           new keys
-//!   IDLE ----------------------------> PENDING ------------------> IN_PROGRESS ---------> IDLE
-//!    |                                  |  |  ^                      ^     |
-//!    |            deadline (user keys)  |  |  | resume               |     | failed
-//!    |                    v             |  v  |                      |     v
-//!    |              FAILED_TIMEOUT -----|--PENDING_TIMER_SUSPENDED   |   FAILED_ROTATION (final)
-//!    |                    |             |            |               |
-//!    +-- upper crossed ---|-------------+------------+               |
-//!               v         v                                          |
-//!        FAILED_THRESHOLD --- channels that are not idle are killed -+
-//! ```
+//! When a key is to be rotated: how much work it has done, and what it may do. A run rotates no keys.
 //!
 //! Work is counted per key, that is per direction, in units: floor(bytes / 16) + messages. A threshold is crossed
-//! when either direction has done strictly more. Statistics are looked at once a second. Sources:
-//! open-gpu-kernel-modules 595.45.04, conf_compute_key_rotation.c, conf_compute_key_rotation_gh100.c,
-//! conf_compute.c (KEY_ROTATION_THRESHOLD_DELTA, KEY_ROTATION_TIMEOUT).
+//! when either direction has done strictly more. Sources: open-gpu-kernel-modules 595.45.04, conf_compute_key_rotation.c,
+//! conf_compute_key_rotation_gh100.c, conf_compute.c (KEY_ROTATION_THRESHOLD_DELTA).
 
-mod state;
-
-pub use state::{Action, KeyPair, RotationError, State};
-
-use crate::units::Femtos;
 use thiserror::Error;
 
 /// Distance from the lower to the upper threshold, in work units.
 pub const THRESHOLD_DELTA: u64 = 1_000_000_000;
-
-/// From crossing the lower threshold to killing user channels that are not idle: 5 s.
-pub const TIMEOUT: Femtos = Femtos(5_000_000_000_000_000);
-
-/// Period of the callback that sums the statistics: 1 s.
-pub const CALLBACK_PERIOD: Femtos = Femtos(1_000_000_000_000_000);
 
 /// Attacker advantages that the driver accepts, as negative exponents of two.
 pub const ADVANTAGES: std::ops::RangeInclusive<u32> = 50..=65;

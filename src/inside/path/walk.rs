@@ -82,10 +82,7 @@ fn waits_for_room(activity: Activity) -> bool {
 /// Whether a unit has so much to do that what is in its queues waits.
 fn is_at_work(activity: Activity) -> bool {
     activity == Activity::Busy
-        || matches!(
-            activity.stall(),
-            Some(Stall::ReadsInService | Stall::WritesInService | Stall::HostMemory | Stall::Recovery)
-        )
+        || matches!(activity.stall(), Some(Stall::ReadsInService | Stall::WritesInService | Stall::Recovery))
 }
 
 /// Stalls that end when the engine has taken what it has.

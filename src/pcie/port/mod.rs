@@ -176,7 +176,7 @@ impl Ports {
     }
 
     /// The TLP `place` behind the head of an input.
-    #[inline]
+    #[inline(always)]
     fn visible(&mut self, input: usize, now: Femtos, place: usize) -> Option<&Tlp> {
         match self.send.get_mut(input) {
             Some(queue) => queue.peek_at(now, place),

@@ -191,13 +191,10 @@ impl Promises {
         self.drains[output].counted
     }
 
-    /// Counts in a TLP that goes out by `output`; false if it was not promised.
+    /// Counts in a TLP that goes out by `output`, which [costs credits](Self::counts); false if it was not promised.
     #[inline]
     pub fn receive(&mut self, need: Credits, output: usize) -> bool {
         let drain = &mut self.drains[output];
-        if !drain.counted {
-            return true;
-        }
         let pool = &mut self.pools[pool_of(need.class)];
         if drain.held.is_empty() || pool.holding == 0 {
             // What pop is to be waited for, and until when, is to be found out anew.

@@ -85,7 +85,7 @@ impl Port {
             Frame::Dllp(frame) => self.receive_dllp(frame.check(), then.cycle),
             Frame::Tlp(frame) => {
                 if self.check(frame, then.cycle) {
-                    self.accept(frame.tlp.take(), then, outlets);
+                    self.accept(&mut frame.tlp, then, outlets);
                 }
             }
         }
@@ -136,7 +136,7 @@ impl Port {
     }
 
     #[inline]
-    fn accept(&mut self, tlp: Tlp, now: Now, outlets: Outlets<'_>) {
+    fn accept(&mut self, tlp: &mut Tlp, now: Now, outlets: Outlets<'_>) {
         let receiver = &mut self.receiver;
         receiver.expected = (receiver.expected + 1) % SEQUENCES;
         receiver.nak_scheduled = false;
@@ -144,7 +144,7 @@ impl Port {
         if receiver.ide.is_none() {
             self.deliver(tlp, now, outlets);
         } else {
-            self.hold(tlp, now.cycle);
+            self.hold(tlp.take(), now.cycle);
         }
     }
 
@@ -162,7 +162,7 @@ impl Port {
     pub(super) fn release(&mut self, now: Now, ports: &mut Ports) {
         while let Some(left) = self.receiver.ide.as_mut().and_then(|ide| ide.leave(now.cycle)) {
             match left {
-                Left::Tlp(tlp) => self.deliver(tlp, now, ports.outlets()),
+                Left::Tlp(mut tlp) => self.deliver(&mut tlp, now, ports.outlets()),
                 Left::Discarded(tlps) => {
                     self.traffic.bad_macs += 1;
                     self.errors.note(errors::IDE_MAC, now.time);
@@ -177,26 +177,28 @@ impl Port {
         self.receiver.promises.discard(tlp.credits());
     }
 
+    /// Passes on a TLP, which it takes from its place.
     #[inline(always)]
-    fn deliver(&mut self, tlp: Tlp, now: Now, outlets: Outlets<'_>) {
+    fn deliver(&mut self, tlp: &mut Tlp, now: Now, outlets: Outlets<'_>) {
         let Outlets { receive, root } = outlets;
         let receiver = &mut self.receiver;
         if let (Kind::Read, Some(root)) = (tlp.kind, root) {
             // Taken at the first edge after this one.
             receiver.promises.pass(tlp.credits(), now.cycle);
-            root.reads.send(Femtos(now.time.0 + 1), tlp);
+            root.reads.send(Femtos(now.time.0 + 1), tlp.take());
             return;
         }
-        let place = self.side.route(&tlp);
-        let deferrable = tlp.leaves_more() && tlp.ecrc.is_none() && !receiver.promises.counts(place);
-        let promised = receiver.promises.receive(tlp.credits(), place);
+        let place = self.side.route(tlp);
+        let counts = receiver.promises.counts(place);
+        let deferrable = tlp.leaves_more() && tlp.ecrc.is_none() && !counts;
+        let promised = !counts || receiver.promises.receive(tlp.credits(), place);
         let output = &mut receive[place];
         if !promised || !output.has_room(now.time) {
             self.overrun(place, tlp.kind, now.time);
         } else if deferrable {
-            output.push_deferrable(now.time, tlp);
+            output.push_deferrable(now.time, tlp.take());
         } else {
-            output.push(now.time, tlp);
+            output.push(now.time, tlp.take());
         }
     }
 

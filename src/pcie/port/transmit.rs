@@ -17,7 +17,7 @@ use crate::{
         spec::{CreditSpec, LinkSpec},
         wire::dllp::DllpRepr,
     },
-    sim::{Activity, Item, Now, Stall, Wake},
+    sim::{Activity, Item, Now, Signals, Stall, Tx, Wake},
     units::Femtos,
 };
 
@@ -98,10 +98,10 @@ impl Transmitter {
         self.stream.checked(self.position - 1)
     }
 
-    /// DW that a TLP takes of the stream: flits have no token and no LCRC.
+    /// DW that a TLP of so many with its frame takes of the stream: flits have no token and no LCRC.
     #[inline]
-    fn length(&self, tlp: &Tlp) -> u64 {
-        u64::from(tlp.wire_dw()) - if self.flits.is_some() { FRAME_DW } else { 0 }
+    const fn length(&self, framed: u64) -> u64 {
+        framed - if self.flits.is_some() { FRAME_DW } else { 0 }
     }
 
     /// Whether a flit is lost that has a part of the last `length` DW.
@@ -125,6 +125,12 @@ impl Transmitter {
             }
         }
     }
+}
+
+/// Where frames go.
+struct Line<'p> {
+    wire: &'p mut Tx<Frame>,
+    signals: &'p Signals,
 }
 
 /// What the transmitter does next.
@@ -294,7 +300,8 @@ impl Port {
                 if let Some((sequence, tlp)) = self.transmitter.buffer.next_again() {
                     self.traffic.replays += 1;
                     self.errors.note(errors::REPLAY, now.time);
-                    self.put_tlp(tlp, sequence, false, ports);
+                    let Ports { wire_out: wire, signals, .. } = ports;
+                    self.put_tlp(tlp, sequence, false, Line { wire, signals });
                 }
             }
             Next::Input(place) => {
@@ -311,13 +318,18 @@ impl Port {
     /// Sends the head of an input.
     #[inline]
     fn put_head(&mut self, place: usize, now: Now, ports: &mut Ports) {
-        let head = match (ports.send.get_mut(place), &mut ports.root) {
-            (Some(queue), _) => queue.pop(now.time),
-            (None, Some(root)) => root.completions.arrive(now.time),
-            (None, None) => None,
-        };
-        if let Some(head) = head {
-            self.put_new(head, now, ports);
+        let Ports { send, root, wire_out: wire, signals, .. } = ports;
+        let line = Line { wire, signals };
+        if let Some(queue) = send.get_mut(place) {
+            if let Some(head) = queue.front_mut(now.time) {
+                self.put_new(head, now, line);
+                queue.remove(now.time);
+            }
+        } else if let Some(root) = root
+            && let Some((_, head)) = root.completions.arrived(now.time)
+        {
+            self.put_new(head, now, line);
+            root.completions.remove();
         }
     }
 
@@ -336,21 +348,21 @@ impl Port {
         }
     }
 
-    /// Sends a TLP for the first time.
-    #[inline]
-    fn put_new(&mut self, mut tlp: Tlp, now: Now, ports: &mut Ports) {
+    /// Sends a TLP for the first time, which it takes from its place.
+    #[inline(always)]
+    fn put_new(&mut self, tlp: &mut Tlp, now: Now, line: Line<'_>) {
         if matches!(self.side, Side::Gpu { .. }) {
             tlp.requester = self.requester;
         }
         if self.ecrc || self.transmitter.ide.is_some() {
-            self.protect(&mut tlp, now.cycle);
+            self.protect(tlp, now.cycle);
         }
         let need = tlp.credits();
         self.transmitter.partner[pool_of(need.class)].consume(need);
-        let sequence = self.transmitter.buffer.push(&tlp, now.cycle);
+        let sequence = self.transmitter.buffer.push(tlp, now.cycle);
         let deferrable = self.transmitter.plain_completions && tlp.leaves_more();
         self.transmitter.joined = deferrable && !self.transmitter.joined;
-        self.put_tlp(tlp, sequence, deferrable, ports);
+        self.put_tlp(tlp.take(), sequence, deferrable, line);
     }
 
     #[cold]
@@ -364,8 +376,9 @@ impl Port {
     }
 
     #[inline]
-    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, deferrable: bool, ports: &mut Ports) {
-        let (framed, length) = (u64::from(tlp.wire_dw()), self.transmitter.length(&tlp));
+    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, deferrable: bool, Line { wire, signals }: Line<'_>) {
+        let framed = u64::from(tlp.wire_dw());
+        let length = self.transmitter.length(framed);
         self.traffic.tlps += 1;
         self.traffic.wire_bytes += length * 4;
         self.traffic.ide_bytes += u64::from(tlp.ide.dw()) * 4;
@@ -376,9 +389,8 @@ impl Port {
         let mut frame = Frame::tlp(tlp, Frame::token(framed, sequence));
         if self.transmitter.loses_flit(length) {
             frame.flip(0);
-            ports.signals.defer_nothing();
+            signals.defer_nothing();
         }
-        let wire = &mut ports.wire_out;
         if deferrable { wire.send_deferrable(date, frame) } else { wire.send(date, frame) }
     }
 

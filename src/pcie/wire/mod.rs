@@ -13,12 +13,10 @@
 //!
 //! Layouts as in the public implementations named in `tests/golden/README.md`.
 
-pub mod block;
 pub mod crc;
 pub mod dllp;
 pub mod flit;
 pub mod frame;
 pub mod ide;
-pub mod scramble;
 pub mod tlp;
 pub mod token;

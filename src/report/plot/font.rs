@@ -29,9 +29,10 @@ pub fn width(text: &str, size: f64) -> f64 {
     text.chars().map(|letter| f64::from(of(letter))).sum::<f64>() * size / 1000.0
 }
 
-#[cfg(all(test, feature = "plot"))]
-mod tests {
-    use super::*;
+/// What PDF takes from the font's file.
+#[cfg(feature = "plot")]
+pub(super) mod file {
+    use super::FILE;
 
     /// A big-endian number of two bytes.
     fn short(place: usize) -> usize {
@@ -40,32 +41,56 @@ mod tests {
 
     /// Where a table of the font begins.
     fn table(name: &[u8; 4]) -> usize {
-        let found = (0..short(4)).map(|n| 12 + 16 * n).find(|place| FILE[*place..*place + 4] == name[..]).unwrap();
-        short(found + 8) << 16 | short(found + 10)
+        let found = (0..short(4)).map(|n| 12 + 16 * n).find(|place| FILE[*place..*place + 4] == name[..]);
+        let entry = found.expect("the font has every table");
+        short(entry + 8) << 16 | short(entry + 10)
     }
 
-    /// The glyph of a character of the basic plane, by the table of format 4.
-    fn glyph(letter: char) -> usize {
+    /// The glyph of a character, by the table of format 4; 0, a box, for one that the font lacks.
+    pub fn glyph(letter: char) -> u16 {
+        let Ok(code) = u16::try_from(u32::from(letter)).map(usize::from) else { return 0 };
         let cmap = table(b"cmap");
-        let unicode = (0..short(cmap + 2)).map(|n| cmap + 4 + 8 * n);
-        let record = unicode.into_iter().find(|at| (short(*at), short(at + 2)) == (3, 1)).unwrap();
+        let unicode = (0..short(cmap + 2)).map(|n| cmap + 4 + 8 * n).find(|at| (short(*at), short(at + 2)) == (3, 1));
+        let record = unicode.expect("the font has a Unicode map");
         let map = cmap + (short(record + 4) << 16 | short(record + 6));
-        let (double, code) = (short(map + 6), letter as usize);
-        let segment = (0..double / 2).find(|n| short(map + 14 + 2 * n) >= code).unwrap();
+        let double = short(map + 6);
+        // The last segment ends at 0xffff.
+        let segment = (0..double / 2).find(|n| short(map + 14 + 2 * n) >= code).unwrap_or(0);
         let start = short(map + 16 + double + 2 * segment);
+        if code < start {
+            return 0;
+        }
         let delta = short(map + 16 + 2 * double + 2 * segment);
         let offset = map + 16 + 3 * double + 2 * segment;
         let mapped = if short(offset) == 0 { code } else { short(offset + short(offset) + 2 * (code - start)) };
-        (mapped + delta) & 0xffff
+        (mapped + delta) as u16
     }
+
+    /// How wide a glyph is, in thousandths of the size.
+    pub fn advance(glyph: u16) -> f64 {
+        let (em, measured) = (short(table(b"head") + 18), short(table(b"hhea") + 34));
+        short(table(b"hmtx") + 4 * usize::from(glyph).min(measured - 1)) as f64 * 1000.0 / em as f64
+    }
+}
+
+#[cfg(all(test, feature = "plot"))]
+mod tests {
+    use super::{
+        file::{advance, glyph},
+        *,
+    };
 
     #[test]
     fn widths_are_those_of_the_font() {
-        let (em, measured) = (short(table(b"head") + 18), short(table(b"hhea") + 34));
         for letter in ' '..='~' {
-            let advance = short(table(b"hmtx") + 4 * glyph(letter).min(measured - 1));
             let own = width(&letter.to_string(), 1000.0);
-            assert!((own - advance as f64 * 1000.0 / em as f64).abs() <= 0.5, "{letter}: {own}");
+            assert!((own - advance(glyph(letter))).abs() <= 0.5, "{letter}: {own}");
         }
+    }
+
+    #[test]
+    fn a_character_that_the_font_lacks_is_a_box() {
+        assert_eq!(['\u{4e00}', '\u{1f600}', '\u{ffff}'].map(glyph), [0; 3]);
+        assert!(['µ', '…', '×', 'Ω'].map(glyph).iter().all(|glyph| *glyph > 0));
     }
 }

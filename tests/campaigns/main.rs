@@ -1,0 +1,38 @@
+//! What takes minutes: tables of documents made again, stated errors against silicon, and what other programs of tests do in part, in full.
+//!
+//! `cargo test` leaves it out; `cargo test --release --test campaigns` and `.ci/run` run it.
+
+#[path = "../machine/answers/mod.rs"]
+mod answers;
+#[path = "../common/mod.rs"]
+mod common;
+mod designs;
+#[path = "../workloads/fastrack.rs"]
+mod fastrack;
+#[path = "../machine/fault_sets.rs"]
+mod fault_sets;
+#[path = "../machine/faults.rs"]
+mod faults;
+#[path = "../wire/gcm_vectors.rs"]
+mod gcm_vectors;
+#[path = "../machine/golden_runs.rs"]
+mod golden_runs;
+#[path = "../workloads/guessed.rs"]
+mod guessed;
+mod headlines;
+#[path = "../machine/lockstep.rs"]
+mod lockstep;
+#[path = "../cli/sample.rs"]
+mod sample;
+#[path = "../workloads/sampling.rs"]
+mod sampling;
+#[path = "../workloads/shared.rs"]
+#[allow(dead_code, reason = "`workloads` uses the rest")]
+mod shared;
+mod threat;
+mod validation;
+#[path = "../cli/words.rs"]
+mod words;
+
+/// See `machine`, `wire`, `cli` and `workloads`.
+const CAMPAIGN: bool = true;

@@ -1,0 +1,13 @@
+//! What passes on wires and through engines: published bytes and cycles, and links between units.
+
+mod aead_vectors;
+mod engine_stages;
+mod forgery;
+mod gcm_speed;
+mod gcm_vectors;
+mod golden_pcie;
+mod link;
+mod rtl_cycles;
+
+/// Whether what takes minutes is done in full: `tests/campaigns` has files of this folder too.
+const CAMPAIGN: bool = false;
