@@ -35,28 +35,44 @@
 //! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`], [`host`] and [`fabric`]; [`config`]; [`system`];
 //! [`inside`]; [`workload`]; [`cost`]; [`validate`]; [`sampling`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
 //!
+//! The interface for other programs is what these pages show: [`config`], [`system`], [`sim`], [`pcie`], [`gcm`], [`aead`], [`sealing`] and [`units`]. The other modules are public for the
+//! program, its tests and the bindings; they change without notice.
+//!
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
 
 pub mod aead;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
 pub mod config;
+#[doc(hidden)]
 pub mod cost;
+#[doc(hidden)]
 pub mod explore;
+#[doc(hidden)]
 pub mod fabric;
+#[doc(hidden)]
 pub mod files;
 pub mod gcm;
+#[doc(hidden)]
 pub mod gpu;
+#[doc(hidden)]
 pub mod host;
+#[doc(hidden)]
 pub mod inside;
 pub mod pcie;
+#[doc(hidden)]
 pub mod replay;
+#[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
 pub mod sampling;
 pub mod sealing;
 pub mod sim;
 pub mod system;
 pub mod units;
+#[doc(hidden)]
 pub mod validate;
+#[doc(hidden)]
 pub mod workload;

@@ -35,7 +35,6 @@ pub(super) const STATUSES: [(u8, &str); 6] = [
 ];
 
 impl Failure {
-    /// The exit status.
     #[must_use]
     pub const fn status(&self) -> u8 {
         match self {

@@ -7,7 +7,6 @@ use crate::{
     system::{FaultPoint, fault_points},
 };
 
-/// One fault point.
 pub(super) struct Row {
     /// As `--inject` takes it.
     pub name: String,

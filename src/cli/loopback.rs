@@ -60,13 +60,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// So long the last answers have to be sent.
 const LAST: Duration = Duration::from_millis(300);
 
-/// What is served.
 pub(super) trait Site: Send + Sync + 'static {
     /// The answer to a request below the address, without its query. It must not block.
     fn answer(&self, method: &Method, path: &str) -> impl Future<Output = Answer> + Send;
 }
 
-/// An answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     status: StatusCode,
@@ -86,7 +84,6 @@ impl Answer {
         Self::new(status, "text/plain; charset=utf-8", text)
     }
 
-    /// Nothing to say.
     pub fn done() -> Self {
         Self::new(StatusCode::NO_CONTENT, "text/plain", "")
     }
@@ -96,7 +93,6 @@ impl Answer {
         Self::text(StatusCode::NOT_FOUND, "not found\n")
     }
 
-    /// With this Content-Security-Policy.
     pub fn with_policy(self, policy: &str) -> Self {
         Self { policy: Some(policy.to_owned()), ..self }
     }
@@ -135,7 +131,6 @@ struct House<S> {
     site: S,
 }
 
-/// A connection.
 struct Guest {
     /// Whether it has shown the token.
     known: Arc<AtomicBool>,

@@ -34,7 +34,6 @@ impl Watch {
         self.bar.inc((part * PARTS as f64) as u64);
     }
 
-    /// Ends the bar.
     pub fn end(self) {
         self.bar.finish_and_clear();
     }

@@ -31,13 +31,11 @@ pub struct EngineCost {
     pub aes_kge: Interval,
     /// Area of the GHASH unit, with its powers of H.
     pub ghash_kge: Interval,
-    /// Both.
     pub area_kge: Interval,
     /// Energy per byte of text, AES.
     pub aes_pj_per_byte: Interval,
     /// Energy per byte of text, GHASH.
     pub ghash_pj_per_byte: Interval,
-    /// Both.
     pub pj_per_byte: Interval,
     /// What lies outside of the range that a figure was made for.
     pub notes: Vec<String>,
@@ -291,7 +289,6 @@ fn digits(spec: &MultiplierSpec, notes: &mut Vec<String>) -> (f64, Interval) {
     (kge, per_step * 128_u32.div_ceil(bits).into())
 }
 
-/// Levels of Karatsuba.
 const fn levels(spec: &MultiplierSpec) -> u32 {
     match spec.structure {
         Structure::Schoolbook => 0,

@@ -8,12 +8,10 @@ use std::ops::{Add, Mul};
 pub struct Interval {
     /// The least that it may be.
     pub low: f64,
-    /// The most.
     pub high: f64,
 }
 
 impl Interval {
-    /// Between two bounds.
     #[must_use]
     pub const fn new(low: f64, high: f64) -> Self {
         Self { low, high }
@@ -37,7 +35,6 @@ impl Interval {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// The middle.
     #[must_use]
     pub const fn middle(self) -> f64 {
         f64::midpoint(self.low, self.high)

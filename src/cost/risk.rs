@@ -80,7 +80,6 @@ impl AfterSuccess {
         }
     }
 
-    /// In a sentence.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -102,7 +101,6 @@ impl AfterSuccess {
 pub struct KeyBudget {
     /// Messages of this size until the open driver's upper threshold.
     pub messages: u64,
-    /// Bytes until then.
     pub bytes: u64,
 }
 

@@ -10,7 +10,6 @@ use serde::Serialize;
 pub struct SmCost {
     /// SMs that a kernel takes.
     pub used: u32,
-    /// Of so many.
     pub count: u32,
     /// Energy per byte of text.
     pub pj_per_byte: Interval,

@@ -7,7 +7,6 @@ use serde::Serialize;
 /// What so many bytes of storage cost.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StorageCost {
-    /// Bytes.
     pub bytes: u64,
     /// kGE if every bit is a flip-flop: the bound.
     pub flip_flop_kge: f64,

@@ -17,7 +17,6 @@ use super::Interval;
 /// A block of logic, as it was synthesised.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Block {
-    /// What it is.
     pub name: &'static str,
     /// Area in kGE.
     pub kge: f64,

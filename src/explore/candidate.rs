@@ -12,7 +12,6 @@ use thiserror::Error;
 /// A design that others are held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Baseline {
-    /// Nothing is sealed.
     Off,
     /// The machine as it is.
     Cc,
@@ -24,7 +23,6 @@ impl Baseline {
     /// All of them, in the order in which they are shown.
     pub const ALL: [Self; 3] = [Self::Off, Self::Cc, Self::Resealed];
 
-    /// Its shipped design.
     #[must_use]
     pub const fn design(self) -> &'static str {
         match self {
@@ -47,9 +45,7 @@ pub struct Candidate {
 /// A design that does not take part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// Its name.
     pub name: String,
-    /// Why.
     pub reason: String,
 }
 
@@ -61,24 +57,13 @@ pub enum CandidateError {
     Config(#[from] ConfigError),
     /// Something above the design that seals nothing switches confidential computing on.
     #[error("`{name}` is without confidential computing, and a setting above it switches that on")]
-    StillOn {
-        /// As asked for.
-        name: String,
-    },
+    StillOn { name: String },
     /// The design says how to seal, and nothing is sealed.
     #[error("`{name}` has no effect: the machine has confidential computing off, and the design does not switch it on")]
-    NothingSealed {
-        /// As asked for.
-        name: String,
-    },
+    NothingSealed { name: String },
     /// The machine cannot be built.
     #[error("`{name}`: {error}")]
-    Build {
-        /// As asked for.
-        name: String,
-        /// Why.
-        error: RunError,
-    },
+    Build { name: String, error: RunError },
 }
 
 impl Candidate {

@@ -43,13 +43,11 @@ impl Grid {
 /// Designs of one machine, side by side. Every field is described in `docs/results.md`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
-    /// The machine.
     pub machine: String,
     /// The host's end of the copies.
     pub host_memory: Memory,
     /// Bytes of the copies.
     pub sizes_bytes: Vec<u64>,
-    /// The copies.
     #[serde(skip)]
     pub copies: Vec<Copy>,
     /// By what factor all absolute areas and energies may be off alike, beyond what each states.
@@ -71,10 +69,8 @@ pub(super) const fn is_none(unfinished: &usize) -> bool {
     *unfinished == 0
 }
 
-/// One design.
 #[derive(Debug, Clone, Serialize)]
 pub struct DesignFigures {
-    /// As asked for.
     pub name: String,
     /// What it is, in a sentence for each of its parts.
     pub summary: String,
@@ -92,12 +88,9 @@ pub struct DesignFigures {
     pub copies: Vec<CopyFigures>,
 }
 
-/// One copy.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CopyFigures {
-    /// Which way.
     pub direction: Direction,
-    /// Bytes.
     pub bytes: u64,
     /// From the call until the host knew that it was done and verified, in ps.
     pub time_ps: u64,
@@ -142,28 +135,20 @@ pub struct CopyFigures {
 /// Why there is no comparison.
 #[derive(Debug, Error)]
 pub enum CompareError {
-    /// A run failed.
     #[error("{what}: {error}")]
     Run {
         /// Design, direction and size.
         what: String,
-        /// Why.
         error: RunError,
     },
     /// The collectives of a workload cannot be run.
     #[error("{what}: {error}")]
-    Collective {
-        /// The design.
-        what: String,
-        /// Why.
-        error: CollectiveError,
-    },
+    Collective { what: String, error: CollectiveError },
     /// A copy did not arrive.
     #[error("{what}: not delivered: {reason}")]
     NotDelivered {
         /// Design, direction and size.
         what: String,
-        /// Why.
         reason: String,
     },
 }
@@ -179,7 +164,6 @@ pub struct Compared {
     pub unfinished: usize,
 }
 
-/// One run.
 #[derive(Debug)]
 struct Task<'c> {
     machine: &'c Resolved,

@@ -29,7 +29,6 @@ use std::collections::BTreeMap;
 /// Designs of one machine over one workload. Every field is described in `docs/results.md`.
 #[derive(Debug, Clone, Serialize)]
 pub struct WorkloadComparison {
-    /// The machine.
     pub machine: String,
     /// The workload: its file, or its name.
     pub workload: String,
@@ -66,7 +65,6 @@ pub struct ComparedWorkload {
 /// One design over the workload.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WorkloadFigures {
-    /// As asked for.
     pub name: String,
     /// What it is, in a sentence for each of its parts.
     pub summary: String,
@@ -86,9 +84,7 @@ pub struct WorkloadFigures {
     pub speedup_over_h100_cc: Option<f64>,
     /// Copies to the GPU.
     pub h2d: WayFigures,
-    /// Copies from it.
     pub d2h: WayFigures,
-    /// Copies within it.
     pub d2d: WayFigures,
     /// Part of the time in which no kernel ran and no copy within the GPU was made, 0 to 1; the mean of GPUs that had anything to do.
     pub gpu_idle: f64,
@@ -120,7 +116,6 @@ pub struct WorkloadFigures {
 /// Copies of one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WayFigures {
-    /// How many.
     pub copies: usize,
     /// Their bytes.
     pub bytes: u64,
@@ -133,7 +128,6 @@ pub struct WayFigures {
 /// Collectives of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CollectiveFigures {
-    /// Calls.
     pub calls: u64,
     /// Calls that were simulated; the others are equal to one of these.
     pub simulated: u64,
@@ -145,12 +139,10 @@ pub struct CollectiveFigures {
     pub exposed_ps: u64,
 }
 
-/// What limited copies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CopiesLimit {
     /// Path of the parameter, if it is one.
     pub parameter: Option<String>,
-    /// Its value.
     pub value: Option<String>,
     /// The unit at which it shows.
     pub unit: String,
@@ -407,7 +399,6 @@ fn covered(mut spans: Vec<(usize, (Femtos, Femtos))>) -> Femtos {
     sum
 }
 
-/// Collectives, summed.
 fn collective_figures(times: &CollectiveTimes, exposed: Femtos) -> Option<CollectiveFigures> {
     let sum = |amount: &dyn Fn(&CollectiveCall, &CollectiveTime) -> u64| {
         times.iter().map(|(call, time)| amount(call, time)).fold(0, u64::saturating_add)

@@ -24,7 +24,6 @@ pub struct CostGrid {
     pub memory: Vec<Memory>,
 }
 
-/// A row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostRow {
     /// `off` or `cc`.

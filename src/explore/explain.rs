@@ -84,7 +84,6 @@ fn last_driver(machine: &MachineSpec, outcome: &Outcome) -> String {
     if machine.gpus() > 1 { format!("host{last}.driver") } else { "host.driver".to_owned() }
 }
 
-/// Which message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     /// By its number, from 1.
@@ -128,13 +127,10 @@ impl Observed {
 
 /// The same run with the parameter freed that its longest share hangs on.
 pub struct Freed {
-    /// The share.
     pub share: Share,
-    /// The parameter.
     pub parameter: String,
     /// Its value, and what it was relaxed to.
     pub values: [String; 2],
-    /// The run then.
     pub then: Observed,
 }
 

@@ -27,12 +27,10 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// What is asked.
 #[derive(Debug, Clone)]
 pub struct Question {
     /// The machine with its designs and settings; policies go on top.
     pub layers: Layers,
-    /// Policies to compare.
     pub policies: Vec<Release>,
     /// Bytes of the copy to the GPU.
     pub bytes: u64,
@@ -53,20 +51,16 @@ pub struct Failures {
     pub bytes: u64,
     /// Its end on the host.
     pub host_memory: Memory,
-    /// The seed.
     pub seed: u64,
     /// What the copy's tags and keys leave open, under whichever policy.
     pub risk: Risk,
-    /// By policy.
     pub policies: Vec<PolicyFigures>,
     /// Policies that the machine cannot have.
     pub skipped: Vec<Skipped>,
 }
 
-/// One policy.
 #[derive(Debug, Clone, Serialize)]
 pub struct PolicyFigures {
-    /// The policy.
     pub release: Release,
     /// Whether it is the machine's own.
     pub own: bool,
@@ -74,7 +68,6 @@ pub struct PolicyFigures {
     pub quarantine_capacity_bytes: u64,
     /// Time of the copy without a failure, in ps.
     pub time_ps: u64,
-    /// Its messages.
     pub messages: u64,
     /// Longest time that plaintext of a message is visible without a verdict when nothing fails, in ps.
     pub exposure_ps: u64,
@@ -115,30 +108,14 @@ pub enum FailuresError {
     /// The machine makes no sense, or not with this policy.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A run failed.
     #[error("release policy {release}: {error}")]
-    Run {
-        /// The policy.
-        release: &'static str,
-        /// Why.
-        error: RunError,
-    },
+    Run { release: &'static str, error: RunError },
     /// There is no tag of a message that could fail.
     #[error("{machine}: {reason}")]
-    NoTags {
-        /// The machine.
-        machine: String,
-        /// Why not.
-        reason: &'static str,
-    },
+    NoTags { machine: String, reason: &'static str },
     /// The tag was inverted, and nothing failed.
     #[error("release policy {release}: message {position} did not fail although its tag was inverted")]
-    NoFailure {
-        /// The policy.
-        release: &'static str,
-        /// Which message.
-        position: u64,
-    },
+    NoFailure { release: &'static str, position: u64 },
 }
 
 /// A run: a policy's place, and which message fails in it, if one does.

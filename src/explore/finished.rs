@@ -31,7 +31,6 @@ impl<T> Finished<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    /// Adds a piece.
     pub(super) fn keep(&self, key: String, piece: T) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, piece);
     }
@@ -43,11 +42,9 @@ impl<T> Finished<T> {
     }
 }
 
-/// One piece.
 pub(super) trait Piece {
     /// What comes of it.
     type Answer: Clone + Send;
-    /// Why nothing does.
     type Error: Send;
 
     /// All that its answer depends on.

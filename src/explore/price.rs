@@ -24,15 +24,12 @@ pub struct Price {
     pub engines: u32,
     /// Area of all of them, least.
     pub area_kge_low: Option<f64>,
-    /// Most.
     pub area_kge_high: Option<f64>,
     /// Energy on the GPU per byte to it, least.
     pub h2d_pj_per_byte_low: Option<f64>,
-    /// Most.
     pub h2d_pj_per_byte_high: Option<f64>,
     /// Energy on the GPU per byte from it, least.
     pub d2h_pj_per_byte_low: Option<f64>,
-    /// Most.
     pub d2h_pj_per_byte_high: Option<f64>,
     /// SMs that seal and open.
     pub sms_used: Option<u32>,
@@ -42,7 +39,6 @@ pub struct Price {
     pub tag_queue_capacity_bytes: u64,
     /// Both as SRAM, least of the assumed range.
     pub storage_sram_kge_low: f64,
-    /// Most.
     pub storage_sram_kge_high: f64,
     /// Both in flip-flops: the bound.
     pub storage_flip_flop_kge: f64,
@@ -50,9 +46,7 @@ pub struct Price {
     pub quarantine_sram_kge: f64,
     /// All of it: engines, quarantine and tag queue, both as SRAM; least.
     pub area_total_kge_low: Option<f64>,
-    /// Middle.
     pub area_total_kge: Option<f64>,
-    /// Most.
     pub area_total_kge_high: Option<f64>,
     /// Why a figure is missing.
     pub missing: Option<String>,
@@ -204,11 +198,9 @@ pub struct Risk {
     pub after_first_success: Option<AfterSuccess>,
     /// Messages of this size under one key until it must be rotated.
     pub key_budget_messages: Option<u64>,
-    /// Bytes until then.
     pub key_budget_bytes: Option<u64>,
     /// Messages under one IV until it must be rotated.
     pub iv_budget_messages: Option<u64>,
-    /// Bytes until then.
     pub iv_budget_bytes: Option<u64>,
 }
 

@@ -30,7 +30,6 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 use variant::Variant;
 
-/// What is asked.
 #[derive(Debug, Clone)]
 pub struct Question {
     /// The machine, without designs.
@@ -62,7 +61,6 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Came {
-    /// What came out.
     Answer(Answer),
     /// There is no such machine, and why.
     Refused(String),
@@ -71,9 +69,7 @@ pub enum Came {
 /// One end of a range, or the value nearest to it that makes a machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct End {
-    /// The value.
     pub at: String,
-    /// What came out.
     #[serde(flatten)]
     pub came: Came,
 }
@@ -92,9 +88,7 @@ impl End {
 /// A conclusion that changes within a range.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Flip {
-    /// The design.
     pub design: String,
-    /// The parameter.
     pub path: String,
     /// The value at which it has changed, on the way from the machine's own to that end.
     pub at: String,
@@ -105,7 +99,6 @@ pub struct Flip {
 /// What one parameter does.
 #[derive(Debug, Clone, Serialize)]
 pub struct Swing {
-    /// The parameter.
     #[serde(flatten)]
     pub range: Range,
     /// At the low end.
@@ -117,11 +110,9 @@ pub struct Swing {
     pub relative_swing: f64,
     /// That of the machine alone.
     pub machine_swing: f64,
-    /// Conclusions that change.
     pub flips: Vec<Flip>,
 }
 
-/// Everything at once.
 #[derive(Debug, Clone, Serialize)]
 pub struct Together {
     /// Points that gave an answer.
@@ -141,11 +132,9 @@ pub struct Together {
 /// What is said of a design, and whether it survives.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conclusion {
-    /// The design.
     pub design: String,
     /// What its gain is stated against.
     pub against: String,
-    /// Its gain.
     pub gain: f64,
     /// Whether that is one and the margin at least.
     pub faster: bool,
@@ -155,18 +144,14 @@ pub struct Conclusion {
     pub holds_in: Option<f64>,
 }
 
-/// The whole answer.
 #[derive(Debug, Clone, Serialize)]
 pub struct Sensitivity {
-    /// The machine.
     pub machine: String,
     /// What rates are in: `GB/s` (10^9 bytes per second) of a copy, `runs/s` of a workload.
     pub unit: &'static str,
-    /// The machine itself.
     pub base: Answer,
     /// A gain holds from here on.
     pub margin: f64,
-    /// By design.
     pub conclusions: Vec<Conclusion>,
     /// By parameter, the greatest swing first.
     pub swings: Vec<Swing>,
@@ -217,7 +202,6 @@ pub enum SensitivityError {
     /// The machine itself gave no answer.
     #[error("{0}")]
     Base(String),
-    /// It was stopped.
     #[error("stopped")]
     Stopped {
         /// Runs that there are to do, but for the search where conclusions change.

@@ -14,7 +14,6 @@ pub enum Element {
 }
 
 impl Element {
-    /// Bytes of one.
     #[must_use]
     pub const fn bytes(self) -> u64 {
         match self {

@@ -5,7 +5,6 @@ use std::ops::Range;
 /// Text that a GPU sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendStep {
-    /// To whom.
     pub target: u8,
     /// Where it lies in the sender's memory.
     pub range: Range<u64>,
@@ -16,7 +15,6 @@ pub struct SendStep {
 /// Text that a GPU receives: the n-th from a source is what that source sends it n-th.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiveStep {
-    /// From whom.
     pub source: u8,
     /// Where it goes in the receiver's memory.
     pub range: Range<u64>,
@@ -27,8 +25,6 @@ pub struct ReceiveStep {
 /// What one GPU does. It starts its sends in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Program {
-    /// What it sends.
     pub sends: Vec<SendStep>,
-    /// What it receives.
     pub receives: Vec<ReceiveStep>,
 }

@@ -29,9 +29,7 @@ use std::{cell::RefCell, collections::VecDeque, ops::Range, rc::Rc};
 /// Text to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
-    /// To whom.
     pub target: u8,
-    /// Where it lies.
     pub range: Range<u64>,
 }
 
@@ -44,9 +42,7 @@ impl Item for Transfer {
 /// Text that has come whole, and was found right.
 #[derive(Debug, Clone)]
 pub struct Delivered {
-    /// From whom.
     pub source: u8,
-    /// Bytes of it.
     pub bytes: u64,
     /// The text, in a run with bytes.
     pub text: Text,
@@ -61,9 +57,7 @@ impl Item for Delivered {
 ports! {
     /// Ports of a rank.
     pub struct Ports {
-        /// To the sender.
         pub transfers: Out<Transfer>,
-        /// From the receiver.
         pub delivered: Rx<Delivered>,
         /// The GPU's memory.
         pub memory: Rc<RefCell<Memory>>,
@@ -80,7 +74,6 @@ struct Taking {
     text: Text,
 }
 
-/// A rank.
 #[derive(Debug)]
 pub struct Rank {
     clock: Clock,

@@ -39,9 +39,7 @@ use std::collections::{BTreeSet, VecDeque};
 ports! {
     /// Ports of a receiver.
     pub struct Ports {
-        /// From the port.
         pub packets: In<Packet>,
-        /// To the rank.
         pub delivered: Tx<Delivered>,
         /// For what is refused.
         pub signals: Signals,
@@ -57,7 +55,6 @@ struct OpeningEngine {
     free: u64,
 }
 
-/// A receiver.
 #[derive(Debug)]
 pub struct Receiver {
     gpu: u8,

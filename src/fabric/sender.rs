@@ -43,16 +43,12 @@ pub const FIXED: &[Fixed] = &[Fixed {
 ports! {
     /// Ports of a sender.
     pub struct Ports {
-        /// From the rank.
         pub transfers: In<Transfer>,
-        /// To the port.
         pub packets: Out<Packet>,
-        /// What is sent.
         pub memory: Rc<RefCell<Memory>>,
     }
 }
 
-/// Sizes of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Framing {
     /// Most text of a packet.
@@ -105,7 +101,6 @@ struct SealingEngine {
     out: VecDeque<(u64, Packet)>,
 }
 
-/// A sender.
 #[derive(Debug)]
 pub struct Sender {
     gpu: u8,

@@ -26,7 +26,6 @@ use crate::{
 ports! {
     /// The crossbar's side of a bundle.
     pub struct Ingress {
-        /// What has come.
         pub received: In<Packet>,
         /// To each bundle; none to itself.
         pub to: Vec<Option<Out<Packet>>>,
@@ -43,7 +42,6 @@ ports! {
     }
 }
 
-/// A crossbar.
 #[derive(Debug)]
 pub struct Crossbar {
     clock: Clock,

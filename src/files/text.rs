@@ -22,7 +22,6 @@ pub fn capital(text: &str) -> String {
 /// Why a text was not read.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// The system refused.
     #[error("{name}: {error}")]
     Unreadable {
         /// What was to be read.
@@ -41,7 +40,6 @@ pub enum ReadError {
     TooLong {
         /// What was to be read.
         name: String,
-        /// The limit.
         limit: Bytes,
     },
     /// It is not UTF-8.

@@ -48,7 +48,6 @@ pub struct Visible {
 }
 
 impl Visible {
-    /// Nothing has come.
     #[must_use]
     pub const fn new() -> Self {
         Self { begun: Vec::new() }

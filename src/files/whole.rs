@@ -31,7 +31,6 @@ const ATTEMPTS: usize = 16;
 pub struct WholeFile {
     /// As it was given.
     shown: PathBuf,
-    /// Links resolved.
     target: PathBuf,
     temporary: NamedTempFile,
 }

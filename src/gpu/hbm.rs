@@ -109,7 +109,6 @@ impl Unverified {
     }
 }
 
-/// Device memory.
 #[derive(Debug)]
 pub struct Hbm {
     spec: HbmSpec,

@@ -126,7 +126,6 @@ pub struct TagCounts {
     pub failed: u64,
 }
 
-/// The tag queue.
 #[derive(Debug)]
 pub struct TagQueue {
     spec: TagQueueSpec,
@@ -153,7 +152,6 @@ impl TagQueue {
         }
     }
 
-    /// Counters so far.
     #[must_use]
     pub const fn counts(&self) -> TagCounts {
         self.counts

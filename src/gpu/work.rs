@@ -13,7 +13,6 @@ const MESSAGES: Selectors = Selectors { messages: true, ..Selectors::NONE };
 /// A push for the channel of a copy engine.
 #[derive(Debug, Clone)]
 pub struct CopyPush {
-    /// Its number.
     pub number: u32,
     /// The copy that it belongs to, if any.
     pub copy: Option<usize>,
@@ -33,35 +32,18 @@ impl Item for CopyPush {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Computation {
     /// A kernel that runs this long by itself.
-    Kernel {
-        /// How long.
-        duration: Femtos,
-    },
+    Kernel { duration: Femtos },
     /// The kernel of a collective: it runs this long, most of it waiting for other GPUs.
-    Collective {
-        /// How long.
-        duration: Femtos,
-    },
+    Collective { duration: Femtos },
     /// Nothing, for this long: the stream waits for a network.
-    Network {
-        /// How long.
-        duration: Femtos,
-    },
+    Network { duration: Femtos },
     /// A kernel that copies within device memory.
-    Copy {
-        /// First byte read.
-        source: u64,
-        /// First byte written.
-        destination: u64,
-        /// Length.
-        bytes: u64,
-    },
+    Copy { source: u64, destination: u64, bytes: u64 },
 }
 
 /// A push for the compute side.
 #[derive(Debug, Clone)]
 pub struct ComputePush {
-    /// Its number.
     pub number: u32,
     /// The copy that it belongs to, if any.
     pub copy: Option<usize>,
@@ -84,7 +66,6 @@ impl Item for ComputePush {
 /// An engine has carried out all of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retired {
-    /// Its number.
     pub push: u32,
 }
 
@@ -97,18 +78,14 @@ impl Item for Retired {
 /// A copy has begun or ended on the device, or a part of it has, or its first message can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    /// The copy.
     pub copy: usize,
-    /// Which of them.
     pub edge: Edge,
-    /// When.
     pub time: Femtos,
 }
 
 /// What a mark stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
-    /// A launch starts.
     Begin,
     /// The first message of a copy is in device memory and its tag was found right.
     Verified,
@@ -172,15 +149,10 @@ impl Share {
 /// A transfer, or a part of one, for one PCE.
 #[derive(Debug, Clone)]
 pub struct Job {
-    /// Its number.
     pub id: JobId,
-    /// What is done.
     pub kind: JobKind,
-    /// First byte read.
     pub source: u64,
-    /// First byte written.
     pub destination: u64,
-    /// Bytes.
     pub bytes: u64,
     /// Where the expected tag is read or the computed tag is written.
     pub tag: u64,
@@ -222,7 +194,6 @@ pub enum PceWork {
         address: u64,
         /// Bytes, at most 8.
         bytes: u32,
-        /// Value.
         value: u64,
         /// The push that ends with it, if one does.
         push: Option<u32>,
@@ -263,23 +234,18 @@ impl Item for PceWork {
 pub enum Done {
     /// It has sent the last byte of a job to host memory, or has given the job up.
     Transfer {
-        /// The job.
         job: JobId,
         /// Whether it was carried out.
         ok: bool,
     },
     /// It has hashed the last byte of a part of a message that is sealed in parts.
     Share {
-        /// The job.
         job: JobId,
         /// Its share of the tag.
         tag: [u8; 16],
     },
     /// The link has taken the semaphore at the end of a push.
-    Release {
-        /// The push.
-        push: u32,
-    },
+    Release { push: u32 },
 }
 
 impl Item for Done {
@@ -295,7 +261,6 @@ impl Item for Done {
 /// What the tag queue learns about a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagReport {
-    /// The message.
     pub job: JobId,
     /// Of a computed tag: which part's share of it this is.
     pub part: u32,
@@ -331,7 +296,6 @@ impl Item for TagReport {
 /// A message that will need a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TagEntry {
-    /// The message.
     pub job: JobId,
     /// Parts whose shares sum to its computed tag.
     pub parts: u32,
@@ -352,7 +316,6 @@ impl Item for TagEntry {
 /// Whether a message is what its sender sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// The message.
     pub job: JobId,
     /// Whether the tags agree.
     pub ok: bool,
@@ -373,7 +336,6 @@ impl Item for Verdict {
 /// Bytes on their way into device memory.
 #[derive(Debug, Clone)]
 pub struct MemoryWrite {
-    /// The job.
     pub job: JobId,
     /// Its message, and how many jobs that is cut into.
     pub message: (JobId, u32),
@@ -406,17 +368,12 @@ impl Item for MemoryWrite {
 /// A message for the SMs.
 #[derive(Debug, Clone)]
 pub struct SmJob {
-    /// The job.
     pub id: JobId,
     /// [`JobKind::Open`] or [`JobKind::Seal`].
     pub kind: JobKind,
-    /// First byte read.
     pub source: u64,
-    /// First byte written.
     pub destination: u64,
-    /// Bytes.
     pub bytes: u64,
-    /// Its nonce.
     pub nonce: [u8; 12],
     /// The ciphertext to be opened.
     pub text: Payload,
@@ -439,7 +396,6 @@ impl Item for SmJob {
 /// Ciphertext is visible in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Staged {
-    /// The job.
     pub job: JobId,
     /// What the SMs do with it, or have done.
     pub kind: JobKind,
@@ -456,13 +412,10 @@ impl Item for Staged {
 /// What the SMs have sealed, once it is visible in device memory.
 #[derive(Debug, Clone)]
 pub struct Sealed {
-    /// The job.
     pub job: JobId,
     /// Whether all of it has come to device memory.
     pub whole: bool,
-    /// The ciphertext.
     pub text: Payload,
-    /// Its tag.
     pub tag: Vec<u8>,
 }
 
@@ -477,27 +430,20 @@ impl Item for Sealed {
 pub enum EngineRequest {
     /// A message will come, behind those before it.
     Message {
-        /// The job.
         job: JobId,
-        /// Length.
         bytes: u64,
         /// Which way it goes through the engine.
         direction: SealOpen,
     },
     /// Bytes of a message stand at the engine.
     Beat {
-        /// The job.
         job: JobId,
         /// Its bytes before these.
         offset: u64,
-        /// How many.
         bytes: u32,
     },
     /// No more of a message comes.
-    GivenUp {
-        /// The job.
-        job: JobId,
-    },
+    GivenUp { job: JobId },
 }
 
 impl Item for EngineRequest {
@@ -515,7 +461,6 @@ impl Item for EngineRequest {
 /// What the engine that PCEs share tells a PCE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineReply {
-    /// The job.
     pub job: JobId,
     /// Its bytes before those that are back; none if bytes of the job did not come to the engine.
     pub offset: Option<u64>,
@@ -532,9 +477,7 @@ impl Item for EngineReply {
 /// A read of device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryRead {
-    /// First byte.
     pub address: u64,
-    /// Bytes.
     pub bytes: u32,
 }
 
@@ -547,9 +490,7 @@ impl Item for MemoryRead {
 /// Bytes read from device memory.
 #[derive(Debug, Clone)]
 pub struct MemoryData {
-    /// First byte.
     pub address: u64,
-    /// Bytes.
     pub bytes: u32,
     /// The bytes.
     pub payload: Payload,
@@ -564,7 +505,6 @@ impl Item for MemoryData {
 /// All bytes of a job are visible in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Landed {
-    /// The job.
     pub job: JobId,
 }
 

@@ -134,7 +134,6 @@ impl Level {
     }
 }
 
-/// The caches.
 #[derive(Debug)]
 pub(super) struct Caches {
     l2: Level,

@@ -50,7 +50,6 @@ ports! {
         pub jobs: In<CipherJob>,
         /// Ended jobs to the driver.
         pub done: Out<CipherDone>,
-        /// Memory.
         pub memory: Rc<RefCell<HostState>>,
     }
 }
@@ -66,7 +65,6 @@ struct Running {
     sealing: Option<Sealing>,
 }
 
-/// The cipher.
 pub struct Cipher {
     spec: CipherSpec,
     copy_rate: BytesPerCycle,

@@ -106,12 +106,7 @@ pub enum Place {
     /// Byte of the semaphores.
     Semaphores(u64),
     /// Byte of a copy in pinned memory.
-    Pinned {
-        /// The copy.
-        copy: usize,
-        /// The byte.
-        offset: u64,
-    },
+    Pinned { copy: usize, offset: u64 },
 }
 
 /// What lies at an address of host memory, if anything can.

@@ -37,9 +37,7 @@ pub trait PrivateMemory {
 
 /// The host's end of one copy.
 pub enum CopyPort {
-    /// It is read.
     Source(Box<dyn Source>),
-    /// It is filled.
     Sink(Box<dyn Sink>),
     /// The copy stays within the GPU.
     Neither,
@@ -48,7 +46,6 @@ pub enum CopyPort {
 /// The host's ends of all copies, by index.
 #[derive(Default)]
 pub struct CopyData {
-    /// The ends.
     pub copies: Vec<CopyPort>,
 }
 

@@ -74,7 +74,6 @@ impl Slot {
     }
 }
 
-/// The pool.
 #[derive(Debug)]
 pub(super) struct Staging {
     spec: StagingSpec,

@@ -97,15 +97,12 @@ impl JobKind {
 pub struct CipherJob {
     /// Number of the job.
     pub id: u64,
-    /// What to do.
     pub kind: JobKind,
     /// The staging slot, or [`SlotId::NONE`].
     pub slot: SlotId,
     /// The copy whose private memory is at the other end.
     pub copy: usize,
-    /// First byte there.
     pub offset: u64,
-    /// Length.
     pub bytes: u64,
     /// Whether its bytes take the second pass of a small copy.
     pub small: bool,
@@ -140,7 +137,6 @@ pub struct CipherDone {
     pub id: u64,
     /// Whether the message is where it should be: false for a wrong tag.
     pub ok: bool,
-    /// Who looked last.
     pub by: Party,
 }
 
@@ -165,11 +161,8 @@ impl Item for CipherDone {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Host to device.
     H2d,
-    /// Device to host.
     D2h,
-    /// Within the device.
     D2d,
 }
 
@@ -183,16 +176,12 @@ pub enum Memory {
     Pageable,
 }
 
-/// One copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyPlan {
-    /// Where it goes.
     pub direction: Direction,
-    /// Its length.
     pub bytes: Bytes,
     /// The host's end; of no account within the GPU.
     pub memory: Memory,
-    /// The host's buffer.
     pub buffer: u32,
     /// Length of that buffer, of which the copy takes the beginning.
     pub buffer_bytes: Bytes,

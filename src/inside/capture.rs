@@ -51,7 +51,6 @@ const WAITING: usize = 1 << 16;
 pub struct Lanes {
     /// Generation, from 1.
     pub generation: u32,
-    /// Lanes.
     pub lanes: u32,
 }
 

@@ -21,17 +21,13 @@ use crate::{
 };
 use std::{collections::BTreeMap, fmt::Write, io};
 
-/// The first lines.
 pub const HEAD: &str = "# sealsim events 1\nfs,channel,what,number,address\n";
 
-/// A passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// When, in fs.
     pub time: u64,
     /// Number of the channel.
     pub channel: u32,
-    /// What passed.
     pub identity: Identity,
 }
 
@@ -177,7 +173,6 @@ pub enum EventsError {
     Line {
         /// From 1.
         line: usize,
-        /// What is wrong.
         text: String,
     },
 }

@@ -16,7 +16,6 @@ use std::any::Any;
 /// What an item is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
-    /// What it is.
     pub what: &'static str,
     /// The job, the push, the copy; 0 if it has none.
     pub number: u64,

@@ -21,7 +21,6 @@ struct Hearer {
 }
 
 impl Listeners {
-    /// Adds one.
     pub fn add(&mut self, listener: SharedListener) {
         self.listeners.push(Hearer { listener, channels: Vec::new(), accounts: Vec::new(), gauges: Vec::new() });
     }

@@ -9,11 +9,8 @@ pub const AROUND: usize = 4;
 /// An event, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// When, in fs.
     pub time: u64,
-    /// On which channel.
     pub channel: String,
-    /// What passed.
     pub event: Event,
 }
 

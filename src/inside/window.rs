@@ -7,7 +7,6 @@ use thiserror::Error;
 /// From a time to before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// The first instant.
     pub from: Femtos,
     /// The first instant behind.
     pub to: Femtos,
@@ -18,23 +17,16 @@ pub struct Window {
 pub enum WindowError {
     /// Something other than two times.
     #[error("`{text}` is no window: write FROM..TO, as 1us..2us, or leave one of them out")]
-    Form {
-        /// As given.
-        text: String,
-    },
+    Form { text: String },
     /// One of them is no time.
     #[error("{0}")]
     Time(String),
     /// It ends before it begins.
     #[error("the window `{text}` is empty: its end must lie behind its beginning")]
-    Empty {
-        /// As given.
-        text: String,
-    },
+    Empty { text: String },
 }
 
 impl Window {
-    /// All of time.
     pub const ALL: Self = Self { from: Femtos(0), to: Femtos::MAX };
 
     /// Whether an instant lies in it.

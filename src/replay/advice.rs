@@ -30,7 +30,6 @@ pub struct Advice {
     /// What would be changed: the same in replays that differ in figures alone.
     #[serde(skip)]
     pub about: String,
-    /// In a sentence.
     pub text: String,
     /// Share of the end that it would give back.
     pub gain: f64,

@@ -30,14 +30,12 @@ pub enum Cause {
     Launches,
     /// Waits for the GPU, beside what they wait for.
     Waits,
-    /// All other calls.
     OtherCalls,
     /// Creation of the context.
     Context,
 }
 
 impl Cause {
-    /// In words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -86,7 +84,6 @@ impl Cause {
 /// What a cause costs. A part may be negative: what is left out before it may have hidden more than it cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Share {
-    /// The cause.
     pub cause: Cause,
     /// What the end gains without it, if those before it are left out too.
     pub ns: i64,

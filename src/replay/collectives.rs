@@ -32,7 +32,6 @@ pub(super) struct Collectives(Mutex<Known>);
 /// How much longer collectives take.
 #[derive(Debug, Default)]
 pub(super) struct Longer {
-    /// By operation.
     pub by: HashMap<usize, Ns>,
     /// Collectives for which the machine has no fabric, and which keep their length.
     pub kept: u64,

@@ -28,11 +28,9 @@ use std::{
 /// What the duration of a copy depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CopyKey {
-    /// Which way.
     pub way: Way,
     /// Bytes, at least 1.
     pub bytes: u64,
-    /// Host memory.
     pub memory: Memory,
     /// State of that memory.
     pub pages: Pages,
@@ -71,7 +69,6 @@ impl CopyTime {
 /// How many copies there were, and how many simulations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Counts {
-    /// Copies simulated.
     pub simulated: u64,
     /// Copies that share one of these.
     pub shared: u64,
@@ -85,7 +82,6 @@ pub enum End {
     /// What they are estimated to take.
     #[default]
     Middle,
-    /// The most.
     High,
 }
 
@@ -106,7 +102,6 @@ pub struct Known {
     pub(super) histories: Histories,
     /// How far simulations are.
     pub(super) far: Far,
-    /// Of collectives.
     pub(super) collectives: Collectives,
 }
 
@@ -141,7 +136,6 @@ impl Known {
     }
 }
 
-/// Who simulates copies.
 #[derive(Clone, Copy)]
 pub struct Simulator<'a> {
     /// Simulations at the same time.
@@ -150,7 +144,6 @@ pub struct Simulator<'a> {
     pub go_on: &'a (dyn Fn() -> Control + Sync),
     /// Told of each simulation.
     pub progress: &'a (dyn Fn() + Sync),
-    /// What it knows.
     pub known: &'a Known,
     /// How much of each copy is simulated, if not all.
     pub sample: Option<Sample>,

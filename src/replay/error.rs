@@ -8,10 +8,7 @@ use thiserror::Error;
 pub enum ReplayError {
     /// The machine has no table of calls.
     #[error("{machine} has no table `calls`, which says what calls of the runtime cost")]
-    NoCalls {
-        /// Its name.
-        machine: String,
-    },
+    NoCalls { machine: String },
     /// A setting that stands for a cause makes no machine.
     #[error(transparent)]
     Config(#[from] Box<ConfigError>),
@@ -23,10 +20,7 @@ pub enum ReplayError {
     Collective(Box<CollectiveError>),
     /// A copy was not delivered.
     #[error("the machine did not deliver a copy of {bytes} bytes")]
-    Lost {
-        /// Its size.
-        bytes: u64,
-    },
+    Lost { bytes: u64 },
 }
 
 impl ReplayError {

@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 /// A replay, and how its copies came about.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// Dates.
     pub played: Played,
     /// Copies simulated and shared.
     pub counts: Counts,
@@ -24,11 +23,8 @@ pub struct Answer {
 /// Device time of copies by direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct DeviceCopies {
-    /// Host to device.
     pub h2d: Ns,
-    /// Device to host.
     pub d2h: Ns,
-    /// Within the device.
     pub d2d: Ns,
 }
 
@@ -37,7 +33,6 @@ pub struct DeviceCopies {
 pub struct HostCallFigures {
     /// As in the trace.
     pub name: String,
-    /// How many.
     pub count: u64,
     /// Time in all of them.
     pub total_ns: Ns,
@@ -45,7 +40,6 @@ pub struct HostCallFigures {
     pub first_ns: Ns,
 }
 
-/// One replay.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figures {
     /// `off`, `cc`, or a design.
@@ -157,7 +151,6 @@ fn host_calls(job: &Job, played: &Played, alone: bool) -> Vec<HostCallFigures> {
 /// A call that costs more with confidential computing than without.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Operation {
-    /// The call.
     pub name: String,
     /// What it had the device do, if anything.
     pub operation: Option<String>,
@@ -167,9 +160,7 @@ pub struct Operation {
     pub place: String,
     /// Start without confidential computing, from the first call.
     pub start_ns: Ns,
-    /// Duration without.
     pub off_ns: Ns,
-    /// Duration with.
     pub cc_ns: Ns,
 }
 

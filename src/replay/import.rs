@@ -21,7 +21,6 @@ const MOST_STREAMS: usize = crate::host::map::MAX_STREAMS as usize;
 pub struct ImportError {
     /// How many there are.
     pub count: usize,
-    /// Of what.
     pub what: &'static str,
     /// How many may be.
     pub most: usize,

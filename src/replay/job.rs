@@ -37,29 +37,22 @@ const MADE_UP: Ns = 6_200;
 pub enum Work {
     /// A copy between host and device.
     Copy {
-        /// Which way.
         way: Way,
-        /// Bytes.
         bytes: u64,
-        /// Host memory.
         memory: Memory,
     },
     /// A copy within a device, or to another one.
     DeviceCopy,
-    /// A fill.
     Memset,
     /// A kernel, a graph as a whole, or a collective of which the trace does not say enough.
     Kernel,
-    /// A collective.
     Collective(CollectiveCall),
 }
 
 /// Which way a copy goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Way {
-    /// Host to device.
     H2d,
-    /// Device to host.
     D2h,
 }
 
@@ -77,7 +70,6 @@ impl Way {
 /// What decided when an operation began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bind {
-    /// Its call.
     Call,
     /// The operation before it in its stream.
     Stream,
@@ -88,7 +80,6 @@ pub enum Bind {
 /// An operation of the GPU.
 #[derive(Debug, Clone)]
 pub struct Op {
-    /// What it does.
     pub work: Work,
     /// Its stream, counted over all devices.
     pub stream: u32,
@@ -111,7 +102,6 @@ pub struct Op {
     pub bind: Bind,
     /// Whether its call returned when it had ended, in the trace.
     pub host_waits: bool,
-    /// Its name.
     pub name: u32,
     /// Its place among the operations of the trace.
     pub traced: u32,
@@ -130,11 +120,9 @@ impl Op {
 /// A call of the runtime.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// Its name.
     pub name: u32,
     /// What it is for.
     pub kind: CallKind,
-    /// Its thread.
     pub thread: u32,
     /// Start in the trace.
     pub start: Ns,
@@ -144,7 +132,6 @@ pub struct Call {
     pub failed: bool,
     /// Whether the trace has it; if not it stands for whoever submitted an operation.
     pub traced: bool,
-    /// Its operations.
     pub ops: Vec<u32>,
     /// Where the trace has it.
     pub place: Place,
@@ -158,7 +145,6 @@ impl Call {
     }
 }
 
-/// A job.
 #[derive(Debug, Clone, Default)]
 pub struct Job {
     /// Names of calls and operations.
@@ -173,9 +159,7 @@ pub struct Job {
     pub in_stream: Vec<u32>,
     /// Streams, over all devices.
     pub streams: usize,
-    /// Devices.
     pub devices: usize,
-    /// Threads.
     pub threads: usize,
     /// By thread, its process; threads that stand for whoever submitted an operation are of none that the trace has.
     pub processes: Vec<u32>,
@@ -234,7 +218,6 @@ impl Job {
         notices
     }
 
-    /// A name.
     #[must_use]
     pub fn name(&self, name: u32) -> &str {
         self.names.get(name as usize).map_or("", |name| &**name)

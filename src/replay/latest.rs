@@ -22,7 +22,6 @@ impl Both {
 pub(super) struct Latest(Vec<Option<Both>>);
 
 impl Latest {
-    /// For so many.
     pub fn new(count: usize) -> Self {
         Self(vec![None; count])
     }

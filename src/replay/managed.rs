@@ -14,7 +14,6 @@ use crate::workload::trace::{DeviceKind, Direction, Memory, Trace};
 pub struct Managed {
     /// Copies that the driver makes, or that the program makes of managed memory.
     pub copies: u64,
-    /// Page faults.
     pub faults: u64,
     /// Calls that allocate managed memory or move it ahead.
     pub calls: u64,

@@ -51,5 +51,4 @@ pub use rules::{Causes, Rules};
 pub use start::{Beginning, Start};
 pub use timeline::{Mark, Owner, Row, Timeline};
 
-/// Nanoseconds.
 pub type Ns = u64;

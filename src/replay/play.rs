@@ -32,7 +32,6 @@ const NEAR: usize = 64;
 /// What copies take: by operation, none where it is no copy between host and device.
 #[derive(Debug, Clone, Default)]
 pub struct Times {
-    /// With confidential computing.
     pub secure: Vec<Option<CopyTime>>,
     /// The call alone without, as simulated.
     pub off_call: Vec<Option<Ns>>,
@@ -40,12 +39,9 @@ pub struct Times {
     pub longer: HashMap<usize, Ns>,
 }
 
-/// When something was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
-    /// Start.
     pub start: Ns,
-    /// End.
     pub end: Ns,
 }
 
@@ -60,9 +56,7 @@ impl Span {
 /// A job after its replay. Times run from its first call.
 #[derive(Debug, Clone, Default)]
 pub struct Played {
-    /// By call.
     pub calls: Vec<Span>,
-    /// By operation.
     pub ops: Vec<Span>,
 }
 
@@ -133,7 +127,6 @@ struct Player<'a> {
     done: Vec<bool>,
 }
 
-/// Plays a job.
 #[must_use]
 pub fn play(job: &Job, rules: &Rules, times: &Times) -> Played {
     let mut player = Player {

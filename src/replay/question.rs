@@ -21,13 +21,11 @@ const APART: f64 = 1.3;
 
 /// A job that is to be played, with what its copies are.
 pub struct Question<'a> {
-    /// The job.
     pub job: &'a Job,
     /// By operation, for those that are copies between host and device.
     pub keys: Vec<Option<CopyKey>>,
     /// The same copies without confidential computing, as simulated.
     pub off: Vec<Option<CopyTime>>,
-    /// Who simulates copies.
     pub simulator: Simulator<'a>,
 }
 

@@ -23,13 +23,10 @@ pub struct Causes {
     pub synchrony: bool,
     /// Copies take what they took in the trace.
     pub copies: bool,
-    /// Collectives.
     pub collectives: bool,
-    /// Launches.
     pub launches: bool,
     /// Waits for the GPU.
     pub waits: bool,
-    /// All other calls.
     pub calls: bool,
     /// Creation of the context.
     pub context: bool,
@@ -38,7 +35,6 @@ pub struct Causes {
 /// The costs of a replay.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    /// The machine's table.
     pub calls: CallsSpec,
     /// Whether confidential computing is on.
     pub secure: bool,
@@ -46,7 +42,6 @@ pub struct Rules {
     pub free: Causes,
 }
 
-/// Whole nanoseconds.
 pub(super) const fn ns(time: Femtos) -> Ns {
     time.0 / 1_000_000
 }

@@ -29,7 +29,6 @@ pub(super) type Stands = (usize, u64);
 pub(super) struct Sequence {
     steps: Vec<WorkloadStep>,
     copies: Vec<Copy>,
-    /// By copy.
     pub stands: Vec<Stands>,
 }
 

@@ -25,7 +25,6 @@ pub enum Start {
     Warm,
 }
 
-/// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beginning {
     /// The calls that create a context, in their order.

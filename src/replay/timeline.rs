@@ -34,7 +34,6 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// Marks of threads.
     pub const HOST: [Self; 4] = [Self::Copies, Self::Launches, Self::Waits, Self::OtherCalls];
     /// Marks of GPUs.
     pub const GPU: [Self; 4] = [Self::Kernels, Self::H2d, Self::D2h, Self::OtherWork];
@@ -70,7 +69,6 @@ pub enum Owner {
 /// Marks of a thread, or of one kind of work of a GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Whose.
     pub owner: Owner,
     /// In no particular order; those of a GPU may overlap. There may be none.
     pub marks: Vec<(Mark, Span)>,

@@ -96,7 +96,6 @@ pub struct CollectiveSample {
     pub runs: usize,
     /// The least that the time may be.
     pub low_ps: u64,
-    /// The most.
     pub high_ps: u64,
 }
 

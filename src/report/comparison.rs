@@ -23,7 +23,6 @@ pub struct Document<'c, C> {
 }
 
 impl<'c, C: Serialize> Document<'c, C> {
-    /// Of a comparison.
     pub const fn of(comparison: &'c C) -> Self {
         Self { schema_version: SCHEMA_VERSION, comparison }
     }

@@ -9,18 +9,13 @@ use crate::inside::{
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An event.
 #[derive(Debug, Clone, Serialize)]
 pub struct EventRecord {
-    /// When, in fs.
     pub time_fs: u64,
-    /// On which channel.
     pub channel: String,
-    /// What passed.
     pub what: &'static str,
     /// Of which job, push or copy.
     pub number: u64,
-    /// Where.
     pub address: u64,
 }
 
@@ -29,18 +24,15 @@ pub struct EventRecord {
 pub struct Change {
     /// The unit or channel.
     pub place: String,
-    /// What it was.
     pub state: String,
     /// In the first run, in fs.
     pub one_fs: u64,
-    /// In the second.
     pub other_fs: u64,
 }
 
 /// The first event that parts two runs.
 #[derive(Debug, Clone, Serialize)]
 pub struct First {
-    /// The event.
     pub event: EventRecord,
     /// When it is in each run, in fs.
     pub times_fs: [Option<u64>; 2],
@@ -50,7 +42,6 @@ pub struct First {
     pub after: [Vec<EventRecord>; 2],
 }
 
-/// Two runs.
 #[derive(Debug, Clone, Serialize)]
 pub struct Difference {
     /// Version of the results.
@@ -61,7 +52,6 @@ pub struct Difference {
     pub end_ps: [u64; 2],
     /// Events that are not in both at the same time, and all.
     pub events: [u64; 2],
-    /// Where they part.
     pub first: Option<First>,
     /// On the paths that set the ends, the greatest change first: they add up to the difference of the ends. None of lists of events.
     pub path: Option<Vec<Change>>,
@@ -71,7 +61,6 @@ pub struct Difference {
 
 /// A run as it is compared.
 pub struct Side {
-    /// Its events.
     pub events: Events,
     /// When it ends, in ps, and the shares of its path, if it was run.
     pub ran: Option<(u64, Vec<Share>)>,

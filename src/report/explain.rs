@@ -43,7 +43,6 @@ impl ShareRecord {
     }
 }
 
-/// A path.
 #[derive(Debug, Clone, Serialize)]
 pub struct PathRecord {
     /// Its time, in ps.
@@ -61,11 +60,9 @@ pub struct PathRecord {
 pub struct PartRecord {
     /// The unit or channel.
     pub place: String,
-    /// What it was.
     pub state: &'static str,
     /// From when, in ps.
     pub start_ps: u64,
-    /// To when.
     pub end_ps: u64,
 }
 
@@ -78,56 +75,43 @@ pub struct MessageRecord {
     pub gpu: usize,
     /// Number of the copy among those of its GPU, from 1.
     pub copy: Option<usize>,
-    /// Which way.
     pub way: Way,
-    /// Plaintext.
     pub bytes: u64,
-    /// When it began.
     pub start_ps: u64,
     /// When it was where it should be.
     pub end_ps: u64,
     /// Its stages, in the order of time.
     pub stages: Vec<StageRecord>,
-    /// Its path.
     pub path: PathRecord,
 }
 
 /// A stage of a message.
 #[derive(Debug, Clone, Serialize)]
 pub struct StageRecord {
-    /// Which.
     pub stage: Stage,
     /// When it began: when the one before ended.
     pub start_ps: u64,
-    /// When it ended.
     pub end_ps: u64,
 }
 
 /// The run with the first cause freed.
 #[derive(Debug, Clone, Serialize)]
 pub struct FreedRecord {
-    /// The unit.
     pub place: String,
-    /// Its state.
     pub state: &'static str,
     /// The parameter that was relaxed.
     pub parameter: String,
-    /// Its value.
     pub value: String,
     /// What it was relaxed to.
     pub relaxed_to: String,
-    /// Simulated time then.
     pub simulated_ps: u64,
-    /// The path then.
     pub shares: Vec<ShareRecord>,
 }
 
-/// All of it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explanation {
     /// Version of the results.
     pub schema_version: u32,
-    /// Simulated time.
     pub simulated_ps: u64,
     /// The path to its end.
     pub path: PathRecord,

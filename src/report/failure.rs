@@ -11,19 +11,16 @@ pub struct FailureReport {
     pub schema_version: u32,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,
-    /// What went wrong.
     pub error: ErrorRecord,
     /// Injected faults, of which this may be the consequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<Faults>,
 }
 
-/// What went wrong.
 #[derive(Debug, Clone, Serialize)]
 pub struct ErrorRecord {
     /// `deadlock`, `fault`, `time_overflow` or `interrupted`.
     pub kind: &'static str,
-    /// For people.
     pub text: String,
     /// When, in ps, if at a known time.
     pub at_ps: Option<u64>,
@@ -36,7 +33,6 @@ pub struct ErrorRecord {
 pub struct WaitRecord {
     /// The unit that waits.
     pub unit: String,
-    /// What it is.
     pub state: String,
     /// The unit that it waits for.
     pub on_unit: Option<String>,

@@ -8,12 +8,9 @@ use crate::{
 };
 use serde::Serialize;
 
-/// Injected faults.
 #[derive(Debug, Clone, Serialize)]
 pub struct Faults {
-    /// Asked for.
     pub injected: usize,
-    /// That were activated.
     pub struck: usize,
     /// Whose passage came with nothing that such a fault could befall.
     pub missed: usize,
@@ -42,7 +39,6 @@ pub struct SignalRecord {
     pub corrected: bool,
     /// When for the first time, in ps.
     pub first_ps: u64,
-    /// How often.
     pub count: u64,
 }
 

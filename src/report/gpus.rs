@@ -11,7 +11,6 @@ use serde::Serialize;
 /// Copies of one GPU, or of all.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Transfers {
-    /// How many.
     pub copies: usize,
     /// Bytes of those that were delivered.
     pub bytes: u64,
@@ -22,7 +21,6 @@ pub struct Transfers {
 }
 
 impl Transfers {
-    /// Of these copies.
     pub(super) fn of<'c>(copies: impl Iterator<Item = &'c CopyOutcome> + Clone) -> Self {
         let bytes: u64 = copies.clone().filter(|copy| copy.delivered).map(|copy| copy.bytes).sum();
         let start = copies.clone().map(|copy| copy.start).min().unwrap_or_default();
@@ -36,11 +34,8 @@ impl Transfers {
 /// One GPU, or all of them.
 #[derive(Debug, Clone, Serialize)]
 pub struct GpuRecord {
-    /// Its copies.
     pub transfers: Transfers,
-    /// Its link.
     pub link: Link,
-    /// Its tag queue.
     pub tag_queue: TagQueue,
     /// What its keys have done, counted as key rotation counts it.
     pub keys: Keys,
@@ -59,12 +54,9 @@ impl GpuRecord {
     }
 }
 
-/// Traffic by direction.
 #[derive(Debug, Clone, Serialize)]
 pub struct Link {
-    /// Host to device.
     pub h2d: LinkDirection,
-    /// Device to host.
     pub d2h: LinkDirection,
 }
 
@@ -88,9 +80,7 @@ pub struct LinkDirection {
 /// The keys of the channel.
 #[derive(Debug, Clone, Serialize)]
 pub struct Keys {
-    /// Host to device.
     pub h2d: KeyUse,
-    /// Device to host.
     pub d2h: KeyUse,
 }
 
@@ -99,7 +89,6 @@ pub struct Keys {
 pub struct KeyUse {
     /// Messages sealed or opened.
     pub messages: u64,
-    /// Bytes of them.
     pub bytes: u64,
     /// floor(bytes / 16) + messages.
     pub work_units: u64,
@@ -113,7 +102,6 @@ pub struct KeyUse {
 /// A key and its IVs, hexadecimal. All are drawn from the seed of the run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Secret {
-    /// The key.
     pub key: String,
     /// What is XORed over the counters of an IV.
     pub iv_mask: String,

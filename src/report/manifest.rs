@@ -41,7 +41,6 @@ pub struct Manifest {
     pub workload: Option<Vec<WorkloadStep>>,
     /// Whether bytes were carried.
     pub data: DataMode,
-    /// The seed.
     pub seed: u64,
     /// `skip` or `every-cycle`.
     pub kernel: KernelName,
@@ -53,7 +52,6 @@ pub struct Manifest {
     pub event_digest: String,
     /// Simulated time in ps.
     pub simulated_ps: u64,
-    /// The resolved configuration.
     pub config: Value,
     /// SHA-256 over all other fields, hexadecimal: over them as one JSON object without white space, the keys of each object sorted.
     pub digest: String,
@@ -63,9 +61,7 @@ pub struct Manifest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PayloadRecord {
-    /// Where it lay.
     pub path: PathBuf,
-    /// Bytes.
     pub size: u64,
     /// SHA-256, hexadecimal.
     pub sha256: String,
@@ -86,18 +82,10 @@ pub enum KernelName {
 pub enum ManifestError {
     /// Not JSON, or not with a manifest's fields.
     #[error("not a manifest of sealsim: {reason}")]
-    Malformed {
-        /// What is wrong.
-        reason: String,
-    },
+    Malformed { reason: String },
     /// Written by a version with other fields.
     #[error("the manifest has schema_version {found}, this version of sealsim reads {MANIFEST_VERSION}: {remedy}")]
-    OtherVersion {
-        /// Its schema version.
-        found: u64,
-        /// What to do.
-        remedy: String,
-    },
+    OtherVersion { found: u64, remedy: String },
     /// It has no digest over itself, or another.
     #[error("the manifest {0}: it is not as a run has written it; make the run again with --manifest")]
     Edited(&'static str),

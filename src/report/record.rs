@@ -40,7 +40,6 @@ pub struct Report {
     pub collectives: Vec<CollectiveRecord>,
     /// What went wrong on the way, in words.
     pub incidents: Vec<String>,
-    /// Injected faults.
     pub faults: Faults,
     /// Paths of the parameters that nobody has published.
     pub assumed_parameters: Vec<String>,
@@ -54,14 +53,11 @@ pub struct Report {
     pub rerun: Option<Rerun>,
 }
 
-/// One copy.
 #[derive(Debug, Clone, Serialize)]
 pub struct CopyRecord {
     /// Number of the GPU, from 0.
     pub gpu: usize,
-    /// Which way.
     pub direction: Direction,
-    /// Bytes.
     pub bytes: u64,
     /// Kind of host memory; none for copies within the device.
     pub host_memory: Option<Memory>,
@@ -91,7 +87,6 @@ pub struct CopyRecord {
     pub completed: bool,
     /// Whether it is, and all bytes have arrived unchanged, which only the simulator can know.
     pub delivered: bool,
-    /// Why not.
     pub reason: Option<String>,
     /// What limited it, for people.
     pub limited_by: String,
@@ -109,7 +104,6 @@ pub struct UnitRecord {
     pub clock_hz: u64,
     /// All cycles.
     pub cycles: u64,
-    /// Cycles at work.
     pub busy: u64,
     /// Cycles with nothing to do.
     pub idle: u64,
@@ -120,7 +114,6 @@ pub struct UnitRecord {
 /// What the run cost the host.
 #[derive(Debug, Clone, Serialize)]
 pub struct Host {
-    /// Seconds.
     pub wall_s: f64,
     /// Simulated cycles of all units together, per second.
     pub cycles_per_s: f64,
@@ -177,7 +170,6 @@ fn by_gpu(outcome: &Outcome) -> Vec<GpuRecord> {
 }
 
 impl Report {
-    /// Makes the record.
     #[must_use]
     pub fn new(context: Context, outcome: &Outcome) -> Self {
         let bytes: u64 = outcome.copies.iter().map(|copy| copy.bytes).sum();
@@ -346,7 +338,6 @@ pub(super) mod tests {
         }
     }
 
-    /// Its report.
     pub fn report(digest: bool) -> Report {
         let (outcome, machine) = (outcome(), Layers::new("h100-nvl-tdx").resolve().unwrap());
         let context = Context {

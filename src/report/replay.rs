@@ -5,14 +5,12 @@ use crate::replay::{Advice, Figures, Ns, Operation, Share};
 use crate::sampling::Told;
 use std::fmt::Write;
 
-/// What is shown.
 #[derive(Debug)]
 pub struct Shown<'a> {
     /// What a reader has to know before any figure.
     pub notices: &'a [String],
     /// From the start of the first operation to the end of the last, in the profile itself.
     pub profile_end: Ns,
-    /// The machine.
     pub machine: &'a str,
     /// What the trace was read from.
     pub trace: &'a str,
@@ -74,7 +72,6 @@ fn cut(name: &str, length: usize) -> String {
     if name.chars().count() <= length { name.to_owned() } else { name.chars().take(length - 1).chain(['~']).collect() }
 }
 
-/// Everything.
 #[must_use]
 pub fn text(shown: &Shown<'_>) -> String {
     let mut text = String::new();

@@ -2,7 +2,6 @@
 
 use super::layout::fitted;
 
-/// Blanks between columns.
 const GAP: usize = 2;
 /// Columns of the terminal that words in a last column have at least.
 const WORDS: usize = 24;

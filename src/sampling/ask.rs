@@ -21,7 +21,6 @@ pub const FEWEST: u64 = 32;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{text}` is neither `auto` nor a number of messages of at least {FEWEST}")]
 pub struct SampleError {
-    /// As written.
     pub text: String,
 }
 

@@ -13,12 +13,10 @@ use crate::{
 /// How many times as long as the longest.
 const TIMES: u64 = 3;
 
-/// A longer run.
 #[derive(Debug)]
 pub(super) struct Further {
     /// The parts as if it were all of the work.
     pub parts: Vec<Part>,
-    /// Their lengths.
     pub lengths: Vec<u64>,
 }
 

@@ -19,11 +19,9 @@ use crate::{
 /// A collective, and how much of it was simulated.
 #[derive(Debug, Clone)]
 pub struct SampledCollective {
-    /// All of it.
     pub outcome: CollectiveOutcome,
     /// The least that its time may be.
     pub low: Femtos,
-    /// The most.
     pub high: Femtos,
     /// Bytes of a GPU's buffer that were simulated, in all runs together.
     pub simulated: u64,

@@ -45,7 +45,6 @@ pub(super) fn of_copy(copy: &mut CopyOutcome, visit: &mut impl FnMut(Growth, &mu
     visit(Growth::Count, &mut copy.tags_verified);
 }
 
-/// Its dates.
 pub(super) fn dates(copy: &mut CopyOutcome, visit: &mut impl FnMut(&mut u64)) {
     let own = [&mut copy.start, &mut copy.end, &mut copy.returned];
     own.into_iter().for_each(|date| visit(&mut date.0));

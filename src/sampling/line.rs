@@ -14,7 +14,6 @@ const STUDENT: [f64; 8] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.3
 /// A line, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Line {
-    /// The first figure.
     first: f64,
     /// From the first length to the last, and what that adds to the figure.
     start: f64,
@@ -57,7 +56,6 @@ impl Line {
         Some(Self { first: first as f64, start: start as f64, span, rise, sigma2, end2, quantile })
     }
 
-    /// At a length.
     pub fn at(&self, length: u64) -> Said {
         let beyond = length as f64 - self.start - self.span;
         let (distance, turns) = (beyond.max(0.0), beyond.max(0.0) / self.span);

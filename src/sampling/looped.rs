@@ -6,13 +6,10 @@ use std::collections::HashMap;
 /// Steps that come again and again, one turn behind the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Loop {
-    /// Its first step.
     pub first: usize,
     /// Steps of a turn.
     pub steps: usize,
-    /// Turns.
     pub turns: usize,
-    /// Its first copy.
     pub copy: usize,
     /// Copies of a turn.
     pub copies: usize,

@@ -17,7 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
-    /// Bytes of copies.
     Bytes,
     /// Turns of a loop.
     Turns,
@@ -33,7 +32,6 @@ pub(super) struct Part {
     pub step: u64,
     /// What one of `--sample N` is: a message, or a turn.
     pub message: u64,
-    /// The shortest length.
     pub from: u64,
     /// From there to the longest.
     pub span: u64,
@@ -44,12 +42,10 @@ pub(super) struct Part {
 /// Where lengths lie between the shortest and the longest: at distances that share no period.
 pub(super) const THIRTY_SECONDS: [u64; 6] = [0, 5, 13, 19, 26, 32];
 
-/// What it is.
 #[derive(Debug, Clone)]
 pub(super) enum What {
     /// Copies by their places, all alike.
     Copies(Vec<usize>),
-    /// A loop.
     Turns(Loop),
 }
 
@@ -180,7 +176,6 @@ impl Part {
         (self.from, self.span) = (most / 2, most - most / 2);
     }
 
-    /// Longer ones.
     pub const fn lengthen(&mut self) {
         (self.from, self.span) = (self.from.saturating_mul(2), self.span.saturating_mul(2));
     }

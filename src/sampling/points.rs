@@ -2,12 +2,9 @@
 
 use crate::system::{CopyOutcome, Outcome};
 
-/// A short run.
 #[derive(Debug, Clone)]
 pub(super) struct Point {
-    /// By part.
     pub lengths: Vec<u64>,
-    /// Its outcome.
     pub outcome: Outcome,
     /// By copy that it made: its place in the whole. They rise.
     pub places: Vec<usize>,

@@ -20,7 +20,6 @@ use std::collections::BTreeMap;
 /// Work whose time is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// The machine.
     pub machine: &'a MachineSpec,
     /// The work; only its timing counts.
     pub workload: &'a Workload,
@@ -45,7 +44,6 @@ pub struct Sampled {
     pub runs: usize,
     /// The least of each figure.
     pub low: Outcome,
-    /// The most.
     pub high: Outcome,
 }
 

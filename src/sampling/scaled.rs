@@ -20,9 +20,7 @@ const STEPS: u64 = 16;
 pub struct Scaled {
     /// What it is estimated to be, and between what it lies.
     pub time: u64,
-    /// The least.
     pub low: u64,
-    /// The most.
     pub high: u64,
     /// Length that was measured, in all runs together.
     pub simulated: u64,

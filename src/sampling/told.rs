@@ -19,7 +19,6 @@ pub struct Told {
     pub runs: usize,
     /// The least that the time of the run may be, in ps.
     pub low: u64,
-    /// The most.
     pub high: u64,
     /// How often the interval of a figure holds what a run of all of the work gives.
     pub confidence: f64,

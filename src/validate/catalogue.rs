@@ -45,7 +45,6 @@ pub enum CatalogueError {
 /// A table of measurements, and the class of each of its points.
 #[derive(Debug, Clone)]
 pub struct Dataset {
-    /// Its name.
     pub name: String,
     /// What its table holds.
     pub kind: Kind,
@@ -62,7 +61,6 @@ pub struct Dataset {
 pub struct Catalogue {
     /// The machine that stands for each platform.
     pub platforms: BTreeMap<String, String>,
-    /// The data sets.
     pub datasets: Vec<Dataset>,
 }
 

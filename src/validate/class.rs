@@ -11,12 +11,10 @@ pub enum Class {
     Fitted,
     /// It was seen while a parameter, or the form of a mechanism, was chosen.
     Informed,
-    /// Neither.
     HeldOut,
 }
 
 impl Class {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Fitted, Self::Informed, Self::HeldOut];
 
     /// As a sentence has it.
@@ -34,7 +32,6 @@ impl Class {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Informed {
-    /// Which points.
     pub points: Vec<Selector>,
     /// Paths of the parameters: what was chosen, or what switches and sizes the mechanism that was.
     pub parameters: Vec<String>,

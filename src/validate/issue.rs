@@ -47,34 +47,16 @@ const GROUP_COPIES: u64 = 8;
 pub enum IssueError {
     /// The machine did not run.
     #[error("{label}: {error}")]
-    Run {
-        /// The point.
-        label: String,
-        /// Why.
-        error: RunError,
-    },
+    Run { label: String, error: RunError },
     /// A copy did not arrive.
     #[error("{label}: a copy was not delivered: {reason}")]
-    NotDelivered {
-        /// The point.
-        label: String,
-        /// Why.
-        reason: String,
-    },
+    NotDelivered { label: String, reason: String },
     /// The machine lacks what a kernel on SMs needs.
     #[error("{label}: {error}")]
-    Sms {
-        /// The point.
-        label: String,
-        /// What.
-        error: SmError,
-    },
+    Sms { label: String, error: SmError },
     /// A copy has no time on the device, and its call's must not stand for it.
     #[error("{label}: a copy has no time on the device")]
-    NoSpan {
-        /// The point.
-        label: String,
-    },
+    NoSpan { label: String },
 }
 
 /// Asked now and then whether to go on.

@@ -30,12 +30,7 @@ pub fn table(predictions: &[Predicted]) -> Vec<u8> {
 pub enum JoinError {
     /// The measurements are of something else.
     #[error("{file} is a table of {kind}, and predictions are of bandwidth")]
-    Kind {
-        /// The file.
-        file: String,
-        /// What it holds.
-        kind: &'static str,
-    },
+    Kind { file: String, kind: &'static str },
     /// Some rows have no partner.
     #[error("predictions and measurements do not match, and nothing was scored:\n{0}")]
     Rows(Rows),

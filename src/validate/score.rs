@@ -10,13 +10,9 @@ use serde::Serialize;
 /// A point with its simulated figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scored {
-    /// What it is.
     pub label: String,
-    /// The measured figure.
     pub measured: f64,
-    /// The simulated one.
     pub simulated: f64,
-    /// Unit of both.
     pub unit: &'static str,
     /// Simulated over measured, less one, in percent.
     pub error_percent: f64,
@@ -42,19 +38,16 @@ pub struct Errors {
 /// A data set with its errors. Those that are not of `fit` or `informed` are over the points held out, and null if there are none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DatasetScore {
-    /// Its name.
     pub name: String,
     /// What its table holds.
     pub kind: &'static str,
     /// Machines, one for each platform.
     pub machines: Vec<String>,
-    /// Points.
     pub points: usize,
     /// Those to which parameters were fitted.
     pub points_used_to_fit: usize,
     /// Those seen while a parameter or mechanism was chosen, and not fitted to.
     pub points_informed: usize,
-    /// The others.
     pub points_held_out: usize,
     /// Rows that the model does not cover.
     pub rows_left_out: usize,
@@ -72,7 +65,6 @@ pub struct DatasetScore {
     pub informed: Option<Errors>,
     /// Which parameters were chosen with informed points in view.
     pub seen: Vec<Seen>,
-    /// Each point.
     pub values: Vec<Scored>,
 }
 

@@ -59,7 +59,6 @@ impl Arrival {
         self.0.borrow().trouble.clone()
     }
 
-    /// Bytes so far.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.0.borrow().bytes

@@ -12,16 +12,13 @@ use thiserror::Error;
 /// Largest copy: the machine's address map has no room for a larger one.
 pub const MAX_BYTES: u64 = map::WINDOW.0;
 
-/// One copy, complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Copy {
     /// Number of the GPU, from 0.
     #[serde(default, skip_serializing_if = "is_first")]
     pub gpu: usize,
-    /// Which way.
     pub direction: Direction,
-    /// Bytes.
     pub bytes: u64,
     /// Kind of host memory. Copies within the device use none.
     pub memory: Memory,
@@ -36,9 +33,7 @@ const fn is_first(gpu: &usize) -> bool {
 pub struct CopyArgument {
     /// Number of the GPU, from 0.
     pub gpu: usize,
-    /// Which way.
     pub direction: Direction,
-    /// Bytes, if given.
     pub bytes: Option<u64>,
     /// Kind of host memory.
     pub memory: Memory,
@@ -49,53 +44,32 @@ pub struct CopyArgument {
 pub enum CopyError {
     /// `gpu` without a number.
     #[error("`{text}` is no GPU: they are counted from 0, for example gpu1:h2d:64MiB")]
-    Gpu {
-        /// What is there.
-        text: String,
-    },
+    Gpu { text: String },
     /// The first part is no direction.
     #[error("`{text}` is no direction: use h2d, d2h or d2d, for example h2d:64MiB")]
-    Direction {
-        /// What stands there.
-        text: String,
-    },
+    Direction { text: String },
     /// The second part is no size.
     #[error("the size `{text}`: {reason}; write for example 64MiB, or a bare number of bytes")]
     Size {
-        /// What stands there.
         text: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// Nothing to copy.
     #[error("a copy of 0 bytes: give it at least one")]
     Empty,
     /// More than can be simulated.
     #[error("the size `{text}` is more than {}, the largest copy", Bytes(MAX_BYTES))]
-    TooLarge {
-        /// What stands there.
-        text: String,
-    },
+    TooLarge { text: String },
     /// The third part is no kind of memory.
     #[error("`{text}` is no kind of host memory: use pinned or pageable, for example h2d:64MiB:pageable")]
-    Memory {
-        /// What stands there.
-        text: String,
-    },
+    Memory { text: String },
     /// A kind of host memory for a copy that touches none.
     #[error(
         "`{text}`: a d2d copy stays within the device and uses no host memory; leave it out, for example d2d:64KiB"
     )]
-    NoHostMemory {
-        /// What stands there.
-        text: String,
-    },
-    /// A fourth part.
+    NoHostMemory { text: String },
     #[error("`{text}` is one part too many: a copy is [gpuN:]DIR[:SIZE[:MEM]], for example d2h:1GiB:pinned")]
-    Surplus {
-        /// What stands there.
-        text: String,
-    },
+    Surplus { text: String },
 }
 
 impl FromStr for CopyArgument {

@@ -12,7 +12,6 @@ use std::{
 
 /// Bytes of one window.
 const WINDOW: usize = 256 << 10;
-/// Windows kept.
 const WINDOWS: usize = 4;
 
 /// A file, read in windows.

@@ -37,52 +37,24 @@ pub struct InjectionArgument(pub Injection);
 pub enum InjectionError {
     /// There is no kind, or no place.
     #[error("`{text}` names no fault point: write PLACE.KIND, for example link.h2d.flip (`sealsim list --faults`)")]
-    NoKind {
-        /// What stands there.
-        text: String,
-    },
+    NoKind { text: String },
     /// The last word is no kind.
     #[error("`{kind}` in `{text}` is no kind of fault: use one of {}", kinds())]
-    Kind {
-        /// The fault point.
-        text: String,
-        /// Its last word.
-        kind: String,
-    },
+    Kind { text: String, kind: String },
     /// What follows the colon is no count.
     #[error(
         "`{passage}` after `:` is no count of passages: write a number from 1 on, for example {point}:3, or tlp=, dllp=, message=, field= or bit="
     )]
-    Passage {
-        /// What stands there.
-        passage: String,
-        /// What stands before.
-        point: String,
-    },
+    Passage { passage: String, point: String },
     /// A selector's value makes no sense.
     #[error("`{selector}`: {expected}")]
-    Value {
-        /// The selector.
-        selector: String,
-        /// What it takes.
-        expected: &'static str,
-    },
+    Value { selector: String, expected: &'static str },
     /// What follows the `@` is no time.
     #[error("`{time}` after `@` is no time: write for example {point}@12us")]
-    Time {
-        /// What stands there.
-        time: String,
-        /// What stands before.
-        point: String,
-    },
+    Time { time: String, point: String },
     /// Two selectors of one thing.
     #[error("`{text}` says twice {what}: a fault strikes once, at one bit")]
-    Twice {
-        /// The fault.
-        text: String,
-        /// What.
-        what: &'static str,
-    },
+    Twice { text: String, what: &'static str },
 }
 
 /// The sorts of items that can be counted apart.

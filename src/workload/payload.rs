@@ -12,7 +12,6 @@ use thiserror::Error;
 /// A payload file, as it was when it was first looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payload {
-    /// The file.
     pub path: PathBuf,
     /// Its size in bytes.
     pub size: u64,
@@ -23,26 +22,12 @@ pub struct Payload {
 pub enum PayloadError {
     /// The file cannot be opened or read.
     #[error("payload {}: {error}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    Unreadable { path: PathBuf, error: io::Error },
     /// A directory, a device or a pipe: its size is not known.
     #[error("payload {} is {what}: give a regular file, whose size is known", path.display())]
-    NotRegular {
-        /// The path.
-        path: PathBuf,
-        /// What it is.
-        what: &'static str,
-    },
-    /// Asked to stop.
+    NotRegular { path: PathBuf, what: &'static str },
     #[error("interrupted while reading payload {}", path.display())]
-    Interrupted {
-        /// The file.
-        path: PathBuf,
-    },
+    Interrupted { path: PathBuf },
 }
 
 impl Payload {

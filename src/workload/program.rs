@@ -21,12 +21,10 @@ pub const MAX_KERNELS: Femtos = Femtos(9_000 * 1_000_000_000_000_000);
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkloadStep {
-    /// Makes a copy.
     Copy {
         /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
-        /// The stream.
         stream: String,
         /// The host's buffer; without a name it is one of its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,12 +34,10 @@ pub enum WorkloadStep {
         /// Whether the call returns only when the copy is done, whatever the mode.
         blocking: bool,
     },
-    /// Starts a kernel.
     Kernel {
         /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
-        /// The stream.
         stream: String,
         /// How long it runs by itself.
         duration: Femtos,
@@ -51,9 +47,7 @@ pub enum WorkloadStep {
         /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
-        /// The stream.
         stream: String,
-        /// What is called.
         call: CollectiveCall,
     },
     /// Sends to a GPU that no fabric reaches, or receives from it: the stream waits for the network.
@@ -61,7 +55,6 @@ pub enum WorkloadStep {
         /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
-        /// The stream.
         stream: String,
         /// How long it takes.
         duration: Femtos,
@@ -71,9 +64,7 @@ pub enum WorkloadStep {
         /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
-        /// The stream.
         stream: String,
-        /// The event.
         event: String,
     },
     /// Holds the stream until an event has come.
@@ -81,9 +72,7 @@ pub enum WorkloadStep {
         /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
-        /// The stream.
         stream: String,
-        /// The event.
         event: String,
     },
     /// Holds the host until a stream has nothing left to do; without a name, all streams.
@@ -91,7 +80,6 @@ pub enum WorkloadStep {
         /// Number of the GPU, from 0.
         #[serde(default, skip_serializing_if = "is_first")]
         gpu: usize,
-        /// The stream.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stream: Option<String>,
     },
@@ -104,7 +92,6 @@ pub struct StepFault {
     pub step: usize,
     /// The field that is wrong.
     pub field: &'static str,
-    /// What is wrong.
     pub what: String,
     /// What to do about it.
     pub remedy: String,

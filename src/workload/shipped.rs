@@ -2,12 +2,10 @@
 
 use crate::config::nearest;
 
-/// A shipped workload.
 #[derive(Debug, Clone, Copy)]
 pub struct ShippedWorkload {
     /// The name that the command line takes: the file's, without ending.
     pub name: &'static str,
-    /// Its text.
     pub text: &'static str,
 }
 

@@ -8,7 +8,6 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Lines of text.
 pub fn lines(machine: &MachineSpec) -> Vec<String> {
     let price = price(machine);
     let mut lines = vec!["cost, as compare has it".to_owned()];

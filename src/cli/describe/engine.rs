@@ -44,7 +44,6 @@ fn rows(engine: &DescribedEngine) -> Vec<Row<'_>> {
     rows
 }
 
-/// Lines for people.
 pub fn text(engine: &DescribedEngine) -> String {
     let rows = rows(engine);
     let paths = rows.iter().map(|row| row.path.len()).max().unwrap_or(0);

@@ -12,13 +12,11 @@ pub enum Kind {
     Workload,
     /// A space to sweep.
     Study,
-    /// What to fit.
     Stages,
     /// A table of measurements.
     Measurements,
     /// A profile of a program.
     Profile,
-    /// Vectors.
     Vectors,
 }
 
@@ -48,7 +46,6 @@ impl Kind {
     }
 }
 
-/// A file.
 pub struct Example {
     pub kind: Kind,
     /// Its path in the repository.

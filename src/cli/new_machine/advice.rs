@@ -35,10 +35,8 @@ const SEALED: [Wanted; 4] = [
 /// See [`SEALED`].
 const PLAIN: [Wanted; 2] = [("root_complex.read_latency", &[]), ("copy_engine.turnaround", &[])];
 
-/// What to measure.
 pub struct Advice {
     wanted: Vec<Bounded>,
-    /// The candidates.
     points: Vec<Point>,
     steps: Vec<Step>,
     scatter: f64,
@@ -78,7 +76,6 @@ impl Advice {
         Ok(Self { wanted, steps: plan(&slopes, scatter, GOAL), points, scatter })
     }
 
-    /// For people.
     pub fn text(&self, stages: Option<&Path>) -> String {
         let percent = |error: f64| if error > 0.5 { "-".to_owned() } else { format!("{:.1} %", error * 100.0) };
         let mut text = format!(

@@ -3,7 +3,6 @@
 use super::markdown::{code, table, text};
 use crate::explore::sweep::COLUMNS;
 
-/// The page.
 pub fn page() -> String {
     let head = "# Columns of a sweep\n\nA row of `points.csv` and `points.parquet` is a point of a study. It holds `index`, its place in the study; a \
                 column for each axis, named after the path that it varies; the columns below; `error`, why a point has no figures; and `id`, \

@@ -3,7 +3,6 @@
 use super::markdown::{code, table, text};
 use crate::cli::{Failure, list_faults};
 
-/// The page.
 pub fn page(machine: &str) -> Result<String, Failure> {
     let rows = list_faults::rows(machine, &[])?;
     let head = format!(

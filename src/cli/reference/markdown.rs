@@ -23,7 +23,6 @@ pub fn code(words: &str) -> String {
     if words.is_empty() { String::new() } else { format!("`{}`", words.replace('|', "\\|")) }
 }
 
-/// A table.
 pub fn table<const N: usize>(heads: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut table = line(&heads.map(str::to_owned)) + &line(&heads.map(|_| "---".to_owned()));

@@ -3,7 +3,6 @@
 use super::markdown::{code, table, text};
 use crate::config::{ConfigField, fields};
 
-/// The page.
 pub fn page() -> String {
     let mut page = "# Parameters\n\nEvery parameter that a configuration file or `--set` may give. A machine has those of the variants that it \
                     chooses. `sealsim describe` shows a machine's values, each with its source, and [values](values.md) those of one machine.\n\n"

@@ -3,7 +3,6 @@
 use super::markdown::{code, table, text};
 use crate::{report::stall_meaning, sim::Stall};
 
-/// The page.
 pub fn page() -> String {
     let head = "# Stalls\n\nEach cycle of each unit is *busy*, *idle* or one of these, and an account of them adds up to all cycles. The names \
                 are those of outputs.\n\n";

@@ -6,7 +6,6 @@ use crate::{
     config::{Layers, Parameter},
 };
 
-/// The page.
 pub fn page(machine: &str) -> Result<String, Failure> {
     let resolved = Layers::new(machine).resolve()?;
     let head = format!(

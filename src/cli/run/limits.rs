@@ -10,7 +10,6 @@ use crate::{
 };
 
 impl Job {
-    /// By copy.
     pub(super) fn limits(
         &self,
         outcome: &Outcome,

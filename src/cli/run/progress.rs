@@ -10,7 +10,6 @@ use std::{
 /// Shorter runs show nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The bar.
 pub(super) struct Progress {
     started: Instant,
     total: u64,

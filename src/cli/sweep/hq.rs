@@ -15,12 +15,10 @@ pub(super) enum HqError {
     /// The program cannot be started.
     #[error("hq: {0}")]
     Program(io::Error),
-    /// It says no.
     #[error("`hq {command}`: {said}")]
     Refused {
         /// What it was asked.
         command: String,
-        /// What it says.
         said: String,
     },
     /// Its answer has another form than is known.
@@ -28,7 +26,6 @@ pub(super) enum HqError {
     Form {
         /// What it was asked.
         command: String,
-        /// Why not.
         error: serde_json::Error,
         /// The beginning of the answer.
         said: String,

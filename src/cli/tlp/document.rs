@@ -26,7 +26,6 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// All kinds.
     pub(super) const ALL: [Self; 8] = [
         Self::Tlp,
         Self::Dllp,

@@ -9,7 +9,6 @@ pub(super) struct HexError {
     pub(super) fault: HexFault,
 }
 
-/// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HexFault {
     #[error("{0:?} is no hexadecimal digit")]

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Problem {
     pub(super) severity: Severity,
-    /// A stable name.
     pub(super) code: String,
     pub(super) text: String,
 }

@@ -40,7 +40,6 @@ pub(super) type Word = [u8; 4];
 /// The log of one error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Log {
-    /// Where it stood.
     pub(super) place: String,
     /// The device that logged it, for example `0000:00:1c.0`, if the line names one.
     pub(super) device: Option<String>,

@@ -40,14 +40,11 @@ pub fn predict(bench: &Bench, asked: &Path, out: Option<&Path>) -> Result<(), Fa
     }
 }
 
-/// Who predicted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Origin {
-    /// The machine's name.
     pub machine: String,
     /// The digest of its values.
     pub machine_digest: String,
-    /// The simulator.
     pub sealsim: String,
 }
 

@@ -26,7 +26,6 @@ pub fn text(scores: &[DatasetScore], panels: &[Vec<Panel>], width: usize) -> Str
     text
 }
 
-/// Who predicted.
 pub fn origins(origins: &[Origin]) -> String {
     let line = |Origin { machine, machine_digest, sealsim }: &Origin| {
         let [machine, digest, sealsim] = [machine, machine_digest, sealsim].map(|text| excerpt(text, 100));

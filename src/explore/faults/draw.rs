@@ -13,11 +13,9 @@ pub(super) struct Point {
     pub passed: u64,
 }
 
-/// A set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Drawn {
     pub injections: Vec<Injection>,
-    /// Of its runs.
     pub seed: u64,
 }
 

@@ -39,10 +39,8 @@ use thiserror::Error;
 /// Bytes of all copies together, at most: every run keeps what they leave.
 pub const MOST_BYTES: u64 = 64 << 20;
 
-/// What is asked.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// The machine.
     pub machine: MachineSpec,
     /// What every run makes. Its seed and data mode are the campaign's to set.
     pub workload: Workload,
@@ -90,9 +88,7 @@ impl Campaign {
 /// How many sets are of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ClassShare {
-    /// The class.
     pub class: FaultClass,
-    /// Sets of it.
     pub sets: u64,
     /// Wilson's 95 % interval of its share among sets of which a fault was activated; 0 to 1 if none was.
     pub bounds: [f64; 2],
@@ -170,16 +166,11 @@ pub enum CampaignError {
     NotDelivered {
         /// Which, from 1.
         number: usize,
-        /// Why not.
         reason: String,
     },
     /// The copies are too long.
     #[error("{bytes} bytes of copies: every run keeps what they leave, so they may have {MOST_BYTES} together at most")]
-    TooLong {
-        /// Of all copies.
-        bytes: u64,
-    },
-    /// It was interrupted.
+    TooLong { bytes: u64 },
     #[error("interrupted")]
     Stopped,
 }

@@ -8,15 +8,12 @@ use serde::Serialize;
 /// A parameter that is varied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Range {
-    /// Its path.
     pub path: String,
     /// Where its value comes from.
     pub kind: Kind,
-    /// Its value.
     pub value: String,
     /// The least that it may be.
     pub low: String,
-    /// The most.
     pub high: String,
     /// The machines that it is varied in, where these are not all: a design's name, or that of the machine itself.
     pub of: Vec<String>,
@@ -38,15 +35,12 @@ pub enum Why {
 /// A number that is not varied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fixed {
-    /// Its path.
     pub path: String,
     /// Where its value comes from.
     pub kind: Kind,
-    /// Its value.
     pub value: String,
     /// The machines that have it with this value, where these are not all.
     pub of: Vec<String>,
-    /// Why.
     pub why: Why,
     #[serde(skip)]
     pub(super) applies: Vec<bool>,

@@ -13,15 +13,11 @@ use thiserror::Error;
 pub struct AxisSpec {
     /// A path of the configuration, or `copy` or `design`.
     pub path: String,
-    /// A list.
     pub values: Option<Vec<toml::Value>>,
     /// The least value of a range.
     pub from: Option<toml::Value>,
-    /// The greatest.
     pub to: Option<toml::Value>,
-    /// Distance between values.
     pub step: Option<toml::Value>,
-    /// Ratio between values.
     pub factor: Option<u64>,
     /// How many values, evenly on a logarithmic scale.
     pub points: Option<u32>,
@@ -37,48 +33,25 @@ pub struct AxisSpec {
 pub enum AxisError {
     /// Neither a list nor a range, or both, or a range of no known form.
     #[error("axis `{path}`: give `values`, or `from` and `to` with one of `step`, `factor` and `points`")]
-    Form {
-        /// Whose.
-        path: String,
-    },
-    /// Nothing to vary.
+    Form { path: String },
     #[error("axis `{path}`: an empty {what}")]
     Empty {
-        /// Whose.
         path: String,
         /// `list` or `range`.
         what: &'static str,
     },
     /// A value that no setting takes.
     #[error("axis `{path}`: {value} is no text, integer, number or switch")]
-    Value {
-        /// Whose.
-        path: String,
-        /// As written.
-        value: String,
-    },
+    Value { path: String, value: String },
     /// A bound that is neither an integer nor a quantity.
     #[error("axis `{path}`: `{value}` is neither an integer nor a number with a unit, such as \"4 KiB\"")]
-    Bound {
-        /// Whose.
-        path: String,
-        /// As written.
-        value: String,
-    },
+    Bound { path: String, value: String },
     /// Bounds of different quantities.
     #[error("axis `{path}`: from, to and step are not of one quantity")]
-    Mixed {
-        /// Whose.
-        path: String,
-    },
+    Mixed { path: String },
     /// More values than a study may have.
     #[error("axis `{path}`: more than {most} values")]
-    TooMany {
-        /// Whose.
-        path: String,
-        /// The limit.
-        most: u64,
-    },
+    TooMany { path: String, most: u64 },
 }
 
 /// The most values of one axis.

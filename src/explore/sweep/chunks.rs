@@ -64,7 +64,6 @@ pub struct Damaged {
 
 /// What a file of rows holds.
 enum Held {
-    /// So many rows.
     Rows(u64),
     /// Rows, and then something else.
     Damage(FolderError),

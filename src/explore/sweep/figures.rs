@@ -12,7 +12,6 @@ use crate::system::{CopyOutcome, Direction, Outcome, RunError};
 use crate::workload::{Copy, CopyArgument, Workload};
 use std::collections::BTreeMap;
 
-/// By column.
 type Figures = BTreeMap<String, Value>;
 
 /// Who is asked whether to go on.

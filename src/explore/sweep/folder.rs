@@ -21,13 +21,10 @@ use std::path::{Path, PathBuf};
 /// What a folder says of itself, in `study.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FolderRecord {
-    /// The study's name.
     pub study: String,
-    /// The study's digest.
     pub study_digest: String,
     /// The simulator that ran it: its version and what identifies its timing.
     pub simulator: String,
-    /// The study's text.
     pub text: String,
     /// Columns of the table that are axes.
     pub axes: Vec<String>,
@@ -174,7 +171,6 @@ impl Folder {
         self.done.len()
     }
 
-    /// Whether none has.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.done.is_empty()
@@ -222,7 +218,6 @@ impl Folder {
         self.lines.sync_data().map_err(failed(&self.path.join(LINES)))
     }
 
-    /// The folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -11,16 +11,10 @@ use thiserror::Error;
 pub enum FolderError {
     /// It cannot be read or written.
     #[error("{path}: {error}{}", kept(error))]
-    InputOutput {
-        /// What.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
+    InputOutput { path: String, error: io::Error },
     /// A file of it cannot be written, which the error names.
     #[error("{error}{}", kept(error))]
     File {
-        /// Which, and why.
         #[from]
         error: io::Error,
     },
@@ -29,70 +23,43 @@ pub enum FolderError {
     Record(ReadError),
     /// It belongs to something else.
     #[error("{path} holds results of study `{other}`, or of an earlier form of this one: nothing was changed")]
-    OtherStudy {
-        /// The folder.
-        path: String,
-        /// Whose results.
-        other: String,
-    },
+    OtherStudy { path: String, other: String },
     /// Another version of the simulator wrote it.
     #[error("{path} was written by sealsim {version}, this is {}: its points may not compare", simulator())]
-    OtherVersion {
-        /// The folder.
-        path: String,
-        /// By which version.
-        version: String,
-    },
+    OtherVersion { path: String, version: String },
     /// Files that are no results.
     #[error("{path} is not empty and holds no study")]
-    Foreign {
-        /// The folder.
-        path: String,
-    },
+    Foreign { path: String },
     /// No results at all.
     #[error("{path} holds no study: run `sealsim sweep` into it first")]
-    NoStudy {
-        /// The folder.
-        path: String,
-    },
+    NoStudy { path: String },
     /// A line that is no result, though not the last one.
     #[error("{path}, line {line}: {}", excerpt(&error.to_string(), 200))]
     Line {
-        /// The file.
         path: String,
         /// From 1.
         line: usize,
-        /// What is wrong.
         error: serde_json::Error,
     },
     /// A row of another study.
     #[error("{path}, line {line}: point {id} is none of this study")]
     Stranger {
-        /// The file.
         path: String,
         /// From 1.
         line: usize,
-        /// Which.
         id: PointId,
     },
     /// A plan of chunks that was changed.
     #[error("{path} is not as it was written: its runs of points overlap or leave the study")]
-    Plan {
-        /// The file.
-        path: String,
-    },
+    Plan { path: String },
     /// A plan that is not there.
     #[error(
         "{path} has no plan of chunks: `sealsim sweep STUDY --out FOLDER --engine hq` or `--engine slurm` makes one"
     )]
-    NoPlan {
-        /// The folder.
-        path: String,
-    },
+    NoPlan { path: String },
     /// A chunk that is none.
     #[error("{path} has {count} chunks, from 0: there is no chunk {chunk}")]
     NoChunk {
-        /// The plan.
         path: String,
         /// Which was asked for.
         chunk: u64,
@@ -101,10 +68,7 @@ pub enum FolderError {
     },
     /// Another process writes there.
     #[error("{path} is in use by another sweep")]
-    InUse {
-        /// The folder.
-        path: String,
-    },
+    InUse { path: String },
 }
 
 /// What to do about a file that cannot grow.

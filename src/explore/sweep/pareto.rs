@@ -9,10 +9,8 @@ use thiserror::Error;
 /// Why there is no front.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParetoError {
-    /// No such column.
     #[error("no column `{name}`; there are {known}")]
     Unknown {
-        /// As asked for.
         name: String,
         /// The columns that hold numbers.
         known: String,
@@ -25,7 +23,6 @@ pub enum ParetoError {
     NoRows,
 }
 
-/// What came out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Front {
     /// Rows on it, in the table's order.

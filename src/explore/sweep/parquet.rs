@@ -33,7 +33,6 @@ impl ParquetWriter {
         Ok(Self { file, numeric, group: Vec::new() })
     }
 
-    /// Adds a row.
     pub fn add(&mut self, values: Vec<Value>) -> Result<(), TableError> {
         self.group.push(values);
         if self.group.len() == GROUP { self.end_group() } else { Ok(()) }

@@ -24,7 +24,6 @@ pub(super) struct Run {
     pub number: u64,
     /// The place of the first.
     pub index: u64,
-    /// How many.
     pub length: u64,
 }
 

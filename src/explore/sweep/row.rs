@@ -29,9 +29,7 @@ impl Point {
 pub enum Value {
     /// A count, or a time in whole units.
     Integer(i64),
-    /// A number.
     Number(f64),
-    /// A text.
     Text(String),
     /// It does not apply.
     None,
@@ -40,7 +38,6 @@ pub enum Value {
 /// What came of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The point.
     #[serde(flatten)]
     pub point: Point,
     /// Why it has no figures: the machine makes no sense, or the copy did not arrive.
@@ -72,7 +69,6 @@ fn figures<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap
 pub struct FigureColumn {
     /// Its name in the table, with its unit.
     pub name: &'static str,
-    /// What it says.
     pub says: &'static str,
     /// What plots call it, without its unit.
     pub words: &'static str,

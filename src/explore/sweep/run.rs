@@ -25,9 +25,7 @@ pub enum Ended {
 /// What a table holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tabled {
-    /// Rows.
     pub rows: u64,
-    /// Rows without figures.
     pub refused: u64,
     /// Why they have none, by kind of message, in the order of the first of each.
     pub reasons: Vec<Reason>,

@@ -19,9 +19,7 @@ const WINDOW: Duration = Duration::from_secs(60);
 /// How far a sweep is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SweepStatus {
-    /// The study's name.
     pub study: String,
-    /// Points in all.
     pub points: u64,
     /// Points that have a row.
     pub done: u64,

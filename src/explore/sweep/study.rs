@@ -14,7 +14,6 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudySpec {
-    /// Short name.
     pub name: String,
     /// The question, in a sentence.
     pub summary: String,
@@ -62,11 +61,9 @@ pub struct Plot {
     pub by: Vec<String>,
 }
 
-/// Points at random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Random {
-    /// How many.
     pub points: u64,
     /// Where they come from.
     pub seed: u64,
@@ -88,7 +85,6 @@ pub enum StudyError {
     /// It is not what a study looks like.
     #[error(transparent)]
     Form(Misread),
-    /// An axis.
     #[error("{}", excerpt(&.0.to_string(), 300))]
     Axis(#[from] AxisError),
     /// The machine, a design or a setting.
@@ -97,104 +93,62 @@ pub enum StudyError {
     /// An axis that is no parameter.
     #[error("axis `{}`: {error}{}", excerpt(path, 100), error.remedy.as_ref().map_or(String::new(), |remedy| format!("; {remedy}")))]
     Path {
-        /// Which.
         path: String,
         /// What the configuration says of it.
         error: Box<ConfigError>,
     },
-    /// The copy.
     #[error("copy `{}`: {}", excerpt(text, 100), excerpt(&error.to_string(), 300))]
-    Copy {
-        /// As written.
-        text: String,
-        /// Why not.
-        error: CopyError,
-    },
+    Copy { text: String, error: CopyError },
     /// A copy without a size.
     #[error("copy `{}` has no size: write for example h2d:64MiB", excerpt(text, 100))]
-    NoSize {
-        /// As written.
-        text: String,
-    },
+    NoSize { text: String },
     /// Neither a copy nor a workload, or both.
     #[error(
         "a study has a copy (`copy = \"h2d:64MiB\"`) or a workload (`workload = \"weight-streaming\"`): this one has {found}"
     )]
-    Work {
-        /// What it has.
-        found: &'static str,
-    },
-    /// The workload.
+    Work { found: &'static str },
     #[error(transparent)]
     Workload(#[from] WorkloadFileError),
     /// A parameter of the workload that is none.
     #[error("param `{}`: {reason}", excerpt(text, 100))]
-    Param {
-        /// As written.
-        text: String,
-        /// Why not.
-        reason: String,
-    },
+    Param { text: String, reason: String },
     /// The copies of the workload.
     #[error("workload: {0}")]
     Sizes(WorkloadError),
-    /// Nothing to do.
     #[error("a study without points: give it an [[axis]]")]
     NoPoints,
     /// Two axes of one path.
     #[error("two axes vary `{}`", excerpt(path, 100))]
-    Twice {
-        /// Which.
-        path: String,
-    },
+    Twice { path: String },
     /// Zipped axes of different lengths.
     #[error("axes zipped as `{}` have {one} and {other} values: they advance together", excerpt(zip, 100))]
     Zip {
-        /// The group.
         zip: String,
         /// Values of its first axis.
         one: usize,
-        /// Values of another.
         other: usize,
     },
     /// A condition on an axis that is not there, or comes later.
     #[error("axis `{}` depends on `{}`, which is no axis before it", excerpt(path, 100), excerpt(on, 100))]
-    When {
-        /// Whose condition.
-        path: String,
-        /// On what.
-        on: String,
-    },
+    When { path: String, on: String },
     /// An objective or a plot of a column that there will not be.
     #[error("{what}: there will be no column `{}`; there will be {}", excerpt(name, 100), excerpt(known, 2000))]
     Column {
         /// `objectives` or `plot`.
         what: &'static str,
-        /// As written.
         name: String,
         /// The columns that it may be.
         known: String,
     },
     /// More axes than a study may have.
     #[error("{count} axes: a study has at most {MOST_AXES}")]
-    Axes {
-        /// How many.
-        count: usize,
-    },
+    Axes { count: usize },
     /// A list that nobody wrote by hand.
     #[error("axis `{}`: a list of {count} values: it takes at most {MOST_LISTED}; write a range", excerpt(path, 100))]
-    List {
-        /// Whose.
-        path: String,
-        /// How many.
-        count: usize,
-    },
+    List { path: String, count: usize },
     /// More points than a study may have.
     #[error("more than {most} points")]
-    TooMany {
-        /// The limit.
-        most: u64,
-    },
+    TooMany { most: u64 },
 }
 
 /// The most points of a study.

@@ -15,16 +15,13 @@ use thiserror::Error;
 /// Why there is no table.
 #[derive(Debug, Error)]
 pub enum TableError {
-    /// A file.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The study.
     #[error(transparent)]
     Study(#[from] StudyError),
     /// The CSV writer.
     #[error("{0}")]
     Csv(String),
-    /// The Parquet writer.
     #[cfg(feature = "parquet")]
     #[error("{0}")]
     Parquet(#[from] parquet::errors::ParquetError),

@@ -17,7 +17,6 @@ pub struct LimitedBy {
     pub behind: Option<usize>,
     /// Path of the parameter. Where it was measured: none if no parameter alone gains two percent.
     pub parameter: Option<String>,
-    /// Its value.
     pub value: Option<String>,
     /// Whether gains were measured.
     pub measured: bool,

@@ -51,7 +51,6 @@ const PAIRED: usize = 5;
 /// A parameter that was relaxed, and what that gained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gain {
-    /// Its path.
     pub parameter: String,
     /// The unit at which it shows.
     pub unit: String,
@@ -59,7 +58,6 @@ pub struct Gain {
     pub state: String,
     /// Part of the copy's time that the unit was so, 0 to 1.
     pub fraction: f64,
-    /// Its value.
     pub value: String,
     /// What it was relaxed to.
     pub relaxed_to: String,
@@ -91,7 +89,6 @@ pub fn unasked(workload: &Workload, outcome: &Outcome) -> usize {
     usize::from(!faulty && (workload.copies.len() == 1 || bytes <= MOST_UNASKED))
 }
 
-/// What was found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Found {
     /// The parameters that gain at least [`LEAST_GAIN`] alone, the best first.
@@ -105,14 +102,12 @@ pub struct Found {
 /// A run that can be repeated: the request with copies of at most so many bytes, without data.
 pub type Repeat<'r> = &'r (dyn Fn(u64) -> Result<Request, RunError> + 'r);
 
-/// A measured candidate.
 struct Tried<'c> {
     candidate: &'c Candidate,
     relaxed: Relaxed,
     gain: f64,
 }
 
-/// What candidates gained.
 struct Gains<'c> {
     /// Those that gain enough, the answer first.
     enough: Vec<Tried<'c>>,

@@ -41,9 +41,7 @@ const PIECE: u64 = 1 << 20;
 ports! {
     /// Ports of the compute side.
     pub struct Ports {
-        /// From the scheduler.
         pub pushes: In<ComputePush>,
-        /// To the scheduler.
         pub retired: Out<Retired>,
         /// The bytes.
         pub memory: Rc<RefCell<dyn DeviceMemory>>,
@@ -57,7 +55,6 @@ struct Running {
     push: ComputePush,
 }
 
-/// The compute side.
 #[derive(Debug)]
 pub struct Compute {
     spec: ComputeSpec,

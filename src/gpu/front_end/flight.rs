@@ -62,7 +62,6 @@ impl Flight {
 #[derive(Debug, Default)]
 pub(super) struct Flights {
     flights: VecDeque<Flight>,
-    /// Launches so far.
     begun: u64,
     /// Messages without a verdict.
     unjudged: BTreeSet<JobId>,

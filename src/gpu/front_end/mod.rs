@@ -62,7 +62,6 @@ pub const VERIFIED_OFFSET: u64 = 16;
 ports! {
     /// What tells a front end that messages to device memory are complete.
     pub struct Verification {
-        /// From device memory.
         pub landed: Rx<Landed>,
         /// From the tag queue.
         pub verdicts: In<Verdict>,
@@ -74,7 +73,6 @@ ports! {
 ports! {
     /// Ports of a front end.
     pub struct Ports {
-        /// From the scheduler.
         pub pushes: In<CopyPush>,
         /// To the PCEs.
         pub work: Vec<Out<PceWork>>,
@@ -82,7 +80,6 @@ ports! {
         pub done: Vec<In<Done>>,
         /// Of the LCE that reads host memory.
         pub verification: Option<Verification>,
-        /// To the scheduler.
         pub retired: Out<Retired>,
     }
 }
@@ -90,7 +87,6 @@ ports! {
 /// What a front end is built of.
 #[derive(Debug, Clone)]
 pub struct FrontEndSpec {
-    /// The copy engine.
     pub copy_engine: CopyEngineSpec,
     /// Whether its LCE writes host memory; the other one reads it, and copies within device memory.
     pub writes_host: bool,
@@ -113,7 +109,6 @@ pub struct FrontEndSpec {
 /// A message whose tags differed, and who had started on it by then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure {
-    /// The message.
     pub message: JobId,
     /// When its verdict came.
     pub time: Femtos,
@@ -135,7 +130,6 @@ struct Step {
     ends: Option<u32>,
 }
 
-/// A front end.
 #[derive(Debug)]
 pub struct FrontEnd {
     spec: FrontEndSpec,
@@ -292,7 +286,6 @@ impl FrontEnd {
         self.poison(why);
     }
 
-    /// Ends the channel.
     fn poison(&mut self, why: String) {
         self.incidents.push(why);
         if !self.poisoned {

@@ -25,7 +25,6 @@ pub struct Exposure {
 /// What was visible when a message failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exposed {
-    /// The message.
     pub message: JobId,
     /// When its verdict came.
     pub time: Femtos,

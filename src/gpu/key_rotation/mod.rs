@@ -72,9 +72,7 @@ impl Default for Thresholds {
 /// What one key has done, over all channels that use it, freed ones included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
-    /// Bytes sealed.
     pub bytes: u64,
-    /// Messages sealed.
     pub messages: u64,
 }
 

@@ -8,7 +8,6 @@ pub const ADDRESS_BITS: u32 = 57;
 pub enum Aperture {
     /// The GPU's own memory.
     LocalFb,
-    /// Host memory, snooped.
     CoherentSysmem,
     /// Host memory, not snooped.
     NonCoherentSysmem,
@@ -29,7 +28,6 @@ impl Aperture {
 pub enum Space {
     /// A GPU virtual address.
     Virtual,
-    /// A physical address.
     Physical(Aperture),
 }
 
@@ -38,7 +36,6 @@ pub enum Space {
 pub struct Location {
     /// Byte address, below 2^57.
     pub address: u64,
-    /// What it addresses.
     pub space: Space,
 }
 
@@ -49,7 +46,6 @@ impl Location {
         Self { address, space: Space::Virtual }
     }
 
-    /// A physical address.
     #[must_use]
     pub const fn phys(aperture: Aperture, address: u64) -> Self {
         Self { address, space: Space::Physical(aperture) }

@@ -42,7 +42,6 @@ pub const FIXED: &[Fixed] = &[
 /// INTERRUPT_TYPE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Interrupt {
-    /// None.
     #[default]
     None,
     /// The engine waits until it is served.
@@ -58,9 +57,7 @@ pub struct Launch {
     pub transfer: Option<Transfer>,
     /// Flush after the transfer and before the semaphore.
     pub flush: Option<Flush>,
-    /// Semaphore release.
     pub semaphore: Option<Semaphore>,
-    /// Interrupt.
     pub interrupt: Interrupt,
 }
 

@@ -12,17 +12,11 @@ pub enum Flush {
 /// Read-modify-write operations of a semaphore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reduction {
-    /// Minimum.
     Min,
-    /// Maximum.
     Max,
-    /// Exclusive or.
     Xor,
-    /// And.
     And,
-    /// Or.
     Or,
-    /// Sum.
     Add,
     /// Plus one; from the payload on, back to zero.
     Inc,

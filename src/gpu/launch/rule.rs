@@ -14,7 +14,6 @@ macro_rules! rules {
         }
 
         impl Rule {
-            /// All rules.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// What it asks for.

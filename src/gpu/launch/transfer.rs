@@ -5,7 +5,6 @@ use super::{Location, Side};
 /// What is written by a fill: the constants of the remap unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// One byte.
     B1(u8),
     /// Two bytes.
     B2(u16),
@@ -40,12 +39,10 @@ impl Pattern {
     }
 }
 
-/// What is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Plaintext in, ciphertext, tag and IV out. Tag and IV lie in the destination's space.
     Encrypt {
-        /// Plaintext.
         source: Location,
         /// Address at which the engine writes the tag.
         tag: u64,
@@ -54,21 +51,17 @@ pub enum Operation {
     },
     /// Ciphertext in, plaintext out, if the tag agrees. The expected tag lies in the source's space.
     Decrypt {
-        /// Ciphertext.
         source: Location,
         /// Address of the expected tag.
         tag: u64,
     },
     /// Bytes as they are, between ends on the same side.
     Copy {
-        /// What is read.
         source: Location,
         /// COPY_TYPE: which side both ends are on.
         side: Side,
     },
-    /// A constant.
     Fill {
-        /// The constant.
         pattern: Pattern,
         /// COPY_TYPE: which side the destination is on.
         side: Side,
@@ -87,7 +80,6 @@ pub enum Order {
 /// More than one line, each `pitch` bytes after the other. Both layouts are pitch: block-linear is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
-    /// Number of lines.
     pub count: u32,
     /// Bytes from line to line in the source.
     pub pitch_in: u32,
@@ -100,13 +92,11 @@ pub struct Lines {
 pub struct Transfer {
     /// What is moved, from where.
     pub operation: Operation,
-    /// To where.
     pub destination: Location,
     /// Bytes of one line.
     pub line_bytes: u64,
     /// Multi-line shape; `None` is one line.
     pub lines: Option<Lines>,
-    /// Pipelined or not.
     pub order: Order,
 }
 

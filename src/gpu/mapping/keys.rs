@@ -34,7 +34,6 @@ pub enum KeyDirection {
 /// Whose channels use a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
-    /// Channels of applications.
     User,
     /// Channels of the driver.
     Kernel,
@@ -60,7 +59,6 @@ impl KeyName {
         lce.key_index().map(|index| Self { index, owner, direction })
     }
 
-    /// The engine.
     #[must_use]
     pub fn lce(self) -> Lce {
         Lce(self.index + 2)
@@ -72,7 +70,6 @@ impl KeyName {
         self.owner
     }
 
-    /// What it seals.
     #[must_use]
     pub fn direction(self) -> KeyDirection {
         self.direction

@@ -51,7 +51,6 @@ impl Lce {
         (number < LCES).then_some(Self(number))
     }
 
-    /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..LCES).map(Self)
     }
@@ -80,7 +79,6 @@ impl Lce {
         self.0.checked_sub(2)
     }
 
-    /// Robust-channel error number.
     #[must_use]
     pub fn channel_error(self) -> u32 {
         CHANNEL_ERRORS[usize::from(self.0)]
@@ -104,7 +102,6 @@ impl Pce {
         (number < PCES).then_some(Self(number))
     }
 
-    /// Its number.
     #[must_use]
     pub fn number(self) -> u8 {
         self.0

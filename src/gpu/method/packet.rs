@@ -113,7 +113,6 @@ impl Packet {
         &self.data
     }
 
-    /// The header word.
     #[must_use]
     pub fn header(&self) -> u32 {
         let count = match (self.opcode, self.data.as_slice()) {

@@ -24,7 +24,6 @@ pub struct DecodeError {
     pub offset: usize,
     /// The word; of an incomplete one the bytes that are there, zero-extended.
     pub word: u32,
-    /// What is wrong.
     pub cause: DecodeCause,
 }
 
@@ -42,19 +41,13 @@ pub enum DecodeCause {
     HeaderBit,
     /// The count runs past the end.
     #[error("the header announces {announced} data words, but the stream ends after {present}")]
-    Truncated {
-        /// Words announced.
-        announced: usize,
-        /// Words left.
-        present: usize,
-    },
+    Truncated { announced: usize, present: usize },
     /// SET_OBJECT names another class.
     #[error("class {0:#06x} is not modelled; SET_OBJECT takes 0xc8b5 (HOPPER_DMA_COPY_A)")]
     Class(u32),
     /// No class is bound.
     #[error("method {method:#x} on subchannel {subchannel}, to which SET_OBJECT has bound no class")]
     Unbound {
-        /// The subchannel.
         subchannel: u8,
         /// Byte offset of the method.
         method: usize,
@@ -62,33 +55,23 @@ pub enum DecodeCause {
     /// The class has no such method.
     #[error("class {class} has no method at {method:#x}")]
     Method {
-        /// The class number.
         class: &'static str,
         /// Byte offset of the method.
         method: usize,
     },
     /// Bits outside the method's fields.
     #[error("{method} has no field for bits {bits:#010x}")]
-    DataBits {
-        /// The method.
-        method: &'static str,
-        /// The offending bits.
-        bits: u32,
-    },
+    DataBits { method: &'static str, bits: u32 },
 }
 
-/// One method write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Write {
     /// Byte offset in the stream of the word that holds the datum.
     pub at: usize,
     /// Subchannel, 0 to 7.
     pub subchannel: u8,
-    /// Who executes it.
     pub class: Class,
-    /// The method.
     pub method: &'static Method,
-    /// The datum.
     pub data: u32,
 }
 

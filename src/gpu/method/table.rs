@@ -8,9 +8,7 @@
 pub struct Field {
     /// Name, as in the class header.
     pub name: &'static str,
-    /// Highest bit.
     pub high: u32,
-    /// Lowest bit.
     pub low: u32,
 }
 

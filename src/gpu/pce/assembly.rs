@@ -10,7 +10,6 @@ pub(super) struct Assembly {
 }
 
 impl Assembly {
-    /// Appends a piece.
     #[inline(always)]
     pub fn push(&mut self, piece: Payload) {
         if piece.is_there() {
@@ -36,7 +35,6 @@ impl Assembly {
         }
     }
 
-    /// Bytes so far.
     #[inline]
     pub fn length(&self) -> u64 {
         self.run.as_ref().map_or(self.copied.len() as u64, Payload::length)

@@ -16,7 +16,6 @@ use crate::{
 #[derive(Debug, Default)]
 struct Slot {
     read: Read,
-    /// What has come.
     came: Piece,
 }
 
@@ -56,7 +55,6 @@ impl Slots {
         Self { first_tag, tags, bound, slots, oldest_tag: 0, oldest: 0, count: 0 }
     }
 
-    /// Reads outstanding.
     pub const fn outstanding(&self) -> usize {
         self.count
     }
@@ -94,7 +92,6 @@ impl Slots {
         if usize::from(number) < self.count { self.slots.get_mut(place) } else { None }
     }
 
-    /// The oldest read.
     #[inline]
     fn front(&self) -> Option<&Slot> {
         if self.count > 0 { self.slots.get(self.oldest) } else { None }

@@ -27,9 +27,7 @@ pub enum EngineInput {
 pub struct MessageInput {
     /// What of it goes through this engine.
     pub part: Part,
-    /// The nonce.
     pub nonce: [u8; 12],
-    /// Which way.
     pub direction: SealOpen,
     /// The key of AES-GCM; none in a run without bytes, and for another AEAD.
     pub key: Option<Vec<u8>>,

@@ -84,24 +84,19 @@ pub use shared::EnginePorts;
 /// The keys of a logical engine.
 #[derive(Debug)]
 pub struct Keys {
-    /// Host to device.
     pub h2d: Key,
-    /// Device to host.
     pub d2h: Key,
 }
 
 /// What a PCE is built of.
 #[derive(Debug, Clone)]
 pub struct PceSpec {
-    /// The copy engine.
     pub copy_engine: CopyEngineSpec,
     /// Its engine, where confidential computing is on.
     pub engine: Option<SealingSpec>,
     /// Where that engine is one that all PCEs share: cycles of the wire to it.
     pub shared: Option<u64>,
-    /// Largest read request.
     pub max_read_request: MaxSize,
-    /// Largest write.
     pub max_payload: MaxSize,
     /// First of its tags.
     pub first_tag: u16,
@@ -118,7 +113,6 @@ pub struct PceSpec {
 ports! {
     /// Ports to the SMs, where they seal and open.
     pub struct SmPorts {
-        /// Messages.
         pub jobs: Tx<SmJob>,
         /// What has been sealed.
         pub sealed: Rx<Sealed>,
@@ -128,11 +122,9 @@ ports! {
 ports! {
     /// Ports of a PCE.
     pub struct Ports {
-        /// Transfers and semaphores.
         pub work: In<PceWork>,
         /// Completions of its reads; none for a PCE that only writes host memory.
         pub completions: Option<In<Tlp>>,
-        /// To the link.
         pub requests: Out<Tlp>,
         /// Reads of device memory.
         pub reads: Out<MemoryRead>,

@@ -31,7 +31,6 @@ pub(super) struct Held {
 struct Share {
     /// Bytes that may go on ahead of the verdict.
     ahead: u64,
-    /// Bytes of quarantine.
     reserved: u64,
 }
 
@@ -83,12 +82,10 @@ impl Quarantine {
         Self { room: spec.quarantine.0, reserved: 0, ahead, waiting: 0, told: 0, all }
     }
 
-    /// Bytes that wait.
     pub const fn waiting(&self) -> u64 {
         self.waiting
     }
 
-    /// Bytes reserved.
     pub const fn reserved(&self) -> u64 {
         self.reserved
     }

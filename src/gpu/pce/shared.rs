@@ -15,9 +15,7 @@ use std::collections::VecDeque;
 ports! {
     /// Ports to the engine.
     pub struct EnginePorts {
-        /// To it.
         pub requests: Tx<EngineRequest>,
-        /// From it.
         pub replies: Rx<EngineReply>,
     }
 }

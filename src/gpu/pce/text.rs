@@ -11,7 +11,6 @@ use crate::{
     sealing::{Format, Key, Message},
 };
 
-/// Text under way.
 #[derive(Debug)]
 pub(super) enum Text {
     /// All of a message.

@@ -8,9 +8,7 @@ use crate::{
 /// What a transfer asks host memory for next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ask {
-    /// Data.
     Data(Request),
-    /// The expected tag.
     Tag,
 }
 

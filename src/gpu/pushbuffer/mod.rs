@@ -69,7 +69,6 @@ pub enum PushError {
         at: usize,
         /// Name of the method.
         method: &'static str,
-        /// What is broken.
         cause: LaunchError,
     },
 }

@@ -41,7 +41,6 @@ pub enum Engine {
     Reading,
     /// The LCE that writes host memory.
     Writing,
-    /// The compute side.
     Compute,
 }
 
@@ -58,15 +57,9 @@ pub enum Work {
     /// Something for the compute side.
     Compute(Computation),
     /// An event comes when all before it on the stream is done.
-    Record {
-        /// The event.
-        event: u32,
-    },
+    Record { event: u32 },
     /// What follows on the stream waits for an event.
-    Wait {
-        /// The event.
-        event: u32,
-    },
+    Wait { event: u32 },
 }
 
 impl Work {
@@ -83,9 +76,7 @@ impl Work {
 /// A push as it lies in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// Its number.
     pub number: u32,
-    /// Its stream.
     pub stream: u32,
     /// The copy that it belongs to, if any.
     pub copy: Option<usize>,
@@ -95,7 +86,6 @@ pub struct Submission {
     pub semaphore: u64,
 }
 
-/// Where pushes lie.
 pub trait PushMemory {
     /// Push `number`, if there is one.
     fn take(&mut self, number: u32) -> Option<Submission>;
@@ -106,7 +96,6 @@ ports! {
     pub struct Ports {
         /// Doorbells: writes that carry the number of a push.
         pub doorbells: In<Tlp>,
-        /// Pushes.
         pub pushes: Rc<RefCell<dyn PushMemory>>,
         /// To the front ends: of the reading and of the writing LCE.
         pub copies: [Out<CopyPush>; 2],
@@ -119,7 +108,6 @@ ports! {
     }
 }
 
-/// The scheduler.
 #[derive(Debug)]
 pub struct Scheduler {
     schedule: u64,

@@ -13,11 +13,9 @@ struct Waiting {
     record: Option<u32>,
 }
 
-/// One stream.
 #[derive(Debug, Default)]
 struct Stream {
     waiting: VecDeque<Waiting>,
-    /// Pushes under way.
     open: usize,
     /// What they are under way on.
     engine: Option<Engine>,
@@ -38,10 +36,7 @@ impl Stream {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     /// The first push of a stream goes.
-    Go {
-        /// The stream.
-        stream: u32,
-    },
+    Go { stream: u32 },
     /// Nobody's before a cycle.
     At(u64),
     /// Nobody's until something changes.

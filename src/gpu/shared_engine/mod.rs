@@ -46,12 +46,10 @@ ports! {
     pub struct Ports {
         /// By PCE.
         pub requests: Vec<Rx<EngineRequest>>,
-        /// To each.
         pub replies: Vec<Tx<EngineReply>>,
     }
 }
 
-/// The engine.
 #[derive(Debug)]
 pub struct SharedEngine {
     clock: Clock,

@@ -42,7 +42,6 @@ impl Announced {
 pub(super) struct Turn {
     pub job: JobId,
     pub direction: SealOpen,
-    /// Bytes to go.
     pub left: u64,
     /// Whether the message ends with it.
     pub closes: bool,

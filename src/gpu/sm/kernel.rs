@@ -49,9 +49,7 @@ const LEVELS: u32 = THREADS.trailing_zeros();
 /// Which parts of the work a kernel does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
-    /// Encipher.
     pub cipher: bool,
-    /// Authenticate.
     pub hash: bool,
 }
 
@@ -87,18 +85,15 @@ pub struct Kernel {
 /// A message for a kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelMessage<'t> {
-    /// Its nonce.
     pub nonce: [u8; 12],
     /// Its text; without, what a thread reads is made up.
     pub text: &'t [u8],
-    /// Which way.
     pub direction: SealOpen,
 }
 
 /// What a warp has done with its blocks.
 #[derive(Debug, Clone)]
 pub struct Worked {
-    /// Its instructions.
     pub program: Vec<Instruction>,
     /// What each thread has summed.
     pub sum: Quad,

@@ -40,7 +40,6 @@ pub struct Processor {
 pub struct Usage {
     /// Cycles until the last result stood.
     pub cycles: u64,
-    /// Instructions issued.
     pub issued: u64,
     /// Cycles in which integer lanes were occupied, all sub-cores together.
     pub integer: u64,

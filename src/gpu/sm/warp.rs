@@ -16,7 +16,6 @@ pub type Values = [u32; THREADS];
 /// A register of all threads, and the instruction that made it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Register {
-    /// Its values.
     pub values: Values,
     /// One more than the number of the instruction; 0 if it was there from the beginning.
     made: u32,
@@ -44,7 +43,6 @@ pub enum ExecutionUnit {
     Integer,
     /// Shared memory and the exchange of registers between threads.
     Shared,
-    /// Device memory.
     Global,
     /// The tensor core of the warp's sub-core.
     Tensor,
@@ -80,7 +78,6 @@ impl SharedMemory {
         Self { words: Vec::new(), banks }
     }
 
-    /// Bytes in use.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         4 * self.words.len() as u64

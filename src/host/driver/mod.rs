@@ -77,7 +77,6 @@ pub const CHANNEL_ERROR: u64 = 1 << 31;
 ports! {
     /// Ports to workers beside the caller.
     pub struct HelperPorts {
-        /// Jobs for them.
         pub jobs: Out<CipherJob>,
         /// Jobs that have ended.
         pub done: In<CipherDone>,
@@ -95,13 +94,11 @@ ports! {
         pub sealers: Option<HelperPorts>,
         /// Those that open after a call.
         pub openers: Option<HelperPorts>,
-        /// Doorbell writes.
         pub doorbells: Out<Tlp>,
         /// Semaphores that have changed.
         pub notices: Rx<Notice>,
         /// Where pushes are put.
         pub pushes: Rc<RefCell<dyn Pushes>>,
-        /// Memory.
         pub memory: Rc<RefCell<HostState>>,
         /// For what begins and ends.
         pub signals: Signals,
@@ -135,7 +132,6 @@ struct Current {
     nop: bool,
 }
 
-/// The driver.
 pub struct Driver {
     spec: DriverSpec,
     options: DriverOptions,
@@ -161,7 +157,6 @@ pub struct Driver {
     called: Called,
     /// What is opened after its call.
     after: After,
-    /// The last push.
     rung: u32,
     streams: Streams,
     incidents: Vec<String>,
@@ -428,7 +423,6 @@ impl Driver {
         Push { number, stream, copy, orders, task, semaphore }
     }
 
-    /// Takes ended jobs.
     fn collect(&mut self, now: Now, ports: &mut DriverPorts) -> Result<(), String> {
         let Some(Current { transfer, .. }) = &mut self.current else { return Ok(()) };
         let outcome = &mut self.outcomes[transfer.copy];

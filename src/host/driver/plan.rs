@@ -36,7 +36,6 @@ pub struct CopyOutcome {
     pub tags_failed: u64,
     /// Whether all of it arrived and nothing spoke against it.
     pub delivered: bool,
-    /// Why not.
     pub reason: Option<String>,
 }
 

@@ -10,21 +10,18 @@ use crate::{
 pub struct Step {
     /// The stream, where the operation goes to one.
     pub stream: u32,
-    /// The operation.
     pub operation: Operation,
 }
 
 /// One operation of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// Makes a copy.
     Copy {
         /// Its place among the copies of the request; none is made twice.
         copy: usize,
         /// Whether the call returns only when the copy is done, whatever the mode.
         blocking: bool,
     },
-    /// Starts a kernel.
     Kernel {
         /// How long it runs by itself.
         duration: Femtos,
@@ -40,22 +37,13 @@ pub enum Operation {
         duration: Femtos,
     },
     /// Notes on the stream that an event has come when all before it is done.
-    Record {
-        /// The event.
-        event: u32,
-    },
+    Record { event: u32 },
     /// Holds the stream until an event has come.
-    Wait {
-        /// The event.
-        event: u32,
-    },
+    Wait { event: u32 },
     /// Holds the host until the stream has nothing left to do.
     Sync,
     /// Drives buffers out of the host's caches by writing this much other memory. It takes no simulated time.
-    Flush {
-        /// Bytes written.
-        bytes: u64,
-    },
+    Flush { bytes: u64 },
 }
 
 /// The program that makes copies one after the other and waits for each.

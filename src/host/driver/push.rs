@@ -20,13 +20,9 @@ pub enum OrderKind {
 /// One launch. Addresses are those of [`map`](crate::host::map).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    /// What it does.
     pub kind: OrderKind,
-    /// First byte read.
     pub source: u64,
-    /// First byte written.
     pub destination: u64,
-    /// Length.
     pub bytes: u64,
     /// Where the tag is read or written; 0 where there is none.
     pub tag: u64,
@@ -36,12 +32,9 @@ pub struct Order {
     pub pipelined: bool,
 }
 
-/// A semaphore release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Semaphore {
-    /// Where.
     pub address: u64,
-    /// The value.
     pub value: u32,
 }
 
@@ -49,46 +42,23 @@ pub struct Semaphore {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamTask {
     /// A kernel that runs this long by itself.
-    Kernel {
-        /// How long.
-        duration: Femtos,
-    },
+    Kernel { duration: Femtos },
     /// The kernel of a collective, which runs this long.
-    Collective {
-        /// How long.
-        duration: Femtos,
-    },
+    Collective { duration: Femtos },
     /// The stream waits this long for a network.
-    Network {
-        /// How long.
-        duration: Femtos,
-    },
+    Network { duration: Femtos },
     /// A copy within the GPU's memory, made by a kernel.
-    Copy {
-        /// First byte read.
-        source: u64,
-        /// First byte written.
-        destination: u64,
-        /// Length.
-        bytes: u64,
-    },
+    Copy { source: u64, destination: u64, bytes: u64 },
     /// An event comes when all before it on the stream is done.
-    Record {
-        /// The event.
-        event: u32,
-    },
+    Record { event: u32 },
     /// What follows on the stream waits for an event.
-    Wait {
-        /// The event.
-        event: u32,
-    },
+    Wait { event: u32 },
 }
 
 /// What is submitted together: launches, or one task. Pushes of a run are numbered from 1; those of one stream are carried out in the
 /// order of their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Push {
-    /// Its number.
     pub number: u32,
     /// Its stream, below [`MAX_STREAMS`](crate::host::map::MAX_STREAMS).
     pub stream: u32,

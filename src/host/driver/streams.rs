@@ -27,7 +27,6 @@ pub(super) struct Streams {
 /// A copy that has begun or ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyEdge {
-    /// Its call.
     Begun(usize),
     /// Its end, delivered or not.
     Ended(usize),

@@ -56,7 +56,6 @@ const USER_TAG: usize = 4;
 /// Bytes of the streams' semaphores.
 const SEMAPHORE_BYTES: usize = map::MAX_STREAMS as usize * map::STREAM_STRIDE as usize;
 
-/// Host memory.
 pub struct HostState {
     staging: Staging,
     /// Tags of 16 bytes per message, or the blocks of a longer one.

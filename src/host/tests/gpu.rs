@@ -12,7 +12,6 @@ use crate::{
 };
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
-/// Pushes by number.
 #[derive(Default)]
 pub struct Mailbox(pub BTreeMap<u32, Push>);
 
@@ -25,11 +24,9 @@ impl Pushes for Mailbox {
 /// What the toy GPU may do wrong, at the push of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lie {
-    /// Releases another value.
     Value(u64),
     /// Releases its value twice.
     Twice,
-    /// Releases nothing.
     Nothing,
     /// Calls a push done whose tags then turn out wrong.
     Verdict,
@@ -59,7 +56,6 @@ pub struct Gpu {
     /// Cycles from there to the verified semaphore, if there is one.
     pub verdict: Option<u64>,
     pub lie: Option<(u32, Lie)>,
-    /// Bytes by copy.
     pub device: BTreeMap<u64, Vec<u8>>,
     pub seen: Vec<Push>,
     pub work: Option<(u64, u32)>,

@@ -13,11 +13,9 @@ pub enum Stage {
     Staging,
     /// From the doorbell to the copy engine.
     Submission,
-    /// On the link.
     Link,
     /// In the copy engine.
     Engine,
-    /// Before its verdict.
     Tag,
     /// Until its push is released.
     Release,
@@ -66,13 +64,10 @@ pub struct Message {
     pub copy: Option<usize>,
     /// Its number in its copy, from 0.
     pub number: u64,
-    /// Which way.
     pub way: Way,
     /// Whether it is sealed.
     pub sealed: bool,
-    /// Plaintext.
     pub bytes: u64,
-    /// When it begins.
     pub start: Femtos,
     /// Its stages and when each ends, in the order of time.
     pub stages: Vec<Step>,
@@ -83,9 +78,7 @@ pub struct Message {
 /// A stage that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Which.
     pub stage: Stage,
-    /// When it ended.
     pub end: Femtos,
     /// The account of the unit that ended it.
     pub unit: usize,

@@ -33,7 +33,6 @@ pub(super) struct Input {
 /// What there is of a unit.
 #[derive(Debug, Default)]
 pub(super) struct UnitRecord {
-    /// By time.
     pub inputs: Vec<Input>,
     /// By what they have in common: places among the inputs.
     pub by_cause: Map<u64, Vec<u32>>,

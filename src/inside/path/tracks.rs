@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 /// A unit over time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitTrack {
-    /// Its path.
     pub name: String,
     /// What it was, in the order of time; idle time has no slice.
     pub slices: Vec<UnitSlice>,
@@ -16,13 +15,10 @@ pub struct UnitTrack {
 /// A stretch in which a unit was something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnitSlice {
-    /// From when.
     pub from: Femtos,
-    /// To when.
     pub to: Femtos,
     /// What it was; of several short spells, what it was longest.
     pub activity: Activity,
-    /// Spells in it.
     pub spells: usize,
     /// Of a stall: which unit sent what ended it, and when.
     pub follows: Option<(usize, Femtos)>,

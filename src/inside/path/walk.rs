@@ -17,9 +17,7 @@ pub struct Part {
     pub place: String,
     /// `busy`, a stall, or `latency` where the unit's account says nothing; `queue` or `flight` of a channel.
     pub state: &'static str,
-    /// From when.
     pub from: Femtos,
-    /// To when.
     pub to: Femtos,
 }
 
@@ -39,7 +37,6 @@ pub struct Share {
 /// A path: its parts adjoin, the earliest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Path {
-    /// Its parts.
     pub parts: Vec<Part>,
 }
 
@@ -64,7 +61,6 @@ impl Path {
         shares
     }
 
-    /// Its time.
     #[must_use]
     pub fn time(&self) -> Femtos {
         Femtos(self.parts.iter().map(|part| part.to.0 - part.from.0).sum())

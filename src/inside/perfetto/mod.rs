@@ -46,13 +46,10 @@ const MESSAGE: u64 = 1 << 32;
 /// A copy on a stream, as a run reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamCopy {
-    /// The stream's name.
     pub stream: String,
-    /// What it is.
     pub name: String,
     /// From when to when.
     pub span: (Femtos, Femtos),
-    /// Bytes.
     pub bytes: u64,
 }
 

@@ -5,7 +5,6 @@ use prost::Message;
 /// A packet of a trace.
 #[derive(Clone, PartialEq, Message)]
 pub struct TracePacket {
-    /// Nanoseconds.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
     /// One for all packets here.
@@ -14,24 +13,19 @@ pub struct TracePacket {
     /// Something on a track.
     #[prost(message, optional, tag = "11")]
     pub track_event: Option<TrackEvent>,
-    /// Names by number.
     #[prost(message, optional, tag = "12")]
     pub interned_data: Option<InternedData>,
     /// Whether names begin anew here, or are needed.
     #[prost(uint32, optional, tag = "13")]
     pub sequence_flags: Option<u32>,
-    /// A track.
     #[prost(message, optional, tag = "60")]
     pub track_descriptor: Option<TrackDescriptor>,
 }
 
-/// Names by number.
 #[derive(Clone, PartialEq, Message)]
 pub struct InternedData {
-    /// Of events.
     #[prost(message, repeated, tag = "2")]
     pub event_names: Vec<InternedName>,
-    /// Of arguments.
     #[prost(message, repeated, tag = "3")]
     pub debug_annotation_names: Vec<InternedName>,
 }
@@ -42,7 +36,6 @@ pub struct InternedName {
     /// From 1.
     #[prost(uint64, tag = "1")]
     pub iid: u64,
-    /// The name.
     #[prost(string, tag = "2")]
     pub name: String,
 }
@@ -50,22 +43,17 @@ pub struct InternedName {
 /// Something on a track.
 #[derive(Clone, PartialEq, Message)]
 pub struct TrackEvent {
-    /// Arguments.
     #[prost(message, repeated, tag = "4")]
     pub debug_annotations: Vec<Argument>,
-    /// What it is.
     #[prost(enumeration = "EventType", tag = "9")]
     pub r#type: i32,
     /// Its name, by number.
     #[prost(uint64, optional, tag = "10")]
     pub name_iid: Option<u64>,
-    /// Where.
     #[prost(uint64, tag = "11")]
     pub track_uuid: u64,
-    /// Its name.
     #[prost(string, optional, tag = "23")]
     pub name: Option<String>,
-    /// A counter's value.
     #[prost(int64, optional, tag = "30")]
     pub counter_value: Option<i64>,
     /// Arrows that pass here.
@@ -80,13 +68,10 @@ pub struct TrackEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, prost::Enumeration)]
 #[repr(i32)]
 pub enum EventType {
-    /// Nothing.
     Unspecified = 0,
-    /// A slice begins.
     SliceBegin = 1,
     /// The innermost slice ends.
     SliceEnd = 2,
-    /// An instant.
     Instant = 3,
     /// A counter's value from here on.
     Counter = 4,
@@ -98,27 +83,21 @@ pub struct Argument {
     /// Its name, by number.
     #[prost(uint64, tag = "1")]
     pub name_iid: u64,
-    /// A number.
     #[prost(uint64, optional, tag = "3")]
     pub uint_value: Option<u64>,
-    /// A text.
     #[prost(string, optional, tag = "6")]
     pub string_value: Option<String>,
 }
 
-/// A track.
 #[derive(Clone, PartialEq, Message)]
 pub struct TrackDescriptor {
-    /// Its number.
     #[prost(uint64, tag = "1")]
     pub uuid: u64,
-    /// Its name.
     #[prost(string, tag = "2")]
     pub name: String,
     /// The track that it is below.
     #[prost(uint64, optional, tag = "5")]
     pub parent_uuid: Option<u64>,
-    /// Of counters.
     #[prost(message, optional, tag = "8")]
     pub counter: Option<CounterDescriptor>,
     /// How its children are sorted: 3 by rank.
@@ -129,10 +108,8 @@ pub struct TrackDescriptor {
     pub sibling_order_rank: Option<i32>,
 }
 
-/// A counter.
 #[derive(Clone, PartialEq, Message)]
 pub struct CounterDescriptor {
-    /// Its unit.
     #[prost(string, optional, tag = "6")]
     pub unit_name: Option<String>,
 }

@@ -37,9 +37,7 @@ fn iid(name: &str) -> u64 {
 
 /// How an event is called.
 pub(super) enum Name {
-    /// By number.
     Known(u64),
-    /// As it is.
     Text(String),
 }
 

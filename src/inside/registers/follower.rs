@@ -147,7 +147,6 @@ impl Follower {
         }
     }
 
-    /// Follows nothing more.
     pub fn stop(&mut self) {
         self.over = true;
         self.running = None;

@@ -20,7 +20,6 @@ const WAITING: usize = 8;
 pub struct Name {
     /// The path of its scope below the engine.
     pub scope: String,
-    /// Its name there.
     pub name: String,
 }
 

@@ -26,23 +26,19 @@ const ENGINE: &str = ".engine";
 /// What of the engines is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
-    /// One message.
     Message(u64),
     /// All messages in a window.
     Window(Window),
 }
 
-/// An engine.
 struct EngineAt {
     account: usize,
     gpu: usize,
     clock: Clock,
-    /// Its first signal.
     first: usize,
     follower: Follower,
 }
 
-/// All of them.
 pub(super) struct Engines {
     of: EngineOf,
     choice: Choice,

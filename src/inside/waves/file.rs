@@ -10,7 +10,6 @@ use std::{
     path::Path,
 };
 
-/// A signal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Signal {
     /// The path of its scope, and its name there.

@@ -191,7 +191,6 @@ impl Waves {
         self.signals.len() - 1
     }
 
-    /// Writes the hierarchy.
     fn describe(&mut self) -> Result<(), FstWriteError> {
         let Some(header) = self.header.take() else { return Ok(()) };
         let (body, ids) = file::describe(header, &self.signals)?;

@@ -17,19 +17,13 @@ pub enum PageError {
     /// Of a version with other fields.
     #[error("its schema_version is {found}, this version of sealsim shows {known}")]
     OtherVersion {
-        /// Its schema version.
         found: u64,
         /// The one that is shown.
         known: u32,
     },
     /// It lacks a field that its kind has, or a field holds something else.
     #[error("it looks like the JSON of `sealsim {verb}`, but is not as that prints it: {reason}")]
-    Malformed {
-        /// The verb.
-        verb: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
+    Malformed { verb: &'static str, reason: String },
 }
 
 impl PageError {

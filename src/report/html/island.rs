@@ -74,7 +74,6 @@ fn harmless(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// Text between tags.
 pub(super) fn text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

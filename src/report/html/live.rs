@@ -9,7 +9,6 @@ const OWN_SCRIPT: &str = include_str!("page/live.js");
 /// A page that asks where it comes from for `state`, and posts `pause`, `go`, `step`, `record` and `close` there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LivePage {
-    /// The file.
     pub html: String,
     /// What it may do, as the header `Content-Security-Policy` says it.
     pub policy: String,

@@ -20,7 +20,6 @@ pub enum Kind {
     Run,
     /// `sealsim compare`.
     Compare,
-    /// A sweep's table.
     Sweep,
     /// `sealsim replay`.
     Replay,

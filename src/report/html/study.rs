@@ -10,15 +10,12 @@ use std::collections::HashSet;
 /// Points of a page. Of a table with more, those on its front and some of the others are shown.
 pub const MOST_POINTS: usize = 10_000;
 
-/// A sweep's table.
 #[derive(Debug, Clone, Serialize)]
 pub struct StudyReport {
     schema_version: u32,
-    /// The study's name.
     study: String,
     /// The simulator that ran it.
     simulator: String,
-    /// The study's text.
     text: String,
     /// Columns that are axes.
     axes: Vec<String>,

@@ -61,9 +61,7 @@ pub struct Slice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SliceState {
-    /// A unit works.
     Busy,
-    /// A unit waits.
     Stall,
     /// A message is in a stage.
     Stage,
@@ -78,7 +76,6 @@ pub struct NamedTimeline {
     pub name: String,
     /// Times as long as the first, if that is known.
     pub slowdown: Option<f64>,
-    /// What ran when.
     pub timeline: Timeline,
 }
 

@@ -32,7 +32,6 @@ text { fill: #ddd } .box { fill: #22272e } .line { stroke: #999 } .tip { fill: #
 /// Colours of parts of a machine, in the order in which they come.
 const COLOURS: [&str; 6] = ["#21618c", "#7d6608", "#1e8449", "#884ea0", "#b03a2e", "#5d6d7e"];
 
-/// The drawing.
 #[must_use]
 pub fn svg(outline: &Outline) -> String {
     let layout = Layout::of(outline);

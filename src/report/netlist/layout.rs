@@ -25,7 +25,6 @@ pub struct Layout<'o> {
 const SWEEPS: usize = 8;
 
 impl<'o> Layout<'o> {
-    /// Of a netlist.
     #[must_use]
     pub fn of(outline: &'o Outline) -> Self {
         let places: BTreeMap<_, _> =

@@ -3,9 +3,7 @@
 /// From values to places between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axis {
-    /// Least value.
     pub low: f64,
-    /// Greatest value.
     pub high: f64,
     /// Whether equal ratios, not equal differences, take equal room.
     pub logarithmic: bool,

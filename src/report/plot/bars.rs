@@ -9,7 +9,6 @@ use super::{
     mark::Style,
 };
 
-/// One bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     /// Where it ends; it begins at the panel's base. None where there is nothing to show but a text.
@@ -27,13 +26,11 @@ pub struct Bar {
 pub struct BarPanel {
     /// What they are, with their unit.
     pub label: Label,
-    /// Where bars begin.
     pub base: f64,
     /// By name: its bars, one below the other.
     pub rows: Vec<Vec<Bar>>,
 }
 
-/// Bars by name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bars {
     /// What they are of.
@@ -42,7 +39,6 @@ pub struct Bars {
     pub names: Vec<String>,
     /// From left to right.
     pub panels: Vec<BarPanel>,
-    /// What colours mean.
     pub keys: Vec<Key>,
     /// What else a reader must know.
     pub notes: Vec<String>,
@@ -96,7 +92,6 @@ impl Bars {
         BAR * bars.max(1) as f64 + BETWEEN
     }
 
-    /// The picture.
     #[must_use]
     pub fn draw(&self) -> Drawing {
         let widest = self.names.iter().map(|name| font::width(name, SIZE)).fold(0.0, f64::max).min(NAME);

@@ -24,20 +24,11 @@ pub enum ChartError {
         "the study says nothing of a plot: give it plot = {{ x = \"COLUMN\", y = [\"COLUMN\"], by = [\"COLUMN\"] }}"
     )]
     NoPlot,
-    /// No such column.
     #[error("plot: no column `{name}`; there are {known}")]
-    Unknown {
-        /// As asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
+    Unknown { name: String, known: String },
     /// A column without numbers.
     #[error("plot: column `{name}` holds no numbers")]
-    NoNumbers {
-        /// Which.
-        name: String,
-    },
+    NoNumbers { name: String },
 }
 
 /// A column with what people call it.

@@ -26,7 +26,6 @@ impl Columns {
         (u128::from(self.end) * column as u128 / self.count as u128) as Ns
     }
 
-    /// Its length.
     pub fn length(&self, column: usize) -> Ns {
         self.begins(column + 1) - self.begins(column)
     }

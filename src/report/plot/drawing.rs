@@ -4,13 +4,10 @@
 use super::font;
 use crate::files::is_hidden;
 
-/// Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
-/// Text and frames.
 pub const BLACK: Colour = Colour(0, 0, 0);
-/// The picture's ground.
 pub const WHITE: Colour = Colour(255, 255, 255);
 /// Lines of a grid.
 pub const GRID: Colour = Colour(0xdd, 0xdd, 0xdd);
@@ -20,7 +17,6 @@ pub const GREY: Colour = Colour(0x55, 0x55, 0x55);
 /// A line along a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stroke {
-    /// Its colour.
     pub colour: Colour,
     /// Its width in pixels.
     pub width: f64,
@@ -39,9 +35,7 @@ impl Stroke {
 /// What a path or a disc is painted with.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Paint {
-    /// Its area.
     pub fill: Option<Colour>,
-    /// Its edge.
     pub stroke: Option<Stroke>,
 }
 
@@ -73,11 +67,8 @@ pub enum Step {
 /// Which part of a text is at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
-    /// Its begin.
     Start,
-    /// Its middle.
     Middle,
-    /// Its end.
     End,
 }
 
@@ -92,20 +83,16 @@ pub struct Text {
     pub size: f64,
     /// Whether it runs upwards.
     pub upwards: bool,
-    /// Its colour.
     pub colour: Colour,
-    /// What it says.
     pub text: String,
 }
 
 /// One thing in a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
-    /// A path.
     Path(Vec<Step>, Paint),
     /// A disc: middle, radius.
     Disc((f64, f64), f64, Paint),
-    /// A text.
     Text(Text),
 }
 
@@ -126,7 +113,6 @@ pub const SIZE: f64 = 12.0;
 pub const LINE: f64 = 16.0;
 
 impl Drawing {
-    /// A white picture.
     #[must_use]
     pub fn new(width: f64, height: f64) -> Self {
         let mut drawing = Self { width, height, items: Vec::new() };
@@ -134,12 +120,10 @@ impl Drawing {
         drawing
     }
 
-    /// A path.
     pub fn path(&mut self, steps: Vec<Step>, paint: Paint) {
         self.items.push(Item::Path(steps, paint));
     }
 
-    /// A disc.
     pub fn disc(&mut self, at: (f64, f64), radius: f64, paint: Paint) {
         self.items.push(Item::Disc(at, radius, paint));
     }

@@ -25,10 +25,8 @@ impl Label {
     }
 }
 
-/// The horizontal axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Across {
-    /// Numbers.
     Values(Label),
     /// Names, one beside the other; a point's place is the number of its name.
     Names(String, Vec<String>),
@@ -39,7 +37,6 @@ pub enum Across {
 pub struct Point {
     /// Its place along the horizontal axis.
     pub x: f64,
-    /// Its figure.
     pub y: f64,
     /// Least and greatest value that the figure may have.
     pub ends: Option<(f64, f64)>,
@@ -58,9 +55,7 @@ impl Point {
 /// How the points of a series are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Join {
-    /// Not at all.
     Apart,
-    /// By straight lines.
     Line,
     /// By steps: what a point has holds until the next one. The points themselves have no marks.
     Steps,
@@ -71,7 +66,6 @@ pub enum Join {
 pub struct Series {
     /// What it is, for notes.
     pub name: String,
-    /// How it looks.
     pub style: Style,
     /// Its points, from left to right if they are joined.
     pub points: Vec<Point>,
@@ -86,15 +80,12 @@ pub struct Series {
 pub struct Panel {
     /// What stands above it, if anything.
     pub title: String,
-    /// The horizontal axis.
     pub across: Across,
-    /// The vertical axis.
     pub up: Label,
     /// What is drawn, the last on top.
     pub series: Vec<Series>,
 }
 
-/// A plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// What it is of.
@@ -115,7 +106,6 @@ const HEIGHT: f64 = 310.0;
 pub(super) const ROOM: f64 = 10.0;
 
 impl Figure {
-    /// The picture.
     #[must_use]
     pub fn draw(&self) -> Drawing {
         let abreast = self.panels.len().clamp(1, WIDTHS.len());

@@ -9,25 +9,16 @@ use thiserror::Error;
 pub enum PlotError {
     /// An ending that says nothing.
     #[error("{path}: plots are SVG or PDF: name the file .svg or .pdf")]
-    Ending {
-        /// The file.
-        path: String,
-    },
-    /// This build cannot.
+    Ending { path: String },
     #[error("{path}: built without the feature `plot`, which PDF needs: name the file .svg")]
-    NoPdf {
-        /// The file.
-        path: String,
-    },
+    NoPdf { path: String },
     /// The PDF writer refuses.
     #[error("the plot does not become a PDF: {0}")]
     Pdf(String),
 }
 
-/// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Scalable Vector Graphics.
     Svg,
     /// Portable Document Format, with the font of its texts.
     #[cfg(feature = "plot")]

@@ -9,7 +9,6 @@ use super::{
 /// What stands before a text of the legend.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sample {
-    /// A mark.
     Mark(Style),
     /// A mark on a line.
     Curve(Style),
@@ -17,7 +16,6 @@ pub enum Sample {
     Line(Stroke),
     /// An interval around a mark.
     Interval,
-    /// An area.
     Area(Paint),
 }
 
@@ -26,7 +24,6 @@ pub enum Sample {
 pub struct Key {
     /// What it looks like.
     pub sample: Sample,
-    /// What it means.
     pub text: String,
 }
 
@@ -70,7 +67,6 @@ impl Legend<'_> {
         self.notes.iter().map(|note| wrapped(note, self.width).len()).sum()
     }
 
-    /// Its height.
     pub fn height(&self) -> f64 {
         let notes = if self.notes.is_empty() { 0.0 } else { LINE * self.lines() as f64 + 4.0 };
         ROW * self.rows() as f64 + notes + 6.0

@@ -62,7 +62,6 @@ impl Style {
         Self { number: self.number + kind * COLOURS.len(), ..self }
     }
 
-    /// Its colour.
     #[must_use]
     pub const fn colour(self) -> Colour {
         COLOURS[self.number % COLOURS.len()]
@@ -74,7 +73,6 @@ impl Style {
         Stroke { colour: self.colour(), width: 1.3, dashes: DASHES[self.number % DASHES.len()] }
     }
 
-    /// Draws a mark.
     pub fn mark(self, drawing: &mut Drawing, at: (f64, f64)) {
         self.sized_mark(drawing, at, RADIUS);
     }

@@ -13,7 +13,6 @@ use crate::validate::{
     score::{DatasetScore, Scored},
 };
 
-/// One plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
     /// What it is of.
@@ -33,7 +32,6 @@ pub struct Panel {
 pub struct Line {
     /// With confidential computing or without.
     pub mode: Mode,
-    /// On which platform.
     pub platform: String,
     /// Its points from left to right.
     pub points: Vec<Pair>,
@@ -44,9 +42,7 @@ pub struct Line {
 pub struct Pair {
     /// Along the horizontal axis.
     pub place: f64,
-    /// The measured figure.
     pub measured: f64,
-    /// The simulated one.
     pub simulated: f64,
     /// What the shipped parameters owe to the point.
     pub class: Class,
@@ -97,7 +93,6 @@ impl Panel {
         Axis::over(values, matches!(self.x_label, "bytes" | "streams"))
     }
 
-    /// The vertical one.
     #[must_use]
     pub fn y_axis(&self) -> Axis {
         let values = self

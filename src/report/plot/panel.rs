@@ -115,7 +115,6 @@ impl<'p> Layout<'p> {
         }
     }
 
-    /// Its outer height.
     pub fn height(&self) -> f64 {
         self.top + self.frame + self.bottom
     }

@@ -6,7 +6,6 @@ use super::{
 };
 use std::fmt::Write;
 
-/// The picture.
 #[must_use]
 pub fn write(drawing: &Drawing) -> String {
     let (width, height) = (number(drawing.width), number(drawing.height));

@@ -31,14 +31,12 @@ const NAME: f64 = (WIDTH - LEFT - RIGHT) as f64 - 300.0;
 /// Where a row has nothing.
 const EMPTY: Colour = Colour(0xed, 0xed, 0xed);
 
-/// A run.
 #[derive(Debug, Clone)]
 pub struct Run<'a> {
     /// `off`, `cc`, or a design.
     pub name: &'a str,
     /// How many times as long as `off` it takes.
     pub slowdown: Option<f64>,
-    /// Its marks.
     pub timeline: Timeline,
 }
 

@@ -16,15 +16,11 @@ const WIDTH: f64 = 2.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Determination {
     /// It is known to a standard error, in base units.
-    Known {
-        /// The standard error.
-        error: f64,
-    },
+    Known { error: f64 },
     /// Only together with another one.
     Together {
         /// The place of the other.
         with: usize,
-        /// Their correlation.
         correlation: f64,
     },
     /// As many parameters as points, so nothing is left to judge by.
@@ -36,7 +32,6 @@ pub enum Determination {
 /// What came out for one parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Finding {
-    /// Its value.
     pub value: i128,
     /// Least value that it may have.
     pub low: i128,

@@ -18,11 +18,8 @@ const DIGITS: u32 = 4;
 /// One parameter in base units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variable {
-    /// Where it starts.
     pub start: i128,
-    /// Least value.
     pub low: i128,
-    /// Greatest value.
     pub high: i128,
 }
 
@@ -37,7 +34,6 @@ pub struct Fit {
     pub residuals: Vec<f64>,
     /// Derivatives of the residuals at the end, by variable, over its whole range.
     pub columns: Vec<Vec<f64>>,
-    /// Rounds it took.
     pub rounds: usize,
 }
 

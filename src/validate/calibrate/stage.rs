@@ -37,24 +37,16 @@ pub enum StageError {
     /// A stage asks for what is not there.
     #[error("stage `{}`: {}", excerpt(stage, 80), excerpt(what, 300))]
     Stage {
-        /// Its name.
         stage: String,
-        /// What is wrong.
         what: String,
         /// What to do about it.
         remedy: String,
     },
     /// A selection of points is wrong.
     #[error("stage `{}`: {}", excerpt(stage, 80), excerpt(&error.to_string(), 300))]
-    Selection {
-        /// Its name.
-        stage: String,
-        /// Why.
-        error: CatalogueError,
-    },
+    Selection { stage: String, error: CatalogueError },
 }
 
-/// A whole file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StageFile {
@@ -65,15 +57,11 @@ pub struct StageFile {
     pub stages: Vec<Stage>,
 }
 
-/// One stage.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
-    /// Its name.
     pub name: String,
-    /// What is fitted.
     pub parameters: Vec<Bounds>,
-    /// To what.
     pub points: Vec<Selection>,
 }
 
@@ -81,14 +69,12 @@ pub struct Stage {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
-    /// Its path.
     pub path: String,
     /// Parameters of the same kind that take its value.
     #[serde(default)]
     pub with: Vec<String>,
     /// Least value, written as in a configuration.
     pub low: Option<toml::Value>,
-    /// Greatest value.
     pub high: Option<toml::Value>,
     /// Where to start, if not from the machine's own value.
     pub start: Option<toml::Value>,
@@ -97,7 +83,6 @@ pub struct Bounds {
 /// Points of a data set.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Selection {
-    /// The data set.
     pub dataset: String,
     /// Which of its points.
     #[serde(flatten)]
@@ -107,7 +92,6 @@ pub struct Selection {
 /// A parameter that is being fitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tuned {
-    /// Its path.
     pub path: String,
     /// Paths that take the same value.
     pub with: Vec<String>,

@@ -21,9 +21,7 @@ const POINTS: &str = "fitted_to";
 /// One fitted parameter as a file states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path.
     pub path: String,
-    /// Its value.
     pub value: String,
     /// Least value that it may have.
     pub low: String,
@@ -43,20 +41,10 @@ pub enum WriteError {
     Unwritten(#[from] io::Error),
     /// It cannot be read.
     #[error("{path}: {error}")]
-    File {
-        /// The file.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
+    File { path: String, error: io::Error },
     /// It is not TOML, or has something else where a value belongs.
     #[error("{path}: {what}")]
-    Content {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        what: String,
-    },
+    Content { path: String, what: String },
     /// It is no text of a fit length.
     #[error(transparent)]
     Unfit(ReadError),

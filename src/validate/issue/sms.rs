@@ -30,7 +30,6 @@ pub enum SmError {
     /// It has no SMs.
     #[error("the machine has no table [sm]: lay a design with SMs over it (--design sm-tensor, or sm)")]
     NoSms,
-    /// It has fewer.
     #[error("the machine has {0} SMs (sm.count)")]
     TooFew(u32),
     /// Its tensor cores have no rate.

@@ -35,7 +35,6 @@ use table::Table;
 /// What a table holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Throughput by size.
     Bandwidth,
     /// Host-side times of single calls.
     Api,
@@ -45,7 +44,6 @@ pub enum Kind {
     CeFits,
     /// Copies and kernels on streams.
     Overlap,
-    /// Totals of programs.
     Applications,
     /// Copies of programs, one by one.
     Programs,
@@ -129,7 +127,6 @@ impl Kind {
 /// A table of measurements.
 #[derive(Debug, Clone)]
 pub struct Measured {
-    /// What it holds.
     pub kind: Kind,
     /// Its points, in the order of its rows.
     pub points: Vec<Point>,

@@ -11,9 +11,7 @@ use std::{collections::BTreeMap, sync::Arc};
 /// Whether confidential computing was on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Off.
     Off,
-    /// On.
     Cc,
 }
 
@@ -34,9 +32,7 @@ impl Mode {
 /// Where the host's end of a copy lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HostMemory {
-    /// Page-locked memory.
     Pinned,
-    /// Ordinary memory.
     Pageable,
     /// None: both ends are on the GPU.
     Device,
@@ -57,18 +53,14 @@ impl HostMemory {
 /// What one copy is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copied {
-    /// Which way.
     pub direction: Direction,
-    /// Kind of memory.
     pub memory: HostMemory,
-    /// Bytes.
     pub bytes: u64,
 }
 
 /// Equal copies of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
-    /// One of them.
     pub copy: Copied,
     /// How many there are.
     pub count: u64,
@@ -90,9 +82,7 @@ pub struct Overlap {
     pub bytes_each_way: u64,
     /// How long each stream's kernel runs by itself.
     pub kernel: Femtos,
-    /// Streams.
     pub streams: u32,
-    /// In which order.
     pub schedule: Schedule,
 }
 
@@ -105,13 +95,11 @@ pub struct SmKernel {
     pub ghash: Option<GhashKernel>,
     /// SMs at work.
     pub sms: u32,
-    /// Warps on each.
     pub warps: u32,
     /// Bytes of text on all SMs together.
     pub bytes: u64,
 }
 
-/// What was done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Experiment {
     /// Many copies of one buffer, one after the other.
@@ -120,22 +108,18 @@ pub enum Experiment {
     Call(Copied),
     /// One copy, as the device sees it.
     Span(Copied),
-    /// Copies and kernels.
     Overlap(Overlap),
     /// All copies of a program, as the device sees them, sizes guessed from totals and counts.
     Totals(Vec<Group>),
     /// The copies of a program in their order; those of one direction count, as the device sees them.
     Program {
-        /// All of them.
         copies: Arc<Vec<Copied>>,
-        /// Which count.
         counted: Direction,
     },
     /// A kernel on SMs, its text in device memory.
     SmKernel(SmKernel),
     /// A core seals at this clock.
     Cipher {
-        /// Gigahertz.
         clock_ghz: f64,
     },
 }
@@ -159,7 +143,6 @@ impl Experiment {
 /// Where a point stands in a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// The plot.
     pub panel: String,
     /// The curve of it.
     pub series: String,
@@ -169,10 +152,8 @@ pub struct Curve {
     pub x_label: &'static str,
 }
 
-/// One measured figure.
 #[derive(Debug, Clone)]
 pub struct Point {
-    /// On which platform.
     pub platform: String,
     /// With confidential computing or without.
     pub mode: Mode,
@@ -182,11 +163,8 @@ pub struct Point {
     pub label: String,
     /// Its cells by column, for selecting it.
     pub cells: BTreeMap<String, String>,
-    /// What was done.
     pub experiment: Experiment,
-    /// What was measured.
     pub measured: f64,
-    /// In which unit.
     pub unit: &'static str,
     /// Where it stands in a plot.
     pub curve: Curve,
@@ -211,9 +189,7 @@ impl Point {
 /// A row, or a part of one, that the model does not cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its line.
     pub line: usize,
-    /// Why.
     pub why: &'static str,
 }
 

@@ -18,11 +18,9 @@ const FIGURE: &str = "predicted_gb_per_s";
 pub struct Predicted {
     /// The point. Its `measured` is the predicted figure.
     pub point: Point,
-    /// The machine's name.
     pub machine: String,
     /// The digest of the machine's values.
     pub machine_digest: String,
-    /// The simulator's version.
     pub sealsim: String,
 }
 

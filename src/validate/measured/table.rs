@@ -8,11 +8,9 @@ use thiserror::Error;
 #[derive(Debug, Clone, Error)]
 #[error("{file}, line {line}: {what}")]
 pub struct MeasuredError {
-    /// The file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
     pub what: String,
     /// What to do about it.
     pub remedy: String,
@@ -185,7 +183,6 @@ impl<'t> Cells<'t> {
         Ok(number)
     }
 
-    /// A positive number.
     pub fn positive(&self, column: &str) -> Result<f64, MeasuredError> {
         let number = self.number(column, 0.0)?;
         let what = || format!("{column} is {}", self.text(column));

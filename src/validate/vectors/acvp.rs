@@ -15,7 +15,6 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// A vector set.
 #[derive(Debug, Clone)]
 pub struct Set {
     id: u64,

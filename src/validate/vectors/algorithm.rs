@@ -22,7 +22,6 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All of them.
     pub const ALL: [Self; 7] = [
         Self::AesGcm,
         Self::AesGmac,

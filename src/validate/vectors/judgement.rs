@@ -59,7 +59,6 @@ pub enum VectorParts {
         bytes: (usize, usize),
         /// The cycle in which it was valid, if it was recorded.
         cycle: Option<u64>,
-        /// What came out.
         got: String,
         /// What the vector has.
         expected: String,
@@ -72,7 +71,6 @@ pub enum VectorParts {
         /// See `differing`.
         blocks: usize,
     },
-    /// The tag.
     Tag {
         /// The cycle in which it was valid.
         cycle: u64,
@@ -88,7 +86,6 @@ pub enum VectorParts {
 pub struct Judgement {
     /// Which way it went.
     pub direction: SealOpen,
-    /// Its stages.
     pub recording: Recording,
     /// The first stage that is not software's.
     pub engine: Option<EngineParts>,

@@ -25,15 +25,12 @@ pub struct Case {
     pub id: String,
     /// What it is of.
     pub algorithm: Algorithm,
-    /// Key.
     pub key: Vec<u8>,
     /// IV, of any length; empty only where it must be refused.
     pub iv: Vec<u8>,
-    /// Additional authenticated data.
     pub aad: Vec<u8>,
     /// Plaintext, where the file gives it.
     pub plaintext: Option<Vec<u8>>,
-    /// Ciphertext.
     pub ciphertext: Vec<u8>,
     /// Tag, maybe cut short.
     pub tag: Vec<u8>,
@@ -47,9 +44,7 @@ pub struct Case {
 pub struct VectorError {
     /// Where: a line or a case.
     pub place: Place,
-    /// What is wrong.
     pub problem: Problem,
-    /// The offending text.
     pub text: String,
 }
 
@@ -89,15 +84,12 @@ pub enum Problem {
     /// Not a whole number.
     #[error("expected a whole number")]
     Number,
-    /// Not hexadecimal.
     #[error("{0} is not hexadecimal")]
     Hex(&'static str),
     /// A value of another length than announced.
     #[error("{name} has {got} bits where {announced} are announced")]
     Length {
-        /// The value's name.
         name: &'static str,
-        /// Its bits.
         got: u64,
         /// The bits that the group announces.
         announced: u64,
@@ -110,7 +102,6 @@ pub enum Problem {
     Count {
         /// Announced, or at least one.
         expected: u64,
-        /// Read.
         found: u64,
     },
     /// Not JSON of the schema.
@@ -138,7 +129,6 @@ pub enum Problem {
 /// What a file holds.
 #[derive(Debug, Clone)]
 pub enum Sheet {
-    /// Cases.
     Cases(Vec<Case>),
     /// ACVP vector sets, some of which may need those of another file.
     Acvp(Vec<acvp::Set>),
@@ -219,14 +209,11 @@ pub enum Mismatch {
     /// A valid message was refused.
     #[error("refused: {0}")]
     Refused(Refusal),
-    /// A value differs.
     #[error("{what} is {got} instead of {expected}")]
     Differs {
         /// Which value, in which direction.
         what: &'static str,
-        /// In hexadecimal.
         expected: String,
-        /// In hexadecimal.
         got: String,
     },
     /// A message that is not valid was opened.

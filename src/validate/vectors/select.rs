@@ -15,7 +15,6 @@ pub enum SelectError {
         cases: usize,
         /// The first one's name.
         first: String,
-        /// The last one's.
         last: String,
     },
     /// Several cases are called so.
@@ -25,7 +24,6 @@ pub enum SelectError {
     Several {
         /// What was asked for.
         id: String,
-        /// How many.
         cases: usize,
         /// The name of one.
         first: String,

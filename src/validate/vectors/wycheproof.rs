@@ -35,7 +35,6 @@ struct Test {
     result: String,
 }
 
-/// The two schemas.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Schema {
     Aead,

@@ -32,14 +32,12 @@ pub struct HopTerms {
     pub flight: Femtos,
     /// From the last packet to the verdict.
     pub open: Femtos,
-    /// To device memory.
     pub write: Femtos,
     /// What the host or the running kernel takes, and the sum.
     pub step: Femtos,
 }
 
 impl HopTerms {
-    /// All of them.
     #[must_use]
     pub const fn total(&self) -> Femtos {
         let engines = self.read.0 + self.seal.0 + self.open.0;

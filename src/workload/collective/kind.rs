@@ -21,7 +21,6 @@ pub enum Collective {
 }
 
 impl Collective {
-    /// Every collective.
     pub const ALL: [Self; 6] =
         [Self::AllReduce, Self::ReduceScatter, Self::AllGather, Self::Broadcast, Self::AllToAll, Self::TreeAllReduce];
 

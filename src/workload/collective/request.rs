@@ -22,7 +22,6 @@ pub enum Extent {
     Full,
 }
 
-/// What is asked.
 #[derive(Debug, Clone)]
 pub struct CollectiveRequest {
     /// What the GPUs do.
@@ -114,7 +113,6 @@ pub enum CollectiveError {
     /// No bytes.
     #[error("a collective of 0 bytes")]
     Empty,
-    /// No fabric.
     #[error("the machine has no table `fabric`")]
     NoFabric,
     /// Faults on the fabric where there is none.
@@ -133,7 +131,6 @@ pub enum CollectiveError {
     /// Copies through the host were refused.
     #[error("a collective was refused: {0}")]
     Refused(String),
-    /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
 }

@@ -22,11 +22,9 @@ use std::collections::BTreeMap;
 /// One transfer of a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hop {
-    /// Who sends.
     pub source: usize,
     /// Place among its sends.
     pub send: usize,
-    /// Who receives.
     pub target: usize,
     /// Place among its receives.
     pub receive: usize,

@@ -21,7 +21,6 @@ pub struct CollectiveTime {
     pub transfers: u64,
 }
 
-/// By call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CollectiveTimes(BTreeMap<CollectiveCall, CollectiveTime>);
 

@@ -51,7 +51,6 @@ pub struct DataParallel {
 /// What a GPU does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// Runs a kernel.
     Kernel(Femtos),
     /// Has a bucket of so many bytes ready, and goes on.
     Bucket(u64),
@@ -60,7 +59,6 @@ pub enum Part {
 }
 
 impl DataParallel {
-    /// An iteration.
     #[must_use]
     pub fn iteration(&self) -> Vec<Part> {
         let mut parts = Vec::new();

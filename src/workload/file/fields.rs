@@ -24,7 +24,6 @@ pub(super) fn short(text: &str) -> Cow<'_, str> {
 pub(super) struct Given<'t> {
     pub table: &'t DeTable<'t>,
     pub span: Range<usize>,
-    /// With its article.
     pub what: String,
 }
 

@@ -12,7 +12,6 @@ use std::{
 };
 use toml::{Spanned, de::DeValue};
 
-/// Its fields.
 pub(super) const FIELDS: [&str; 3] = ["machine", "summary", "source"];
 
 /// The longest summary, in characters: what a list shows in a line.

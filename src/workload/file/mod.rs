@@ -39,7 +39,6 @@ pub struct WorkloadFile {
     pub head: Head,
     /// Its copies; a size may be left to the payload.
     pub copies: Vec<CopyArgument>,
-    /// Its steps.
     pub steps: Vec<WorkloadStep>,
     /// The error that it is if there is no payload: a copy without size.
     pub without_size: Option<WorkloadFileError>,

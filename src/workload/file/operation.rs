@@ -8,19 +8,16 @@ use crate::{
 };
 use std::ops::Range;
 
-/// One operation.
 #[derive(Debug)]
 pub(super) struct Operation {
     pub act: Act,
     /// Number of its GPU; the first if none is written.
     pub gpu: Option<Name>,
-    /// All of it.
     pub span: Range<usize>,
     /// The values of its fields.
     pub fields: Vec<(&'static str, Range<usize>)>,
 }
 
-/// What it does.
 #[derive(Debug)]
 pub(super) enum Act {
     Copy {

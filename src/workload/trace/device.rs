@@ -9,7 +9,6 @@ pub struct DeviceOp {
     pub start_ns: u64,
     /// Duration, ns.
     pub duration_ns: u64,
-    /// What was done.
     pub kind: DeviceKind,
     /// The GPU, by the profiler's number.
     pub device: u32,
@@ -28,9 +27,7 @@ pub struct DeviceOp {
 /// Kind of a device operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceKind {
-    /// A copy.
     Copy {
-        /// Which way.
         direction: Direction,
         /// Size, bytes.
         bytes: u64,
@@ -39,16 +36,13 @@ pub enum DeviceKind {
         /// Memory that is written.
         target: Memory,
     },
-    /// A fill.
     Memset {
         /// Size, bytes.
         bytes: Option<u64>,
     },
-    /// A kernel.
     Kernel,
     /// Communication with other GPUs.
     Collective {
-        /// Which operation.
         op: NameId,
         /// What this rank puts in, bytes.
         bytes_in: Option<u64>,
@@ -64,19 +58,15 @@ pub enum DeviceKind {
 /// Which way a copy goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
-    /// Host to device.
     H2d,
-    /// Device to host.
     D2h,
     /// Within a device. With confidential computing on, copies of pinned host memory are recorded as this too: their memory is managed.
     D2d,
     /// Device to another device.
     P2p,
-    /// Host to host.
     H2h,
 }
 
-/// Kind of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
     /// Host memory that is locked.
@@ -85,7 +75,6 @@ pub enum Memory {
     Pageable,
     /// Memory that driver and hardware move.
     Managed,
-    /// Device memory.
     Device,
     /// The profiler does not say.
     Unknown,

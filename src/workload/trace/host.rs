@@ -30,12 +30,10 @@ pub enum CallKind {
     Launch,
     /// To launch a graph.
     GraphLaunch,
-    /// To copy.
     Copy {
         /// Whether the call returns only when the program may touch the memory again, by its name.
         blocking: bool,
     },
-    /// To fill memory.
     Memset,
     /// To wait on the host.
     Synchronize(Waited),
@@ -51,15 +49,11 @@ pub enum CallKind {
     HostAllocate,
     /// To lock memory of the host.
     Register,
-    /// To unlock it.
     Unregister,
-    /// To load code.
     Load,
-    /// To ask.
     Query,
     /// No call: work of the host itself, from a format that has such (Chakra).
     HostWork,
-    /// Anything else.
     Other,
 }
 
@@ -68,9 +62,7 @@ pub enum CallKind {
 pub enum Waited {
     /// All streams of a device.
     Device,
-    /// One stream.
     Stream,
-    /// One event.
     Event,
 }
 

@@ -19,11 +19,9 @@ const BUFFER: usize = 1 << 18;
 pub enum Input<'a> {
     /// A file, compressed by gzip or not.
     Path(&'a Path),
-    /// Its content.
     Bytes {
         /// How messages call it.
         name: &'a str,
-        /// The content.
         bytes: &'a [u8],
     },
 }

@@ -100,7 +100,6 @@ impl Events {
 }
 
 impl Trace {
-    /// A name.
     #[must_use]
     pub fn name(&self, name: NameId) -> &str {
         self.names.get(name as usize).map_or("", |name| &**name)

@@ -13,15 +13,9 @@ pub enum Place {
     /// A line of the file of calls.
     CallLine(u64),
     /// An event of a list, and the line that it begins on.
-    Event {
-        /// The event.
-        event: u64,
-        /// The line.
-        line: u64,
-    },
+    Event { event: u64, line: u64 },
     /// A row of a table of a database.
     Row {
-        /// The table.
         table: &'static str,
         /// The row, by its `rowid`.
         row: i64,

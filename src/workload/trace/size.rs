@@ -21,10 +21,8 @@ pub(super) struct Printed {
     pub half: f64,
 }
 
-/// A size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
-    /// Bytes.
     pub bytes: u64,
     /// How far off it can be, bytes.
     pub off_by: u64,

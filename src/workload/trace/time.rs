@@ -5,7 +5,6 @@ pub(super) const SPAN: u64 = 366 * 86_400 * 1_000_000_000;
 /// More nanoseconds than any date has.
 const MOST: i128 = 1 << 62;
 
-/// Start and duration.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Time {
     /// Start, such that later ones are larger. The builder makes them count from the first event.

@@ -23,13 +23,10 @@ const ABSENT: Duration = Duration::from_secs(3);
 /// What the page may order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Stand still.
     Pause,
-    /// Go on.
     Go,
     /// Go on until one more message is done.
     Step,
-    /// Record from here.
     Record,
     /// Serve no page any more.
     Close,
@@ -41,22 +38,18 @@ pub enum Order {
 pub enum Phase {
     /// It has not begun.
     Preparing,
-    /// It runs.
     Running,
     /// It runs until one more message is done.
     Stepping,
-    /// It stands still.
     Paused,
     /// It has ended, and results are made of it.
     Reporting,
-    /// All is done.
     Ended,
 }
 
 /// How the program ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// As it should.
     Well,
     /// With what it says on standard error.
     Failed(String),
@@ -90,7 +83,6 @@ struct Papers {
     closed: bool,
 }
 
-/// See above.
 pub struct Desk {
     /// Whether there is something for the simulation to do.
     called: AtomicBool,
@@ -152,7 +144,6 @@ impl Desk {
         drop(self.changed.wait_timeout_while(papers, GLANCE, |_| !self.called()));
     }
 
-    /// All is done.
     pub fn end(&self, ending: Ending) {
         let mut papers = self.lock();
         papers.brought += 1;

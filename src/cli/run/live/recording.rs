@@ -29,23 +29,16 @@ const NAMES: u32 = 1_000;
 pub enum RecordingState {
     /// Nobody has asked for it.
     None,
-    /// It goes on.
     UnderWay {
-        /// Where.
         path: PathBuf,
-        /// Since when.
         from_ps: u64,
     },
     /// The file is whole.
     Written {
-        /// Where.
         path: PathBuf,
-        /// Since when.
         from_ps: u64,
     },
-    /// There is none.
     Failed {
-        /// Why.
         why: String,
     },
 }
@@ -57,7 +50,6 @@ pub struct Recording {
     state: RecordingState,
 }
 
-/// Where recordings go.
 pub fn destination(given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| FILE.into(), Path::to_owned)
 }
@@ -68,7 +60,6 @@ impl Recording {
         Self { wanted, trace: None, state: RecordingState::None }
     }
 
-    /// How it stands.
     pub fn state(&self) -> RecordingState {
         self.state.clone()
     }

@@ -8,7 +8,6 @@ use crate::{
 use hyper::{Method, StatusCode};
 use std::sync::Arc;
 
-/// See above.
 pub struct LiveSite {
     pub page: LivePage,
     pub desk: Arc<Desk>,

@@ -3,7 +3,6 @@
 use crate::sim::{Account, Channel, ChannelOutline, Netlist};
 use serde::Serialize;
 
-/// All of it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Snapshot {
     pub time_ps: u64,
@@ -29,7 +28,6 @@ pub struct Total {
     pub carries_bytes: bool,
 }
 
-/// A copy.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct CopyState {
     /// From 1.
@@ -48,7 +46,6 @@ pub struct CopyState {
 const SHOWN: usize = 50;
 
 impl Total {
-    /// Of these copies.
     pub fn of(copies: &[CopyState]) -> Self {
         let arrived = |copy: &CopyState| copy.arrived.unwrap_or(if copy.end_ps.is_some() { copy.bytes } else { 0 });
         Self {
@@ -70,7 +67,6 @@ pub fn shown(copies: &[CopyState]) -> Vec<CopyState> {
     under_way.chain(to_come).chain(ended).cloned().collect()
 }
 
-/// A queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct QueueState {
     pub path: String,
@@ -94,7 +90,6 @@ pub struct UnitState {
     pub now: &'static str,
 }
 
-/// A gauge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GaugeState {
     pub path: String,

@@ -26,7 +26,6 @@ pub struct Subject<'a> {
     pub observer: &'a mut dyn FnMut(Femtos) -> Control,
 }
 
-/// See above.
 pub struct Watcher<'a> {
     desk: &'a Desk,
     recording: &'a RefCell<Recording>,

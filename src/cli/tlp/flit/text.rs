@@ -14,7 +14,6 @@ use crate::pcie::wire::{
 };
 use std::io::{self, Write};
 
-/// Writes a flit.
 pub(in super::super) fn write_flit(out: &mut impl Write, flit: &Flit) -> io::Result<()> {
     let dlp = &flit.dlp;
     let meaning = match dlp.replay {

@@ -5,14 +5,12 @@ use prost::{Message, Oneof};
 /// The version of the schema that is read, and written.
 pub(super) const VERSION: &str = "0.0.4";
 
-/// The first message.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Metadata {
     #[prost(string, tag = "1")]
     pub version: String,
 }
 
-/// All further messages.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Node {
     #[prost(uint64, tag = "1")]
@@ -84,7 +82,6 @@ impl Node {
         }
     }
 
-    /// Yes or no.
     pub fn truth(&self, name: &str) -> Option<bool> {
         self.number(name).map(|number| number != 0)
     }

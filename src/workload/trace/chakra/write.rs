@@ -10,7 +10,6 @@ use std::io::{self, Write};
 /// What a node does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChakraWork<'a> {
-    /// The host works.
     Host,
     /// The GPU computes, or does what the schema has no type for.
     Computation,
@@ -29,7 +28,6 @@ pub struct ChakraNode<'a> {
     pub id: u64,
     /// What it is called.
     pub name: &'a str,
-    /// What it does.
     pub work: ChakraWork<'a>,
     /// Start, ns.
     pub start_ns: u64,
@@ -106,7 +104,6 @@ impl ChakraNode<'_> {
     }
 }
 
-/// The nearest microsecond.
 const fn micros(ns: u64) -> u64 {
     ns.saturating_add(500) / 1000
 }

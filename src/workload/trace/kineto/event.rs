@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 type Raw<'a> = Option<&'a RawValue>;
 
-/// An event.
 #[derive(Debug, Deserialize)]
 pub(super) struct Event<'a> {
     #[serde(borrow)]

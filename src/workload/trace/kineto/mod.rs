@@ -69,7 +69,6 @@ pub(super) fn read(tape: &mut Tape<'_>) -> Result<Trace, TraceError> {
 struct State {
     builder: Builder,
     meter: Rc<Meter>,
-    /// Events so far.
     event: u64,
     taken: Taken,
     /// Whether the list of events was there.

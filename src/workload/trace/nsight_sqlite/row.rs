@@ -45,7 +45,6 @@ impl Row<'_> {
         u32::try_from(number).map_err(|_| format!("`{column}` is {number}"))
     }
 
-    /// A size.
     pub fn size(&self, column: &str) -> Result<u64, String> {
         let number = self.number(column)?;
         u64::try_from(number).map_err(|_| format!("`{column}` is {number}"))
