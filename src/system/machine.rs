@@ -14,7 +14,7 @@ use super::{
     secrets::{Mirror, Secrets, Software},
     session::{Names, Session, machines},
     topology::{Root, roots},
-    tree::{self, Grown, Twig},
+    tree::{self, LinkEnd, LinkSite},
 };
 use crate::{
     config::MachineSpec,
@@ -181,7 +181,7 @@ impl Placed {
 }
 
 /// A session on its host, whose GPU is still to be wired.
-struct Seated {
+struct HostSide {
     number: usize,
     names: Names,
     machine: MachineSpec,
@@ -194,7 +194,7 @@ struct Seated {
     data: Data,
 }
 
-impl Seated {
+impl HostSide {
     /// Adds the host's side of a session, whose copies' bytes move into it.
     fn add(
         netlist: &mut Netlist,
@@ -216,16 +216,16 @@ impl Seated {
         Ok((Self { number, names, machine, switch, clocks, copies, host, pces, pushes, data }, ends))
     }
 
-    const fn twig(&self) -> Twig<'_> {
-        Twig { machine: &self.machine, clocks: &self.clocks, names: &self.names }
+    const fn site(&self) -> LinkSite<'_> {
+        LinkSite { machine: &self.machine, clocks: &self.clocks, names: &self.names }
     }
 
-    /// Adds the GPU below what the tree has grown for it.
-    fn with_gpu(self, netlist: &mut Netlist, requester: u8, grown: Grown) -> Result<Parts, RunError> {
-        let Grown { host_port, lower } = grown;
+    /// Adds the GPU at the lower end of its link.
+    fn with_gpu(self, netlist: &mut Netlist, requester: u8, link_end: LinkEnd) -> Result<Parts, RunError> {
+        let LinkEnd { host_port, lower } = link_end;
         let gpu = &self.names.gpu;
         let endpoint = Endpoint { path: gpu, requester, pces: &self.pces.paths, readers: self.pces.readers };
-        let (gpu_port, ends) = self.twig().link().add_endpoint(netlist, &endpoint, lower);
+        let (gpu_port, ends) = self.site().link().add_endpoint(netlist, &endpoint, lower);
         let Self { number, names, machine, switch, clocks, copies, host, pces, pushes, data } = self;
         let Data { ledger, secrets, worker, .. } = data;
         let keys = machine.sealed_path().then_some(secrets.shown);
@@ -255,19 +255,19 @@ impl System {
         let machines = machines(machine, &sessions.iter().flatten().collect::<Vec<_>>());
         let mut parts: Vec<Option<Parts>> = machines.iter().map(|_| None).collect();
         for root in roots {
-            let (mut seated, mut ends) = (Vec::new(), Vec::new());
+            let (mut sides, mut ends) = (Vec::new(), Vec::new());
             for (requester, gpu) in root.gpus().enumerate() {
                 let Some(session) = sessions[gpu].take() else { continue };
                 let (own, names) = (machines[gpu].clone(), (gpu, Names::of(machine, gpu)));
                 let own = (own, Placed::above(machine, gpu));
-                let (one, host) = Seated::add(&mut netlist, own, session, names, requester as u8)?;
-                seated.push(one);
+                let (one, host) = HostSide::add(&mut netlist, own, session, names, requester as u8)?;
+                sides.push(one);
                 ends.push(host);
             }
-            let twigs: Vec<_> = seated.iter().map(Seated::twig).collect();
-            let grown = tree::grow(&mut netlist, machine, root, &twigs, ends)?;
-            for ((requester, gpu), (one, grown)) in root.gpus().enumerate().zip(seated.into_iter().zip(grown)) {
-                parts[gpu] = Some(one.with_gpu(&mut netlist, requester as u8, grown)?);
+            let sites: Vec<_> = sides.iter().map(HostSide::site).collect();
+            let link_ends = tree::wire(&mut netlist, machine, root, &sites, ends)?;
+            for ((requester, gpu), (one, link_end)) in root.gpus().enumerate().zip(sides.into_iter().zip(link_ends)) {
+                parts[gpu] = Some(one.with_gpu(&mut netlist, requester as u8, link_end)?);
             }
         }
         build(netlist.check())?;

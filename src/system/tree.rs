@@ -23,16 +23,16 @@ use crate::{
     sim::{Clock, In, Key, Netlist},
 };
 
-/// A GPU before it is wired: what it is to the tree.
+/// What the tree needs to know of a GPU to wire its link.
 #[derive(Clone, Copy)]
-pub(super) struct Twig<'a> {
+pub(super) struct LinkSite<'a> {
     /// The machine as this GPU has it.
     pub machine: &'a MachineSpec,
     pub clocks: &'a Clocks,
     pub names: &'a Names,
 }
 
-impl<'a> Twig<'a> {
+impl<'a> LinkSite<'a> {
     /// The GPU's link.
     pub fn link(self) -> Link<'a> {
         Link { spec: &self.machine.link, mac: self.clocks.mac, path: &self.names.link }
@@ -40,7 +40,7 @@ impl<'a> Twig<'a> {
 }
 
 /// What the tree leaves for a GPU: the upper end of its link, and the wires of the lower one.
-pub(super) struct Grown {
+pub(super) struct LinkEnd {
     pub host_port: Key<Port>,
     pub lower: Wires<Frame>,
 }
@@ -52,40 +52,40 @@ fn upstream_of(switch: &SwitchSpec, machine: &MachineSpec) -> LinkSpec {
 }
 
 /// Adds a root complex with all that is below it down to the links; gives what is left for its GPUs, in the order of their requesters.
-pub(super) fn grow(
+pub(super) fn wire(
     netlist: &mut Netlist,
     machine: &MachineSpec,
     root: &Root,
-    twigs: &[Twig<'_>],
+    sites: &[LinkSite<'_>],
     ends: Vec<HostEnds>,
-) -> Result<Vec<Grown>, RunError> {
-    let Some(&first) = twigs.first() else { return Ok(Vec::new()) };
+) -> Result<Vec<LinkEnd>, RunError> {
+    let Some(&first) = sites.first() else { return Ok(Vec::new()) };
     let path = root.path(machine.gpus());
-    let (mut ports, mut domains, mut grown) = (Vec::new(), Vec::<Domain>::new(), Vec::new());
+    let (mut ports, mut domains, mut link_ends) = (Vec::new(), Vec::<Domain>::new(), Vec::new());
     let mut ends = ends.into_iter();
     for (place, leaf) in root.leaves.iter().enumerate() {
-        let own = grown.len()..grown.len() + leaf.gpus().len();
+        let own = link_ends.len()..link_ends.len() + leaf.gpus().len();
         let mut doorbells = Vec::new();
         for HostEnds { doorbells: one, domain } in ends.by_ref().take(own.len()) {
             doorbells.push(one);
             domains.push(domain);
         }
         let queues = if root.leaves.len() > 1 { format!("{path}.port{place}") } else { path.clone() };
-        let branch = Branch { twigs: &twigs[own.clone()], queues, doorbells, requester: own.start as u8 };
+        let branch = Branch { sites: &sites[own.clone()], queues, doorbells, requester: own.start as u8 };
         let (port, below) = match leaf {
             Leaf::Gpu(_) => branch.end_at_gpu(netlist),
             Leaf::Switch { switch, .. } => branch.end_at_switch(netlist, machine, *switch)?,
         };
         ports.push(port);
-        grown.extend(below);
+        link_ends.extend(below);
     }
     root::add(netlist, (first.machine, first.clocks), &path, ports, domains)?;
-    Ok(grown)
+    Ok(link_ends)
 }
 
 /// What is below one root port.
 struct Branch<'a> {
-    twigs: &'a [Twig<'a>],
+    sites: &'a [LinkSite<'a>],
     /// Path of the root port's queues.
     queues: String,
     doorbells: Vec<In<Tlp>>,
@@ -94,12 +94,12 @@ struct Branch<'a> {
 }
 
 impl Branch<'_> {
-    fn end_at_gpu(self, netlist: &mut Netlist) -> (RootPort, Vec<Grown>) {
-        let twig = self.twigs[0];
-        let (upper, lower) = twig.link().add_wires(netlist);
-        let of = (twig.machine, twig.clocks);
-        let (host_port, port) = root::add_port(netlist, of, twig.link(), &self.queues, upper, self.doorbells);
-        (port, vec![Grown { host_port, lower }])
+    fn end_at_gpu(self, netlist: &mut Netlist) -> (RootPort, Vec<LinkEnd>) {
+        let site = self.sites[0];
+        let (upper, lower) = site.link().add_wires(netlist);
+        let of = (site.machine, site.clocks);
+        let (host_port, port) = root::add_port(netlist, of, site.link(), &self.queues, upper, self.doorbells);
+        (port, vec![LinkEnd { host_port, lower }])
     }
 
     fn end_at_switch(
@@ -107,8 +107,8 @@ impl Branch<'_> {
         netlist: &mut Netlist,
         machine: &MachineSpec,
         number: usize,
-    ) -> Result<(RootPort, Vec<Grown>), RunError> {
-        let (first, spec, path) = (self.twigs[0], &machine.switch[number], format!("switch{number}"));
+    ) -> Result<(RootPort, Vec<LinkEnd>), RunError> {
+        let (first, spec, path) = (self.sites[0], &machine.switch[number], format!("switch{number}"));
         let upstream = &upstream_of(spec, machine);
         let name = format!("{path}.link");
         let mac = build(Clock::new(upstream.mac_clock))?;
@@ -117,12 +117,12 @@ impl Branch<'_> {
         let (_, port) =
             root::add_port(netlist, (first.machine, first.clocks), link, &self.queues, upper, self.doorbells);
         let (mut ends, mut wires) = (vec![SwitchEnd { link, wires: lower, requester: 0 }], Vec::new());
-        for (place, twig) in self.twigs.iter().enumerate() {
-            let (upper, lower) = twig.link().add_wires(netlist);
-            ends.push(SwitchEnd { link: twig.link(), wires: upper, requester: self.requester + place as u8 });
+        for (place, site) in self.sites.iter().enumerate() {
+            let (upper, lower) = site.link().add_wires(netlist);
+            ends.push(SwitchEnd { link: site.link(), wires: upper, requester: self.requester + place as u8 });
             wires.push(lower);
         }
         let ports = switch::add(netlist, spec, &path, ends);
-        Ok((port, ports.into_iter().zip(wires).map(|(host_port, lower)| Grown { host_port, lower }).collect()))
+        Ok((port, ports.into_iter().zip(wires).map(|(host_port, lower)| LinkEnd { host_port, lower }).collect()))
     }
 }

@@ -180,6 +180,8 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("compute.stretch", &["compute.stretch=999"]),
     ("compute.stretch", &["compute.stretch=100001"]),
     ("compute.copy_rate_l2", &["compute.copy_rate_l2=100 B/cycle"]),
+    ("name", &["name=\"x\\nverified\""]),
+    ("summary", &["summary=\"x\\ry\""]),
 ];
 
 #[test]
