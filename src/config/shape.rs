@@ -242,8 +242,7 @@ impl Shape {
 fn mentions(schema: &Json, reference: &str) -> bool {
     match schema {
         Json::Object(map) => {
-            map.get("$ref").is_some_and(|known| known == reference)
-                || map.values().any(|json| mentions(json, reference))
+            map.iter().any(|(key, json)| (key == "$ref" && json == reference) || mentions(json, reference))
         }
         Json::Array(items) => items.iter().any(|json| mentions(json, reference)),
         _ => false,
