@@ -5,14 +5,23 @@
 //! latencies of its multiplier, of an aggregated one its width. The engine's own timing knows.
 
 use crate::{
+    aead::spec::AeadSpec,
     config::{MachineSpec, relaxed_amounts},
-    gcm::{message::SealOpen, part::Part},
+    gcm::{
+        message::SealOpen,
+        part::Part,
+        spec::{EngineSpec, GhashSpec},
+    },
     sealing::{EngineTiming, SealingSpec},
     system::parts::gpu::specs,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value as Json;
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, VecDeque},
+    rc::Rc,
+};
 
 /// Bytes of text that the engine is given, in messages of at most so many.
 const TEXT: u64 = 64 << 10;
@@ -22,22 +31,51 @@ const BURST: u64 = 256;
 /// By path: which part of the time that text takes is saved if the parameter is relaxed, 0 to 1.
 pub(super) type Saved = BTreeMap<String, f64>;
 
-/// What has been found out, by direction and length of a message.
-#[derive(Debug, Default)]
-pub(super) struct Trials(RefCell<BTreeMap<(bool, u64), Rc<Saved>>>);
+/// All that an answer depends on.
+#[derive(PartialEq)]
+struct Question {
+    engine: EngineSpec,
+    aead: Option<AeadSpec>,
+    open_ghash: Option<GhashSpec>,
+    /// Whether a PCE has an engine.
+    there: bool,
+    paths: Vec<String>,
+    opens: bool,
+    message: u64,
+}
 
-impl Trials {
-    /// Of messages of so many bytes, which the engine of a PCE opens or seals.
-    pub fn of(&self, machine: &MachineSpec, paths: &[&str], opens: bool, message: u64) -> Rc<Saved> {
-        let message = message.clamp(1, TEXT);
-        let key = (opens, message);
-        if let Some(known) = self.0.borrow().get(&key) {
-            return Rc::clone(known);
-        }
+/// Answers that are kept: points of a sweep mostly share their engine, and each asks for two directions.
+const KEPT: usize = 16;
+
+thread_local! {
+    /// The latest answers, the oldest first.
+    static ANSWERS: RefCell<VecDeque<(Question, Rc<Saved>)>> = const { RefCell::new(VecDeque::new()) };
+}
+
+/// What relaxing each parameter saves of messages of so many bytes, which the engine of a PCE opens or seals.
+pub(super) fn trial(machine: &MachineSpec, paths: &[&str], opens: bool, message: u64) -> Rc<Saved> {
+    let message = message.clamp(1, TEXT);
+    let question = Question {
+        engine: machine.engine.clone(),
+        aead: machine.aead.clone(),
+        open_ghash: machine.copy_engine.open_ghash.clone(),
+        there: specs::engine(machine, 0, 1).is_some(),
+        paths: paths.iter().map(|&path| path.to_owned()).collect(),
+        opens,
+        message,
+    };
+    let known =
+        ANSWERS.with_borrow(|answers| answers.iter().find(|one| one.0 == question).map(|one| Rc::clone(&one.1)));
+    known.unwrap_or_else(|| {
         let found = Rc::new(saved(machine, paths, opens, message));
-        self.0.borrow_mut().insert(key, Rc::clone(&found));
+        ANSWERS.with_borrow_mut(|answers| {
+            if answers.len() == KEPT {
+                answers.pop_front();
+            }
+            answers.push_back((question, Rc::clone(&found)));
+        });
         found
-    }
+    })
 }
 
 fn saved(machine: &MachineSpec, paths: &[&str], opens: bool, message: u64) -> Saved {
@@ -115,4 +153,26 @@ fn amounts(path: &str, number: &Json) -> Vec<Json> {
     let kind = if unit.trim().starts_with("cycle") { "number of cycles" } else { "rate or size" };
     let amounts = amount.parse().map(|amount| relaxed_amounts(path, kind, amount)).unwrap_or_default();
     amounts.into_iter().map(|amount| Json::from(format!("{amount}{unit}"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+
+    #[test]
+    fn a_kept_answer_is_that_of_the_engine_that_is_asked() {
+        let machine = |design| Layers::new("h100-nvl-tdx").overlay(design).resolve().unwrap().machine;
+        let machines = ["serial-ghash", "aegis-256", "h100-cc", "off", "parallel-auth"].map(machine);
+        let paths = ["engine.ghash.multiplier.product", "aead.round", "engine.aes.lanes"];
+        // Twice as many questions as are kept, and each of them again.
+        for _ in 0..2 {
+            for (place, machine) in machines.iter().enumerate() {
+                for (opens, message) in [(true, 4096), (false, 4096), (true, 100), (true, 70_000 + place as u64)] {
+                    let own = saved(machine, &paths, opens, message.clamp(1, TEXT));
+                    assert_eq!(*trial(machine, &paths, opens, message), own, "{place} {opens} {message}");
+                }
+            }
+        }
+    }
 }

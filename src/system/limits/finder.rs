@@ -2,7 +2,7 @@
 
 use super::{
     Subject,
-    engine::{Saved, Trials},
+    engine::{self, Saved},
 };
 use crate::{
     config::MachineSpec,
@@ -23,7 +23,6 @@ use std::{cmp::Ordering, rc::Rc};
 #[derive(Debug)]
 pub(in crate::system) struct Parameters {
     paths: Vec<String>,
-    trials: Trials,
 }
 
 impl Parameters {
@@ -34,7 +33,7 @@ impl Parameters {
         note("sm", &machine.sm, &mut paths);
         note("copy_engine.open_ghash", &machine.copy_engine.open_ghash, &mut paths);
         note("link.ide", &machine.link.ide, &mut paths);
-        Self { paths, trials: Trials::default() }
+        Self { paths }
     }
 }
 
@@ -219,7 +218,7 @@ impl<'r> Finder<'r> {
     pub fn saved(&self, paths: &[&str]) -> Rc<Saved> {
         let Subject { direction, bytes, messages, .. } = self.subject;
         let message = bytes.div_ceil(messages.max(1));
-        self.parameters.trials.of(self.machine, paths, direction != Direction::D2h, message)
+        engine::trial(self.machine, paths, direction != Direction::D2h, message)
     }
 
     /// For which part of the time the copy engines of its direction had nothing to do, and no text in their engines. What is used up in front of them
