@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A conclusion is "this design is faster than its baseline by at least the margin", or that it is not; baselines are those of
-//! [`compare`](super::compare). A parameter that a design sets is varied within the design's own range there, and within the machine's
+//! `compare`. A parameter that a design sets is varied within the design's own range there, and within the machine's
 //! elsewhere; where it states none, it is said not to be varied.
 
 mod draw;
