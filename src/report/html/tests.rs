@@ -69,7 +69,7 @@ fn each_kind_is_told_by_its_fields() {
     let copies = json!({ "machine": "m", "sizes_bytes": [1], "designs": [{ "name": "off", "copies": [
         { "direction": "h2d", "bytes": 1, "time_ps": 2 },
     ] }] });
-    let workload = json!({ "machine": "m", "workload": "w", "designs": [{ "name": "off", "end_ps": 5 }] });
+    let workload = json!({ "machine": "m", "workload": "w", "designs": [{ "name": "off", "time_ps": 5 }] });
     let replay = json!({ "machine": "m", "trace": "t", "runs": [{ "name": "off", "end_ns": 1, "slowdown_over_off": 1.0 }],
         "breakdown": [{ "cause": "link", "ns": -1 }] });
     let validate = json!({ "datasets": [{ "name": "d", "values": [
