@@ -81,6 +81,11 @@ impl Describe {
 
 impl Describe {
     fn engine(&self, engine: &DescribedEngine) -> Result<(), Failure> {
+        let overlays = &self.machine.overlays;
+        if !overlays.design.is_empty() || overlays.settings.cc.is_some() {
+            let name = &engine.name;
+            return Err(Failure::Usage(miette::miette!("`{name}` is an engine: --design and --cc go with a machine")));
+        }
         let text = match self.format {
             _ if self.netlist.is_some() => {
                 return Err(Failure::Usage(miette::miette!("`{}` is an engine, which has no netlist", engine.name)));

@@ -140,12 +140,12 @@ pub struct Activity(u8);
 impl Activity {
     const COUNT: usize = 2 + Stall::ALL.len();
 
-    /// It has nothing to do.
+    /// The unit has no work in this cycle.
     pub const Idle: Self = Self(Stall::ALL.len() as u8);
-    /// It works.
+    /// The unit works in this cycle.
     pub const Busy: Self = Self(Stall::ALL.len() as u8 + 1);
 
-    /// It waits.
+    /// The unit has work and waits, by cause.
     #[must_use]
     #[inline(always)]
     pub const fn Stall(stall: Stall) -> Self {

@@ -435,8 +435,11 @@ fn every_engine_can_be_described_and_written_as_a_file_that_is_the_same_engine()
         let table = if described["engine"].is_null() { "aead" } else { "engine" };
         assert_eq!(document("own.toml")[table], described[table], "{engine}");
     }
-    let refused = sealsim(folder.path(), &["describe", "unrolled-1", "--netlist", "text"]);
-    assert_eq!(refused.status.code(), Some(2), "{}", flat(&refused.stderr));
+    for more in [["--netlist", "text"], ["--design", "hold"], ["--cc", "off"]] {
+        let refused = sealsim(folder.path(), &[&["describe", "unrolled-1"][..], &more].concat());
+        assert_eq!(refused.status.code(), Some(2), "{more:?}: {}", flat(&refused.stderr));
+        assert!(refused.stdout.is_empty(), "{more:?}");
+    }
 }
 
 #[test]

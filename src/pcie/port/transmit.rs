@@ -127,7 +127,7 @@ impl Transmitter {
     }
 }
 
-/// Where frames go.
+/// The sending end of a link, with the signals that its frames set.
 struct Line<'p> {
     wire: &'p mut Tx<Frame>,
     signals: &'p Signals,
