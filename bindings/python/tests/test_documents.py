@@ -21,6 +21,6 @@ def test_the_first_lines_of_the_package_hold():
     assert doctest.testmod(sealsim).failed == 0
 
 
-def test_the_imports_for_dpi_are_those_of_the_example(root):
+def test_the_import_for_dpi_is_one_of_the_example(root):
     imports = re.search(r"```systemverilog\n(.*?)```", (root / "docs/bindings.md").read_text(), re.DOTALL)[1]
-    assert imports.count("import") == 7 and imports in (root / "bindings/c/examples/dpi.sv").read_text()
+    assert imports.count("import") == 1 and imports in (root / "bindings/c/examples/dpi.sv").read_text()
