@@ -190,7 +190,7 @@ impl Tlp {
     }
 
     /// Whether it is a completion.
-    pub(super) const fn completes(&self) -> bool {
+    const fn completes(&self) -> bool {
         matches!(self.kind, Kind::Completion | Kind::Unsupported)
     }
 
@@ -401,7 +401,7 @@ impl Tlp {
 
     /// Inverts a bit of the header, among those that leave its length as it is: tag, address, byte count.
     pub(super) fn flip_header(&mut self, seed: u64) {
-        let completes = matches!(self.kind, Kind::Completion | Kind::Unsupported);
+        let completes = self.completes();
         let bit = seed % if completes { 10 + 5 + 12 } else { 10 + 30 };
         match bit {
             0..10 => self.tag ^= 1 << bit,
@@ -419,7 +419,7 @@ mod tests {
         split::{CompletionRule, CompletionSplit, Request},
         wire::{
             frame,
-            tlp::{Attributes, Body, Common, MemoryOp, TlpRepr},
+            tlp::{Attributes, MemoryOp, TlpRepr},
         },
     };
     use proptest::prelude::*;
@@ -447,7 +447,7 @@ mod tests {
     /// Compares header, wire length, credits and LCRC with the wire module.
     fn compare(tlp: &Tlp, repr: &TlpRepr, payload: &[u8], sequence: u16) {
         let (header, length) = tlp.header();
-        assert_eq!(&header[..length], &*repr.emit(), "{tlp:x?}");
+        assert_eq!(&header[..length], repr.emit(), "{tlp:x?}");
         assert_eq!(tlp.wire_dw(), u32::from(repr.total_dw()) + 2);
         assert_eq!(tlp.credits(), repr.credits());
         let mut framed = Vec::new();
@@ -476,7 +476,7 @@ mod tests {
                 let mut repr = request(op, address, bytes, tag);
                 if digest {
                     tlp.add_end_to_end_crc();
-                    repr.common = Common { td: true, ..repr.common };
+                    repr = repr.with(&[("td", 1)]);
                     prop_assert!(tlp.intact_end_to_end());
                 }
                 compare(&tlp, &repr, if kind == Kind::Write { &data } else { &[] }, sequence);
@@ -503,16 +503,10 @@ mod tests {
                 compare(&tlp, &TlpRepr::completion(&read, piece, 0), &data, sequence);
             }
             let refused = Tlp { kind: Kind::Unsupported, byte_count: bytes.max(1), ..Tlp::read(tag, address, 0) };
-            let body = Body::Completion {
-                data: false,
-                locked: false,
-                completer_id: 0,
-                status: 1,
-                bcm: false,
-                byte_count: bytes.max(1) as u16,
-                lower_address: (address & 0x7f) as u8,
-            };
-            compare(&refused, &TlpRepr { body, length_dw: 0, ..read }, &[], sequence);
+            let same = [("requester_id", GPU_ID.into()), ("tag", tag.into()), ("lower_address", address)];
+            let repr = TlpRepr::of(0, 10).unwrap().with(&same);
+            let repr = repr.with(&[("status", 1), ("byte_count", bytes.max(1).into())]);
+            compare(&refused, &repr, &[], sequence);
         }
 
         #[test]

@@ -7,7 +7,8 @@ use super::{
 use crate::pcie::wire::{
     dllp::DllpFields,
     flit::{FlitFields, tlp::FlitTlpFields},
-    tlp::TlpFields,
+    table::{Family, Given},
+    tlp::TlpRepr,
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,13 +82,13 @@ impl Kind {
     }
 
     /// The fields that an object of this kind may have.
-    pub(super) const fn fields(self) -> &'static [&'static str] {
+    pub(super) fn fields(self) -> Vec<&'static str> {
         match self {
-            Self::Tlp => &TlpFields::NAMES,
-            Self::Dllp => &DllpFields::NAMES,
-            Self::Flit => &FlitFields::NAMES,
-            Self::FlitTlp => &FlitTlpFields::NAMES,
-            Self::Idle | Self::EndOfDataStream | Self::Nop | Self::Unreadable => &[],
+            Self::Tlp => TlpRepr::rows().iter().map(|row| row.name).collect(),
+            Self::Dllp => DllpFields::NAMES.to_vec(),
+            Self::Flit => FlitFields::NAMES.to_vec(),
+            Self::FlitTlp => FlitTlpFields::NAMES.to_vec(),
+            Self::Idle | Self::EndOfDataStream | Self::Nop | Self::Unreadable => Vec::new(),
         }
     }
 }
@@ -96,7 +97,7 @@ impl Kind {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Fields {
-    Tlp(Box<TlpFields>),
+    Tlp(Given<TlpRepr>),
     Dllp(DllpFields),
     Flit(FlitFields),
     FlitTlp(Box<FlitTlpFields>),
@@ -205,7 +206,7 @@ impl From<&Item> for Document<Fields> {
         match &item.content {
             Content::Tlp(tlp) => Self {
                 name: Some(tlp.repr.name().to_owned()),
-                fields: Some(Fields::Tlp(Box::new(tlp.repr.into()))),
+                fields: Some(Fields::Tlp(tlp.repr.into())),
                 prefixes: Some(tlp.prefixes.iter().map(hex::encode).collect()),
                 payload: tlp.payload.as_ref().map(hex::encode),
                 ecrc: tlp.ecrc.map(hex::encode),

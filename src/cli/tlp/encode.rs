@@ -13,7 +13,8 @@ use crate::{
         dllp::{DllpFields, DllpRepr},
         frame,
         ide::{MAC_BYTES, PCRC_BYTES, PrefixView},
-        tlp::{MAX_PREFIXES, TlpFields, TlpRepr},
+        table::Given,
+        tlp::{MAX_PREFIXES, TlpRepr},
         token,
     },
 };
@@ -123,22 +124,22 @@ pub(super) fn bytes(name: &str, text: &str) -> Result<Vec<u8>, Report> {
     hexadecimal::parse(text).map_err(|error| miette!("`{name}`, character {}: {error}", error.column))
 }
 
-fn encode_tlp(document: &Document<TlpFields>, wire: Option<Generation>) -> Result<Vec<u8>, Report> {
+fn encode_tlp(document: &Document<Given<TlpRepr>>, wire: Option<Generation>) -> Result<Vec<u8>, Report> {
     let repr: TlpRepr = fields(document)?;
     let mut tlp = prefixes(document)?;
     let covered_from = tlp.chunks(4).take_while(|prefix| prefix[0] & 0x10 == 0).count() * 4;
     let header = repr.emit();
     let header_only = document.payload.is_none() && wire.is_none();
-    let ecrc = |payload: &[u8]| crc::ecrc(&tlp[covered_from..], &header, payload);
+    let ecrc = |payload: &[u8]| crc::ecrc(&tlp[covered_from..], header, payload);
     let mut tail = Vec::new();
     if !header_only {
-        let payload = payload(document, repr.name(), repr.length_dw, repr.payload_dw())?;
-        let digest = repr.common.td.then(|| ecrc(&payload));
+        let payload = payload(document, repr.name(), repr.length_dw(), repr.payload_dw())?;
+        let digest = repr.has_digest().then(|| ecrc(&payload));
         tail.extend(payload);
         tail.extend(digest.iter().flatten());
         tail.extend(trailer(document, &tlp)?);
     }
-    tlp.extend_from_slice(&header);
+    tlp.extend_from_slice(header);
     tlp.extend(tail);
 
     let Some(generation) = wire else { return Ok(tlp) };
@@ -156,7 +157,7 @@ fn encode_tlp(document: &Document<TlpFields>, wire: Option<Generation>) -> Resul
     Ok(frame)
 }
 
-fn prefixes(document: &Document<TlpFields>) -> Result<Vec<u8>, Report> {
+fn prefixes(document: &Document<Given<TlpRepr>>) -> Result<Vec<u8>, Report> {
     let list = document.prefixes.as_deref().unwrap_or_default();
     if list.len() > MAX_PREFIXES {
         return Err(miette!("`prefixes` has {} entries, but a TLP has at most {MAX_PREFIXES}", list.len()));
@@ -176,7 +177,7 @@ fn prefixes(document: &Document<TlpFields>) -> Result<Vec<u8>, Report> {
 }
 
 /// PCRC and MAC, as the IDE prefix announces them.
-fn trailer(document: &Document<TlpFields>, prefixes: &[u8]) -> Result<Vec<u8>, Report> {
+fn trailer(document: &Document<Given<TlpRepr>>, prefixes: &[u8]) -> Result<Vec<u8>, Report> {
     let prefix = prefixes.chunks(4).find_map(|prefix| PrefixView::new_checked(prefix).ok());
     let announced = [
         ("pcrc", &document.pcrc, prefix.filter(PrefixView::pcrc).map_or(0, |_| PCRC_BYTES)),

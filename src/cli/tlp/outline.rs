@@ -35,7 +35,7 @@ impl Outline {
             return Err(miette!("`kind` is {:?}; {remedy}", excerpt(name, 40)));
         };
         refuse_others(&self.keys, kind.keys(), &format!("an object of kind `{name}` has no key"))?;
-        refuse_others(&self.fields, kind.fields(), &format!("the `fields` of kind `{name}` have no"))?;
+        refuse_others(&self.fields, &kind.fields(), &format!("the `fields` of kind `{name}` have no"))?;
         Ok(kind)
     }
 }

@@ -8,7 +8,8 @@ use crate::pcie::credit::Scale;
 use crate::pcie::wire::{
     dllp::{CreditPhase, DllpRepr},
     ide::{PrefixRepr, PrefixView, SubStream},
-    tlp::{Body, MESSAGES, STATUS, Severity, TlpRepr, name_of, prefix_name},
+    table::{Family, id},
+    tlp::{MESSAGES, STATUS, Severity, TlpRepr, name_of, prefix_name},
 };
 use std::io::{self, Write};
 
@@ -48,11 +49,6 @@ pub(super) fn row(out: &mut impl Write, name: &str, value: impl std::fmt::Displa
     writeln!(out, "  {name:<16}{value}")
 }
 
-/// Bus, device and function.
-pub(super) fn id(id: u16) -> String {
-    format!("{:02x}:{:02x}.{}", id >> 8, id >> 3 & 0x1f, id & 7)
-}
-
 /// Sixteen bytes a line, in DW, with the offset.
 pub(super) fn dump(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     for (line, chunk) in bytes.chunks(16).enumerate() {
@@ -81,10 +77,9 @@ fn write_tlp(out: &mut impl Write, tlp: &Tlp) -> io::Result<()> {
         }
     }
     row(out, "header", tlp.header.chunks(4).map(hex::encode).collect::<Vec<_>>().join(" "))?;
-    row(out, "fmt, type", format_args!("{}, {:05b}", repr.fmt(), repr.code()))?;
-    row(out, "length", format_args!("{} DW", repr.length_dw))?;
-    write_common(out, repr)?;
-    write_body(out, repr)?;
+    for (label, value) in repr.kind().rows(repr.bytes()) {
+        row(out, label, value)?;
+    }
     let credits = repr.credits();
     row(out, "credits", format_args!("{:?}, 1 header, {} data", credits.class, credits.data))?;
     if let Some(payload) = tlp.payload.as_ref().filter(|payload| !payload.is_empty()) {
@@ -122,98 +117,32 @@ fn write_ide(out: &mut impl Write, ide: &PrefixRepr) -> io::Result<()> {
 
 /// What the TLP does, in a few words.
 pub(super) fn summary(repr: &TlpRepr) -> String {
-    let dw = repr.length_dw;
-    match repr.body {
-        Body::Memory { address, first_be: 0, last_be: 0, .. } if dw == 1 && !repr.has_data() => {
+    let (dw, address) = (repr.length_dw(), repr.value("address"));
+    if let Some(code) = repr.get("message_code") {
+        let routing = ROUTING.get(usize::from(repr.routing())).unwrap_or(&"reserved routing");
+        return format!("{}, {routing}", name_of(&MESSAGES, code as u8).unwrap_or("message"));
+    }
+    if let Some(status) = repr.get("status") {
+        return if repr.has_data() {
+            format!("{dw} DW of data, {} bytes left with them", repr.value("byte_count"))
+        } else {
+            format!("no data, {}", name_of(&STATUS, status as u8).unwrap_or("reserved status"))
+        };
+    }
+    if let Some(destination) = repr.get("completer_id") {
+        return format!("register {address:#05x} of {}", id(destination as u16));
+    }
+    let (first, last) = (repr.value("first_be"), repr.value("last_be"));
+    match repr.operand_bytes() {
+        Some(bytes) => format!("an operand of {bytes} bytes at {address:#x}"),
+        None if repr.has("ph") && (dw, first, last) == (1, 0, 0) && !repr.has_data() => {
             format!("zero-length read (flush) at {address:#x}")
         }
-        Body::Memory { address, .. } => match repr.operand_bytes() {
-            Some(bytes) => format!("an operand of {bytes} bytes at {address:#x}"),
-            None => format!("{} at {address:#x}", amount(repr)),
-        },
-        Body::Io { address, .. } => format!("{} at {address:#x}", amount(repr)),
-        Body::Config { completer_id, register, .. } => format!("register {register:#05x} of {}", id(completer_id)),
-        Body::Completion { data: true, byte_count, .. } => {
-            format!("{dw} DW of data, {byte_count} bytes left with them")
-        }
-        Body::Completion { status, .. } => {
-            format!("no data, {}", name_of(&STATUS, status).unwrap_or("reserved status"))
-        }
-        Body::Message { code, routing, .. } => {
-            let routing = ROUTING.get(usize::from(routing)).unwrap_or(&"reserved routing");
-            format!("{}, {routing}", name_of(&MESSAGES, code).unwrap_or("message"))
-        }
-    }
-}
-
-/// The bytes that the byte enables leave.
-fn amount(repr: &TlpRepr) -> String {
-    let (Body::Memory { first_be, last_be, .. } | Body::Io { first_be, last_be, .. }) = repr.body else {
-        return format!("{} DW", repr.length_dw);
-    };
-    let bytes = match u32::from(repr.length_dw) {
-        1 => first_be.count_ones(),
-        dw => first_be.count_ones() + last_be.count_ones() + dw.saturating_sub(2) * 4,
-    };
-    format!("{bytes} bytes")
-}
-
-fn write_common(out: &mut impl Write, repr: &TlpRepr) -> io::Result<()> {
-    let common = &repr.common;
-    row(out, "requester", id(repr.requester_id))?;
-    row(out, "tag", format_args!("{:#05x}", repr.tag))?;
-    let flags = [
-        (common.attributes.relaxed_ordering, "relaxed ordering"),
-        (common.attributes.no_snoop, "no snoop"),
-        (common.attributes.id_based_ordering, "ID-based ordering"),
-        (common.td, "digest (TD)"),
-        (common.ep, "poisoned (EP)"),
-        (common.th, "processing hints (TH)"),
-        (common.ln, "lightweight notification (LN)"),
-    ];
-    let set: Vec<_> = flags.iter().filter(|flag| flag.0).map(|flag| flag.1).collect();
-    if !set.is_empty() {
-        row(out, "flags", set.join(", "))?;
-    }
-    if common.tc != 0 {
-        row(out, "traffic class", common.tc)?;
-    }
-    match common.at {
-        0 => Ok(()),
-        1 => row(out, "address type", "1 (translation request)"),
-        2 => row(out, "address type", "2 (translated)"),
-        _ => row(out, "address type", "3 (reserved)"),
-    }
-}
-
-fn write_body(out: &mut impl Write, repr: &TlpRepr) -> io::Result<()> {
-    let enables =
-        |out: &mut _, first: u8, last: u8| row(out, "first, last BE", format_args!("{first:04b}, {last:04b}"));
-    match repr.body {
-        Body::Memory { address, first_be, last_be, ph, .. } => {
-            row(out, "address", format_args!("{address:#x}"))?;
-            enables(out, first_be, last_be)?;
-            if repr.common.th { row(out, "hint (PH)", ph) } else { Ok(()) }
-        }
-        Body::Io { address, first_be, last_be, .. } => {
-            row(out, "address", format_args!("{address:#x}"))?;
-            enables(out, first_be, last_be)
-        }
-        Body::Config { completer_id, register, first_be, last_be, .. } => {
-            row(out, "destination", id(completer_id))?;
-            row(out, "register", format_args!("{register:#05x}"))?;
-            enables(out, first_be, last_be)
-        }
-        Body::Completion { completer_id, status, bcm, byte_count, lower_address, .. } => {
-            row(out, "completer", id(completer_id))?;
-            row(out, "status", format_args!("{status}  {}", name_of(&STATUS, status).unwrap_or("reserved")))?;
-            row(out, "byte count", byte_count)?;
-            row(out, "lower address", format_args!("{lower_address:#04x}"))?;
-            if bcm { row(out, "BCM", 1) } else { Ok(()) }
-        }
-        Body::Message { code, content, .. } => {
-            row(out, "message code", format_args!("{code:#04x}"))?;
-            row(out, "content", hex::encode(content))
+        None => {
+            // The bytes that the byte enables leave.
+            let between = u32::from(dw).saturating_sub(2) * 4;
+            let bytes = first.count_ones() + if dw == 1 { 0 } else { last.count_ones() + between };
+            format!("{bytes} bytes at {address:#x}")
         }
     }
 }

@@ -1,7 +1,7 @@
 //! PCIe wire formats. Without further word they are those of non-flit mode; [`flit`] has the other.
 //!
-//! Each format follows one idiom: a private field map, a checked zero-copy view whose accessors cannot fail once the
-//! check has passed, and a plain `Repr` with `parse` and `emit`. No decoder panics on any bytes.
+//! Each format follows one idiom: a checked zero-copy view whose accessors cannot fail once the check has passed, a `Repr` with `parse` and
+//! `emit`, and for headers a [`table`] of fields. No decoder panics on any bytes.
 //!
 //! ```text
 //!   bytes of a x16 data block      lanes
@@ -18,5 +18,6 @@ pub mod dllp;
 pub mod flit;
 pub mod frame;
 pub mod ide;
+pub mod table;
 pub mod tlp;
 pub mod token;

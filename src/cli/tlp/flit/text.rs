@@ -2,7 +2,7 @@
 
 use super::super::{
     item::{Flit, FlitTlp},
-    text::{dump, id, row, summary},
+    text::{dump, row, summary},
 };
 use crate::pcie::wire::{
     dllp::{DllpRepr, DllpView},
@@ -10,6 +10,7 @@ use crate::pcie::wire::{
         Dlp, ReplayCommand,
         tlp::{FlitBody, FlitTlpRepr, TrailerSize, Word},
     },
+    table::id,
     tlp::{STATUS, name_of},
 };
 use std::io::{self, Write};

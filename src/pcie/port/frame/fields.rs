@@ -4,7 +4,11 @@
 
 use super::{DllpFrame, TlpFrame};
 use crate::{
-    pcie::wire::dllp::DllpRepr,
+    pcie::wire::{
+        dllp::DllpRepr,
+        table::{Kind, Run},
+        tlp::KINDS,
+    },
     sim::{Flip, Pick},
 };
 
@@ -41,40 +45,11 @@ pub(super) const NAMES: [&str; 29] = [
     "crc",
 ];
 
-/// A run of bits: the byte and the bit of its lowest one, and how many upwards. It may go on in the byte before, at its lowest bit.
-type Run = (u8, u8, u8);
-
-/// The bits of a header's field, from the lowest on; none where this TLP has no such field.
-fn header_runs(field: &str, completes: bool, dw: u32) -> Option<&'static [Run]> {
-    Some(match (field, completes) {
-        ("fmt", _) => &[(0, 5, 3)],
-        ("type", _) => &[(0, 0, 5)],
-        ("tc", _) => &[(1, 4, 3)],
-        ("attr", _) => &[(2, 4, 2), (1, 2, 1)],
-        ("ln", _) => &[(1, 1, 1)],
-        ("th", _) => &[(1, 0, 1)],
-        ("td", _) => &[(2, 7, 1)],
-        ("ep", _) => &[(2, 6, 1)],
-        ("at", _) => &[(2, 2, 2)],
-        ("length", _) => &[(3, 0, 8), (2, 0, 2)],
-        ("requester_id", false) => &[(5, 0, 8), (4, 0, 8)],
-        ("requester_id", true) => &[(9, 0, 8), (8, 0, 8)],
-        ("tag", false) => &[(6, 0, 8), (1, 3, 1), (1, 7, 1)],
-        ("tag", true) => &[(10, 0, 8), (1, 3, 1), (1, 7, 1)],
-        ("first_be", false) => &[(7, 0, 4)],
-        ("last_be", false) => &[(7, 4, 4)],
-        // Bit 0 is the lowest that is sent, bit 2 of the byte address.
-        ("address", false) if dw == 3 => &[(11, 2, 6), (10, 0, 8), (9, 0, 8), (8, 0, 8)],
-        ("address", false) => {
-            &[(15, 2, 6), (14, 0, 8), (13, 0, 8), (12, 0, 8), (11, 0, 8), (10, 0, 8), (9, 0, 8), (8, 0, 8)]
-        }
-        ("completer_id", true) => &[(5, 0, 8), (4, 0, 8)],
-        ("status", true) => &[(6, 5, 3)],
-        ("bcm", true) => &[(6, 4, 1)],
-        ("byte_count", true) => &[(7, 0, 8), (6, 0, 4)],
-        ("lower_address", true) => &[(11, 0, 7)],
-        _ => return None,
-    })
+/// The bits of a header's field, from the lowest on; none where this TLP has no such field. Bit 0 of an address is the lowest that is sent, bit 2
+/// of the byte address.
+fn header_runs(field: &str, header: &[u8; 16]) -> Option<&'static [Run]> {
+    let name = if field == "length" { "length_dw" } else { field };
+    Some(Kind::of(&KINDS, header[0])?.field(name)?.runs)
 }
 
 /// The bits of a DLLP's field.
@@ -119,8 +94,7 @@ impl TlpFrame {
             Some("ecrc") => Place::Ecrc(pick.among(digest * 8)?),
             Some("lcrc") => Place::Lcrc(pick.among(32)?),
             Some(field) => {
-                let completes = self.tlp.completes();
-                let (byte, bit) = place(header_runs(field, completes, self.tlp.header_dw())?, pick)?;
+                let (byte, bit) = place(header_runs(field, &self.tlp.header().0)?, pick)?;
                 Place::Header(u64::from(byte) * 8 + u64::from(bit))
             }
             None => {
@@ -202,9 +176,9 @@ mod tests {
     use super::*;
     use crate::{
         pcie::{
-            packet::{Kind, Payload, Tlp},
+            packet::{self, Payload, Tlp},
             port::frame::{Frame, PacketBytes, Refusal},
-            wire::tlp::{TlpFields, TlpRepr, TlpView},
+            wire::tlp::{TlpRepr, TlpView},
         },
         sim::Item,
     };
@@ -219,12 +193,12 @@ mod tests {
                     0 => Tlp::read(tag, address, bytes),
                     1 => Tlp::write(address, bytes, payload(bytes)),
                     2 => Tlp {
-                        kind: Kind::Completion,
+                        kind: packet::Kind::Completion,
                         byte_count: bytes,
                         payload: payload(bytes),
                         ..Tlp::read(tag, address, bytes)
                     },
-                    _ => Tlp { kind: Kind::Unsupported, byte_count: bytes, ..Tlp::read(tag, address, bytes) },
+                    _ => Tlp { kind: packet::Kind::Unsupported, byte_count: bytes, ..Tlp::read(tag, address, bytes) },
                 };
                 if digest {
                     tlp.add_end_to_end_crc();
@@ -288,7 +262,7 @@ mod tests {
             let fields = |frame: &Frame| {
                 let header = bytes(frame)[2..2 + tlp.header_dw() as usize * 4].to_vec();
                 let repr = TlpRepr::parse(&TlpView::new_header(&header).ok()?).ok()?;
-                serde_json::to_value(TlpFields::from(repr)).ok()
+                serde_json::to_value(repr).ok()
             };
             let (name, mask) = match field {
                 // 0 stands for 1024 DW and for 4096 bytes.

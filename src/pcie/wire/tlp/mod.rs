@@ -14,15 +14,17 @@
 //! In memory a TLP stands as it is sent: prefixes of one DW, header of three or four DW, data, digest (ECRC) of one DW.
 
 mod check;
-mod fields;
+mod finding;
+mod kinds;
 mod message;
 mod repr;
 mod view;
 
-pub use check::{Finding, RULES, Rule, Severity};
-pub use fields::{TlpFields, TlpFieldsError};
+pub use check::{RULES, Rule};
+pub use finding::{Finding, Severity};
+pub use kinds::KINDS;
 pub use message::MessageData;
-pub use repr::{Attributes, Body, Common, Header, MemoryOp, TlpRepr};
+pub use repr::{Attributes, MemoryOp, TlpRepr};
 pub use view::{TlpError, TlpView};
 
 /// Most prefixes before a header that are accepted: four local and four end-to-end ones.
@@ -89,3 +91,6 @@ pub fn prefix_name(first: u8) -> &'static str {
         _ => "end-to-end prefix",
     }
 }
+
+#[cfg(test)]
+mod tests;

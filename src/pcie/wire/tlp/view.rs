@@ -6,27 +6,6 @@ use crate::pcie::wire::{
     ide::{MAC_BYTES, PrefixView},
 };
 
-/// The field map. Positions are bytes from the start of the header, that is after the prefixes.
-pub(super) mod field {
-    use std::ops::Range;
-    pub const FMT_TYPE: usize = 0;
-    pub const TC_ATTR2: usize = 1;
-    pub const FLAGS: usize = 2;
-    pub const LENGTH_LOW: usize = 3;
-    /// Requester ID of requests, completer ID of completions.
-    pub const FIRST_ID: Range<usize> = 4..6;
-    pub const REQUEST_TAG: usize = 6;
-    /// Byte enables of requests, message code of messages.
-    pub const BYTE_ENABLES: usize = 7;
-    /// Address of three-DW requests; destination ID and register of configuration requests.
-    pub const ADDRESS_32: Range<usize> = 8..12;
-    pub const ADDRESS_64: Range<usize> = 8..16;
-    pub const STATUS_COUNT: Range<usize> = 6..8;
-    pub const SECOND_ID: Range<usize> = 8..10;
-    pub const COMPLETION_TAG: usize = 10;
-    pub const LOWER_ADDRESS: usize = 11;
-}
-
 /// Why bytes are no TLP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TlpError {
@@ -125,20 +104,16 @@ impl<'a> TlpView<'a> {
         self.bytes[self.start + at]
     }
 
-    fn number(&self, range: std::ops::Range<usize>) -> u64 {
-        range.fold(0, |value, at| value << 8 | u64::from(self.byte(at)))
-    }
-
     /// Fmt, 3 bits: 0 and 1 without data, 2 and 3 with; 1 and 3 have a header of four DW.
     #[must_use]
     pub fn fmt(&self) -> u8 {
-        self.byte(field::FMT_TYPE) >> 5
+        self.byte(0) >> 5
     }
 
     /// Type, 5 bits.
     #[must_use]
     pub fn code(&self) -> u8 {
-        self.byte(field::FMT_TYPE) & 0x1f
+        self.byte(0) & 0x1f
     }
 
     /// Whether data follow the header.
@@ -150,103 +125,13 @@ impl<'a> TlpView<'a> {
     /// Whether a digest (ECRC) ends the TLP.
     #[must_use]
     pub fn td(&self) -> bool {
-        self.byte(field::FLAGS) & 0x80 != 0
-    }
-
-    /// Poisoned.
-    #[must_use]
-    pub fn ep(&self) -> bool {
-        self.byte(field::FLAGS) & 0x40 != 0
-    }
-
-    /// Traffic class.
-    #[must_use]
-    pub fn tc(&self) -> u8 {
-        self.byte(field::TC_ATTR2) >> 4 & 7
-    }
-
-    /// Attr: bit 0 no snoop, bit 1 relaxed ordering, bit 2 ID-based ordering.
-    #[must_use]
-    pub fn attr(&self) -> u8 {
-        self.byte(field::TC_ATTR2) & 4 | self.byte(field::FLAGS) >> 4 & 3
-    }
-
-    /// Lightweight notification.
-    #[must_use]
-    pub fn ln(&self) -> bool {
-        self.byte(field::TC_ATTR2) & 2 != 0
-    }
-
-    /// Processing hints present.
-    #[must_use]
-    pub fn th(&self) -> bool {
-        self.byte(field::TC_ATTR2) & 1 != 0
-    }
-
-    /// Address type.
-    #[must_use]
-    pub fn at(&self) -> u8 {
-        self.byte(field::FLAGS) >> 2 & 3
+        self.byte(2) & 0x80 != 0
     }
 
     /// The Length field as it stands, 10 bits.
     #[must_use]
     pub fn raw_length(&self) -> u16 {
-        u16::from(self.byte(field::FLAGS) & 3) << 8 | u16::from(self.byte(field::LENGTH_LOW))
-    }
-
-    /// Tag bits 9 and 8, in place.
-    fn tag_high(&self) -> u16 {
-        let byte = u16::from(self.byte(field::TC_ATTR2));
-        (byte & 0x80) << 2 | (byte & 0x08) << 5
-    }
-
-    /// Requester ID of a request, completer ID of a completion.
-    #[must_use]
-    pub fn first_id(&self) -> u16 {
-        self.number(field::FIRST_ID) as u16
-    }
-
-    /// Tag of a request, 10 bits.
-    #[must_use]
-    pub fn request_tag(&self) -> u16 {
-        self.tag_high() | u16::from(self.byte(field::REQUEST_TAG))
-    }
-
-    /// Byte enables of a request (last DW in the upper half) or code of a message.
-    #[must_use]
-    pub fn byte_enables(&self) -> u8 {
-        self.byte(field::BYTE_ENABLES)
-    }
-
-    /// The address field of a request with its low two bits: 4 or 8 bytes.
-    #[must_use]
-    pub fn address_field(&self) -> u64 {
-        self.number(if self.fmt() & 1 == 1 { field::ADDRESS_64 } else { field::ADDRESS_32 })
-    }
-
-    /// Status, BCM and byte count of a completion, 16 bits.
-    #[must_use]
-    pub fn status_count(&self) -> u16 {
-        self.number(field::STATUS_COUNT) as u16
-    }
-
-    /// Requester ID of a completion.
-    #[must_use]
-    pub fn second_id(&self) -> u16 {
-        self.number(field::SECOND_ID) as u16
-    }
-
-    /// Tag of a completion, 10 bits.
-    #[must_use]
-    pub fn completion_tag(&self) -> u16 {
-        self.tag_high() | u16::from(self.byte(field::COMPLETION_TAG))
-    }
-
-    /// Lower address of a completion, with the reserved bit 7.
-    #[must_use]
-    pub fn lower_address(&self) -> u8 {
-        self.byte(field::LOWER_ADDRESS)
+        u16::from(self.byte(2) & 3) << 8 | u16::from(self.byte(3))
     }
 
     /// The prefixes, each of four bytes.

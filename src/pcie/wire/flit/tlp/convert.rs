@@ -4,7 +4,7 @@
 //! conversion.
 
 use super::{FlitBody, FlitTlpRepr, OhcA1, OhcA5, OhcE, TrailerSize};
-use crate::pcie::wire::tlp::{Body, Common, MemoryOp, TlpRepr};
+use crate::pcie::wire::tlp::{Attributes, MemoryOp, TlpRepr};
 
 /// Why a header has no counterpart in the other mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -36,30 +36,33 @@ impl FlitTlpRepr {
     /// For kinds other than memory reads and writes and completions, and for hints, LN and BCM.
     pub fn from_non_flit(repr: &TlpRepr) -> Result<Self, NoCounterpart> {
         let name = repr.name();
-        let Common { tc, attributes, at, td, ep, th, ln } = repr.common;
-        first(name, &[(th, "processing hints"), (ln, "lightweight notification")])?;
-        let body = match repr.body {
-            Body::Memory { op: op @ (MemoryOp::Read | MemoryOp::Write), wide, address, first_be, last_be, .. } => {
-                let explicit = (first_be, last_be) != implied(repr.length_dw);
-                let ohc_a = explicit.then_some(OhcA1 { first_be, last_be, ..OhcA1::default() });
-                FlitBody::Memory { write: op == MemoryOp::Write, wide, address, at, ohc_a }
-            }
-            Body::Completion { data, locked: false, completer_id, status, bcm, byte_count, lower_address } => {
-                first(name, &[(bcm, "BCM"), (at != 0, "an address type")])?;
-                let explicit = status != 0 || lower_address & 3 != 0;
-                let ohc_a = explicit.then_some(OhcA5 { status, ..OhcA5::default() });
-                FlitBody::Completion { data, completer_id, byte_count, lower_address, ohc_a }
-            }
-            _ => return Err(NoCounterpart { name, what: "this type" }),
+        let set = |field| repr.value(field) != 0;
+        first(name, &[(set("th"), "processing hints"), (set("ln"), "lightweight notification")])?;
+        let length_dw = repr.length_dw();
+        let body = if repr.does(MemoryOp::Read) || repr.does(MemoryOp::Write) {
+            let (first_be, last_be) = (repr.value("first_be") as u8, repr.value("last_be") as u8);
+            let explicit = (first_be, last_be) != implied(length_dw);
+            let ohc_a = explicit.then_some(OhcA1 { first_be, last_be, ..OhcA1::default() });
+            let (write, wide) = (repr.has_data(), repr.four_dw());
+            FlitBody::Memory { write, wide, address: repr.value("address"), at: repr.value("at") as u8, ohc_a }
+        } else if matches!(name, "Cpl" | "CplD") {
+            first(name, &[(set("bcm"), "BCM"), (set("at"), "an address type")])?;
+            let (status, lower_address) = (repr.value("status") as u8, repr.value("lower_address") as u8);
+            let explicit = status != 0 || lower_address & 3 != 0;
+            let ohc_a = explicit.then_some(OhcA5 { status, ..OhcA5::default() });
+            let (completer_id, byte_count) = (repr.value("completer_id") as u16, repr.value("byte_count") as u16);
+            FlitBody::Completion { data: repr.has_data(), completer_id, byte_count, lower_address, ohc_a }
+        } else {
+            return Err(NoCounterpart { name, what: "this type" });
         };
         Ok(Self {
-            tc,
-            attributes,
-            trailer: if td { TrailerSize::Ecrc } else { TrailerSize::None },
-            ep,
-            length_dw: repr.length_dw,
-            tag: repr.tag,
-            requester_id: repr.requester_id,
+            tc: repr.value("tc") as u8,
+            attributes: Attributes::from_bits(repr.value("attr") as u8),
+            trailer: if repr.has_digest() { TrailerSize::Ecrc } else { TrailerSize::None },
+            ep: set("ep"),
+            length_dw,
+            tag: repr.value("tag") as u16,
+            requester_id: repr.value("requester_id") as u16,
             ohc_b: None,
             ohc_c: None,
             ohc_e: OhcE::None,
@@ -84,26 +87,38 @@ impl FlitTlpRepr {
                 (self.ohc_e != OhcE::None, "OHC-E"),
             ],
         )?;
-        let (body, at) = match self.body {
-            FlitBody::Memory { write, wide, address, at, ohc_a } => {
+        let common = [
+            ("tc", self.tc.into()),
+            ("attr", self.attributes.bits().into()),
+            ("td", u64::from(self.trailer == TrailerSize::Ecrc)),
+            ("ep", self.ep.into()),
+            ("length_dw", self.length_dw.into()),
+            ("requester_id", self.requester_id.into()),
+            ("tag", self.tag.into()),
+        ];
+        let own = match self.body {
+            FlitBody::Memory { address, at, ohc_a, .. } => {
                 let pasid = ohc_a.is_some_and(|ohc| ohc.flags != 0 || ohc.pasid != 0);
                 first(name, &[(pasid, "PASID")])?;
-                let (first_be, last_be) =
-                    ohc_a.map_or(implied(self.length_dw), |ohc| (ohc.first_be & 0xf, ohc.last_be & 0xf));
-                let op = if write { MemoryOp::Write } else { MemoryOp::Read };
-                (Body::Memory { op, wide, address, first_be, last_be, ph: 0 }, at)
+                let (first_be, last_be) = ohc_a.map_or(implied(self.length_dw), |ohc| (ohc.first_be, ohc.last_be));
+                let enables = [("first_be", first_be.into()), ("last_be", last_be.into())];
+                [&enables[..], &[("address", address), ("at", at.into())]].concat()
             }
-            FlitBody::Completion { data, completer_id, byte_count, lower_address, ohc_a } => {
+            FlitBody::Completion { completer_id, byte_count, lower_address, ohc_a, .. } => {
                 let ohc = ohc_a.unwrap_or_default();
                 let segment = ohc.destination_segment.is_some() || ohc.completer_segment != 0;
                 first(name, &[(segment, "segments")])?;
-                let (locked, bcm, status) = (false, false, ohc.status);
-                (Body::Completion { data, locked, completer_id, status, bcm, byte_count, lower_address }, 0)
+                vec![
+                    ("completer_id", completer_id.into()),
+                    ("status", ohc.status.into()),
+                    ("byte_count", byte_count.into()),
+                    ("lower_address", lower_address.into()),
+                ]
             }
         };
-        let (tc, attributes, td) = (self.tc, self.attributes, self.trailer == TrailerSize::Ecrc);
-        let common = Common { tc, attributes, at, td, ep: self.ep, th: false, ln: false };
-        let (length_dw, requester_id, tag) = (self.length_dw, self.requester_id, self.tag);
-        Ok(TlpRepr { common, length_dw, requester_id, tag, body })
+        // A type names the same kind in both modes, but for the read of 32 bits.
+        let (fmt, code) = (self.code() >> 5, if name == "MRd32" { 0 } else { self.code() & 0x1f });
+        let plain = TlpRepr::of(fmt, code).map_err(|_| NoCounterpart { name, what: "this type" })?;
+        Ok(plain.with(&common).with(&own))
     }
 }

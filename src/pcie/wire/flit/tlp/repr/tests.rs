@@ -173,7 +173,7 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<FlitTlpRepr>(&json).unwrap(), repr);
         if let Ok(plain) = repr.to_non_flit() {
             let header = plain.emit();
-            prop_assert_eq!(TlpRepr::parse(&TlpView::new_header(&header).unwrap()), Ok(plain));
+            prop_assert_eq!(TlpRepr::parse(&TlpView::new_header(header).unwrap()), Ok(plain));
         }
     }
 
@@ -193,9 +193,7 @@ proptest! {
 #[test]
 fn what_has_no_counterpart_is_refused_by_name() {
     let read = TlpRepr::memory(MemoryOp::Read, Request { address: 0, bytes: 4 }, 0, 0, Attributes::default());
-    let mut hints = read;
-    hints.common.th = true;
-    let refused = FlitTlpRepr::from_non_flit(&hints).unwrap_err().to_string();
+    let refused = FlitTlpRepr::from_non_flit(&read.with(&[("th", 1)])).unwrap_err().to_string();
     assert_eq!(refused, "MRd32 with processing hints has no counterpart in the other mode");
     let atomic = TlpRepr::memory(MemoryOp::Swap, Request { address: 0, bytes: 4 }, 0, 0, Attributes::default());
     assert_eq!(FlitTlpRepr::from_non_flit(&atomic).unwrap_err().what, "this type");
