@@ -18,10 +18,10 @@
 //! ```text
 //!   cli                                       one file per verb
 //!   report                                    the results as one record
-//!   explore       replay                      many machines at once       a profile, played again
+//!   explore       replay                      many machines at once       a profile, replayed
 //!   sampling                                  long runs from a few short ones
 //!   workload      cost          validate      what is copied       area, energy, risk       known answers
-//!   inside                                    what a run tells a listener: messages, packets, waves, paths
+//!   inside                                    what a run reports to a listener: messages, packets, waves, paths
 //!   system                                    the only place that knows who is wired to whom
 //!   config                                    files to specs
 //!   host          gpu           fabric        driver, cipher, memory       copy engine, tag queue, HBM       links between GPUs

@@ -19,7 +19,7 @@
 //! | tail | 7 updates after the last one of the text, the XOR of all blocks into a register: 8 x `round` cycles from the last output to the tag |
 //! | keystream ahead | none: each update takes the text before |
 //! | key set-up | none |
-//! | next message | when the tag stands: a lane has one state |
+//! | next message | when the tag is valid: a lane has one state |
 //!
 //! With a AAD and t text blocks of 16 x `lanes` bytes, from the start of a message: first input 1 + 16 r, first output 2 + (16 + a) r,
 //! last output 2 + (15 + a + t) r, tag 2 + (23 + a + t) r, if the text is there. Nothing else makes it wait: there is no FIFO and no credit.
@@ -48,7 +48,7 @@ pub struct Aegis256Spec {
     /// States side by side: 1 is AEGIS-256, 2 and 4 are AEGIS-256X2 and AEGIS-256X4.
     #[schemars(title = "AEGIS states side by side")]
     pub lanes: u32,
-    /// Latency of an AES round, and so of an update: six rounds per lane stand side by side.
+    /// Latency of an AES round, and so of an update: six rounds per lane are side by side.
     #[schemars(title = "AEGIS round latency")]
     pub round: Cycles,
     /// Bytes of a tag: 16, if absent, or 32. The longer one is the same state in two sums, in the same cycle.

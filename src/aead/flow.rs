@@ -45,7 +45,7 @@ impl Lanes {
         self.blocks = 0;
     }
 
-    /// The next block enters in cycle `at` or as soon after it as its lane allows. Gives the cycle in which its result stands.
+    /// The next block enters in cycle `at` or as soon after it as its lane allows. Gives the cycle in which its result is valid.
     pub fn result(&mut self, at: u64) -> u64 {
         let lane = self.blocks % self.count;
         self.last = self.looped.enter(lane as usize, at.max(self.last));
@@ -81,13 +81,13 @@ pub struct Flow {
 /// When text passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Passage {
-    /// The cycle in which the first block was taken; its output stands one cycle later.
+    /// The cycle in which the first block was taken; its output is valid one cycle later.
     pub first: Option<u64>,
     /// The same of the last block.
     pub last: Option<u64>,
 }
 
-/// Text on its way.
+/// Text in transit.
 #[derive(Debug, Clone)]
 pub struct Passing {
     flow: Flow,
@@ -188,13 +188,13 @@ pub fn absorb(hash: &mut TimingModel, blocks: u64) -> Passage {
 pub struct Dates {
     /// The first block of AAD or text was taken.
     pub first_input: Option<u64>,
-    /// The first text block stands at the output.
+    /// The first text block is at the output.
     pub first_text: Option<u64>,
     /// The last one does.
     pub last_text: Option<u64>,
-    /// The tag stands: the one that is sent, or the one to compare with.
+    /// The tag is valid: the one that is sent, or the one to compare with.
     pub tag: u64,
-    /// The verdict stands.
+    /// The verdict is valid.
     pub verdict: u64,
 }
 

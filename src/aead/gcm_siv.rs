@@ -16,7 +16,7 @@
 //! | | |
 //! | --- | --- |
 //! | per message | 2 + key bits / 64 AES blocks give H and the message's key; then its expansion (`key_setup`) and the powers of H, both per message, not per key as in AES-GCM |
-//! | to seal | two passes. First text goes to POLYVAL, up to a block per lane and cycle as POLYVAL takes it, and into the buffer; the tag is one AES block behind it; then the buffer is read, up to a block per lane and cycle as keystream stands. The tag stands before the first output |
+//! | to seal | two passes. First text goes to POLYVAL, up to a block per lane and cycle as POLYVAL takes it, and into the buffer; the tag is one AES block behind it; then the buffer is read, up to a block per lane and cycle as keystream is valid. The tag is valid before the first output |
 //! | keystream ahead | to seal none; to open it needs the tag first, and starts when the message's key is expanded |
 //! | to open | one pass: text is deciphered as it comes, POLYVAL takes the plaintext from the output register as AES-GCM takes the ciphertext on seal |
 //! | tag | POLYVAL known, a cycle for the XOR with the nonce, one AES block; the lane's output is the tag. The verdict `compare` cycles later |
@@ -99,7 +99,7 @@ pub struct GcmSivTiming {
     keyed: u64,
     direction: SealOpen,
     aad: Passage,
-    /// Of a message to be sealed: the passage before the tag, and the tag.
+    /// Of a message to be sealed: the pass before the tag, and the tag.
     sealed: Option<(Passage, u64)>,
     text: Passing,
 }

@@ -6,7 +6,7 @@
 //!        0                                                                        total
 //! ```
 //!
-//! The metrics are those of [an AES-GCM engine](crate::gcm::standalone). Where the tag stands before the last output, as that of AES-GCM-SIV to seal, the
+//! The metrics are those of [an AES-GCM engine](crate::gcm::standalone). Where the tag is valid before the last output, as that of AES-GCM-SIV to seal, the
 //! tail is none. Messages follow each other: the next starts when text and tag of the one before are out.
 //!
 //! Cycles come from the scheme's timing, bytes from [`bytes`](super::bytes). The engine of AEGIS-256 is clocked register by register as well, and the run
@@ -53,7 +53,7 @@ pub struct MessageOutcome {
     /// What every engine shows.
     #[serde(flatten)]
     pub common: Common,
-    /// The cycle in which the tag stands, counted from the message's start. It may lie before the first output.
+    /// The cycle in which the tag is valid, counted from the message's start. It may lie before the first output.
     pub tag_from_start_cycles: u64,
     /// Text that the engine held at once, between its passes.
     pub buffer_bytes: u64,

@@ -73,7 +73,7 @@ pub struct Arguments {
     inject: Vec<InjectionArgument>,
     #[command(flatten)]
     sample: SampleArgument,
-    /// List where --inject can strike the last design, and run nothing
+    /// List where --inject can place faults in the last design, and run nothing
     #[arg(long)]
     list_faults: bool,
     /// A table for people, CSV, or one JSON object
@@ -152,7 +152,7 @@ impl Arguments {
         Ok(machines)
     }
 
-    /// A row for each size, number of GPUs and machine. Whoever watches is told how far they are.
+    /// A row for each size, number of GPUs and machine. Observers learn how far they are.
     fn rows(&self, machines: &[(String, Resolved)], ranks: &[usize]) -> Result<Vec<CollectiveRow>, Failure> {
         let asked = self.sizes.iter().flat_map(|bytes| ranks.iter().map(|ranks| (*ranks, *bytes)));
         let asked: Vec<_> = asked.collect();
@@ -260,6 +260,7 @@ fn verdict(rows: &[CollectiveRow]) -> Result<(), Failure> {
     match (refused, wrong) {
         (0, 0) => Ok(()),
         (refused, 0) => Err(Failure::Verification(miette!("{refused} collectives were refused"))),
+        (_, 1) => Err(Failure::Verification(miette!("a collective ended with a wrong buffer"))),
         (_, wrong) => Err(Failure::Verification(miette!("{wrong} collectives ended with a wrong buffer"))),
     }
 }

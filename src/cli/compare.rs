@@ -66,7 +66,7 @@ pub struct Arguments {
     alternatives: AlternativeArguments,
     #[command(flatten)]
     work: WorkArguments,
-    /// Size of copies both ways, as 64MiB, where no --copy says which. May be given several times, or separated by commas
+    /// Size of copies in both directions, as 64MiB, where no --copy says which. May be given several times, or separated by commas
     #[arg(long = "size", conflicts_with_all = ["copies", "workload"], value_name = "SIZE", value_delimiter = ',', value_parser = read_size,
           default_values = ["4KiB", "64KiB", "1MiB", "64MiB", "1GiB"])]
     sizes: Vec<u64>,
@@ -200,7 +200,7 @@ fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
     left
 }
 
-/// Keeps what is finished if anything is left of so many pieces: the failure that it then is comes beside what there is to print.
+/// Keeps what is finished if anything is left of so many pieces: the failure that it then is comes in addition to what there is to print.
 fn settle<T: Serialize + DeserializeOwned, R>(
     kept: Kept<T>,
     compared: Result<R, CompareError>,

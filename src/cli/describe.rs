@@ -15,7 +15,7 @@ use serde_json::{Map, json};
 /// crypto units cost, and the forgery bound of its tags. Of an engine (`sealsim list`) it shows each parameter with its value and what it means.
 ///
 /// The origin is one of: documented (a public source states it), measured (published measurements give it), calibrated
-/// (fitted so that the model meets measurements), assumed (nobody has published it; the source gives the reason), user
+/// (fitted so that the model meets measurements), assumed (no value is published; the source gives the reason), user
 /// (set with --set, or in a file that does not say where it comes from).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -154,7 +154,7 @@ fn text(resolved: &Resolved, columns: usize) -> String {
     lines.join("\n")
 }
 
-/// Columns that a source needs beside the others.
+/// Columns that a source needs in addition to the others.
 const SOURCE: usize = 50;
 
 fn amount(one: &Fixed) -> String {

@@ -50,7 +50,7 @@ pub struct Arguments {
     overlays: OverlayArguments,
     #[command(flatten)]
     work: WorkArguments,
-    /// Explain a message as well: its number from 1, `slowest`, or the one that is under way at a time, as @120us
+    /// Explain a message as well: its number from 1, `slowest`, or the one that is in progress at a time, as @120us
     #[arg(long, value_name = "N|slowest|@TIME", value_parser = which)]
     message: Option<Which>,
     /// Lines of each table; the rest is summed

@@ -10,7 +10,7 @@ use std::{io, iter, process::ExitCode};
 pub enum Failure {
     /// 1: a verification failed or a copy was not delivered. The output has been printed; the text says what failed.
     Verification(Report),
-    /// 2: the arguments make no sense together.
+    /// 2: the arguments are invalid together.
     Usage(Report),
     /// 3: the configuration is wrong.
     Config(Report),

@@ -29,7 +29,7 @@ Examples:
 pub struct Arguments {
     #[command(flatten)]
     profile: ProfileArguments,
-    /// The machine on which the program was profiled: what its calls took tells what memory they used. A TOML file, or the name of a shipped one. A file
+    /// The machine on which the program was profiled: what its calls took shows what memory they used. A TOML file, or the name of a shipped one. A file
     /// takes precedence
     #[arg(long, value_name = "CONFIG", default_value = "h100-nvl-tdx")]
     hw: String,

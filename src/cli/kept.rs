@@ -35,7 +35,7 @@ pub(super) struct Kept<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Kept<T> {
-    /// For a question, which its text tells from others: with what an earlier command has finished, if it is to go on from there.
+    /// For a question, which its text identifies: with what an earlier command has finished, if it is to go on from there.
     pub fn of(question: &str, resume: bool) -> Self {
         let path = folder().map(|folder| folder.join(format!("{}.json", hex::encode(Sha256::digest(question)))));
         let known = path.as_deref().filter(|_| resume).map_or_else(BTreeMap::new, read);
@@ -68,7 +68,7 @@ impl<T: Serialize + DeserializeOwned> Kept<T> {
         }
     }
 
-    /// Keeps what was finished before something failed. That it cannot be kept is told beside the failure.
+    /// Keeps what was finished before something failed. That it cannot be kept is reported next to the failure.
     pub fn failed(self) {
         let pieces = self.finished.into_pieces();
         if let Some(path) = self.path.filter(|_| !pieces.is_empty())

@@ -22,7 +22,7 @@ use serde_json::json;
 pub struct List {
     /// List what `sealsim run --inject` takes instead: each place of a machine with what can go wrong there, and in brackets what else can be chosen.
     ///
-    /// --inject takes POINT[@TIME][:SELECTOR,...]: at a passage (`:3`), a time (`@12us`), a TLP or DLLP (`:tlp=7`), a message (`:message=2`); a flip at a
+    /// --inject takes POINT[@TIME][:SELECTOR,...]: at a transfer (`:3`), a time (`@12us`), a TLP or DLLP (`:tlp=7`), a message (`:message=2`); a flip at a
     /// bit, of a field (`:field=length,bit=3`). `docs/faults.md` has all of it.
     #[arg(long, value_name = "CONFIG", num_args = 0..=1, default_missing_value = "h100-nvl-tdx")]
     faults: Option<String>,

@@ -1,4 +1,4 @@
-//! `sealsim list --faults`: where `--inject` can strike, how, and what it can choose there.
+//! `sealsim list --faults`: where `--inject` can place faults, how, and what it can choose there.
 
 use super::Failure;
 use crate::{
@@ -30,7 +30,7 @@ pub(super) fn rows(machine: &str, designs: &[String]) -> Result<Vec<Row>, Failur
     Ok(rows.collect())
 }
 
-/// What an injection can choose there, beside passage, time and bit.
+/// What an injection can choose there, in addition to transfer, time and bit.
 fn choices(kind: FaultKind, selectors: &Selectors) -> String {
     let mut choices: Vec<String> = selectors.sorts.iter().map(|sort| format!("{sort}=N")).collect();
     choices.extend(selectors.messages.then(|| "message=N".to_owned()));

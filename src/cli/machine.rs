@@ -32,7 +32,7 @@ pub struct OverlayArguments {
     pub settings: SettingArguments,
 }
 
-/// Designs beside each other, and what is set for all of them.
+/// Designs side by side, and what is set for all of them.
 #[derive(Debug, Clone, Default, Args)]
 pub struct AlternativeArguments {
     /// A design beside the others: a TOML file, the name of a shipped one, or several joined by `+`, the last on top. May be given several times,

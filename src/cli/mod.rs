@@ -108,7 +108,7 @@ pub fn main() -> ExitCode {
         Ok(false) => {}
         Ok(true) => return ExitCode::SUCCESS,
         Err(error) => {
-            // What a shell is not told, it shows nobody.
+            // What a shell does not get, nobody sees.
             let _ = output::show_usage(&error);
             return ExitCode::from(2);
         }

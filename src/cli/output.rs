@@ -3,7 +3,7 @@
 //! How a verb ends follows from what it found, not from who has read it: writing to standard output never fails here. A reader that has
 //! closed the pipe has what it wanted; the rest is dropped, and the verb goes on to write its files and to its verdict. Anything else that
 //! goes wrong (a full disk) is remembered for [`Failure::exit`](super::Failure::exit), which makes a success a failed write. What cannot be
-//! written to standard error is lost; the exit status still tells.
+//! written to standard error is lost; the exit status still says it.
 //!
 //! All text goes through here, and with it names out of profiles, machine files and paths. What acts on a terminal instead of being seen is written
 //! out ([`visible`]), whether or not there is a terminal; JSON says the same with it. Bars of progress go to standard error by themselves and show figures

@@ -1,4 +1,4 @@
-//! `--report`: a page of results beside what a verb prints.
+//! `--report`: a page of results in addition to what a verb prints.
 
 use super::{
     Failure, output,
@@ -27,13 +27,13 @@ pub(super) struct PageArgument {
 
 impl PageArgument {
     /// Begins the file, so that one that cannot be written says so before anything is simulated. `others` are files that are read or
-    /// written beside it.
+    /// written next to it.
     pub fn begin(&self, others: &[Named<'_>]) -> Result<Option<PageFile>, Failure> {
         self.report.as_deref().map(|path| PageFile::begin("--report", path, others)).transpose()
     }
 }
 
-/// A page under way: it takes its name when it is whole.
+/// A page in progress: it takes its name when it is whole.
 pub(super) struct PageFile(WholeFile);
 
 impl PageFile {

@@ -1,4 +1,4 @@
-//! `sealsim replay`: a profile of a program, played again with confidential computing.
+//! `sealsim replay`: a profile of a program, replayed with confidential computing.
 
 mod document;
 mod intervals;

@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     job(&arguments.manifest.display().to_string(), &text, arguments.format)?.execute(&Interruption::listen())
 }
 
-/// The run that a manifest is of, held against it. `path` is where it was read.
+/// The run that a manifest is of, compared with it. `path` is where it was read.
 pub(super) fn job(path: &str, text: &str, format: RunFormat) -> Result<Job, Failure> {
     let Again { resolved, workload, expected } = again(path, text)?;
     Ok(Job {

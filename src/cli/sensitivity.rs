@@ -1,4 +1,4 @@
-//! `sealsim sensitivity`: which parameters that nobody knows exactly move the answer.
+//! `sealsim sensitivity`: which parameters that are uncertain move the answer.
 
 use super::{
     AlternativeArguments, Failure, WorkArguments,
@@ -179,7 +179,7 @@ fn text(answer: &Sensitivity, top: usize) -> String {
     text + &not_varied(&answer.not_varied)
 }
 
-/// What is not varied: by name where nobody has published it, else how many they are.
+/// What is not varied: by name where no value is published, else how many they are.
 fn not_varied(all: &[Fixed]) -> String {
     let names = |all: &[&Fixed]| all.iter().map(|one| named(&one.path, &one.of)).collect::<Vec<_>>().join(", ");
     let (all, stuck): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.why == Why::NoRange);

@@ -192,7 +192,7 @@ impl From<Ended> for Failure {
 /// Runs the verb.
 ///
 /// # Errors
-/// [`Failure::Config`] for a study that makes no sense, [`Failure::Usage`] for a folder of something else,
+/// [`Failure::Config`] for a study that is invalid, [`Failure::Usage`] for a folder of something else,
 /// [`Failure::InputOutput`], and [`Failure::Verification`] if it was interrupted.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let whole = &arguments.whole;

@@ -1,4 +1,4 @@
-//! What a person sees of work under way whose parts are known, and how they stop it.
+//! What a person sees of work in progress whose parts are known, and how they stop it.
 
 use crate::{cli::run::Interruption, sim::Control};
 use indicatif::{ProgressBar, ProgressStyle};

@@ -9,9 +9,9 @@
 //!                          tables that were filled so before
 //! ```
 //!
-//! Only the tables that the settings touch are filled anew: what stands in the others was examined and checked with the base, and no
-//! check of a single value looks at another table. The rules between fields are held against the whole machine. Whatever is wrong
-//! in any of that is told by resolving all layers, so errors are those of [`Layers::resolve`].
+//! Only the tables that the settings touch are filled anew: what is in the others was examined and checked with the base, and no
+//! check of a single value looks at another table. The rules between fields are compared with the whole machine. Whatever is wrong
+//! in any of that is reported by resolving all layers, so errors are those of [`Layers::resolve`].
 
 use super::check;
 use super::error::ConfigError;
@@ -64,7 +64,7 @@ pub struct Base {
 pub struct Varied {
     /// The machine.
     pub machine: MachineSpec,
-    /// Parameters that nobody has published.
+    /// Parameters whose values are not published.
     pub assumed: usize,
 }
 
@@ -310,7 +310,7 @@ mod tests {
             match (base.varied(&settings), whole(&base, &settings)) {
                 (Ok(varied), Ok(whole)) => {
                     prop_assert_eq!(&varied, &whole);
-                    // From tables that are known by now, some of them with settings of their own beside.
+                    // From tables that are known by now, some of them with settings of their own.
                     prop_assert_eq!(&base.varied(&settings).unwrap(), &whole);
                     for some in 0..settings.len() {
                         let others = [&settings[..some], &settings[some + 1..]].concat();

@@ -1,4 +1,4 @@
-//! What makes no sense although its type allows it: limits by unit, and rules between fields.
+//! What is invalid although its type allows it: limits by unit, and rules between fields.
 
 use super::error::{ConfigError, Wrong};
 use super::gpu::{MOST_GPUS, path_in_own_tables};
@@ -552,7 +552,7 @@ pub(super) fn check(machine: &MachineSpec, parameters: &[Parameter], values: &No
     ConfigError::all(broken.map(|(path, reason, remedy)| fault(&path, reason, remedy.to_owned())).collect())
 }
 
-/// The rules that a machine breaks: where, why, and what to do. Those that each GPU breaks are told once.
+/// The rules that a machine breaks: where, why, and what to do. Those that each GPU breaks are reported once.
 fn broken(machine: &MachineSpec) -> Vec<(String, String, &'static str)> {
     let of = |machine: &MachineSpec, prefix: &str| -> Vec<_> {
         let broken = RULES

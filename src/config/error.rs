@@ -8,7 +8,7 @@ use crate::{
 use std::{borrow::Cow, sync::OnceLock};
 use thiserror::Error;
 
-/// The most errors that are told of at once; the rest are counted.
+/// The most errors that are reported at once; the rest are counted.
 pub(super) const MOST_ERRORS: usize = 20;
 
 /// Why a configuration was refused.
@@ -90,7 +90,7 @@ pub enum Wrong {
     WrongType {
         /// The field.
         path: String,
-        /// What stands there.
+        /// What is there.
         found: String,
         /// What must stand there.
         expected: String,
@@ -108,7 +108,7 @@ pub enum Wrong {
     Choice {
         /// The field.
         path: String,
-        /// What stands there.
+        /// What is there.
         text: String,
     },
     /// A number that does not fit the field.
@@ -116,7 +116,7 @@ pub enum Wrong {
     Range {
         /// The field.
         path: String,
-        /// What stands there.
+        /// What is there.
         text: String,
         /// Least value.
         low: String,
@@ -131,7 +131,7 @@ pub enum Wrong {
         /// The layers, the uppermost first.
         chain: String,
     },
-    /// A value that makes no sense, alone or with others.
+    /// A value that is invalid, alone or with others.
     #[error("`{}`: {}", short(path), sentence(reason))]
     Senseless {
         /// The field.
@@ -159,7 +159,7 @@ pub enum Wrong {
         /// Why.
         reason: String,
     },
-    /// Errors that are not told of one by one.
+    /// Errors that are not reported one by one.
     #[error("and {count} more")]
     More {
         /// How many.

@@ -11,7 +11,7 @@ pub(super) fn examine(node: &Node, shape: &Shape, chain: &str) -> Vec<ConfigErro
     examine_at(node, shape, "", chain)
 }
 
-/// Everything that is wrong with `node`, which stands at `path`.
+/// Everything that is wrong with `node`, which is at `path`.
 pub(super) fn examine_at(node: &Node, shape: &Shape, path: &str, chain: &str) -> Vec<ConfigError> {
     let mut examiner = Examiner { chain, errors: Vec::new(), further: 0 };
     examiner.value(node, shape, path);

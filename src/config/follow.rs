@@ -20,7 +20,7 @@ const FLIGHT_NS: [u64; 3] = [150, 50, 300];
 /// Longest time between two updates of credits: that of the base specification, and what parts may do.
 const CREDIT_UPDATE_NS: [u64; 3] = [30_000, 100, 30_000];
 
-/// What is taken where the fields that others follow are missing or make no sense: these are told by themselves.
+/// What is taken where the fields that others follow are missing or invalid: these are reported separately.
 const USUAL: (u32, u32, Bytes) = (5, 16, Bytes(256));
 
 /// The fields of a link that may follow.

@@ -249,7 +249,7 @@ fn senseless(path: &str, reason: String) -> ConfigError {
     ConfigError::new(Wrong::Senseless { path: path.to_owned(), reason })
 }
 
-/// Fills what stands in the table `path`.
+/// Fills what is in the table `path`.
 fn fill<T: DeserializeOwned>(table: &Node, path: &str, chain: &str) -> Result<T, ConfigError> {
     let shape = Shape::machine().field(path, None).unwrap_or(Shape::machine());
     ConfigError::all(examine_at(table, shape, path, chain))?;

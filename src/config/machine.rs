@@ -72,7 +72,7 @@ pub struct MachineSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "SM")]
     pub sm: Option<SmSpec>,
-    /// What calls of the CUDA runtime cost beside copies, for the replay of profiles.
+    /// What calls of the CUDA runtime cost in addition to copies, for the replay of profiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "runtime calls:")]
     pub calls: Option<CallsSpec>,

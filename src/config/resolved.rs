@@ -103,7 +103,7 @@ impl Resolved {
         Kind::ALL.map(|kind| (kind, self.parameters.iter().filter(|one| one.provenance.kind == kind).count()))
     }
 
-    /// The paths of the parameters that nobody has published.
+    /// The paths of the parameters whose values are not published.
     #[must_use]
     pub fn assumed(&self) -> Vec<String> {
         let assumed = self.parameters.iter().filter(|one| one.provenance.kind == Kind::Assumed);
@@ -223,7 +223,7 @@ fn refused(error: &serde_json::Error) -> ConfigError {
     ConfigError::new(Wrong::Senseless { path: "the machine".into(), reason: error.to_string() })
 }
 
-/// Whether one GPU's or switch's value is that of the machine's own table, where it is told.
+/// Whether one GPU's or switch's value is that of the machine's own table, where it is reported.
 fn is_as_of_all(canonical: &Json, path: &str, json: &Json) -> bool {
     path_in_own_tables(path)
         .is_some_and(|path| canonical.pointer(&format!("/{}", path.replace('.', "/"))) == Some(json))

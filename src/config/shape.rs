@@ -190,7 +190,7 @@ impl Shape {
         own.iter().chain(variants.iter().flat_map(|variant| &variant.fields))
     }
 
-    /// What stands at `path` below this one, in whichever variants have it.
+    /// What is at `path` below this one, in whichever variants have it.
     pub fn at(&self, path: &str) -> Option<&Self> {
         path.split('.').try_fold(self, |shape, key| shape.field(key, None))
     }

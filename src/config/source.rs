@@ -26,7 +26,7 @@ pub(super) fn find(role: Role, name: &str) -> Result<Arc<Source>, ConfigError> {
     }
 }
 
-/// Finds what `extends = "name"` in `from` means: a file beside it, else a shipped machine or design.
+/// Finds what `extends = "name"` in `from` means: a file next to it, else a shipped machine or design.
 pub(super) fn find_beside(from: &Source, name: &str, place: Option<&Place>) -> Result<Arc<Source>, ConfigError> {
     let folder = match &from.origin {
         Origin::File(path) => path.parent(),

@@ -1,6 +1,6 @@
 //! What plots and tables for people call a parameter.
 //!
-//! The words stand as `title` beside the documentation of each field, so that a parameter is described in one place. A field's words follow
+//! The words stand as `title` next to the documentation of each field, so that a parameter is described in one place. A field's words follow
 //! those of the tables around it: `engine.ghash.width` is "GHASH products per cycle", since `engine` has none, `ghash` is "GHASH" and `width`
 //! "products per cycle".
 

@@ -1,4 +1,4 @@
-//! The figures that costs rest on. Each has its source beside it; nothing else in the cost model is a number of silicon.
+//! The figures that costs rest on. Each has its source next to it; nothing else in the cost model is a number of silicon.
 //!
 //! Synthesis in ASAP7, the 7 nm predictive library of Arizona State University (7.5 tracks, RVT, typical corner, 0.7 V) with Yosys 0.23
 //! and ABC: logic only, no layout, no clock tree. One gate equivalent (GE) is its smallest NAND2, 0.0583 um2. Energy is counted from
@@ -7,7 +7,7 @@
 //!
 //! Two uncertainties are kept apart. [`SYNTHESIS_SPREAD`] differs from block to block, so it is part of every interval of an area, and a
 //! difference between two designs that is smaller says nothing. [`PROCESS_SPREAD`] moves all designs alike: it leaves their order
-//! and their ratios as they are, and is therefore no part of the intervals but stated beside them.
+//! and their ratios as they are, and is therefore no part of the intervals but stated in addition to them.
 //!
 //! The RTL that was synthesised, its scripts and its logs are not in the tree, so its figures are **not reproducible from this repository**;
 //! the tests below hold typed numbers against typed numbers. [`SYNTHESIS`] says so wherever a cost is shown.
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_digit_serial_step_has_about_two_gates_per_bit_pair() {
-        // The rule of thumb beside the figures: 2 x 128 x d gates, of which GE are more by the XOR's size.
+        // The rule of thumb next to the figures: 2 x 128 x d gates, of which GE are more by the XOR's size.
         for (bits, step) in DIGIT_STEPS {
             let gates = 2.0 * 128.0 * f64::from(bits) / 1000.0;
             assert!((1.3..2.0).contains(&(step.kge / gates)), "{}", step.name);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::io;
 use thiserror::Error;
 
-/// A design that others are held against.
+/// A design that others are compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Baseline {
     Off,
@@ -191,7 +191,7 @@ fn all<'n>(
     Ok((candidates, skipped))
 }
 
-/// Copies of a byte both ways, which show whether a machine can be built.
+/// Copies of a byte in both directions, which show whether a machine can be built.
 fn request(memory: Memory) -> Request {
     let copies = [Direction::H2d, Direction::D2h].map(|direction| copy(direction, 1, memory));
     Request {

@@ -1,4 +1,4 @@
-//! Designs against each other: one copy at a time, of several sizes, both ways.
+//! Designs against each other: one copy at a time, of several sizes, in both directions.
 
 use super::candidate::{Baseline, Candidate, Skipped, copy};
 use super::finished::{Finished, Piece, each};
@@ -31,7 +31,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Copies of each of these sizes, both ways, of the first GPU.
+    /// Copies of each of these sizes, in both directions, of the first GPU.
     #[must_use]
     pub fn both_ways(sizes: &[u64], memory: Memory, what_if: usize) -> Self {
         let of_size = |direction| move |&bytes: &u64| Copy { gpu: 0, direction, bytes, memory };
@@ -80,7 +80,7 @@ pub struct DesignFigures {
     pub confidential_computing: bool,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,
-    /// How many parameters nobody has published.
+    /// How many parameters are not published.
     pub assumed_parameters: usize,
     /// What its crypto units and buffers cost.
     pub cost: Price,
@@ -177,7 +177,7 @@ struct Task<'c> {
 const OVERHEAD: u64 = 1 << 20;
 
 /// Simulates every copy of the grid on every candidate, on so many threads. `observer` is asked now and then whether to go on, and
-/// `progress` is told of each part of all the work that is done. Machines that are equal are simulated once, and what is finished already
+/// `progress` is called with each part of all the work that is done. Machines that are equal are simulated once, and what is finished already
 /// is not simulated again.
 ///
 /// # Errors
@@ -324,7 +324,7 @@ fn ratio(one: &CopyFigures, other: &CopyFigures) -> [f64; 2] {
     [low / most, high / least]
 }
 
-/// The figures of a design beside those of the baselines.
+/// The figures of a design in addition to those of the baselines.
 fn design<'f>(
     candidate: &Candidate,
     figures: &[Option<CopyFigures>],

@@ -72,7 +72,7 @@ pub struct WorkloadFigures {
     pub confidential_computing: bool,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,
-    /// How many parameters nobody has published.
+    /// How many parameters are not published.
     pub assumed_parameters: usize,
     /// What its crypto units and buffers cost.
     pub cost: Price,
@@ -218,7 +218,7 @@ impl Piece for Task<'_> {
     }
 }
 
-/// Runs a workload on every candidate, on so many threads. `observer` is asked now and then whether to go on, and `progress` is told of
+/// Runs a workload on every candidate, on so many threads. `observer` is asked now and then whether to go on, and `progress` is called with
 /// each part of all the work that is done. Machines that are equal are simulated once, and what is finished already is not simulated again.
 ///
 /// # Errors

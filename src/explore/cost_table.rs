@@ -54,7 +54,7 @@ struct Cell {
     concurrency: u32,
 }
 
-/// The table of a machine, in the order of its columns. `progress` is told of each row that is done.
+/// The table of a machine, in the order of its columns. `progress` is called with each row that is done.
 ///
 /// # Errors
 /// The run's, if the machine cannot make a copy or `go_on` says to stop.

@@ -90,7 +90,7 @@ pub enum Which {
     Number(u64),
     /// The one that took longest.
     Slowest,
-    /// The one that was under way then and began last.
+    /// The one that was in progress then and began last.
     At(Femtos),
 }
 

@@ -105,7 +105,7 @@ pub struct FailureFigures {
 /// Why there is no answer.
 #[derive(Debug, Error)]
 pub enum FailuresError {
-    /// The machine makes no sense, or not with this policy.
+    /// The machine is invalid, or not with this policy.
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("release policy {release}: {error}")]

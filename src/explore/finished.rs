@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Finished pieces, by what tells them apart: all that they depend on.
+/// Finished pieces, by what identifies them: all that they depend on.
 #[derive(Debug)]
 pub struct Finished<T>(Mutex<BTreeMap<String, T>>);
 
@@ -55,7 +55,7 @@ pub(super) trait Piece {
     fn answer(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<Option<Self::Answer>, Self::Error>;
 }
 
-/// Does what is not finished, on so many threads, the longest pieces first; tells `progress` of the part of the whole that each is. None for
+/// Does what is not finished, on so many threads, the longest pieces first; calls `progress` with the part of the whole that each is. None for
 /// pieces that `observer` has stopped.
 pub(super) fn each<P: Piece + Sync>(
     pieces: &[P],

@@ -1,4 +1,4 @@
-//! Which of the parameters that nobody knows exactly moves an answer.
+//! Which of the parameters that are uncertain moves an answer.
 //!
 //! ```text
 //!   numbers with a stated range, in each machine that has them
@@ -34,7 +34,7 @@ use variant::Variant;
 pub struct Question {
     /// The machine, without designs.
     pub machine: Layers,
-    /// Designs whose gain is looked at beside the machine itself.
+    /// Designs whose gain is asked for in addition to the machine itself.
     pub designs: Vec<String>,
     /// What is run: its one copy's rate is the answer; of a workload, how many runs of it there would be in a second.
     pub workload: Workload,
@@ -215,7 +215,7 @@ pub type Rate = Result<f64, String>;
 /// Steps of the search for the value at which a conclusion changes.
 const BISECTIONS: u32 = 8;
 
-/// Answers a question, over threads; `observer` is asked whether to go on, `progress` told of the part of the whole that each run is. Runs that
+/// Answers a question, over threads; `observer` is asked whether to go on, `progress` called with the part of the whole that each run is. Runs that
 /// are `finished` are not done again.
 ///
 /// # Errors
@@ -273,7 +273,7 @@ struct Runner<'a> {
     progress: &'a (dyn Fn(f64) + Sync),
     /// That there are to do.
     runs: usize,
-    /// The machine, the designs, and what else designs are held against.
+    /// The machine, the designs, and what else designs are compared with.
     variants: Vec<Variant>,
     ranges: Vec<Range>,
     /// By variant: its rate with nothing varied.

@@ -9,9 +9,9 @@
 //! | contract | |
 //! | --- | --- |
 //! | begins | at `launch` |
-//! | sends | each when what it needs is through and those before it to the same GPU have been handed over; of several in the order of its program; any number at one edge |
+//! | sends | each when what it needs is through and those before it to the same GPU have been delivered; of several in the order of its program; any number at one edge |
 //! | receives | one at a time, in the order in which they come: `step`, then text that is added takes `reduce_rate` |
-//! | ends | when all its sends have been handed over and all its receives are through |
+//! | ends | when all its sends have been delivered and all its receives are through |
 //! | stalls | `read_data`: it waits for what others send |
 
 use super::{
@@ -81,7 +81,7 @@ pub struct Rank {
     step: u64,
     reduce_rate: BytesPerCycle,
     program: Program,
-    /// By target: places of sends that have not been handed over.
+    /// By target: places of sends that have not been delivered.
     sends: Vec<VecDeque<usize>>,
     through: Vec<bool>,
     /// Receives that are not through.
@@ -157,7 +157,7 @@ impl Rank {
         }
     }
 
-    /// The first send of the program that can be handed over.
+    /// The first send of the program that can be delivered.
     fn ready(&self) -> Option<usize> {
         let through = |place: &usize| self.program.sends[*place].after.iter().all(|&receive| self.through[receive]);
         self.sends.iter().filter_map(VecDeque::front).copied().filter(through).min()

@@ -14,7 +14,7 @@
 //! | verdict | the engine's, with the tag that came: `compare` after both are there |
 //! | delivers | a transfer, in the order of its source, `write_latency` after the last of its messages was found right; without an engine after its last packet came |
 //! | refuses | a wrong tag, and packets that do not fit what is expected: the run ends there, and nothing of that transfer is delivered |
-//! | stalls | `engine_busy`: the oldest packet waits for its engine; `read_data`: parts of messages are there, and the rest is under way |
+//! | stalls | `engine_busy`: the oldest packet waits for its engine; `read_data`: parts of messages are there, and the rest is in progress |
 
 mod flow;
 mod opening;

@@ -11,7 +11,7 @@
 //! | --- | --- |
 //! | accepts | transfers, any number; they are read in their order |
 //! | latency | first text `read_latency` after a transfer was taken; device memory is never slower than links and engines |
-//! | messages | a transfer is cut into messages; each goes to the next engine in turn, and waits until that has no other |
+//! | messages | a transfer is split into messages; each goes to the next engine in turn, and waits until that has no other |
 //! | packets | of `payload` bytes, in order within a message; those of messages in different engines as they are ready |
 //! | engine | takes a packet when fewer than [`AHEAD`] of its packets wait for the port; its cycles are those of its timing model |
 //! | tag | behind the last text, in a packet of its own; or with each packet, which then waits for it |
@@ -55,7 +55,7 @@ pub struct Framing {
     pub payload: u64,
     /// Bytes of a flit.
     pub flit: u64,
-    /// Flits beside the text.
+    /// Flits in addition to the text.
     pub header: u64,
 }
 
@@ -241,7 +241,7 @@ impl Sender {
         fronts.min_by_key(|&(ready, place)| (ready, (place + self.seats.len() - self.next) % self.seats.len()))
     }
 
-    /// Hands packets to the port; says whether it handed over any, and whether there is no room for one that is ready.
+    /// Hands packets to the port; says whether it delivered any, and whether there is no room for one that is ready.
     fn emit(&mut self, now: Now, ports: &mut Ports) -> (bool, bool) {
         let mut any = false;
         while let Some((_, place)) = self.earliest().filter(|(ready, _)| *ready <= now.cycle) {

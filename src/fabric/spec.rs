@@ -29,7 +29,7 @@ pub struct FabricSpec {
     /// Most text of a packet.
     #[schemars(title = "packet payload")]
     pub payload: Bytes,
-    /// Flits of a packet beside its text.
+    /// Flits of a packet in addition to its text.
     #[schemars(title = "header per packet")]
     pub header: Cycles,
     /// Flits that the receiver of a packet sends back for it.

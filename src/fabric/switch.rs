@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | accepts per cycle | as many packets of a bundle as it has links |
 //! | latency | from a packet being received, all of it, to the egress port seeing it: `switch_latency`, one cycle at the least |
-//! | room | `buffer` packets of each bundle wait for that time to pass, or for their egress port, beside those in the port's own buffer |
+//! | room | `buffer` packets of each bundle wait for that time to pass, or for their egress port, in addition to those in the port's own buffer |
 //! | routing | by the packet's target |
 //! | order | what comes from one bundle stays in order: a packet whose egress is full holds up those after it |
 //! | arbitration | the egress port takes packets from its queues, one per ingress bundle, round robin |

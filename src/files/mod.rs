@@ -1,4 +1,4 @@
-//! Files as people hand them in, bounded and told what is wrong with them in one short sentence; and files that are written whole or
+//! Files as people hand them in, bounded, with what is wrong with them said in one short sentence; and files that are written whole or
 //! not at all.
 
 mod explained;

@@ -48,7 +48,7 @@ pub fn standard_stream(path: &Path) -> Option<&'static str> {
     })
 }
 
-/// Which of the process's own streams `path` is, if it is one. Nothing tells here.
+/// Which of the process's own streams `path` is, if it is one. Nothing says so here.
 #[cfg(not(unix))]
 #[must_use]
 pub fn standard_stream(_: &Path) -> Option<&'static str> {

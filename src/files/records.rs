@@ -11,7 +11,7 @@ use std::{
 /// Bytes after which records are written.
 const RUN: usize = 1 << 20;
 
-/// A file of records under way.
+/// A file of records in progress.
 #[derive(Debug)]
 pub struct RecordFile {
     /// As it was given.

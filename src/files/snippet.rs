@@ -37,7 +37,7 @@ struct Cut {
     text: String,
     /// The bytes of the line that are shown.
     kept: Range<usize>,
-    /// Length of what stands before them.
+    /// Length of what is before them.
     lead: usize,
 }
 

@@ -3,7 +3,7 @@
 //! Bytes go to a hidden file in the same folder, `.NAME.sealsim-XXXXXX.part`, which [`WholeFile::keep`] renames onto the target. Dropped
 //! before, it is removed. A process that is killed cannot remove it: the next one that writes into the folder does.
 //!
-//! What tells an orphan from the file of a live process is an advisory lock (`flock`) that its writer holds. The system drops the lock
+//! What distinguishes an orphan from the file of a live process is an advisory lock (`flock`) that its writer holds. The system drops the lock
 //! with the process, however it ends; a process number in the name could be that of another process by now. A lock is taken after the file
 //! is made, so a new file may be taken for an orphan in between: its writer then finds it locked or gone, and makes another. Where a
 //! file system has no locks, nothing is removed.
@@ -16,7 +16,7 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-/// What stands between the name of the target and a random part.
+/// What is between the name of the target and a random part.
 const MARK: &str = ".sealsim-";
 /// Characters of the random part.
 const RANDOM: usize = 6;
@@ -26,7 +26,7 @@ const NAME: usize = 200;
 /// Times that another process may take a new file for an orphan.
 const ATTEMPTS: usize = 16;
 
-/// A file under way. Its errors name the target as it was given.
+/// A file in progress. Its errors name the target as it was given.
 #[derive(Debug)]
 pub struct WholeFile {
     /// As it was given.
@@ -36,7 +36,7 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins a file that is to stand at `path`; behind a symbolic link, where the link leads.
+    /// Begins a file that is to be at `path`; behind a symbolic link, where the link leads.
     ///
     /// # Errors
     /// If `path` is something other than a regular file, or nothing can be written in its folder.
@@ -112,7 +112,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.keep()
 }
 
-/// Whether a file of this name is one under way, or was.
+/// Whether a file of this name is one in progress, or was.
 #[must_use]
 pub fn is_under_way(name: &str) -> bool {
     let random = name.strip_prefix('.').and_then(|name| name.strip_suffix(ENDING)?.rsplit_once(MARK));

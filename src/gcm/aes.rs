@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | accepts | one block per cycle and lane, not closer than the start interval, and not in a cycle in which a block in the lane comes round again |
 //! | latency | load + passes x D + unload; D = rounds in hardware x registers per round, one cycle at least. Load and unload are zero but for an engine with a [control](super::control) of its own |
-//! | stalls | never: whoever starts a block has room for its result |
+//! | stalls | never: the caller has room for its result |
 //!
 //! Rounds in hardware beyond the key's own are bypassed. A round's logic lies before its first register; with no
 //! registers, all rounds in hardware lie before the lane's only one.

@@ -28,7 +28,7 @@
 //! | opening | takes the cycles of sealing where text travels with its counter, and with `open_register` |
 //! | cycle 0 | `origin`; reported counts are cycles from it, plus `offset` |
 //!
-//! Small cores work so: engines like public ones stand in `hw-configs/engines/`.
+//! Small cores work so: engines like public ones are in `hw-configs/engines/`.
 
 mod agree;
 

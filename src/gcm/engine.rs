@@ -153,7 +153,7 @@ pub struct Engine {
     counters_ended: Option<u64>,
     keystream: VecDeque<Element>,
     text: VecDeque<u8>,
-    /// Ciphertext on its way to GHASH, on seal.
+    /// Ciphertext in transit to GHASH, on seal.
     output: VecDeque<Element>,
     hashers: Vec<Hasher>,
     open: VecDeque<EngineMessage>,

@@ -127,7 +127,7 @@ pub trait GhashTiming {
     /// Ends the message, all of whose blocks have entered: the cycle in which the value is known. Called once.
     fn known(&mut self) -> u64;
     /// Takes `blocks` blocks that are all there from cycle `visible` on, at most `ports` in a cycle, of which the last one that took any was the
-    /// first of `row` and took the second. `each` hears of what is taken, in order. Gives the new `row` and the cycles in which fewer were taken
+    /// first of `row` and took the second. `each` is notified of what is taken, in order. Gives the new `row` and the cycles in which fewer were taken
     /// than the ports could.
     #[inline]
     fn pass(

@@ -1,4 +1,4 @@
-//! What an engine is told about a message before its bytes come.
+//! What an engine knows about a message before its bytes come.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! A thread that computes bytes while the simulation goes on.
 //!
 //! What it gives does not depend on when it gives it: tasks are done one after the other, in the order in which they were posted, and
-//! whoever needs a result waits for it. On a host with one core, and where no thread can be had, tasks are done on the spot.
+//! a caller that needs a result waits for it. On a host with one core, and where no thread can be had, tasks are done on the spot.
 
 use std::{
     fmt,
@@ -42,7 +42,7 @@ impl Worker {
     /// Has a task done.
     pub fn post(&self, task: impl FnOnce() + Send + 'static) {
         match &self.tasks {
-            // A thread that is gone has panicked in an earlier task, which whoever waits for that task reports.
+            // A thread that is gone has panicked in an earlier task, which the waiter for that task reports.
             Some(tasks) => drop(tasks.send(Box::new(task))),
             None => task(),
         }
@@ -65,7 +65,7 @@ impl Drop for Worker {
     }
 }
 
-/// A result that may still be under way.
+/// A result that may still be in progress.
 #[derive(Debug)]
 pub struct Pending<T>(Receiver<T>);
 

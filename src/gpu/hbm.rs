@@ -14,7 +14,7 @@
 //! | accepts | writes and reads as they come, served one after the other at `write_rate` and `read_rate` |
 //! | latency | end of service to visible: `write_latency`; end of service to data: `read_latency` |
 //! | unverified bytes | wait here for their verdict; on failure they are scrubbed and never reach [`DeviceMemory`]; of a message that is good those reach it whose writes have come |
-//! | ciphertext for the SMs | takes its turn as all writes do; when its last byte is visible, the SMs are told how much has come |
+//! | ciphertext for the SMs | takes its turn as all writes do; when its last byte is visible, the SMs are notified how much has come |
 //! | exposure | of a message: from its first visible byte to its verdict; of a byte: from its becoming visible to that verdict |
 //! | accounts | writes and reads each have one: busy while one of them is in service |
 //! | failures | it keeps what was visible without a verdict when a message failed |
@@ -228,7 +228,7 @@ impl Hbm {
         self.usual.1
     }
 
-    /// Counts ciphertext; at the last write of a job the SMs are told.
+    /// Counts ciphertext; at the last write of a job the SMs are notified.
     fn stage(&mut self, write: &MemoryWrite, kind: JobKind, ports: &mut Ports) {
         let known = self.staged.iter().position(|&(of, job, _)| (of, job) == (kind, write.job));
         let place = known.unwrap_or_else(|| {

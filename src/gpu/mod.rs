@@ -33,7 +33,7 @@
 //! | engine | [`shared_engine`] | where PCEs have no engines but one between them: messages in turn, or pieces of them |
 //! | SMs | [`sm`] | where they and not the PCEs seal and open: a kernel per message, between a PCE and device memory |
 //! | tag queue | [`tag_queue`] | one entry per message to be verified, a verdict when both tags are known |
-//! | device memory | [`hbm`] | a rate and a latency each way; unverified bytes wait for their verdict |
+//! | device memory | [`hbm`] | a rate and a latency in each direction; unverified bytes wait for their verdict |
 //!
 //! Around the units lie plain functions and tables, without cycles: [`method`] and [`pushbuffer`] are the words that a driver
 //! writes, [`launch`] the rules that a launch obeys, [`mapping`] which PCE serves which LCE and under which key,

@@ -80,7 +80,7 @@ impl Release {
         }
     }
 
-    /// Whether a second semaphore tells the driver when all verdicts of a push are good.
+    /// Whether a second semaphore notifies the driver when all verdicts of a push are good.
     #[must_use]
     pub const fn tells_verified(self) -> bool {
         match self {

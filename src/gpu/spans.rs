@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// What is known of copies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spans {
-    /// By copy: from the first byte that an engine was told to move to the last that it had moved.
+    /// By copy: from the first byte that an engine was to move to the last that it had moved.
     pub moved: BTreeMap<usize, (Femtos, Femtos)>,
     /// By copy to the GPU: when its first message could be used and had its verdict.
     pub first_verified: BTreeMap<usize, Femtos>,

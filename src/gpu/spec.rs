@@ -85,7 +85,7 @@ pub struct CopyEngineSpec {
 pub enum Sharing {
     /// Each message goes to one PCE whole.
     PerPce,
-    /// Each message is cut into contiguous parts, one for each PCE, whose shares of the tag are summed.
+    /// Each message is split into contiguous parts, one for each PCE, whose shares of the tag are summed.
     Split,
     /// Each message goes to one PCE whole; all PCEs, those of the other direction too, have one AES-GCM engine between them.
     Shared,

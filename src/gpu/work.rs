@@ -130,7 +130,7 @@ impl JobKind {
 pub struct Share {
     /// Number of the message: that of its first job.
     pub message: JobId,
-    /// Jobs that the message is cut into, and which of them this one is.
+    /// Jobs that the message is split into, and which of them this one is.
     pub of: u32,
     /// Its place among them.
     pub number: u32,
@@ -333,15 +333,15 @@ impl Item for Verdict {
     }
 }
 
-/// Bytes on their way into device memory.
+/// Bytes in transit into device memory.
 #[derive(Debug, Clone)]
 pub struct MemoryWrite {
     pub job: JobId,
-    /// Its message, and how many jobs that is cut into.
+    /// Its message, and how many jobs that is split into.
     pub message: (JobId, u32),
     /// Whether the job's bytes wait for a verdict before they count.
     pub unverified: bool,
-    /// Ciphertext on its way between a copy engine and the SMs, and what the SMs do with it.
+    /// Ciphertext in transit between a copy engine and the SMs, and what the SMs do with it.
     pub staged: Option<JobKind>,
     /// The job's bytes before this burst.
     pub offset: u64,
@@ -425,7 +425,7 @@ impl Item for Sealed {
     }
 }
 
-/// What a PCE tells the engine that it shares.
+/// What a PCE sends to the engine that it shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineRequest {
     /// A message will come, behind those before it.
@@ -435,7 +435,7 @@ pub enum EngineRequest {
         /// Which way it goes through the engine.
         direction: SealOpen,
     },
-    /// Bytes of a message stand at the engine.
+    /// Bytes of a message are at the engine.
     Beat {
         job: JobId,
         /// Its bytes before these.
@@ -458,13 +458,13 @@ impl Item for EngineRequest {
     }
 }
 
-/// What the engine that PCEs share tells a PCE.
+/// What the engine that PCEs share sends to a PCE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineReply {
     pub job: JobId,
     /// Its bytes before those that are back; none if bytes of the job did not come to the engine.
     pub offset: Option<u64>,
-    /// With the last bytes of a message: cycle in which its tag stands at the engine.
+    /// With the last bytes of a message: cycle in which its tag is valid at the engine.
     pub tag: Option<u64>,
 }
 

@@ -11,7 +11,7 @@
 //! | --- | --- |
 //! | accepts per cycle | one job, in order, while a thread is free |
 //! | latency | a job taken at cycle t is done at t + `per_message` + bytes / rate + what memory adds; copies cost no `per_message`; what is opened and sealed anew costs both; at least 1 |
-//! | helpers | threads that seal ahead, and those that open after a call, are units of this kind beside it, with jobs of their own |
+//! | helpers | threads that seal ahead, and those that open after a call, are units of this kind next to it, with jobs of their own |
 //! | memory | what is not in the L2, not in the last-level cache, never touched: see [`MemorySpec`](super::spec::MemorySpec); a small copy passes over its bytes twice |
 //! | bytes | are handled once, at the end of the job; so is what a user does, which takes no simulated time |
 //! | order | jobs that end in the same cycle are reported in the order in which they began |
@@ -141,7 +141,7 @@ impl Cipher {
         self.thread_cycles
     }
 
-    /// When the first message of a copy was found good by the CPU, or by the user beyond it, on its way from the GPU.
+    /// When the first message of a copy was found good by the CPU, or by the user beyond it, from the GPU.
     #[must_use]
     pub fn first_verified(&self, copy: usize) -> Option<Femtos> {
         self.first_verified.get(&copy).copied()

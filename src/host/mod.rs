@@ -10,7 +10,7 @@
 //!   +--------+
 //! ```
 //!
-//! Where copies are sealed before their calls, or opened after them, two more units like the cipher stand beside it, with jobs of their own.
+//! Where copies are sealed before their calls, or opened after them, two more units like the cipher stand next to it, with jobs of their own.
 
 mod caches;
 pub mod calls;

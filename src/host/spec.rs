@@ -41,10 +41,10 @@ pub struct CipherSpec {
     pub ahead: Option<AheadSpec>,
 }
 
-/// Longer copies to the GPU are guessed and sealed before they are asked for, with IVs that are guessed too; longer copies from it are
+/// Longer copies to the GPU are predicted and sealed before they are asked for, with IVs that are predicted too; longer copies from it are
 /// opened after their calls have returned. So PipeLLM does.
 ///
-/// The guess is right for a given part of the copies. Which data a wrong guess is of does not matter, only what it costs.
+/// The prediction is right for a given part of the copies. Which data a misprediction is of does not matter, only what it costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AheadSpec {
@@ -57,10 +57,10 @@ pub struct AheadSpec {
     /// Shortest copy that is treated so; shorter ones are sealed and opened within their calls.
     #[schemars(title = "shortest copy")]
     pub least: Bytes,
-    /// Of 1000 such copies to the GPU so many are guessed rightly. Misses are spread evenly over the program.
+    /// Of 1000 such copies to the GPU so many are predicted correctly. Misses are spread evenly over the program.
     #[schemars(title = "hits (thousandths)")]
     pub hit_permille: u32,
-    /// IVs that a wrong guess has taken beyond those that the copy needs. Each is used up by a copy of a byte.
+    /// IVs that a misprediction has taken beyond those that the copy needs. Each is used up by a copy of a byte.
     #[schemars(title = "IVs lost per wrong guess")]
     pub nops: u32,
     /// Room for messages that are sealed and not yet asked for.
@@ -68,7 +68,7 @@ pub struct AheadSpec {
     pub buffer: Bytes,
 }
 
-/// What the CPU does to the user's data under confidential computing, on their way to the GPU; on their way back the reverse.
+/// What the CPU does to the user's data under confidential computing, on the path to the GPU; on the path back the reverse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CipherWork {
@@ -129,7 +129,7 @@ pub struct NumaSpec {
     pub rate: BytesPerCycle,
 }
 
-/// How many pushes of a copy through staging may be under way: submitted and not yet done with.
+/// How many pushes of a copy through staging may be in flight: submitted and not yet done with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InFlightSpec {
@@ -251,13 +251,13 @@ pub struct DriverSpec {
     /// Pushes from the GPU.
     #[schemars(title = "d2h push length,")]
     pub push_d2h: PushD2hSpec,
-    /// Pushes under way under confidential computing, of pinned memory.
+    /// Pushes in flight under confidential computing, of pinned memory.
     #[schemars(title = "pushes under way, pinned memory, CC on,")]
     pub in_flight: InFlightSpec,
     /// The same of pageable memory.
     #[schemars(title = "pushes under way, pageable memory, CC on,")]
     pub in_flight_pageable: InFlightSpec,
-    /// Pushes under way without, of pageable memory.
+    /// Pushes in flight without, of pageable memory.
     #[schemars(title = "pushes under way, pageable memory, CC off,")]
     pub in_flight_plain: InFlightSpec,
     /// Copies of few bytes.

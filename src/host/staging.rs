@@ -1,4 +1,4 @@
-//! The staging pool: buffers in shared memory, cut into slots of one message each.
+//! The staging pool: buffers in shared memory, split into slots of one message each.
 //!
 //! ```text
 //!   buffer 0                    buffer 1

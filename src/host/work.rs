@@ -25,7 +25,7 @@ pub trait Cryptor {
     /// Seals `text` in place; gives the tag.
     fn seal(&mut self, key: KeyOf, nonce: [u8; 12], text: &mut [u8]) -> Vec<u8>;
 
-    /// Begins to seal `text`, perhaps beside the simulation.
+    /// Begins to seal `text`, perhaps in parallel with the simulation.
     fn begin_seal(&mut self, key: KeyOf, nonce: [u8; 12], mut text: Vec<u8>) -> Sealing {
         let tag = self.seal(key, nonce, &mut text);
         Sealing(Box::new(move || (text, tag)))

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Each direction of each link is an interface of link type USER11 (158), with nanoseconds. A packet is the record of a protocol analyser: 20 bytes,
-//! little endian, then the packet between the framing symbols of 8b/10b, which tell TLPs (0xfb) from DLLPs (0x5c) whatever the link itself uses.
+//! little endian, then the packet between the framing symbols of 8b/10b, which distinguish TLPs (0xfb) from DLLPs (0x5c) whatever the link itself uses.
 //!
 //! | bytes | field |
 //! | --- | --- |
@@ -43,7 +43,7 @@ const USER11: u32 = 158;
 const STP: u8 = 0xfb;
 const SDP: u8 = 0x5c;
 const END: u8 = 0xfd;
-/// Packets that wait for those of the other direction that arrive before them: more than there can be under way.
+/// Packets that wait for those of the other direction that arrive before them: more than there can be in progress.
 const WAITING: usize = 1 << 16;
 
 /// Speed and width of a link.
@@ -87,7 +87,7 @@ pub struct Capture {
 const IN_MEMORY: &str = "a block in memory";
 
 impl Capture {
-    /// Writes to `file` what arrives in a window. `lanes` tells speed and width of the link that a channel of this path belongs to.
+    /// Writes to `file` what arrives in a window. `lanes` says speed and width of the link that a channel of this path belongs to.
     #[must_use]
     pub fn new(file: RecordFile, window: Window, lanes: Box<dyn Fn(&str) -> Lanes>) -> Self {
         let application = Cow::Borrowed(concat!("sealsim ", env!("CARGO_PKG_VERSION")));
@@ -140,7 +140,7 @@ impl Capture {
     }
 }
 
-/// Ends of paths of channels tell the direction.
+/// Ends of paths of channels give the direction.
 fn is_upstream(path: &str) -> bool {
     path.contains("d2h")
 }

@@ -1,4 +1,4 @@
-//! Every passage of every channel: what two runs are compared by, in memory and as lines.
+//! Every transfer on every channel: what two runs are compared by, in memory and as lines.
 //!
 //! ```text
 //! # sealsim events 1
@@ -31,12 +31,12 @@ pub struct Event {
     pub identity: Identity,
 }
 
-/// All passages of a run, and how long its units were in which state.
+/// All transfers of a run, and how long its units were in which state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Events {
     /// Paths of the channels.
     pub channels: Vec<String>,
-    /// As they were told.
+    /// As they were reported.
     pub events: Vec<Event>,
     /// By unit and state: fs.
     pub states: BTreeMap<(String, String), u64>,
@@ -61,7 +61,7 @@ impl States {
     }
 }
 
-/// A listener that keeps all passages.
+/// A listener that keeps all transfers.
 #[derive(Default)]
 pub struct EventList {
     events: Events,
@@ -97,7 +97,7 @@ impl Listener for EventList {
     }
 }
 
-/// A listener that writes all passages.
+/// A listener that writes all transfers.
 pub struct EventLog {
     file: RecordFile,
     window: Window,

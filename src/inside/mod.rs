@@ -1,11 +1,11 @@
-//! What a run tells a listener, made into what people look at.
+//! What a run reports to a listener, made into what people look at.
 //!
 //! ```text
 //!   sim::Listener
 //!     +-- capture     packets of links, as pcapng
 //!     +-- waves       queues, tags, gauges and registers, as FST
-//!     |     +-- registers    of an engine, by a structural engine beside it
-//!     +-- events      every passage of every channel, in memory or as lines
+//!     |     +-- registers    of an engine, by a structural engine next to it
+//!     +-- events      every transfer on every channel, in memory or as lines
 //!     |     +-- parting     where two runs part
 //!     +-- messages    the way of each message, by stage
 //!     |     +-- perfetto    units, streams, messages and counters as a trace

@@ -19,7 +19,7 @@ impl Mark {
     /// Not on a protected link.
     pub const NONE: Self = Self { dw: 0, flipped: 0 };
 
-    /// A prefix, and what stands behind the data. There is no PCRC without a MAC.
+    /// A prefix, and what is behind the data. There is no PCRC without a MAC.
     #[must_use]
     pub const fn new(mac: bool, pcrc: bool) -> Self {
         let trailer = if mac { MAC_DW + if pcrc { PCRC_DW } else { 0 } } else { 0 };
@@ -39,7 +39,7 @@ impl Mark {
         self.dw >= PREFIX_DW + MAC_DW
     }
 
-    /// Whether a PCRC stands before the MAC.
+    /// Whether a PCRC is before the MAC.
     #[must_use]
     pub const fn pcrc(self) -> bool {
         self.dw > PREFIX_DW + MAC_DW

@@ -1,4 +1,4 @@
-//! PCIe: wire formats from gen1 to gen5, how transfers are cut into packets, flow control, and the units of a link.
+//! PCIe: wire formats from gen1 to gen5, how transfers are split into packets, flow control, and the units of a link.
 //!
 //! ```text
 //!  doorbells   --> +-----------+ ~~~~ link.h2d ~~~~> +----------+ --> completions, by PCE

@@ -1,7 +1,7 @@
 //! A TLP inside the machine: its header as plain values, its payload as a slice of the memory that it was read from.
 //!
 //! The wire form is [`Tlp::header`] and [`Payload::bytes`], byte for byte; it is written out where someone looks at it: by the ECRC of a run that
-//! carries bytes, and by the LCRC of a frame that something touches on its way.
+//! carries bytes, and by the LCRC of a frame that something touches in transit.
 
 use crate::{
     pcie::{

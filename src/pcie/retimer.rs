@@ -11,7 +11,7 @@
 //! | contract | |
 //! | --- | --- |
 //! | accepts | everything, in both directions at once |
-//! | latency | `latency` cycles of the MAC each way, the same for TLPs, DLLPs and training |
+//! | latency | `latency` cycles of the MAC in each direction, the same for TLPs, DLLPs and training |
 //! | order | as it comes |
 //! | stalls | none: it is busy while something is in it |
 //!

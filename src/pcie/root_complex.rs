@@ -137,7 +137,7 @@ impl Read {
     }
 }
 
-/// A read whose completions are not yet on their way to the port.
+/// A read whose completions are not yet in transit to the port.
 #[derive(Debug)]
 struct Service {
     ready: u64,

@@ -33,7 +33,7 @@ pub struct LinkSpec {
     /// stated: 150 ns.
     #[schemars(title = "flight time")]
     pub flight: Cycles,
-    /// Latency of a retimer between the ports, each way; there is none if absent. Of two, the sum.
+    /// Latency of a retimer between the ports, in each direction; there is none if absent. Of two, the sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "retimer latency")]
     pub retimer: Option<Cycles>,
@@ -98,7 +98,7 @@ pub struct IdeSpec {
     pub gpu: IdeEngineSpec,
 }
 
-/// The AES-GCM engine of a port, in cycles of the MAC of the link; each way has one of its own.
+/// The AES-GCM engine of a port, in cycles of the MAC of the link; each direction has its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdeEngineSpec {
@@ -108,7 +108,7 @@ pub struct IdeEngineSpec {
     /// GHASH products per cycle.
     #[schemars(title = "GHASH products per cycle")]
     pub multipliers: u32,
-    /// What the pipeline adds to a TLP's way, each way.
+    /// What the pipeline adds to a TLP's way, in each direction.
     #[schemars(title = "latency")]
     pub latency: Cycles,
 }

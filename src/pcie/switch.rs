@@ -115,7 +115,7 @@ impl Crossbar {
         Self { clock, latency, cut_through, paces, below, next, incidents: Vec::new(), errors: ErrorLog::default() }
     }
 
-    /// The port by which a TLP leaves; none if nobody is there.
+    /// The port by which a TLP leaves; none if nothing is there.
     fn route(&self, from: usize, tlp: &Tlp) -> Option<usize> {
         let place = match tlp.kind {
             Kind::Completion | Kind::Unsupported => self.below.iter().position(|gpu| gpu.requester == tlp.requester),

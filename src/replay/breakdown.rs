@@ -28,7 +28,7 @@ pub enum Cause {
     Collectives,
     /// Launches of kernels and fills.
     Launches,
-    /// Waits for the GPU, beside what they wait for.
+    /// Waits for the GPU, in addition to what they wait for.
     Waits,
     OtherCalls,
     /// Creation of the context.

@@ -93,7 +93,7 @@ struct Measured {
     runs: usize,
 }
 
-/// What simulations have told.
+/// Results of simulations.
 #[derive(Debug, Default)]
 pub struct Known {
     /// By machine, and by copy.
@@ -151,7 +151,7 @@ pub struct Simulator<'a> {
     pub end: End,
 }
 
-/// What copies take on a machine, whose name tells it apart, in their order; those that are alike share one simulation.
+/// What copies take on a machine, which its name identifies, in their order; those that are alike share one simulation.
 ///
 /// # Errors
 /// [`ReplayError`] if the machine cannot make one, or `go_on` says to stop.
@@ -197,7 +197,7 @@ pub(super) fn in_all(copies: impl IntoIterator<Item = (CopyTime, u64)>) -> Optio
     all
 }
 
-/// Simulates one copy, which waits for its end; `at` is told when, in ns, while it is.
+/// Simulates one copy, which waits for its end; `at` is called with the time, in ns, while it is.
 fn simulate(
     machine: &MachineSpec,
     key: CopyKey,
@@ -223,7 +223,7 @@ fn simulate(
     time(&outcome).ok_or_else(|| ReplayError::lost(bytes))
 }
 
-/// The same, told of to whoever watches.
+/// The same, reported to an observer.
 fn told(machine: &MachineSpec, key: CopyKey, simulator: Simulator<'_>) -> Result<CopyTime, ReplayError> {
     let far = &simulator.known.far;
     let expected = if far.is_watched() && key.bytes >= LONG {

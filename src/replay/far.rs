@@ -1,8 +1,8 @@
-//! How far the simulations of a replay are, in bytes of copies, for whoever watches.
+//! How far the simulations of a replay are, in bytes of copies, for an observer.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Longer work is told of while it is simulated.
+/// Longer work is reported while it is simulated.
 pub(super) const LONG: u64 = 64 << 20;
 /// A part of it is then simulated first, to say how long all of it will be.
 pub(super) const PILOT: u64 = 64;
@@ -38,13 +38,13 @@ impl Far {
         (done, asked.max(expected).max(done))
     }
 
-    /// Begins to tell of work of so many bytes, which is expected to end at a time, in whatever unit, if that is known.
+    /// Begins to report work of so many bytes, which is expected to end at a time, in whatever unit, if that is known.
     pub const fn begin(&self, bytes: u64, expected: Option<u64>) -> Work<'_> {
         Work { far: self, bytes, expected, told: 0 }
     }
 }
 
-/// Work under way; all of it is told when this goes.
+/// Work in progress; all of it is reported when this is dropped.
 pub(super) struct Work<'a> {
     far: &'a Far,
     bytes: u64,

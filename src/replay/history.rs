@@ -1,6 +1,6 @@
 //! What copies take on a machine where that depends on the copies before them: all copies of a job are simulated as one workload.
 //!
-//! A GPU has a session of its own, and so a workload of its own. A job of more copies than a workload takes is cut into stretches, each of which begins as
+//! A GPU has a session of its own, and so a workload of its own. A job of more copies than a workload takes is split into stretches, each of which begins as
 //! the first did.
 
 use super::{
@@ -32,7 +32,7 @@ struct Told {
     times: Arc<Measured>,
 }
 
-/// What simulations have told, by machine.
+/// Results of simulations, by machine.
 #[derive(Debug, Default)]
 pub(super) struct Histories {
     told: Mutex<BTreeMap<String, Vec<Told>>>,
@@ -46,7 +46,7 @@ impl Histories {
         *self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the copies of a job take on a machine, whose name tells it apart.
+    /// What the copies of a job take on a machine, which its name identifies.
     ///
     /// # Errors
     /// [`ReplayError`] if the machine cannot make one, or somebody says to stop.

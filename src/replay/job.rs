@@ -130,7 +130,7 @@ pub struct Call {
     pub duration: Ns,
     /// Whether it returned an error.
     pub failed: bool,
-    /// Whether the trace has it; if not it stands for whoever submitted an operation.
+    /// Whether the trace has it; if not it stands for the unknown thread that submitted an operation.
     pub traced: bool,
     pub ops: Vec<u32>,
     /// Where the trace has it.
@@ -161,7 +161,7 @@ pub struct Job {
     pub streams: usize,
     pub devices: usize,
     pub threads: usize,
-    /// By thread, its process; threads that stand for whoever submitted an operation are of none that the trace has.
+    /// By thread, its process; threads that stand for the unknown thread that submitted an operation are of none that the trace has.
     pub processes: Vec<u32>,
     /// The number of the first step that the profiler marked, if it marks steps.
     pub first_step: Option<u64>,
@@ -334,7 +334,7 @@ fn work(trace: &Trace, op: &DeviceOp) -> Work {
     }
 }
 
-/// The same where the kinds of memory do not tell.
+/// The same where the kinds of memory do not say it.
 fn by_direction(op: &DeviceOp, bytes: u64) -> Work {
     use crate::workload::trace::Direction as Told;
     let memory = Memory::Pinned;

@@ -1,4 +1,4 @@
-//! What a program would have taken on another machine: its profile, played again.
+//! What a program would have taken on another machine: its profile, replayed.
 //!
 //! ```text
 //!  Trace --> [ job ] --> Job: calls, operations, and what each of them waited for

@@ -186,7 +186,7 @@ impl Player<'_> {
         let thread = &mut self.threads[call.thread as usize];
         let hidden = thread.hidden.take();
         let Some(free) = thread.free else {
-            // A thread that is new was begun by whoever has called last.
+            // A thread that is new was begun by the thread that called last.
             let after = self.last.filter(|(last, _)| last.traced <= call.start);
             return after.map_or(call.start, |(last, _)| last.played.saturating_add(call.start - last.traced));
         };
@@ -255,7 +255,7 @@ impl Player<'_> {
         self.ended.below(count as u32).unwrap_or_default()
     }
 
-    /// All that is under way, with the last event.
+    /// All that is in progress, with the last event.
     fn under_way(&self) -> Both {
         let mut all = self.pending;
         all.join(self.event.unwrap_or_default());

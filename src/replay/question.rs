@@ -16,7 +16,7 @@ use crate::{
 };
 use std::collections::HashSet;
 
-/// How much longer than into warm memory a copy into fresh memory takes at least if the trace is to tell them apart.
+/// How much longer than into warm memory a copy into fresh memory takes at least if the trace is to distinguish them.
 const APART: f64 = 1.3;
 
 /// A job that is to be played, with what its copies are.
@@ -170,12 +170,12 @@ fn key(op: &Op, pages: Pages) -> Option<CopyKey> {
     Some(CopyKey { way, bytes: bytes.max(1), memory, pages })
 }
 
-/// Whether the trace itself tells of a copy what memory it went to: its call waits for the pages.
+/// Whether the trace itself says of a copy what memory it went to: its call waits for the pages.
 fn tells(op: &Op) -> bool {
     matches!(op.work, Work::Copy { way: Way::D2h, memory: Memory::Pageable, .. })
 }
 
-/// The copies whose memory the trace tells, all with the same pages.
+/// The copies whose memory the trace shows, all with the same pages.
 fn guess(job: &Job, pages: Pages) -> Vec<Option<CopyKey>> {
     job.ops.iter().map(|op| key(op, pages).filter(|_| tells(op))).collect()
 }

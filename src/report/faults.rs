@@ -12,7 +12,7 @@ use serde::Serialize;
 pub struct Faults {
     pub injected: usize,
     pub struck: usize,
-    /// Whose passage came with nothing that such a fault could befall.
+    /// Whose transfer came with nothing that such a fault could befall.
     pub missed: usize,
     /// Pairs that undid each other because both inverted the same bit, by their places in the list of faults, from 1.
     pub cancelled: Vec<[usize; 2]>,

@@ -1,7 +1,7 @@
 //! Everything that a run depends on, and what it gave: enough to run it again anywhere.
 //!
-//! A manifest holds a digest over itself, so that one that was changed on its way, or edited, is not taken for the record of a run. It is
-//! no signature: whoever edits a manifest can compute the digest anew.
+//! A manifest holds a digest over itself, so that one that was changed in transit, or edited, is not taken for the record of a run. It is
+//! no signature: anybody who edits a manifest can compute the digest anew.
 
 use crate::{
     config::{ConfigError, Resolved},

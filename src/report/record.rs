@@ -41,7 +41,7 @@ pub struct Report {
     /// What went wrong on the way, in words.
     pub incidents: Vec<String>,
     pub faults: Faults,
-    /// Paths of the parameters that nobody has published.
+    /// Paths of the parameters whose values are not published.
     pub assumed_parameters: Vec<String>,
     /// The only part that depends on the host.
     pub host: Host,

@@ -6,7 +6,7 @@ const GAP: usize = 2;
 /// Columns of the terminal that words in a last column have at least.
 const WORDS: usize = 24;
 
-/// A table under way: a head and rows of cells.
+/// A table in progress: a head and rows of cells.
 #[derive(Debug)]
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
@@ -28,7 +28,7 @@ impl Table {
         self.block(&(0..self.columns()).collect::<Vec<_>>(), usize::MAX)
     }
 
-    /// The same within a width: what does not fit beside the first column stands in further tables below, each with the first column again.
+    /// The same within a width: what does not fit next to the first column stands in further tables below, each with the first column again.
     /// A last column of words has several lines to a row where it needs them.
     pub fn fitted(&self, width: usize) -> Vec<String> {
         let (mut blocks, mut wide) = (vec![vec![0]], self.width(0));

@@ -255,8 +255,9 @@ impl Report {
         ));
         for (direction, key) in [("h2d", &keys.h2d), ("d2h", &keys.d2h)].iter().filter(|(_, key)| key.messages > 0) {
             lines.push(format!(
-                "key {direction}: {} messages, {} work units, {:.4} % of what makes the driver rotate it",
+                "key {direction}: {} {}, {} work units, {:.4} % of what makes the driver rotate it",
                 grouped(key.messages),
+                if key.messages == 1 { "message" } else { "messages" },
                 grouped(key.work_units),
                 key.rotation_fraction * 100.0
             ));
@@ -364,7 +365,7 @@ pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "-".into() } else { format!("{:.1} %", part as f64 * 100.0 / whole as f64) }
 }
 
-/// How much of some work was simulated, and how far off the time is that is told of it.
+/// How much of some work was simulated, and how far off the time is that is stated for it.
 pub(super) fn sampled(told: &Told) -> String {
     let length = |length: u64| match told.unit {
         Unit::Bytes => Bytes(length).to_string(),

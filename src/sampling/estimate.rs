@@ -91,7 +91,7 @@ fn table(outcome: &mut Outcome) -> Vec<(Growth, u64)> {
 }
 
 impl Figure {
-    /// No narrower than short runs tell.
+    /// No narrower than short runs show.
     fn resolved(self, growth: Growth) -> Self {
         let part = match growth {
             Growth::Count | Growth::Cycles | Growth::Peak => 0.0,

@@ -26,7 +26,7 @@ pub(super) const TIME: f64 = 0.0025;
 /// The same of a state of a unit, over the unit's cycles, and of exposure.
 pub(super) const REST: f64 = 0.005;
 
-/// Half of an interval is at least this part of what the figure grows by: a tenth of the narrowness that `auto` asks for. Short runs do not tell more.
+/// Half of an interval is at least this part of what the figure grows by: a tenth of the narrowness that `auto` asks for. Short runs do not show more.
 pub(super) const RESOLUTION: f64 = 0.1;
 
 /// Shows each figure of an outcome to `visit`, always in the same order. Outcomes that have been made [alike](alike) show the same ones.

@@ -1,9 +1,9 @@
 //! A line through a figure at several lengths, and how far it can be trusted beyond the last.
 //!
 //! Runs of rising length share their beginnings, so a figure is a sum that grows from length to length. What each stretch adds varies: with
-//! what random replacement left in a cache, with the phases of clocks. Two laws of that variation are held against the points, and the wider one counts:
+//! what random replacement left in a cache, with the phases of clocks. Two models of that variation are compared with the points, and the wider one counts:
 //!
-//! | law | error at a distance d behind the last point, of points that span s |
+//! | model | error at a distance d behind the last point, of points that span s |
 //! | --- | --- |
 //! | each stretch varies by itself, so that errors add up | `sigma sqrt(d + d^2 / s)`, `sigma^2` the variance for each unit of length |
 //! | only the ends of runs vary | `e sqrt(1 + 2 (d / s)^2 + 2 d / s)`, `e` the deviation of an end |
@@ -64,7 +64,7 @@ impl Line {
         Said { above: self.rise + self.slope() * beyond, half: self.quantile * added.max(ends).sqrt() }
     }
 
-    /// What is there at no length at all: what work costs beside its length.
+    /// What is there at no length at all: what work costs in addition to its length.
     pub fn fixed(&self) -> f64 {
         (self.first - self.slope() * self.start).max(0.0)
     }

@@ -12,10 +12,10 @@
 //!
 //! | contract | |
 //! | --- | --- |
-//! | parts | copies that nothing runs beside, in steps of a push; the longest loop of a program, in turns |
+//! | parts | copies in parallel with which nothing runs, in steps of a push; the longest loop of a program, in turns |
 //! | lengths | from one turn through staging on, six of them, at distances that share no period |
 //! | a figure | the line through those of the shortest and the longest run, at the whole length; a peak is the largest that was seen |
-//! | interval | 95 % by Student's quantiles, for stretches that vary and for ends that do, whichever is wider; a launch of plain copies that was not seen costs between nothing and what a copy costs beside its length; the longest exposure may be as far above the longest seen as that is above the mean. None is narrower than a tenth of what `auto` asks for |
+//! | interval | 95 % by Student's quantiles, for stretches that vary and for ends that do, whichever is wider; a launch of plain copies that was not seen costs between nothing and what a copy costs in addition to its length; the longest exposure may be as far above the longest seen as that is above the mean. None is narrower than a tenth of what `auto` asks for |
 //! | `auto` | lengthens the runs until the intervals are narrow and a run three times as long as the longest comes out as estimated, or half of the work would be simulated: then it simulates all of it |
 //! | all of it | is simulated also where a copy does not arrive, where the last-level cache holds a part of the buffers (between half of it and six times it), where work on several GPUs differs, and where a channel would run out of IVs |
 //! | gives not | what needs each event: bytes, digests, faults, traces |

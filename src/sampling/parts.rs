@@ -161,7 +161,7 @@ impl Part {
         (rises && lengths[5] < self.whole).then_some(lengths)
     }
 
-    /// How much there is of it, to be held against others.
+    /// How much there is of it, to be compared with others.
     pub fn weight(&self) -> u64 {
         match &self.what {
             What::Copies(places) => self.whole.saturating_mul(places.len() as u64),

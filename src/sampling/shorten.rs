@@ -72,7 +72,7 @@ impl Short {
         Ok(request)
     }
 
-    /// Bytes that are copied, with what a step costs beside them: the host's work.
+    /// Bytes that are copied, with what a step costs in addition to them: the host's work.
     pub fn cost(&self) -> u64 {
         const STEP: u64 = 64 << 10;
         let bytes = self.workload.copies[..self.places.len()].iter().map(|copy| copy.bytes);

@@ -1,4 +1,4 @@
-//! What is told of a sampled run: how much of it was simulated, and between what each figure lies.
+//! What is reported of a sampled run: how much of it was simulated, and between what each figure lies.
 
 use super::{CONFIDENCE, Sampled, Unit};
 use crate::system::Outcome;

@@ -104,7 +104,7 @@ impl SealingSpec {
     }
 }
 
-/// What a message carries beside its text.
+/// What a message carries in addition to its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// AES-GCM, of one tag or of several.

@@ -15,7 +15,7 @@ pub enum Stall {
     ReadTags,
     /// Fewer reads outstanding: as many as the engine may have are.
     OutstandingReads,
-    /// Room in the read buffer, which reads under way have taken.
+    /// Room in the read buffer, which reads in flight have taken.
     ReadBuffer,
     /// Room in the link's transmit queue.
     LinkBusy,
@@ -23,7 +23,7 @@ pub enum Stall {
     Recovery,
     /// Room in the replay buffer.
     ReplayFull,
-    /// Read data under way.
+    /// Read data in flight.
     ReadData,
     /// A free entry in the tag queue.
     TagQueueFull,
@@ -308,7 +308,7 @@ impl Account {
         }
     }
 
-    /// This account with every cycle before `cycle` charged, the last of them told to its probe.
+    /// This account with every cycle before `cycle` charged, the last of them reported to its probe.
     pub(super) fn ended(&self, cycle: u64) -> Self {
         let mut ended = self.clone();
         if let Some(probe) = self.probe.0.get() {

@@ -1,6 +1,6 @@
 //! When each unit runs next, and which is first.
 //!
-//! Units stand in blocks, and each block knows its first. Who looks for the first of all looks at the blocks; who changes a date looks at one block.
+//! Units are in blocks, and each block knows its first. Who looks for the first of all looks at the blocks; who changes a date looks at one block.
 //! So a machine of 256 units costs a few times what one of 16 costs, not 16 times.
 
 use crate::units::Femtos;

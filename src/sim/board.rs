@@ -1,4 +1,4 @@
-//! What units, channels and the kernel tell each other beside the channels: who is to run, and the lines that concern the whole machine.
+//! What units, channels and the kernel exchange outside of the channels: who is to run, and the lines that concern the whole machine.
 
 use super::{bits::Bits, wake::UnitId};
 use crate::units::Femtos;
@@ -7,7 +7,7 @@ use std::{
     rc::Rc,
 };
 
-/// A fault after which going on makes no sense: where, and what.
+/// A fault after which the run cannot continue: where, and what.
 type Fatal = (String, String);
 
 /// The units whose ports have changed since the kernel last looked, and the machine's lines.
@@ -148,12 +148,12 @@ impl Signals {
         }
     }
 
-    /// Something has begun or come to its end that reports tell apart.
+    /// Something has begun or come to its end that reports distinguish.
     pub fn milestone(&self) {
         self.board.milestone.set(true);
     }
 
-    /// Something has been found after which going on makes no sense. Of several at one instant that of the first place in the alphabet is told, so that
+    /// Something has been found after which the run cannot continue. Of several at one instant that of the first place in the alphabet is reported, so that
     /// it does not matter which unit runs first.
     pub fn fail(&self, what: &str) {
         let mut fatal = self.board.fatal.borrow_mut();

@@ -5,7 +5,7 @@
 //!   +--------------------------+........+------------+......+
 //! ```
 //!
-//! Every place where bytes land keeps one. A sum of bytes cannot tell a hole beside a range that was written twice from a place that is whole.
+//! Every place where bytes land keeps one. A sum of bytes cannot distinguish a hole next to a range that was written twice from a place that is whole.
 //! Writes that come in order cost one addition, and memory only grows with gaps and with ranges that were written again.
 
 use std::{collections::BTreeMap, fmt, ops::Range};

@@ -1,6 +1,6 @@
 //! A running digest of a stream of events.
 
-/// A 64-bit digest of dated words, in order. It is for telling runs apart, not for security.
+/// A 64-bit digest of dated words, in order. It is for distinguishing runs, not for security.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digest(u64);
 

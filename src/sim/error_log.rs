@@ -10,7 +10,7 @@ pub struct ErrorSignal {
     pub name: &'static str,
     /// What it is, for people.
     pub words: &'static str,
-    /// Whether whoever signals it has repaired the error, so that nothing above hears of it.
+    /// Whether the unit that signals it has repaired the error, so that nothing above is notified of it.
     pub corrected: bool,
 }
 

@@ -20,7 +20,7 @@ pub enum FaultKind {
     Reorder,
     /// A counter takes a step too many.
     Skip,
-    /// A bit of a protected TLP is inverted above the LCRC, where only IDE can tell.
+    /// A bit of a protected TLP is inverted above the LCRC, where only IDE can detect it.
     IdeFlip,
 }
 
@@ -47,21 +47,21 @@ pub struct Injection {
     pub place: String,
     /// What goes wrong there.
     pub kind: FaultKind,
-    /// At which passage.
+    /// At which transfer.
     pub when: When,
     /// Which bit a flip inverts.
     pub aim: Aim,
 }
 
 impl Injection {
-    /// One at the n-th passage, counted from 1; the seed of the run picks the bit of a flip.
+    /// One at the n-th transfer, counted from 1; the seed of the run picks the bit of a flip.
     #[must_use]
     pub fn nth(place: impl Into<String>, kind: FaultKind, passage: u64) -> Self {
         Self { place: place.into(), kind, when: When::Passage(passage), aim: Aim::default() }
     }
 }
 
-/// The passage at which a fault strikes.
+/// The transfer at which a fault activates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
@@ -92,7 +92,7 @@ impl Aim {
     }
 }
 
-/// What the items of a place let an injection choose, beside passage, time and bit.
+/// What the items of a place let an injection choose, in addition to transfer, time and bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Selectors {
     /// Sorts of items that can be counted apart.
@@ -148,7 +148,7 @@ pub struct Flip {
 enum FlipPlace {
     /// In memory, or in what was read from there: the address of its word.
     Memory(u64),
-    /// In something that is told apart by its value alone: a tag, a header.
+    /// In something that is identified by its value alone: a tag, a header.
     Value,
     /// In something that is gone when it has passed.
     Passing,
@@ -185,7 +185,7 @@ impl Flip {
     }
 
     /// Whether `other` inverts the same bit of the same thing, or of what that is compared with. What is gone when it has passed is the same
-    /// only in the same passage.
+    /// only in the same transfer.
     #[must_use]
     pub fn cancels(&self, other: &Self, same_passage: bool) -> bool {
         let back = (self.before, self.after) == (other.after, other.before);
@@ -202,18 +202,18 @@ impl Flip {
 /// What became of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Its passage has not come.
+    /// Its transfer has not come.
     Waiting {
         /// Passages that have.
         passed: u64,
     },
-    /// Its passage has come, but there was nothing that this kind of fault could befall.
+    /// Its transfer has come, but there was nothing that this kind of fault could befall.
     Missed,
-    /// It has struck.
+    /// It was activated.
     Struck {
         /// When.
         time: Femtos,
-        /// At which passage of its point, counted from 1.
+        /// At which transfer of its point, counted from 1.
         passage: u64,
         /// What it inverted, if it was a flip.
         flip: Option<Flip>,
@@ -232,7 +232,7 @@ pub struct Armed {
     passed: u64,
     of_sort: u64,
     messages: BTreeSet<u64>,
-    /// Whether its passage has come.
+    /// Whether its transfer has come.
     over: bool,
     seed: u64,
     effect: Effect,
@@ -251,20 +251,20 @@ impl Armed {
             of_sort: 0,
             messages: BTreeSet::new(),
             over: false,
-            // Neighbours in the list differ in the lowest bits, which are those that every length of item looks at: two faults that strike
+            // Neighbours in the list differ in the lowest bits, which are those that every length of item looks at: two faults that activate
             // the same thing invert different bits.
             seed: seed.wrapping_add(number as u64),
             effect: Effect::Waiting { passed: 0 },
         }
     }
 
-    /// Counts one passage at `time`, of something that has neither sort nor message; says whether this is the one. The caller then says what it
+    /// Counts one transfer at `time`, of something that has neither sort nor message; says whether this is the one. The caller then says what it
     /// [did](Self::struck).
     pub fn passage(&mut self, time: Femtos) -> bool {
         self.passage_of(time, "", None)
     }
 
-    /// Counts one passage at `time`, of an item of a sort and about a message; says whether this is the one.
+    /// Counts one transfer at `time`, of an item of a sort and about a message; says whether this is the one.
     pub fn passage_of(&mut self, time: Femtos, sort: &str, message: Option<u64>) -> bool {
         if self.over {
             return false;
@@ -285,7 +285,7 @@ impl Armed {
         self.over
     }
 
-    /// Counts passages, before its own.
+    /// Counts transfers, before its own.
     pub(super) const fn count(&mut self, passages: u64) {
         self.passed += passages;
         if let Effect::Waiting { passed } = &mut self.effect {
@@ -304,12 +304,12 @@ impl Armed {
         })
     }
 
-    /// Notes that it has struck at `time`.
+    /// Notes that it was activated at `time`.
     pub fn struck(&mut self, time: Femtos) {
         self.effect = Effect::Struck { time, passage: self.passed, flip: None };
     }
 
-    /// Notes that it has come to its passage at `time` as a flip, which has inverted something or found nothing to invert.
+    /// Notes that it has come to its transfer at `time` as a flip, which has inverted something or found nothing to invert.
     pub fn flipped(&mut self, time: Femtos, flip: Option<Flip>) {
         match flip {
             Some(_) => self.effect = Effect::Struck { time, passage: self.passed, flip },

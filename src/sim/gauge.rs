@@ -15,7 +15,7 @@ use std::any::Any;
 pub(super) struct Gauged {
     inner: Box<dyn Placed>,
     now: Instant,
-    /// By gauge, in the unit's order: who hears it, and the value told last.
+    /// By gauge, in the unit's order: who hears it, and the value reported last.
     gauges: Vec<(Option<Probe>, Option<u64>)>,
 }
 

@@ -10,7 +10,7 @@ pub trait Item: Clone + 'static {
     /// What an injection can choose among them.
     const SELECTORS: Selectors = Selectors::NONE;
 
-    /// A word that tells it apart from others, for the event digest. It must not depend on payload bytes.
+    /// A word that identifies it, for the event digest. It must not depend on payload bytes.
     fn event_key(&self) -> u64;
 
     /// Inverts a bit that `seed` picks; none if there is none.
@@ -23,7 +23,7 @@ pub trait Item: Clone + 'static {
         ""
     }
 
-    /// What tells the message that it is about apart from others that pass the same place; none if it is about none.
+    /// What identifies the message that it is about among those that pass the same place; none if it is about none.
     fn message(&self) -> Option<u64> {
         None
     }

@@ -150,7 +150,7 @@ pub trait Observer {
     /// Looks at the run for the last time: it has ended, well or not.
     fn ended(&mut self, _still: &mut Still<'_, '_>) {}
 
-    /// Something has begun or come to its end that reports tell apart; all units have run that are due at this instant, and `accounts` are up to it.
+    /// Something has begun or come to its end that reports distinguish; all units have run that are due at this instant, and `accounts` are up to it.
     fn milestone(&mut self, _netlist: &mut Netlist, _accounts: Vec<Account>) {}
 
     /// All work is done: until when to go on. By default the run ends there. Where other netlists are parts of the same machine, it ends with the last of them.
@@ -168,7 +168,7 @@ impl<F: FnMut(Femtos) -> Control> Observer for F {
 /// Ticks between two looks at the observer.
 const OBSERVE_EVERY: u64 = 1 << 16;
 
-/// What the kernel keeps of a unit, beside the date of its next tick.
+/// What the kernel keeps of a unit, in addition to the date of its next tick.
 #[derive(Debug, Clone)]
 struct Schedule {
     clock: Clock,
@@ -409,7 +409,7 @@ impl Driver<'_> {
         schedule.foreground = true;
     }
 
-    /// Brings forward a unit whose ports have changed. One that is still to run at this very instant hears of it afterwards, when it has said whether
+    /// Brings forward a unit whose ports have changed. One that is still to run at this very instant is notified of it afterwards, when it has said whether
     /// it listens; so it does not matter which unit of an instant goes first.
     #[inline]
     fn deliver(&mut self, unit: usize, at: Femtos) {

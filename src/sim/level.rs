@@ -23,7 +23,7 @@ impl Level {
         self.value = self.value.saturating_add(rise).saturating_sub(fall);
     }
 
-    /// Where it stands.
+    /// Where it is.
     #[must_use]
     pub const fn value(&self) -> u64 {
         self.value

@@ -3,7 +3,7 @@
 use super::activity::{Account, Activity};
 use std::any::Any;
 
-/// The account of a part of a unit, beside that of the unit as a whole: the unit itself says when the part works and waits.
+/// The account of a part of a unit, in addition to that of the unit as a whole: the unit itself says when the part works and waits.
 #[derive(Debug, Clone)]
 pub struct Meter {
     name: &'static str,
@@ -38,7 +38,7 @@ impl Meter {
         }
     }
 
-    /// The account as it stands.
+    /// The account as it is.
     #[must_use]
     pub const fn account(&self) -> &Account {
         &self.account

@@ -5,7 +5,7 @@
 //!
 //! A port need not be sensitive to everything that comes. What arrives with a date and changes nothing until something else comes may be
 //! [deferred](Tx::send_deferrable): the receiver takes it as at its date when it runs for another reason. The kernel lets receivers take what
-//! they have deferred before it keeps accounts; once a fault has struck, nothing is deferred any more.
+//! they have deferred before it keeps accounts; once a fault is active, nothing is deferred any more.
 
 mod activity;
 mod agenda;

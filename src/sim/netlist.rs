@@ -48,7 +48,7 @@ pub enum NetlistError {
         /// The path.
         path: String,
     },
-    /// There is no unit, or there are more than the kernel can tell apart.
+    /// There is no unit, or there are more than the kernel can distinguish.
     #[error("a machine has 1 to {} units, not {count}", UnitId::MOST)]
     Units {
         /// Units.
@@ -152,7 +152,7 @@ impl Netlist {
         self.add(path, clock, TiedOff(PhantomData), ends);
     }
 
-    /// Lets `listener` hear from now on what it wants to hear. To be called once, when the machine is complete and has not run; a run under way is
+    /// Lets `listener` hear from now on what it wants to hear. To be called once, when the machine is complete and has not run; a run in progress is
     /// listened to by [`Still::listen`](super::Still::listen).
     pub fn listen(&mut self, listener: &SharedListener) {
         let places = self.places();
@@ -306,7 +306,7 @@ impl Netlist {
         self.infos.iter().cloned().chain(parts.map(part)).collect()
     }
 
-    /// The places among the [accounts](Self::accounts) of units that have none beside those of their parts.
+    /// The places among the [accounts](Self::accounts) of units that have none in addition to those of their parts.
     #[must_use]
     pub fn only_parts(&self) -> BTreeSet<usize> {
         self.units.iter().enumerate().filter(|(_, unit)| unit.is_only_parts()).map(|(place, _)| place).collect()
@@ -390,7 +390,7 @@ impl Netlist {
         self.units[unit].catch_up(now);
     }
 
-    /// The accounts of parts of units, as they stand.
+    /// The accounts of parts of units, as they are.
     pub(super) fn metered(&self) -> impl Iterator<Item = &Account> {
         self.units.iter().flat_map(|unit| unit.meters().into_iter().map(|meter| meter.account()))
     }

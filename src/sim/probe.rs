@@ -1,15 +1,15 @@
-//! Probes: what a run tells a listener. A machine that nobody listens to pays nothing for them.
+//! Probes: what a run reports to a listener. A machine that nobody listens to pays nothing for them.
 //!
-//! | told | when |
+//! | reported | when |
 //! | --- | --- |
-//! | a passage | an item is sent on a channel: of a queue the instant of the push, of a wire the date of arrival |
+//! | a transfer | an item is sent on a channel: of a queue the instant of the push, of a wire the date of arrival |
 //! | a taking | the receiver of a queue takes its oldest item |
-//! | a spell | cycles are charged to an account; the spells of an account add up to it |
+//! | a busy interval | cycles are charged to an account; the busy intervals of an account add up to it |
 //! | a level | a gauge of a unit shows another value behind a tick |
 //! | an input | something goes into a part of a unit that has an account; its cycle is that of the tick or lies ahead |
 //!
-//! Nothing is deferred in a machine with probes, so that passages of queues, takings and levels come in the order of time. A spell is told at its end, and a
-//! passage on a wire before its date.
+//! Nothing is deferred in a machine with probes, so that transfers of queues, takings and levels come in the order of time. A busy interval is reported at its end, and a
+//! transfer on a wire before its date.
 
 use super::{activity::Activity, netlist::UnitInfo, outline::ChannelOutline};
 use crate::units::Femtos;
@@ -72,7 +72,7 @@ pub struct Spell {
     pub to: u64,
 }
 
-/// Who hears what a run tells.
+/// Who hears what a run reports.
 pub trait Listener {
     /// The run begins: what there is.
     fn begin(&mut self, places: &Places);
@@ -145,7 +145,7 @@ impl Probe {
     }
 }
 
-/// A passage, without the item.
+/// A transfer, without the item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// Number of the channel.
@@ -156,7 +156,7 @@ pub struct Event {
     pub word: u64,
 }
 
-/// Collects the passages that its probes hear.
+/// Collects the transfers that its probes hear.
 #[derive(Debug, Default, Clone)]
 pub struct Recorder {
     events: Rc<RefCell<Events>>,

@@ -174,7 +174,7 @@ impl<T: Item> Channel for Queue<T> {
     }
     fn arm(&self, armed: Armed) {
         if self.defers {
-            // What is deferred comes after its instant, and a fault strikes when it comes.
+            // What is deferred comes after its instant, and a fault activates when it comes.
             self.link.board.defer_nothing();
         }
         self.watch.arm(armed);

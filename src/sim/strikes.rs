@@ -21,13 +21,13 @@ impl<T: Item> Strikes<T> {
         Self { armed: Vec::new(), counted: 0, held: None }
     }
 
-    /// Arms one behind so many passages.
+    /// Arms one behind so many transfers.
     pub fn arm(&mut self, armed: Armed, passages: u64) {
         self.count_to(passages);
         self.armed.push(armed);
     }
 
-    /// All of them, behind so many passages.
+    /// All of them, behind so many transfers.
     pub fn armed(&self, passages: u64) -> Vec<Armed> {
         let mut armed = self.armed.clone();
         let waiting = armed.iter_mut().filter(|armed| armed.quiet().is_some());
@@ -41,7 +41,7 @@ impl<T: Item> Strikes<T> {
         self.counted = passages;
     }
 
-    /// The passage that is the next one's behind so many; `u64::MAX` if there is none.
+    /// The transfer that is the next one's behind so many; `u64::MAX` if there is none.
     pub fn next(&self, passages: u64) -> u64 {
         if self.held.is_some() {
             return passages + 1;
@@ -50,7 +50,7 @@ impl<T: Item> Strikes<T> {
         quiet.map(|quiet| self.counted.saturating_add(quiet)).min().unwrap_or(u64::MAX)
     }
 
-    /// What comes out when `item` passes at `time` as passage `number`: nothing, one or two items; and whether a fault has struck.
+    /// What comes out when `item` passes at `time` as transfer `number`: nothing, one or two items; and whether a fault is active.
     pub fn pass(&mut self, mut item: T, number: u64, time: Femtos) -> (VecDeque<T>, bool) {
         self.count_to(number - 1);
         self.counted = number;

@@ -1,4 +1,4 @@
-//! Items on their way between the two ends of a channel.
+//! Items in transit between the two ends of a channel.
 //!
 //! The sender's end appends to a ring that both ends reach; the receiver's end has a ring of its own, which it changes for the other when it is empty.
 //! So an item can be looked at where it lies, no item is moved twice as a rule, and nothing is borrowed at run time.
@@ -33,7 +33,7 @@ impl<T> Transit<T> {
         Self { sent, count: Cell::new(0), first: Cell::new(Femtos::MAX) }
     }
 
-    /// Items under way.
+    /// Items in flight.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.count.get()

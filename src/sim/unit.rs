@@ -46,7 +46,7 @@ pub trait Unit: 'static {
         None
     }
 
-    /// Whether its account as a whole says nothing beside those of its [meters](Self::meters).
+    /// Whether its account as a whole says nothing in addition to those of its [meters](Self::meters).
     fn is_only_parts(&self) -> bool {
         false
     }
@@ -61,7 +61,7 @@ pub trait Unit: 'static {
         &[]
     }
 
-    /// Its own fault points, beside those of its channels: the name behind its path, and what can go wrong there.
+    /// Its own fault points, in addition to those of its channels: the name behind its path, and what can go wrong there.
     fn fault_points(&self) -> &'static [(&'static str, &'static [FaultKind])] {
         &[]
     }
@@ -91,7 +91,7 @@ impl Ends for () {
     fn each_end(&self, _visit: &mut dyn FnMut(&dyn End)) {}
 }
 
-/// What units share beside channels, such as the bytes of a memory, has no ends.
+/// What units share in addition to channels, such as the bytes of a memory, has no ends.
 impl<T: ?Sized> Ends for Rc<RefCell<T>> {
     fn each_end(&self, _visit: &mut dyn FnMut(&dyn End)) {}
 }
@@ -209,7 +209,7 @@ pub(super) trait Placed {
     fn unit_mut(&mut self) -> &mut dyn Any;
 }
 
-/// A unit beside its ports.
+/// A unit without its ports.
 pub(super) struct Place<U: Unit> {
     pub unit: U,
     pub ports: U::Ports,

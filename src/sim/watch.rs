@@ -12,7 +12,7 @@ use std::{
 pub(super) struct Watch<T> {
     digest: Cell<Digest>,
     passages: Cell<u64>,
-    /// The passage from which on somebody looks; `u64::MAX` if nobody does.
+    /// The transfer from which on somebody looks; `u64::MAX` if nobody does.
     from: Cell<u64>,
     lookers: RefCell<Lookers<T>>,
 }
@@ -36,7 +36,7 @@ impl<T> Default for Watch<T> {
 }
 
 impl<T: Item> Watch<T> {
-    /// Counts a passage; says whether somebody looks at it.
+    /// Counts a transfer; says whether somebody looks at it.
     #[inline(always)]
     pub fn passes(&self) -> bool {
         let passages = self.passages.get() + 1;
@@ -72,7 +72,7 @@ impl<T: Item> Watch<T> {
         passed
     }
 
-    /// Notes from which passage on somebody looks.
+    /// Notes from which transfer on somebody looks.
     fn look(&self, lookers: &Lookers<T>) {
         let next = lookers.strikes.as_ref().map_or(u64::MAX, |strikes| strikes.next(self.passages.get()));
         self.from.set(if lookers.probe.is_some() { 0 } else { next });
@@ -95,7 +95,7 @@ impl<T: Item> Watch<T> {
         self.look(&lookers);
     }
 
-    /// The faults that were armed, as they stand.
+    /// The faults that were armed, as they are.
     pub fn armed(&self) -> Vec<Armed> {
         let lookers = self.lookers.borrow();
         lookers.strikes.as_ref().map_or_else(Vec::new, |strikes| strikes.armed(self.passages.get()))

@@ -103,7 +103,7 @@ impl<T: Item> Wire<T> {
         }
     }
 
-    /// When the receiver hears of an item that is deferred.
+    /// When the receiver is notified of an item that is deferred.
     #[inline]
     const fn deferred(&self, date: Femtos) -> Femtos {
         Femtos(date.0.saturating_add(self.window.0))

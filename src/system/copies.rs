@@ -125,7 +125,7 @@ impl Ended<'_> {
         self.parts.gpu.front_ends.iter().flat_map(|front_end| self.netlist.unit(front_end).incidents())
     }
 
-    /// When copies were under way on the device.
+    /// When copies were in progress on the device.
     fn spans(&self) -> Spans {
         let gpu = &self.parts.gpu;
         let mut spans = self.netlist.unit(&gpu.compute).spans().clone();

@@ -13,7 +13,7 @@ pub struct FaultPoint {
     pub place: String,
     /// What can go wrong there.
     pub kinds: Vec<FaultKind>,
-    /// What an injection can choose there, beside passage, time and bit.
+    /// What an injection can choose there, in addition to transfer, time and bit.
     pub selectors: Selectors,
 }
 
@@ -130,7 +130,7 @@ fn likeness(a: &str, b: &str) -> usize {
     front + back
 }
 
-/// A fault at every point that never strikes, so that its [passages](Effect::Waiting) are counted.
+/// A fault at every point that is never activated, so that its [passages](Effect::Waiting) are counted.
 ///
 /// # Errors
 /// If the machine cannot be built.

@@ -1,6 +1,6 @@
 //! Bytes out of a seed, at the speed of memory.
 //!
-//! The stream is cut into tiles of 4 KiB. Tile t is one random tile, the same for the whole stream, with the 64-bit word
+//! The stream is split into tiles of 4 KiB. Tile t is one random tile, the same for the whole stream, with the 64-bit word
 //! `word(t)` XORed onto each of its 512 words. So any byte can be made from its offset alone, a tile in the wrong place shows
 //! in every word, and a word in the wrong place within its tile shows too.
 //!

@@ -26,14 +26,14 @@ pub struct CopyOutcome {
     pub end: Femtos,
     /// When the call returned to its caller.
     pub returned: Femtos,
-    /// From the first byte that a copy engine was told to move to the last that it had moved: what a profiler calls the copy's time.
+    /// From the first byte that a copy engine was to move to the last that it had moved: what a profiler calls the copy's time.
     pub device: Option<(Femtos, Femtos)>,
     /// When the first of its messages was where it belongs and had its verdict: by the GPU, or on the way back by the CPU or the
     /// user. None where nothing is sealed.
     pub first_verified: Option<Femtos>,
     /// GCM messages launched; 0 without confidential computing.
     pub messages: u64,
-    /// Tags that were found right. What is opened and sealed anew on its way has two for a message.
+    /// Tags that were found right. What is opened and sealed anew on the path has two for a message.
     pub tags_verified: u64,
     /// Tags that were found wrong.
     pub tags_failed: u64,
@@ -43,7 +43,7 @@ pub struct CopyOutcome {
     pub delivered: bool,
     /// Why not, if not.
     pub reason: Option<String>,
-    /// What limited it, as far as the units' accounts tell.
+    /// What limited it, as far as the units' accounts say.
     pub limited_by: Limiter,
     /// The parameters that may have, the likeliest first.
     pub candidates: Vec<Candidate>,
@@ -241,7 +241,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Injected faults that have struck, of how many.
+    /// Injected faults that were activated, of how many.
     #[must_use]
     pub fn faults_struck(&self) -> (usize, usize) {
         (self.faults.iter().filter(|effect| matches!(effect, Effect::Struck { .. })).count(), self.faults.len())

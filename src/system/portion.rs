@@ -184,7 +184,7 @@ fn again(system: &System) -> Vec<(usize, String)> {
     all
 }
 
-/// The accounts of units, but for those of units that say nothing beside their parts, and the accounts of parts.
+/// The accounts of units, but for those of units that say nothing in addition to their parts, and the accounts of parts.
 fn units(netlist: &Netlist, run: &Run) -> (Vec<UnitOutcome>, Vec<UnitOutcome>) {
     let only_parts = netlist.only_parts();
     let all = netlist.accounts();

@@ -1,4 +1,4 @@
-//! Pushes on their way from the driver to the GPU: launches into class C8B5 methods, and who carries them out.
+//! Pushes in transit from the driver to the GPU: launches into class C8B5 methods, and who carries them out.
 
 use crate::{
     gpu::{

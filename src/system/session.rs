@@ -3,7 +3,7 @@
 //! A session of confidential computing is one thread, pinned to a core, for each GPU. So each GPU has a driver, a cipher, staging and a root port of its
 //! own, and sessions meet only in what their socket shares:
 //!
-//! | shared | law |
+//! | shared | rule |
 //! | --- | --- |
 //! | last-level cache | n sessions of a socket have 1/n of it each: what equal pressure leaves under random replacement |
 //! | memory bandwidth | a session gets what one core can take, at most 1/n of `memory.socket_rate` |

@@ -1,4 +1,4 @@
-//! What every unit was while a copy was under way.
+//! What every unit was while a copy was in progress.
 
 use crate::{
     host::CopyEdge,
@@ -47,10 +47,10 @@ impl Shares {
     }
 }
 
-/// The accounts of copies under way, and the shares of those that have ended.
+/// The accounts of copies in flight, and the shares of those that have ended.
 #[derive(Debug, Default)]
 pub(super) struct CopyAccounts {
-    /// Copies under way, with the accounts at their beginning.
+    /// Copies in progress, with the accounts at their beginning.
     open: Vec<(usize, Rc<Vec<Account>>)>,
     /// By copy.
     shares: Vec<Option<Shares>>,

@@ -1,4 +1,4 @@
-//! Values that stand in the code.
+//! Values that are in the code.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What has arrived of a copy: seen by the machine as a sink, and by whoever asked for the copy.
+//! What has arrived of a copy: seen by the machine as a sink, and by the caller of the copy.
 //!
 //! Whatever a machine makes of bytes that cannot be read or kept, [`Arrival::trouble`] knows why.
 

@@ -10,7 +10,7 @@ const RUN: usize = 1 << 20;
 /// Runs that grow at once.
 const RUNS: usize = 16;
 
-/// A file under way.
+/// A file in progress.
 #[derive(Debug)]
 pub struct OutputFile {
     file: WholeFile,
@@ -31,7 +31,7 @@ impl Run {
 }
 
 impl OutputFile {
-    /// Begins a file that is to stand at `path`.
+    /// Begins a file that is to be at `path`.
     ///
     /// # Errors
     /// As [`WholeFile::create`].

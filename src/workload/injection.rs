@@ -3,7 +3,7 @@
 //! ```text
 //!   POINT[@TIME][:SELECTOR[,SELECTOR]...]          POINT is place.kind
 //!
-//!   gpu.pce0.tags.flip                             the first passage
+//!   gpu.pce0.tags.flip                             the first transfer
 //!   link.h2d.drop:200                              the 200th
 //!   gpu.pce0.tags.flip@12us                        the first at or after 12 us
 //!   gpu.pce0.tags.flip:message=3                   the first of the third message that passes there
@@ -46,7 +46,7 @@ pub enum InjectionError {
         "`{passage}` after `:` is no count of passages: write a number from 1 on, for example {point}:3, or tlp=, dllp=, message=, field= or bit="
     )]
     Passage { passage: String, point: String },
-    /// A selector's value makes no sense.
+    /// A selector's value is invalid.
     #[error("`{selector}`: {expected}")]
     Value { selector: String, expected: &'static str },
     /// What follows the `@` is no time.

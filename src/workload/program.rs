@@ -85,7 +85,7 @@ pub enum WorkloadStep {
     },
 }
 
-/// A step that makes no sense after those before it.
+/// A step that is invalid after those before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepFault {
     /// Its place, from 0.
@@ -166,7 +166,7 @@ pub fn check(program: &[WorkloadStep]) -> Vec<StepFault> {
 }
 
 impl<'s> Known<'s> {
-    /// Takes note of a step. If it makes no sense: the field, what is wrong, what to do.
+    /// Takes note of a step. If it is invalid: the field, what is wrong, what to do.
     fn refuse(&mut self, step: &'s WorkloadStep) -> Option<(&'static str, String, String)> {
         let fits = self.takes_stream(step);
         if !fits {

@@ -142,9 +142,9 @@ pub enum Event {
     Aad,
     /// A block of text was taken.
     Taken,
-    /// Text stands at the output.
+    /// Text is at the output.
     Text(Vec<u8>),
-    /// The tag stands.
+    /// The tag is valid.
     Tag(Vec<u8>),
 }
 
@@ -168,7 +168,7 @@ pub struct Datapath {
     round: u64,
     tag_bytes: usize,
     state: State,
-    /// The state after the update under way, and the cycles until it stands.
+    /// The state after the update in progress, and the cycles until it is valid.
     pending: Option<(State, u64)>,
     message: Option<DatapathMessage>,
     output: Option<Vec<u8>>,

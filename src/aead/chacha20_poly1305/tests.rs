@@ -35,7 +35,7 @@ proptest! {
     ) {
         let direction = if seal { SealOpen::Seal } else { SealOpen::Open };
         let dates = message(&spec(lanes, registers, 1, 1, latency), aad, blocks, direction);
-        // r stands when block 0 leaves its lane; block 1 is beside it, or behind it in a lone lane.
+        // r is valid when block 0 leaves its lane; block 1 is next to it, or behind it in a lone lane.
         let r = 20 * u64::from(registers);
         let taken = r + 1 / u64::from(lanes);
         let after_aad = r + aad * latency;
@@ -71,7 +71,7 @@ proptest! {
 #[test]
 fn powers_of_r_cost_every_message_what_those_of_h_cost_a_key() {
     let first_input = |ways| message(&spec(1, 1, ways, 1, 4), 1, 1, SealOpen::Open).first_input.unwrap();
-    // r stands when block 0 has left its lane; r^2 is a product behind it, r^3 and r^4 another, one cycle apart.
+    // r is valid when block 0 has left its lane; r^2 is a product behind it, r^3 and r^4 another, one cycle apart.
     assert_eq!((first_input(1), first_input(2), first_input(4)), (20, 24, 29));
 }
 
@@ -81,7 +81,7 @@ fn a_shallow_fifo_slows_the_keystream() {
     let deep = message(&shallow, 0, 4000, SealOpen::Open);
     shallow.chacha.keystream_blocks = 7;
     let slow = message(&shallow, 0, 4000, SealOpen::Open);
-    // A block of 64 B is under way from its lane's entrance to its last text, 20 + 1 cycles, and seven may be.
+    // A block of 64 B is in progress from its lane's entrance to its last text, 20 + 1 cycles, and seven may be.
     assert_eq!(slow.last_text.unwrap() / 1000, 3);
     assert!(deep.last_text.unwrap() < 1100);
 }

@@ -33,7 +33,7 @@ pub fn workloads(begun: &OsStr) -> Vec<CompletionCandidate> {
 
 /// Paths of parameters with `=`; behind it the texts of a parameter that takes one of several.
 pub fn settings(begun: &OsStr) -> Vec<CompletionCandidate> {
-    // An element of a list has a number, which nobody can guess.
+    // An element of a list has a number, which the shell cannot know.
     let fields = fields().into_iter().filter(|field| !field.path.contains('['));
     match begun.to_str().and_then(|text| text.split_once('=')) {
         None => that_begin(fields.map(|field| (field.path + "=", field.meaning)), begun),

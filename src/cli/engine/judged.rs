@@ -1,4 +1,4 @@
-//! What is printed of a message that was held against software AES-GCM and a vector.
+//! What is printed of a message that was compared with software AES-GCM and a vector.
 
 use crate::cli::Failure;
 use crate::gcm::message::SealOpen;

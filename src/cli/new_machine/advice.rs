@@ -1,4 +1,4 @@
-//! What to measure on a machine, in which order, and what that tells.
+//! What to measure on a machine, in which order, and what that says.
 
 use super::super::{Failure, run::Interruption, validate::Bench};
 use crate::{
@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, fmt::Write, path::Path};
 
 /// Standard error, relative to the value, that is good enough for a parameter.
 const GOAL: f64 = 0.05;
-/// By how much a parameter is changed, both ways, to see what a figure tells of it.
+/// By how much a parameter is changed, in both directions, to see what a figure says about it.
 const CHANGE: f64 = 1.1;
 /// Sizes that may be measured.
 const SIZES: [u64; 6] = [64, 4 << 10, 64 << 10, 1 << 20, 16 << 20, 64 << 20];

@@ -1,4 +1,4 @@
-//! Where `--inject` can strike on a machine.
+//! Where `--inject` can place faults on a machine.
 
 use super::markdown::{code, table, text};
 use crate::cli::{Failure, list_faults};

@@ -3,7 +3,7 @@
 /// Characters that Markdown would read as markup.
 const MARKUP: &str = "\\*_<>|[]";
 
-/// One line of text. What stands between backticks is code.
+/// One line of text. What is between backticks is code.
 pub fn text(words: &str) -> String {
     let mut line = String::new();
     let mut is_code = false;

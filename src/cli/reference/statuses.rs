@@ -4,7 +4,7 @@ use super::markdown::{code, table, text};
 use crate::cli::failure::STATUSES;
 use clap::Command;
 
-/// What a help text begins with where it tells of statuses.
+/// What a help text begins with where it describes statuses.
 const MARK: &str = "Exit status: ";
 
 /// The page.

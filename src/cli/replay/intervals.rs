@@ -7,7 +7,7 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// What is told of it. `low` and `high` list the same calls as `middle`.
+/// What is reported of it. `low` and `high` list the same calls as `middle`.
 pub(super) fn told(known: &Known, middle: &Document, mut low: Document, mut high: Document) -> Told {
     // The first run is without confidential computing, the second with it.
     let end = |document: &Document| document.runs.get(1).and_then(|run| run.end_ns).unwrap_or(0);

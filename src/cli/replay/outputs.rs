@@ -1,4 +1,4 @@
-//! Files that a replay writes beside what it prints.
+//! Files that a replay writes in addition to what it prints.
 
 use crate::{
     cli::{

@@ -45,9 +45,9 @@ pub(in crate::cli) struct Job {
     pub format: RunFormat,
     /// Whether each of many copies has a row in the text.
     pub all: bool,
-    /// What a repeated run is held against.
+    /// What a repeated run is compared with.
     pub expected: Option<Expected>,
-    /// Whether a fault that does not strike is a failure.
+    /// Whether a fault that is not activated is a failure.
     pub must_strike: bool,
     /// How many parameters to measure for the copy that ends last; as many as suit the run if not said.
     pub what_if: Option<usize>,
@@ -296,7 +296,7 @@ impl Job {
         }
     }
 
-    /// Warns of faults that have not struck, or fails for them.
+    /// Warns of faults that were not activated, or fails for them.
     fn strikes(&self, outcome: &Outcome) -> Result<(), Failure> {
         let missed = self.workload.injections.iter().zip(&outcome.faults).filter_map(|(fault, effect)| match effect {
             Effect::Struck { .. } => None,

@@ -42,7 +42,7 @@ pub(in crate::cli) struct InsideArguments {
     /// Write every TLP and DLLP of the links with its time to this file, as pcapng for Wireshark
     #[arg(long, value_name = "FILE[@FROM..TO]")]
     capture: Option<Target>,
-    /// Write every passage of every queue and wire to this file: what `sealsim diff` compares
+    /// Write every transfer on every queue and wire to this file: what `sealsim diff` compares
     #[arg(long, value_name = "FILE[@FROM..TO]")]
     events: Option<Target>,
 }
@@ -162,7 +162,7 @@ fn shared<L>(listener: Option<L>) -> Shared<L> {
     listener.map(|listener| Rc::new(RefCell::new(listener)))
 }
 
-/// The files under way.
+/// The files in progress.
 pub(in crate::cli) struct Inside {
     trace: Shared<Trace>,
     waves: Shared<Waves>,

@@ -53,7 +53,7 @@ fn simulated(kernel: Kernel, now: Femtos, elapsed: Duration) -> String {
 }
 
 fn bar(data: DataMode, total: u64) -> ProgressBar {
-    // Without bytes nothing tells how far the copies are.
+    // Without bytes nothing says how far the copies are.
     let (template, total) = match data {
         DataMode::Exact => ("{bar:32} {percent:>3} %  {bytes} of {total_bytes}  {msg}", Some(total)),
         DataMode::None => ("{spinner} {elapsed}  {msg}", None),

@@ -1,4 +1,4 @@
-//! Engines: who runs the points of a sweep. What they share: points are cut into chunks, each of which is run by a process of its own that
+//! Engines: who runs the points of a sweep. What they share: points are split into chunks, each of which is run by a process of its own that
 //! writes its rows into the folder.
 
 use super::{Failure, gathered, interrupted};

@@ -25,7 +25,7 @@ const PACE: Duration = Duration::from_millis(500);
 /// How often a folder is looked at for rows of tasks that have ended: shared file systems show new files late.
 const LATE: u32 = 20;
 
-/// The chunks of a study, on their way through HyperQueue.
+/// The chunks of a study, in transit through HyperQueue.
 pub(super) struct Submission<'a> {
     pub chunks: &'a Chunks,
     /// Absolute, for jobs that run elsewhere.
@@ -101,7 +101,7 @@ impl Submission<'_> {
         }
     }
 
-    /// The job of before, if it is still under way.
+    /// The job of before, if it is still in progress.
     fn attached(&self) -> Result<Option<u64>, Failure> {
         let text = fs::read_to_string(self.record()).unwrap_or_default();
         let Ok(record) = serde_json::from_str::<JobRecord>(&text) else { return Ok(None) };
@@ -114,7 +114,7 @@ impl Submission<'_> {
         self.chunks.path().join("job.json")
     }
 
-    /// What tells the job from those of other servers that have its number.
+    /// What distinguishes the job from those of other servers that have its number.
     fn name(&self) -> String {
         format!("sealsim-{}", self.chunks.id())
     }

@@ -18,7 +18,7 @@ pub(super) struct OverArguments {
 }
 
 impl OverArguments {
-    /// The study's text with all of it. A text that is no TOML stays as it is: whoever reads it says what is wrong.
+    /// The study's text with all of it. A text that is no TOML stays as it is: its reader says what is wrong.
     ///
     /// # Errors
     /// [`Failure::Usage`] for several copies.
@@ -60,7 +60,7 @@ impl OverArguments {
     }
 }
 
-/// Puts texts behind those of a list. What is there and no list stays: whoever reads the study says so.
+/// Puts texts behind those of a list. What is there and no list stays: its reader says so.
 fn append(study: &mut DocumentMut, field: &str, texts: &[String]) {
     if texts.is_empty() {
         return;

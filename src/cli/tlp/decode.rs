@@ -119,7 +119,7 @@ fn tlp(repr: TlpRepr, view: &TlpView<'_>, bytes: &[u8]) -> Item {
     Item { content: Content::Tlp(Box::new(content)), problems, source: None }
 }
 
-/// What is wrong with the IDE prefix, or makes no sense beside it.
+/// What is wrong with the IDE prefix, or with it and others.
 fn ide_problems(view: &TlpView<'_>) -> Option<Problem> {
     let prefix = view.ide()?;
     let text = match PrefixRepr::parse(&prefix) {
@@ -170,7 +170,7 @@ const fn dllp_code(error: &DllpError) -> &'static str {
     }
 }
 
-/// What stands at the start of a gen3 to gen5 stream.
+/// What is at the start of a gen3 to gen5 stream.
 fn tokens(bytes: &[u8]) -> (Item, usize) {
     match frame::read(bytes) {
         Ok((Framed::Tlp(framed), taken)) => (framed_tlp(&framed, bytes.first_chunk().copied()), taken),
@@ -191,7 +191,7 @@ fn tokens(bytes: &[u8]) -> (Item, usize) {
     }
 }
 
-/// What stands at the start of a gen1 or gen2 stream.
+/// What is at the start of a gen1 or gen2 stream.
 fn symbols(bytes: &[u8]) -> (Item, usize) {
     match frame::read_symbols(bytes) {
         Ok((Symbols::Tlp(framed), taken)) => (framed_tlp(&framed, None), taken),

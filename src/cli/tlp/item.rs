@@ -1,4 +1,4 @@
-//! What stands in a stream, as plain values.
+//! What is in a stream, as plain values.
 
 use crate::pcie::wire::{
     dllp::DllpRepr,

@@ -18,15 +18,15 @@ use crate::files::excerpt;
 use std::ops::RangeInclusive;
 use thiserror::Error;
 
-/// What stands before the words.
+/// What is before the words.
 const MARKERS: [&str; 3] = ["TLP Header", "aer_tlp_header", LSPCI];
 /// What `lspci` writes.
 const LSPCI: &str = "HeaderLog";
 /// What marks a log in flit mode.
 const FLIT: &str = " (Flit)";
-/// What stands before the word of a prefix on a line of its own.
+/// What is before the word of a prefix on a line of its own.
 const PREFIX_LINE: &str = "TLP Prefix Header:";
-/// What stands before the prefixes of a log, as words.
+/// What is before the prefixes of a log, as words.
 const PREFIXES: [&str; 2] = ["E-E", "Prefixes:"];
 /// Words of a log without flit mode, and with it.
 const PLAIN_WORDS: RangeInclusive<usize> = 4..=4;
@@ -120,7 +120,7 @@ struct Split<'l> {
     after: &'l str,
 }
 
-/// What stands before and behind the marker, and whether it names flit mode. A line may also be the words alone.
+/// What is before and behind the marker, and whether it names flit mode. A line may also be the words alone.
 fn split(line: &str) -> Result<Option<Split<'_>>, LogFault> {
     let Some((marker, at)) = MARKERS.iter().find_map(|marker| Some((*marker, line.find(marker)?))) else {
         let words = line.split_whitespace().next().is_some_and(|first| word(first).is_ok());
@@ -132,7 +132,7 @@ fn split(line: &str) -> Result<Option<Split<'_>>, LogFault> {
     Ok(Some(Split { marker, before, flit, after }))
 }
 
-/// Header and prefixes. What stands behind enough words and is none is a remark of whoever passed the line on.
+/// Header and prefixes. What is behind enough words and is none is a remark of whoever passed the line on.
 fn words(text: &str, flit: bool) -> Result<(Vec<Word>, Vec<Word>), LogFault> {
     let tokens: Vec<_> = text.split_whitespace().collect();
     let prefixes_at = if flit { None } else { tokens.windows(2).position(|pair| pair == PREFIXES) };

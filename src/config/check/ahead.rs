@@ -6,7 +6,7 @@ use crate::host::spec::CipherWork;
 /// Most threads of a host.
 const MOST_WORKERS: u32 = 1024;
 
-/// Most IVs that a wrong guess leaves over: each takes a copy of its own.
+/// Most IVs that a misprediction leaves over: each takes a copy of its own.
 const MOST_NOPS: u32 = 4096;
 
 pub(super) const RULES: &[Rule] = &[

@@ -41,8 +41,8 @@ pub(super) fn set(points: &[Point], most: u32, seed: u64, number: u64) -> Drawn 
     Drawn { injections, seed: run_seed }
 }
 
-/// A passage of so many: any is as likely as another in one half of the draws, any order of magnitude in the other, so that beginnings are
-/// struck as well.
+/// A transfer of so many: any is as likely as another in one half of the draws, any order of magnitude in the other, so that beginnings are
+/// drawn as well.
 fn passage(random: &mut ChaCha8Rng, passed: u64) -> u64 {
     let most = if random.random() { passed } else { 1 << random.random_range(0..=passed.ilog2()) };
     random.random_range(1..=most.min(passed))

@@ -109,7 +109,7 @@ pub fn wilson(count: u64, all: u64) -> [f64; 2] {
     [if count == 0 { 0.0 } else { middle - half }, if count == all { 1.0 } else { middle + half }]
 }
 
-/// The error that told of a set of faults.
+/// The error that reported a set of faults.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Signal {
     /// Path of the unit that signalled it.
@@ -176,7 +176,7 @@ pub enum CampaignError {
 }
 
 /// Runs a campaign on so many threads; the answer does not depend on how many. `observer` is asked now and then whether to go on, and `ended`
-/// is told of every set that has been run.
+/// gets every set that has been run.
 ///
 /// # Errors
 /// [`CampaignError`]; findings are no error.

@@ -54,7 +54,7 @@ fn possible(variants: &[Variant], ranges: &[Range], settings: &[Setting]) -> boo
 /// Makes a point a machine, whatever the variant.
 pub(super) fn repaired(variants: &[Variant], ranges: &[Range], point: &[Setting]) -> Drawn {
     let (mut settings, mut moved, mut own) = (point.to_vec(), Vec::new(), 0);
-    // What stands before `good` makes a machine.
+    // What is before `good` makes a machine.
     let mut good = 0;
     while !possible(variants, ranges, &settings) {
         // Some value behind a stretch that makes a machine contradicts it.
@@ -76,7 +76,7 @@ pub(super) fn repaired(variants: &[Variant], ranges: &[Range], point: &[Setting]
     Drawn { settings, moved, own }
 }
 
-/// The value nearest to a wanted one that makes a machine beside `others`, of those that are tried: round ones around it, and the last
+/// The value nearest to a wanted one that makes a machine together with `others`, of those that are tried: round ones around it, and the last
 /// on the way to the parameter's own value, which always does.
 pub(super) fn nearest(variants: &[Variant], ranges: &[Range], others: &[Setting], (place, wanted): Setting) -> u64 {
     let Some((own, low, high)) = ranges[place].amounts() else { return wanted };

@@ -1,4 +1,4 @@
-//! The machines that an answer is about: the machine itself, each design over it, and what designs are held against.
+//! The machines that an answer is about: the machine itself, each design over it, and what designs are compared with.
 
 use crate::config::{Base, Layers};
 use crate::explore::candidate::{Baseline, Candidate, CandidateError, named};
@@ -15,7 +15,7 @@ pub(super) struct Variant {
     pub against: usize,
 }
 
-/// The machine, the designs in their order, and behind them the path on which the CPU seals anew, if a design is held against that.
+/// The machine, the designs in their order, and behind them the path on which the CPU seals anew, if a design is compared with that.
 pub(super) fn variants(machine: &Layers, designs: &[String], memory: Memory) -> Result<Vec<Variant>, CandidateError> {
     let base = |design: Option<&str>| design.into_iter().fold(machine.clone(), Layers::overlay).base();
     let own = base(None)?;

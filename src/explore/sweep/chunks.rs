@@ -1,4 +1,4 @@
-//! A study cut into chunks for schedulers: which points belong to which, and the rows that came of each.
+//! A study split into chunks for schedulers: which points belong to which, and the rows that came of each.
 //!
 //! ```text
 //!   FOLDER/chunks/plan.json         the chunks: runs of points that the folder did not have when they were cut
@@ -27,7 +27,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-/// The most chunks of a plan: what a scheduler is told of them stays short.
+/// The most chunks of a plan: what a scheduler gets of them stays short.
 pub const MOST_CHUNKS: u64 = 10_000;
 
 /// The longest plan: a run of each of ten million points, which is what random points that repeat may come to.
@@ -48,7 +48,7 @@ struct PlanRecord {
 pub struct Chunks {
     /// Of `chunks`, below the folder of results.
     path: PathBuf,
-    /// What tells it from other plans.
+    /// What distinguishes it from other plans.
     id: String,
     plan: PlanRecord,
 }
@@ -132,7 +132,7 @@ impl Chunks {
         Ok(Self { path, id: identity(&text), plan })
     }
 
-    /// What tells the plan from others.
+    /// What distinguishes the plan from others.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -324,7 +324,7 @@ fn read_rows(
     Ok(Held::Rows(rows))
 }
 
-/// Removes the plan, and all that stood beside it, once no point is missing.
+/// Removes the plan, and all that stood next to it, once no point is missing.
 ///
 /// # Errors
 /// If it cannot be removed.

@@ -58,7 +58,7 @@ impl AxisColumn {
         column
     }
 
-    /// A setting as it stands in the column.
+    /// A setting as it is in the column.
     #[must_use]
     pub fn value(&self, text: &str) -> Value {
         match self.unit.and_then(|(kind, scale)| Some((kind.parse(text).ok()?, scale))) {

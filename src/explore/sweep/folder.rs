@@ -84,7 +84,7 @@ impl FolderRecord {
         }
     }
 
-    /// Whether results of `other` may lie beside those of `self`.
+    /// Whether results of `other` may lie next to those of `self`.
     pub(super) fn agrees(&self, other: &Self, folder: &Path) -> Result<(), FolderError> {
         let path = folder.display().to_string();
         if self.simulator != other.simulator {

@@ -69,7 +69,7 @@ fn unit(name: &str) -> Option<Unit> {
     SHOWN.iter().find(|(ending, ..)| name.ends_with(ending)).map(|(_, unit, scale)| (*unit, *scale))
 }
 
-/// A figure, also where a time is asked for in another unit than the table's, and what stands around the figures.
+/// A figure, also where a time is asked for in another unit than the table's, and what is around the figures.
 fn figure(name: &str) -> Option<(String, Option<Unit>)> {
     let stem = ["_ns", "_us", "_ms", "_s"].iter().find_map(|ending| name.strip_suffix(ending));
     let in_picos = stem.map(|stem| format!("{stem}_ps"));

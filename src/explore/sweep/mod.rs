@@ -7,11 +7,11 @@
 //! ```
 //!
 //! A point is known by its content: what is in the folder is not run again. A line is written whole before the next, so a run that is
-//! killed loses what was under way and no more. The tables are in the study's order, whatever the number of threads.
+//! killed loses what was in progress and no more. The tables are in the study's order, whatever the number of threads.
 //!
 //! | memory | |
 //! | --- | --- |
-//! | per point under way | a machine |
+//! | per point in progress | a machine |
 //! | per point that has run | its identity and the place of its line: below 100 bytes |
 //! | while tables are written | the rows of one group of the Parquet file |
 

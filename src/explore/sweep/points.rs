@@ -142,7 +142,7 @@ impl Study {
     /// Whether two choices may give one point.
     fn may_repeat(&self) -> bool {
         let conditional = || self.spec.axis.iter().any(|axis| !axis.when.is_empty());
-        // Two names may be one design, which its digest tells.
+        // Two names may be one design, as its digest shows.
         let designs = || self.designs.len() > 1;
         let equal = |values: &Vec<String>| values.iter().collect::<HashSet<_>>().len() < values.len();
         self.spec.random.is_some() || conditional() || designs() || self.values.iter().any(equal)

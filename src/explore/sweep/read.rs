@@ -85,7 +85,7 @@ impl Study {
         }
     }
 
-    /// A path that no machine has, a design that is none, a copy that is none: told before anything runs. Whether the machine
+    /// A path that no machine has, a design that is none, a copy that is none: reported before anything runs. Whether the machine
     /// makes sense with a value depends on the others, and is a point's own affair.
     fn check_values(&self, place: usize) -> Result<(), StudyError> {
         let path = &self.spec.axis[place].path;

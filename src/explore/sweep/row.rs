@@ -40,7 +40,7 @@ pub enum Value {
 pub struct Row {
     #[serde(flatten)]
     pub point: Point,
-    /// Why it has no figures: the machine makes no sense, or the copy did not arrive.
+    /// Why it has no figures: the machine is invalid, or the copy did not arrive.
     pub error: Option<String>,
     /// The columns of [`COLUMNS`] that apply.
     #[serde(deserialize_with = "figures")]

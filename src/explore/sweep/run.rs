@@ -42,7 +42,7 @@ pub struct Reason {
     pub points: u64,
 }
 
-/// Kinds of messages that are told apart; what is said beyond them counts for the last one.
+/// Kinds of messages that are distinguished; what is said beyond them counts for the last one.
 const MOST_KINDS: usize = 16;
 
 impl Tabled {

@@ -25,18 +25,18 @@ pub struct SweepStatus {
     pub done: u64,
     /// Those of them without figures.
     pub refused: u64,
-    /// The chunks, if the points were cut into some.
+    /// The chunks, if the points were split into some.
     pub chunks: Option<ChunkStatus>,
     /// Seconds since the last rows came.
     pub seconds_since_last: Option<f64>,
-    /// Points per second in the last minute of work, if it can be told.
+    /// Points per second in the last minute of work, if it is known.
     pub points_per_second: Option<f64>,
 }
 
 /// How far chunks are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChunkStatus {
-    /// What tells the plan from others.
+    /// What distinguishes the plan from others.
     pub plan: String,
     /// How many there are.
     pub count: u64,

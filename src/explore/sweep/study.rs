@@ -56,7 +56,7 @@ pub struct Plot {
     pub x: String,
     /// The columns along vertical axes, one each.
     pub y: Vec<String>,
-    /// Columns whose values tell curves apart.
+    /// Columns whose values distinguish curves.
     #[serde(default)]
     pub by: Vec<String>,
 }
@@ -206,7 +206,7 @@ impl StudySpec {
 }
 
 impl AxisSpec {
-    /// Whether the axis applies beside these values of earlier axes.
+    /// Whether the axis applies with these values of earlier axes.
     pub(super) fn applies(&self, settings: &[(String, Option<String>)]) -> bool {
         self.when.iter().all(|(on, wanted)| {
             let value = settings.iter().find(|(path, _)| path == on).and_then(|(_, value)| value.as_ref());

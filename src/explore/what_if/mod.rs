@@ -9,7 +9,7 @@
 //!             +--> or, where none alone gains two percent, the pair that gains most
 //! ```
 //!
-//! Where a depth and a latency or rate bind together, as a window over a round trip does, the depth is the answer and the other stands beside it.
+//! Where a depth and a latency or rate bind together, as a window over a round trip does, the depth is the answer and the other stands next to it.
 
 mod answer;
 mod relax;
@@ -38,7 +38,7 @@ pub const LEAST_GAIN: f64 = 2.0;
 /// Of a longer copy candidates are first tried on so many bytes, and on all of it in the order of what they gain there.
 const SCREENED: u64 = 8 << 20;
 
-/// Candidates that are tried on all of it beside those that are asked for, since their order may change.
+/// Candidates that are tried on all of it in addition to those that are asked for, since their order may change.
 const ALSO_CONFIRMED: usize = 3;
 
 /// A unit that has work for more than this part of the time is a bottleneck; a depth that is used up for more than this part is waited for.
@@ -207,7 +207,7 @@ impl Question<'_> {
     }
 }
 
-/// Measures what binds a copy of a run on `machine`: the best `most` parameters.
+/// Measures what limits a copy of a run on `machine`: the best `most` parameters.
 ///
 /// # Errors
 /// What the runs say; [`Control::Stop`] of the observer ends them.

@@ -1,4 +1,4 @@
-//! What comes from one GPU: its transfers in their order, cut into messages.
+//! What comes from one GPU: its transfers in their order, split into messages.
 
 use super::opening::Opening;
 use crate::{fabric::memory::Text, sealing::Key};
@@ -11,7 +11,7 @@ pub(super) struct Flow {
     sizes: Vec<u64>,
     /// Longest message; none if a transfer is one.
     message: Option<u64>,
-    /// Messages that may be on their way at once.
+    /// Messages that may be in transit at once.
     window: u64,
     /// The transfer and the place in it where the next message begins.
     next: (usize, u64),

@@ -10,7 +10,7 @@
 //!
 //! The ciphertext is GCM's own, and so is T_0 of a message of one chunk. Why the others are safe: each chain is a universal
 //! hash under the same H with a one-time mask of its own, which is what GCM's tag is. The masks come from counter blocks that
-//! no other use of the key and IV enciphers, J0 and those before it, so that a tag tells which chain it is of: a chain's
+//! no other use of the key and IV enciphers, J0 and those before it, so that a tag says which chain it is of: a chain's
 //! bytes with its tag are refused in the place of another. The length block binds every chain to the lengths of AAD and
 //! text, and so to what its part of them is; number of chains and size of chunks are the key's, not the message's. A
 //! message is good if all of its tags are. In exchange, its text ends `chains` - 1 blocks before GCM's limit.

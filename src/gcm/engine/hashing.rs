@@ -75,7 +75,7 @@ pub(super) struct Hasher {
     work: Work,
     /// What has entered in this cycle.
     entered: Vec<Element>,
-    /// Cycles that a serial unit stands idle after a product, those left, and whether a product is under way.
+    /// Cycles that a serial unit stands idle after a product, those left, and whether a product is in progress.
     idle: u64,
     idles: u64,
     works: bool,

@@ -1,4 +1,4 @@
-//! What an engine shows of itself beyond its events, to whoever records the stages of a message.
+//! What an engine shows of itself beyond its events, to an observer that records the stages of a message.
 
 use super::{Element, Engine, Event};
 use crate::gcm::ghash::Datapath;

@@ -15,7 +15,7 @@
 //! | | |
 //! | --- | --- |
 //! | accepts | up to w blocks per cycle into a collecting register of w blocks; a group is issued in the cycle in which its last block enters, if its accumulator is valid and the lanes are free, else the register holds it: min(w, w g / L), and w per digit-serial interval |
-//! | tail | with all groups before it back and the last ciphertext block alone in its cycle: L for w > 1 (the length block shares its group and enters beside it); for w = 1, L + interval with g > 1, 2 L with g = 1 |
+//! | tail | with all groups before it back and the last ciphertext block alone in its cycle: L for w > 1 (the length block shares its group and enters next to it); for w = 1, L + interval with g > 1, 2 L with g = 1 |
 //! | closing | none: the length is known ahead |
 //! | partial groups | the first group of a message, N mod w blocks |
 //! | alignment | none: groups are counted over AAD, text and length block together |

@@ -47,7 +47,7 @@ pub struct GhashUnit {
     h: Option<Element>,
     making_power: bool,
     sum: Element,
-    /// Sums on their way to the state, and the cycles that they still need.
+    /// Sums in transit to the state, and the cycles that they still need.
     folding: VecDeque<(u64, Element)>,
     state: Element,
     /// Groups that have been completed and are not yet the state.

@@ -13,7 +13,7 @@
 //! | | |
 //! | --- | --- |
 //! | accepts | up to m blocks per cycle, at most k per L cycles: min(m, k / L), and m per digit-serial interval |
-//! | tail, look-ahead | with all chains at rest and the last ciphertext block alone in its cycle: t + L, where t is the wait of the length block: 0 if k > 1 and m > 1 (it enters beside the ciphertext), the interval if m = 1, L if k = 1 |
+//! | tail, look-ahead | with all chains at rest and the last ciphertext block alone in its cycle: t + L, where t is the wait of the length block: 0 if k > 1 and m > 1 (it enters next to the ciphertext), the interval if m = 1, L if k = 1 |
 //! | tail, afterwards | to the length block as above; then C = min(k, N) multiplications on the m multipliers, of which the last waits for the length block's own: max(t + L, interval x floor((C + 1) / m)) + L |
 //! | partial groups | a message of fewer than k blocks leaves accumulators at zero |
 //! | alignment | none: AAD, text and length block share the sequence of accumulators |

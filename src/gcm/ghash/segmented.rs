@@ -58,7 +58,7 @@ pub struct GhashUnit {
     table: Table,
     units: Vec<Buffered>,
     weightings: Vec<Weighting>,
-    /// By unit: the segment that is on its way into the buffer, and how many of its blocks have not come.
+    /// By unit: the segment that is in transit into the buffer, and how many of its blocks have not come.
     entering: Vec<Option<(u64, u64)>>,
     entered_in_cycle: u32,
     cut: Cut,

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Chunks of k blocks are counted over AAD and text together; the length block, which holds the lengths of the whole message,
-//! ends every chain. What becomes of the values, and why that is safe, is told in [`chains`](crate::gcm::bulk::chains).
+//! ends every chain. What becomes of the values, and why that is safe, is said in [`chains`](crate::gcm::bulk::chains).
 //! A J0 from an IV that has not 96 bits is one value: the first chain makes it alone.
 //!
 //! | | |

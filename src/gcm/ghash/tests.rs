@@ -445,7 +445,7 @@ fn a_message_of_16_mib_in_any_order_of_segments_has_the_tag_of_another_code_base
         unit.clock();
     }
     unit.begin((1 << 20) + 1);
-    // The segments of each unit in an order of its own, one unit's beside the others'.
+    // The segments of each unit in an order of its own, one unit's next to the others'.
     let segments = unit.segments();
     let first = unit.blocks_of(0);
     let of = |lane: u64| (0..segments).filter(move |segment| segment % 4 == lane);

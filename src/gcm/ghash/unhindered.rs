@@ -13,7 +13,7 @@
 use super::{GhashTiming, Taken};
 use crate::gcm::spec::{Closing, GhashSpec, MultiplierSpec};
 
-/// Rows that are told of at once.
+/// Rows that are reported at once.
 const ROWS: u64 = 32;
 
 /// The cycles.

@@ -106,7 +106,7 @@ impl Table {
 #[derive(Debug, Clone)]
 pub(super) struct Weighting {
     multiplier: Multiplier<()>,
-    /// Ones of the position that are left, while a value is on its way.
+    /// Ones of the position that are left, while a value is in transit.
     left: Option<u64>,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Recorder<'a> {
     first_key: Option<Element>,
     /// Blocks of text and AAD that are shown.
     blocks: u64,
-    /// Cycles that a product may take on its way into an accumulator.
+    /// Cycles that a product may take in transit into an accumulator.
     settling: u64,
     /// Products and accumulators are shown up to this cycle.
     shown_until: u64,

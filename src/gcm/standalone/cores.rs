@@ -246,7 +246,7 @@ fn text_that_waits_at_the_xor_for_a_counter_that_is_ahead_without_an_output_regi
     }
 }
 
-/// A pipeline of a round per register, and a line of registers beside it for what comes in, which is longer by `more`. H goes in first, J0
+/// A pipeline of a round per register, and a line of registers next to it for what comes in, which is longer by `more`. H goes in first, J0
 /// second, and counters with their text. GHASH takes a block per cycle at the end of the line; all stand still together, and never here.
 fn stream(more: usize, aad: u64, text: u64) -> Seen {
     #[derive(PartialEq, Eq, Clone, Copy)]

@@ -21,7 +21,7 @@ pub struct Trace {
     pub mask: String,
     /// Text block by text block.
     pub blocks: Vec<BlockTrace>,
-    /// The GHASH unit's accumulators, each time that one of them changed, as long as the traced blocks were on their way.
+    /// The GHASH unit's accumulators, each time that one of them changed, as long as the traced blocks were in transit.
     pub accumulators: Vec<RegisterTrace>,
 }
 

@@ -31,7 +31,7 @@ fn any_message() -> impl Strategy<Value = Planned> {
     )
 }
 
-/// What both forms are told: (cycle, bytes) of each burst by message, and the messages' starts.
+/// What both forms get: (cycle, bytes) of each burst by message, and the messages' starts.
 fn arrivals(messages: &[Planned], from: u64) -> Vec<(u64, Vec<(u64, u32)>)> {
     let (mut start, mut now) = (from, from);
     let mut all = Vec::new();
@@ -213,7 +213,7 @@ fn the_set_up_is_key_expansion_then_h_then_its_powers() {
 #[test]
 fn keystream_stands_one_latency_after_the_start_and_not_before() {
     let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 4096);
-    // Block 0 is the mask: the first three text blocks are keyed beside it, the others in the cycles after.
+    // Block 0 is the mask: the first three text blocks are keyed next to it, the others in the cycles after.
     let accepted = timing.accept(ready, 48);
     assert_eq!((accepted.consumed, accepted.out, accepted.limit), (ready + 14, ready + 15, Limit::Aes));
     let (mut timing, ready) = opened(&EngineSpec::four_lanes(), 4096);
@@ -305,7 +305,7 @@ fn bytes_of_an_incomplete_block_wait_for_the_rest() {
     assert_eq!(timing.accept(ready + 60, 11).consumed, ready + 50);
     assert_eq!(timing.accept(ready + 70, 1).consumed, ready + 70);
     assert_eq!(timing.accept(ready + 80, 1).consumed, ready + 80, "the last block may be short");
-    // The last block, the length block beside it, four cycles of multiplication, the mask; then the comparison.
+    // The last block, the length block next to it, four cycles of multiplication, the mask; then the comparison.
     assert_eq!(timing.finish(), Finished { tag: ready + 80 + 4 + 1, verdict: ready + 86 });
 }
 

@@ -111,7 +111,7 @@ impl Compute {
         }
     }
 
-    /// What the unit does while something is under way.
+    /// What the unit does while something is in progress.
     fn activity(&self) -> Activity {
         let works = self.running.values().map(|running| match running.push.work {
             Computation::Kernel { .. } | Computation::Copy { .. } => Activity::Busy,

@@ -3,7 +3,7 @@
 use crate::gpu::work::JobId;
 use std::ops::Range;
 
-/// A first message under way.
+/// A first message in flight.
 #[derive(Debug)]
 struct First {
     copy: usize,
@@ -14,7 +14,7 @@ struct First {
     verified: bool,
 }
 
-/// First messages under way.
+/// First messages in flight.
 #[derive(Debug, Default)]
 pub(super) struct Firsts {
     /// The copy that the last message belonged to.

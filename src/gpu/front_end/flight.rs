@@ -6,14 +6,14 @@ use crate::gpu::{
 };
 use std::collections::{BTreeSet, VecDeque};
 
-/// One launch under way. The numbers of its jobs are contiguous.
+/// One launch in progress. The numbers of its jobs are contiguous.
 #[derive(Debug)]
 pub(super) struct Flight {
     kind: JobKind,
     first: JobId,
     /// One past the last job.
     end: JobId,
-    /// Jobs whose bytes are still under way.
+    /// Jobs whose bytes are still in progress.
     moving: u64,
     /// Whether all its jobs have been given out.
     pub complete: bool,
@@ -58,7 +58,7 @@ impl Flight {
     }
 }
 
-/// All launches under way, oldest first.
+/// All launches in flight, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Flights {
     flights: VecDeque<Flight>,
@@ -78,7 +78,7 @@ impl Flights {
         self.flights.len()
     }
 
-    /// Jobs whose bytes are under way.
+    /// Jobs whose bytes are in progress.
     pub fn open_jobs(&self) -> usize {
         self.flights.iter().map(|f| f.moving as usize).sum()
     }

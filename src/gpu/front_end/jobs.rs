@@ -59,7 +59,7 @@ impl FrontEnd {
         None
     }
 
-    /// Bytes of the parts that a secure message is cut into: all of it, or as many whole bursts as give each PCE one part.
+    /// Bytes of the parts that a secure message is split into: all of it, or as many whole bursts as give each PCE one part.
     fn part_bytes(&self, job: &Job) -> u64 {
         if self.spec.copy_engine.sharing != Some(Sharing::Split) {
             return job.bytes;

@@ -23,7 +23,7 @@
 //! | retired | a push, when the link has taken the semaphore at its end |
 //! | stalls | `order`, `messages_in_flight`, `stripes_in_flight`, `tag_queue_full` |
 //!
-//! A plain launch is cut into stripes that go to the PCEs of its LCE in turn. A secure launch goes to the PCE whose turn it is, or, with
+//! A plain launch is split into stripes that go to the PCEs of its LCE in turn. A secure launch goes to the PCE whose turn it is, or, with
 //! `sharing` `split`, in contiguous parts of whole bursts to all of them. A failed verdict or transfer, or a push that comes twice, poisons the
 //! channel: what is not yet launched is dropped, and the error number of the LCE is written to the error semaphore. The other channel goes on.
 
@@ -60,7 +60,7 @@ pub const CHANNEL_ERROR: u64 = 1 << 31;
 pub const VERIFIED_OFFSET: u64 = 16;
 
 ports! {
-    /// What tells a front end that messages to device memory are complete.
+    /// What notifies a front end that messages to device memory are complete.
     pub struct Verification {
         pub landed: Rx<Landed>,
         /// From the tag queue.
@@ -141,7 +141,7 @@ pub struct FrontEnd {
     steps: VecDeque<Step>,
     flights: Flights,
     firsts: Firsts,
-    /// Launch that is being cut into stripes.
+    /// Launch that is being split into stripes.
     cutting: Option<(Job, u64)>,
     turn: usize,
     tag_credits: u64,
@@ -158,7 +158,7 @@ pub struct FrontEnd {
     iv_faults: Vec<Armed>,
     /// Work of the channel's key.
     key_work: Work,
-    /// Pushes whose end the scheduler is to be told.
+    /// Pushes whose end the scheduler is to be notified of.
     retired: VecDeque<u32>,
     /// Pushes that are over.
     pushes_done: u64,
@@ -472,7 +472,7 @@ impl FrontEnd {
         (Activity::Busy, now.cycle + 1)
     }
 
-    /// Gives the tag of a message that was sealed in parts to the first PCE, before the semaphore that tells of the message.
+    /// Gives the tag of a message that was sealed in parts to the first PCE, before the semaphore that reports the message.
     fn write_tag(known: &mut Option<PartTag>, now: Now, ports: &mut Ports) -> Refusal {
         let output = &mut ports.work[0];
         if !output.has_room(now.time) {
@@ -494,7 +494,7 @@ impl FrontEnd {
         None
     }
 
-    /// Under `eager`: tells of pushes whose messages are all verified.
+    /// Under `eager`: reports pushes whose messages are all verified.
     fn release_verified(&mut self, now: Now, ports: &mut Ports) -> Option<Refusal> {
         while let Some(&(before, semaphore, _)) = self.unverified.front() {
             if self.flights.awaits_verdict_before(before) {

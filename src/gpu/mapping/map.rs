@@ -111,7 +111,7 @@ impl PceMap {
         (0..PCES).filter(|pce| self.lce_of[usize::from(*pce)] == Some(owner)).map(Pce).collect()
     }
 
-    /// The LCE that a PCE serves; GRCEs that share are not told here.
+    /// The LCE that a PCE serves; GRCEs that share are not listed here.
     #[must_use]
     pub fn lce(&self, pce: Pce) -> Option<Lce> {
         self.lce_of[usize::from(pce.0)]

@@ -178,7 +178,7 @@ impl Pce {
         }
     }
 
-    /// Ends a transfer to host memory: tag and IV follow the data; of a part, the front end is told its share of the tag.
+    /// Ends a transfer to host memory: tag and IV follow the data; of a part, the front end gets its share of the tag.
     pub(super) fn finish_out(&mut self, number: u64, now: Now) {
         let keys = self.keys.clone();
         let place = (number - self.first) as usize;

@@ -206,7 +206,7 @@ impl Pce {
             slot.came = Piece::default();
             return Some((slot.read.transfer, signal, trouble));
         }
-        // A requester tells completions apart by their tag alone: one that has come too late, after its tag was given out
+        // A requester distinguishes completions by their tag alone: one that has come too late, after its tag was given out
         // again, is taken for what it is not.
         slot.read.left -= tlp.bytes;
         slot.read.address += u64::from(tlp.bytes);

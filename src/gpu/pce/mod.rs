@@ -29,7 +29,7 @@
 //! | stalls | `outstanding_reads`, `read_tags`, `read_buffer`, `read_data`, `link_busy`, `aes_busy`, `ghash_busy`, `quarantine`, `hbm_busy`, `engine_busy` |
 //!
 //! Where SMs seal and open, the engine is absent: ciphertext to be opened goes to a buffer in device memory and the message to the SMs; of a message to
-//! be sealed the ciphertext is read from that buffer once the SMs have told that it is there.
+//! be sealed the ciphertext is read from that buffer once the SMs have reported that it is there.
 //!
 //! Where all PCEs share [one engine](super::shared_engine), it is absent too: bytes go there as they come, and on when they are back; until then they
 //! keep their room in the read buffer.
@@ -183,7 +183,7 @@ pub struct Pce {
     queued: u64,
     /// Semaphores at the ends of pushes: the number that `queued` has with them, and the push.
     releases: VecDeque<(u64, u32)>,
-    /// Reads of device memory under way: transfer, address and bytes.
+    /// Reads of device memory in flight: transfer, address and bytes.
     device_order: VecDeque<(u64, u64, u32)>,
     quarantine: Quarantine,
     incidents: Vec<String>,

@@ -1,4 +1,4 @@
-//! The bytes of a message that is being opened, a piece at a time, beside the simulation.
+//! The bytes of a message that is being opened, a piece at a time, in parallel with the simulation.
 
 use super::{Keys, text::Text};
 use crate::{
@@ -18,7 +18,7 @@ struct State {
     text: Vec<u8>,
 }
 
-/// A message, or a part of one, under way.
+/// A message, or a part of one, in progress.
 #[derive(Debug)]
 pub(in crate::gpu) struct Opening {
     worker: Rc<Worker>,

@@ -126,7 +126,7 @@ impl Quarantine {
         }
     }
 
-    /// Behind all that happens at an edge: tells of what waits now.
+    /// Behind all that happens at an edge: reports what waits now.
     #[inline]
     pub fn tell(&mut self, now: Now) {
         if self.waiting != self.told {

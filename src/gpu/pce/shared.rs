@@ -1,6 +1,6 @@
 //! A PCE's side of the engine that all PCEs share: what it sends there, and what comes back.
 //!
-//! The PCE keeps the bytes, and room for them in its read buffer, until the engine tells that they are through.
+//! The PCE keeps the bytes, and room for them in its read buffer, until the engine reports that they are through.
 
 use super::{Pce, Ports, errors, work::Piece};
 use crate::{

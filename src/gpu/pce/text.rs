@@ -1,4 +1,4 @@
-//! The bytes of a message, or of its part that passes one engine, and what stands in for its tag in a run without data.
+//! The bytes of a message, or of its part that passes one engine, and what replaces its tag in a run without data.
 
 use crate::{
     gcm::{
@@ -64,7 +64,7 @@ impl Text {
     }
 }
 
-/// What stands in for a job's tags, or for its share of one, in a run that carries no bytes.
+/// What replaces a job's tags, or for its share of one, in a run that carries no bytes.
 pub(super) fn stand_in(job: &Job, format: Format) -> Vec<u8> {
     let (share, part) = (job.share, job.share.part);
     match share.of {

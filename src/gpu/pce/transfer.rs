@@ -18,7 +18,7 @@ use crate::{
     sealing::SealingSpec,
 };
 
-/// Bytes that are handed over to be opened at once.
+/// Bytes that are delivered to be opened at once.
 const PIECE: u64 = 64 << 10;
 
 /// Reach of addresses within the buffer for ciphertext.
@@ -28,7 +28,7 @@ const WINDOW: u64 = 1 << 40;
 #[derive(Debug, Default)]
 pub(super) struct FirstPass {
     pub absorbed: u64,
-    /// Room beside the read buffer for a message that is kept; none for one that is read twice.
+    /// Room in addition to the read buffer for a message that is kept; none for one that is read twice.
     pub kept_room: Option<u64>,
     pub text: Assembly,
 }
@@ -39,7 +39,7 @@ impl FirstPass {
         Self { kept_room: (bytes <= kept).then_some(kept), ..Self::default() }
     }
 
-    /// Room beside the read buffer.
+    /// Room in addition to the read buffer.
     pub fn room(&self) -> u64 {
         self.kept_room.unwrap_or(0)
     }
@@ -78,7 +78,7 @@ pub(super) struct Transfer {
     pub held: Held,
     /// Of a transfer to host memory: how many TLPs this PCE has sent when its last one is sent.
     pub last_push: Option<u64>,
-    /// Of a part of a message that is sealed: its share of the tag, and the cycle in which it stands.
+    /// Of a part of a message that is sealed: its share of the tag, and the cycle in which it is valid.
     pub share: Option<(u64, [u8; 16])>,
     /// With a shared engine: bytes that have gone to it and bytes that are back.
     pub to_engine: u64,

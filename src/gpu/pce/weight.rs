@@ -1,4 +1,4 @@
-//! The weight of a part: the power of H that its GHASH value is multiplied by, on a multiplier beside the GHASH unit.
+//! The weight of a part: the power of H that its GHASH value is multiplied by, on a multiplier next to the GHASH unit.
 //!
 //! | contract | |
 //! | --- | --- |
@@ -13,7 +13,7 @@ use crate::gcm::part::Part;
 pub(super) struct Weight {
     /// Cycles of a product.
     product: u64,
-    /// The power that is made or kept, and the cycle in which it stands.
+    /// The power that is made or kept, and the cycle in which it is valid.
     power: u64,
     stands: u64,
 }

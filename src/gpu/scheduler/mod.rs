@@ -14,7 +14,7 @@
 //! | accepts | doorbells as they come; each names a push, which joins its stream |
 //! | gives per cycle | one push |
 //! | latency | `schedule` cycles from the moment at which a push may go; nothing for events |
-//! | order | a push goes when all before it on its stream is done, or is under way on the very LCE that it needs, which keeps the order itself; of several, the one that may go for longest, then the one of the lowest number |
+//! | order | a push goes when all before it on its stream is done, or is in progress on the very LCE that it needs, which keeps the order itself; of several, the one that may go for longest, then the one of the lowest number |
 //! | events | a record comes when all before it on its stream is done; a wait holds its stream until the last record of its event before it, in the order of doorbells, has come; with no such record it holds nothing |
 //! | semaphores | those of kernels, records and waits; a push is done when the link has taken its semaphore, so that a stream's semaphores never overtake each other |
 //! | stalls | `order`: a push waits for another, or its engine takes no more; `link_busy` |
@@ -120,7 +120,7 @@ pub struct Scheduler {
     sent: u64,
     /// Those that the link has not taken: how many are sent with it, and the push.
     under_way: VecDeque<(u64, u32)>,
-    /// Doorbells that named no push and that the reading front end is still to be told of.
+    /// Doorbells that named no push and that the reading front end is still to be notified of.
     unknown: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The streams: what waits in each, what of it is under way, and whose turn it is.
+//! The streams: what waits in each, what of it is in progress, and whose turn it is.
 
 use super::{Engine, Submission, Work};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -17,7 +17,7 @@ struct Waiting {
 struct Stream {
     waiting: VecDeque<Waiting>,
     open: usize,
-    /// What they are under way on.
+    /// What they are in progress on.
     engine: Option<Engine>,
     /// Cycle from which on the first push that waits may go.
     ready: Option<u64>,
@@ -47,7 +47,7 @@ pub(super) enum Turn {
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     streams: BTreeMap<u32, Stream>,
-    /// Streams of the pushes under way.
+    /// Streams of the pushes in flight.
     open: BTreeMap<u32, u32>,
     /// By event: the push that records it last, until it comes.
     announced: BTreeMap<u32, u32>,
@@ -85,7 +85,7 @@ impl Streams {
         self.streams.is_empty() && self.open.is_empty()
     }
 
-    /// A push under way is done.
+    /// A push in flight is done.
     pub fn finish(&mut self, push: u32) {
         let Some(number) = self.open.remove(&push) else { return };
         self.changed = true;

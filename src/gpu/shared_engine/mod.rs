@@ -4,7 +4,7 @@
 //!                     +-------------------------------------------+
 //!  requests[] wire   ~|  messages -> turns -> [ AES-GCM engine ]  |~ replies[] wire (PCEs)
 //!  (PCEs: messages,   |      ^          |     one text pipeline   |
-//!   beats of them)    |      +-context--+     keys of both ways   |
+//!   beats of them)    |      +-context--+     keys of both directions   |
 //!                     +-------------------------------------------+
 //! ```
 //!
@@ -14,13 +14,13 @@
 //! | turn | a message, from its first byte to its last; or with `engine_turn` that many bytes of a message, and the rest at its end |
 //! | arbiter | round robin over the PCEs. With `engine_turn`, over those of which a turn's bytes have all come. Else over those of which bytes have come, and if there are none, over those that have announced a message, so that its keystream runs ahead |
 //! | ahead | a turn begins when the bytes of the one before have all come, while the engine has not yet taken those of as many turns as may be open in it: two, or one more than its GHASH units for different messages |
-//! | latency | of a beat, its arrival to its reply `engine_wire` after its text stands at the engine's output; the reply of the last one carries the cycle of the tag |
+//! | latency | of a beat, its arrival to its reply `engine_wire` after its text is at the engine's output; the reply of the last one carries the cycle of the tag |
 //! | context | between two turns of a message its PCE's place keeps 40 B and a bit: the GHASH value (16 B), the IV (12 B), the count of blocks so far (4 B), the length (8 B), and which of the two keys. The keystream goes on from the count, the mask is made anew with each turn |
 //! | cost of a turn | the keystream of the next turn is ready when the turn begins, as for the next of two messages; its GHASH waits for the value of the turn before |
 //! | stalls | `read_data`: the message or turn whose turn it is has not all come |
 //!
-//! Times only: bytes are enciphered beside the simulation, a PCE at a time, as those of engines in the PCEs are.
-//! Beats that come out of order, or of a message that was not announced, are not taken; the PCE is told, and gives the message up.
+//! Times only: bytes are enciphered in parallel with the simulation, a PCE at a time, as those of engines in the PCEs are.
+//! Beats that come out of order, or of a message that was not announced, are not taken; the PCE is notified, and gives the message up.
 
 mod place;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// Bytes that have come and that the engine has not been given.
 #[derive(Debug)]
 struct Beat {
-    /// What the PCE is told when they are through; none for those that do not come.
+    /// What the PCE gets when they are through; none for those that do not come.
     offset: Option<u64>,
     left: u64,
 }
@@ -47,7 +47,7 @@ pub(super) struct Turn {
     pub closes: bool,
 }
 
-/// A request that makes no sense.
+/// A request that is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub job: JobId,

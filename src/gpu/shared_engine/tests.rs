@@ -7,7 +7,7 @@ use crate::{
 
 const WIRE: u64 = 3;
 
-/// An engine with its wires, and what it has told by PCE, with the cycle in which the PCE hears it.
+/// An engine with its wires, and what it has reported by PCE, with the cycle in which the PCE hears it.
 struct Bench {
     engine: SharedEngine,
     ports: Ports,
@@ -35,7 +35,7 @@ impl Bench {
         }
     }
 
-    /// A request that stands at the engine in `cycle`.
+    /// A request that is at the engine in `cycle`.
     fn ask(&mut self, pce: usize, cycle: u64, request: EngineRequest) {
         self.requests[pce].send(self.clock.edge(cycle), request);
     }

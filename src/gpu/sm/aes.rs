@@ -41,7 +41,7 @@ pub struct Aes {
     table: u32,
     s_box: u32,
     keys: Vec<[u32; 4]>,
-    /// Bitsliced: tables beside the SM that give the values.
+    /// Bitsliced: tables next to the SM that give the values.
     beside: Option<SharedMemory>,
 }
 
@@ -124,7 +124,7 @@ impl Aes {
         })
     }
 
-    /// ShiftRows, and a look-up for each byte: by column, then row. All loads are on their way before the first is used.
+    /// ShiftRows, and a look-up for each byte: by column, then row. All loads are in transit before the first is used.
     fn look_up(&self, warp: &mut Warp<'_>, state: Quad, table: u32, stride: u32, copies: u32) -> [Quad; 4] {
         let own: Values = std::array::from_fn(|thread| table + 4 * (thread as u32 % copies));
         std::array::from_fn(|column| {

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 /// Copies of a table side by side: eight threads read in one pass, each its own copy.
 const COPIES: u32 = 8;
 
-/// Rows on their way before the first is used, four registers each.
+/// Rows in transit before the first is used, four registers each.
 const AHEAD: u32 = 8;
 
 /// What of these kernels no configuration changes.

@@ -178,7 +178,7 @@ impl Kernel {
             let address = warp.add(uniform(0), uniform(32));
             let carry = warp.add(address, uniform(0));
             warp.add(uniform(0), uniform(1));
-            // The text of the next step is on its way while this one is worked on.
+            // The text of the next step is in transit while this one is worked on.
             let text = ahead.take().unwrap_or_else(|| warp.fetch(read(message.text, block), carry));
             if step + 1 < steps {
                 let next = read(message.text, |thread| first(step + 1) + thread as i64);

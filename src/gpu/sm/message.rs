@@ -1,4 +1,4 @@
-//! A message on its way through the SMs: what is known of it, and its bytes.
+//! A message in transit through the SMs: what is known of it, and its bytes.
 
 use crate::{
     gcm::{bulk::Stream, message::SealOpen, part::Part, pseudo::pseudo_tag, worker::Worker},
@@ -29,7 +29,7 @@ pub(super) struct SmMessage {
 pub(super) enum Text {
     /// A run without data.
     None,
-    /// Being opened beside the simulation.
+    /// Being opened in parallel with the simulation.
     Open(Opening),
     /// Being sealed as it is read.
     Seal(Box<Stream>, Vec<u8>),

@@ -16,7 +16,7 @@
 //! | order | one kernel at a time, on all SMs that are used; of several that may start, the one that is ready for longest |
 //! | reads | the whole message from the start on, in pieces; a kernel ends no sooner than the cycle after its last piece has come |
 //! | writes | text, in pieces spread evenly over the kernel's steps; tag and verdict at its end |
-//! | stalls | `submission` while a launch is under way, `hbm_busy`, `read_data` |
+//! | stalls | `submission` while a launch is in progress, `hbm_busy`, `read_data` |
 //!
 //! Three forms of one kernel, tied together by tests: [`kernel`] with every instruction and byte, [`processor`] the cycles of an SM that runs
 //! such instructions, [`timing`] the cycles by length, which a machine uses together with the bytes of [`bulk`](crate::gcm::bulk).
@@ -207,7 +207,7 @@ impl Sm {
         }
     }
 
-    /// Once all data have come: text, tag, and when they stand.
+    /// Once all data have come: text, tag, and when they are valid.
     fn finish(&mut self, now: Now, ports: &mut Ports) {
         let Some(running) = self.running.as_mut() else { return };
         let bytes = running.message.job.bytes;

@@ -12,10 +12,10 @@
 //! | --- | --- |
 //! | accepts | per sub-core and cycle one instruction of one warp |
 //! | order | a warp's instructions in order; of several warps that can go the next in turn |
-//! | integer lanes | an instruction occupies those of its sub-core 32 x `sub_cores` / `lanes` cycles; its result stands `integer_latency` after the issue |
-//! | shared memory | accesses are served in the order of their issue, a pass per cycle; a result stands `shared_latency` after the last pass |
-//! | device memory | through the same path; a result stands `load_latency` after the last pass |
-//! | tensor core | `tensor_products` / `sub_cores` products of bits per cycle; a result stands `integer_latency` after the last |
+//! | integer lanes | an instruction occupies those of its sub-core 32 x `sub_cores` / `lanes` cycles; its result is valid `integer_latency` after the issue |
+//! | shared memory | accesses are served in the order of their issue, a pass per cycle; a result is valid `shared_latency` after the last pass |
+//! | device memory | through the same path; a result is valid `load_latency` after the last pass |
+//! | tensor core | `tensor_products` / `sub_cores` products of bits per cycle; a result is valid `integer_latency` after the last |
 //! | stalls | a warp: for a result, for its unit, for its turn |
 
 use super::{
@@ -49,11 +49,11 @@ pub struct Usage {
     pub tensor: u64,
 }
 
-/// A warp under way.
+/// A warp in progress.
 struct Resident<'p> {
     program: &'p [Instruction],
     next: usize,
-    /// By instruction, one further: when its result stands.
+    /// By instruction, one further: when its result is valid.
     stands: Vec<u64>,
 }
 

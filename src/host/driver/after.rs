@@ -1,6 +1,6 @@
-//! Workers beside the caller: what they are handed, and what they have done.
+//! Workers in addition to the caller: what they are handed, and what they have done.
 //!
-//! Those that open after a call have jobs of copies whose calls have returned, besides those of the copy under way. Until all of a copy
+//! Those that open after a call have jobs of copies whose calls have returned, besides those of the copy in flight. Until all of a copy
 //! is open, nobody else touches its buffer.
 
 use super::{Current, Driver, DriverPorts, Operation, Step, ahead::Drawing, errors};
@@ -19,7 +19,7 @@ pub(super) struct After {
     waiting: VecDeque<CipherJob>,
     /// Jobs that workers have.
     handed: BTreeMap<u64, CipherJob>,
-    /// By copy: messages that are not open; of a copy under way all that are not known to be.
+    /// By copy: messages that are not open; of a copy in flight all that are not known to be.
     closed: BTreeMap<usize, u64>,
     next_job: u64,
 }
@@ -69,7 +69,7 @@ impl After {
 }
 
 impl Driver {
-    /// A copy has been called: takes note of it, and of what was guessed of it.
+    /// A copy has been called: takes note of it, and of what was predicted of it.
     pub(super) fn call(&mut self, copy: usize, now: Now, ports: &mut DriverPorts) -> Result<(), String> {
         let Some(ahead) = &mut self.ahead else { return Ok(()) };
         let plan = &self.plans[copy];
@@ -101,7 +101,7 @@ impl Driver {
             && (same_buffer || !memory.may_cut(plan.path(&self.spec, true).message))
     }
 
-    /// Leaves to workers what the GPU has written of the copy under way.
+    /// Leaves to workers what the GPU has written of the copy in flight.
     pub(super) fn give_away(&mut self) {
         let Some(Current { transfer, .. }) = self.current.as_mut().filter(|current| current.transfer.opened_after)
         else {

@@ -2,19 +2,19 @@
 //!
 //! ```text
 //!  copies to the GPU, in the order of the program
-//!  ---- called ----|---- guessed: IVs drawn, messages handed to workers in order ----|---- not looked at ----
+//!  ---- called ----|---- predicted: IVs drawn, messages handed to workers in order ----|---- not looked at ----
 //! ```
 //!
 //! | contract | |
 //! | --- | --- |
 //! | which | copies of at least `least`; those between them only have their IVs drawn, in order |
 //! | from when | from the call of the first such copy on, either way: before that nothing has shown a pattern |
-//! | how far | as far as there is room for the messages, and no copy from the GPU into the same buffer is still on its way |
-//! | hits | with h = `hit_permille` / 1000, copy i of them, counted from 0, is guessed rightly if an integer is above i h + 1/2 and not above (i + 1) h + 1/2 |
-//! | a wrong guess | is of a copy with as many messages. What workers have sealed of it is thrown away, the copy is sealed within its call, and `nops` copies of a byte go before it |
-//! | a copy that is not guessed when it is called | is sealed within its call |
+//! | how far | as far as there is room for the messages, and no copy from the GPU into the same buffer is still in transit |
+//! | hits | with h = `hit_permille` / 1000, copy i of them, counted from 0, is predicted correctly if an integer is above i h + 1/2 and not above (i + 1) h + 1/2 |
+//! | a misprediction | is of a copy with as many messages. What workers have sealed of it is thrown away, the copy is sealed within its call, and `nops` copies of a byte go before it |
+//! | a copy that is not predicted when it is called | is sealed within its call |
 //!
-//! What a wrong guess has sealed never leaves private memory, so that its IVs serve for what is sent in its place.
+//! What a misprediction has sealed never leaves private memory, so that its IVs serve for what is sent in its place.
 
 use super::{nonce::next_nonce, push::Nonces};
 use crate::{
@@ -35,7 +35,7 @@ pub(super) type Ivs = VecDeque<[u8; 12]>;
 /// What becomes of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// It is too short to be guessed.
+    /// It is too short to be predicted.
     Short,
     Right,
     Wrong,
@@ -62,7 +62,7 @@ impl Coming {
     }
 }
 
-/// A copy that is guessed.
+/// A copy that is predicted.
 #[derive(Debug)]
 struct Guess {
     coming: Coming,
@@ -144,14 +144,14 @@ pub(super) struct Ahead {
     spec: AheadSpec,
     coming: Vec<Coming>,
     fates: Vec<Fate>,
-    /// Copies of `coming` that are guessed or called, and those that are called.
+    /// Copies of `coming` that are predicted or called, and those that are called.
     looked_at: usize,
     called: usize,
     /// Whether a copy that is long enough has been called.
     begun: bool,
-    /// Copies that are guessed and not called.
+    /// Copies that are predicted and not called.
     guesses: VecDeque<Guess>,
-    /// The copy under way, if workers seal it.
+    /// The copy in flight, if workers seal it.
     current: Option<Guess>,
     /// Jobs that workers have: copy, message, bytes.
     jobs: BTreeMap<u64, (usize, u64, u64)>,
@@ -160,7 +160,7 @@ pub(super) struct Ahead {
     held: u64,
 }
 
-/// Whether copy `place` of those that are long enough is guessed rightly.
+/// Whether copy `place` of those that are long enough is predicted correctly.
 pub(in crate::host) const fn is_hit(place: u64, permille: u32) -> bool {
     let (before, after) = (place * permille as u64, (place + 1) * permille as u64);
     (after + 500) / 1000 > (before + 500) / 1000
@@ -222,7 +222,7 @@ impl Ahead {
         }
     }
 
-    /// Messages of the copy under way, from the first on, that are sealed.
+    /// Messages of the copy in flight, from the first on, that are sealed.
     pub fn ready(&self) -> u64 {
         self.current.as_ref().map_or(0, |guess| guess.ready)
     }
@@ -238,12 +238,12 @@ impl Ahead {
         let mut guesses = self.current.iter_mut().chain(&mut self.guesses);
         match guesses.find(|guess| guess.coming.copy == copy) {
             Some(guess) => guess.seal(message),
-            // It was a wrong guess, and the copy in its place has been called.
+            // It was a misprediction, and the copy in its place has been called.
             None => self.held = self.held.saturating_sub(bytes),
         }
     }
 
-    /// Hands workers what there is to seal, and guesses on as far as there is room; `is_over` says whether a copy is.
+    /// Hands workers what there is to seal, and predicts on as far as there is room; `is_over` says whether a copy is.
     pub fn look(
         &mut self,
         now: Now,

@@ -63,7 +63,7 @@ impl Driver {
         self.fail_at(self.under_way(), now, reason);
     }
 
-    /// The copy under way, where copies before it may only have to be opened.
+    /// The copy in flight, where copies before it may only have to be opened.
     fn under_way(&self) -> Option<usize> {
         self.current.as_ref().filter(|_| !self.after.is_empty()).map(|current| current.transfer.copy)
     }

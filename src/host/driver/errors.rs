@@ -1,4 +1,4 @@
-//! The errors that the driver signals to whoever has called it.
+//! The errors that the driver signals to its caller.
 
 use crate::sim::ErrorSignal;
 

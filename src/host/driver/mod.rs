@@ -19,7 +19,7 @@
 //! | ahead | with `cipher.ahead` longer copies to the GPU are sealed by workers before their calls, which copy ciphertext; see `ahead` |
 //! | after | so are longer copies from the GPU opened by other workers after their calls have returned. They end then; another copy of the same buffer, or with messages that staging is to be cut anew for, waits for that |
 //! | push to the GPU | once its messages are sealed, in order; the doorbell rings when the push is built and there is room for it |
-//! | push from the GPU | once there are slots for its messages and fewer than `in_flight` are under way, from their slots to their last job; its messages are opened in order when it is done, while the next push is on its way |
+//! | push from the GPU | once there are slots for its messages and fewer than `in_flight` are in progress, from their slots to their last job; its messages are opened in order when it is done, while the next push is in transit |
 //! | order of work | jobs, then notices, then pushes; on the caller pushes, then notices, then a job |
 //! | stalls | `pushes_in_flight`, `host_cipher`, `staging_full`, `submission`, `completion`, `auth_dependency` (a verdict under eager release) |
 //!
@@ -75,7 +75,7 @@ use transfer::{Cut, Transfer};
 pub const CHANNEL_ERROR: u64 = 1 << 31;
 
 ports! {
-    /// Ports to workers beside the caller.
+    /// Ports to workers in addition to the caller.
     pub struct HelperPorts {
         pub jobs: Out<CipherJob>,
         /// Jobs that have ended.
@@ -109,7 +109,7 @@ ports! {
 #[derive(Debug)]
 enum Task {
     Call,
-    /// With the messages of the copy under way that it brings the count of submitted ones to.
+    /// With the messages of the copy in flight that it brings the count of submitted ones to.
     Push {
         push: Push,
         upto: Option<u64>,
@@ -118,11 +118,11 @@ enum Task {
         stream: u32,
         number: u32,
     },
-    /// The host has been told that a stream that it waits for is done.
+    /// The host knows that a stream that it waits for is done.
     Synced,
 }
 
-/// The copy under way.
+/// The copy in flight.
 #[derive(Debug)]
 struct Current {
     transfer: Transfer,
@@ -142,17 +142,17 @@ pub struct Driver {
     nonces: NonceStreams,
     /// The task and the cycle of its end.
     task: Option<(Task, u64)>,
-    /// The operation that is under way or comes next.
+    /// The operation that is in progress or comes next.
     step: usize,
     current: Option<Current>,
-    /// When the copy under way was done.
+    /// When the copy in flight was done.
     landed: Option<Femtos>,
-    /// Whether the operation under way waits for its stream.
+    /// Whether the operation in progress waits for its stream.
     syncing: bool,
     /// Whether the caches have been driven out since the last call.
     cold: bool,
     next_job: u64,
-    /// What is sealed ahead, and what the copy under way has of that.
+    /// What is sealed ahead, and what the copy in flight has of that.
     ahead: Option<Ahead>,
     called: Called,
     /// What is opened after its call.
@@ -450,7 +450,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Hands out new jobs, so that at most `at_once` are under way.
+    /// Hands out new jobs, so that at most `at_once` are in progress.
     fn issue(&mut self, now: Now, ports: &mut DriverPorts, at_once: u64) -> Result<(), String> {
         match &mut self.current {
             Some(current) => {
@@ -462,7 +462,7 @@ impl Driver {
         }
     }
 
-    /// Begins the next push of the copy under way if it is ready.
+    /// Begins the next push of the copy in flight if it is ready.
     fn build(&mut self, now: Now, ports: &mut DriverPorts) -> bool {
         let Some(Current { transfer, stream, .. }) = &mut self.current else { return false };
         let (copy, stream) = (transfer.copy, *stream);

@@ -132,7 +132,7 @@ impl CopyPlan {
         }
     }
 
-    /// Pushes of this copy that may be under way.
+    /// Pushes of this copy that may be in flight.
     pub(super) fn in_flight(&self, spec: &DriverSpec, secure: bool) -> u64 {
         let limits = match self.memory {
             _ if !secure => &spec.in_flight_plain,

@@ -1,4 +1,4 @@
-//! The copy under way: which of its messages are prepared, submitted, completed and retired.
+//! The copy in flight: which of its messages are prepared, submitted, completed and retired.
 //!
 //! ```text
 //!             retired      completed     submitted     prepared     issued       total
@@ -42,13 +42,13 @@ pub(super) struct Cut {
     pub message: Bytes,
     /// Messages of a push; the last one may have fewer.
     pub per_push: u64,
-    /// Messages that may be under way.
+    /// Messages that may be in flight.
     pub window: u64,
     /// Whether the bytes take the second pass of a small copy.
     pub small: bool,
 }
 
-/// A copy under way.
+/// A copy in flight.
 #[derive(Debug)]
 pub(super) struct Transfer {
     pub copy: usize,
@@ -170,7 +170,7 @@ impl Transfer {
         self.issued.saturating_sub(self.retired)
     }
 
-    /// Whether messages are left that may not be begun before others have ended: as many as may be under way are.
+    /// Whether messages are left that may not be begun before others have ended: as many as may be in progress are.
     pub fn window_is_full(&self) -> bool {
         let end = self.retired.saturating_add(self.cut.window);
         match self.flow {

@@ -49,7 +49,7 @@ struct Faults {
     millicycles: u128,
 }
 
-/// What the core spends on a pass beside its work on bytes in the L2.
+/// What the core spends on a pass in addition to its work on bytes in the L2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::host) struct Touch {
     /// Thousandths of a cycle.

@@ -189,7 +189,7 @@ impl HostState {
         self.signals = Some(signals);
     }
 
-    /// Counts a passage of `bytes` past a fault point at `time`, and lets the faults whose passage it is invert bits of them. The bytes lie
+    /// Counts a transfer of `bytes` past a fault point at `time`, and lets the faults whose transfer it is invert bits of them. The bytes lie
     /// at `address`, if they are in memory that others read.
     fn pass(&mut self, point: usize, time: Femtos, bytes: &mut [u8], address: Option<u64>) {
         for armed in &mut self.armed[point] {
@@ -301,13 +301,13 @@ impl HostState {
         }
     }
 
-    /// Lets faults strike a message, or its tag, that passes between a user who seals and the CPU at `time`.
+    /// Lets faults act on a message, or its tag, that passes between a user who seals and the CPU at `time`.
     pub(super) fn pass_user(&mut self, time: Femtos, text: &mut [u8], tag: &mut [u8]) {
         self.pass(USER_CIPHERTEXT, time, text, None);
         self.pass(USER_TAG, time, tag, None);
     }
 
-    /// Puts the tag of a message that has just been sealed beside it at `time`; `users` says that it was the user who sealed it.
+    /// Puts the tag of a message that has just been sealed next to it at `time`; `users` says that it was the user who sealed it.
     pub(super) fn put_sealed(&mut self, id: SlotId, tag: impl Into<Vec<u8>>, users: bool, time: Femtos) {
         let mut tag = tag.into();
         if self.armed.iter().any(|armed| !armed.is_empty()) {
@@ -318,7 +318,7 @@ impl HostState {
         }
     }
 
-    /// Lets faults strike a message and its tag as they are put into staging.
+    /// Lets faults act on a message and its tag as they are put into staging.
     #[cold]
     fn pass_sealed(&mut self, id: SlotId, tag: &mut [u8], users: bool, time: Femtos) {
         let (exact, inline) = (self.exact(), self.staging.trailer > 0);

@@ -13,7 +13,7 @@ use crate::units::{Bytes, BytesPerCycle, Cycles};
 use Direction::{D2h, H2d};
 use Memory::Pinned;
 
-/// Four copies to the GPU are enough to have one before which nothing is guessed and three that are.
+/// Four copies to the GPU are enough to have one before which nothing is predicted and three that are.
 const COPIES: [(Direction, u64, Memory); 4] = [(H2d, 1 << 16, Pinned); 4];
 
 fn ahead(hit_permille: u32) -> AheadSpec {
@@ -71,7 +71,7 @@ fn a_miss_takes_the_native_path_and_a_copy_of_a_byte_for_each_nop() {
     assert_eq!(times(&mini)[1..], native[1..].iter().map(|time| time + 2 * byte).collect::<Vec<_>>());
     let messages: Vec<_> = mini.driver().outcomes().iter().map(|outcome| outcome.messages).collect();
     assert_eq!(messages, [16, 18, 18, 18]);
-    // Without NOPs a wrong guess costs the caller nothing more.
+    // Without NOPs a misprediction costs the caller nothing more.
     let free = AheadSpec { nops: 0, ..ahead(0) };
     assert_eq!(go(&setup(&COPIES, Some(free))), native);
 }

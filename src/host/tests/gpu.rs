@@ -30,7 +30,7 @@ pub enum Lie {
     Nothing,
     /// Calls a push done whose tags then turn out wrong.
     Verdict,
-    /// Inverts a bit of the first sealed message on its way.
+    /// Inverts a bit of the first sealed message in transit.
     Damage,
     /// Loses the first write of the push.
     Lose,

@@ -145,7 +145,7 @@ impl Setup {
         Driver::new(&self.driver, &self.staging, options, clock, plans, program, nonces).unwrap()
     }
 
-    /// Workers beside the caller, if there are any; gives what the driver has of them.
+    /// Workers in addition to the caller, if there are any; gives what the driver has of them.
     fn helpers(
         &self,
         netlist: &mut Netlist,
@@ -265,7 +265,7 @@ impl Mini {
         self.netlist.units()
     }
 
-    /// Faults that have struck.
+    /// Faults that were activated.
     pub fn struck(&self) -> usize {
         self.netlist.effects().iter().filter(|effect| matches!(effect, Effect::Struck { .. })).count()
     }

@@ -29,7 +29,7 @@ fn the_caller_hides_neither_pushes_nor_completions_behind_sealing() {
     let beside = setup.go().0.end();
     setup.options.on_caller = true;
     let by_itself = setup.go().0.end();
-    // Three pushes of 600 lie between four chunks, and two completions of 100: the third is taken while the last push is under way. Each
+    // Three pushes of 600 lie between four chunks, and two completions of 100: the third is taken while the last push is in progress. Each
     // job costs a cycle to hand over and one to report.
     let visible = 3 * 600 + 2 * 100;
     assert!((visible..=visible + 8).contains(&(by_itself - beside)), "{}", by_itself - beside);

@@ -22,7 +22,7 @@ struct Range {
     message: u64,
 }
 
-/// Ranges of a PCE that are looked at: more than it can have under way.
+/// Ranges of a PCE that are looked at: more than it can have in progress.
 const RANGES: usize = 256;
 
 /// Messages that go their way between two such occasions.
@@ -84,7 +84,7 @@ impl Tracker {
         std::mem::take(&mut self.open).into_values().collect()
     }
 
-    /// The number of the message with this nonce, if it is on its way.
+    /// The number of the message with this nonce, if it is in transit.
     #[must_use]
     pub fn number(&self, gpu: usize, way: Way, nonce: [u8; 12]) -> Option<u64> {
         self.by_nonce.get(&(gpu, way, nonce)).copied()

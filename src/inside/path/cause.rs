@@ -1,4 +1,4 @@
-//! What tells an item apart from others on its way through units.
+//! What identifies an item in transit through units.
 
 use crate::{
     gpu::work::{MemoryData, MemoryRead},
@@ -47,7 +47,7 @@ const fn of_tlp(tlp: &Tlp) -> u64 {
     }
 }
 
-/// The word of an item by which what follows from it can be told; none if it has none.
+/// The word of an item by which what follows from it can be identified; none if it has none.
 pub(super) fn cause(item: &dyn Any) -> Option<u64> {
     if let Some(tlp) = item.downcast_ref::<Tlp>() {
         return Some(of_tlp(tlp));
@@ -71,7 +71,7 @@ pub(super) fn cause(item: &dyn Any) -> Option<u64> {
     item.downcast_ref::<CipherDone>().map(|done| word(JOB_DONE, done.id))
 }
 
-/// The words of items that an item with this word may follow from: the same on its way through a port, then what it answers.
+/// The words of items that an item with this word may follow from: the same in transit through a port, then what it answers.
 pub(super) const fn causes(of: u64) -> [Option<u64>; 2] {
     let answered = match of >> SORT {
         COMPLETION => Some(word(READ, of)),

@@ -17,14 +17,14 @@ pub struct UnitTrack {
 pub struct UnitSlice {
     pub from: Femtos,
     pub to: Femtos,
-    /// What it was; of several short spells, what it was longest.
+    /// What it was; of several short busy intervals, what it was longest.
     pub activity: Activity,
     pub spells: usize,
     /// Of a stall: which unit sent what ended it, and when.
     pub follows: Option<(usize, Femtos)>,
 }
 
-/// Short spells under way to one slice.
+/// Short busy intervals in progress to one slice.
 #[derive(Default)]
 struct Short {
     from: Femtos,

@@ -148,7 +148,7 @@ impl UnitRecord {
     }
 }
 
-/// Where a walk stands: at a unit at a time, by what the unit sent then.
+/// Where a walk is: at a unit at a time, by what the unit sent then.
 #[derive(Debug, Clone, Copy)]
 struct Stand {
     unit: usize,
@@ -156,7 +156,7 @@ struct Stand {
     cause: Option<u64>,
 }
 
-/// A walk under way; parts are found the latest first.
+/// A walk in progress; parts are found the latest first.
 struct Walk<'a> {
     record: &'a Recorder,
     parts: Vec<Part>,
@@ -165,7 +165,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The unit from one time to another, by its spells.
+    /// The unit from one time to another, by its busy intervals.
     fn charge(&mut self, unit: usize, from: Femtos, to: Femtos) {
         let from = from.max(self.until);
         let spells = &self.record.units[unit].spells;

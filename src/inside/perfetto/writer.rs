@@ -41,7 +41,7 @@ pub(super) enum Name {
     Text(String),
 }
 
-/// A trace under way.
+/// A trace in progress.
 pub(super) struct Writer {
     file: RecordFile,
 }

@@ -20,16 +20,16 @@ const KEPT: u64 = 16 << 20;
 pub struct Followed {
     /// Its tag, of several the first.
     pub tag: [u8; 16],
-    /// The cycle in which it stands in the structural engine.
+    /// The cycle in which it is valid in the structural engine.
     pub stands: u64,
-    /// The cycle in which it stands in the machine.
+    /// The cycle in which it is valid in the machine.
     pub told: Option<u64>,
 }
 
 /// What shows a register's new value: the instant, the register's number, the value, if it holds one.
 pub type Show<'a> = &'a mut dyn FnMut(Femtos, usize, Option<u128>);
 
-/// The structural engine under way.
+/// The structural engine in progress.
 #[derive(Debug)]
 struct Running {
     engine: Engine,
@@ -56,7 +56,7 @@ pub struct Follower {
     /// Bytes of text and messages among it, until an engine runs.
     held_bytes: u64,
     messages_held: usize,
-    /// When all that has come is through: not known while a message is under way.
+    /// When all that has come is through: not known while a message is in progress.
     free_at: Option<u64>,
     running: Option<Running>,
     values: Vec<Option<u128>>,
@@ -208,7 +208,7 @@ impl Follower {
         }
     }
 
-    /// Works until all messages whose tags have been told are through.
+    /// Works until all messages whose tags have been reported are through.
     pub fn finish(&mut self, show: Show<'_>) {
         let told = self.free_at.map_or(0, |free| self.clock.edge(free + 2).0);
         self.advance(Femtos(told), show);

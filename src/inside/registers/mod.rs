@@ -1,4 +1,4 @@
-//! The registers of an engine in a running machine: a structural engine beside it is given what it is given, in the same cycles.
+//! The registers of an engine in a running machine: a structural engine next to it is given what it is given, in the same cycles.
 //!
 //! ```text
 //!   PCE --- message, text, beats ---> engine of the machine (cycles)

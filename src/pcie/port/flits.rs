@@ -1,8 +1,8 @@
-//! What the flits of a port carry beside TLPs, and which of them are lost.
+//! What the flits of a port carry in addition to TLPs, and which of them are lost.
 //!
 //! | contract | |
 //! | --- | --- |
-//! | DLLPs | one in each flit, beside its TLPs: it takes no room of theirs |
+//! | DLLPs | one in each flit, next to its TLPs: it takes no room of theirs |
 //! | lost | a flit that the ECC cannot correct is lost with all TLPs that have a part in it; `flit_errors` of 10^9 are, drawn by their number. DLLPs are not lost |
 
 use super::Side;
@@ -15,7 +15,7 @@ const AMONG: u64 = 1_000_000_000;
 pub(super) struct Flits {
     /// Flits that are lost, of [`AMONG`].
     errors: u64,
-    /// What tells the draws of the two ends apart.
+    /// What distinguishes the draws of the two ends.
     salt: u64,
     /// The first flit whose room for a DLLP is free.
     dllp_from: u64,

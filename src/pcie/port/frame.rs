@@ -1,7 +1,7 @@
 //! What travels on the wire between two ports.
 //!
 //! A token's bytes are always there. An LCRC is a function of the bytes that it covers, so it is written out, and checked against the bytes, where
-//! something touches the frame on its way or looks at it; so are the bytes of a DLLP. A frame that nothing has touched passes by construction.
+//! something touches the frame in transit or looks at it; so are the bytes of a DLLP. A frame that nothing has touched passes by construction.
 
 mod fields;
 
@@ -105,13 +105,13 @@ pub(super) enum Refusal {
     Lcrc,
 }
 
-/// What tells a TLP in its frame apart, from what tells the TLP apart.
+/// What identifies a TLP in its frame, from what identifies the TLP.
 #[inline(always)]
 pub(super) fn word(of_tlp: u64, token: [u8; 4]) -> u64 {
     of_tlp ^ u64::from(u32::from_le_bytes(token)) << 8
 }
 
-/// What tells a DLLP apart.
+/// What identifies a DLLP.
 #[inline(always)]
 pub(super) fn word_of_dllp(repr: DllpRepr) -> u64 {
     u64::from(u32::from_le_bytes(repr.emit())) | 1 << 63
@@ -149,7 +149,7 @@ impl DllpFrame {
 }
 
 impl TlpFrame {
-    /// Whether nothing has touched it on its way.
+    /// Whether nothing has touched it in transit.
     #[inline(always)]
     pub(super) const fn untouched(&self) -> bool {
         self.lcrc.is_none()

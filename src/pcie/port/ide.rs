@@ -11,7 +11,7 @@
 //! | --- | --- |
 //! | MAC | on the last TLP of an aggregate: the `aggregation`-th, or one that no TLP of its sub-stream with credits stands behind |
 //! | flush | a TLP that would end its aggregate early waits for company `flush` cycles, and with it what is behind it on its input |
-//! | engine | `lanes` AES blocks and `multipliers` GHASH products per cycle, each way; a TLP starts when both are free |
+//! | engine | `lanes` AES blocks and `multipliers` GHASH products per cycle, in each direction; a TLP starts when both are free |
 //! | release | latency of both sides after the MAC has come and the engine is done; nothing overtakes |
 //! | failure | a wrong MAC makes the stream insecure: what is held and what comes later is discarded, and its credits return |
 //! | stalls | `aggregate`, `aes_busy`, `ghash_busy` |

@@ -18,14 +18,14 @@
 //! | stalls | `credit`, `replay_full`, `recovery`; with IDE `aggregate`, `aes_busy`, `ghash_busy` |
 //! | Ack | at most `ack_latency` cycles after the first TLP that waits for one |
 //! | completions | two of a read go one right behind the other where they cost the partner no credits and neither ECRC nor IDE protects them: nothing comes between |
-//! | deferred | what wakes the partner only `ack_latency` after it has arrived, or with the next that presses: Acks and updates of credits, for which it does not wait; completions that leave more of their read to come |
+//! | deferred | what wakes the partner only `ack_latency` after it has arrived, or with the next that is urgent: Acks and updates of credits, for which it does not wait; completions that leave more of their read to come |
 //! | credits | returned when half a pool has drained, or `credit_update` cycles after the last return; repeated after 30 us and after Recovery, for a second if no TLP of the pool comes |
 //!
-//! A bad LCRC is answered by a Nak and a replay; a bad token by Recovery, in which all that is under way is lost and later
+//! A bad LCRC is answered by a Nak and a replay; a bad token by Recovery, in which all that is in progress is lost and later
 //! replayed; a lost TLP by a Nak when the next one comes, a lost Ack by the replay timer, a lost UpdateFC by its repetition. Four replays
 //! in a row without progress also lead to Recovery. Credits are initialised before time zero.
 //!
-//! In flit mode (generation 6) TLPs have no token and no LCRC, and arrive when their last flit can be checked; a DLLP goes beside the TLPs of a flit
+//! In flit mode (generation 6) TLPs have no token and no LCRC, and arrive when their last flit can be checked; a DLLP goes next to the TLPs of a flit
 //! (`flits`). A lost flit shows as TLPs whose CRC is wrong.
 //!
 //! With IDE ([`IdeSpec`](super::spec::IdeSpec)) each TLP carries a prefix and some a MAC, and what arrives is checked only when its
@@ -250,7 +250,7 @@ pub struct Port {
     receiver: Receiver,
     /// The link is down before this cycle.
     recovery_until: u64,
-    /// The partner is yet to be told of it.
+    /// The partner has yet to be notified of it.
     training_due: bool,
     traffic: Traffic,
     errors: ErrorLog,

@@ -61,7 +61,7 @@ impl TransmitPool {
     }
 }
 
-/// Repetitions of an unchanged update that count as work under way: an update that got lost may be all that the partner waits for.
+/// Repetitions of an unchanged update that count as work in progress: an update that got lost may be all that the partner waits for.
 const REPETITIONS: u32 = 4;
 
 /// Repetitions of an unchanged update after which there are no more until a TLP has come: a second of them. A link that idles for so long would

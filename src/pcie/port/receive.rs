@@ -80,7 +80,7 @@ impl Port {
     fn take(&mut self, frame: &mut Frame, then: Now, outlets: Outlets<'_>) {
         match frame {
             Frame::Training { until } => self.recover(*until),
-            // Whatever was under way when the link went down is lost.
+            // Whatever was in progress when the link went down is lost.
             _ if self.recovering(then.cycle) => {}
             Frame::Dllp(frame) => self.receive_dllp(frame.check(), then.cycle),
             Frame::Tlp(frame) => {
@@ -235,7 +235,7 @@ impl Port {
         self.recover(cycle + self.recovery_cycles);
     }
 
-    /// Whatever is sent or under way until `until` is lost, so all of it is sent again.
+    /// Whatever is sent or in progress until `until` is lost, so all of it is sent again.
     fn recover(&mut self, until: u64) {
         self.recovery_until = self.recovery_until.max(until);
         self.transmitter.buffer.again_from(self.recovery_until);

@@ -28,7 +28,7 @@ pub(super) const DATA_CYCLES: u64 = 64;
 /// It holds the start of the interval between ordered sets that the transmitter is in, so that positions near it cost no division.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stream {
-    /// Whether it is cut into flits.
+    /// Whether it is split into flits.
     flits: bool,
     /// DW per cycle are two to the power of this: one of each lane.
     shift: u32,

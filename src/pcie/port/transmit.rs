@@ -30,7 +30,7 @@ const FRAME_DW: u64 = 2;
 #[derive(Debug)]
 pub(super) struct Transmitter {
     pub stream: Stream,
-    /// What flits carry beside TLPs, and lose, in flit mode.
+    /// What flits carry in addition to TLPs, and lose, in flit mode.
     pub flits: Option<Flits>,
     /// Where in the stream the next token lies at the earliest.
     pub position: u64,
@@ -111,7 +111,7 @@ impl Transmitter {
         (flit(self.position - length)..=flit(self.position - 1)).any(|flit| flits.loses(flit))
     }
 
-    /// The cycle in which a DLLP has been sent. In flit mode it lies beside the TLPs of a flit, each in one of its own.
+    /// The cycle in which a DLLP has been sent. In flit mode it lies next to the TLPs of a flit, each in one of its own.
     fn take_dllp(&mut self) -> u64 {
         match &mut self.flits {
             None => {

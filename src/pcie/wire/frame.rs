@@ -1,4 +1,4 @@
-//! Frames: TLPs and DLLPs as they stand on a link, before striping and scrambling.
+//! Frames: TLPs and DLLPs as they are on a link, before striping and scrambling.
 //!
 //! ```text
 //!  gen3 to gen5   STP token | TLP | LCRC [| EDB]           SDP token | DLLP | CRC-16
@@ -18,7 +18,7 @@ use super::{
 
 pub use symbols::{SymbolError, Symbols, emit_symbols_dllp, emit_symbols_tlp, read_symbols};
 
-/// What stands around a TLP on the link.
+/// What is around a TLP on the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Envelope {
     /// STP token.
@@ -174,7 +174,7 @@ pub enum FramingError {
     },
 }
 
-/// Reads what stands at the start of a gen3 to gen5 stream, and says how many bytes it takes: at least one.
+/// Reads what is at the start of a gen3 to gen5 stream, and says how many bytes it takes: at least one.
 ///
 /// # Errors
 /// [`FramingError`]; nothing after it can be read.

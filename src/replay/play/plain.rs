@@ -62,7 +62,7 @@ impl Player<'_> {
         }
     }
 
-    /// A free waits for all that is under way.
+    /// A free waits for all that is in progress.
     fn free(&self, call: &Call, start: Ns, own: Ns, duration: Ns) -> Ns {
         let pending = self.under_way();
         // If it returned before all of it had ended, it waited for what had.

@@ -26,7 +26,7 @@ impl Player<'_> {
             let least = start.saturating_add(call.duration.min(LEAST)).saturating_add(idle);
             return least.max(target.played.saturating_add(tail));
         }
-        // Nothing was under way in the trace; now there may be.
+        // Nothing was in progress in the trace; now there may be.
         let least = start.saturating_add(call.duration).saturating_add(idle);
         let late = target.played.saturating_add(self.rules.completion());
         if target.played > start { least.max(late) } else { least }

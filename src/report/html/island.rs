@@ -69,7 +69,7 @@ pub(super) fn filled(shell: &str, parts: &[(&str, &str)]) -> String {
     file + rest
 }
 
-/// JSON in which no `<` stands: in JSON it is found in strings only, which may hold it escaped.
+/// JSON in which there is no `<`: in JSON it is found in strings only, which may hold it escaped.
 fn harmless(json: &str) -> String {
     json.replace('<', "\\u003c")
 }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The page fetches nothing and runs no script but its own: its policy names the digests of both. The data lie in an island,
-//! `<script type="application/json" id="data">`, in which no `<` stands, so that no text can end it.
+//! `<script type="application/json" id="data">`, in which there is no `<`, so that no text can end it.
 
 mod error;
 mod island;

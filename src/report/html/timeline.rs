@@ -34,7 +34,7 @@ pub enum TrackKind {
     Unit,
     /// A stream of copies and kernels.
     Stream,
-    /// A message on its way.
+    /// A message in transit.
     Message,
     /// A thread of a program.
     Thread,

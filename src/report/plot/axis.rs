@@ -61,7 +61,7 @@ impl Axis {
         if self.logarithmic { self } else { Self { low: self.low.min(0.0), high: self.high.max(0.0), ..self } }
     }
 
-    /// Where a value stands: 0 at the low end, 1 at the high one. An axis of one value has it in the middle.
+    /// Where a value is: 0 at the low end, 1 at the high one. An axis of one value has it in the middle.
     #[must_use]
     pub fn place(&self, value: f64) -> f64 {
         let scaled = |value: f64| if self.logarithmic { value.max(f64::MIN_POSITIVE).ln() } else { value };

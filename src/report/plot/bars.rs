@@ -17,7 +17,7 @@ pub struct Bar {
     pub ends: Option<(f64, f64)>,
     /// Its colour; an outline if hollow.
     pub style: Style,
-    /// What stands at its end.
+    /// What is at its end.
     pub text: String,
 }
 

@@ -1,7 +1,7 @@
 //! What a study found: columns of its table against one of them; and its front.
 //!
 //! Every row is a mark. A curve runs through the best mark at each place, where best is what the study's objectives say; the other marks are
-//! outlines. A row without a place is what the curve is held against: a dashed line across. Places that are no numbers are names, and then
+//! outlines. A row without a place is what the curve is compared with: a dashed line across. Places that are no numbers are names, and then
 //! there is no curve.
 
 mod front;
@@ -147,7 +147,7 @@ fn names(table: &Table, column: &Column) -> Option<Vec<String>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// By the values that tell curves apart, in the order in which the table has them.
+/// By the values that distinguish curves, in the order in which the table has them.
 fn found(table: &Table, (x, y): (&Column, &Column), by: &[Column], names: Option<&[String]>) -> Vec<Found> {
     let mut all: Vec<Found> = Vec::new();
     for row in &table.rows {

@@ -16,7 +16,7 @@ use crate::{
 /// Designs whose rates differ by no more than this at every length are one curve, of the first of them.
 const ALIKE: f64 = 0.01;
 
-/// Rates of copies by their length, a panel for each way, a curve for each design.
+/// Rates of copies by their length, a panel for each direction, a curve for each design.
 #[must_use]
 pub fn rates(comparison: &Comparison) -> Figure {
     let groups = alike(&comparison.designs);

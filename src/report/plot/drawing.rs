@@ -11,7 +11,7 @@ pub const BLACK: Colour = Colour(0, 0, 0);
 pub const WHITE: Colour = Colour(255, 255, 255);
 /// Lines of a grid.
 pub const GRID: Colour = Colour(0xdd, 0xdd, 0xdd);
-/// What stands behind the others: names of ends, notes, frames.
+/// What is behind the others: names of ends, notes, frames.
 pub const GREY: Colour = Colour(0x55, 0x55, 0x55);
 
 /// A line along a path.

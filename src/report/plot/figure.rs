@@ -8,7 +8,7 @@ use super::{
 };
 use std::collections::BTreeSet;
 
-/// What stands along an axis.
+/// What is along an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
     /// Words with the unit: `Rate (GB/s)`.
@@ -28,7 +28,7 @@ impl Label {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Across {
     Values(Label),
-    /// Names, one beside the other; a point's place is the number of its name.
+    /// Names, side by side; a point's place is the number of its name.
     Names(String, Vec<String>),
 }
 
@@ -61,7 +61,7 @@ pub enum Join {
     Steps,
 }
 
-/// Points that are told from others by colour and shape.
+/// Points that are distinguished from others by colour and shape.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// What it is, for notes.
@@ -78,7 +78,7 @@ pub struct Series {
 /// One pair of axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// What stands above it, if anything.
+    /// What is above it, if anything.
     pub title: String,
     pub across: Across,
     pub up: Label,
@@ -98,7 +98,7 @@ pub struct Figure {
     pub notes: Vec<String>,
 }
 
-/// Width of a panel, by how many stand side by side: 1, 2, 3.
+/// Width of a panel, by how many are side by side: 1, 2, 3.
 const WIDTHS: [f64; 3] = [640.0, 430.0, 400.0];
 /// Height of a panel.
 const HEIGHT: f64 = 310.0;

@@ -6,7 +6,7 @@ use super::{
     mark::Style,
 };
 
-/// What stands before a text of the legend.
+/// What is before a text of the legend.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sample {
     Mark(Style),

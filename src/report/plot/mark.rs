@@ -1,8 +1,8 @@
-//! Marks, which shapes tell apart as well as colours.
+//! Marks, which shapes distinguish as well as colours.
 
 use super::drawing::{Colour, Drawing, Paint, Stroke, WHITE, closed, open};
 
-/// Colours that people who do not see red and green apart tell apart as well (Okabe and Ito).
+/// Colours that people who do not see red and green apart distinguish as well (Okabe and Ito).
 const COLOURS: [Colour; 7] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0xd5, 0x5e, 0x00),
@@ -34,7 +34,7 @@ enum Form {
 const FORMS: [Form; 8] =
     [Form::Disc, Form::Square, Form::Triangle, Form::Diamond, Form::Down, Form::Cross, Form::Plus, Form::Bar];
 
-/// What tells one series from the others.
+/// What distinguishes one series from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Its number. Colours, shapes and dashes repeat, but not together before 56.

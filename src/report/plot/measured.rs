@@ -17,7 +17,7 @@ use crate::validate::{
 pub struct Panel {
     /// What it is of.
     pub title: String,
-    /// What stands along the horizontal axis.
+    /// What is along the horizontal axis.
     pub x_label: &'static str,
     /// Unit of the vertical axis.
     pub unit: &'static str,

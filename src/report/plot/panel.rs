@@ -10,7 +10,7 @@ use super::{
 };
 use std::collections::BTreeMap;
 
-/// Room within the frame for marks, and for those that stand side by side.
+/// Room within the frame for marks, and for those that are side by side.
 const PAD: f64 = 10.0;
 const SIDE: f64 = 22.0;
 /// Marks whose places are as near as this share one.
@@ -325,7 +325,7 @@ fn nested(marks: Vec<Placed>) -> Vec<Placed> {
     nested
 }
 
-/// Marks that would lie on each other stand side by side, their places in the middle.
+/// Marks that would lie on each other are side by side, their places in the middle.
 fn spread(marks: Vec<Placed>) -> Vec<Placed> {
     let mut places = vec![None; marks.len()];
     for group in together(&marks) {

@@ -77,7 +77,7 @@ impl Used {
     fn write(&self, pdf: &mut Pdf, whole: Ref) -> Result<(), String> {
         let subset = subsetter::subset(font::FILE, 0, &self.glyphs).map_err(|error| error.to_string())?;
         let [glyphs, descriptor, unicode, file] = [1, 2, 3, 4].map(|after| Ref::new(whole.get() + after));
-        // Six letters tell subsets of one font apart.
+        // Six letters distinguish subsets of one font.
         let digest = crc32fast::hash(&subset);
         let tag: String = (0..6).map(|place| char::from(b'A' + (digest >> (4 * place) & 15) as u8)).collect();
         let name = format!("{tag}+LiberationSans");

@@ -51,7 +51,7 @@ pub fn draw(panels: &[Panel], width: usize) -> String {
     text
 }
 
-/// One plot: title, rows, and what stands below.
+/// One plot: title, rows, and what is below.
 fn lines(panel: &Panel) -> Vec<String> {
     let (x, y) = (panel.x_axis(), panel.y_axis());
     let mut area = vec![vec![' '; COLUMNS]; ROWS];

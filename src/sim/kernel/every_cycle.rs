@@ -1,4 +1,4 @@
-//! The reference kernel: every unit at every edge of its clock. Nobody's [`Wake`](super::Wake) has a say in when it runs; it only tells whether work is
+//! The reference kernel: every unit at every edge of its clock. Nobody's [`Wake`](super::Wake) has a say in when it runs; it only says whether work is
 //! left, so that a deadlock ends.
 
 use super::{Driver, Femtos, Now, Observer, SimulationError};

@@ -65,7 +65,7 @@ fn pushes(machine: &MachineSpec, subject: Subject) -> u64 {
     staged.unwrap_or(messages).clamp(1, messages)
 }
 
-/// What the driver may have under way.
+/// What the driver may have in flight.
 fn depths(finder: &mut Finder<'_>, secure: bool) {
     let window = match finder.subject.memory {
         Memory::Pinned => "in_flight",
@@ -141,7 +141,7 @@ fn cipher(finder: &mut Finder<'_>, secure: bool) {
     }
 }
 
-/// The work of threads beside the caller.
+/// The work of threads in addition to the caller.
 fn helpers(finder: &mut Finder<'_>, ahead: &AheadSpec) {
     let (cipher, subject) = (&finder.machine.cipher, finder.subject);
     let waited = finder.stalled("host.driver", Stall::HostCipher);

@@ -17,7 +17,7 @@ pub(super) fn find(finder: &mut Finder<'_>) {
     }
 }
 
-/// The rate of the wire, and what its TLPs carry beside data.
+/// The rate of the wire, and what its TLPs carry in addition to data.
 fn wire(finder: &mut Finder<'_>) {
     let ports = [finder.busy("link.host_port"), finder.busy("link.gpu_port")];
     // Reads are asked for the other way.

@@ -7,7 +7,7 @@
 //! | cost of each call, push or message | the unit that bears it is busy | its sum over the copy |
 //! | latency | a depth that is filled for as long as it lasts; else nothing waits visibly | the stalls of these depths, or once for every message and push |
 //!
-//! A buffer that is full is no cause: whoever does not empty it is, so a wait for room (`link_busy`, `hbm_busy`, `order`) names no parameter. Which
+//! A buffer that is full is no cause: the unit that does not empty it is, so a wait for room (`link_busy`, `hbm_busy`, `order`) names no parameter. Which
 //! of the candidates binds is measured, by [relaxing](crate::explore::what_if) them; the order in which they stand here is only likely.
 
 mod engine;

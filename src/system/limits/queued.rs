@@ -12,7 +12,7 @@ use crate::{
 /// A copy that waits for more than this part of its time is limited by what it waits for.
 const MOSTLY: f64 = 0.5;
 
-/// Where a copy stands in a program.
+/// Where a copy is in a program.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::system) struct Place {
     /// Its stream, where the program says one.

@@ -34,7 +34,7 @@ pub struct HostEnds {
     pub domain: Domain,
 }
 
-/// Adds workers beside the caller; gives what the driver has of them.
+/// Adds workers in addition to the caller; gives what the driver has of them.
 fn workers(
     netlist: &mut Netlist,
     clocks: &Clocks,

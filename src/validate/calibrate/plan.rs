@@ -1,6 +1,6 @@
-//! Which points to measure: those that determine the parameters of a fit, the most telling first.
+//! Which points to measure: those that determine the parameters of a fit, the most informative first.
 //!
-//! A point tells of a parameter what its figure changes by when the parameter does. With measurements that scatter by a known part of their value,
+//! A point says about a parameter what its figure changes by when the parameter does. With measurements that scatter by a known part of their value,
 //! the standard errors of all parameters follow from the points alone, before anything is measured. Each next point is the one that leaves the
 //! least sum of squares of these errors.
 
@@ -9,7 +9,7 @@ use super::linear::{Matrix, inverse};
 /// What is taken to be known of each parameter before anything is measured: it is right within a factor of some three.
 const BEFORE: f64 = 1.0;
 
-/// A point that leaves more than this of the sum of squares tells next to nothing.
+/// A point that leaves more than this of the sum of squares says next to nothing.
 const TELLS: f64 = 0.97;
 
 /// A point to measure.
@@ -21,7 +21,7 @@ pub struct Step {
     pub errors: Vec<f64>,
 }
 
-/// Candidates in the order in which they should be measured, until no parameter's error is above `goal`, or none that is left tells anything of
+/// Candidates in the order in which they should be measured, until no parameter's error is above `goal`, or none that is left says anything about
 /// those that are.
 ///
 /// `slopes[parameter][point]` is by how much a point's figure changes, relative to itself, when the parameter does, relative to itself; `scatter` is the

@@ -108,7 +108,7 @@ fn edited(text: &str, entries: &[Entry], points: &BTreeSet<String>) -> Result<St
     Ok(document.to_string())
 }
 
-/// What stands above a new list of points.
+/// What is above a new list of points.
 const POINTS_COMMENT: &str =
     "# Points that values below were fitted to, by digest: `sealsim validate` does not hold them out.\n";
 /// Digests on a line.

@@ -3,7 +3,7 @@
 //!
 //! A profiler reports copies of pinned memory as copies within the device when confidential computing is on. Their directions come from
 //! the row of the same program without it: what is lacking there of the copies by direction are those of pinned memory. The same
-//! difference tells which copies to the host go to pageable memory, which neither row says by itself.
+//! difference shows which copies to the host go to pageable memory, which neither row says by itself.
 
 use super::{
     Read,
@@ -33,7 +33,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "src_managed",
 ];
 
-/// The smallest size that is guessed: totals of a few bytes are printed as nothing.
+/// The smallest size that is estimated: totals of a few bytes are printed as nothing.
 const LEAST_BYTES: f64 = 4.0;
 
 /// Megabytes are printed with three decimals.

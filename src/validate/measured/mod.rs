@@ -1,4 +1,4 @@
-//! Published measurements: tables of points, told apart by their heads.
+//! Published measurements: tables of points, distinguished by their heads.
 //!
 //! | kind | columns besides `platform` and `mode` | a point is |
 //! | --- | --- | --- |

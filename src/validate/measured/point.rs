@@ -109,7 +109,7 @@ pub enum Experiment {
     /// One copy, as the device sees it.
     Span(Copied),
     Overlap(Overlap),
-    /// All copies of a program, as the device sees them, sizes guessed from totals and counts.
+    /// All copies of a program, as the device sees them, sizes estimated from totals and counts.
     Totals(Vec<Group>),
     /// The copies of a program in their order; those of one direction count, as the device sees them.
     Program {
@@ -125,7 +125,7 @@ pub enum Experiment {
 }
 
 impl Experiment {
-    /// What it is, for telling points apart whose labels and figures are alike.
+    /// What it is, for distinguishing points whose labels and figures are alike.
     const fn name(&self) -> &'static str {
         match self {
             Self::Bandwidth(_) => "bandwidth",
@@ -140,7 +140,7 @@ impl Experiment {
     }
 }
 
-/// Where a point stands in a plot.
+/// Where a point is in a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub panel: String,
@@ -166,7 +166,7 @@ pub struct Point {
     pub experiment: Experiment,
     pub measured: f64,
     pub unit: &'static str,
-    /// Where it stands in a plot.
+    /// Where it is in a plot.
     pub curve: Curve,
 }
 

@@ -81,7 +81,7 @@ pub enum VectorParts {
     },
 }
 
-/// A message that went through the engine, held against software and a vector.
+/// A message that went through the engine, compared with software and a vector.
 #[derive(Debug, Clone)]
 pub struct Judgement {
     /// Which way it went.

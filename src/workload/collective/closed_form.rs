@@ -28,7 +28,7 @@ pub struct HopTerms {
     pub seal: Femtos,
     /// Rows before the last, where links bind.
     pub rows: Femtos,
-    /// The last packet on its way.
+    /// The last packet in transit.
     pub flight: Femtos,
     /// From the last packet to the verdict.
     pub open: Femtos,
@@ -142,7 +142,7 @@ pub fn hop_terms(machine: &MachineSpec, bytes: u64, reduces: bool) -> Option<Hop
         Topology::Switch => hop + of(spec.switch_latency).max(1) + 1 + hop,
         Topology::Bridge => hop,
     };
-    // A response comes back from the next port, so that the first rows are on their way before the first.
+    // A response comes back from the next port, so that the first rows are in transit before the first.
     let undisturbed = (hop + 1) / row;
     let responses = rows.saturating_sub(undisturbed) * spec.response.0;
     // The last text has more flits than the tag that follows it.

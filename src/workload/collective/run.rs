@@ -80,7 +80,7 @@ pub fn run_collective(
     })
 }
 
-/// Where faults can strike a collective.
+/// Where faults can be placed in a collective.
 ///
 /// # Errors
 /// [`CollectiveError`].

@@ -4,7 +4,7 @@
 //!  layers --> kernels of the forward pass --> kernels of the backward pass, last layer first --> update
 //!                                                  | gradients, as they come
 //!                                                  v
-//!                                              [ buckets ] --> an all-reduce each, beside the backward pass
+//!                                              [ buckets ] --> an all-reduce each, in parallel with the backward pass
 //! ```
 //!
 //! A kernel's time is its arithmetic at the rate that the GPU reaches: two operations for each weight of a matrix, each use and each

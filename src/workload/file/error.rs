@@ -8,7 +8,7 @@ use std::{
 };
 use thiserror::Error;
 
-/// The most errors that are told of at once; the rest are counted.
+/// The most errors that are reported at once; the rest are counted.
 const MOST: usize = 20;
 
 /// A file's name and text.

@@ -17,7 +17,7 @@ pub(super) const FIELDS: [&str; 3] = ["machine", "summary", "source"];
 /// The longest summary, in characters: what a list shows in a line.
 const LONGEST: usize = 160;
 
-/// What stands before the operations.
+/// What is before the operations.
 #[derive(Debug, Default)]
 pub struct Head {
     /// What it is, in a line.
@@ -38,7 +38,7 @@ struct Machine {
 }
 
 impl Head {
-    /// Its machine as [`Layers`](crate::config::Layers) take it: a file beside the workload's, else one from here, else a shipped one.
+    /// Its machine as [`Layers`](crate::config::Layers) take it: a file next to the workload's, else one from here, else a shipped one.
     ///
     /// # Errors
     /// There is no such machine.

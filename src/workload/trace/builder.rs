@@ -24,7 +24,7 @@ const NAME: usize = 512;
 const SHORT_NAME: usize = 64;
 /// See [`NAME`].
 const ROOM: usize = 16 << 20;
-/// Reasons that are told apart.
+/// Reasons that are distinguished.
 const REASONS: usize = 64;
 /// More bytes than any operation moves.
 const MOST_BYTES: u64 = 1 << 50;

@@ -52,7 +52,7 @@ pub(super) fn kind(name: &str) -> CallKind {
     }
 }
 
-/// A name without the prefix of its interface and without what tells versions of one call apart.
+/// A name without the prefix of its interface and without what distinguishes versions of one call.
 fn stem(name: &str) -> &str {
     let mut stem = ["cuda", "hip", "cu"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
     while let Some((rest, suffix)) = stem.rsplit_once('_') {

@@ -1,6 +1,6 @@
 //! Decimal numbers, exactly: a date of 19 digits does not fit a float.
 
-/// Digits that are kept. More of them tell nothing that a trace could mean.
+/// Digits that are kept. More of them say nothing that a trace could mean.
 const DIGITS: u32 = 30;
 
 /// The number times ten to `power`, rounded to the nearest whole number. `None`: it is no number, or a larger one than fits.

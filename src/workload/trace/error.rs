@@ -5,7 +5,7 @@ use crate::files::{Explained, Snippet, excerpt};
 use std::{borrow::Cow, fmt};
 use thiserror::Error;
 
-/// The most errors that are told of at once; the rest are counted.
+/// The most errors that are reported at once; the rest are counted.
 const MOST: usize = 20;
 
 /// Why a trace was refused.

@@ -160,7 +160,7 @@ impl<'a> Tape<'a> {
                 Ok(0) => break,
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // What is read so far tells the format; that it ends in the middle is told where it ends.
+                // What is read so far shows the format; that it ends in the middle is reported where it ends.
                 Err(error) if self.end == 0 => return Err(self.failure(&error)),
                 Err(_) => break,
             }

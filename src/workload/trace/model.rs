@@ -18,7 +18,7 @@ use std::{collections::HashMap, sync::Arc};
 pub struct Trace {
     /// What it was read from.
     pub format: Format,
-    /// Names of operations, calls and collectives, each once. A long one is cut: it then ends with an ellipsis and a number that tells it apart.
+    /// Names of operations, calls and collectives, each once. A long one is cut: it then ends with an ellipsis and a number that identifies it.
     pub names: Vec<Arc<str>>,
     /// What the GPU did, in order of start.
     pub device: Vec<DeviceOp>,

@@ -1,6 +1,6 @@
 //! Sizes that a profiler prints rounded.
 //!
-//! Nsight Systems prints megabytes with three decimals, so that 12 B is `0.000`. The throughput beside it says more: it is the exact size
+//! Nsight Systems prints megabytes with three decimals, so that 12 B is `0.000`. The throughput next to it says more: it is the exact size
 //! times a whole number, one second divided by the duration with what is left over dropped.
 //!
 //! ```text

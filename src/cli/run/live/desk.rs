@@ -55,7 +55,7 @@ pub enum Ending {
     Failed(String),
 }
 
-/// What the page is told.
+/// What the page gets.
 #[derive(Debug, Clone, Serialize)]
 pub struct State {
     phase: Phase,
@@ -220,7 +220,7 @@ impl Desk {
         }
     }
 
-    /// The page has been told this state.
+    /// The page has this state.
     pub fn told(&self, state: &State) {
         if state.phase == Phase::Ended {
             self.lock().told = true;

@@ -23,7 +23,7 @@ const FILE: &str = "sealsim-live.pftrace";
 /// So many names are tried.
 const NAMES: u32 = 1_000;
 
-/// What the page is told of it.
+/// What the page gets of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum RecordingState {

@@ -10,7 +10,7 @@ pub struct Snapshot {
     pub host_seconds: f64,
     pub messages_done: u64,
     pub total: Total,
-    /// Of many copies those under way, some of those to come and some of those that have ended.
+    /// Of many copies those in progress, some of those to come and some of those that have ended.
     pub copies: Vec<CopyState>,
     pub queues: Vec<QueueState>,
     pub units: Vec<UnitState>,
@@ -58,7 +58,7 @@ impl Total {
     }
 }
 
-/// Those that are shown: the ones under way, then the next, then the last that have ended.
+/// Those that are shown: the ones in progress, then the next, then the last that have ended.
 pub fn shown(copies: &[CopyState]) -> Vec<CopyState> {
     let is = |copy: &&CopyState| (copy.start_ps.is_some(), copy.end_ps.is_some());
     let under_way = copies.iter().filter(|copy| is(copy) == (true, false)).take(SHOWN);
@@ -99,7 +99,7 @@ pub struct GaugeState {
 /// What of a machine stays the same while it runs.
 pub struct Names {
     accounts: Vec<String>,
-    /// Places among them that say nothing beside others.
+    /// Places among them that say nothing in addition to others.
     silent: Vec<usize>,
     /// Places of queues among the channels, with what is known of each.
     queues: Vec<(usize, QueueState)>,

@@ -79,7 +79,7 @@ fn place(runs: &[Run], pick: Pick) -> Option<(u8, u8)> {
     None
 }
 
-/// What tells bits that were chosen by name apart from those that a seed has picked.
+/// What distinguishes bits that were chosen by name from those that a seed has picked.
 const NAMED: u64 = 1 << 32;
 
 impl TlpFrame {
@@ -166,7 +166,7 @@ impl DllpFrame {
         };
         let bytes = self.bytes.get_or_insert_with(|| self.repr.emit_with_crc());
         bytes[usize::from(byte)] ^= 1 << bit;
-        // As a flip by seed tells its bits apart.
+        // As a flip by seed distinguishes its bits.
         Some(Flip::in_passing(u64::from(byte) * 8 + u64::from(bit)))
     }
 }

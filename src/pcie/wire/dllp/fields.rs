@@ -4,7 +4,7 @@ use super::{CREDIT, DllpRepr, POWER};
 use crate::{files::excerpt, pcie::credit::Scale};
 use serde::{Deserialize, Serialize};
 
-/// The fields of a DLLP as they stand in JSON. Which are due follows from `type`.
+/// The fields of a DLLP as they are in JSON. Which are due follows from `type`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DllpFields {
@@ -45,7 +45,7 @@ pub enum DllpFieldsError {
     /// The type has no such name.
     #[error("{:?} is no DLLP type; types are ACK, NAK, DATA_LINK_FEATURE, VENDOR, NOP, {}", excerpt(.name, 40), names())]
     UnknownType {
-        /// What stands in `type`.
+        /// What is in `type`.
         name: String,
     },
     /// A field that this type has is not there.
@@ -63,7 +63,7 @@ pub enum DllpFieldsError {
         name: String,
         /// The field.
         field: &'static str,
-        /// The fields that the type has beside `type`.
+        /// The fields that the type has in addition to `type`.
         own: &'static [&'static str],
     },
     /// A value does not fit its bits.

@@ -3,7 +3,7 @@
 use super::{Dlp, LAST_SEQUENCE, ReplayCommand, Usage};
 use serde::{Deserialize, Serialize};
 
-/// The fields of a DLP as they stand in JSON.
+/// The fields of a DLP as they are in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlitFields {

@@ -18,7 +18,7 @@
 //! CRC and ECC agree with the bytes of a public encoder (SriramAnanth2912/PCIe6.4_FLIT_ECC_CRC, `src/`), and the headers of the TLPs inside
 //! with the structures of Intel's public HQM RTL (`hqm_sfi_*`); neither the standard nor silicon confirms them. Areas and lengths are those of
 //! pcie-6-0-packet-generator (`layers/flit.h`); the DLP's fields those of the CXL 256-byte flit header, which names PCIe's as the same, and of
-//! public notes; each module names its own. What is assumed stands in `validation/DEVIATIONS.md`, rows 260 to 267.
+//! public notes; each module names its own. What is assumed is in `validation/DEVIATIONS.md`, rows 260 to 267.
 
 pub mod crc;
 pub mod ecc;

@@ -13,7 +13,7 @@ use super::{
     tlp::{FlitTlpError, FlitTlpView, NOP, Word},
 };
 
-/// What stands in the TLP areas.
+/// What is in the TLP areas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     /// NOP TLPs behind each other.

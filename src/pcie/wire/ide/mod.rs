@@ -113,7 +113,7 @@ impl<'a> PrefixView<'a> {
         self.bytes[field::STREAM]
     }
 
-    /// The sub-stream as it stands, 3 bits.
+    /// The sub-stream as it is, 3 bits.
     #[must_use]
     pub const fn raw_sub_stream(&self) -> u8 {
         self.bytes[field::FLAGS] >> field::SUB_STREAM_SHIFT & 7
@@ -125,7 +125,7 @@ impl<'a> PrefixView<'a> {
         self.flag(field::MAC)
     }
 
-    /// Whether a PCRC stands before the MAC.
+    /// Whether a PCRC is before the MAC.
     #[must_use]
     pub const fn pcrc(&self) -> bool {
         self.flag(field::PCRC)
@@ -147,7 +147,7 @@ pub struct PrefixRepr {
     pub stream: u8,
     /// The sub-stream.
     pub sub_stream: SubStream,
-    /// P: a PCRC stands before the MAC.
+    /// P: a PCRC is before the MAC.
     pub pcrc: bool,
     /// M: a MAC ends the TLP.
     pub mac: bool,

@@ -128,7 +128,7 @@ impl<'a> TlpView<'a> {
         self.byte(2) & 0x80 != 0
     }
 
-    /// The Length field as it stands, 10 bits.
+    /// The Length field as it is, 10 bits.
     #[must_use]
     pub fn raw_length(&self) -> u16 {
         u16::from(self.byte(2) & 3) << 8 | u16::from(self.byte(3))

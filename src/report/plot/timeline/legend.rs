@@ -12,7 +12,7 @@ use crate::{
 /// The line at the end of a run.
 pub(super) const END: Stroke = Stroke { colour: BLACK, width: 1.5, dashes: &[4.0, 3.0] };
 
-/// Colours that are told apart by people who do not see red and green apart as well (Okabe and Ito), and grey.
+/// Colours that are distinguished by people who do not see red and green apart as well (Okabe and Ito), and grey.
 pub(super) const fn colour(mark: Mark) -> Colour {
     match mark {
         Mark::Copies => Colour(0x00, 0x72, 0xb2),

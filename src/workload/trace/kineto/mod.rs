@@ -31,7 +31,7 @@ use take::Taken;
 
 /// Bytes that one event may take.
 const EVENT: u64 = 1 << 26;
-/// Bytes that anything beside the events may take.
+/// Bytes that anything in addition to the events may take.
 const BESIDE: u64 = 1 << 28;
 
 pub(super) fn read(tape: &mut Tape<'_>) -> Result<Trace, TraceError> {

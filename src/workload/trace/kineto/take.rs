@@ -26,7 +26,7 @@ pub(super) struct Taken {
     collectives: (u64, u64),
 }
 
-/// An event on its way to the trace.
+/// An event in transit to the trace.
 struct Here<'e, 'b> {
     event: &'e Event<'e>,
     args: Args<'e>,

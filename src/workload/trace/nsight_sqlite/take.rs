@@ -16,7 +16,7 @@ pub(super) struct Sought {
     pub take: fn(&mut Reader<'_>, &Row<'_>) -> Result<(), String>,
 }
 
-/// All of them. Calls come first: they tell how many processes there are.
+/// All of them. Calls come first: they show how many processes there are.
 pub(super) const TABLES: &[Sought] = &[
     Sought {
         columns: Columns {

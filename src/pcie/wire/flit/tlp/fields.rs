@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use values::FlitTlpFieldsError;
 
-/// The fields of a TLP header of flit mode as they stand in JSON. Which are due follows from `type`; flags are 0 or 1.
+/// The fields of a TLP header of flit mode as they are in JSON. Which are due follows from `type`; flags are 0 or 1.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlitTlpFields {
@@ -42,13 +42,13 @@ pub struct FlitTlpFields {
     /// First BE; with it the request has OHC-A1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_be: Option<u8>,
-    /// Last BE, beside `first_be`.
+    /// Last BE, next to `first_be`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_be: Option<u8>,
-    /// PASID, beside `first_be`; 0 if absent.
+    /// PASID, next to `first_be`; 0 if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pasid: Option<u32>,
-    /// NW, PV, PMR, ER as bits 3 to 0, beside `first_be`; 0 if absent.
+    /// NW, PV, PMR, ER as bits 3 to 0, next to `first_be`; 0 if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pasid_flags: Option<u8>,
     /// Completer.
@@ -63,10 +63,10 @@ pub struct FlitTlpFields {
     /// Completion status; with it the completion has OHC-A5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u8>,
-    /// Segment of the completer, beside `status`; 0 if absent.
+    /// Segment of the completer, next to `status`; 0 if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completer_segment: Option<u8>,
-    /// Segment of the requester, beside `status`; not valid if absent.
+    /// Segment of the requester, next to `status`; not valid if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destination_segment: Option<u8>,
     /// OHC-B, as 8 hexadecimal digits.

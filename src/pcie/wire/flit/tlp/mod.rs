@@ -14,7 +14,7 @@
 //!  A5  DestinationSegment         CompleterSegment     DSV R[6:0]    R[2:0] LowerAddress[1:0] Status[2:0]
 //! ```
 //!
-//! OHC bits 0, 1 and 2 announce one DW each of A, B and C; bits 4:3 announce none, one, two or four of E. TS announces what stands behind
+//! OHC bits 0, 1 and 2 announce one DW each of A, B and C; bits 4:3 announce none, one, two or four of E. TS announces what is behind
 //! the data: 0 nothing, 1 an ECRC of one DW, 5 a MAC of three, 6 a MAC and a PCRC of four.
 //!
 //! First DW, types, OHC-A1 and TS are as in rtlp-lib 0.5.1 (BSD-3-Clause), whose `FlitDW0` and `FlitOhcA` name the bits, and which counts E

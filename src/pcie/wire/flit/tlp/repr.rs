@@ -156,7 +156,7 @@ pub struct FlitTlpRepr {
     pub trailer: TrailerSize,
     /// Poisoned.
     pub ep: bool,
-    /// Length in DW, 1 to 1024; as it stands in a completion without data.
+    /// Length in DW, 1 to 1024; as it is in a completion without data.
     pub length_dw: u16,
     /// Tag, 14 bits.
     pub tag: u16,

@@ -113,7 +113,7 @@ impl<'a> FlitTlpView<'a> {
         self.bytes[field::FLAGS] >> 2 & 7
     }
 
-    /// Length as it stands, 10 bits.
+    /// Length as it is, 10 bits.
     #[must_use]
     pub fn raw_length(&self) -> u16 {
         self.word(field::FLAGS..field::LENGTH_LOW + 1) & 0x3ff

@@ -38,7 +38,7 @@ pub enum FlitTlpFieldsError {
         name: &'static str,
         /// The field.
         field: &'static str,
-        /// The fields that the kind has beside those of every TLP.
+        /// The fields that the kind has in addition to those of every TLP.
         own: &'static [&'static str],
     },
     /// A value is out of its range.
@@ -109,7 +109,7 @@ fn one_word(field: &'static str, text: Option<&String>) -> Result<Option<Word>, 
     }
 }
 
-/// The fields that a kind has beside those of every TLP.
+/// The fields that a kind has in addition to those of every TLP.
 const fn own(body: &FlitBody) -> &'static [&'static str] {
     match body {
         FlitBody::Memory { .. } => &["address", "at", "first_be", "last_be", "pasid", "pasid_flags"],
