@@ -155,38 +155,40 @@ fn the_slow_down_grows_with_gpus_and_with_small_buckets_and_a_larger_cap_recover
     assert!(by_cap[3] - 1.0 < (by_cap[0] - 1.0) / 2.0, "{by_cap:?}");
 }
 
-/// The rows of the document: a model, GPUs, the cap of buckets, and designs.
+/// The rows of the table: a model, GPUs, the cap of buckets, and designs.
 fn row(name: &str, ranks: usize, cap: &str) -> String {
     let (of_ranks, of_cap) = (format!("ranks={ranks}"), format!("bucket_cap={cap}"));
     let first = if cap == "4 KiB" { "first_bucket=4 KiB" } else { "first_bucket=1 MiB" };
     let settings = [of_ranks.as_str(), &of_cap, first];
-    let mut row = format!("| `{name}` | {ranks} | {cap} | {} |", calls(&with_parameters(name, &settings)).len());
+    let mut row = format!("{name},{ranks},{cap},{}", calls(&with_parameters(name, &settings)).len());
     for design in ["staged", "direct", "direct+verify-bound", "link"] {
-        let _ = write!(row, " {:.2} |", slowdown(name, design, &settings));
+        let _ = write!(row, ",{:.2}", slowdown(name, design, &settings));
     }
     row + "\n"
 }
+
+const TABLE: &str = "docs/tables/training.csv";
 
 const CAPS: [&str; 3] = ["4 KiB", "25 MiB", "256 MiB"];
 
 #[test]
 #[ignore = "minutes: three models, the largest on 16 GPUs"]
-fn the_documents_table_of_training_is_what_comes_out() {
-    let document = std::fs::read_to_string("docs/workloads.md").unwrap_or_default();
+fn the_table_of_training_is_what_the_model_gives() {
+    let written = std::fs::read_to_string(TABLE).unwrap();
     let mut table = String::new();
     let rows =
         [("ddp-resnet50", 4), ("ddp-resnet50", 16), ("ddp-bert-large", 4), ("ddp-bert-large", 16), ("ddp-gpt2-xl", 16)];
     for (name, ranks) in rows {
         CAPS.iter().for_each(|cap| table += &row(name, ranks, cap));
     }
-    assert!(document.contains(&table), "docs/workloads.md lacks this table:\n{table}");
+    assert!(written.contains(&table), "{TABLE} lacks this table:\n{table}");
 }
 
 #[test]
-fn a_row_of_it_is_what_comes_out() {
-    let document = std::fs::read_to_string("docs/workloads.md").unwrap_or_default();
+fn a_row_of_it_is_what_the_model_gives() {
+    let written = std::fs::read_to_string(TABLE).unwrap();
     let row = row("ddp-resnet50", 4, "25 MiB");
-    assert!(document.contains(&row), "docs/workloads.md lacks this row:\n{row}");
+    assert!(written.contains(&row), "{TABLE} lacks this row:\n{row}");
 }
 
 /// What a platform has whose hops cost so much each, and whose engines open one block after the other.

@@ -1,5 +1,5 @@
 //! Swaps that are sealed before they are asked for (`pipellm`), and tensors with one tag each (`tensor-granularity`): what their designs are
-//! worth, beside the published figures; and the tables of it in `docs/workloads.md`.
+//! worth, next to the published figures; and their tables in `docs/workloads.md` and `docs/tables`.
 
 use crate::CAMPAIGN;
 use crate::shared::{shipped, written};
@@ -122,7 +122,7 @@ fn the_documents_table_of_guessed_swaps_is_what_comes_out() {
 }
 
 #[test]
-fn the_documents_table_of_lost_throughput_is_what_comes_out() {
+fn the_table_of_lost_throughput_is_what_the_model_gives() {
     let plain = with(&swaps(Femtos(1_000_000)), "off", &[]);
     let plain = Femtos((plain.end - plain.copies[0].end).0 / (SWAPS - 1));
     let mut table = String::new();
@@ -130,14 +130,15 @@ fn the_documents_table_of_lost_throughput_is_what_comes_out() {
         let swaps = swaps(Femtos(plain.0 * ratio));
         let off = with(&swaps, "off", &[]);
         let native = lost(&off, &with(&swaps, "h100-cc", &[]));
-        let cells = HITS.map(|hits| format!(" {:.1} % |", lost(&off, &guessed(&swaps, hits)).max(0.0)));
-        table += &format!("| {ratio} | {native:.1} % |{}\n", cells.concat());
+        let cells = HITS.map(|hits| format!(",{:.1} %", lost(&off, &guessed(&swaps, hits)).max(0.0)));
+        table += &format!("{ratio},{native:.1} %{}\n", cells.concat());
     }
-    is_in_the_document(&table);
+    let written = std::fs::read_to_string("docs/tables/swaps.csv").unwrap();
+    assert!(written.contains(&table), "docs/tables/swaps.csv lacks this table:\n{table}");
 }
 
 #[test]
-fn the_documents_table_of_tensors_is_what_comes_out() {
+fn the_table_of_tensors_is_what_the_model_gives() {
     let row = |name: &str| {
         let (workload, _) = shipped(name);
         let end = |design: &str, settings: &[&str]| with(&workload, design, settings).end.seconds();
@@ -146,7 +147,7 @@ fn the_documents_table_of_tensors_is_what_comes_out() {
         let more = end(tensor, &["copy_engine.outstanding_reads=96", "copy_engine.read_buffer=128 KiB"]);
         let over = |time: f64| format!("{:+.1} %", 100.0 * (time / off - 1.0));
         format!(
-            "| `{name}` | {} | {:.1} and {:.1} | {} | {:.1} and {:.1} |\n",
+            "{name},{},{:.1} and {:.1},{},{:.1} and {:.1}\n",
             over(one),
             native / one,
             resealed / one,
@@ -156,5 +157,7 @@ fn the_documents_table_of_tensors_is_what_comes_out() {
         )
     };
     let names = ["fastrack-training", "offload-optimizer", "gnn-minibatch", "podracer-rl"];
-    is_in_the_document(&first(&names, 1).map(|name| row(name)).collect::<String>());
+    let table: String = first(&names, 1).map(|name| row(name)).collect();
+    let written = std::fs::read_to_string("docs/tables/tensors.csv").unwrap();
+    assert!(written.contains(&table), "docs/tables/tensors.csv lacks this table:\n{table}");
 }

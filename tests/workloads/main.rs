@@ -1,5 +1,5 @@
 //! The shipped workloads: what they copy, by closed forms of public shapes; that each runs with and without confidential computing; what is
-//! known of the systems that they stand for; and the tables of `docs/workloads.md`.
+//! known of the systems that they stand for; and the tables in `docs/tables`.
 //!
 //! | file | tests |
 //! | --- | --- |
@@ -11,7 +11,7 @@
 //! | `guessed` | swaps that are sealed before they are asked for, and tensors with one tag each |
 //! | `parts` | workloads of several parts: splits, partitions, compression |
 //! | `tenants` | who waits for whom |
-//! | `table` | the table of workloads and designs |
+//! | `table` | the tables of workloads and designs |
 //! | `replay` | profiles, played again |
 //! | `sampling` | sampled timing against runs of all of the work |
 //! | `studies` | what sweeps of shipped studies say |

@@ -1,4 +1,5 @@
-//! The table of workloads and designs in `docs/workloads.md`: slow-down against `off`, the best design, and what binds.
+//! The tables of workloads and designs in `docs/tables`: slow-down against `off`, the best design, and what limits; and the rows of them that
+//! `docs/workloads.md` shows.
 //!
 //! All of it takes minutes; a fast test makes the rows again of which a run costs little.
 
@@ -12,7 +13,7 @@ use sealsim::{
     workload::SHIPPED_WORKLOADS,
 };
 
-/// The columns. `off` is what the others are held against.
+/// The columns. `off` is what the others are compared with.
 const DESIGNS: [&str; 9] =
     ["off", "h100-cc", "h100-cc-resealed", "direct", "parallel-auth", "overlap", "fastrack", "two-pces", "ide"];
 
@@ -52,14 +53,14 @@ fn row(name: &str) -> String {
     let sealed = || figures.iter().filter(|figures| figures.name != "off");
     let least = sealed().map(slower).fold(f64::INFINITY, f64::min);
     let best: Vec<_> = sealed().filter(|one| slower(one) <= least * EQUAL).collect();
-    let names: Vec<_> = best.iter().map(|one| format!("`{}`", one.name)).collect();
+    let names: Vec<_> = best.iter().map(|one| one.name.clone()).collect();
     let first = best.iter().find(|one| slower(one) == least).expect("one is the best");
     let off = of("off").expect("off is always possible");
     format!(
-        "| `{name}` | {:.1} ms | {} | {} | {} | {} |\n",
+        "{name},{:.1} ms,{},{},{},{}\n",
         off.time_ps as f64 * 1e-9,
-        cells.collect::<Vec<_>>().join(" | "),
-        if best.len() > 4 { format!("{} designs alike", best.len()) } else { names.join(", ") },
+        cells.collect::<Vec<_>>().join(","),
+        if best.len() > 4 { format!("{} designs alike", best.len()) } else { names.join(" ") },
         of("h100-cc").map_or("-".into(), WorkloadFigures::limit),
         first.limit(),
     )
@@ -69,23 +70,25 @@ fn rows(names: &[&str]) -> Vec<String> {
     pool::map(names, pool::threads(), |name| shipped(name).0.bytes(), |name| Ok::<_, ()>(row(name))).unwrap()
 }
 
-fn document() -> String {
-    std::fs::read_to_string("docs/workloads.md").unwrap_or_default()
+const FILES: [&str; 2] = ["docs/tables/workloads.csv", "docs/tables/workloads-collectives.csv"];
+
+fn file(collectives: bool) -> String {
+    std::fs::read_to_string(FILES[usize::from(collectives)]).unwrap()
 }
 
 #[test]
 #[ignore = "minutes: every workload with every design"]
-fn the_documents_table_of_workloads_and_designs_is_what_comes_out() {
+fn the_tables_of_workloads_and_designs_are_what_the_model_gives() {
     let names: Vec<_> = SHIPPED_WORKLOADS.iter().map(|shipped| shipped.name).collect();
     let (with, without): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| has_collectives(name));
-    for names in [without, with] {
+    for (collectives, names) in [(false, without), (true, with)] {
         let table = rows(&names).concat();
-        assert!(document().contains(&table), "docs/workloads.md lacks this table:\n{table}");
+        assert!(file(collectives).ends_with(&table), "{} should end with\n{table}", FILES[usize::from(collectives)]);
     }
 }
 
 #[test]
-fn its_rows_of_short_workloads_are_what_comes_out() {
+fn its_rows_of_short_workloads_are_what_the_model_gives() {
     // Copies within the GPU cost nothing to simulate.
     let bytes = |name: &str| {
         let copies = shipped(name).0.copies.into_iter().filter(|copy| copy.direction != Direction::D2d);
@@ -97,25 +100,41 @@ fn its_rows_of_short_workloads_are_what_comes_out() {
         .filter(|name| bytes(name) < QUICK && !has_collectives(name))
         .collect();
     assert!(quick.len() > 6, "{quick:?}");
-    let document = document();
+    let table = file(false);
     for row in rows(&quick) {
-        assert!(document.contains(&row), "docs/workloads.md lacks this row:\n{row}");
+        assert!(table.contains(&row), "{} lacks this row:\n{row}", FILES[0]);
     }
 }
 
 #[test]
-fn a_row_of_collectives_is_what_comes_out() {
+fn a_row_of_collectives_is_what_the_model_gives() {
     let row = row("compressed-allreduce");
-    assert!(document().contains(&row), "docs/workloads.md lacks this row:\n{row}");
+    assert!(file(true).contains(&row), "{} lacks this row:\n{row}", FILES[1]);
 }
 
 #[test]
-fn the_table_has_a_row_for_each_workload() {
-    let document = document();
+fn the_tables_have_a_row_for_each_workload_and_the_document_shows_some_of_them() {
     for shipped in SHIPPED_WORKLOADS {
-        let row = format!("| `{}` | ", shipped.name);
-        let cells = document.lines().filter(|line| line.starts_with(&row)).map(|line| line.matches('|').count());
-        // The name, the time of off, the best and what binds, in five columns; and one for each other design.
-        assert_eq!(cells.max(), Some(5 + columns(shipped.name).len()), "{}", shipped.name);
+        let table = file(has_collectives(shipped.name));
+        let row = table.lines().find(|line| line.split(',').next() == Some(shipped.name));
+        // The name, the time of off, the best and two limits, in five columns; and one for each other design.
+        let cells = row.map(|row| row.split(',').count());
+        assert_eq!(cells, Some(4 + columns(shipped.name).len()), "{}", shipped.name);
+    }
+    let (table, document) = (file(false), std::fs::read_to_string("docs/workloads.md").unwrap());
+    let cells = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let (_, shown) = document.split_once("\n| workload | off | h100-cc | ").expect("the rows of the document");
+    let names = cells(table.lines().nth(1).unwrap());
+    let titles: Vec<_> = format!("workload | off | h100-cc | {}", shown.lines().next().unwrap())
+        .trim_end_matches(" |")
+        .split(" | ")
+        .map(|title| names.iter().position(|name| name == title).expect("a column of the table"))
+        .collect();
+    let rows: Vec<_> = table.lines().skip(2).map(cells).collect();
+    for line in shown.lines().skip(2).take_while(|line| line.starts_with("| ")) {
+        let is_shown = rows
+            .iter()
+            .any(|row| line == format!("| {} |", titles.iter().map(|&at| &*row[at]).collect::<Vec<_>>().join(" | ")));
+        assert!(is_shown, "{line}");
     }
 }
