@@ -5,7 +5,7 @@ use super::{
     item::{Content, Item, Problem},
 };
 use crate::pcie::wire::{
-    dllp::DllpFields,
+    dllp::DllpRepr,
     flit::{FlitFields, tlp::FlitTlpFields},
     table::{Family, Given},
     tlp::TlpRepr,
@@ -84,8 +84,8 @@ impl Kind {
     /// The fields that an object of this kind may have.
     pub(super) fn fields(self) -> Vec<&'static str> {
         match self {
-            Self::Tlp => TlpRepr::rows().iter().map(|row| row.name).collect(),
-            Self::Dllp => DllpFields::NAMES.to_vec(),
+            Self::Tlp => names::<TlpRepr>(),
+            Self::Dllp => names::<DllpRepr>(),
             Self::Flit => FlitFields::NAMES.to_vec(),
             Self::FlitTlp => FlitTlpFields::NAMES.to_vec(),
             Self::Idle | Self::EndOfDataStream | Self::Nop | Self::Unreadable => Vec::new(),
@@ -93,12 +93,16 @@ impl Kind {
     }
 }
 
+fn names<F: Family>() -> Vec<&'static str> {
+    F::fields().iter().map(|field| field.name).collect()
+}
+
 /// The fields of an item that is printed.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Fields {
     Tlp(Given<TlpRepr>),
-    Dllp(DllpFields),
+    Dllp(Given<DllpRepr>),
     Flit(FlitFields),
     FlitTlp(Box<FlitTlpFields>),
 }

@@ -10,7 +10,7 @@ use crate::{
     files::excerpt,
     pcie::wire::{
         crc,
-        dllp::{DllpFields, DllpRepr},
+        dllp::DllpRepr,
         frame,
         ide::{MAC_BYTES, PCRC_BYTES, PrefixView},
         table::Given,
@@ -217,7 +217,7 @@ pub(super) fn payload<F>(
     })
 }
 
-fn encode_dllp(document: &Document<DllpFields>, wire: Option<Generation>) -> Result<Vec<u8>, Report> {
+fn encode_dllp(document: &Document<Given<DllpRepr>>, wire: Option<Generation>) -> Result<Vec<u8>, Report> {
     let repr: DllpRepr = fields(document)?;
     Ok(match wire {
         Some(Generation::Gen3) => frame::emit_dllp(&repr).to_vec(),

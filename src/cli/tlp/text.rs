@@ -8,7 +8,7 @@ use crate::pcie::credit::Scale;
 use crate::pcie::wire::{
     dllp::{CreditPhase, DllpRepr},
     ide::{PrefixRepr, PrefixView, SubStream},
-    table::{Family, id},
+    table::id,
     tlp::{MESSAGES, STATUS, Severity, TlpRepr, name_of, prefix_name},
 };
 use std::io::{self, Write};
@@ -77,9 +77,7 @@ fn write_tlp(out: &mut impl Write, tlp: &Tlp) -> io::Result<()> {
         }
     }
     row(out, "header", tlp.header.chunks(4).map(hex::encode).collect::<Vec<_>>().join(" "))?;
-    for (label, value) in repr.kind().rows(repr.bytes()) {
-        row(out, label, value)?;
-    }
+    repr.rows().into_iter().try_for_each(|(label, value)| row(out, label, value))?;
     let credits = repr.credits();
     row(out, "credits", format_args!("{:?}, 1 header, {} data", credits.class, credits.data))?;
     if let Some(payload) = tlp.payload.as_ref().filter(|payload| !payload.is_empty()) {
@@ -150,23 +148,14 @@ pub(super) fn summary(repr: &TlpRepr) -> String {
 fn write_dllp(out: &mut impl Write, repr: &DllpRepr, given: [u8; 4], crc: Option<[u8; 2]>) -> io::Result<()> {
     writeln!(out, "DLLP {}", repr.name())?;
     row(out, "bytes", hex::encode(given))?;
-    match *repr {
-        DllpRepr::Ack { sequence } | DllpRepr::Nak { sequence } => row(out, "sequence", sequence)?,
-        DllpRepr::Credit { phase, virtual_channel, header_scale, header, data_scale, data, .. } => {
-            let credits = |value: u16, scale: Scale| match (phase, value) {
-                (CreditPhase::Init1 | CreditPhase::Init2, 0) => "infinite".to_owned(),
-                _ => format!("{value} x {}", 1 << scale.shift()),
-            };
-            row(out, "virtual channel", virtual_channel)?;
-            row(out, "header credits", credits(header.into(), header_scale))?;
-            row(out, "data credits", credits(data, data_scale))?;
-        }
-        DllpRepr::Feature { support, ack } => {
-            row(out, "features", format_args!("{support:#08x}"))?;
-            row(out, "acknowledged", if ack { "yes" } else { "no" })?;
-        }
-        DllpRepr::Vendor { content } | DllpRepr::Nop { content } => row(out, "content", hex::encode(content))?,
-        DllpRepr::Power(_) => {}
+    repr.rows().into_iter().try_for_each(|(label, value)| row(out, label, value))?;
+    if let DllpRepr::Credit { phase, header_scale, header, data_scale, data, .. } = *repr {
+        let credits = |value: u16, scale: Scale| match (phase, value) {
+            (CreditPhase::Init1 | CreditPhase::Init2, 0) => "infinite".to_owned(),
+            _ => format!("{value} x {}", 1 << scale.shift()),
+        };
+        row(out, "header credits", credits(header.into(), header_scale))?;
+        row(out, "data credits", credits(data, data_scale))?;
     }
     match crc {
         Some(crc) => row(out, "CRC-16", hex::encode(crc)),

@@ -5,6 +5,7 @@
 
 mod json;
 
+pub(super) use json::Words;
 pub(super) use json::range;
 pub use json::{FieldsError, Given, Value};
 
@@ -26,6 +27,12 @@ pub enum Code {
     Hex,
     /// Their value, if this flag is set; else they are reserved.
     With(&'static str),
+    /// The kind, which JSON has by its name.
+    Name,
+    /// A scale of credits.
+    Scale,
+    /// Yes or no.
+    Flag,
 }
 
 /// When JSON must have a field.
@@ -39,6 +46,8 @@ pub enum Due {
     Own,
     /// In none: packets of this kind have it, and it is 0 if absent.
     OwnOrZero,
+    /// In packets of this kind in which it is not 0.
+    OwnUnlessZero,
 }
 
 /// How text shows a value.
@@ -126,6 +135,16 @@ impl Field {
         Self { due: Due::OwnOrZero, ..self }
     }
 
+    /// JSON leaves it out if it is 0.
+    pub(super) const fn unless_zero(self) -> Self {
+        Self { due: Due::OwnUnlessZero, ..self }
+    }
+
+    /// Text does not show it by itself.
+    pub(super) const fn silent(self) -> Self {
+        Self { form: Form::Names(&[]), ..self }
+    }
+
     /// How text shows it.
     pub(super) const fn text(self, label: &'static str, form: Form) -> Self {
         Self { label, form, ..self }
@@ -138,7 +157,7 @@ impl Field {
     /// Whether it is a field of some kinds alone.
     #[must_use]
     pub const fn is_own(&self) -> bool {
-        matches!(self.due, Due::Own | Due::OwnOrZero)
+        matches!(self.due, Due::Own | Due::OwnOrZero | Due::OwnUnlessZero)
     }
 
     /// How many bits it has.
@@ -194,7 +213,7 @@ impl Field {
         match self.code {
             Code::ZeroIs(full) => (1, full),
             Code::Times4 => (0, Self::most(self.bits() + 2)),
-            Code::Plain | Code::Hex | Code::With(_) => (0, Self::most(self.bits())),
+            _ => (0, Self::most(self.bits())),
         }
     }
 
@@ -289,15 +308,9 @@ pub trait Family: Copy + Sized {
     /// Their kinds.
     const KINDS: &'static [Kind];
 
-    /// Its kind.
-    fn kind(&self) -> &'static Kind;
-
-    /// Its bytes.
-    fn bytes(&self) -> &[u8];
-
     /// One field for each name, in JSON's order.
     #[must_use]
-    fn rows() -> Vec<&'static Field> {
+    fn fields() -> Vec<&'static Field> {
         let mut rows: Vec<&Field> = Vec::new();
         for field in Self::KINDS.iter().flat_map(Kind::fields) {
             match rows.iter_mut().find(|row| row.name == field.name) {

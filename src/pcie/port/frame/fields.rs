@@ -5,9 +5,9 @@
 use super::{DllpFrame, TlpFrame};
 use crate::{
     pcie::wire::{
-        dllp::DllpRepr,
+        dllp::{self, DllpRepr},
         table::{Kind, Run},
-        tlp::KINDS,
+        tlp,
     },
     sim::{Flip, Pick},
 };
@@ -49,21 +49,20 @@ pub(super) const NAMES: [&str; 29] = [
 /// of the byte address.
 fn header_runs(field: &str, header: &[u8; 16]) -> Option<&'static [Run]> {
     let name = if field == "length" { "length_dw" } else { field };
-    Some(Kind::of(&KINDS, header[0])?.field(name)?.runs)
+    Some(Kind::of(&tlp::KINDS, header[0])?.field(name)?.runs)
 }
 
 /// The bits of a DLLP's field.
 fn dllp_runs(field: &str, repr: DllpRepr) -> Option<&'static [Run]> {
-    let acknowledges = matches!(repr, DllpRepr::Ack { .. } | DllpRepr::Nak { .. });
-    let credits = matches!(repr, DllpRepr::Credit { .. });
-    Some(match field {
-        "dllp_type" => &[(0, 0, 8)],
-        "ack_sequence" if acknowledges => &[(3, 0, 8), (2, 0, 4)],
-        "header_credits" if credits => &[(2, 6, 2), (1, 0, 6)],
-        "data_credits" if credits => &[(3, 0, 8), (2, 0, 4)],
-        "crc" => &[(5, 0, 8), (4, 0, 8)],
+    let name = match field {
+        "dllp_type" => "type",
+        "ack_sequence" => "seq",
+        "header_credits" => "hdr_fc",
+        "data_credits" => "data_fc",
+        "crc" => return Some(&[(5, 0, 8), (4, 0, 8)]),
         _ => return None,
-    })
+    };
+    Some(Kind::of(&dllp::KINDS, repr.emit()[0])?.field(name)?.runs)
 }
 
 /// The byte and the bit there of the bit that is picked among those of runs.

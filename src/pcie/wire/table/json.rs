@@ -1,6 +1,7 @@
 //! The JSON form of a packet's fields: flat, in the order of the table, each as wide as its bits.
 
 use super::{Code, Due, Family, Field, Kind};
+use crate::pcie::credit::Scale;
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, MapAccess, Visitor},
@@ -16,6 +17,10 @@ pub enum Value {
     Number(u64),
     /// Text.
     Text(String),
+    /// Yes or no.
+    Flag(bool),
+    /// A scale of credits.
+    Scale(Scale),
 }
 
 /// What JSON says of a packet: fields of a family by name, before it is known whether they fit together.
@@ -40,12 +45,14 @@ pub enum FieldsError {
         field: &'static str,
     },
     /// A field that this kind does not have is there.
-    #[error("{name} has no field `{field}`; beside those of every TLP it has `{}`", own.join("`, `"))]
+    #[error("{name} has no field `{field}`; beside {beside} it has {}", list(.own))]
     Surplus {
         /// The kind, for example `MWr64`.
-        name: &'static str,
+        name: String,
         /// The field.
         field: &'static str,
+        /// The fields that every packet has, as a sentence has them.
+        beside: &'static str,
         /// The fields that the kind has beside those of every packet.
         own: Vec<&'static str>,
     },
@@ -60,6 +67,16 @@ pub enum FieldsError {
         low: u64,
         /// Greatest value.
         high: u64,
+    },
+    /// A value does not fit its bits.
+    #[error("`{field}` is {value}, which does not fit its {bits} bits")]
+    Width {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: u64,
+        /// Its width.
+        bits: u32,
     },
     /// A value whose low two bits are set, but not sent.
     #[error("`{field}` is {value:#x}, but must be a multiple of 4: bytes are chosen by first_be and last_be")]
@@ -89,6 +106,19 @@ pub enum FieldsError {
     },
 }
 
+fn list(own: &[&str]) -> String {
+    if own.is_empty() { "none".to_owned() } else { format!("`{}`", own.join("`, `")) }
+}
+
+/// How messages speak of a packet.
+pub(in crate::pcie::wire) struct Words {
+    /// What it is called where it has too much, and where it lacks something.
+    pub name: String,
+    pub who: String,
+    /// The fields that every packet has.
+    pub beside: &'static str,
+}
+
 /// Checks a range.
 pub(in crate::pcie::wire) fn range(field: &'static str, value: u64, low: u64, high: u64) -> Result<(), FieldsError> {
     if (low..=high).contains(&value) { Ok(()) } else { Err(FieldsError::Range { field, value, low, high }) }
@@ -114,6 +144,8 @@ impl Field {
                 read.map_err(|_| FieldsError::Hexadecimal { field, digits: self.bits() / 4 })?;
                 Ok(u64::from_be_bytes(bytes))
             }
+            Value::Flag(value) => Ok((*value).into()),
+            Value::Scale(value) => Ok(value.bits().into()),
         }
     }
 }
@@ -127,24 +159,32 @@ impl<F: Family> Given<F> {
         }
     }
 
+    /// The text that a field is given as.
+    pub(in crate::pcie::wire) fn text(&self, name: &str) -> &str {
+        match self.value(name) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+
     fn value(&self, name: &str) -> Option<&Value> {
         self.values.iter().find(|value| value.0 == name).map(|value| &value.1)
     }
 
-    /// Writes the fields into the bytes of a packet of a kind, which messages call `who`.
-    pub(in crate::pcie::wire) fn fill(&self, kind: &Kind, who: &str, bytes: &mut [u8]) -> Result<(), FieldsError> {
-        let name = kind.name;
+    /// Writes the fields into the bytes of a packet of a kind.
+    pub(in crate::pcie::wire) fn fill(&self, kind: &Kind, words: Words, bytes: &mut [u8]) -> Result<(), FieldsError> {
+        let Words { name, who, beside } = words;
         let there = |field: &Field| self.value(field.name).is_some();
-        if let Some(field) = F::rows().into_iter().find(|field| there(field) && kind.field(field.name).is_none()) {
+        if let Some(field) = F::fields().into_iter().find(|field| there(field) && kind.field(field.name).is_none()) {
             let own = kind.fields().filter(|field| field.is_own()).map(|field| field.name).collect();
-            return Err(FieldsError::Surplus { name, field: field.name, own });
+            return Err(FieldsError::Surplus { name, field: field.name, beside, own });
         }
         if let Some(field) = kind.fields().find(|field| field.due == Due::Own && !there(field)) {
-            return Err(FieldsError::Missing { who: who.to_owned(), field: field.name });
+            return Err(FieldsError::Missing { who, field: field.name });
         }
         let own_first =
             kind.fields().filter(|field| field.is_own()).chain(kind.fields().filter(|field| !field.is_own()));
-        for field in own_first {
+        for field in own_first.filter(|field| field.code != Code::Name) {
             let Some(value) = self.value(field.name) else { continue };
             let value = field.accept(value)?;
             field.put(bytes, value);
@@ -157,18 +197,21 @@ impl<F: Family> Given<F> {
         }
         Ok(())
     }
-}
 
-impl<F: Family> From<F> for Given<F> {
-    fn from(packet: F) -> Self {
+    /// The fields of a packet.
+    pub(in crate::pcie::wire) fn of(kind: &Kind, bytes: &[u8]) -> Self {
         let value = |field: &Field| {
-            let number = packet.kind().get(packet.bytes(), field.name).unwrap_or_default();
+            let number = kind.get(bytes, field.name).unwrap_or_default();
             match field.code {
                 Code::Hex => Value::Text(format!("{number:0digits$x}", digits = field.bits() as usize / 4)),
+                Code::Name => Value::Text(kind.name.to_owned()),
+                Code::Flag => Value::Flag(number == 1),
+                Code::Scale => Value::Scale(Scale::from_bits(number as u8)),
                 _ => Value::Number(number),
             }
         };
-        let values = packet.kind().fields().map(|field| (field.name, value(field))).collect();
+        let shown = kind.fields().filter(|field| field.due != Due::OwnUnlessZero || field.raw(bytes) != 0);
+        let values = shown.map(|field| (field.name, value(field))).collect();
         Self { values, family: PhantomData }
     }
 }
@@ -197,7 +240,7 @@ impl<'de, F: Family> Visitor<'de> for FieldsVisitor<F> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Given<F>, A::Error> {
-        let (rows, mut values) = (F::rows(), Vec::new());
+        let (rows, mut values) = (F::fields(), Vec::new());
         while let Some(key) = map.next_key::<String>()? {
             let row = rows.iter().find(|row| row.name == key);
             let row = row.ok_or_else(|| A::Error::custom(format!("unknown field `{key}`")))?;
@@ -205,7 +248,9 @@ impl<'de, F: Family> Visitor<'de> for FieldsVisitor<F> {
                 return Err(A::Error::duplicate_field(row.name));
             }
             let value = match (row.code, row.bits()) {
-                (Code::Hex, _) => next(&mut map, row, Value::Text)?,
+                (Code::Hex | Code::Name, _) => next(&mut map, row, Value::Text)?,
+                (Code::Flag, _) => next(&mut map, row, Value::Flag)?,
+                (Code::Scale, _) => next(&mut map, row, Value::Scale)?,
                 (_, 0..=8) => next(&mut map, row, |value: u8| Value::Number(value.into()))?,
                 (_, 9..=16) => next(&mut map, row, |value: u16| Value::Number(value.into()))?,
                 (_, 17..=32) => next(&mut map, row, |value: u32| Value::Number(value.into()))?,

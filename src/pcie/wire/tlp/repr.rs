@@ -4,7 +4,7 @@ use super::{KINDS, TlpError, TlpView};
 use crate::pcie::{
     credit::{CreditClass, Credits},
     split::{Completion, Request},
-    wire::table::{Family, FieldsError, Given, Kind, range},
+    wire::table::{Family, FieldsError, Given, Kind, Words, range},
 };
 use serde::{Deserialize, Serialize};
 
@@ -70,13 +70,11 @@ impl Eq for TlpRepr {}
 
 impl Family for TlpRepr {
     const KINDS: &'static [Kind] = &KINDS;
+}
 
-    fn kind(&self) -> &'static Kind {
-        self.kind
-    }
-
-    fn bytes(&self) -> &[u8] {
-        self.emit()
+impl From<TlpRepr> for Given<TlpRepr> {
+    fn from(repr: TlpRepr) -> Self {
+        Self::of(repr.kind, &repr.bytes)
     }
 }
 
@@ -88,7 +86,8 @@ impl TryFrom<Given<Self>> for TlpRepr {
         range("fmt", fmt, 0, 3)?;
         range("type", code, 0, 31)?;
         let mut made = Self::of(fmt as u8, code as u8).map_err(|error| FieldsError::Kind(error.to_string()))?;
-        given.fill(made.kind, &format!("fmt {fmt} with type {code}"), &mut made.bytes)?;
+        let (name, who) = (made.name().to_owned(), format!("fmt {fmt} with type {code}"));
+        given.fill(made.kind, Words { name, who, beside: "those of every TLP" }, &mut made.bytes)?;
         Ok(made)
     }
 }
@@ -167,6 +166,12 @@ impl TlpRepr {
             ("byte_count", piece.byte_count.into()),
             ("lower_address", piece.lower_address.into()),
         ])
+    }
+
+    /// Labels and values, as text has them.
+    #[must_use]
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        self.kind.rows(&self.bytes)
     }
 
     /// The name of the kind of TLP, for example `MWr64`.
