@@ -6,7 +6,7 @@ use super::{
 };
 use crate::pcie::wire::{
     dllp::DllpRepr,
-    flit::{FlitFields, tlp::FlitTlpFields},
+    flit::{Dlp, tlp::FlitTlpFields},
     table::{Family, Given},
     tlp::TlpRepr,
 };
@@ -86,7 +86,7 @@ impl Kind {
         match self {
             Self::Tlp => names::<TlpRepr>(),
             Self::Dllp => names::<DllpRepr>(),
-            Self::Flit => FlitFields::NAMES.to_vec(),
+            Self::Flit => names::<Dlp>(),
             Self::FlitTlp => FlitTlpFields::NAMES.to_vec(),
             Self::Idle | Self::EndOfDataStream | Self::Nop | Self::Unreadable => Vec::new(),
         }
@@ -103,7 +103,7 @@ fn names<F: Family>() -> Vec<&'static str> {
 pub(super) enum Fields {
     Tlp(Given<TlpRepr>),
     Dllp(Given<DllpRepr>),
-    Flit(FlitFields),
+    Flit(Given<Dlp>),
     FlitTlp(Box<FlitTlpFields>),
 }
 

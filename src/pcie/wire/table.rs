@@ -280,6 +280,13 @@ impl Kind {
         }
     }
 
+    /// Sets a field, cut to its bits. One that this kind does not have changes nothing.
+    pub fn put(&self, bytes: &mut [u8], name: &str, value: u64) {
+        if let Some(field) = self.field(name) {
+            field.put(bytes, value);
+        }
+    }
+
     /// Copies what fields say; reserved bits stay as they are in `to`.
     pub fn copy(&self, from: &[u8], to: &mut [u8]) {
         let said = self.fields().filter(|field| self.means(field, from));

@@ -4,9 +4,12 @@ use super::super::{
     document::{Document, Kind},
     encode::{MOST_IDLE, Object, bytes, each, fields, payload, unreadable_kind},
 };
-use crate::pcie::wire::flit::{
-    Dlp, FlitFields, FlitRepr, LAST_SEQUENCE, ReplayCommand, TLP_BYTES, Usage, stream,
-    tlp::{FlitTlpFields, FlitTlpRepr},
+use crate::pcie::wire::{
+    flit::{
+        Dlp, FlitRepr, LAST_SEQUENCE, ReplayCommand, TLP_BYTES, Usage, stream,
+        tlp::{FlitTlpFields, FlitTlpRepr},
+    },
+    table::Given,
 };
 use miette::{Report, miette};
 use serde::de::IgnoredAny;
@@ -55,7 +58,7 @@ fn part(object: &Object<'_>, kind: Kind, nops_left: &mut usize) -> Result<Part, 
     }
 }
 
-fn flit(document: &Document<FlitFields>) -> Result<Part, Report> {
+fn flit(document: &Document<Given<Dlp>>) -> Result<Part, Report> {
     let dlp = fields(document)?;
     let area = document.tlp_bytes.as_deref().map(|text| {
         let given = bytes("tlp_bytes", text)?;

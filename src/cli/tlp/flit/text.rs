@@ -24,9 +24,7 @@ pub(in super::super) fn write_flit(out: &mut impl Write, flit: &Flit) -> io::Res
         ReplayCommand::SelectiveNak => "selective Nak, arrived up to sequence number",
     };
     writeln!(out, "Flit, {}: {meaning} {}", super::name(dlp), dlp.sequence)?;
-    row(out, "usage", dlp.usage.bits())?;
-    row(out, "prior flit", if dlp.prior_payload { "payload" } else { "no payload" })?;
-    row(out, "replay command", dlp.replay.bits())?;
+    dlp.rows().into_iter().try_for_each(|(label, value)| row(out, label, value))?;
     row(out, "DLLP", format_args!("{}  {}", hex::encode(dlp.dllp), dllp(dlp)))?;
     row(out, "CRC", hex::encode(flit.crc))?;
     row(out, "ECC", hex::encode(flit.ecc))?;

@@ -22,15 +22,13 @@
 
 pub mod crc;
 pub mod ecc;
-mod fields;
 mod galois;
 mod repr;
 pub mod stream;
 pub mod tlp;
 mod view;
 
-pub use fields::{FlitFields, FlitFieldsError};
-pub use repr::{Dlp, FlitRepr, ReplayCommand, Usage};
+pub use repr::{DLP, Dlp, FlitRepr, ReplayCommand, Usage};
 pub use view::{FlitError, FlitView, Received, receive};
 
 /// Bytes of a flit.
@@ -49,12 +47,4 @@ mod field {
     pub const DLP: Range<usize> = 236..242;
     pub const CRC: Range<usize> = 242..250;
     pub const ECC: Range<usize> = 250..256;
-    /// Places in the DLP, and bits of its first byte.
-    pub const FLAGS: usize = 0;
-    pub const SEQUENCE_LOW: usize = 1;
-    pub const DLLP: Range<usize> = 2..6;
-    pub const USAGE_SHIFT: u8 = 6;
-    pub const PRIOR_PAYLOAD: u8 = 1 << 5;
-    pub const DLLP_TYPE: u8 = 1 << 4;
-    pub const REPLAY_SHIFT: u8 = 2;
 }

@@ -1,6 +1,24 @@
 //! A flit as plain values.
 
 use super::{BYTES, DLP_BYTES, FlitView, TLP_BYTES, crc, ecc, field};
+use crate::pcie::wire::table::{
+    Code, Family, Field, FieldsError,
+    Form::{Decimal, Names},
+    Given, Kind, Words, always, common,
+};
+use serde::{Deserialize, Serialize};
+
+/// The fields of the DLP, a row each. [`super::super::table`] says what follows from a row.
+pub static DLP: [Kind; 1] = [Kind { name: "DLP", first: 0, mask: 0, fields: &[FIELDS] }];
+
+const FIELDS: &[Field] = &[
+    always("usage", &[(0, 6, 2)]).text("usage", Decimal),
+    common("prior_payload", &[(0, 5, 1)]).text("prior flit", Names(&["no payload", "payload"])),
+    common("dllp_type", &[(0, 4, 1)]).silent(),
+    common("replay_command", &[(0, 2, 2)]).text("replay command", Decimal),
+    always("seq", &[(1, 0, 8), (0, 0, 2)]).silent(),
+    common("dllp", &[(5, 0, 8), (4, 0, 8), (3, 0, 8), (2, 0, 8)]).code(Code::Hex).silent(),
+];
 
 /// What a flit is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +83,8 @@ impl ReplayCommand {
 }
 
 /// The data link layer's part of a flit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Given<Dlp>", into = "Given<Dlp>")]
 pub struct Dlp {
     /// What the flit is for.
     pub usage: Usage,
@@ -85,32 +104,58 @@ impl Dlp {
     /// The values; every six bytes are a DLP.
     #[must_use]
     pub fn parse(bytes: [u8; DLP_BYTES]) -> Self {
-        let flags = bytes[field::FLAGS];
-        let mut dllp = [0; 4];
-        dllp.copy_from_slice(&bytes[field::DLLP]);
+        let get = |name| DLP[0].get(&bytes, name).unwrap_or_default();
         Self {
-            usage: Usage::from_bits(flags >> field::USAGE_SHIFT),
-            prior_payload: flags & field::PRIOR_PAYLOAD != 0,
-            dllp_optimised: flags & field::DLLP_TYPE != 0,
-            replay: ReplayCommand::from_bits(flags >> field::REPLAY_SHIFT),
-            sequence: u16::from_be_bytes([flags & 3, bytes[field::SEQUENCE_LOW]]),
-            dllp,
+            usage: Usage::from_bits(get("usage") as u8),
+            prior_payload: get("prior_payload") == 1,
+            dllp_optimised: get("dllp_type") == 1,
+            replay: ReplayCommand::from_bits(get("replay_command") as u8),
+            sequence: get("seq") as u16,
+            dllp: (get("dllp") as u32).to_be_bytes(),
         }
     }
 
     /// The six bytes. Values are cut to their width.
     #[must_use]
     pub fn emit(&self) -> [u8; DLP_BYTES] {
-        let [sequence_high, sequence_low] = self.sequence.to_be_bytes();
         let mut bytes = [0; DLP_BYTES];
-        bytes[field::FLAGS] = self.usage.bits() << field::USAGE_SHIFT
-            | if self.prior_payload { field::PRIOR_PAYLOAD } else { 0 }
-            | if self.dllp_optimised { field::DLLP_TYPE } else { 0 }
-            | self.replay.bits() << field::REPLAY_SHIFT
-            | sequence_high & 3;
-        bytes[field::SEQUENCE_LOW] = sequence_low;
-        bytes[field::DLLP].copy_from_slice(&self.dllp);
+        for (name, value) in [
+            ("usage", self.usage.bits().into()),
+            ("prior_payload", self.prior_payload.into()),
+            ("dllp_type", self.dllp_optimised.into()),
+            ("replay_command", self.replay.bits().into()),
+            ("seq", self.sequence.into()),
+            ("dllp", u32::from_be_bytes(self.dllp).into()),
+        ] {
+            DLP[0].put(&mut bytes, name, value);
+        }
         bytes
+    }
+
+    /// Labels and values, as text has them: all but the DLLP and what the sequence number means.
+    #[must_use]
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        DLP[0].rows(&self.emit())
+    }
+}
+
+impl Family for Dlp {
+    const KINDS: &'static [Kind] = &DLP;
+}
+
+impl From<Dlp> for Given<Dlp> {
+    fn from(dlp: Dlp) -> Self {
+        Self::of(&DLP[0], &dlp.emit())
+    }
+}
+
+impl TryFrom<Given<Self>> for Dlp {
+    type Error = FieldsError;
+
+    fn try_from(given: Given<Self>) -> Result<Self, FieldsError> {
+        let (mut bytes, name) = ([0; DLP_BYTES], "a flit".to_owned());
+        given.fill(&DLP[0], Words { who: name.clone(), name, beside: "those of every flit" }, &mut bytes)?;
+        Ok(Self::parse(bytes))
     }
 }
 
@@ -164,10 +209,21 @@ mod tests {
         assert!(Dlp::parse([0x10, 0, 0, 0, 0, 0]).dllp_optimised);
     }
 
+    #[test]
+    fn wrong_fields_are_refused_by_name() {
+        let refused = |json: &str| serde_json::from_str::<Dlp>(json).unwrap_err().to_string();
+        assert_eq!(refused(r#"{"usage":4,"seq":0}"#), "`usage` is 4, but must lie in 0..=3");
+        assert_eq!(refused(r#"{"usage":1,"seq":1024}"#), "`seq` is 1024, but must lie in 0..=1023");
+        assert_eq!(refused(r#"{"usage":1,"seq":1,"dllp":"00"}"#), "`dllp` must be 8 hexadecimal digits");
+    }
+
     proptest! {
         #[test]
-        fn any_dlp_round_trips(bytes in any::<[u8; DLP_BYTES]>()) {
-            prop_assert_eq!(Dlp::parse(bytes).emit(), bytes);
+        fn any_dlp_round_trips_and_so_does_its_json(bytes in any::<[u8; DLP_BYTES]>()) {
+            let dlp = Dlp::parse(bytes);
+            prop_assert_eq!(dlp.emit(), bytes);
+            let json = serde_json::to_string(&dlp).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Dlp>(&json).unwrap(), dlp);
         }
     }
 }

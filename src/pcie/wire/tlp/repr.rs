@@ -114,9 +114,7 @@ impl TlpRepr {
     #[must_use]
     pub fn with(mut self, values: &[(&str, u64)]) -> Self {
         for (name, value) in values {
-            if let Some(field) = self.kind.field(name) {
-                field.put(&mut self.bytes, *value);
-            }
+            self.kind.put(&mut self.bytes, name, *value);
         }
         self
     }
