@@ -18,12 +18,18 @@ use crate::{
         SCHEMA_VERSION,
         plot::{Format, measured::Panel},
     },
-    validate::{catalogue::Dataset, pool, score::DatasetScore},
+    validate::{
+        catalogue::Dataset,
+        pool,
+        score::DatasetScore,
+        summary::{self, Row},
+    },
 };
 use clap::{Args, ValueEnum};
 use miette::miette;
 use serde::Serialize;
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -104,7 +110,7 @@ pub struct Arguments {
 enum ValidateFormat {
     /// Errors and curves
     Text,
-    /// datasets[] with name, kind, points, errors and values[]; described in docs/validation.md
+    /// datasets[] with name, kind, points, errors and values[], and summary[] by platform; described in docs/validation.md
     Json,
 }
 
@@ -121,6 +127,8 @@ enum PlotAs {
 struct Outcome {
     schema_version: u32,
     datasets: Vec<DatasetScore>,
+    /// Errors by platform and class, over all of these.
+    summary: Vec<Row>,
     /// Who predicted, if figures are predictions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     predicted_by: Vec<Origin>,
@@ -134,7 +142,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let page = arguments.begin()?;
     if let Some([predictions, measured]) = arguments.score.as_deref() {
         let Scored { dataset, score, origins } = register::score(predictions, measured)?;
-        return arguments.show(&[dataset], vec![score], origins, page);
+        return arguments.show(&[dataset], vec![score], origins, (&BTreeMap::new(), page));
     }
     let catalogue = catalogue()?;
     let mut bench = Bench::new(catalogue.platforms, Interruption::listen());
@@ -147,7 +155,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut datasets = arguments.datasets(&catalogue.datasets)?;
     let scores = bench.score(&mut datasets)?;
-    arguments.show(&datasets, scores, Vec::new(), page)
+    arguments.show(&datasets, scores, Vec::new(), (&catalogue.titles, page))
 }
 
 impl Arguments {
@@ -165,20 +173,22 @@ impl Arguments {
         datasets: &[Dataset],
         scores: Vec<DatasetScore>,
         origins: Vec<Origin>,
-        page: Option<PageFile>,
+        (titles, page): (&BTreeMap<String, String>, Option<PageFile>),
     ) -> Result<(), Failure> {
         let panels: Vec<_> = datasets.iter().zip(&scores).map(|(dataset, score)| Panel::of(dataset, score)).collect();
         if let Some(folder) = &self.plot {
             plot(folder, &panels.concat(), self.plot_as)?;
         }
-        let outcome = Outcome { schema_version: SCHEMA_VERSION, datasets: scores, predicted_by: origins };
+        let summary = summary::rows(titles, datasets, &scores);
+        let outcome = Outcome { schema_version: SCHEMA_VERSION, datasets: scores, summary, predicted_by: origins };
         let printed = match self.format {
             ValidateFormat::Json => {
                 serde_json::to_string_pretty(&outcome).map(|json| json + "\n").map_err(io::Error::from)
             }
             ValidateFormat::Text => {
                 let text = text::text(&outcome.datasets, &panels, output::width());
-                Ok(output::fitted(&(text::origins(&outcome.predicted_by) + &text)))
+                let platforms = text::platforms(&outcome.summary, outcome.datasets.len());
+                Ok(output::fitted(&(text::origins(&outcome.predicted_by) + &text + &platforms)))
             }
         };
         printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))?;

@@ -3,6 +3,7 @@
 use super::class::{Class, Informed, Seen};
 use super::measured::{Kind, LeftOut, Measured, MeasuredError, Point};
 use super::selector::Selector;
+use crate::config::Layers;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -26,6 +27,8 @@ shipped![
     "p1_sc_spans.csv",
     "p1_spans.csv",
     "p2_bandwidth.csv",
+    "pcie_bench_latency.csv",
+    "sm_published.csv",
     "sxm5_bandwidth.csv",
 ];
 
@@ -61,6 +64,8 @@ pub struct Dataset {
 pub struct Catalogue {
     /// The machine that stands for each platform.
     pub platforms: BTreeMap<String, String>,
+    /// What each platform is, in a few words.
+    pub titles: BTreeMap<String, String>,
     pub datasets: Vec<Dataset>,
 }
 
@@ -68,6 +73,7 @@ pub struct Catalogue {
 #[serde(deny_unknown_fields)]
 struct Index {
     platforms: BTreeMap<String, String>,
+    titles: BTreeMap<String, String>,
     dataset: Vec<Entry>,
 }
 
@@ -82,6 +88,14 @@ struct Entry {
     informed: Vec<Informed>,
 }
 
+/// The layers of a platform's machine: a shipped one, designs and settings, joined by `+`.
+#[must_use]
+pub fn layers(machine: &str) -> Layers {
+    let mut parts = machine.split('+');
+    let layers = Layers::new(parts.next().unwrap_or_default());
+    parts.fold(layers, |layers, part| if part.contains('=') { layers.set(part) } else { layers.overlay(part) })
+}
+
 impl Catalogue {
     /// Reads what is built in.
     ///
@@ -91,7 +105,7 @@ impl Catalogue {
         let wrong = |error: toml::de::Error| CatalogueError::Selection(format!("datasets.toml: {error}"));
         let index: Index = toml::from_str(INDEX).map_err(wrong)?;
         let datasets = index.dataset.into_iter().map(Entry::read).collect::<Result<_, _>>()?;
-        Ok(Self { platforms: index.platforms, datasets })
+        Ok(Self { platforms: index.platforms, titles: index.titles, datasets })
     }
 }
 
@@ -175,7 +189,6 @@ fn list(names: &[&String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Layers;
     use std::{collections::BTreeSet, fs, path::Path};
 
     fn shipped() -> Catalogue {
@@ -186,7 +199,9 @@ mod tests {
     fn every_table_in_validation_is_built_in_and_in_the_index() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("validation");
         let names = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let tables: BTreeSet<_> = names.filter(|name| name.ends_with(".csv") && name != "headlines.csv").collect();
+        let tables: BTreeSet<_> = names
+            .filter(|name| name.ends_with(".csv") && !["accuracy.csv", "headlines.csv"].contains(&name.as_str()))
+            .collect();
         assert_eq!(tables, FILES.iter().map(|file| file.0.to_owned()).collect());
         let index: Index = toml::from_str(INDEX).unwrap();
         assert_eq!(tables, index.dataset.iter().map(|entry| entry.file.clone()).collect());
@@ -197,10 +212,43 @@ mod tests {
         let catalogue = shipped();
         let points = catalogue.datasets.iter().flat_map(|dataset| &dataset.points);
         let platforms: BTreeSet<_> = points.map(|(point, _)| point.platform.clone()).collect();
-        assert_eq!(platforms, catalogue.platforms.keys().cloned().collect());
+        let predicted = ["gen3", "snp-gen4"].map(str::to_owned).into();
+        assert_eq!(&platforms | &predicted, catalogue.platforms.keys().cloned().collect());
         for machine in catalogue.platforms.values() {
-            assert!(Layers::new(machine).resolve().is_ok(), "{machine}");
+            assert!(layers(machine).resolve().is_ok(), "{machine}");
         }
+    }
+
+    /// Rows of a table of errors: platform, class and number of points, and the rest.
+    fn stated() -> Vec<(String, String, usize, Vec<String>)> {
+        let text = include_str!("../../validation/accuracy.csv");
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let rows = reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect::<Vec<_>>());
+        rows.map(|row| (row[0].clone(), row[1].clone(), row[2].parse().unwrap(), row[3..].to_vec())).collect()
+    }
+
+    #[test]
+    fn the_table_of_errors_has_all_points_by_platform_and_class() {
+        let catalogue = shipped();
+        let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for (point, class) in catalogue.datasets.iter().flat_map(|set| &set.points) {
+            *found.entry((point.platform.clone(), class.name().to_owned())).or_default() += 1;
+        }
+        let rows = stated().into_iter().map(|(platform, class, points, _)| ((platform, class), points));
+        assert_eq!(rows.collect::<BTreeMap<_, _>>(), found, "SEALSIM_ACCURACY=record makes it anew: docs/accuracy.md");
+    }
+
+    #[test]
+    fn the_document_has_the_table_of_errors() {
+        let catalogue = shipped();
+        let text = include_str!("../../docs/accuracy.md");
+        for (platform, class, points, rest) in stated() {
+            let title = catalogue.titles.get(&platform).unwrap_or(&platform);
+            let row = format!("| {title} | {class} | {points} | {} % | {} %, {} |", rest[0], rest[1], rest[2]);
+            assert!(text.contains(&row), "docs/accuracy.md lacks {row}");
+        }
+        let rows = text.lines().skip_while(|line| !line.starts_with("| platform | class |")).skip(2);
+        assert_eq!(rows.take_while(|line| line.starts_with('|')).count(), stated().len());
     }
 
     #[test]
@@ -264,7 +312,7 @@ mod tests {
     fn what_was_seen_with_informed_points_is_a_parameter_of_the_machine() {
         let catalogue = shipped();
         for dataset in catalogue.datasets.iter().filter(|dataset| !dataset.seen.is_empty()) {
-            let machine = Layers::new(&catalogue.platforms[&dataset.points[0].0.platform]).resolve().unwrap();
+            let machine = layers(&catalogue.platforms[&dataset.points[0].0.platform]).resolve().unwrap();
             for path in dataset.seen.iter().flat_map(|seen| &seen.parameters) {
                 assert!(machine.parameter(path).is_some(), "{}: {path}", dataset.name);
             }

@@ -18,4 +18,5 @@ pub mod pool;
 pub mod register;
 pub mod score;
 pub mod selector;
+pub mod summary;
 pub mod vectors;

@@ -1,7 +1,7 @@
 //! What docs/accuracy.md, docs/validation.md and DEVIATIONS.md say of the errors against silicon, and the limits that the model is held to.
 
 use serde_json::Value;
-use std::process::Command;
+use std::{env, fs, path::PathBuf, process::Command};
 
 /// Data sets, a class of their points, and what is said of it: mean absolute error and worst point, in percent.
 const STATED: [(&str, &str, f64, f64); 12] = [
@@ -30,6 +30,10 @@ const STATED_LONG: [(&str, &str, f64, f64); 1] = [("p1-overlap", "informed", 1.7
 const HELD_OUT: &str = "held_out";
 
 fn validate(names: &[&str]) -> Vec<Value> {
+    report(names)["datasets"].as_array().unwrap().clone()
+}
+
+fn report(names: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
     command.args(["validate", "--format", "json"]);
     for name in names {
@@ -37,8 +41,51 @@ fn validate(names: &[&str]) -> Vec<Value> {
     }
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    report["datasets"].as_array().unwrap().clone()
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The rows of `validation/accuracy.csv`, as `validate` gives them now.
+fn accuracy(report: &Value) -> Vec<String> {
+    let row = |row: &Value| {
+        let percent = |name: &str| format!("{:.1}", row[name].as_f64().unwrap());
+        let word = |name: &str| row[name].as_str().unwrap().replace('_', " ");
+        let (platform, point) = (row["platform"].as_str().unwrap(), row["worst_point"].as_str().unwrap());
+        let [mean, worst] = ["mape_percent", "worst_percent"].map(percent);
+        format!("{platform},{},{},{mean},{worst},\"{point}\"", word("class"), row["points"])
+    };
+    report["summary"].as_array().unwrap().iter().map(row).collect()
+}
+
+/// The table of docs/accuracy.md is made of rows of `validation/accuracy.csv`: `SEALSIM_ACCURACY=record cargo test --release --test campaigns accuracy --
+/// --ignored` writes both anew.
+fn record(report: &Value) {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let rows = accuracy(report).join("\n");
+    let head = "platform,class,points,mean_percent,worst_percent,worst_point";
+    fs::write(root.join("validation/accuracy.csv"), format!("{head}\n{rows}\n")).unwrap();
+    let page = root.join("docs/accuracy.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let (before, rest) = text.split_once("| platform | class |").unwrap();
+    let (_, after) = rest.split_once("\n\n").unwrap();
+    let row = |row: &Value| {
+        let class = row["class"].as_str().unwrap().replace('_', " ");
+        let [mean, worst] =
+            ["mape_percent", "worst_percent"].map(|name| format!("{:.1} %", row[name].as_f64().unwrap()));
+        let [title, point] = ["title", "worst_point"].map(|name| row[name].as_str().unwrap());
+        format!("| {title} | {class} | {} | {mean} | {worst}, {point} |", row["points"])
+    };
+    let rows: Vec<_> = report["summary"].as_array().unwrap().iter().map(row).collect();
+    let head = "| platform | class | points | mean | worst |\n| --- | --- | --- | --- | --- |";
+    fs::write(page, format!("{before}{head}\n{}\n\n{after}", rows.join("\n"))).unwrap();
+}
+
+/// Rows of `validation/accuracy.csv` that are not what they should be.
+fn assert_accuracy(report: &Value, keep: impl Fn(&str) -> bool) {
+    let text = fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("validation/accuracy.csv")).unwrap();
+    let plain = |row: &str| row.replace('"', "");
+    let stated: Vec<_> = text.lines().skip(1).filter(|row| keep(row)).map(plain).collect();
+    let now: Vec<_> = accuracy(report).iter().map(|row| plain(row)).collect();
+    assert_eq!(now, stated, "validation/accuracy.csv");
 }
 
 fn assert_stated(datasets: &[Value], (name, class, mean, worst): (&str, &str, f64, f64)) {
@@ -132,4 +179,24 @@ fn the_errors_of_overlap_are_what_the_documents_say() {
     let overlap = of(&datasets, "p1-overlap");
     assert!(overlap["mape_percent"].is_null() && overlap["points_informed"] == 168);
     assert!(overlap["informed"]["mape_percent"].as_f64().unwrap() <= 5.0);
+}
+
+/// Data sets that take minutes, or whose platform has one that does, are in the next test.
+#[test]
+fn the_table_of_accuracy_is_what_validate_says_beyond_p1() {
+    let index = fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("validation/datasets.toml")).unwrap();
+    let index: toml::Table = index.parse().unwrap();
+    let sets = index["dataset"].as_array().unwrap().iter().map(|set| set["name"].as_str().unwrap());
+    let names: Vec<_> = sets.filter(|name| !name.starts_with("p1-")).collect();
+    assert_accuracy(&report(&names), |row| !row.starts_with("p1,"));
+}
+
+#[test]
+#[ignore = "minutes: run it where figures have changed, and to write the table anew"]
+fn the_table_of_accuracy_is_what_validate_says() {
+    let report = report(&[]);
+    if env::var("SEALSIM_ACCURACY").is_ok_and(|how| how == "record") {
+        return record(&report);
+    }
+    assert_accuracy(&report, |_| true);
 }

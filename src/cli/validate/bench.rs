@@ -9,7 +9,7 @@ use crate::{
     system::RunError,
     units::Bytes,
     validate::{
-        catalogue::{Catalogue, CatalogueError, Dataset},
+        catalogue::{self, Catalogue, CatalogueError, Dataset},
         class::Class,
         issue::{self, IssueError},
         measured::{Mode, Point, is_nvbandwidth, nvbandwidth},
@@ -155,7 +155,8 @@ impl Bench {
             Failure::Usage(miette!(help = help, "no machine is known for platform `{platform}`"))
         };
         let name = self.hw.as_ref().or_else(|| self.platforms.get(platform)).ok_or_else(unknown)?;
-        let layers = self.designs.iter().fold(Layers::new(name), |layers, design| layers.overlay(design));
+        let layers = if self.hw.is_some() { Layers::new(name) } else { catalogue::layers(name) };
+        let layers = self.designs.iter().fold(layers, |layers, design| layers.overlay(design));
         Ok(self.settings.iter().fold(layers, |layers, setting| layers.set(setting)).resolve()?)
     }
 }

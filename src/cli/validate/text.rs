@@ -7,6 +7,7 @@ use crate::{
     validate::{
         class::Class,
         score::{DatasetScore, Errors},
+        summary::Row,
     },
 };
 use std::fmt::Write;
@@ -82,6 +83,24 @@ fn summary(scores: &[DatasetScore]) -> String {
                 class.name(),
             );
         }
+    }
+    text
+}
+
+/// One line for each class of points that a platform has; nothing for a single data set, whose errors are stated already.
+pub fn platforms(rows: &[Row], datasets: usize) -> String {
+    if datasets < 2 {
+        return String::new();
+    }
+    let width = rows.iter().map(|row| row.title.chars().count()).max().unwrap_or(0).max("platform".len());
+    let mut text = format!("\n{:width$}  class     points    error    worst\n", "platform");
+    for Row { title, class, points, errors, .. } in rows {
+        let Errors { mape_percent, worst_percent, worst_point, .. } = errors;
+        let class = class.name();
+        let _ = writeln!(
+            text,
+            "{title:width$}  {class:8}  {points:>6}  {mape_percent:>5.1} %  {worst_percent:>5.1} % at {worst_point}"
+        );
     }
     text
 }

@@ -67,6 +67,11 @@ pub struct SmSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "tensor-core products per cycle")]
     pub tensor_products: Option<u32>,
+    /// For each 16 KiB of the message, one after the other, a single thread multiplies and adds their value, as the published kernel does
+    /// for its blocks of 1024 threads; absent if sums are made in log2 levels alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "serial sum of 16 KiB")]
+    pub serial_sum: Option<Cycles>,
     /// How the kernel enciphers.
     #[schemars(title = "AES kernel")]
     pub aes: AesKernel,

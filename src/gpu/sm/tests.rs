@@ -29,6 +29,7 @@ pub(super) fn h100() -> SmSpec {
         shared_latency: Cycles(30),
         load_latency: Cycles(700),
         tensor_products: Some(4096),
+        serial_sum: None,
         aes: AesKernel::TTables,
         ghash: GhashKernel::FourBitTables,
     }

@@ -5,6 +5,7 @@
 //! | prologue | the tables into shared memory, all warps |
 //! | steps | those of the SM that has most of them |
 //! | end | log2 of the warps levels between warps, then the first warp alone |
+//! | serial sum | with `serial_sum`: one thread, for each 16 KiB of the message |
 //!
 //! A barrier lies between any two. Each part is run once on the structure of an SM ([`Processor`]), on made-up text: passes through the banks follow from
 //! bytes only where four threads share a copy of the S-box. Of a long message one more step of all warps costs what the last of those that were run cost on
@@ -81,7 +82,7 @@ impl KernelTiming {
         let (rows, rest) = (groups / (used * warps), groups % (used * warps));
         let busiest = rows * warps + rest.div_ceil(used);
         let text = self.prologue + self.steps(busiest, direction);
-        Span { text, total: text + self.end }
+        Span { text, total: text + self.end + serial_sum(&self.spec, bytes) }
     }
 
     /// Cycles of `chunks` steps of warps on one SM, sealing, with all tables in place and nothing behind them.
@@ -121,6 +122,15 @@ impl KernelTiming {
         self.known.insert((seal, groups), cycles);
         cycles
     }
+}
+
+/// Bytes of a block of 1024 threads, of 16 B each, whose value a single thread sums.
+const SUMMED: u64 = 16 << 10;
+
+/// What a single thread takes to sum the values of a message, where the kernel does so.
+#[must_use]
+pub fn serial_sum(spec: &SmSpec, bytes: u64) -> u64 {
+    spec.serial_sum.map_or(0, |each| bytes.div_ceil(SUMMED) * each.0)
 }
 
 /// The instructions of a warp with so many steps.

@@ -12,7 +12,7 @@ use crate::config::MachineSpec;
 use crate::gpu::sm::{
     kernel::Parts,
     spec::{AesKernel, GhashKernel, SmSpec},
-    timing::KernelTiming,
+    timing::{KernelTiming, serial_sum},
 };
 use thiserror::Error;
 
@@ -35,6 +35,9 @@ pub enum SmError {
     /// Its tensor cores have no rate.
     #[error("the machine has no sm.tensor_products: lay --design sm-tensor over it, or set it")]
     NoTensorRate,
+    /// It does not say what a serial sum takes.
+    #[error("the machine has no sm.serial_sum: set it")]
+    NoSerialSum,
 }
 
 /// Bytes per clock and SM.
@@ -50,6 +53,9 @@ pub(super) fn rate(machine: &MachineSpec, kernel: &SmKernel) -> Result<f64, SmEr
     if on_tensor_cores && sm.tensor_products.is_none() {
         return Err(SmError::NoTensorRate);
     }
+    if kernel.serial && sm.serial_sum.is_none() {
+        return Err(SmError::NoSerialSum);
+    }
     let parts = Parts { cipher: kernel.aes.is_some(), hash: kernel.ghash.is_some() };
     if parts == (Parts { cipher: false, hash: false }) {
         return Ok(f64::from(sm.tensor_products.unwrap_or(0)) / PRODUCTS * BYTES);
@@ -64,20 +70,21 @@ pub(super) fn rate(machine: &MachineSpec, kernel: &SmKernel) -> Result<f64, SmEr
     };
     let chunks = kernel.bytes.div_ceil(STEP).div_ceil(kernel.sms.into());
     let cycles = KernelTiming::of_parts(&one, KEY_BITS, parts).map_or(1, |mut timing| timing.of_steps(chunks));
+    let cycles = cycles + if kernel.serial { serial_sum(&one, kernel.bytes) } else { 0 };
     Ok(kernel.bytes as f64 / f64::from(kernel.sms) / cycles.max(1) as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Layers;
+    use crate::{config::Layers, units::Cycles};
 
     fn machine(design: &str) -> MachineSpec {
         Layers::new("h100-nvl-tdx").overlay(design).resolve().unwrap().machine
     }
 
     fn kernel(aes: Option<AesKernel>, ghash: Option<GhashKernel>, sms: u32) -> SmKernel {
-        SmKernel { aes, ghash, sms, warps: 16, bytes: u64::from(sms) << 18 }
+        SmKernel { aes, ghash, serial: false, sms, warps: 16, bytes: u64::from(sms) << 18 }
     }
 
     #[test]
@@ -115,10 +122,25 @@ mod tests {
     }
 
     #[test]
+    fn a_serial_sum_costs_its_cycles_for_each_16_kib_whatever_the_number_of_sms() {
+        let mut sm = machine("sm");
+        let each = 372.0;
+        sm.sm.as_mut().unwrap().serial_sum = Some(Cycles(372));
+        for sms in [1, 100] {
+            let summed = SmKernel { bytes: 100 << 20, ..kernel(None, Some(GhashKernel::FourBitTables), sms) };
+            let cycles = |kernel: &SmKernel| kernel.bytes as f64 / f64::from(sms) / rate(&sm, kernel).unwrap();
+            let more = cycles(&SmKernel { serial: true, ..summed }) - cycles(&summed);
+            assert!((more / each - 6_400.0).abs() < 0.01, "{sms}: {more}");
+        }
+    }
+
+    #[test]
     fn a_machine_without_what_a_kernel_needs_says_so() {
         let one = kernel(Some(AesKernel::TTables), None, 1);
         assert_eq!(rate(&machine("h100-cc"), &one), Err(SmError::NoSms));
         assert_eq!(rate(&machine("sm"), &SmKernel { sms: 133, ..one }), Err(SmError::TooFew(132)));
+        let serial = SmKernel { serial: true, ..kernel(None, Some(GhashKernel::FourBitTables), 1) };
+        assert_eq!(rate(&machine("sm"), &serial), Err(SmError::NoSerialSum));
         for kernel in [kernel(None, Some(GhashKernel::TensorCore), 1), kernel(None, None, 1)] {
             assert_eq!(rate(&machine("sm"), &kernel), Err(SmError::NoTensorRate));
         }

@@ -93,6 +93,8 @@ pub struct SmKernel {
     pub aes: Option<AesKernel>,
     /// How it authenticates, if it does. One that does neither multiplies bit matrices.
     pub ghash: Option<GhashKernel>,
+    /// Whether a single thread sums the values of all blocks of threads, and that counts.
+    pub serial: bool,
     /// SMs at work.
     pub sms: u32,
     pub warps: u32,

@@ -18,11 +18,15 @@ const ROUNDING: f64 = 1e-5;
 /// How a kernel enciphers and how it authenticates.
 type Parts = (Option<AesKernel>, Option<GhashKernel>);
 
+/// The kernel whose blocks of threads are summed by a single thread.
+const SERIAL: &str = "ghash_serial";
+
 /// Kernels: how each enciphers and how it authenticates; neither in the one that only multiplies bit matrices.
-const KERNELS: [(&str, Parts); 9] = [
+const KERNELS: [(&str, Parts); 10] = [
     ("ctr_tables", (Some(AesKernel::TTables), None)),
     ("ctr_bitsliced", (Some(AesKernel::Bitsliced), None)),
     ("ghash_tables", (None, Some(GhashKernel::FourBitTables))),
+    (SERIAL, (None, Some(GhashKernel::FourBitTables))),
     ("ghash_tensor", (None, Some(GhashKernel::TensorCore))),
     ("gcm_tables_tables", (Some(AesKernel::TTables), Some(GhashKernel::FourBitTables))),
     ("gcm_tables_tensor", (Some(AesKernel::TTables), Some(GhashKernel::TensorCore))),
@@ -59,7 +63,14 @@ fn point(row: &Cells<'_>) -> Result<Point, MeasuredError> {
         line: row.line(),
         label: format!("{kernel} on {sms} SM{}", if sms == 1 { "" } else { "s" }),
         cells: cells.map(|name| (name.to_owned(), row.text(name).to_owned())).into(),
-        experiment: Experiment::SmKernel(SmKernel { aes, ghash, sms: sms as u32, warps: (threads / 32) as u32, bytes }),
+        experiment: Experiment::SmKernel(SmKernel {
+            aes,
+            ghash,
+            serial: kernel == SERIAL,
+            sms: sms as u32,
+            warps: (threads / 32) as u32,
+            bytes,
+        }),
         measured,
         unit: "B/clk/SM",
         curve: Curve { panel: kernel.to_owned(), series: "kernel".into(), x: sms as f64, x_label: "SMs" },
