@@ -14,14 +14,17 @@ use crate::{
     config::{Layers, Resolved},
     replay::{
         Advice, Answer, Causes, End, Figures, Job, Known, Question, ReplayError, Share, Simulator, Start, Timeline,
-        advise, breakdown, costliest, of_design, operations,
+        Work, advise, breakdown, costliest, of_design, operations,
     },
     report::{
         SCHEMA_VERSION,
         html::{self, timeline::NamedTimeline},
     },
     system::RunError,
-    validate::pool,
+    validate::{
+        pool,
+        summary::{self, Part},
+    },
     workload::trace::Trace,
 };
 use clap::{Args, ValueEnum};
@@ -243,8 +246,13 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
     let (off, cc) = (&runs[0].answer.played, &runs[1].answer.played);
     // What calls that wait or copy cost in a program with managed memory, and so what the whole is made of, is not known.
     let known = job.managed.is_none();
+    let mut notices = job.notices(off.device_time());
+    let collectives = job.ops.iter().any(|op| matches!(op.work, Work::Collective(_)));
+    let rests_on: &[_] = if collectives { &[Part::Copies, Part::Collectives] } else { &[Part::Copies] };
+    let cautions = summary::cautions(&machine.machine.name, rests_on);
+    notices.extend(cautions.into_iter().map(|caution| format!("These figures rest on {caution} (docs/accuracy.md).")));
     Document {
-        notices: job.notices(off.device_time()),
+        notices,
         profile_end_ns: job.device_time(),
         schema_version: SCHEMA_VERSION,
         machine: machine.name(),

@@ -4,6 +4,7 @@ use crate::{
     config::{ConfigError, Layers, Resolved, Shipped},
     host::spec::CipherWork,
     system::{self, CopyRequest, DataMode, Direction, Memory, Pages, PayloadSource, Request, RunError},
+    validate::summary::{self, Part},
 };
 use serde::Serialize;
 use std::io;
@@ -40,6 +41,15 @@ pub struct Candidate {
     pub name: String,
     /// The machine with it.
     pub resolved: Resolved,
+}
+
+/// What figures of these designs rest on whose held-out error is large or not known; `collectives` if they are among the work.
+#[must_use]
+pub fn cautions(own: &Resolved, candidates: &[Candidate], collectives: bool) -> Vec<String> {
+    let sms = candidates.iter().any(|candidate| candidate.resolved.machine.sm.is_some());
+    let parts = [(Part::Copies, true), (Part::Sms, sms), (Part::Collectives, collectives)];
+    let parts: Vec<_> = parts.into_iter().filter(|part| part.1).map(|part| part.0).collect();
+    summary::cautions(&own.machine.name, &parts)
 }
 
 /// A design that does not take part.

@@ -58,6 +58,8 @@ pub struct Comparison {
     pub designs: Vec<DesignFigures>,
     /// Shipped designs that the machine cannot have.
     pub skipped: Vec<Skipped>,
+    /// What these figures rest on whose held-out error is large or not known.
+    pub cautions: Vec<String>,
     /// Copies that were not made, since the comparison was interrupted.
     #[serde(skip_serializing_if = "is_none")]
     pub unfinished: usize,

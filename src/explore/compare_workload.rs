@@ -46,6 +46,8 @@ pub struct WorkloadComparison {
     pub designs: Vec<WorkloadFigures>,
     /// Shipped designs that the machine cannot have.
     pub skipped: Vec<Skipped>,
+    /// What these figures rest on whose held-out error is large or not known.
+    pub cautions: Vec<String>,
     /// Designs whose run was not made, since the comparison was interrupted.
     #[serde(skip_serializing_if = "is_none")]
     pub unfinished: usize,

@@ -26,7 +26,7 @@ pub mod sweep;
 pub mod what_if;
 
 pub use candidate::{
-    Baseline, Candidate, CandidateError, Skipped, asked, named, nothing_protected, shipped, shipped_fabric,
+    Baseline, Candidate, CandidateError, Skipped, asked, cautions, named, nothing_protected, shipped, shipped_fabric,
 };
 pub use compare::{CompareError, Compared, Comparison, CopyFigures, DesignFigures, Grid, compare};
 pub use compare_workload::{

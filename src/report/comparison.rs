@@ -53,12 +53,20 @@ pub fn text(comparison: &Comparison, width: usize) -> String {
     for skipped in &comparison.skipped {
         let _ = writeln!(text, "\nnot compared: {}: {}", skipped.name, skipped.reason);
     }
+    cautions(&mut text, &comparison.cautions);
     text.push_str(
         "\nA design in which the user seals has the baseline h100-cc-resealed, any other h100-cc. First verified: from the call until the \
          first message is where it belongs and has its verdict. Exposure: longest time that unverified plaintext is visible. --format \
          json and csv say all of this for each size.\n",
     );
     fitted(&text, width)
+}
+
+/// Says what the figures rest on whose error is large or not known.
+pub(super) fn cautions(text: &mut String, cautions: &[String]) {
+    if !cautions.is_empty() {
+        let _ = writeln!(text, "\nrests on {} (docs/accuracy.md)", cautions.join("; "));
+    }
 }
 
 /// Says how much of what was to be sampled was simulated, and how far off its times may be.

@@ -68,13 +68,15 @@ impl Question {
         let compared = explore::compare(&candidates, &grid, threads, &finished, &observer, &progress);
         let compared = compared.map_err(|error| failed(&error))?;
         whole(compared.unfinished)?;
+        let own = machine.resolve()?;
         let comparison = Comparison {
-            machine: machine.resolve()?.name(),
+            machine: own.name(),
             host_memory: memory,
             sizes_bytes: sizes,
             copies: grid.copies,
             process_spread_factor: PROCESS_SPREAD,
             cost_source: SYNTHESIS,
+            cautions: explore::cautions(&own, &candidates, false),
             designs: compared.designs,
             skipped,
             unfinished: 0,
@@ -88,7 +90,8 @@ impl WorkloadQuestion {
         let mut file = workload(&self.workload, &self.parameters)?;
         file.without_size.take().map_or(Ok(()), Err)?;
         let (machine, designs) = (self.machine.layers(Some(&file))?, &self.machine.designs);
-        let (candidates, skipped) = explore::asked(&machine, designs, Memory::Pinned, file.calls_collectives())?;
+        let collectives = file.calls_collectives();
+        let (candidates, skipped) = explore::asked(&machine, designs, Memory::Pinned, collectives)?;
         let job = Workload {
             copies: sized(&file.copies, None).map_err(Fault::usage)?,
             steps: Some(file.steps),
@@ -104,14 +107,16 @@ impl WorkloadQuestion {
         let compared = explore::compare_workload(&candidates, (&job, None), threads, &finished, &observer, &progress);
         let compared = compared.map_err(|error| failed(&error))?;
         whole(compared.unfinished)?;
+        let own = machine.resolve()?;
         let comparison = WorkloadComparison {
-            machine: machine.resolve()?.name(),
+            machine: own.name(),
             workload: self.workload.clone(),
             workload_summary: file.head.summary,
             kernels,
             kernels_ps: length.picos(),
             process_spread_factor: PROCESS_SPREAD,
             cost_source: SYNTHESIS,
+            cautions: explore::cautions(&own, &candidates, collectives),
             designs: compared.designs,
             skipped,
             unfinished: 0,

@@ -35,6 +35,7 @@ pub fn text(comparison: &WorkloadComparison, width: usize) -> String {
     for skipped in &comparison.skipped {
         let _ = writeln!(text, "\nnot compared: {}: {}", skipped.name, skipped.reason);
     }
+    super::cautions(&mut text, &comparison.cautions);
     text.push_str(
         "\nh2d, d2h: time in which the device moved a copy of that direction. GPU idle: no\n\
          kernel ran. Exposure: longest time that unverified plaintext is visible. Area:\n\
@@ -153,6 +154,7 @@ mod tests {
     #[test]
     fn each_row_has_as_many_cells_as_there_are_columns() {
         let text = csv(&WorkloadComparison {
+            cautions: Vec::new(),
             machine: "m".into(),
             workload: "w".into(),
             workload_summary: None,
