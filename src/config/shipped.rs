@@ -64,6 +64,7 @@ shipped![
     Design "designs/interleaved-ghash.toml",
     Design "designs/link.toml",
     Design "designs/message-parallel.toml",
+    Design "designs/more-reads.toml",
     Design "designs/off.toml",
     Design "designs/overlap.toml",
     Design "designs/pad-ahead.toml",
