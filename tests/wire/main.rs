@@ -1,6 +1,7 @@
 //! What passes on wires and through engines: published bytes and cycles, and links between units.
 
 mod aead_vectors;
+mod dissector;
 mod engine_stages;
 mod forgery;
 mod gcm_speed;
