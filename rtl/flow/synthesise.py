@@ -1,0 +1,185 @@
+"""Synthesises the blocks of `BLOCKS` and writes area and delay of each to results.toml."""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+
+import liberty
+import sta
+
+HERE = Path(__file__).resolve().parent.parent
+SOURCES = [HERE / "src" / name for name in ("gf.sv", "ghash.sv", "aes.sv", "tag_queue.sv")]
+
+# A cell set: what tells it by its files, their digest, its gate equivalent, the flip-flops that it leaves, what is taken to drive a path, the period that mapping aims at, the slew of the clock
+# and the wire that a pin adds: assumed 0.6 fF in ASAP7, and as much of an inverter's input in OSU018.
+LIBRARIES = {
+    "asap7": dict(
+        title="ASAP7, RVT, typical, 0.7 V", holds="asap7", digest="b26f96353c3af8aa2543f2e53939631ff93af57aa9060a94e0d24e2887bca68f", gate="NAND2xp33_ASAP7_75t_R",
+        leave=["DFFHQx4_ASAP7_75t_R"], driver="BUFx2_ASAP7_75t_R", clock_slew=10.0, wire=0.6, target=250,
+    ),
+    "osu018": dict(
+        title="OSU018, typical, 1.8 V", holds="osu018", digest="86f79b2000f1ac46715a9f6dfd5f5a596906418e9ee8a8611077bbaaad3de4e9", gate="NAND2X1",
+        leave=[], driver="BUFX2", clock_slew=100.0, wire=9.0, target=2000,
+    ),
+}
+
+FAMILIES = {
+    "serial": ("ghash_serial", "LEVELS PRODUCT REDUCTION"),
+    "aggregated": ("ghash_aggregated", "W G LEVELS PRODUCT REDUCTION"),
+    "digit": ("gf_digit_serial", "D"),
+    "lane": ("aes_lane", "ROUNDS REGISTERS COMPACT"),
+    "iterative": ("aes_iterative", "ROUNDS COMPACT"),
+    "tag-queue": ("tag_queue", "DEPTH SKID"),
+}
+
+# By set, what is synthesised in one go: the family and its parameters.
+CUTS = ((1, 0), (2, 0), (1, 1), (2, 1), (3, 1))
+BLOCKS = {
+    "tag-queue": [("tag-queue", depth, skid) for depth, skid in ((4, 0), (8, 0), (8, 4))],
+    "digit": [("digit", bits) for bits in (1, 4, 8, 16, 32, 64)],
+    "aes": [("lane", 2, registers, compact) for compact in (0, 1) for registers in (1, 2)],
+    "aggregated": [("aggregated", width, 4, 0, 2, 2) for width in (1, 4)] + [("aggregated", 4, 4, 0, *cut) for cut in ((1, 1), (2, 1))],
+    **{f"serial-{levels}": [("serial", levels, *cut) for cut in CUTS] for levels in range(5)},
+}
+
+
+def instance(number, block):
+    module, names = FAMILIES[block[0]]
+    values = ", ".join(f".{name}({value})" for name, value in zip(names.split(), block[1:]))
+    return f"(* keep *) {module} #({values}) u{number} ();"
+
+
+def mapped(blocks, whole, library, folder):
+    """The netlist of each block, in gates of the library."""
+    from pyosys import libyosys as ys
+
+    design = ys.Design()
+
+    def run(command):
+        begin = time.monotonic()
+        ys.run_pass(f"tee -q -a {folder / 'log'} {command}", design)
+        print(f"{time.monotonic() - begin:6.1f} s {command[:100]}", flush=True, file=sys.stderr)
+
+    top = folder / "all.sv"
+    top.write_text("module all ();\n" + "\n".join(instance(*each) for each in enumerate(blocks)) + "\nendmodule\n")
+    constraint = folder / "constraint"
+    constraint.write_text(f"set_driving_cell {library['driver']}\nset_load 2.0\n")
+    script = folder / "script"
+    script.write_text(
+        "strash\nmap -B 0.9 {D}\ntopo\nbuffer -p -N 12\nupsize {D}\ndnsize {D}\n"
+    )
+    run("read_verilog -defer -sv " + " ".join(map(str, [*SOURCES, top])))
+    run("hierarchy -top all")
+    for module, _ in FAMILIES.values():
+        run(f"setattr -mod -set keep_hierarchy 1 *{module}*")
+    run("proc")
+    run("flatten")
+    run("opt -fast")
+    run("memory -nomap")
+    run("memory_map")
+    run("opt -fast")
+    run("techmap")
+    run("opt -fast")
+    run("dfflegalize -cell $_DFF_P_ x")
+    run("opt -fast")
+    run(f"dfflibmap -liberty {whole} " + " ".join(f"-dont_use {cell}" for cell in library["leave"]) + f"")
+    run(f"abc -liberty {whole} -constr {constraint} -script {script} -D {library['target']}")
+    run("setundef -zero")
+    run("opt_clean -purge")
+    names = folder / "names.json"
+    run(f"write_json {names}")
+    cells = json.loads(names.read_text())["modules"]["all"]["cells"]
+    run("setattr -mod -unset keep_hierarchy")
+    for number, block in enumerate(blocks):
+        module = cells[f"u{number}"]["type"]
+        netlist = folder / f"u{number}.json"
+        run("design -push-copy")
+        run(f"hierarchy -top {module}")
+        run("flatten")
+        run("opt_clean -purge")
+        run(f"write_json {netlist}")
+        run("design -pop")
+        found = json.loads(netlist.read_text())["modules"]
+        yield block, found[module]
+
+
+def measure(block, netlist, cells, library):
+    """A row of results.toml."""
+    gate = cells.cells[library["gate"]].area
+    kinds = [cells.cells[cell["type"]] for cell in netlist["cells"].values() if not cell["type"].startswith("$")]
+    netlist = {"cells": {name: cell for name, cell in netlist["cells"].items() if not cell["type"].startswith("$")}}
+    flip_flops = [cell for cell in kinds if cell.clock is not None]
+    bare, path = sta.longest(netlist, cells, library["clock_slew"], 0.0)
+    wired, _ = sta.longest(netlist, cells, library["clock_slew"], library["wire"])
+    names = FAMILIES[block[0]][1].lower().split()
+    row = {"family": block[0], **dict(zip(names, block[1:]))}
+    row["logic_kge"] = round(sum(cell.area for cell in kinds if cell.clock is None) / gate / 1000, 3)
+    row["flip_flops"] = len(flip_flops)
+    row["kge"] = round(sum(cell.area for cell in kinds) / gate / 1000, 3)
+    row["ps"], row["ps_wired"] = round(bare), round(wired)
+    print(row, " ".join(path), flush=True, file=sys.stderr)
+    return row
+
+
+def text(results):
+    """results.toml."""
+    lines = ["# Written by rtl/run: what the blocks of this directory take in gates and from flip-flop to flip-flop. Not to be edited.", ""]
+    for name, library in sorted(results.items()):
+        lines += [f"[{name}]"] + [f"{key} = {json.dumps(value)}" for key, value in library.items() if key != "block"] + [""]
+        for row in sorted(library["block"], key=lambda row: str(key(row))):
+            fields = ", ".join(f"{key} = {json.dumps(value)}" for key, value in row.items())
+            lines += [f"[[{name}.block]]", *fields.split(", "), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def key(row):
+    """What tells a block from the others: its family and parameters."""
+    return [row["family"]] + [row[name.lower()] for name in FAMILIES[row["family"]][1].split()]
+
+
+def versions():
+    from importlib.metadata import version
+
+    return f"pyosys {version('pyosys')} with its own ABC; delays by rtl/flow/sta.py"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--liberty", required=True, type=Path, help="directory or file of a known cell set")
+    arguments.add_argument("--sets", default=",".join(BLOCKS), help="which sets of blocks, by comma")
+    arguments.add_argument("--out", type=Path, default=HERE / "results.toml")
+    given = arguments.parse_args()
+    found = sorted(path for path in ([given.liberty] if given.liberty.is_file() else given.liberty.iterdir()) if ".lib" in path.name)
+    name = next((name for name, known in LIBRARIES.items() if any(known["holds"] in path.name for path in found)), None)
+    if name is None:
+        sys.exit(f"{given.liberty}: no cell set that is known: {', '.join(LIBRARIES)}")
+    library = LIBRARIES[name]
+    if liberty.digest(found) != library["digest"]:
+        sys.exit(f"{given.liberty}: SHA-256 {liberty.digest(found)}, and results rest on {library['digest']}")
+    cells = liberty.Library(found)
+    library["gate_um2"] = cells.cells[library["gate"]].area
+    flip_flop = min((cell for cell in cells.cells.values() if cell.clock and cell.setup and "DFF" in cell.name), key=lambda cell: cell.area)
+    library["flip_flop_ge"] = round(flip_flop.area / library["gate_um2"], 3)
+    results = tomllib.loads(given.out.read_text()) if given.out.exists() else {}
+    kept = results.get(name, {}).get("block", [])
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        whole = folder / "cells.lib"
+        whole.write_text(liberty.together(found), "latin-1")
+        for chosen in given.sets.split(","):
+            for block, netlist in mapped(BLOCKS[chosen], whole, library, folder):
+                row = measure(block, netlist, cells, library)
+                kept = [other for other in kept if key(other) != key(row)] + [row]
+            head = {"title": library["title"], "sha256": library["digest"], "tools": versions()}
+            head |= {"wire_ff_per_pin": library["wire"], "clock_slew_ps": library["clock_slew"]}
+            head |= {"gate_um2": library["gate_um2"], "flip_flop_ge": library["flip_flop_ge"]}
+            results[name] = {**head, "block": kept}
+            given.out.write_text(text(results))
+
+
+if __name__ == "__main__":
+    main()
