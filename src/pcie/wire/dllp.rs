@@ -13,13 +13,14 @@ mod kinds;
 
 use super::{
     crc,
-    table::{Family, FieldsError, Given, Kind, Words},
+    table::{Family, Field, FieldsError, Given, Kind, Words, union},
 };
 use crate::{
     files::excerpt,
     pcie::credit::{CreditClass, Scale},
 };
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 pub use kinds::KINDS;
 
@@ -299,7 +300,10 @@ impl DllpRepr {
 }
 
 impl Family for DllpRepr {
-    const KINDS: &'static [Kind] = &KINDS;
+    fn fields() -> &'static [&'static Field] {
+        static FIELDS: LazyLock<Vec<&Field>> = LazyLock::new(|| union(&KINDS));
+        &FIELDS
+    }
 }
 
 impl From<DllpRepr> for Given<DllpRepr> {

@@ -312,21 +312,21 @@ impl Kind {
 
 /// Packets that one JSON form describes.
 pub trait Family: Copy + Sized {
-    /// Their kinds.
-    const KINDS: &'static [Kind];
+    /// One field for each name, in JSON's order: [`union`] of their kinds, kept.
+    fn fields() -> &'static [&'static Field];
+}
 
-    /// One field for each name, in JSON's order.
-    #[must_use]
-    fn fields() -> Vec<&'static Field> {
-        let mut rows: Vec<&Field> = Vec::new();
-        for field in Self::KINDS.iter().flat_map(Kind::fields) {
-            match rows.iter_mut().find(|row| row.name == field.name) {
-                // Of fields that share a name the widest says what JSON may hold.
-                Some(row) if row.bits() < field.bits() => *row = field,
-                Some(_) => {}
-                None => rows.push(field),
-            }
+/// One field for each name that any of the kinds has.
+#[must_use]
+pub fn union(kinds: &'static [Kind]) -> Vec<&'static Field> {
+    let mut fields: Vec<&Field> = Vec::new();
+    for field in kinds.iter().flat_map(Kind::fields) {
+        match fields.iter_mut().find(|other| other.name == field.name) {
+            // Of fields that share a name the widest says what JSON may hold.
+            Some(other) if other.bits() < field.bits() => *other = field,
+            Some(_) => {}
+            None => fields.push(field),
         }
-        rows
     }
+    fields
 }

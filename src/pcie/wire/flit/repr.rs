@@ -4,9 +4,10 @@ use super::{BYTES, DLP_BYTES, FlitView, TLP_BYTES, crc, ecc, field};
 use crate::pcie::wire::table::{
     Code, Family, Field, FieldsError,
     Form::{Decimal, Names},
-    Given, Kind, Words, always, common,
+    Given, Kind, Words, always, common, union,
 };
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 /// The fields of the DLP, a row each. [`super::super::table`] says what follows from a row.
 pub static DLP: [Kind; 1] = [Kind { name: "DLP", first: 0, mask: 0, fields: &[FIELDS] }];
@@ -140,7 +141,10 @@ impl Dlp {
 }
 
 impl Family for Dlp {
-    const KINDS: &'static [Kind] = &DLP;
+    fn fields() -> &'static [&'static Field] {
+        static FIELDS: LazyLock<Vec<&Field>> = LazyLock::new(|| union(&DLP));
+        &FIELDS
+    }
 }
 
 impl From<Dlp> for Given<Dlp> {

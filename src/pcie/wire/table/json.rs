@@ -175,7 +175,7 @@ impl<F: Family> Given<F> {
     pub(in crate::pcie::wire) fn fill(&self, kind: &Kind, words: Words, bytes: &mut [u8]) -> Result<(), FieldsError> {
         let Words { name, who, beside } = words;
         let there = |field: &Field| self.value(field.name).is_some();
-        if let Some(field) = F::fields().into_iter().find(|field| there(field) && kind.field(field.name).is_none()) {
+        if let Some(field) = F::fields().iter().find(|field| there(field) && kind.field(field.name).is_none()) {
             let own = kind.fields().filter(|field| field.is_own()).map(|field| field.name).collect();
             return Err(FieldsError::Surplus { name, field: field.name, beside, own });
         }

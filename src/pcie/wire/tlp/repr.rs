@@ -4,9 +4,10 @@ use super::{KINDS, TlpError, TlpView};
 use crate::pcie::{
     credit::{CreditClass, Credits},
     split::{Completion, Request},
-    wire::table::{Family, FieldsError, Given, Kind, Words, range},
+    wire::table::{Family, Field, FieldsError, Given, Kind, Words, range, union},
 };
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 /// Attr: three ordering and snoop attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,7 +70,10 @@ impl PartialEq for TlpRepr {
 impl Eq for TlpRepr {}
 
 impl Family for TlpRepr {
-    const KINDS: &'static [Kind] = &KINDS;
+    fn fields() -> &'static [&'static Field] {
+        static FIELDS: LazyLock<Vec<&Field>> = LazyLock::new(|| union(&KINDS));
+        &FIELDS
+    }
 }
 
 impl From<TlpRepr> for Given<TlpRepr> {
