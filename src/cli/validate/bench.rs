@@ -12,7 +12,7 @@ use crate::{
         catalogue::{self, Catalogue, CatalogueError, Dataset},
         class::Class,
         issue::{self, IssueError},
-        measured::{Mode, Point, is_nvbandwidth, nvbandwidth},
+        measured::{Mode, Point, is_nccl, is_nvbandwidth, nccl, nvbandwidth},
         pool,
         score::DatasetScore,
     },
@@ -37,9 +37,12 @@ const LONGEST_TABLE: Bytes = Bytes(16 << 20);
 /// A user's table, named after its file. That of nvbandwidth does not say in which mode it was made.
 pub fn read_dataset(path: &Path, mode: TableMode) -> Result<Dataset, Failure> {
     let mut text = table_text(path)?;
+    let mode = if mode == TableMode::Cc { Mode::Cc } else { Mode::Off };
+    let wrong = |why| Failure::InputOutput(miette!("{}: {why}", path.display()));
+    if is_nccl(&text) {
+        text = nccl(&name(path), &text, mode).map_err(wrong)?;
+    }
     if is_nvbandwidth(&text) {
-        let mode = if mode == TableMode::Cc { Mode::Cc } else { Mode::Off };
-        let wrong = |why| Failure::InputOutput(miette!("{}: {why}", path.display()));
         let found = nvbandwidth(&text, mode).map_err(wrong)?;
         output::complain(format_args!("{}: used as {}: {}", path.display(), mode.name(), found.used.join(", ")));
         for (case, why) in &found.left_out {

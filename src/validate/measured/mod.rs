@@ -17,6 +17,7 @@
 
 mod applications;
 mod copies;
+mod nccl;
 mod nvbandwidth;
 mod overlap;
 mod point;
@@ -25,6 +26,7 @@ mod programs;
 mod sm_kernels;
 mod table;
 
+pub use nccl::{is_nccl, nccl};
 pub use nvbandwidth::{NvBandwidth, is_nvbandwidth, nvbandwidth};
 pub use point::{Copied, Curve, Experiment, Group, HostMemory, LeftOut, Mode, Overlap, Point, Schedule, SmKernel};
 pub use predictions::{Predicted, asked, predicted};
