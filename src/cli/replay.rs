@@ -11,10 +11,10 @@ use super::{
     sample::SampleArgument,
 };
 use crate::{
-    config::{Layers, Resolved},
+    config::{Layers, Resolved, Role, Shipped, nearest},
     replay::{
-        Advice, Answer, Causes, End, Figures, Job, Known, Question, ReplayError, Share, Simulator, Start, Timeline,
-        Work, advise, breakdown, costliest, of_design, operations,
+        Advice, Answer, CHANGES, Causes, End, Figures, Job, Known, Played, Question, ReplayError, Share, Simulator,
+        Start, Steps, Timeline, WhatIf, Work, advice, breakdown, costliest, operations, row, what_if, written,
     },
     report::{
         SCHEMA_VERSION,
@@ -25,7 +25,7 @@ use crate::{
         pool,
         summary::{self, Part},
     },
-    workload::trace::Trace,
+    workload::{Setting, ShippedWorkload, WorkloadFile, sized, trace::Trace},
 };
 use clap::{Args, ValueEnum};
 use document::{Document, ReplayFormat};
@@ -65,8 +65,21 @@ pub struct Arguments {
     #[command(flatten)]
     profile: ProfileArguments,
     /// The machine: a TOML file, or the name of a shipped one. A file takes precedence
-    #[arg(long, value_name = "CONFIG", default_value = "h100-nvl-tdx")]
-    hw: String,
+    /// [default: h100-nvl-tdx, or what a workload names]
+    #[arg(long, value_name = "CONFIG")]
+    hw: Option<String>,
+    /// Set a parameter of the workload, as kernel=17us. May be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    param: Vec<Setting>,
+    /// Change the program, and play it again: `all`, or a change or shipped design by name. May be given several times
+    #[arg(long, value_name = "CHANGE")]
+    what_if: Vec<String>,
+    /// Report on steps of the program's loop, also where the profile begins with its program
+    #[arg(long, conflicts_with = "all")]
+    steps: bool,
+    /// Report on the whole profile alone, with its start
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     alternatives: AlternativeArguments,
     /// Whether the profile begins with its program, which then creates its context and loads its functions, or in the middle
@@ -120,23 +133,19 @@ struct Run<'a> {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let machine = arguments.machine(None)?;
+    let workload = arguments.workload()?;
+    let hw = arguments.hw(workload.as_ref())?;
+    let machine = arguments.machine(&hw, None)?;
     let designs: Vec<_> = arguments
         .alternatives
         .design
         .iter()
-        .map(|design| Ok((design.as_str(), arguments.machine(Some(design))?)))
+        .map(|design| Ok((design.as_str(), arguments.machine(&hw, Some(design))?)))
         .collect::<Result<_, Failure>>()?;
     let names: Vec<&str> = ["off", "cc"].into_iter().chain(designs.iter().map(|(name, _)| *name)).collect();
-    let mut begun = arguments.outputs.begin(&arguments.files(), &names)?;
+    let tried = arguments.tried(&hw)?;
+    let mut begun = arguments.outputs.begin(&arguments.files(&hw), &names)?;
     let progress = Progress::listen();
-    let trace = arguments.profile.read(&progress)?;
-    let job = Job::of(&trace, submission(&machine)?).begins(arguments.start.into());
-    if job.ops.is_empty() {
-        let help = "profile with CUDA activities: `--trace cuda` of nsys, ProfilerActivity.CUDA of PyTorch";
-        return Err(Failure::Config(miette!(help = help, "the trace has no operation of a GPU: nothing to play")));
-    }
-    progress.count_bytes("of copies simulated");
     let (known, one_more) = (Known::default(), || ());
     let go_on = || {
         progress.is_at(known.far());
@@ -145,8 +154,34 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let sample = arguments.sample.sample;
     let simulator = Simulator { threads, go_on: &go_on, progress: &one_more, known: &known, sample, end: End::Middle };
+    let trace = match workload {
+        None => arguments.profile.read(&progress)?,
+        Some(mut file) => {
+            file.without_size.take().map_or(Ok(()), Err)?;
+            let copies = sized(&file.copies, None).map_err(|error| Failure::Config(miette!("{error}")))?;
+            written(&file.steps, &copies, &machine, simulator).map_err(failed)?
+        }
+    };
+    let mut job = Job::of(&trace, submission(&machine)?).begins(arguments.start.into());
+    // A profile that begins with its program is asked about as a whole, unless somebody wants its steps.
+    let looks = arguments.steps || (!arguments.all && job.beginning.creates.is_empty());
+    job.steps = if looks { Steps::of(&job) } else { None };
+    let job = job;
+    if job.ops.is_empty() {
+        let help = "profile with CUDA activities: `--trace cuda` of nsys, ProfilerActivity.CUDA of PyTorch";
+        return Err(Failure::Config(miette!(help = help, "the trace has no operation of a GPU: nothing to play")));
+    }
+    progress.count_bytes("of copies simulated");
     let watched = progress.is_seen();
-    let asked = Asked { trace: &trace, job: &job, machine: &machine, designs: &designs, watched };
+    let asked = Asked {
+        trace: &trace,
+        job: &job,
+        machine: &machine,
+        designs: &designs,
+        what_if: &arguments.what_if,
+        tried: &tried,
+        watched,
+    };
     let (runs, parts) = play(asked, simulator)?;
     let listed = costliest(&job, &runs[0].answer.played, &runs[1].answer.played, OPERATIONS);
     let mut document = shown(asked, &runs, parts, &listed);
@@ -191,6 +226,10 @@ struct Asked<'a> {
     job: &'a Job,
     machine: &'a Resolved,
     designs: &'a [(&'a str, Resolved)],
+    /// Changes that are asked for by name.
+    what_if: &'a [String],
+    /// Designs among them.
+    tried: &'a [(&'a str, Resolved)],
     /// Whether anybody sees how far it is.
     watched: bool,
 }
@@ -199,6 +238,7 @@ struct Asked<'a> {
 struct Parts {
     shares: Vec<Share>,
     advice: Vec<Advice>,
+    what_if: Vec<WhatIf>,
     assumed: Vec<String>,
 }
 
@@ -212,21 +252,39 @@ fn play<'a>(asked: Asked<'a>, simulator: Simulator<'_>) -> Result<(Vec<Run<'a>>,
     let off = question.off(machine).map_err(failed)?;
     let cc = question.secure(machine, Causes::default()).map_err(failed)?;
     let shares = breakdown(&question, machine, &cc.played).map_err(failed)?;
-    let mut advice = advise(&question, machine, &cc.played).map_err(failed)?;
+    let mut rows = what_if(&question, machine, &cc.played, |name| asked.wanted(name)).map_err(failed)?;
     let mut runs = vec![Run { name: "off", answer: off }, Run { name: "cc", answer: cc }];
     for (name, design) in designs {
         let secure = design.machine.confidential_computing;
         let answer =
             if secure { question.secure(design, Causes::default()) } else { question.off(design) }.map_err(failed)?;
-        let own = if secure { breakdown(&question, design, &answer.played).map_err(failed)? } else { Vec::new() };
-        advice.push(of_design(name, (&runs[1].answer.played, &shares), (&answer.played, &own)));
+        rows.push(design_row(job, &runs[1].answer.played, &answer.played, name, &question));
         runs.push(Run { name, answer });
     }
+    for (name, design) in asked.tried {
+        let played = question.secure(design, Causes::default()).map_err(failed)?.played;
+        rows.push(design_row(job, &runs[1].answer.played, &played, name, &question));
+    }
+    rows.sort_by(|one, other| other.gain.total_cmp(&one.gain));
+    let advice = advice(job, &rows, &shares);
     let machines =
         [("cc", &machine.machine)].into_iter().chain(designs.iter().map(|(name, one)| (*name, &one.machine)));
     let secure: Vec<_> = machines.filter(|(_, machine)| machine.confidential_computing).collect();
     let assumed = question.assumed(&secure);
-    Ok((runs, Parts { shares, advice, assumed }))
+    let what_if = if asked.what_if.is_empty() { Vec::new() } else { rows };
+    Ok((runs, Parts { shares, advice, what_if, assumed }))
+}
+
+fn design_row(job: &Job, cc: &Played, played: &Played, name: &str, question: &Question<'_>) -> WhatIf {
+    let copies = question.keys.iter().flatten().count();
+    row(job, (cc, played), name, &format!("use the design {name}"), ("copies on that machine".to_owned(), copies))
+}
+
+impl Asked<'_> {
+    /// Whether a change of the program is to be played: all, unless some are named.
+    fn wanted(&self, name: &str) -> bool {
+        self.what_if.is_empty() || self.what_if.iter().any(|one| one == "all" || one == name)
+    }
 }
 
 /// Machines on which copies are simulated for a breakdown: the machine, and one more without each of the causes that are in the copies themselves.
@@ -253,6 +311,7 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
     notices.extend(cautions.into_iter().map(|caution| format!("These figures rest on {caution} (docs/accuracy.md).")));
     Document {
         notices,
+        steps: job.steps.as_ref().filter(|_| known).map(|steps| document::looped(steps, job, runs)),
         profile_end_ns: job.device_time(),
         schema_version: SCHEMA_VERSION,
         machine: machine.name(),
@@ -263,15 +322,68 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
         runs: runs.iter().map(|run| Figures::of(job, run.name, &run.answer, off)).collect(),
         breakdown: if known { parts.shares } else { Vec::new() },
         operations: operations(job, off, cc, if known { listed } else { &[] }),
+        what_if: if known { parts.what_if } else { Vec::new() },
         advice: if known { parts.advice } else { Vec::new() },
     }
 }
 
 impl Arguments {
     /// The files that are read, each with what the command line calls it.
-    fn files(&self) -> Vec<Named<'_>> {
+    fn files<'s>(&'s self, hw: &'s str) -> Vec<Named<'s>> {
         let designs = self.alternatives.files();
-        self.profile.files().into_iter().chain([("--hw", Some(Path::new(&self.hw)))]).chain(designs).collect()
+        self.profile.files().into_iter().chain([("--hw", Some(Path::new(hw)))]).chain(designs).collect()
+    }
+
+    /// The workload, if it is one and no profile: a file of TOML, or the name of a shipped one.
+    fn workload(&self) -> Result<Option<WorkloadFile>, Failure> {
+        let file = self.profile.file();
+        let shipped = !file.exists() && ShippedWorkload::find(&file.to_string_lossy()).is_some();
+        if shipped || file.extension().is_some_and(|ending| ending == "toml") {
+            return Ok(Some(WorkloadFile::find(file, &self.param)?));
+        }
+        if self.param.is_empty() {
+            return Ok(None);
+        }
+        let help = "leave out --param, or give a workload";
+        Err(Failure::Usage(miette!(help = help, "--param: a profile has no parameters")))
+    }
+
+    /// The designs that --what-if asks for, each on the machine.
+    fn tried(&self, hw: &str) -> Result<Vec<(&'static str, Resolved)>, Failure> {
+        let designs: Vec<&'static str> = Shipped::names(Role::Design).collect();
+        for name in &self.what_if {
+            let known = CHANGES.iter().map(|(name, ..)| *name).chain(designs.iter().copied()).chain(["all"]);
+            let known: Vec<&str> = known.collect();
+            if !known.contains(&name.as_str()) {
+                let meant = nearest(name, known.iter().copied());
+                let meant = meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "));
+                let help = format!("{meant}there are {}", known.join(", "));
+                return Err(Failure::Usage(miette!(help = help, "--what-if {name}: no such change")));
+            }
+        }
+        let all = self.what_if.iter().any(|name| name == "all");
+        let mut tried = Vec::new();
+        for name in designs.into_iter().filter(|design| all || self.what_if.iter().any(|name| name == design)) {
+            match self.machine(hw, Some(name)) {
+                // One that is no change of confidential computing says nothing here.
+                Ok(design) if design.machine.confidential_computing => tried.push((name, design)),
+                Ok(_) => {}
+                // Of all designs some do not fit each machine.
+                Err(_) if all => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(tried)
+    }
+
+    /// The machine that is asked for, or the one that a workload names.
+    fn hw(&self, workload: Option<&WorkloadFile>) -> Result<String, Failure> {
+        let named = match (&self.hw, workload) {
+            (Some(hw), _) => Some(hw.clone()),
+            (None, Some(workload)) => workload.head.machine()?,
+            (None, None) => None,
+        };
+        Ok(named.unwrap_or_else(|| "h100-nvl-tdx".to_owned()))
     }
 
     /// What a picture is of.
@@ -282,12 +394,12 @@ impl Arguments {
     }
 
     /// The machine with a design on it, or with none. Confidential computing is on unless the design says otherwise.
-    fn machine(&self, design: Option<&str>) -> Result<Resolved, Failure> {
+    fn machine(&self, hw: &str, design: Option<&str>) -> Result<Resolved, Failure> {
         if self.alternatives.settings.cc == Some(Switch::Off) {
             let help = "leave out --cc: the run off is always there, and the others are what it costs";
             return Err(Failure::Usage(miette!(help = help, "--cc off: a replay is about confidential computing")));
         }
-        let machine = self.alternatives.machine(&self.hw).confidential_computing(true);
+        let machine = self.alternatives.machine(hw).confidential_computing(true);
         Ok(design.into_iter().fold(machine, Layers::overlay).resolve()?)
     }
 }
@@ -302,7 +414,7 @@ pub(super) fn failed(error: ReplayError) -> Failure {
             "{error}"
         )),
         ReplayError::Run(ref run) if matches!(**run, RunError::Build(_)) => Failure::Config(miette!("{error}")),
-        ReplayError::Collective(_) => Failure::Config(miette!("{error}")),
+        ReplayError::Collective(_) | ReplayError::Written => Failure::Config(miette!("{error}")),
         ReplayError::Run(_) => Failure::Simulation(miette!("{error}")),
         ReplayError::Lost { .. } => Failure::Verification(miette!("{error}")),
     }

@@ -39,7 +39,8 @@ impl WorkArguments {
             let help = "give --copy h2d:64MiB, or --workload with a file or a name (`sealsim list`)";
             return Err(Failure::Usage(miette!(help = help, "nothing to run: there is no --copy and no --workload")));
         }
-        Ok(self.workload.as_deref().map(|name| WorkloadFile::find(name, &self.param)).transpose()?)
+        let find = |name| WorkloadFile::find(name, &self.param)?.of_one_thread();
+        Ok(self.workload.as_deref().map(find).transpose()?)
     }
 
     /// All of it, for the sake of its timing. `file` is what [`Self::file`] has read.

@@ -273,10 +273,13 @@ fn summary(resolved: &Resolved) -> String {
 pub fn kernels(workload: &Workload) -> (usize, Femtos) {
     let steps = workload.steps.iter().flatten();
     let durations = steps.filter_map(|step| match step {
-        WorkloadStep::Kernel { duration, .. } => Some(*duration),
+        WorkloadStep::Kernel { duration, .. } => Some((1, *duration)),
+        WorkloadStep::Launch { kernels, duration, .. } => {
+            Some((*kernels as usize, Femtos(duration.0.saturating_mul(u64::from(*kernels)))))
+        }
         _ => None,
     });
-    durations.fold((0, Femtos::ZERO), |(count, sum), one| (count + 1, sum.saturating_add(one)))
+    durations.fold((0, Femtos::ZERO), |(count, sum), (more, one)| (count + more, sum.saturating_add(one)))
 }
 
 fn request(workload: &Workload, collectives: &CollectiveTimes) -> Result<Request, RunError> {

@@ -87,6 +87,9 @@ pub struct Share {
     pub cause: Cause,
     /// What the end gains without it, if those before it are left out too.
     pub ns: i64,
+    /// The same of one step of the program's loop, where steps are looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_step_ns: Option<i64>,
 }
 
 /// One of the causes that are in calls.
@@ -98,10 +101,13 @@ type Switch = fn(&mut Causes) -> &mut bool;
 /// [`ReplayError`]
 pub fn breakdown(question: &Question<'_>, machine: &Resolved, secure: &Played) -> Result<Vec<Share>, ReplayError> {
     let mut shares = Vec::new();
-    let mut end = secure.device_time();
+    let steps = question.job.steps.as_ref();
+    let looped = |played: &Played| steps.map(|steps| (steps.length(question.job, played), steps.count().max(1) as i64));
+    let mut end = (secure.device_time(), looped(secure));
     let mut charge = |cause: Cause, played: &Played| {
-        let next = played.device_time();
-        shares.push(Share { cause, ns: difference(end, next) });
+        let next = (played.device_time(), looped(played));
+        let per_step_ns = end.1.zip(next.1).map(|(one, (other, count))| difference(one.0, other) / count);
+        shares.push(Share { cause, ns: difference(end.0, next.0), per_step_ns });
         end = next;
     };
     let mut free = Causes { overlap: true, ..Causes::default() };

@@ -18,6 +18,9 @@ pub enum ReplayError {
     /// A collective cannot be simulated.
     #[error(transparent)]
     Collective(Box<CollectiveError>),
+    /// A workload has collectives, whose hosts wait for each other.
+    #[error("a workload with collectives cannot be replayed: `sealsim run --workload` plays it")]
+    Written,
     /// A copy was not delivered.
     #[error("the machine did not deliver a copy of {bytes} bytes")]
     Lost { bytes: u64 },

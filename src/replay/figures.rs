@@ -121,7 +121,7 @@ fn host_gaps(job: &Job, played: &Played) -> Ns {
 }
 
 /// Time in which one of these is.
-fn busy(mut spans: Vec<Span>) -> Ns {
+pub(super) fn busy(mut spans: Vec<Span>) -> Ns {
     spans.sort_unstable_by_key(|span| span.start);
     let (mut busy, mut until): (Ns, Ns) = (0, 0);
     for Span { start, end } in spans {

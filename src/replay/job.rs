@@ -9,11 +9,12 @@ use super::{
     missing::missing,
     nccl::collective,
     start::{Beginning, Start},
+    steps::Steps,
 };
 use crate::{
     system::{Direction, Memory},
     workload::collective::CollectiveCall,
-    workload::trace::{CallKind, DeviceKind, DeviceOp, HostCall, Memory as Traced, Place, Trace},
+    workload::trace::{CallKind, DeviceKind, DeviceOp, Format, HostCall, Memory as Traced, Place, Trace},
 };
 use std::{collections::HashMap, sync::Arc};
 
@@ -117,6 +118,21 @@ impl Op {
     }
 }
 
+/// What is done otherwise with a call than the program did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Change {
+    #[default]
+    None,
+    /// It is not made; its operations take no time.
+    Gone,
+    /// The same, and the host's work before it is not done.
+    GoneWithWork,
+    /// Another thread makes it, one after the other.
+    Aside,
+    /// It is on a stream of its own.
+    Ahead,
+}
+
 /// A call of the runtime.
 #[derive(Debug, Clone)]
 pub struct Call {
@@ -133,6 +149,7 @@ pub struct Call {
     /// Whether the trace has it; if not it stands for the unknown thread that submitted an operation.
     pub traced: bool,
     pub ops: Vec<u32>,
+    pub change: Change,
     /// Where the trace has it.
     pub place: Place,
 }
@@ -165,6 +182,12 @@ pub struct Job {
     pub processes: Vec<u32>,
     /// The number of the first step that the profiler marked, if it marks steps.
     pub first_step: Option<u64>,
+    /// Start and end of the steps that it marks, in the trace.
+    pub marks: Vec<(Ns, Ns)>,
+    /// Whether a profiler made its calls longer.
+    pub profiled: bool,
+    /// The steps that a reader wants to know of, if not the whole.
+    pub steps: Option<Steps>,
     /// Which calls create a context.
     pub beginning: Beginning,
     /// What was taken for the beginning, in a sentence.
@@ -241,6 +264,7 @@ fn gather(trace: &Trace, assumed: &mut Vec<String>) -> Gathered {
         failed: call.failed,
         traced: true,
         ops: Vec::new(),
+        change: Change::None,
         place: call.place,
     };
     let mut calls: Vec<Call> = trace.calls.iter().map(call).collect();
@@ -295,6 +319,7 @@ fn made_up(trace: &Trace, place: u32, threads: usize, latest: Ns) -> Call {
         failed: false,
         traced: false,
         ops: vec![place],
+        change: Change::None,
         place: op.place,
     }
 }
@@ -391,6 +416,9 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         threads: count,
         processes: processes(trace, &threads, count),
         first_step: trace.first_step,
+        marks: trace.marks.clone(),
+        profiled: trace.format != Format::Workload,
+        steps: None,
         beginning: Beginning::default(),
         begun: String::new(),
         managed: Managed::of(trace),

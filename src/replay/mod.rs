@@ -13,7 +13,6 @@
 //! Nothing is stretched. The pass gives each call and each operation of the GPU new dates, out of what they waited for: their thread, their stream, the
 //! call that submitted them, the cipher of their GPU's session. Host time between calls stays as it was, and so do kernels. `docs/replay.md` has the rules.
 
-mod advice;
 mod breakdown;
 mod chakra;
 mod collectives;
@@ -34,9 +33,11 @@ mod question;
 mod rules;
 mod sequence;
 mod start;
+mod steps;
 mod timeline;
+mod what_if;
+mod written;
 
-pub use advice::{Advice, advise, of_design};
 pub use breakdown::{Cause, Share, breakdown};
 pub use chakra::write_chakra;
 pub use copies::{CopyKey, CopyTime, Counts, End, Known, Simulator, times};
@@ -49,6 +50,9 @@ pub use play::{Played, Span, Times, play};
 pub use question::Question;
 pub use rules::{Causes, Rules};
 pub use start::{Beginning, Start};
+pub use steps::{StepFigures, Steps};
 pub use timeline::{Mark, Owner, Row, Timeline};
+pub use what_if::{Advice, CHANGES, WhatIf, advice, row, what_if};
+pub use written::written;
 
 pub type Ns = u64;

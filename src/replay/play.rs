@@ -15,7 +15,7 @@ mod wait;
 use super::{
     Ns,
     copies::CopyTime,
-    job::{Call, Job, Op, Work},
+    job::{Call, Change, Job, Op, Work},
     latest::{Both, Latest},
     rules::Rules,
 };
@@ -157,6 +157,9 @@ impl Player<'_> {
     fn take(&mut self, place: usize, call: &Call) {
         let own = self.starts(call);
         let start = if call.traced { own } else { own.max(self.follows(call)) };
+        if matches!(call.change, Change::Gone | Change::GoneWithWork) {
+            return self.skip(call, start);
+        }
         let first = self.names_seen.insert(call.name);
         let creates = self.job.beginning.creates.binary_search(&(place as u32)).is_ok();
         let work = call.ops.first().map(|op| self.job.ops[*op as usize].work);
@@ -173,12 +176,32 @@ impl Player<'_> {
             _ => self.plain(call, start, creates),
         };
         let end = end.saturating_add(if creates { self.rules.context() } else { 0 }).max(start);
-        self.played.calls.push(Span { start, end });
-        let returned = Both { played: end, traced: call.end() };
+        self.returns(call, Span { start, end });
+    }
+
+    /// Notes when a call was made.
+    fn returns(&mut self, call: &Call, span: Span) {
+        self.played.calls.push(span);
+        let returned = Both { played: span.end, traced: call.end() };
         self.threads[call.thread as usize].free = Some(returned);
         if self.last.is_none_or(|(last, _)| returned.traced >= last.traced) {
             self.last = Some((returned, call.thread));
         }
+    }
+
+    /// Leaves out a call that would begin at `start`.
+    fn skip(&mut self, call: &Call, start: Ns) {
+        let free = self.threads[call.thread as usize].free.map_or(start, |free| free.played);
+        let at = if call.change == Change::GoneWithWork { free } else { start };
+        for place in call.ops.iter().map(|place| *place as usize) {
+            let op = &self.job.ops[place];
+            let begins = self.before(op).unwrap_or(0).max(at);
+            self.put(place, op, begins, 0);
+        }
+        if !call.ops.is_empty() {
+            self.begins(call);
+        }
+        self.returns(call, Span { start: at, end: at });
     }
 
     /// When a call begins: the gap behind the call before it stays as it was.

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     config::{MachineSpec, Resolved},
     system::{Memory, Pages},
+    units::Femtos,
 };
 use std::collections::HashSet;
 
@@ -56,7 +57,7 @@ impl<'a> Question<'a> {
     /// # Errors
     /// [`ReplayError::NoCalls`]
     pub fn off(&self, machine: &Resolved) -> Result<Answer, ReplayError> {
-        let played = play(self.job, &rules(machine, false, Causes::default())?, &Times::default());
+        let played = play(self.job, &rules(self.job, machine, false, Causes::default())?, &Times::default());
         let counts = Counts::default();
         Ok(Answer { played, counts, collectives_kept: 0 })
     }
@@ -143,7 +144,7 @@ impl<'a> Question<'a> {
     pub fn with(&self, machine: &Resolved, free: Causes, secure: Vec<Option<CopyTime>>) -> Result<Played, ReplayError> {
         let off_call = self.off.iter().map(|time| time.map(|time| time.call())).collect();
         let longer = self.longer(machine)?.by;
-        Ok(play(self.job, &rules(machine, true, free)?, &Times { secure, off_call, longer }))
+        Ok(play(self.job, &rules(self.job, machine, true, free)?, &Times { secure, off_call, longer }))
     }
 
     /// How much longer collectives take on a machine; each is simulated once.
@@ -158,9 +159,12 @@ impl<'a> Question<'a> {
     }
 }
 
-fn rules(machine: &Resolved, secure: bool, free: Causes) -> Result<Rules, ReplayError> {
+fn rules(job: &Job, machine: &Resolved, secure: bool, free: Causes) -> Result<Rules, ReplayError> {
     let calls = machine.machine.calls.clone();
-    let calls = calls.ok_or_else(|| ReplayError::NoCalls { machine: machine.name() })?;
+    let mut calls = calls.ok_or_else(|| ReplayError::NoCalls { machine: machine.name() })?;
+    if !job.profiled {
+        calls.launch.profiled = Femtos::ZERO;
+    }
     Ok(Rules { calls, secure, free })
 }
 

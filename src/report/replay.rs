@@ -1,7 +1,7 @@
 //! A replay as text.
 
 use super::table::Table;
-use crate::replay::{Advice, Figures, Ns, Operation, Share};
+use crate::replay::{Advice, Figures, Ns, Operation, Share, StepFigures, WhatIf};
 use crate::sampling::Told;
 use std::fmt::Write;
 
@@ -11,6 +11,8 @@ pub struct Shown<'a> {
     pub notices: &'a [String],
     /// From the start of the first operation to the end of the last, in the profile itself.
     pub profile_end: Ns,
+    /// Steps of the loop, if they are looked at.
+    pub steps: Option<Steps<'a>>,
     pub machine: &'a str,
     /// What the trace was read from.
     pub trace: &'a str,
@@ -26,10 +28,23 @@ pub struct Shown<'a> {
     pub breakdown: &'a [Share],
     /// The calls that grow most.
     pub operations: &'a [Operation],
+    /// Changes that were asked for.
+    pub what_if: &'a [WhatIf],
     /// What would give time back.
     pub advice: &'a [Advice],
     /// How much of the copies was simulated, if they were to be sampled.
     pub sampled: Option<&'a Told>,
+}
+
+/// Steps of a loop.
+#[derive(Debug)]
+pub struct Steps<'a> {
+    /// How they were found.
+    pub found: &'a str,
+    /// The mean in the profile itself.
+    pub profile: Ns,
+    /// Runs by name.
+    pub runs: Vec<(&'a str, &'a StepFigures)>,
 }
 
 /// Width of a line.
@@ -76,10 +91,14 @@ fn cut(name: &str, length: usize) -> String {
 pub fn text(shown: &Shown<'_>) -> String {
     let mut text = String::new();
     head(&mut text, shown);
+    if let Some(steps) = &shown.steps {
+        looped(&mut text, steps);
+    }
     runs(&mut text, shown);
     difference(&mut text, shown);
     calls(&mut text, shown.runs);
     operations(&mut text, shown.operations);
+    what_if(&mut text, shown.what_if);
     advice(&mut text, shown.advice);
     text
 }
@@ -106,6 +125,43 @@ fn head(text: &mut String, shown: &Shown<'_>) {
         let what =
             format!("{name}: {count} collectives keep their length: the machine has no fabric for as many GPUs.");
         paragraph(text, "  ", &what);
+    }
+    text.push('\n');
+}
+
+fn looped(text: &mut String, steps: &Steps<'_>) {
+    paragraph(text, "", &format!("{}:", steps.found));
+    let columns = ["step", "mean", "slow-down", "10 %", "median", "90 %", "99 %", "GPU idle", "bound by"];
+    let mut table = Table::new(&columns, &[0, 8]);
+    let none = || "-".to_owned();
+    let profile = ["profile".into(), time(steps.profile)].into_iter().chain(std::iter::repeat_with(none));
+    table.row(profile.take(columns.len()).collect::<Vec<_>>());
+    for (name, step) in &steps.runs {
+        table.row([
+            cut(name, 22),
+            time(step.mean_ns),
+            format!("{:.3}", step.slowdown_over_off),
+            time(step.p10_ns),
+            time(step.median_ns),
+            time(step.p90_ns),
+            time(step.p99_ns),
+            time(step.gpu_idle_ns),
+            if step.host_bound { "host" } else { "GPU" }.to_owned(),
+        ]);
+    }
+    let mut host = Table::new(&["host, of a step", "own work", "launches", "copies", "waits", "other calls"], &[0]);
+    for (name, step) in &steps.runs {
+        host.row([
+            cut(name, 22),
+            time(step.host_gap_ns),
+            time(step.launch_calls_ns),
+            time(step.copy_calls_ns),
+            time(step.wait_calls_ns),
+            time(step.other_calls_ns),
+        ]);
+    }
+    for line in table.lines().iter().chain(&host.lines()) {
+        let _ = writeln!(text, "{line}");
     }
     text.push('\n');
 }
@@ -142,11 +198,19 @@ fn difference(text: &mut String, shown: &Shown<'_>) {
     let [off, cc, ..] = shown.runs else { return };
     let Some((off, cc)) = off.end_ns.zip(cc.end_ns) else { return };
     let all = i64::try_from(i128::from(cc) - i128::from(off)).unwrap_or(0);
-    let _ = writeln!(text, "Where the difference of {} comes from, one cause left out after the other:", signed(all));
+    let per_step = shown.steps.as_ref().and_then(|steps| match steps.runs.as_slice() {
+        [(_, off), (_, cc), ..] => i64::try_from(i128::from(cc.mean_ns) - i128::from(off.mean_ns)).ok(),
+        _ => None,
+    });
+    let (all, of) = per_step.map_or((all, ""), |step| (step, " a step"));
+    let _ =
+        writeln!(text, "Where the difference of {}{of} comes from, one cause left out after the other:", signed(all));
     let mut table = Table::new(&["", "", ""], &[2]);
-    for Share { cause, ns } in shown.breakdown.iter().filter(|share| share.ns != 0) {
-        let part = if all == 0 { 0.0 } else { 100.0 * *ns as f64 / all as f64 };
-        table.row([signed(*ns), format!("{part:.1} %"), cause.words().to_owned()]);
+    let of_share = |share: &Share| per_step.and(share.per_step_ns).unwrap_or(share.ns);
+    for (share, ns) in shown.breakdown.iter().map(|share| (share, of_share(share))).filter(|(_, ns)| *ns != 0) {
+        let Share { cause, .. } = share;
+        let part = if all == 0 { 0.0 } else { 100.0 * ns as f64 / all as f64 };
+        table.row([signed(ns), format!("{part:.1} %"), cause.words().to_owned()]);
     }
     table.lines().iter().skip(1).for_each(|line| {
         let _ = writeln!(text, "  {line}");
@@ -194,6 +258,27 @@ fn operations(text: &mut String, operations: &[Operation]) {
             time(one.off_ns),
             time(one.cc_ns),
             one.place.clone(),
+        ]);
+    }
+    table.lines().iter().for_each(|line| {
+        let _ = writeln!(text, "{line}");
+    });
+    text.push('\n');
+}
+
+fn what_if(text: &mut String, rows: &[WhatIf]) {
+    if rows.is_empty() {
+        return;
+    }
+    let of = if rows.iter().any(|row| row.step_ns.is_some()) { "step" } else { "end" };
+    let mut table = Table::new(&["what if", "gain", of, "calls", "how the program was changed"], &[0, 4]);
+    for row in rows {
+        table.row([
+            cut(&row.name, 24),
+            format!("{:.1} %", 100.0 * row.gain),
+            time(row.step_ns.unwrap_or(row.ns)),
+            row.calls.to_string(),
+            row.how.clone(),
         ]);
     }
     table.lines().iter().for_each(|line| {

@@ -130,8 +130,12 @@ fn alone(steps: &[WorkloadStep]) -> Vec<usize> {
             }
             WorkloadStep::Sync { stream: None, .. } => pending.retain(|(gpu, _)| *gpu != step.gpu()),
             WorkloadStep::Sync { stream: Some(own), .. } => _ = pending.remove(&stream(own)),
-            WorkloadStep::Record { .. } | WorkloadStep::Wait { .. } => {}
+            WorkloadStep::Record { .. }
+            | WorkloadStep::Wait { .. }
+            | WorkloadStep::Host { .. }
+            | WorkloadStep::Thread { .. } => {}
             WorkloadStep::Kernel { stream: own, .. }
+            | WorkloadStep::Launch { stream: own, .. }
             | WorkloadStep::Collective { stream: own, .. }
             | WorkloadStep::Network { stream: own, .. } => _ = pending.insert(stream(own)),
         }

@@ -46,7 +46,7 @@ pub(super) fn asked(request: &Request) -> Vec<Asked> {
             | Operation::Collective { .. }
             | Operation::Network { .. }
             | Operation::Wait { .. } => _ = kernels.insert((step.gpu, step.stream)),
-            Operation::Record { .. } | Operation::Sync => {}
+            Operation::Record { .. } | Operation::Sync | Operation::Host { .. } => {}
         }
     }
     asked

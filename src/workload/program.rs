@@ -42,6 +42,28 @@ pub enum WorkloadStep {
         /// How long it runs by itself.
         duration: Femtos,
     },
+    /// Launches kernels with one call: more than one are a graph.
+    Launch {
+        /// Number of the GPU, from 0.
+        #[serde(default, skip_serializing_if = "is_first")]
+        gpu: usize,
+        stream: String,
+        kernels: u32,
+        /// How long each runs by itself.
+        duration: Femtos,
+        /// How long the call takes without confidential computing; none: as the machine's table of calls says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Femtos>,
+    },
+    /// The host works by itself.
+    Host {
+        /// Number of the GPU whose session waits, from 0.
+        #[serde(default, skip_serializing_if = "is_first")]
+        gpu: usize,
+        duration: Femtos,
+    },
+    /// What follows is done by another thread of the host.
+    Thread { name: String },
     /// Starts the kernel of a collective.
     Collective {
         /// Number of the GPU, from 0.
@@ -108,11 +130,14 @@ impl WorkloadStep {
         match self {
             Self::Copy { gpu, .. }
             | Self::Kernel { gpu, .. }
+            | Self::Launch { gpu, .. }
+            | Self::Host { gpu, .. }
             | Self::Collective { gpu, .. }
             | Self::Network { gpu, .. }
             | Self::Record { gpu, .. }
             | Self::Wait { gpu, .. }
             | Self::Sync { gpu, .. } => *gpu,
+            Self::Thread { .. } => 0,
         }
     }
 
@@ -122,11 +147,13 @@ impl WorkloadStep {
         match self {
             Self::Copy { stream, .. }
             | Self::Kernel { stream, .. }
+            | Self::Launch { stream, .. }
             | Self::Collective { stream, .. }
             | Self::Network { stream, .. }
             | Self::Record { stream, .. }
             | Self::Wait { stream, .. } => Some(stream),
             Self::Sync { stream, .. } => stream.as_deref(),
+            Self::Host { .. } | Self::Thread { .. } => None,
         }
     }
 }
@@ -187,6 +214,10 @@ impl<'s> Known<'s> {
             WorkloadStep::Kernel { duration, .. } | WorkloadStep::Network { duration, .. } => {
                 self.refuse_kernel(*duration)
             }
+            WorkloadStep::Launch { kernels, duration, .. } => {
+                self.refuse_kernel(Femtos(duration.0.saturating_mul(u64::from(*kernels))))
+            }
+            WorkloadStep::Host { duration, .. } => self.refuse_kernel(*duration),
             WorkloadStep::Collective { call, .. } => call.refuse(),
             WorkloadStep::Record { event, .. } => {
                 self.events.entry(gpu).or_default().insert(event);
@@ -311,6 +342,12 @@ pub(super) fn lower(program: &[WorkloadStep], collectives: &CollectiveTimes) -> 
                 Operation::Copy { copy, blocking: *blocking }
             }
             WorkloadStep::Kernel { duration, .. } => Operation::Kernel { duration: *duration },
+            WorkloadStep::Launch { kernels, duration, .. } => {
+                Operation::Kernel { duration: Femtos(duration.0.saturating_mul(u64::from(*kernels))) }
+            }
+            WorkloadStep::Host { duration, .. } => Operation::Host { duration: *duration },
+            // What runs whole workloads refuses several threads.
+            WorkloadStep::Thread { .. } => continue,
             WorkloadStep::Collective { call, .. } => Operation::Collective { duration: collectives.of(call) },
             WorkloadStep::Network { duration, .. } => Operation::Network { duration: *duration },
             WorkloadStep::Record { event, .. } => Operation::Record { event: events.of(gpu, event) },
@@ -324,6 +361,10 @@ pub(super) fn lower(program: &[WorkloadStep], collectives: &CollectiveTimes) -> 
             }
         };
         let stream = one.stream().map_or(0, |name| streams.of(gpu, name));
+        if matches!(operation, Operation::Host { .. }) {
+            lowered.steps.push(Step { gpu, stream, operation });
+            continue;
+        }
         if operation == Operation::Sync {
             pending.remove(&(gpu, stream));
         } else {

@@ -56,6 +56,8 @@ shipped![
     "tts-incremental",
     "upload-compute-download",
     "vllm-kv-swap",
+    "vllm-llama3-8b",
+    "vllm-llama3-8b-graph",
     "weight-streaming",
     "y-plane",
 ];

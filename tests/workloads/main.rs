@@ -13,6 +13,7 @@
 //! | `tenants` | who waits for whom |
 //! | `table` | the tables of workloads and designs |
 //! | `replay` | profiles, played again |
+//! | `serving` | a serving loop against measured times between tokens; steps, host threads, changes that are played |
 //! | `sampling` | sampled timing against runs of all of the work |
 //! | `studies` | what sweeps of shipped studies say |
 
@@ -24,6 +25,7 @@ mod parts;
 mod replay;
 mod runs;
 mod sampling;
+mod serving;
 mod shapes;
 mod shared;
 mod studies;

@@ -1,8 +1,9 @@
 //! What a replay prints.
 
+use super::Run;
 use crate::{
     cli::{Failure, output},
-    replay::{Advice, Figures, Ns, Operation, Share},
+    replay::{Advice, Figures, Job, Ns, Operation, Share, StepFigures, Steps, WhatIf},
     report::replay as text,
     sampling::Told,
     workload::trace::Trace,
@@ -27,6 +28,9 @@ pub(super) struct Document {
     pub schema_version: u32,
     /// What a reader has to know before any figure.
     pub notices: Vec<String>,
+    /// Steps of the program's loop, if it has one that is looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Looped>,
     /// The machine.
     pub machine: String,
     /// What the trace was read from.
@@ -46,8 +50,45 @@ pub(super) struct Document {
     pub breakdown: Vec<Share>,
     /// The calls that grow most.
     pub operations: Vec<Operation>,
+    /// Changes that were asked for, the best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub what_if: Vec<WhatIf>,
     /// What would give time back.
     pub advice: Vec<Advice>,
+}
+
+/// The steps of a loop, run by run.
+#[derive(Debug, Serialize)]
+pub(super) struct Looped {
+    pub count: usize,
+    /// How they were found.
+    pub found: String,
+    /// One step in the profile itself, in the mean.
+    pub profile_mean_ns: Ns,
+    /// As the runs.
+    pub runs: Vec<LoopedRun>,
+}
+
+/// A run.
+#[derive(Debug, Serialize)]
+pub(super) struct LoopedRun {
+    pub name: String,
+    #[serde(flatten)]
+    pub figures: StepFigures,
+}
+
+/// Those of these runs, the first of which is without confidential computing.
+pub(super) fn looped(steps: &Steps, job: &Job, runs: &[Run<'_>]) -> Looped {
+    let off = runs.first().map_or(0, |run| steps.length(job, &run.answer.played));
+    let of_run =
+        |run: &Run<'_>| LoopedRun { name: run.name.to_owned(), figures: steps.figures(job, &run.answer.played, off) };
+    let all = steps.bounds.last().zip(steps.bounds.first()).map_or(0, |(last, first)| last - first);
+    Looped {
+        count: steps.count(),
+        found: steps.found.clone(),
+        profile_mean_ns: all / steps.count().max(1) as u64,
+        runs: runs.iter().map(of_run).collect(),
+    }
 }
 
 /// What became of the events of a trace.
@@ -81,6 +122,11 @@ pub(super) fn print(format: ReplayFormat, document: &Document) -> Result<(), Fai
         ReplayFormat::Text => Ok(text::text(&text::Shown {
             notices: &document.notices,
             profile_end: document.profile_end_ns,
+            steps: document.steps.as_ref().map(|steps| text::Steps {
+                found: &steps.found,
+                profile: steps.profile_mean_ns,
+                runs: steps.runs.iter().map(|run| (run.name.as_str(), &run.figures)).collect(),
+            }),
             machine: &document.machine,
             trace: document.trace,
             used: document.events.used,
@@ -89,6 +135,7 @@ pub(super) fn print(format: ReplayFormat, document: &Document) -> Result<(), Fai
             runs: &document.runs,
             breakdown: &document.breakdown,
             operations: &document.operations,
+            what_if: &document.what_if,
             advice: &document.advice,
             sampled: document.sampled.as_ref(),
         })),

@@ -171,7 +171,7 @@ impl StudySpec {
         };
         let setting = |text: &String| text.parse().map_err(|reason| StudyError::Param { text: text.clone(), reason });
         let settings: Vec<Setting> = self.param.iter().map(setting).collect::<Result<_, _>>()?;
-        let mut file = WorkloadFile::find(Path::new(name), &settings)?;
+        let mut file = WorkloadFile::find(Path::new(name), &settings)?.of_one_thread()?;
         file.without_size.take().map_or(Ok(()), Err)?;
         let copies = sized(&file.copies, None).map_err(StudyError::Sizes)?;
         let (steps, data, kernel) = (Some(file.steps), DataMode::None, Kernel::Skip);

@@ -120,6 +120,8 @@ enum Task {
     },
     /// The host knows that a stream that it waits for is done.
     Synced,
+    /// The host works by itself.
+    Host,
 }
 
 /// The copy in flight.
@@ -352,6 +354,7 @@ impl Driver {
                 self.syncing = false;
                 self.step += 1;
             }
+            Task::Host => self.step += 1,
         }
         Ok(())
     }

@@ -26,6 +26,11 @@ impl Driver {
                 return true;
             }
             Operation::Sync => return self.sync(stream, now),
+            Operation::Host { duration } => {
+                let cycles = self.clock.cycles_in(duration);
+                self.begin(Task::Host, now, cycles, 0);
+                return true;
+            }
             Operation::Kernel { duration } => StreamTask::Kernel { duration },
             Operation::Collective { duration } => StreamTask::Collective { duration },
             Operation::Network { duration } => StreamTask::Network { duration },

@@ -42,6 +42,8 @@ pub enum Operation {
     Wait { event: u32 },
     /// Holds the host until the stream has nothing left to do.
     Sync,
+    /// Holds the host for a time: it works by itself.
+    Host { duration: Femtos },
     /// Drives buffers out of the host's caches by writing this much other memory. It takes no simulated time.
     Flush { bytes: u64 },
 }

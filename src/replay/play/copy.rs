@@ -1,12 +1,15 @@
 //! Copies between host and device.
 
-use super::{Player, moved};
+use super::{Both, Player, moved};
 use crate::replay::{
     Ns,
     copies::CopyTime,
-    job::{Bind, Call, Op, Way, Work},
+    job::{Bind, Call, Change, Op, Way, Work},
     rules::ns,
 };
+
+/// To give a copy to another thread takes so long: assumed.
+const HAND_OVER: Ns = 5_000;
 
 impl Player<'_> {
     /// When a copy's call returns. Its operations get their dates.
@@ -31,10 +34,16 @@ impl Player<'_> {
     fn sealed(&mut self, place: usize, op: &Op, call: &Call, start: Ns, time: CopyTime) -> Ns {
         let session = if self.rules.free.overlap { 0 } else { self.session[op.device as usize] };
         let taken = start.max(session).saturating_add(time.before);
-        let before = self.before(op).map_or(0, |before| before.saturating_add(self.rules.gap()));
+        let before = self.before(op).filter(|_| call.change != Change::Ahead);
+        let before = before.map_or(0, |before| before.saturating_add(self.rules.gap()));
         let ended = self.put(place, op, taken.max(before), time.span);
         let returned = ended.saturating_add(time.after).saturating_add(self.excess(place, op, call));
         self.session[op.device as usize] = returned;
+        if call.change == Change::Aside {
+            // Whoever waits for the GPU waits until the other thread has the bytes.
+            self.pending.join(Both { played: returned, traced: op.end() });
+            return start.saturating_add(HAND_OVER);
+        }
         if self.rules.free.synchrony && !op.host_waits { start.saturating_add(call.duration) } else { returned }
     }
 

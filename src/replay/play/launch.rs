@@ -13,6 +13,8 @@ use std::collections::HashMap;
 
 /// A launch with at least so many operations waiting may have been held up by the queue.
 const WAITING: usize = 256;
+/// A fill that returns sooner and has no operation fills nothing.
+const NOTHING: Ns = 1_000;
 /// What an operation begins later than its call could have started it, and that is not worth keeping.
 const JITTER: Ns = 3_000;
 
@@ -54,6 +56,7 @@ impl Player<'_> {
             // The first call of a name loads code, as it did.
             _ if first || !call.traced => off,
             CallKind::GraphLaunch => self.rules.graph(off),
+            _ if memset && call.ops.is_empty() && off < NOTHING => off,
             _ if memset => self.rules.memset(off),
             _ => self.rules.launch(off, median, new, self.job.begins_in_profile(call)),
         }

@@ -1,7 +1,7 @@
 //! How fields are written, for remedies.
 
 /// How fields are written.
-const EXAMPLES: [(&str, &str); 27] = [
+const EXAMPLES: [(&str, &str); 30] = [
     ("machine", "machine = \"h100-nvl-tdx\""),
     ("summary", "summary = \"Weights that do not fit, layer by layer\""),
     ("source", "source = [\"sizes: arXiv 2411.03357\"]"),
@@ -11,6 +11,9 @@ const EXAMPLES: [(&str, &str); 27] = [
     ("direction", "direction = \"h2d\""),
     ("size", "size = \"64 MiB\""),
     ("duration", "duration = \"2 ms\""),
+    ("kernels", "kernels = 300"),
+    ("host", "host = \"30 us\""),
+    ("call", "call = \"7 us\""),
     ("event", "event = \"loaded\""),
     ("kind", "kind = \"all-reduce\""),
     ("ranks", "ranks = 8"),

@@ -113,6 +113,19 @@ impl WorkloadFile {
 }
 
 impl WorkloadFile {
+    /// Itself, if one thread of the host does all of it.
+    ///
+    /// # Errors
+    /// If there are several: a simulated session has one.
+    pub fn of_one_thread(self) -> Result<Self, WorkloadFileError> {
+        if !self.steps.iter().any(|step| matches!(step, WorkloadStep::Thread { .. })) {
+            return Ok(self);
+        }
+        let what = "a workload of several host threads: a session in full detail has one";
+        Err(WorkloadFileError::new("threads", what.to_owned())
+            .remedy("`sealsim replay FILE` plays it; without its `thread` operations it can be run"))
+    }
+
     /// Whether there is a collective among its steps.
     #[must_use]
     pub fn calls_collectives(&self) -> bool {

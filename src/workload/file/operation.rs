@@ -32,7 +32,25 @@ pub(super) enum Act {
     },
     Kernel {
         duration: Femtos,
+        /// Launches of one kernel each.
+        count: u64,
+        call: Option<Femtos>,
+        /// What the host does before each launch.
+        host: Option<Femtos>,
         stream: Name,
+    },
+    Graph {
+        kernels: u32,
+        /// Of each kernel.
+        duration: Femtos,
+        call: Option<Femtos>,
+        stream: Name,
+    },
+    Host {
+        duration: Femtos,
+    },
+    Thread {
+        name: Name,
     },
     Collective {
         call: CollectiveCall,
@@ -62,9 +80,12 @@ pub(super) enum Act {
 }
 
 /// The operations and their fields, `op` aside.
-pub(super) const OPERATIONS: [(&str, &[&str]); 9] = [
+pub(super) const OPERATIONS: [(&str, &[&str]); 12] = [
     ("copy", &["gpu", "stream", "direction", "size", "memory", "buffer", "pages", "blocking"]),
-    ("kernel", &["gpu", "stream", "duration"]),
+    ("kernel", &["gpu", "stream", "duration", "count", "call", "host"]),
+    ("graph", &["gpu", "stream", "kernels", "duration", "call"]),
+    ("host", &["gpu", "duration"]),
+    ("thread", &["name"]),
     ("collective", &["gpu", "stream", "kind", "ranks", "size"]),
     ("network", &["gpu", "stream", "size", "rate", "latency"]),
     ("ddp", &DDP),
@@ -101,6 +122,7 @@ impl Operation {
         match &self.act {
             Act::Copy { .. } => (1, 1),
             Act::Train(training) => (training.steps(), 0),
+            Act::Kernel { count, host, .. } => (count.saturating_mul(if host.is_some() { 2 } else { 1 }), 0),
             Act::Repeat { count, operations, .. } => {
                 let (steps, copies) = size(operations);
                 (steps.saturating_mul(*count), copies.saturating_mul(*count))

@@ -11,7 +11,7 @@ use crate::{
     system::{Direction, Memory, Pages},
     units::{ByteRate, Bytes, Femtos},
     workload::{
-        MAX_BYTES, MAX_KERNELS,
+        MAX_BYTES, MAX_KERNELS, MAX_STEPS,
         collective::{Collective, CollectiveCall},
     },
 };
@@ -69,6 +69,9 @@ impl Reader {
         let act = match kind {
             "copy" => self.copy(&given)?,
             "kernel" => self.kernel(&given)?,
+            "graph" => self.graph(&given)?,
+            "host" => Act::Host { duration: self.required(&given, "duration").and(self.time(&given, "duration"))?? },
+            "thread" => Act::Thread { name: self.required_name(&given, "name")? },
             "collective" => self.collective(&given)?,
             "network" => self.network(&given)?,
             "ddp" => Act::Train(self.training(&given)?),
@@ -142,14 +145,40 @@ impl Reader {
 
     fn kernel(&mut self, given: &Given<'_>) -> Option<Act> {
         let stream = self.required_name(given, "stream");
-        let value = self.required(given, "duration")?;
-        let duration: Femtos = self.quantity("duration", value)?;
+        self.required(given, "duration")?;
+        let duration = self.time(given, "duration");
+        let count = given.get("count").map(|value| self.count("count", value));
+        let (call, host) = (self.time(given, "call"), self.time(given, "host"));
+        let count = given_or(count)?.unwrap_or(1);
+        Some(Act::Kernel { duration: duration??, count, call: call?, host: host?, stream: stream? })
+    }
+
+    /// A graph is launched with one call.
+    fn graph(&mut self, given: &Given<'_>) -> Option<Act> {
+        let stream = self.required_name(given, "stream");
+        let value = self.required(given, "kernels");
+        let kernels = value.and_then(|value| self.count("kernels", value));
+        let (duration, call) =
+            (self.required(given, "duration").and(self.time(given, "duration")), self.time(given, "call"));
+        let (Some(kernels), Some(value)) = (kernels, value) else { return None };
+        let Some(kernels) = u32::try_from(kernels).ok().filter(|kernels| *kernels as usize <= MAX_STEPS) else {
+            let what = format!("`kernels`: a graph of {kernels} kernels");
+            self.wrong("range", value.span(), what, format!("a graph has 1 to {MAX_STEPS} kernels"));
+            return None;
+        };
+        Some(Act::Graph { kernels, duration: duration??, call: call?, stream: stream? })
+    }
+
+    /// A time that something takes, if it is written; the outer is none if it is wrong.
+    fn time(&mut self, given: &Given<'_>, field: &str) -> Option<Option<Femtos>> {
+        let Some(value) = given.get(field) else { return Some(None) };
+        let duration: Femtos = self.quantity(field, value)?;
         if duration.0 == 0 || duration > MAX_KERNELS {
-            let what = format!("`duration`: a kernel of {duration}");
-            self.wrong("range", value.span(), what, format!("a kernel lasts 1 fs to {MAX_KERNELS}"));
+            let what = format!("`{field}`: {} of {duration}", given.what);
+            self.wrong("range", value.span(), what, format!("it lasts 1 fs to {MAX_KERNELS}"));
             return None;
         }
-        Some(Act::Kernel { duration, stream: stream? })
+        Some(Some(duration))
     }
 
     fn collective(&mut self, given: &Given<'_>) -> Option<Act> {

@@ -92,9 +92,27 @@ impl<'o> Unrolled<'o> {
                 let pages = self.pages(buffer.as_deref(), *pages);
                 WorkloadStep::Copy { gpu, stream: stream.at(turns), buffer, pages, blocking: *blocking }
             }
-            Act::Kernel { duration, stream } => {
-                WorkloadStep::Kernel { gpu, stream: stream.at(turns), duration: *duration }
+            Act::Kernel { duration, count, call, host, stream } => {
+                let stream = stream.at(turns);
+                for _ in 0..*count {
+                    if let Some(duration) = host {
+                        self.put(WorkloadStep::Host { gpu, duration: *duration }, operation);
+                    }
+                    let (stream, duration) = (stream.clone(), *duration);
+                    let step = match call {
+                        None => WorkloadStep::Kernel { gpu, stream, duration },
+                        call => WorkloadStep::Launch { gpu, stream, kernels: 1, duration, call: *call },
+                    };
+                    self.put(step, operation);
+                }
+                return;
             }
+            Act::Graph { kernels, duration, call, stream } => {
+                let (stream, kernels, duration) = (stream.at(turns), *kernels, *duration);
+                WorkloadStep::Launch { gpu, stream, kernels, duration, call: *call }
+            }
+            Act::Host { duration } => WorkloadStep::Host { gpu, duration: *duration },
+            Act::Thread { name } => WorkloadStep::Thread { name: name.at(turns) },
             Act::Collective { call, stream } => WorkloadStep::Collective { gpu, stream: stream.at(turns), call: *call },
             Act::Network { duration, stream } => {
                 WorkloadStep::Network { gpu, stream: stream.at(turns), duration: *duration }
@@ -105,6 +123,10 @@ impl<'o> Unrolled<'o> {
             Act::Wait { event, stream } => WorkloadStep::Wait { gpu, stream: stream.at(turns), event: event.at(turns) },
             Act::Sync { stream } => WorkloadStep::Sync { gpu, stream: stream.as_ref().map(|stream| stream.at(turns)) },
         };
+        self.put(step, operation);
+    }
+
+    fn put(&mut self, step: WorkloadStep, operation: &'o Operation) {
         self.steps.push(step);
         self.from.push(operation);
     }

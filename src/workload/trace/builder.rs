@@ -51,6 +51,7 @@ pub(super) struct Builder {
     threads: HashMap<Thread, u32>,
     rank: Option<Rank>,
     first_step: Option<u64>,
+    marks: Vec<(u64, u64)>,
     events: Events,
     faults: Faults,
     notes: Notes,
@@ -71,6 +72,7 @@ impl Builder {
             threads: HashMap::new(),
             rank: None,
             first_step: None,
+            marks: Vec::new(),
             events: Events::default(),
             faults: Faults::default(),
             notes: Notes::default(),
@@ -165,6 +167,11 @@ impl Builder {
         self.rank = Some(rank);
     }
 
+    /// Notes when a step that the profiler marked begins and ends.
+    pub fn mark(&mut self, start: u64, duration: u64) {
+        self.marks.push((start, start.saturating_add(duration)));
+    }
+
     /// Notes a step that the profiler marked.
     pub fn step(&mut self, number: u64) {
         self.first_step = Some(self.first_step.map_or(number, |first| first.min(number)));
@@ -237,6 +244,7 @@ impl Builder {
             threads: threads.into_iter().map(|(thread, _)| thread).collect(),
             rank: self.rank,
             first_step: self.first_step,
+            marks: self.marks,
             events: self.events,
             assumed: self.assumed,
         };
@@ -258,6 +266,7 @@ impl Builder {
             Format::Kineto => "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
             Format::NsightCsv => "give the table that `nsys stats --report cuda_gpu_trace --format csv` prints",
             Format::NsightSqlite => "profile with `nsys profile --trace=cuda`",
+            Format::Workload => "add kernels or copies",
             Format::Chakra => "give the trace of a rank that computes or communicates",
         };
         TraceError::new(Kind::NoDevice, &self.file, what).remedy(remedy)
@@ -278,6 +287,10 @@ impl Builder {
         }
         self.device.iter_mut().for_each(|op| op.start_ns -= first);
         self.calls.iter_mut().for_each(|call| call.start_ns -= first);
+        self.marks.sort_unstable();
+        for (start, end) in &mut self.marks {
+            (*start, *end) = (start.saturating_sub(first), end.saturating_sub(first));
+        }
         Ok(())
     }
 }

@@ -79,7 +79,8 @@ pub fn read(
             nsight_csv::read(&mut tape, calls)
         }
         Format::NsightSqlite => nsight_sqlite::read(gpu, &mut tape, &progress),
-        Format::Chakra => chakra::read(&mut tape),
+        // No content of a file is recognised as a workload.
+        Format::Chakra | Format::Workload => chakra::read(&mut tape),
     }
 }
 

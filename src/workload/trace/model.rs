@@ -34,6 +34,8 @@ pub struct Trace {
     pub rank: Option<Rank>,
     /// The number of the first step that the profiler marked (`ProfilerStep#5`), if it marks steps.
     pub first_step: Option<u64>,
+    /// Start and end of the steps that the profiler marked, ns.
+    pub marks: Vec<(u64, u64)>,
     /// What became of every event of the file.
     pub events: Events,
     /// What the trace lacks and what was taken instead, in sentences.
@@ -51,6 +53,8 @@ pub enum Format {
     NsightSqlite,
     /// Execution trace of MLCommons.
     Chakra,
+    /// No trace: what a workload file says.
+    Workload,
 }
 
 /// An operation or a call, by its place.
@@ -137,6 +141,7 @@ impl Format {
             Self::NsightCsv => "Nsight Systems CSV",
             Self::NsightSqlite => "Nsight Systems SQLite export",
             Self::Chakra => "Chakra execution trace",
+            Self::Workload => "workload file",
         }
     }
 }

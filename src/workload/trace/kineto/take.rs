@@ -41,6 +41,11 @@ fn step(event: &Event<'_>) -> Option<u64> {
     text(event.name).strip_prefix("ProfilerStep#")?.trim().parse().ok()
 }
 
+/// Whether an event marks a step of a serving engine: vLLM and SGLang name them so.
+fn serves(event: &Event<'_>) -> bool {
+    event.name.is_some_and(|name| name.get().starts_with("\"execute_"))
+}
+
 impl Taken {
     /// Takes an event that is counted already.
     pub fn event(&mut self, event: &Event<'_>, place: Place, builder: &mut Builder) {
@@ -48,7 +53,15 @@ impl Taken {
         let what = category::of(&phase, &cat);
         match what {
             Category::Left(reason) => {
-                step(event).into_iter().for_each(|number| builder.step(number));
+                let number = step(event);
+                number.into_iter().for_each(|number| builder.step(number));
+                // Marks of the GPU's side stand for the same steps.
+                if (number.is_some() || serves(event))
+                    && cat != "gpu_user_annotation"
+                    && let Ok(time) = time(event)
+                {
+                    builder.mark(time.start, time.duration);
+                }
                 return builder.leave_out(reason);
             }
             Category::Unknown => return builder.leave_out(&format!("category `{cat}` is not read")),

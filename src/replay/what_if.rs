@@ -1,0 +1,331 @@
+//! What would give time back: the program is changed, and played again.
+//!
+//! | change | how the program is changed |
+//! | --- | --- |
+//! | `graph` | launches in a row, of one stream, with no copy and no wait between them, become one launch of a graph; the host's work between them goes too |
+//! | `copy-thread` | another thread makes the read-backs: the call returns at once, and whoever waits for the GPU waits for it |
+//! | `batch` | equal small copies in a row become one of all their bytes |
+//! | `events` | of events recorded before a wait only the last is |
+//! | `second-stream` | copies to the GPU do not wait for what is on their stream |
+//! | `pinned`, `pageable` | the other kind of host memory |
+//! | `openssl` | the CPU seals at what one core does with OpenSSL 3.1.0 and later |
+
+use super::{
+    Ns,
+    breakdown::{Cause, Share},
+    copies::CopyKey,
+    error::ReplayError,
+    job::{Bind, Call, Change, Job, Way, Work},
+    play::Played,
+    question::Question,
+    rules::{Causes, ns},
+};
+use crate::{
+    config::Resolved,
+    system::{Memory, Pages},
+    workload::trace::CallKind,
+};
+use serde::Serialize;
+
+/// Fewer launches in a row are no graph.
+const GRAPH: usize = 4;
+/// What the launch of a graph takes without confidential computing, if its kernels took more: assumed.
+const GRAPH_CALL: Ns = 20_000;
+/// Copies of more bytes are not batched.
+const SMALL: u64 = 64 << 10;
+/// Gains below this share are not worth a line.
+const WORTH: f64 = 0.01;
+/// A cause that takes this share of the loss has a line of its own.
+const LARGE: f64 = 0.05;
+/// What AES-256-GCM reads of a core in a cycle with AVX-512, from OpenSSL 3.1.0 on (Sapphire Rapids: 3.837 with 3.2.2, 1.613 with 3.0.7).
+const NEW_RATE: &str = "3.84 B/cycle";
+
+/// A change, and what it comes to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// As `--what-if` takes it.
+    pub name: String,
+    /// What would be done.
+    pub what: String,
+    /// How the program was changed.
+    pub how: String,
+    /// Calls that are changed.
+    pub calls: usize,
+    /// Time of all steps that are looked at, or from the first operation to the last, with confidential computing, changed.
+    pub ns: Ns,
+    /// The same of one step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_ns: Option<Ns>,
+    /// Share of the time that is gained; negative: lost.
+    pub gain: f64,
+}
+
+/// The changes of programs, by name, and which causes they are against.
+pub const CHANGES: [(&str, &str, &[Cause]); 8] = [
+    ("graph", "launch the kernels of a step as one CUDA graph", &[Cause::Launches]),
+    ("copy-thread", "read back by another thread", COPIES),
+    ("batch", "send equal small copies together", COPIES),
+    ("events", "record events less often", &[Cause::OtherCalls]),
+    ("second-stream", "copy to the GPU on a stream of its own", COPIES),
+    ("pinned", "use pinned memory", COPIES),
+    ("pageable", "use pageable memory", COPIES),
+    ("openssl", "use OpenSSL 3.1.0 or later in the guest", &[Cause::Cipher]),
+];
+
+const COPIES: &[Cause] = &[
+    Cause::LostOverlap,
+    Cause::Synchrony,
+    Cause::Cipher,
+    Cause::Staging,
+    Cause::CopySubmission,
+    Cause::Authentication,
+    Cause::Link,
+];
+
+/// What of a replay is looked at: its steps, or from the first operation to the last.
+#[must_use]
+pub fn length(job: &Job, played: &Played) -> Ns {
+    job.steps.as_ref().map_or_else(|| played.device_time(), |steps| steps.length(job, played))
+}
+
+/// A row of a replay of a job with something changed.
+#[must_use]
+pub fn row(
+    job: &Job,
+    (cc, played): (&Played, &Played),
+    name: &str,
+    what: &str,
+    (how, calls): (String, usize),
+) -> WhatIf {
+    let (before, ns) = (length(job, cc), length(job, played));
+    let gain = if before == 0 { 0.0 } else { 1.0 - ns as f64 / before as f64 };
+    let step_ns = job.steps.as_ref().map(|steps| ns / steps.count().max(1) as u64);
+    WhatIf { name: name.to_owned(), what: what.to_owned(), how, calls, ns, step_ns, gain }
+}
+
+/// Plays each change of `wanted` that this program can be given, the best first.
+///
+/// # Errors
+/// [`ReplayError`]
+pub fn what_if(
+    question: &Question<'_>,
+    machine: &Resolved,
+    cc: &Played,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<WhatIf>, ReplayError> {
+    let mut rows = Vec::new();
+    for (name, what, _) in CHANGES.iter().filter(|(name, ..)| wanted(name)) {
+        let mut job = question.job.clone();
+        let mut keys = question.keys.clone();
+        let mut on = None;
+        let (how, calls) = match *name {
+            "graph" => {
+                graph(&mut job, ns(machine.machine.calls.as_ref().map_or_else(Default::default, |spec| spec.gap.off)))
+            }
+            "copy-thread" => marked(
+                &mut job,
+                Change::Aside,
+                "read-backs return at once; they are made one after the other",
+                Way::D2h,
+            ),
+            "second-stream" => marked(&mut job, Change::Ahead, "copies to the GPU wait for no kernel", Way::H2d),
+            "batch" => batch(&mut job, &mut keys),
+            "events" => events(&mut job),
+            "openssl" => {
+                on = faster(machine);
+                let count = if on.is_some() { keys.iter().flatten().count() } else { 0 };
+                (format!("cipher.seal_rate and cipher.open_rate are {NEW_RATE}"), count)
+            }
+            other => memory(&mut keys, if other == "pinned" { Memory::Pinned } else { Memory::Pageable }),
+        };
+        if calls == 0 {
+            continue;
+        }
+        let changed = Question { job: &job, keys, off: question.off.clone(), simulator: question.simulator };
+        let played = changed.secure(on.as_ref().unwrap_or(machine), Causes::default())?.played;
+        rows.push(row(question.job, (cc, &played), name, what, (how, calls)));
+    }
+    rows.sort_by(|one, other| other.gain.total_cmp(&one.gain));
+    Ok(rows)
+}
+
+/// Whether a call can be part of a graph: what it launches, and on which stream.
+fn node(job: &Job, call: &Call) -> Option<u32> {
+    let op = job.ops.get(*call.ops.first()? as usize)?;
+    let launches = matches!(call.kind, CallKind::Launch) && matches!(op.work, Work::Kernel) && call.traced;
+    launches.then_some(op.stream)
+}
+
+/// Whether a call between two launches keeps them out of one graph.
+fn parts(call: &Call) -> bool {
+    let apart = matches!(call.kind, CallKind::Synchronize(_) | CallKind::EventRecord | CallKind::StreamWait);
+    apart || matches!(call.kind, CallKind::GraphLaunch | CallKind::Free | CallKind::Allocate) || !call.ops.is_empty()
+}
+
+fn graph(job: &mut Job, gap: Ns) -> (String, usize) {
+    let (mut runs, mut now): (Vec<Vec<usize>>, Vec<(u32, Vec<usize>, Vec<usize>)>) = (Vec::new(), Vec::new());
+    now.resize_with(job.threads.max(1), || (u32::MAX, Vec::new(), Vec::new()));
+    for (place, call) in job.calls.iter().enumerate() {
+        let Some((stream, run, between)) = now.get_mut(call.thread as usize) else { continue };
+        match node(job, call) {
+            Some(own) if own == *stream && !run.is_empty() => {
+                run.append(between);
+                run.push(place);
+            }
+            Some(own) => {
+                runs.push(std::mem::replace(run, vec![place]));
+                (*stream, *between) = (own, Vec::new());
+            }
+            None if parts(call) => {
+                runs.push(std::mem::take(run));
+                between.clear();
+            }
+            None => between.push(place),
+        }
+    }
+    runs.extend(now.into_iter().map(|(_, run, _)| run));
+    let mut launches = 0;
+    let mut graphs = 0;
+    for run in runs.iter().filter(|run| run.len() >= GRAPH) {
+        let mut nodes = Vec::new();
+        let mut took: Ns = 0;
+        for place in run {
+            let call = &mut job.calls[*place];
+            launches += usize::from(!call.ops.is_empty());
+            took = took.saturating_add(call.duration);
+            call.change = Change::GoneWithWork;
+            nodes.append(&mut call.ops);
+        }
+        for node in nodes.iter().skip(1) {
+            let op = &mut job.ops[*node as usize];
+            if op.bind != Bind::Stream {
+                (op.bind, op.before) = (Bind::Stream, Some(op.start.saturating_sub(gap)));
+            }
+        }
+        let first = &mut job.calls[run[0]];
+        (first.change, first.kind, first.ops) = (Change::None, CallKind::GraphLaunch, nodes);
+        first.duration = took.min(GRAPH_CALL);
+        graphs += 1;
+    }
+    (format!("launches in a row become {graphs} graphs; the host's work between them goes too"), launches)
+}
+
+fn marked(job: &mut Job, change: Change, how: &str, wanted: Way) -> (String, usize) {
+    let mut count = 0;
+    for call in &mut job.calls {
+        let op = call.ops.first().map(|op| &job.ops[*op as usize]);
+        let copies = op.is_some_and(|op| matches!(op.work, Work::Copy { way, .. } if way == wanted));
+        if copies && !matches!(call.kind, CallKind::Synchronize(_) | CallKind::GraphLaunch) {
+            call.change = change;
+            count += 1;
+        }
+    }
+    (how.to_owned(), count)
+}
+
+fn batch(job: &mut Job, keys: &mut [Option<CopyKey>]) -> (String, usize) {
+    // By thread: the first copy of the row, by its operation and what it is.
+    let mut rows: Vec<Option<(usize, CopyKey)>> = vec![None; job.threads.max(1)];
+    let mut count = 0;
+    for call in &mut job.calls {
+        let Some(row) = rows.get_mut(call.thread as usize) else { continue };
+        let key = match call.ops.as_slice() {
+            [] if !matches!(call.kind, CallKind::Synchronize(_) | CallKind::EventRecord | CallKind::StreamWait) => {
+                continue;
+            }
+            [op] => keys[*op as usize].filter(|key| key.bytes <= SMALL).map(|key| (*op as usize, key)),
+            _ => None,
+        };
+        let alike =
+            |one: &CopyKey, other: &CopyKey| (one.way, one.bytes, one.memory) == (other.way, other.bytes, other.memory);
+        match (*row, key) {
+            (Some((first, like)), Some((place, own))) if alike(&like, &own) => {
+                if let Some(all) = &mut keys[first] {
+                    all.bytes = all.bytes.saturating_add(own.bytes);
+                }
+                keys[place] = None;
+                call.change = Change::Gone;
+                count += 1;
+            }
+            _ => *row = key,
+        }
+    }
+    ("copies of the same size and direction in a row go with the first of them".to_owned(), count)
+}
+
+fn events(job: &mut Job) -> (String, usize) {
+    let mut last: Vec<Option<usize>> = vec![None; job.threads.max(1)];
+    let mut gone = Vec::new();
+    for (place, call) in job.calls.iter().enumerate() {
+        let Some(last) = last.get_mut(call.thread as usize) else { continue };
+        match call.kind {
+            CallKind::EventRecord => gone.extend(last.replace(place)),
+            CallKind::Synchronize(_) | CallKind::StreamWait => *last = None,
+            _ => {}
+        }
+    }
+    gone.iter().for_each(|place| job.calls[*place].change = Change::Gone);
+    ("of events before a wait only the last is recorded".to_owned(), gone.len())
+}
+
+fn memory(keys: &mut [Option<CopyKey>], to: Memory) -> (String, usize) {
+    let mut count = 0;
+    for key in keys.iter_mut().flatten().filter(|key| key.memory != to) {
+        *key = CopyKey { memory: to, pages: Pages::Warm, ..*key };
+        count += 1;
+    }
+    ("copies of the other kind of memory, into warm pages".to_owned(), count)
+}
+
+/// The machine with the newer library, if it has the old one.
+fn faster(machine: &Resolved) -> Option<Resolved> {
+    let settings = [format!("cipher.seal_rate={NEW_RATE}"), format!("cipher.open_rate={NEW_RATE}")];
+    let new = machine.with(&settings).ok()?;
+    let rates = |one: &Resolved| (one.machine.cipher.seal_rate, one.machine.cipher.open_rate);
+    let ((seal, open), (new_seal, new_open)) = (rates(machine), rates(&new));
+    (seal < new_seal && open < new_open).then_some(new)
+}
+
+/// A piece of advice.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Advice {
+    /// What would be changed: the same in replays that differ in figures alone.
+    #[serde(skip)]
+    pub about: String,
+    pub text: String,
+    /// Share of the time that it would give back.
+    pub gain: f64,
+}
+
+/// The rows that are worth it, in words; and causes of a twentieth of the loss or more that none of them is against.
+#[must_use]
+pub fn advice(job: &Job, rows: &[WhatIf], shares: &[Share]) -> Vec<Advice> {
+    let of = if job.steps.is_some() { "a step would be" } else { "the job would end" };
+    let more = if job.steps.is_some() { "shorter" } else { "sooner" };
+    let worth = rows.iter().filter(|row| row.gain >= WORTH);
+    let mut all: Vec<Advice> = worth
+        .map(|row| {
+            let text =
+                format!("{}: {of} {:.1} % {more} ({}; {} calls)", row.what, 100.0 * row.gain, row.how, row.calls);
+            Advice { about: row.name.clone(), text, gain: row.gain }
+        })
+        .collect();
+    let loss = |share: &Share| share.per_step_ns.unwrap_or(share.ns);
+    let sum: i64 = shares.iter().map(|share| loss(share)).fold(0, i64::saturating_add);
+    let helped = |cause: Cause| {
+        let against = |row: &WhatIf| {
+            let known = CHANGES.iter().find(|(name, ..)| *name == row.name);
+            // What is no change of the program is a design: another way to copy.
+            known.map_or(COPIES, |(_, _, causes)| *causes).contains(&cause)
+        };
+        rows.iter().any(|row| row.gain >= WORTH && against(row))
+    };
+    for share in shares.iter().filter(|share| sum > 0 && loss(share) as f64 >= LARGE * sum as f64) {
+        if !helped(share.cause) {
+            let part = 100.0 * loss(share) as f64 / sum as f64;
+            let text = format!("{}, {part:.0} % of the loss: no change that was tried helps", share.cause.words());
+            all.push(Advice { about: format!("{:?}", share.cause), text, gain: 0.0 });
+        }
+    }
+    all
+}

@@ -1,0 +1,214 @@
+//! Serving loops: a workload of vLLM against measured times between tokens, steps of a loop, host threads, and changes that are played.
+//!
+//! Measured: ISPASS'26 artifact (bearhw/Confidential-GPU-LLM-Serving-Performance-Profiling at c51d91c), Llama-3.1-8B, 128 tokens in and out, median time
+//! between tokens, ms. Kernels are informed by `off`; all of `cc` is held out.
+
+use sealsim::{
+    config::{Layers, Resolved},
+    replay::{Causes, End, Job, Known, Question, Simulator, StepFigures, Steps, WhatIf, what_if, written},
+    sim::Control,
+    workload::{
+        ShippedWorkload, WorkloadFile, sized,
+        trace::{self, Input, Trace},
+    },
+};
+
+/// Workload, kernels, measured off and with confidential computing.
+const MEASURED: [(&str, &str, f64, f64); 4] = [
+    ("vllm-llama3-8b", "16.3 us", 12.12, 19.56),
+    ("vllm-llama3-8b", "18.6 us", 13.07, 18.0),
+    ("vllm-llama3-8b-graph", "16.3 us", 11.11, 11.77),
+    ("vllm-llama3-8b-graph", "18.6 us", 12.32, 13.02),
+];
+
+/// Steps off and with confidential computing, and what changes come to.
+struct Played {
+    steps: usize,
+    off: StepFigures,
+    cc: StepFigures,
+    rows: Vec<WhatIf>,
+}
+
+fn machine(name: &str) -> Resolved {
+    Layers::new(name).confidential_computing(true).resolve().unwrap()
+}
+
+fn with_simulator<T>(work: impl FnOnce(Simulator<'_>) -> T) -> T {
+    let known = Known::default();
+    let (go_on, progress) = (|| Control::Continue, || ());
+    work(Simulator { threads: 1, go_on: &go_on, progress: &progress, known: &known, sample: None, end: End::Middle })
+}
+
+fn trace_of(file: &WorkloadFile, machine: &Resolved) -> Trace {
+    let copies = sized(&file.copies, None).unwrap();
+    with_simulator(|simulator| written(&file.steps, &copies, machine, simulator).unwrap())
+}
+
+fn play(trace: &Trace, machine: &Resolved, wanted: &[&str]) -> Played {
+    let mut job = Job::of(trace, 1_400);
+    job.steps = Steps::of(&job);
+    let steps = job.steps.clone().expect("there is a loop");
+    with_simulator(|simulator| {
+        let question = Question::new(&job, machine, simulator).unwrap();
+        let off = question.off(machine).unwrap().played;
+        let cc = question.secure(machine, Causes::default()).unwrap().played;
+        let length = steps.length(&job, &off);
+        let rows = what_if(&question, machine, &cc, |name| wanted.contains(&name)).unwrap();
+        let [off, cc] = [&off, &cc].map(|played| steps.figures(&job, played, length));
+        Played { steps: steps.count(), off, cc, rows }
+    })
+}
+
+fn shipped(name: &str, kernel: &str, wanted: &[&str]) -> Played {
+    let settings = [format!("kernel={kernel}").parse().unwrap()];
+    let text = ShippedWorkload::find(name).unwrap().text;
+    let file = WorkloadFile::parse_with(name, text.to_owned(), &settings).unwrap();
+    let machine = machine("h100-tdx-gen5");
+    play(&trace_of(&file, &machine), &machine, wanted)
+}
+
+fn own(operations: &str) -> Played {
+    let file = WorkloadFile::parse("own", format!("operations = [{operations}]")).unwrap();
+    let machine = machine("h100-nvl-tdx");
+    play(&trace_of(&file, &machine), &machine, &["graph", "events", "batch"])
+}
+
+fn ms(ns: u64) -> f64 {
+    ns as f64 / 1e6
+}
+
+#[test]
+fn times_between_tokens_are_within_a_tenth_and_what_cc_adds_is_near_but_for_eager_at_eight() {
+    for (name, kernel, off, cc) in MEASURED {
+        let played = shipped(name, kernel, &[]);
+        let (own_off, own_cc) = (ms(played.off.mean_ns), ms(played.cc.mean_ns));
+        assert!((own_off / off - 1.0).abs() < 0.1, "{name} {kernel}: off {own_off}, measured {off}");
+        assert!((own_cc / cc - 1.0).abs() < 0.1, "{name} {kernel}: CC {own_cc}, measured {cc}");
+        let apart = 100.0 * (own_cc / own_off - cc / off);
+        let graph = name.ends_with("graph");
+        if !graph && kernel == "16.3 us" {
+            // Not explained: with 8 requests CC adds more time than with 32, where the host does the same.
+            assert!((-30.0..-20.0).contains(&apart), "the gap has changed: {apart} points");
+        } else {
+            assert!(apart.abs() < if graph { 1.5 } else { 6.0 }, "{name} {kernel}: {apart} points");
+        }
+        assert_eq!((played.off.host_bound && played.cc.host_bound) || graph, true, "{name} {kernel}");
+    }
+}
+
+#[test]
+fn an_eager_step_changed_to_a_graph_is_near_the_measured_graph() {
+    for (kernel, measured) in [("16.3 us", 11.77), ("18.6 us", 13.02)] {
+        let played = shipped("vllm-llama3-8b", kernel, &["graph"]);
+        let row = &played.rows[0];
+        let step = ms(row.step_ns.unwrap());
+        assert!((step / measured - 1.0).abs() < 0.1, "{kernel}: {step}, measured {measured}");
+        assert_eq!((row.name.as_str(), row.calls), ("graph", 8 * 528));
+    }
+}
+
+#[test]
+fn a_step_is_bound_by_the_gpu_off_and_by_the_host_with_cc() {
+    // Off the host needs 4.75 us a launch, with CC 9.9; a kernel with its gap 7.1.
+    let step = r#"{ op = "repeat", count = 8, operations = [
+        { op = "kernel", duration = "6 us", count = 200, stream = "s" }, { op = "sync" }] }"#;
+    let played = own(step);
+    assert!(!played.off.host_bound && played.cc.host_bound, "{:?} {:?}", played.off, played.cc);
+    // By hand: 200 kernels of 6 us with 199 gaps of 1.1 us; 200 launches of 9.9 us.
+    let (off, cc) = (played.off.mean_ns as f64, played.cc.mean_ns as f64);
+    assert!((off / (200.0 * 6_000.0 + 199.0 * 1_100.0) - 1.0).abs() < 0.01, "{off}");
+    assert!((cc / (200.0 * 9_900.0) - 1.0).abs() < 0.02, "{cc}");
+    // A graph takes the GPU's time.
+    let graph = played.rows.iter().find(|row| row.name == "graph").unwrap();
+    assert!((graph.step_ns.unwrap() as f64 / off - 1.0).abs() < 0.1, "{graph:?}");
+}
+
+#[test]
+fn host_time_stays_and_threads_work_at_the_same_time() {
+    let work = |host: &str| {
+        format!(
+            r#"{{ op = "repeat", count = 6, operations = [
+            {{ op = "host", duration = "{host}" }}, {{ op = "kernel", duration = "5 us", stream = "s" }}, {{ op = "sync", stream = "s" }}] }}"#
+        )
+    };
+    let (short, long) = (own(&work("100 us")), own(&work("300 us")));
+    for (short, long) in [(&short.off, &long.off), (&short.cc, &long.cc)] {
+        assert_eq!(long.mean_ns - short.mean_ns, 200_000);
+    }
+    let other = work("40 us").replace("\"s\"", "\"t\"");
+    let both = own(&format!(r#"{}, {{ op = "thread", name = "other" }}, {other}"#, work("100 us")));
+    assert_eq!((both.off.mean_ns, both.steps), (short.off.mean_ns, short.steps));
+}
+
+#[test]
+fn a_workload_of_several_threads_is_not_run_as_one() {
+    let kernel = r#"{ op = "kernel", duration = "5 us", stream = "s" }"#;
+    let text = format!(r#"operations = [{kernel}, {{ op = "thread", name = "b" }}, {kernel}]"#);
+    let error = WorkloadFile::parse("own", text).unwrap().of_one_thread().unwrap_err();
+    assert!(error.to_string().contains("several host threads"), "{error}");
+}
+
+/// A loop as the PyTorch profiler writes it: a long first step, then steps of 200 us, each with a read-back that is waited for.
+fn kineto(marks: bool) -> Vec<u8> {
+    let mut events = Vec::new();
+    let mut event = |cat: &str, name: &str, (start, duration): (u32, u32), more: &str| {
+        events.push(format!(
+            r#"{{"ph":"X","cat":"{cat}","name":"{name}","pid":0,"tid":1,"ts":{start},"dur":{duration},"args":{{{more}}}}}"#
+        ));
+    };
+    let mut at = 0;
+    for step in 0..7_u32 {
+        let (begin, length) = (at, if step == 0 { 5_000 } else { 200 });
+        for kernel in 0..10 {
+            let number = step * 100 + kernel + 1;
+            let start = at + 10 * kernel;
+            event("cuda_runtime", "cudaLaunchKernel", (start, 5), &format!(r#""correlation":{number}"#));
+            let op = format!(r#""correlation":{number},"device":0,"stream":7"#);
+            event("kernel", &format!("k{kernel}"), (start + 7, 4), &op);
+        }
+        let number = step * 100 + 50;
+        event("cuda_runtime", "cudaMemcpyAsync", (at + 110, 20), &format!(r#""correlation":{number}"#));
+        let op = format!(r#""correlation":{number},"device":0,"stream":7,"bytes":64"#);
+        event("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", (at + 117, 2), &op);
+        event("cuda_runtime", "cudaStreamSynchronize", (at + 131, 3), &format!(r#""correlation":{}"#, number + 1));
+        at += length;
+        if marks {
+            event("user_annotation", &format!("ProfilerStep#{}", step + 3), (begin, length), "");
+        }
+    }
+    format!(r#"{{"traceEvents":[{}]}}"#, events.join(",")).into_bytes()
+}
+
+#[test]
+fn steps_are_found_with_and_without_marks_and_off_is_the_profile() {
+    let machine = machine("h100-nvl-tdx");
+    for (marks, count, mean) in [(true, 7, (5_000 + 6 * 200) / 7), (false, 6, (5_000 + 5 * 200) / 6)] {
+        let bytes = kineto(marks);
+        let input = Input::Bytes { name: "loop", bytes: &bytes };
+        let trace = trace::read(input, None, &mut |_, _| Control::Continue).unwrap();
+        let played = play(&trace, &machine, &[]);
+        let median = played.off.median_ns;
+        assert_eq!((played.steps, median), (count, 200_000), "marks {marks}");
+        assert!((played.off.mean_ns as f64 / (1_000.0 * f64::from(mean)) - 1.0).abs() < 0.01, "{:?}", played.off);
+        // Ten launches: each 2 x 5 + 0.4 + 1.2 us; what the copy and the wait add is below 40 us.
+        let more = played.cc.median_ns - median;
+        assert!((66_000..66_000 + 40_000).contains(&more), "{more}");
+    }
+}
+
+#[test]
+fn events_and_copies_in_a_row_are_counted() {
+    let step = r#"{ op = "repeat", count = 5, operations = [
+        { op = "repeat", count = 4, operations = [
+            { op = "host", duration = "20 us" }, { op = "copy", direction = "h2d", size = "1 KiB", stream = "s", buffer = "b" }] },
+        { op = "repeat", count = 3, operations = [
+            { op = "kernel", duration = "5 us", stream = "s" }, { op = "record", event = "e", stream = "s" }] },
+        { op = "sync" }] }"#;
+    let played = own(step);
+    let of = |name: &str| played.rows.iter().find(|row| row.name == name).unwrap();
+    assert_eq!((of("batch").calls, of("events").calls), (5 * 3, 5 * 2));
+    // By hand: two records of 23 us more each; three copies of some 20 us.
+    let gained = |name: &str| played.cc.mean_ns - of(name).step_ns.unwrap();
+    assert!((40_000..60_000).contains(&gained("events")), "{}", gained("events"));
+    assert!(gained("batch") > 30_000, "{}", gained("batch"));
+}
