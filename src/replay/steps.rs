@@ -146,13 +146,14 @@ impl Steps {
     }
 }
 
-/// The thread that makes most calls that have the GPU do something.
+/// The thread that makes most calls that have the GPU do something; of several, the one that ends last.
 fn busiest(job: &Job) -> Option<u32> {
-    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-    for call in job.calls.iter().filter(|call| call.traced && (!call.ops.is_empty())) {
-        *counts.entry(call.thread).or_default() += 1;
+    let mut counts: BTreeMap<u32, (usize, Ns)> = BTreeMap::new();
+    for call in job.calls.iter().filter(|call| call.traced && !call.ops.is_empty()) {
+        let (count, last) = counts.entry(call.thread).or_default();
+        (*count, *last) = (*count + 1, call.end().max(*last));
     }
-    counts.into_iter().max_by_key(|(thread, count)| (*count, std::cmp::Reverse(*thread))).map(|(thread, _)| thread)
+    counts.into_iter().max_by_key(|(thread, last)| (*last, std::cmp::Reverse(*thread))).map(|(thread, _)| thread)
 }
 
 /// The steps that the profiler marked: those that do not overlap.

@@ -163,8 +163,9 @@ fn parts(call: &Call) -> bool {
 }
 
 fn graph(job: &mut Job, gap: Ns) -> (String, usize) {
-    let (mut runs, mut now): (Vec<Vec<usize>>, Vec<(u32, Vec<usize>, Vec<usize>)>) = (Vec::new(), Vec::new());
-    now.resize_with(job.threads.max(1), || (u32::MAX, Vec::new(), Vec::new()));
+    let mut runs: Vec<Vec<usize>> = Vec::new();
+    // By thread: the stream, its launches in a row, and what came after the last of them.
+    let mut now = vec![(u32::MAX, Vec::new(), Vec::new()); job.threads.max(1)];
     for (place, call) in job.calls.iter().enumerate() {
         let Some((stream, run, between)) = now.get_mut(call.thread as usize) else { continue };
         match node(job, call) {
@@ -198,9 +199,9 @@ fn graph(job: &mut Job, gap: Ns) -> (String, usize) {
         }
         for node in nodes.iter().skip(1) {
             let op = &mut job.ops[*node as usize];
-            if op.bind != Bind::Stream {
-                (op.bind, op.before) = (Bind::Stream, Some(op.start.saturating_sub(gap)));
-            }
+            // What was waited for beyond the gap was the host, or could not be told from it.
+            let latest = op.start.saturating_sub(gap);
+            (op.bind, op.before) = (Bind::Stream, Some(op.before.map_or(latest, |before| before.max(latest))));
         }
         let first = &mut job.calls[run[0]];
         (first.change, first.kind, first.ops) = (Change::None, CallKind::GraphLaunch, nodes);
@@ -311,7 +312,7 @@ pub fn advice(job: &Job, rows: &[WhatIf], shares: &[Share]) -> Vec<Advice> {
         })
         .collect();
     let loss = |share: &Share| share.per_step_ns.unwrap_or(share.ns);
-    let sum: i64 = shares.iter().map(|share| loss(share)).fold(0, i64::saturating_add);
+    let sum: i64 = shares.iter().map(&loss).fold(0, i64::saturating_add);
     let helped = |cause: Cause| {
         let against = |row: &WhatIf| {
             let known = CHANGES.iter().find(|(name, ..)| *name == row.name);
