@@ -19,6 +19,7 @@ use super::examine::examine_at;
 use super::follow::complete;
 use super::layer::Layer;
 use super::layers::Layers;
+use super::library;
 use super::machine::MachineSpec;
 use super::merge::merge;
 use super::parameter::Parameter;
@@ -132,7 +133,9 @@ impl Base {
     fn fills_by_table(&self, settings: &[String]) -> bool {
         let lists = self.resolved.machine.gpu.is_empty() && self.resolved.machine.switch.is_empty();
         let per_second = self.per_second || settings.iter().any(|setting| rates::is_per_second(setting));
-        lists && !per_second && settings.iter().all(|setting| !["gpu", "switch"].contains(&table_of(setting)))
+        let library = ["cpu", "cipher"].iter().any(|table| settings.iter().any(|one| table_of(one) == *table))
+            && (library::follows(&self.values) || settings.iter().any(|one| library::is_named(one)));
+        lists && !per_second && !library && settings.iter().all(|setting| !["gpu", "switch"].contains(&table_of(setting)))
     }
 
     /// Fills the touched tables alone; `None` if anything is wrong.

@@ -40,13 +40,14 @@ const MOST_SMS: u32 = 1024;
 const NEVER_ZERO: [&str; 4] = ["frequency", "rate per cycle", "size", "count"];
 
 /// Fields, or tables of them, whose zero has a meaning; those of one GPU or switch without its place.
-const MAY_BE_ZERO: [&str; 18] = [
+const MAY_BE_ZERO: [&str; 19] = [
     "link.flit_errors",
     "buffer_node",
     "cipher.ahead.hit_permille",
     "cipher.ahead.nops",
     "cipher.ahead.open_workers",
     "credits",
+    "driver.small.limit_d2h",
     "engine.aes.registers_per_round",
     "engine.control",
     "fabric.engine.aes.registers_per_round",

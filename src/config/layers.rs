@@ -4,6 +4,7 @@ use super::error::{ConfigError, Wrong};
 use super::examine::examine_at;
 use super::follow::complete;
 use super::layer::{Layer, Stated};
+use super::library;
 use super::merge::merge;
 use super::parameter::Parameter;
 use super::place::{Place, Source};
@@ -77,6 +78,7 @@ impl Layers {
         let (stack, designs) = self.stack(source::find(Role::Machine, &self.machine)?)?;
         let mut values = stack.values.clone();
         complete(&mut values);
+        library::complete(&mut values)?;
         rates::settle(&mut values);
         let mut resolved = Resolved::fill(&values, designs, stack.names)?;
         resolved.fitted_to = stack.fitted_to;
@@ -311,6 +313,7 @@ impl Stack {
         };
         self.names.push(name);
         self.fitted_to.extend(layer.fitted_to);
+        library::overrule(&mut self.values, &layer.values);
         merge(&mut self.values, layer.values, Some(Shape::machine()));
         // A table's statement comes before those of its fields, which are the more specific.
         let (tables, fields): (Vec<_>, Vec<_>) = layer.origins.into_iter().partition(|stated| stated.whole_table);

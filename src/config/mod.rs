@@ -22,6 +22,7 @@ mod gpu;
 mod history;
 mod layer;
 mod layers;
+mod library;
 mod machine;
 mod merge;
 mod nearest;

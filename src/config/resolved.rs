@@ -6,6 +6,7 @@ use super::examine::examine;
 use super::follow;
 use super::gpu::path_in_own_tables;
 use super::layer::Layer;
+use super::library;
 use super::machine::MachineSpec;
 use super::merge::{merge, unstated};
 use super::parameter::Parameter;
@@ -32,8 +33,8 @@ pub struct Resolved {
     pub switches: Vec<(String, bool)>,
     /// Digests of the measured points that its values were fitted to, as `sealsim calibrate --write` leaves them.
     pub fitted_to: BTreeSet<String>,
-    /// SHA-256 over all parameters and switches, in hexadecimal. Names, summaries, provenance and the unit that a
-    /// value was written in do not enter.
+    /// SHA-256 over all parameters and switches, in hexadecimal. Names, summaries, provenance, the unit that a value was written in, and
+    /// what a cipher's rate was looked up by do not enter.
     pub digest: String,
 }
 
@@ -83,10 +84,12 @@ impl Resolved {
         let mut layers = self.layers.clone();
         for setting in settings {
             let layer = Layer::set(setting)?;
+            library::overrule(&mut values, &layer.values);
             merge(&mut values, layer.values, Some(Shape::machine()));
             layers.push(format!("--set {setting}"));
         }
         follow::complete(&mut values);
+        library::complete(&mut values)?;
         let filled = Self::fill(&values, self.designs.clone(), layers)?;
         Ok(Self { fitted_to: self.fitted_to.clone(), ..filled })
     }
@@ -294,7 +297,7 @@ fn each_leaf(json: &Json, shape: Option<&Shape>, path: &str, visit: &mut impl Fn
 fn digest(canonical: &Json) -> String {
     let mut hash = Sha256::new();
     each_leaf(canonical, None, "", &mut |path, _, json| {
-        if !LABELS.contains(&path) {
+        if !LABELS.contains(&path) && !library::NAMES.contains(&path) {
             hash.update(format!("{path}={json}\n"));
         }
     });

@@ -11,12 +11,20 @@ pub struct CpuSpec {
     /// Core clock; the cipher's and the driver's cycles are counted in it.
     #[schemars(title = "clock")]
     pub clock: Frequency,
+    /// The family of its cores, by which `cipher.library` finds its rates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "core")]
+    pub core: Option<String>,
 }
 
 /// AES-GCM, or the path's other AEAD, in software on the CPU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CipherSpec {
+    /// The library with the least version that has its code. The rates of `cpu.core` follow from it where they are not stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "library")]
+    pub library: Option<String>,
     /// Threads that seal or open different messages at once.
     #[schemars(title = "threads")]
     pub threads: u32,
@@ -148,6 +156,10 @@ pub struct SmallSpec {
     /// Longest such copy; 0 B for none.
     #[schemars(title = "longest")]
     pub limit: Bytes,
+    /// Longest such copy from the GPU; as `limit` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "longest d2h")]
+    pub limit_d2h: Option<Bytes>,
     /// Rate of the pass.
     #[schemars(title = "rate")]
     pub rate: BytesPerCycle,
@@ -158,6 +170,14 @@ pub struct SmallSpec {
     /// Under confidential computing: what else is in no cache costs bytes / this rate on top.
     #[schemars(title = "cold rate, CC on")]
     pub secure_cold_rate: BytesPerCycle,
+}
+
+impl SmallSpec {
+    /// Whether a copy takes that pass; `outward` if it comes from the GPU.
+    #[must_use]
+    pub fn covers(&self, bytes: Bytes, outward: bool) -> bool {
+        bytes <= self.limit_d2h.filter(|_| outward).unwrap_or(self.limit)
+    }
 }
 
 /// What a call costs more when the caches have been driven out since the last one: the driver's own data and page tables.

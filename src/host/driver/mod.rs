@@ -377,7 +377,8 @@ impl Driver {
             let slots = memory.staging_fill().0.max(1);
             let per_push = plan.push(&self.spec, secure).0.div_ceil(path.message.0).clamp(1, slots);
             let window = per_push.saturating_mul(plan.in_flight(&self.spec, secure));
-            Cut { message: path.message, per_push, window, small: plan.bytes <= self.spec.small.limit }
+            let small = self.spec.small.covers(plan.bytes, plan.direction == Direction::D2h);
+            Cut { message: path.message, per_push, window, small }
         };
         let transfer = Transfer::new(copy, plan, &self.options, cut, self.next_job).called(self.called.next());
         let opened_after = self.opens_after(&plan);

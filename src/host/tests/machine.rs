@@ -44,6 +44,7 @@ impl Setup {
         let path = |message, push| PathSpec { message: Bytes(message), push: Bytes(push) };
         Self {
             cipher: CipherSpec {
+                library: None,
                 threads: 1,
                 seal_rate: BytesPerCycle(2_000),
                 open_rate: BytesPerCycle(1_000),
@@ -74,6 +75,7 @@ impl Setup {
                 in_flight_plain: InFlightSpec { h2d: 1 << 20, d2h: 1 << 20 },
                 small: SmallSpec {
                     limit: Bytes(0),
+                    limit_d2h: None,
                     rate: BytesPerCycle(1_000),
                     secure_cold_line: Cycles(3),
                     secure_cold_rate: BytesPerCycle(1_000),

@@ -98,6 +98,19 @@ fn a_small_copy_passes_over_its_bytes_twice() {
 }
 
 #[test]
+fn small_copies_from_the_gpu_may_have_a_limit_of_their_own() {
+    let took_with = |limit_d2h| {
+        let mut setup = Setup::secure(&[(H2d, 4096, Pageable), (D2h, 4096, Pageable)]);
+        setup.plans.iter_mut().for_each(|plan| plan.pages = Pages::Warm);
+        (setup.driver.small.limit, setup.driver.small.limit_d2h) = (Bytes(4096), limit_d2h);
+        let (mini, _) = setup.go();
+        [0, 1].map(|copy| took(&mini, copy))
+    };
+    let ([inward, outward], [same, without]) = (took_with(None), took_with(Some(Bytes(0))));
+    assert_eq!((inward, outward - without), (same, 4096));
+}
+
+#[test]
 fn a_flush_makes_the_next_call_cold_and_only_that() {
     let mut setup = Setup::plain(&[(H2d, 100, Pinned); 3]);
     setup.driver.cold_call.h2d = Cycles(500);

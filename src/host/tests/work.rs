@@ -63,6 +63,7 @@ fn a_small_copy_that_is_forwarded_takes_the_second_pass_of_a_plain_one_and_in_pl
     let small = |setup: &mut Setup| {
         setup.driver.small = SmallSpec {
             limit: Bytes(4096),
+            limit_d2h: None,
             rate: BytesPerCycle(1_000),
             secure_cold_line: Cycles(3),
             secure_cold_rate: BytesPerCycle(1_000),

@@ -11,7 +11,7 @@ use crate::{
         spec::{AheadSpec, CipherWork},
     },
     sim::Stall,
-    units::{BytesPerCycle, Cycles},
+    units::{Bytes, BytesPerCycle, Cycles},
 };
 
 /// Threads that work for more than this part of the time are what others wait for.
@@ -132,10 +132,11 @@ fn cipher(finder: &mut Finder<'_>, secure: bool) {
     } else if spec.work != CipherWork::InPlace || !secure {
         work.rate(finder, "driver.pageable_copy_rate", driver.pageable_copy_rate, subject.bytes);
     }
-    if subject.bytes <= driver.small.limit.0 {
+    let small = driver.small.covers(Bytes(subject.bytes), outward);
+    if small {
         work.rate(finder, "driver.small.rate", driver.small.rate, subject.bytes);
     }
-    if subject.bytes <= driver.small.limit.0 && (subject.flushed || subject.pages != Pages::Warm) {
+    if small && (subject.flushed || subject.pages != Pages::Warm) {
         work.cost(finder, "driver.small.secure_cold_line", driver.small.secure_cold_line, PAGE / 64);
         work.rate(finder, "driver.small.secure_cold_rate", driver.small.secure_cold_rate, subject.bytes);
     }
