@@ -135,7 +135,10 @@ impl Base {
         let per_second = self.per_second || settings.iter().any(|setting| rates::is_per_second(setting));
         let library = ["cpu", "cipher"].iter().any(|table| settings.iter().any(|one| table_of(one) == *table))
             && (library::follows(&self.values) || settings.iter().any(|one| library::is_named(one)));
-        lists && !per_second && !library && settings.iter().all(|setting| !["gpu", "switch"].contains(&table_of(setting)))
+        lists
+            && !per_second
+            && !library
+            && settings.iter().all(|setting| !["gpu", "switch"].contains(&table_of(setting)))
     }
 
     /// Fills the touched tables alone; `None` if anything is wrong.
@@ -210,6 +213,7 @@ impl Base {
         }
         let mut values = Node { value: Value::Table(touched), place: None, provenance: None };
         for layer in layers {
+            library::overrule(&mut values, &layer.values);
             merge(&mut values, layer.values, Some(Shape::machine()));
         }
         complete(&mut values);

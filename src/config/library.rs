@@ -1,7 +1,8 @@
 //! What one core seals and opens in a cycle, by its family and the version of its library, where no layer states it.
 //!
-//! `cipher.library` and `cpu.core` select a row of a table of measurements. A layer that states one of them replaces the rates of the
-//! layers below it; a rate that is stated in the same layer, or above it, has its way.
+//! `cipher.library` and `cpu.core` select a row of a table of measurements. A layer that changes one of them replaces the rates of the
+//! layers below it; a rate that is stated in the same layer, or above it, has its way. A layer that states a rate and no library says
+//! nothing of one: that of the layers below does not have this rate.
 
 use super::error::{ConfigError, Wrong};
 use super::provenance::{Kind, Provenance};
@@ -9,7 +10,7 @@ use super::tree::{Entry, Node, Value};
 use std::collections::BTreeSet;
 
 /// The table; its columns are those of [`Row`].
-const TABLE: &str = include_str!("../../validation/cpu_aes_gcm.csv");
+const TABLE: &str = include_str!("cpu_aes_gcm.csv");
 
 /// Fields that select a row. They change nothing but the rates.
 pub(super) const NAMES: [&str; 2] = ["cpu.core", "cipher.library"];
@@ -50,13 +51,18 @@ fn rows() -> impl Iterator<Item = Row> {
     })
 }
 
-/// Takes the rates out of `lower` that a layer above replaces.
+/// Takes out of `lower` what a layer above makes void: rates of another core or library, or the library of other rates.
 pub(super) fn overrule(lower: &mut Node, upper: &Node) {
-    if NAMES.iter().all(|name| upper.at(name).is_none()) {
-        return;
-    }
-    if let Some(Value::Table(cipher)) = lower.at_mut("cipher").map(|node| &mut node.value) {
+    let text = |node: &Node, name: &str| node.at(name).and_then(Node::text).map(str::to_owned);
+    let changes = |name: &&str| upper.at(name).is_some() && text(lower, name) != text(upper, name);
+    let renamed = NAMES.iter().any(changes);
+    let rated = RATES.iter().any(|rate| upper.at(&format!("cipher.{rate}")).is_some());
+    let Some(Value::Table(cipher)) = lower.at_mut("cipher").map(|node| &mut node.value) else { return };
+    if renamed {
         RATES.iter().for_each(|rate| drop(cipher.remove(*rate)));
+    }
+    if rated && upper.at(NAMES[1]).is_none() {
+        drop(cipher.remove("library"));
     }
 }
 
@@ -79,14 +85,8 @@ pub(super) fn follows(values: &Node) -> bool {
 pub(super) fn complete(values: &mut Node) -> Result<(), ConfigError> {
     let text = |name: &str| values.at(name).and_then(Node::text).map(str::to_owned);
     let [core, library] = NAMES.map(text);
-    if let Some(core) = &core {
-        known(values, NAMES[0], core, |row| row.core)?;
-    }
-    let Some(library) = library else { return Ok(()) };
+    let Some(library) = library.filter(|_| follows(values)) else { return Ok(()) };
     known(values, NAMES[1], &library, |row| row.library)?;
-    if !follows(values) {
-        return Ok(());
-    }
     let refused = |reason: String, remedy: String| {
         let place = values.at(NAMES[1]).and_then(|node| node.place.clone());
         ConfigError::new(Wrong::Senseless { path: NAMES[1].into(), reason }).at(place.as_ref()).remedy(remedy)
@@ -99,15 +99,20 @@ pub(super) fn complete(values: &mut Node) -> Result<(), ConfigError> {
         let reason = format!("the rate of {library} depends on the core, which `cpu.core` does not name");
         return Err(refused(reason, format!("set cpu.core to one of {}", all(|row| row.core))));
     };
+    known(values, NAMES[0], &core, |row| row.core)?;
     let Some(row) = rows().find(|row| row.core == core && row.library == library) else {
         let pair = |row: Row| format!("{} with {}", row.core, row.library);
         let near: Vec<_> = rows().filter(|row| row.core == core || row.library == library).map(pair).collect();
         let reason = format!("nobody has measured {library} on {core}");
-        return Err(refused(reason, format!("set cipher.seal_rate and cipher.open_rate; known are {}", near.join(", "))));
+        return Err(refused(
+            reason,
+            format!("set cipher.seal_rate and cipher.open_rate; known are {}", near.join(", ")),
+        ));
     };
     let Some(Value::Table(cipher)) = values.at_mut("cipher").map(|node| &mut node.value) else { return Ok(()) };
     for (name, rate) in RATES.into_iter().zip(row.rates) {
-        let node = Node { value: Value::Text(format!("{rate} B/cycle")), place: None, provenance: Some(origin(&row, rate)) };
+        let node =
+            Node { value: Value::Text(format!("{rate} B/cycle")), place: None, provenance: Some(origin(&row, rate)) };
         cipher.entry(name.to_owned()).or_insert(Entry { key: None, node });
     }
     Ok(())
@@ -168,7 +173,12 @@ mod tests {
         assert_eq!(rates("h100-nvl-tdx", &[new, "cipher.seal_rate=2 B/cycle"]), Ok([2000, 3862]));
         assert_eq!(rates("h100-nvl-tdx", &["cipher.seal_rate=2 B/cycle", new]), Ok([3837, 3862]));
         assert_eq!(rates("h100-nvl-tdx", &["cpu.core=genoa"]), Ok([2812, 2837]));
-        assert_eq!(rates("h100-nvl-tdx", &["cipher.threads=1"]), Ok(own));
+        for same in ["cipher.threads=1", "cipher.library=openssl-3.0", "cpu.core=emerald-rapids"] {
+            assert_eq!(rates("h100-nvl-tdx", &[same]), Ok(own), "{same}");
+        }
+        let named = |set: &str| Layers::new("h100-nvl-tdx").set(set).resolve().unwrap().machine.cipher.library;
+        assert_eq!(named("cipher.threads=1").as_deref(), Some("openssl-3.0"));
+        assert_eq!(named("cipher.seal_rate=2 B/cycle"), None);
     }
 
     #[test]
@@ -212,5 +222,7 @@ mod tests {
         }
         let error = Layers::new("h100-nvl-tdx").overlay("gcm-siv").set("cipher.library=openssl-3.1").resolve();
         assert!(error.unwrap_err().to_string().contains("AES-256-GCM only"));
+        let error = Layers::new("h100-tdx-gen5").set("cipher.library=openssl-3.1").resolve();
+        assert!(error.unwrap_err().to_string().contains("not-published"));
     }
 }

@@ -200,3 +200,19 @@ fn the_table_of_accuracy_is_what_validate_says() {
     }
     assert_accuracy(&report, |_| true);
 }
+
+/// The bounds were set before the values were fitted.
+#[test]
+fn the_dense_curves_of_p2_are_met_by_the_machine_that_is_fitted_to_them() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("validation/dense");
+    let [machine, measured] = ["h100-tdx-gen5.toml", "p2_dense.csv"].map(|file| folder.join(file));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sealsim"));
+    command.args(["validate", "--format", "json", "--hw"]).arg(machine).arg("--measured").arg(measured);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (mode, direction, most) in [("cc", "h2d", 4.0), ("cc", "d2h", 4.0), ("off", "h2d", 8.0), ("off", "d2h", 2.0)] {
+        let found = mean(&report["datasets"][0], &format!("{mode} pinned {direction}"), "");
+        assert!(found <= most, "{mode} {direction}: {found}");
+    }
+}
