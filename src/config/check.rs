@@ -91,6 +91,8 @@ struct Rule {
 const RULES: &[Rule] = &[
     Rule { path: "name", broken: |m| lines(&m.name), remedy: "write it in one line" },
     Rule { path: "summary", broken: |m| lines(&m.summary), remedy: "write it in one line" },
+    Rule { path: "cpu.core", broken: |m| lines(m.cpu.core.as_ref()?), remedy: "write it in one line" },
+    Rule { path: "cipher.library", broken: |m| lines(m.cipher.library.as_ref()?), remedy: "write it in one line" },
     Rule {
         path: "gpu",
         broken: |m| (m.gpus() > MOST_GPUS).then(|| format!("{} GPUs are more than any machine has", m.gpus())),

@@ -182,6 +182,8 @@ const BROKEN: &[(&str, &[&str])] = &[
     ("compute.copy_rate_l2", &["compute.copy_rate_l2=100 B/cycle"]),
     ("name", &["name=\"x\\nverified\""]),
     ("summary", &["summary=\"x\\ry\""]),
+    ("cpu.core", &["cpu.core=\"x\\ny\"", "cipher.seal_rate=1 B/cycle", "cipher.open_rate=1 B/cycle"]),
+    ("cipher.library", &["cipher={library=\"x\\ny\", seal_rate=\"1 B/cycle\", open_rate=\"1 B/cycle\"}"]),
 ];
 
 #[test]
