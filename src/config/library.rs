@@ -148,7 +148,8 @@ mod tests {
 
     fn rates(machine: &str, settings: &[&str]) -> Result<[u64; 2], String> {
         let layers = settings.iter().fold(Layers::new(machine), |layers, setting| layers.set(*setting));
-        let resolved = layers.resolve().map_err(|error| format!("{error}: {}", error.remedy.unwrap_or_default()))?;
+        let resolved =
+            layers.resolve().map_err(|error| format!("{error}: {}", error.remedy.clone().unwrap_or_default()))?;
         let cipher = resolved.machine.cipher;
         Ok([cipher.seal_rate, cipher.open_rate].map(|BytesPerCycle(rate)| rate))
     }
@@ -187,7 +188,7 @@ mod tests {
         let settings = ["cipher.library=openssl-3.1".to_owned()];
         let whole = layers.clone().set(settings[0].as_str()).resolve().unwrap();
         assert_eq!(layers.resolve().unwrap().with(&settings).unwrap().machine, whole.machine);
-        assert_eq!(layers.base().unwrap().varied(&settings).unwrap().machine, whole.machine);
+        assert_eq!(layers.clone().base().unwrap().varied(&settings).unwrap().machine, whole.machine);
         let over = layers.set(settings[0].as_str()).base().unwrap();
         let threads = ["cipher.per_message=7 cycles".to_owned()];
         assert_eq!(over.varied(&threads).unwrap().machine.cipher.seal_rate, whole.machine.cipher.seal_rate);
