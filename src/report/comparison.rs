@@ -65,7 +65,7 @@ pub fn text(comparison: &Comparison, width: usize) -> String {
 /// Says what the figures rest on whose error is large or not known.
 pub(super) fn cautions(text: &mut String, cautions: &[String]) {
     if !cautions.is_empty() {
-        let _ = writeln!(text, "\nrests on {} (docs/accuracy.md)", cautions.join("; "));
+        let _ = writeln!(text, "\nErrors are large or not known (docs/accuracy.md) for:\n  {}", cautions.join("\n  "));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Serving loops: a workload of vLLM against measured times between tokens, steps of a loop, host threads, and changes that are played.
 //!
 //! Measured: ISPASS'26 artifact (bearhw/Confidential-GPU-LLM-Serving-Performance-Profiling at c51d91c), Llama-3.1-8B, 128 tokens in and out, median time
-//! between tokens, ms. Kernels are informed by `off`; all of `cc` is held out.
+//! between tokens, ms. Kernels are informed by `off`; `cc` was seen while the host's time and the calls around a graph were chosen.
 
 use sealsim::{
     config::{Layers, Resolved},
