@@ -1,7 +1,7 @@
 //! One row for each field of a packet, from which everything about it follows: where its bits are, what it is called in JSON, how text shows it,
 //! which values it takes, which bits of a header are reserved, and which bit a fault flips by name.
 //!
-//! A header's bytes are its value, and a field is a view of them. Rows stand in JSON's order; [`Field::rank`] says where text has them.
+//! A header's bytes are its value, and a field is a view of them. Rows stand in JSON's order; a field's rank says where text has them.
 
 mod json;
 
