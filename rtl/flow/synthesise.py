@@ -153,6 +153,11 @@ def main():
     arguments.add_argument("--sets", default=",".join(BLOCKS), help="which sets of blocks, by comma")
     arguments.add_argument("--out", type=Path, default=HERE / "results.toml")
     given = arguments.parse_args()
+    sets = given.sets.split(",")
+    if unknown := [name for name in sets if name not in BLOCKS]:
+        arguments.error(f"no set of blocks is called {', '.join(unknown)}; there are {', '.join(BLOCKS)}")
+    if not given.liberty.exists():
+        arguments.error(f"{given.liberty}: there is no such file or directory")
     found = sorted(path for path in ([given.liberty] if given.liberty.is_file() else given.liberty.iterdir()) if ".lib" in path.name)
     name = next((name for name, known in LIBRARIES.items() if any(known["holds"] in path.name for path in found)), None)
     if name is None:
@@ -170,7 +175,7 @@ def main():
         folder = Path(folder)
         whole = folder / "cells.lib"
         whole.write_text(liberty.together(found), "latin-1")
-        for chosen in given.sets.split(","):
+        for chosen in sets:
             for block, netlist in mapped(BLOCKS[chosen], whole, library, folder):
                 row = measure(block, netlist, cells, library)
                 kept = [other for other in kept if key(other) != key(row)] + [row]
