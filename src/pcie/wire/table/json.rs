@@ -41,7 +41,7 @@ pub enum FieldsError {
     Missing {
         /// The packet, as a sentence has it.
         who: String,
-        /// The field.
+        /// Its name in JSON.
         field: &'static str,
     },
     /// A field that this kind does not have is there.
@@ -49,7 +49,7 @@ pub enum FieldsError {
     Surplus {
         /// The kind, for example `MWr64`.
         name: String,
-        /// The field.
+        /// Its name in JSON.
         field: &'static str,
         /// The fields that every packet has, as a sentence has them.
         beside: &'static str,
@@ -59,9 +59,9 @@ pub enum FieldsError {
     /// A value is out of its range.
     #[error("`{field}` is {value}, but must lie in {low}..={high}")]
     Range {
-        /// The field.
+        /// Its name in JSON.
         field: &'static str,
-        /// Its value.
+        /// The value that was given.
         value: u64,
         /// Least value.
         low: u64,
@@ -71,9 +71,9 @@ pub enum FieldsError {
     /// A value does not fit its bits.
     #[error("`{field}` is {value}, which does not fit its {bits} bits")]
     Width {
-        /// The field.
+        /// Its name in JSON.
         field: &'static str,
-        /// Its value.
+        /// The value that was given.
         value: u64,
         /// Its width.
         bits: u32,
@@ -81,17 +81,17 @@ pub enum FieldsError {
     /// A value whose low two bits are set, but not sent.
     #[error("`{field}` is {value:#x}, but must be a multiple of 4: bytes are chosen by first_be and last_be")]
     Unaligned {
-        /// The field.
+        /// Its name in JSON.
         field: &'static str,
-        /// Its value.
+        /// The value that was given.
         value: u64,
     },
     /// A hint without the flag.
     #[error("`{field}` is {value}, but a hint needs `{flag}` 1")]
     HintWithoutFlag {
-        /// The field.
+        /// Its name in JSON.
         field: &'static str,
-        /// Its value.
+        /// The value that was given.
         value: u64,
         /// The flag.
         flag: &'static str,
@@ -99,7 +99,7 @@ pub enum FieldsError {
     /// Bytes that are no hex of their length.
     #[error("`{field}` must be {digits} hexadecimal digits")]
     Hexadecimal {
-        /// The field.
+        /// Its name in JSON.
         field: &'static str,
         /// How many digits.
         digits: u32,

@@ -34,7 +34,7 @@ pub enum Finding {
     /// Last BE set although there is one DW.
     #[error("last BE is {last_be:04b}, but must be 0000 with a length of 1 DW")]
     LastByteEnables {
-        /// Last BE.
+        /// Byte enables of the last DW, 4 bits.
         last_be: u8,
     },
     /// A byte enable of 0 with more than one DW.
@@ -50,7 +50,7 @@ pub enum Finding {
     ByteEnableHoles {
         /// First BE.
         first_be: u8,
-        /// Last BE.
+        /// Byte enables of the last DW, 4 bits.
         last_be: u8,
         /// Length in DW.
         length_dw: u16,
@@ -58,7 +58,7 @@ pub enum Finding {
     /// A length that this kind of TLP cannot have.
     #[error("{name} cannot have a length of {length_dw} DW")]
     Length {
-        /// Kind.
+        /// What the kind of TLP is called.
         name: &'static str,
         /// Length in DW.
         length_dw: u16,
@@ -66,7 +66,7 @@ pub enum Finding {
     /// A deferrable write that is longer than any completer announces to take.
     #[error("{name} carries {bytes} bytes, but a completer announces {} at most", super::MOST_DEFERRABLE_BYTES)]
     DeferrableLength {
-        /// Kind.
+        /// What the kind of TLP is called.
         name: &'static str,
         /// Bytes of data.
         bytes: u32,
@@ -74,7 +74,7 @@ pub enum Finding {
     /// Traffic class, attributes or address type set where they must be 0.
     #[error("{name} must have traffic class, relaxed ordering, no snoop and AT 0")]
     PlainRequest {
-        /// Kind.
+        /// What the kind of TLP is called.
         name: &'static str,
     },
     /// Address type 3.
@@ -83,7 +83,7 @@ pub enum Finding {
     /// A translation request that is no read.
     #[error("AT 1 asks for a translation, which only MRd can, not {name}")]
     TranslationRequest {
-        /// Kind.
+        /// What the kind of TLP is called.
         name: &'static str,
     },
     /// A translation request for a part of a translation.
@@ -95,13 +95,13 @@ pub enum Finding {
         length_dw: u16,
         /// First BE.
         first_be: u8,
-        /// Last BE.
+        /// Byte enables of the last DW, 4 bits.
         last_be: u8,
     },
     /// An AtomicOp whose address is no multiple of its operand.
     #[error("{name} of {operand} bytes must be at a multiple of {operand}, not at {address:#x}")]
     Alignment {
-        /// Kind.
+        /// What the kind of TLP is called.
         name: &'static str,
         /// Bytes of the operand.
         operand: u32,
