@@ -31,7 +31,6 @@ use crate::units::Cycles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Rounds of ChaCha20.
 const ROUNDS: u32 = 20;
 /// Text blocks of 16 bytes that a ChaCha20 block covers.
 const UNIT: u64 = 4;

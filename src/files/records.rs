@@ -73,7 +73,6 @@ impl RecordFile {
         self.trouble.take().map_or(Ok(()), Err)
     }
 
-    /// Writes what is there.
     fn flush(&mut self) {
         let mut done = 0;
         while done < self.buffer.len() && self.trouble.is_none() {

@@ -23,7 +23,6 @@ pub struct Identity {
     pub address: u64,
 }
 
-/// All that there is.
 const WHATS: [&str; 21] = [
     "MRd",
     "MWr",

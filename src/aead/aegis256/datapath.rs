@@ -148,7 +148,6 @@ pub enum Event {
     Tag(Vec<u8>),
 }
 
-/// A message at work.
 #[derive(Debug, Clone)]
 struct DatapathMessage {
     key: [Block; 2],

@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 /// What a GHASH unit works on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Work {
-    /// Nothing.
     #[default]
     Idle,
     /// J0; blocks of the IV and its length that have entered.
@@ -285,7 +284,6 @@ impl Engine {
         (hasher.takes_text(message) && hasher.can_enter()).then_some(hasher)
     }
 
-    /// Feeds length blocks.
     pub(super) fn feed_length(&mut self) {
         if !self.powers_stand() || !self.length_may_enter() {
             return;

@@ -36,7 +36,6 @@ struct Deal {
     /// Blocks that are dealt; the block after them goes to all chains. In a J0, the first chain takes all.
     data: u64,
     alone: bool,
-    /// Blocks that have entered.
     entered: u64,
 }
 

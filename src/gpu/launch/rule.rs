@@ -95,7 +95,6 @@ impl Rule {
         Err(LaunchError { rule: self, found: found.into() })
     }
 
-    /// Refuses unless `holds`.
     pub(super) fn require(self, holds: bool, found: impl FnOnce() -> String) -> Result<(), LaunchError> {
         if holds { Ok(()) } else { self.broken(found()) }
     }

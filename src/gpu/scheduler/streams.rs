@@ -3,7 +3,6 @@
 use super::{Engine, Submission, Work};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A push that waits.
 #[derive(Debug)]
 struct Waiting {
     submission: Submission,
@@ -32,14 +31,13 @@ impl Stream {
     }
 }
 
-/// Whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     /// The first push of a stream goes.
     Go { stream: u32 },
-    /// Nobody's before a cycle.
+    /// No stream's before a cycle.
     At(u64),
-    /// Nobody's until something changes.
+    /// No stream's until something changes.
     Never,
 }
 

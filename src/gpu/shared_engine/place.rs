@@ -60,7 +60,6 @@ impl Refusal {
     }
 }
 
-/// A PCE's place.
 #[derive(Debug, Default)]
 pub(super) struct Place {
     messages: VecDeque<Announced>,

@@ -101,12 +101,10 @@ pub struct Worked {
     pub output: Vec<(u64, [u8; 16])>,
 }
 
-/// `power` squared `times` times.
 fn squared(power: Element, times: u32) -> Element {
     (0..times).fold(power, |value, _| value.times(value))
 }
 
-/// `power` to the `exponent`.
 fn raised(power: Element, exponent: u64) -> Element {
     let bits = (0..u64::BITS).filter(|bit| exponent >> bit & 1 == 1);
     bits.fold(Element::ONE, |product, bit| product.times(squared(power, bit)))

@@ -138,7 +138,6 @@ impl Drawing<'_> {
     }
 }
 
-/// What is sealed ahead.
 #[derive(Debug)]
 pub(super) struct Ahead {
     spec: AheadSpec,

@@ -122,7 +122,6 @@ impl CopyPlan {
         }
     }
 
-    /// Bytes of a push.
     pub(super) const fn push(&self, spec: &DriverSpec, secure: bool) -> Bytes {
         match (self.direction, self.memory) {
             (Direction::D2h, Memory::Pinned) => spec.push_d2h.pinned,

@@ -31,7 +31,6 @@ use std::collections::VecDeque;
 struct StagedMessage {
     slot: SlotId,
     nonce: [u8; 12],
-    /// Its job has ended.
     done: bool,
 }
 
@@ -48,7 +47,6 @@ pub(super) struct Cut {
     pub small: bool,
 }
 
-/// A copy in flight.
 #[derive(Debug)]
 pub(super) struct Transfer {
     pub copy: usize,

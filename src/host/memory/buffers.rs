@@ -45,7 +45,6 @@ struct Fresh {
 struct Faults {
     /// Bytes in whole pages, of whatever size.
     bytes: u64,
-    /// Thousandths of a cycle.
     millicycles: u128,
 }
 

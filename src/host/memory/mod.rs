@@ -254,7 +254,6 @@ impl HostState {
         self.staging.take(bytes, nonce, self.private.is_some())
     }
 
-    /// Gives a slot back.
     pub(super) fn release(&mut self, id: SlotId) {
         self.staging.release(id);
     }

@@ -7,9 +7,7 @@ use crate::sim::{ChannelOutline, Places};
 pub(super) enum Site {
     /// Jobs for the cipher's threads.
     Jobs,
-    /// Jobs that have ended.
     JobsDone,
-    /// Doorbells of the driver.
     Doorbells,
     /// Pushes for an LCE.
     Pushes,

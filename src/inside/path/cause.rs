@@ -23,7 +23,6 @@ const JOB_DONE: u64 = 7;
 
 /// Credits that a receiver gives back.
 pub(super) const CREDITS: u64 = word(8, 0);
-/// An acknowledgement of TLPs.
 pub(super) const ACK: u64 = word(9, 0);
 
 const fn of_dllp(frame: &DllpFrame) -> Option<u64> {

@@ -184,7 +184,6 @@ impl Trace {
         }
     }
 
-    /// A counter's new value.
     fn count(&mut self, track: u64, time: Femtos, value: u64) {
         if !self.window.holds(time) {
             return;

@@ -158,7 +158,6 @@ impl Follower {
         (self.held_bytes, self.messages_held) = (0, 0);
     }
 
-    /// Forgets the oldest message.
     fn drop_oldest(&mut self) {
         self.messages_held -= 1;
         while let Some((_, input)) = self.held.pop_front() {

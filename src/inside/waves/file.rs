@@ -62,7 +62,6 @@ pub(super) fn describe(mut header: Header, signals: &[Signal]) -> Result<(Body, 
     Ok((header.finish()?, ids.into_iter().flatten().collect()))
 }
 
-/// Writes what is left.
 pub(super) fn finish(body: Body, path: &Path) -> io::Result<()> {
     let file = body.finish().map_err(|error| named(path, error))?;
     file.into_inner().map_err(|error| named(path, FstWriteError::Io(error.into_error())))?;
