@@ -1,6 +1,6 @@
 //! Profiles as verbs read them: with a bar on standard error, until somebody asks to stop.
 
-use super::{Failure, run::Interruption};
+use super::{Failure, places::Named, run::Interruption};
 use crate::{
     sim::Control,
     workload::trace::{self, Input, Trace, TraceError},
@@ -17,34 +17,66 @@ use std::{
 /// Which profile.
 #[derive(Debug, Args)]
 pub(super) struct ProfileArguments {
-    /// The profile
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The profile; with several, each is one rank of the same job
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// The table of calls (cuda_api_trace) that belongs to a table of operations (cuda_gpu_trace)
     #[arg(long, value_name = "FILE")]
     api: Option<PathBuf>,
 }
 
 impl ProfileArguments {
-    /// Where it is.
+    /// Where it is; of several, the first.
     pub fn file(&self) -> &Path {
-        &self.file
+        self.files.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// Where they are.
+    pub fn ranks(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// The files that are read, each with what the command line calls it.
-    pub fn files(&self) -> [(&'static str, Option<&Path>); 2] {
-        [("FILE", Some(&self.file)), ("--api", self.api.as_deref())]
+    pub fn files(&self) -> impl Iterator<Item = Named<'_>> {
+        self.files.iter().map(|file| ("FILE", Some(file.as_path()))).chain([("--api", self.api.as_deref())])
     }
 
-    /// Reads it.
+    /// Reads the only one.
     pub fn read(&self, progress: &Progress) -> Result<Trace, Failure> {
+        let several = || Failure::Usage(miette!(help = "give the profile of one rank", "there are several profiles"));
+        if self.files.len() > 1 {
+            return Err(several());
+        }
+        self.read_all(progress)?.pop().ok_or_else(several)
+    }
+
+    /// Reads all, each of which is of another rank.
+    pub fn read_all(&self, progress: &Progress) -> Result<Vec<Trace>, Failure> {
+        if self.files.len() > 1 && self.api.is_some() {
+            let help = "give databases (`nsys export --type sqlite`) instead of tables";
+            return Err(Failure::Usage(miette!(help = help, "--api belongs to one profile, and there are several")));
+        }
         progress.bar.set_message("bytes read");
-        let mut shown = |read: u64, _: Option<u64>| {
-            progress.bar.set_position(read);
-            progress.go_on()
-        };
-        let api = self.api.as_deref().map(Input::Path);
-        Ok(trace::read(Input::Path(&self.file), api, &mut shown)?)
+        let mut before = 0;
+        let mut traces: Vec<Trace> = Vec::new();
+        for file in &self.files {
+            let mut shown = |read: u64, _: Option<u64>| {
+                progress.bar.set_position(before + read);
+                progress.go_on()
+            };
+            let api = self.api.as_deref().map(Input::Path);
+            let trace = trace::read(Input::Path(file), api, &mut shown)?;
+            let rank = |trace: &Trace| trace.rank.map(|rank| rank.rank);
+            if let Some(other) = traces.iter().position(|other| rank(other).is_some() && rank(other) == rank(&trace)) {
+                let number = rank(&trace).unwrap_or(0);
+                let (one, other) = (self.files[other].display(), file.display());
+                let help = "give the profile of each rank once";
+                return Err(Failure::Usage(miette!(help = help, "{one} and {other} are both of rank {number}")));
+            }
+            before += file.metadata().map_or(0, |known| known.len());
+            traces.push(trace);
+        }
+        Ok(traces)
     }
 }
 

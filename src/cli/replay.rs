@@ -13,8 +13,9 @@ use super::{
 use crate::{
     config::{Layers, Resolved, Role, Shipped, nearest},
     replay::{
-        Advice, Answer, CHANGES, Causes, End, Figures, Job, Known, Played, Question, ReplayError, Share, Simulator,
-        Start, Steps, Timeline, WhatIf, Work, advice, breakdown, costliest, operations, row, what_if, written,
+        Advice, Answer, CHANGES, Causes, End, Figures, Job, Known, Node, Played, Question, RankFigures, ReplayError,
+        Share, Simulator, Start, Steps, Timeline, WhatIf, Work, advice, breakdown, costliest, operations, row, what_if,
+        written,
     },
     report::{
         SCHEMA_VERSION,
@@ -154,28 +155,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let threads = arguments.threads.map_or_else(pool::threads, usize::from);
     let sample = arguments.sample.sample;
     let simulator = Simulator { threads, go_on: &go_on, progress: &one_more, known: &known, sample, end: End::Middle };
-    let trace = match workload {
-        None => arguments.profile.read(&progress)?,
+    let traces = match workload {
+        None => arguments.profile.read_all(&progress)?,
         Some(mut file) => {
             file.without_size.take().map_or(Ok(()), Err)?;
             let copies = sized(&file.copies, None).map_err(|error| Failure::Config(miette!("{error}")))?;
-            written(&file.steps, &copies, &machine, simulator).map_err(failed)?
+            vec![written(&file.steps, &copies, &machine, simulator).map_err(failed)?]
         }
     };
-    let mut job = Job::of(&trace, submission(&machine)?).begins(arguments.start.into());
-    // A profile that begins with its program is asked about as a whole, unless somebody wants its steps.
-    let looks = arguments.steps || (!arguments.all && job.beginning.creates.is_empty());
-    job.steps = if looks { Steps::of(&job) } else { None };
-    let job = job;
-    if job.ops.is_empty() {
-        let help = "profile with CUDA activities: `--trace cuda` of nsys, ProfilerActivity.CUDA of PyTorch";
-        return Err(Failure::Config(miette!(help = help, "the trace has no operation of a GPU: nothing to play")));
-    }
+    let jobs = traces.iter().map(|trace| arguments.job(trace, &machine)).collect::<Result<Vec<_>, _>>()?;
+    let ranks: Vec<(&Trace, &Job)> = traces.iter().zip(&jobs).collect();
+    let node = if ranks.len() > 1 { Node::of(&ranks) } else { Node::default() };
+    let (trace, job) = ranks[0];
     progress.count_bytes("of copies simulated");
     let watched = progress.is_seen();
+    let names: Vec<String> = arguments.profile.ranks().iter().map(|file| file.display().to_string()).collect();
     let asked = Asked {
-        trace: &trace,
-        job: &job,
+        ranks: &ranks,
+        names: &names,
+        node: &node,
         machine: &machine,
         designs: &designs,
         what_if: &arguments.what_if,
@@ -183,7 +181,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         watched,
     };
     let (runs, parts) = play(asked, simulator)?;
-    let listed = costliest(&job, &runs[0].answer.played, &runs[1].answer.played, OPERATIONS);
+    let listed = costliest(job, &runs[0].answer.played, &runs[1].answer.played, OPERATIONS);
     let mut document = shown(asked, &runs, parts, &listed);
     if sample.is_some() {
         let ends = [End::Low, End::High].map(|end| play(asked, Simulator { end, ..simulator }));
@@ -203,12 +201,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let timelines = done.iter().map(|run| NamedTimeline {
             name: run.name.to_owned(),
             slowdown: run.slowdown,
-            timeline: html::timeline::Timeline::of_replay(&Timeline::of(&job, run.played)),
+            timeline: html::timeline::Timeline::of_replay(&Timeline::of(job, run.played)),
         });
         let timelines = timelines.collect();
         page.write(&document, |page| page.with_timelines(timelines).with_configuration(&describe::to_json(&machine)))
     });
-    arguments.outputs.write(begun, &arguments.title(&machine), (&trace, &job), &done)?;
+    arguments.outputs.write(begun, &arguments.title(&machine), (trace, job), &done)?;
     page.unwrap_or(Ok(()))
 }
 
@@ -222,8 +220,11 @@ pub(super) fn submission(machine: &Resolved) -> Result<u64, Failure> {
 /// What is to be played, and where.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
-    trace: &'a Trace,
-    job: &'a Job,
+    /// The profile that is reported on, and those of other ranks.
+    ranks: &'a [(&'a Trace, &'a Job)],
+    /// Their files.
+    names: &'a [String],
+    node: &'a Node,
     machine: &'a Resolved,
     designs: &'a [(&'a str, Resolved)],
     /// Changes that are asked for by name.
@@ -244,8 +245,11 @@ struct Parts {
 
 /// Off, CC, and the designs, in this order.
 fn play<'a>(asked: Asked<'a>, simulator: Simulator<'_>) -> Result<(Vec<Run<'a>>, Parts), Failure> {
-    let Asked { job, machine, designs, .. } = asked;
-    let question = Question::new(job, machine, simulator).map_err(failed)?;
+    let Asked { ranks, machine, designs, .. } = asked;
+    let job = ranks[0].1;
+    let mut questions = ranks.iter().map(|(_, job)| Question::new(job, machine, simulator).map_err(failed));
+    let question = questions.next().unwrap_or_else(|| Question::new(job, machine, simulator).map_err(failed))?;
+    let question = question.beside(questions.collect::<Result<_, _>>()?, asked.node.clone());
     if asked.watched {
         simulator.known.watch(work(&question, machine, designs));
     }
@@ -281,6 +285,27 @@ fn design_row(job: &Job, cc: &Played, played: &Played, name: &str, question: &Qu
 }
 
 impl Asked<'_> {
+    /// What is taken for true of several ranks.
+    fn together(&self, runs: &[Run<'_>]) -> Vec<String> {
+        if self.ranks.len() < 2 {
+            return Vec::new();
+        }
+        let early = runs.iter().map(|run| run.answer.early).max().unwrap_or(0);
+        let of = self.ranks.iter().filter_map(|(trace, _)| trace.rank?.of).max();
+        self.node.assumed(early, of)
+    }
+
+    /// The ranks, if there are several.
+    fn figures(&self, runs: &[Run<'_>]) -> Vec<RankFigures> {
+        let all = |run: &Run<'_>| -> Vec<Played> {
+            std::iter::once(&run.answer.played).chain(&run.answer.mates).cloned().collect()
+        };
+        match (self.ranks.len(), runs) {
+            (2.., [off, cc, ..]) => self.node.figures(self.names, self.ranks, &all(off), &all(cc)),
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether a change of the program is to be played: all, unless some are named.
     fn wanted(&self, name: &str) -> bool {
         self.what_if.is_empty() || self.what_if.iter().any(|one| one == "all" || one == name)
@@ -300,10 +325,11 @@ fn work(question: &Question<'_>, machine: &Resolved, designs: &[(&str, Resolved)
 
 /// What is printed of these runs; of calls, those at the places `listed`.
 fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> Document {
-    let Asked { trace, job, machine, .. } = asked;
+    let Asked { ranks, machine, .. } = asked;
+    let (trace, job) = ranks[0];
     let (off, cc) = (&runs[0].answer.played, &runs[1].answer.played);
     // What calls that wait or copy cost in a program with managed memory, and so what the whole is made of, is not known.
-    let known = job.managed.is_none();
+    let known = ranks.iter().all(|(_, job)| job.managed.is_none());
     let mut notices = job.notices(off.device_time());
     let collectives = job.ops.iter().any(|op| matches!(op.work, Work::Collective(_)));
     let rests_on: &[_] = if collectives { &[Part::Copies, Part::Collectives] } else { &[Part::Copies] };
@@ -317,7 +343,14 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
         machine: machine.name(),
         trace: trace.format.name(),
         events: document::events(trace),
-        assumed: std::iter::once(&job.begun).chain(&job.assumed).chain(&parts.assumed).cloned().collect(),
+        assumed: asked
+            .together(runs)
+            .into_iter()
+            .chain([job.begun.clone()])
+            .chain(job.assumed.clone())
+            .chain(parts.assumed)
+            .collect(),
+        ranks: if known { asked.figures(runs) } else { Vec::new() },
         sampled: None,
         runs: runs.iter().map(|run| Figures::of(job, run.name, &run.answer, off)).collect(),
         breakdown: if known { parts.shares } else { Vec::new() },
@@ -328,10 +361,23 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
 }
 
 impl Arguments {
+    /// A profile as a job.
+    fn job(&self, trace: &Trace, machine: &Resolved) -> Result<Job, Failure> {
+        let mut job = Job::of(trace, submission(machine)?).begins(self.start.into());
+        // A profile that begins with its program is asked about as a whole, unless somebody wants its steps.
+        let looks = self.steps || (!self.all && job.beginning.creates.is_empty());
+        job.steps = if looks { Steps::of(&job) } else { None };
+        if job.ops.is_empty() {
+            let help = "profile with CUDA activities: `--trace cuda` of nsys, ProfilerActivity.CUDA of PyTorch";
+            return Err(Failure::Config(miette!(help = help, "the trace has no operation of a GPU: nothing to play")));
+        }
+        Ok(job)
+    }
+
     /// The files that are read, each with what the command line calls it.
     fn files<'s>(&'s self, hw: &'s str) -> Vec<Named<'s>> {
         let designs = self.alternatives.files();
-        self.profile.files().into_iter().chain([("--hw", Some(Path::new(hw)))]).chain(designs).collect()
+        self.profile.files().chain([("--hw", Some(Path::new(hw)))]).chain(designs).collect()
     }
 
     /// The workload, if it is one and no profile: a file of TOML, or the name of a shipped one.

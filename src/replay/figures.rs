@@ -14,6 +14,10 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub played: Played,
+    /// The other ranks that were replayed with it.
+    pub mates: Vec<Played>,
+    /// Collectives that did not wait for all of their ranks.
+    pub early: usize,
     /// Copies simulated and shared.
     pub counts: Counts,
     /// Collectives that keep their length, as the machine has no fabric for them.

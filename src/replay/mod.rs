@@ -28,6 +28,7 @@ mod long;
 mod managed;
 mod missing;
 mod nccl;
+mod node;
 mod play;
 mod question;
 mod rules;
@@ -46,7 +47,8 @@ pub use figures::{Answer, DeviceCopies, Figures, HostCallFigures, Operation, cos
 pub use import::{ImportError, import};
 pub use job::{Bind, Call, Job, Op, Way, Work};
 pub use managed::Managed;
-pub use play::{Played, Span, Times, play};
+pub use node::{Node, RankFigures};
+pub use play::{Part, Played, Span, Times, play};
 pub use question::Question;
 pub use rules::{Causes, Rules};
 pub use start::{Beginning, Start};

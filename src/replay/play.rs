@@ -17,6 +17,7 @@ use super::{
     copies::CopyTime,
     job::{Call, Change, Job, Op, Work},
     latest::{Both, Latest},
+    node::{Hall, Node},
     rules::Rules,
 };
 use crate::workload::trace::CallKind;
@@ -103,8 +104,31 @@ struct Habits {
     never_waits: bool,
 }
 
+/// A rank, as it is played.
+#[derive(Debug, Clone)]
+pub struct Part<'a> {
+    pub job: &'a Job,
+    pub rules: Rules,
+    pub times: Times,
+}
+
+/// A call whose operations get their dates.
+#[derive(Debug, Clone, Copy)]
+struct Launching {
+    span: Span,
+    /// Which of its operations is next.
+    next: usize,
+    /// The meeting that this operation waits for, which it has come to, and when it began.
+    waits: Option<(u32, Ns)>,
+}
+
 struct Player<'a> {
     job: &'a Job,
+    rank: usize,
+    node: &'a Node,
+    /// Calls that are taken.
+    taken: usize,
+    launching: Option<Launching>,
     rules: &'a Rules,
     times: &'a Times,
     habits: Habits,
@@ -127,33 +151,86 @@ struct Player<'a> {
     done: Vec<bool>,
 }
 
+/// Plays ranks together: each as far as it comes without the others, in turns. Also tells how many collectives did not wait for all of their ranks,
+/// because these wait for each other in a circle.
 #[must_use]
-pub fn play(job: &Job, rules: &Rules, times: &Times) -> Played {
-    let mut player = Player {
-        job,
-        rules,
-        times,
-        habits: Habits::of(job),
-        threads: vec![Thread::default(); job.threads],
-        streams: job.in_stream.iter().map(|count| Stream::of(*count as usize)).collect(),
-        ended: Latest::new(job.ops.len()),
-        session: vec![0; job.devices],
-        pending: Both::default(),
-        event: None,
-        last: None,
-        names_seen: HashSet::new(),
-        functions_seen: HashSet::new(),
-        memory: HostMemory::of(job),
-        played: Played { calls: Vec::with_capacity(job.calls.len()), ops: vec![Span::default(); job.ops.len()] },
-        done: vec![false; job.ops.len()],
-    };
-    for (place, call) in job.calls.iter().enumerate() {
-        player.take(place, call);
+pub fn play(parts: &[Part<'_>], node: &Node) -> (Vec<Played>, usize) {
+    let mut players: Vec<Player<'_>> =
+        parts.iter().enumerate().map(|(rank, part)| Player::new(rank, part, node)).collect();
+    let mut halls = node.opened();
+    let mut early = 0;
+    loop {
+        let mut goes_on = false;
+        for player in &mut players {
+            goes_on |= player.go(&mut halls);
+        }
+        if goes_on {
+            continue;
+        }
+        let waiting = players.iter().filter_map(Player::waits).min_by_key(|(_, since)| *since);
+        let Some((meeting, _)) = waiting else { break };
+        halls[meeting as usize].leave();
+        early += 1;
     }
-    player.played
+    (players.into_iter().map(|player| player.played).collect(), early)
+}
+
+impl<'a> Player<'a> {
+    fn new(rank: usize, Part { job, rules, times }: &'a Part<'a>, node: &'a Node) -> Self {
+        Self {
+            job,
+            rank,
+            node,
+            taken: 0,
+            launching: None,
+            rules,
+            times,
+            habits: Habits::of(job),
+            threads: vec![Thread::default(); job.threads],
+            streams: job.in_stream.iter().map(|count| Stream::of(*count as usize)).collect(),
+            ended: Latest::new(job.ops.len()),
+            session: vec![0; job.devices],
+            pending: Both::default(),
+            event: None,
+            last: None,
+            names_seen: HashSet::new(),
+            functions_seen: HashSet::new(),
+            memory: HostMemory::of(job),
+            played: Played { calls: Vec::with_capacity(job.calls.len()), ops: vec![Span::default(); job.ops.len()] },
+            done: vec![false; job.ops.len()],
+        }
+    }
+
+    /// Takes calls until one waits for another rank, or there are no more. Tells whether anything was done.
+    fn go(&mut self, halls: &mut [Hall]) -> bool {
+        let mut goes_on = false;
+        while let Some(call) = self.job.calls.get(self.taken) {
+            let before = self.launching.map(|launching| launching.next);
+            if self.launching.is_none() {
+                self.take(self.taken, call);
+            }
+            if let Some(launching) = self.launching {
+                let whole = self.submit_rest(call, launching, halls);
+                if !whole {
+                    let after = self.launching.map(|launching| launching.next);
+                    return goes_on || after != before;
+                }
+            }
+            self.taken += 1;
+            goes_on = true;
+        }
+        goes_on
+    }
+
+    /// The meeting that holds it up, and since when.
+    fn waits(&self) -> Option<(u32, Ns)> {
+        let (meeting, since) = self.launching?.waits?;
+        Some((meeting, since.saturating_add(self.node.later(self.rank))))
+    }
 }
 
 impl Player<'_> {
+    /// Takes a call as far as its operations: those of a launch follow.
     fn take(&mut self, place: usize, call: &Call) {
         let own = self.starts(call);
         let start = if call.traced { own } else { own.max(self.follows(call)) };
@@ -169,14 +246,24 @@ impl Player<'_> {
                 self.wait(call, waited, start)
             }
             (_, Some(Work::Copy { .. })) if !is_launch(call.kind) => self.copy(call, start),
-            (_, Some(_)) => self.launch(place, call, start, first),
+            (_, Some(_)) => {
+                let span = Span { start, end: self.launch(place, call, start, first) };
+                self.launching = Some(Launching { span, next: 0, waits: None });
+                return;
+            }
             (CallKind::Launch | CallKind::GraphLaunch | CallKind::Memset, None) => {
                 self.launch(place, call, start, first)
             }
             _ => self.plain(call, start, creates),
         };
-        let end = end.saturating_add(if creates { self.rules.context() } else { 0 }).max(start);
-        self.returns(call, Span { start, end });
+        self.returns_after(place, call, Span { start, end });
+    }
+
+    /// Notes when a call was made that may create a context.
+    fn returns_after(&mut self, place: usize, call: &Call, span: Span) {
+        let creates = self.job.beginning.creates.binary_search(&(place as u32)).is_ok();
+        let end = span.end.saturating_add(if creates { self.rules.context() } else { 0 }).max(span.start);
+        self.returns(call, Span { end, ..span });
     }
 
     /// Notes when a call was made.

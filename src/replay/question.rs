@@ -7,7 +7,8 @@ use super::{
     error::ReplayError,
     figures::{Answer, Figures},
     job::{Bind, Job, Op, Way, Work},
-    play::{Played, Times, play},
+    node::Node,
+    play::{Part, Played, Times, play},
     rules::{Causes, Rules},
 };
 use crate::{
@@ -28,6 +29,21 @@ pub struct Question<'a> {
     /// The same copies without confidential computing, as simulated.
     pub off: Vec<Option<CopyTime>>,
     pub simulator: Simulator<'a>,
+    /// Other ranks of the same program.
+    pub mates: Vec<Question<'a>>,
+    /// What it has in common with these.
+    pub node: Node,
+}
+
+/// How long copies take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Copies {
+    /// As in the trace.
+    Traced,
+    /// What simulated ones take without confidential computing.
+    Plain,
+    /// The same with.
+    Secure,
 }
 
 /// The same machine with confidential computing off.
@@ -49,7 +65,13 @@ impl<'a> Question<'a> {
         let (fresh_times, _) = times(off, &fresh, simulator)?;
         let keys = pages(job, &warm, (&warm_times, &fresh_times));
         let (off, _) = times(off, &keys, simulator)?;
-        Ok(Self { job, keys, off, simulator })
+        Ok(Self { job, keys, off, simulator, mates: Vec::new(), node: Node::default() })
+    }
+
+    /// The same beside other ranks, with which `node` says what it has in common.
+    #[must_use]
+    pub fn beside(self, mates: Vec<Self>, node: Node) -> Self {
+        Self { mates, node, ..self }
     }
 
     /// Plays the job without confidential computing: with what the trace says, and thus as it was.
@@ -57,9 +79,7 @@ impl<'a> Question<'a> {
     /// # Errors
     /// [`ReplayError::NoCalls`]
     pub fn off(&self, machine: &Resolved) -> Result<Answer, ReplayError> {
-        let played = play(self.job, &rules(self.job, machine, false, Causes::default())?, &Times::default());
-        let counts = Counts::default();
-        Ok(Answer { played, counts, collectives_kept: 0 })
+        self.answer(machine, Causes::default(), Copies::Traced)
     }
 
     /// Plays it on a machine with confidential computing, some of whose costs are left out.
@@ -67,9 +87,34 @@ impl<'a> Question<'a> {
     /// # Errors
     /// [`ReplayError`]
     pub fn secure(&self, machine: &Resolved, free: Causes) -> Result<Answer, ReplayError> {
-        let (secure, counts) = self.copies(machine)?;
-        let collectives_kept = self.longer(machine)?.kept;
-        Ok(Answer { played: self.with(machine, free, secure)?, counts, collectives_kept })
+        self.answer(machine, free, Copies::Secure)
+    }
+
+    /// Plays it, and the other ranks with it.
+    fn answer(&self, machine: &Resolved, free: Causes, copies: Copies) -> Result<Answer, ReplayError> {
+        let (part, counts, collectives_kept) = self.part(machine, free, copies)?;
+        let mut parts = vec![part];
+        for mate in &self.mates {
+            parts.push(mate.part(machine, free, copies)?.0);
+        }
+        let (mut all, early) = play(&parts, &self.node);
+        let mates = all.split_off(1);
+        Ok(Answer { played: all.pop().unwrap_or_default(), mates, early, counts, collectives_kept })
+    }
+
+    /// What it is played by.
+    fn part(&self, machine: &Resolved, free: Causes, copies: Copies) -> Result<(Part<'a>, Counts, u64), ReplayError> {
+        let rules = rules(self.job, machine, copies != Copies::Traced, free)?;
+        if copies == Copies::Traced {
+            return Ok((Part { job: self.job, rules, times: Times::default() }, Counts::default(), 0));
+        }
+        let (secure, counts) = match copies {
+            Copies::Secure => self.copies(machine)?,
+            _ => (self.off.clone(), Counts::default()),
+        };
+        let off_call = self.off.iter().map(|time| time.map(|time| time.call())).collect();
+        let Longer { by: longer, kept } = self.longer(machine)?;
+        Ok((Part { job: self.job, rules, times: Times { secure, off_call, longer } }, counts, kept))
     }
 
     /// What the copies take on a machine: shared by equal ones, unless they depend on those before them.
@@ -134,17 +179,7 @@ impl<'a> Question<'a> {
     /// # Errors
     /// [`ReplayError::NoCalls`]
     pub fn with_plain_copies(&self, machine: &Resolved, free: Causes) -> Result<Played, ReplayError> {
-        self.with(machine, free, self.off.clone())
-    }
-
-    /// The same with copies that take so long.
-    ///
-    /// # Errors
-    /// [`ReplayError::NoCalls`]
-    pub fn with(&self, machine: &Resolved, free: Causes, secure: Vec<Option<CopyTime>>) -> Result<Played, ReplayError> {
-        let off_call = self.off.iter().map(|time| time.map(|time| time.call())).collect();
-        let longer = self.longer(machine)?.by;
-        Ok(play(self.job, &rules(self.job, machine, true, free)?, &Times { secure, off_call, longer }))
+        Ok(self.answer(machine, free, Copies::Plain)?.played)
     }
 
     /// How much longer collectives take on a machine; each is simulated once.

@@ -16,6 +16,7 @@ use super::{
     copies::CopyKey,
     error::ReplayError,
     job::{Bind, Call, Change, Job, Way, Work},
+    node::Node,
     play::Played,
     question::Question,
     rules::{Causes, ns},
@@ -115,38 +116,63 @@ pub fn what_if(
 ) -> Result<Vec<WhatIf>, ReplayError> {
     let mut rows = Vec::new();
     for (name, what, _) in CHANGES.iter().filter(|(name, ..)| wanted(name)) {
-        let mut job = question.job.clone();
-        let mut keys = question.keys.clone();
-        let mut on = None;
-        let (how, calls) = match *name {
-            "graph" => {
-                graph(&mut job, ns(machine.machine.calls.as_ref().map_or_else(Default::default, |spec| spec.gap.off)))
-            }
-            "copy-thread" => marked(
-                &mut job,
-                Change::Aside,
-                "read-backs return at once; they are made one after the other",
-                Way::D2h,
-            ),
-            "second-stream" => marked(&mut job, Change::Ahead, "copies to the GPU wait for no kernel", Way::H2d),
-            "batch" => batch(&mut job, &mut keys),
-            "events" => events(&mut job),
-            "openssl" => {
-                on = faster(machine);
-                let count = if on.is_some() { keys.iter().flatten().count() } else { 0 };
-                (NEW_LIBRARY.to_owned(), count)
-            }
-            other => memory(&mut keys, if other == "pinned" { Memory::Pinned } else { Memory::Pageable }),
-        };
+        let ranks: Vec<Changed> =
+            [question].into_iter().chain(&question.mates).map(|rank| change(name, rank, machine)).collect();
+        let Changed { how, on, .. } = &ranks[0];
+        let calls = ranks.iter().map(|rank| rank.calls).sum();
         if calls == 0 {
             continue;
         }
-        let changed = Question { job: &job, keys, off: question.off.clone(), simulator: question.simulator };
+        let mut all = ranks.iter().zip([question].into_iter().chain(&question.mates)).map(|(rank, before)| Question {
+            job: &rank.job,
+            keys: rank.keys.clone(),
+            off: before.off.clone(),
+            simulator: before.simulator,
+            mates: Vec::new(),
+            node: Node::default(),
+        });
+        let Some(own) = all.next() else { continue };
+        let changed = own.beside(all.collect(), question.node.clone());
         let played = changed.secure(on.as_ref().unwrap_or(machine), Causes::default())?.played;
-        rows.push(row(question.job, (cc, &played), name, what, (how, calls)));
+        rows.push(row(question.job, (cc, &played), name, what, (how.clone(), calls)));
     }
     rows.sort_by(|one, other| other.gain.total_cmp(&one.gain));
     Ok(rows)
+}
+
+/// A rank whose program is changed.
+struct Changed {
+    job: Job,
+    keys: Vec<Option<CopyKey>>,
+    /// Another machine that it is on.
+    on: Option<Resolved>,
+    how: String,
+    /// Calls that are changed.
+    calls: usize,
+}
+
+fn change(name: &str, question: &Question<'_>, machine: &Resolved) -> Changed {
+    let mut job = question.job.clone();
+    let mut keys = question.keys.clone();
+    let mut on = None;
+    let (how, calls) = match name {
+        "graph" => {
+            graph(&mut job, ns(machine.machine.calls.as_ref().map_or_else(Default::default, |spec| spec.gap.off)))
+        }
+        "copy-thread" => {
+            marked(&mut job, Change::Aside, "read-backs return at once; they are made one after the other", Way::D2h)
+        }
+        "second-stream" => marked(&mut job, Change::Ahead, "copies to the GPU wait for no kernel", Way::H2d),
+        "batch" => batch(&mut job, &mut keys),
+        "events" => events(&mut job),
+        "openssl" => {
+            on = faster(machine);
+            let count = if on.is_some() { keys.iter().flatten().count() } else { 0 };
+            (NEW_LIBRARY.to_owned(), count)
+        }
+        other => memory(&mut keys, if other == "pinned" { Memory::Pinned } else { Memory::Pageable }),
+    };
+    Changed { job, keys, on, how, calls }
 }
 
 /// Whether a call can be part of a graph: what it launches, and on which stream.

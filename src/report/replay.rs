@@ -1,7 +1,7 @@
 //! A replay as text.
 
 use super::table::Table;
-use crate::replay::{Advice, Figures, Ns, Operation, Share, StepFigures, WhatIf};
+use crate::replay::{Advice, Figures, Ns, Operation, RankFigures, Share, StepFigures, WhatIf};
 use crate::sampling::Told;
 use std::fmt::Write;
 
@@ -24,6 +24,8 @@ pub struct Shown<'a> {
     pub assumed: &'a [String],
     /// Off, CC and designs.
     pub runs: &'a [Figures],
+    /// The ranks, if there are several.
+    pub ranks: &'a [RankFigures],
     /// What the difference between the first two is made of.
     pub breakdown: &'a [Share],
     /// The calls that grow most.
@@ -95,6 +97,7 @@ pub fn text(shown: &Shown<'_>) -> String {
         looped(&mut text, steps);
     }
     runs(&mut text, shown);
+    ranks(&mut text, shown.ranks);
     difference(&mut text, shown);
     calls(&mut text, shown.runs);
     operations(&mut text, shown.operations);
@@ -190,6 +193,33 @@ fn runs(text: &mut String, shown: &Shown<'_>) {
         text,
         "",
         "end: from the first operation of the GPU to the end of the last; h2d and d2h: device time of copies",
+    );
+    text.push('\n');
+}
+
+fn ranks(text: &mut String, ranks: &[RankFigures]) {
+    if ranks.is_empty() {
+        return;
+    }
+    let mut table = Table::new(&["rank", "off", "cc", "slow-down", "waits, off", "waits, cc", "profile"], &[0, 6]);
+    for (place, rank) in ranks.iter().enumerate() {
+        table.row([
+            rank.rank.map_or_else(|| format!("({place})"), |rank| rank.to_string()),
+            time(rank.off_ns),
+            time(rank.cc_ns),
+            format!("{:.3}", rank.slowdown_over_off),
+            time(rank.waits_off_ns),
+            time(rank.waits_cc_ns),
+            rank.file.clone(),
+        ]);
+    }
+    table.lines().iter().for_each(|line| {
+        let _ = writeln!(text, "{line}");
+    });
+    paragraph(
+        text,
+        "",
+        "waits: what collectives take longer than on the rank that comes last; everything else is about the first rank",
     );
     text.push('\n');
 }

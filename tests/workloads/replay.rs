@@ -4,7 +4,9 @@
 
 use sealsim::{
     config::{Layers, Resolved},
-    replay::{Answer, Causes, End, Figures, Job, Known, Op, Question, Simulator, Start, Work, breakdown, write_chakra},
+    replay::{
+        Answer, Causes, End, Figures, Job, Known, Node, Op, Question, Simulator, Start, Work, breakdown, write_chakra,
+    },
     sim::Control,
     workload::{
         collective::{CollectiveCall, CollectiveRequest, run_collective},
@@ -209,7 +211,14 @@ fn copies_that_share_a_simulation_take_what_each_takes_by_itself() {
             let known = Known::default();
             let simulator = Simulator { known: &known, ..question.simulator };
             let keys = question.keys.iter().enumerate().map(|(other, key)| key.filter(|_| other == place)).collect();
-            let alone = Question { keys, off: question.off.clone(), simulator, ..*question };
+            let alone = Question {
+                keys,
+                off: question.off.clone(),
+                simulator,
+                mates: Vec::new(),
+                node: Node::default(),
+                ..*question
+            };
             let alone = alone.secure(machine, Causes::default()).unwrap();
             assert_eq!(alone.counts.simulated, 1);
             full.ops[place] = sealsim::replay::Span {

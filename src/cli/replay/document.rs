@@ -3,7 +3,7 @@
 use super::Run;
 use crate::{
     cli::{Failure, output},
-    replay::{Advice, Figures, Job, Ns, Operation, Share, StepFigures, Steps, WhatIf},
+    replay::{Advice, Figures, Job, Ns, Operation, RankFigures, Share, StepFigures, Steps, WhatIf},
     report::replay as text,
     sampling::Told,
     workload::trace::Trace,
@@ -46,6 +46,9 @@ pub(super) struct Document {
     pub profile_end_ns: Ns,
     /// Off, CC, and the designs.
     pub runs: Vec<Figures>,
+    /// The ranks of the job, if there are several profiles; all the rest is about the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RankFigures>,
     /// What the difference between the first two is made of.
     pub breakdown: Vec<Share>,
     /// The calls that grow most.
@@ -133,6 +136,7 @@ pub(super) fn print(format: ReplayFormat, document: &Document) -> Result<(), Fai
             left_out: document.events.left_out.iter().map(|one| (one.reason.as_str(), one.count)).collect(),
             assumed: &document.assumed,
             runs: &document.runs,
+            ranks: &document.ranks,
             breakdown: &document.breakdown,
             operations: &document.operations,
             what_if: &document.what_if,

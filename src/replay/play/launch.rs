@@ -1,10 +1,11 @@
 //! Launches of kernels and graphs, fills, and copies within the device.
 
-use super::{Player, moved};
+use super::{Launching, Player, Span, moved};
 use crate::{
     replay::{
         Ns,
         job::{Bind, Call, Job, Op, Work},
+        node::Hall,
         rules::share,
     },
     workload::trace::CallKind,
@@ -19,7 +20,7 @@ const NOTHING: Ns = 1_000;
 const JITTER: Ns = 3_000;
 
 impl Player<'_> {
-    /// When a launch returns. Its operations get their dates.
+    /// When a launch returns.
     pub(super) fn launch(&mut self, place: usize, call: &Call, start: Ns, first: bool) -> Ns {
         let mut end = start.saturating_add(self.duration(place, call, first));
         let Some(head) = call.ops.first().map(|op| &self.job.ops[*op as usize]) else { return end };
@@ -28,11 +29,37 @@ impl Player<'_> {
         if let Some(place) = begun.len().checked_sub(depth.max(1)) {
             end = end.max(begun[place].saturating_add(behind));
         }
-        for op in &call.ops {
-            self.submit(*op as usize, call, start, end);
-        }
-        self.begins(call);
         end
+    }
+
+    /// Gives the operations of a launch their dates, until one waits for another rank. Tells whether all have theirs.
+    pub(super) fn submit_rest(&mut self, call: &Call, mut launching: Launching, halls: &mut [Hall]) -> bool {
+        while let Some(place) = call.ops.get(launching.next).map(|op| *op as usize) {
+            let op = &self.job.ops[place];
+            let mut duration = self.duration_on_device(place, op);
+            let begins = match launching.waits {
+                Some((_, begins)) => begins,
+                None => self.submitted(op, call, launching.span),
+            };
+            if let Some(meeting) = self.node.meeting(self.rank, place) {
+                let (hall, later) = (&mut halls[meeting as usize], self.node.later(self.rank));
+                if launching.waits.is_none() {
+                    hall.come(begins.saturating_add(later), duration);
+                }
+                launching.waits = Some((meeting, begins));
+                let Some(ends) = hall.ends() else {
+                    self.launching = Some(launching);
+                    return false;
+                };
+                duration = ends.saturating_sub(begins.saturating_add(later));
+            }
+            self.put(place, op, begins, duration);
+            launching = Launching { next: launching.next + 1, waits: None, ..launching };
+        }
+        self.launching = None;
+        self.begins(call);
+        self.returns_after(self.taken, call, launching.span);
+        true
     }
 
     /// Gives an operation its dates whose call lies within a synchronisation that runs from `start`.
@@ -62,19 +89,16 @@ impl Player<'_> {
         }
     }
 
-    /// Gives an operation its dates, whose call runs from `start` to `end`.
-    fn submit(&mut self, place: usize, call: &Call, start: Ns, end: Ns) {
-        let op = &self.job.ops[place];
+    /// When an operation begins whose call is made then.
+    fn submitted(&self, op: &Op, call: &Call, Span { start, end }: Span) -> Ns {
         let before = self.before(op);
-        let begins = match op.bind {
+        match op.bind {
             Bind::Op(other, later) => {
                 let ready = self.ready(op, call, start, end).min(end);
                 ready.max(before.unwrap_or(0)).max(self.behind(other, later))
             }
             _ => self.ready(op, call, start, end).max(before.map_or(0, |before| before.saturating_add(self.lag(op)))),
-        };
-        let duration = self.duration_on_device(place, op);
-        self.put(place, op, begins, duration);
+        }
     }
 
     /// When its call lets an operation begin.

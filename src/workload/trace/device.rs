@@ -50,6 +50,8 @@ pub enum DeviceKind {
         bytes_out: Option<u64>,
         /// How many ranks take part.
         ranks: Option<u32>,
+        /// Which communicator it is of, as the profiler writes it.
+        group: Option<NameId>,
     },
     /// A graph as a whole, of which the profiler recorded no nodes.
     Graph,

@@ -58,8 +58,9 @@ impl Nodes {
 
     /// What a node does; the error is why it is left out.
     fn kind(&mut self, node: &Node, builder: &mut Builder) -> Result<Work, &'static str> {
+        let group = node.text("pg_name").map(|group| builder.name(group));
         let communication = |op: &str, bytes_in, bytes_out, builder: &mut Builder| {
-            Work::Device(DeviceKind::Collective { op: builder.name(op), bytes_in, bytes_out, ranks: None })
+            Work::Device(DeviceKind::Collective { op: builder.name(op), bytes_in, bytes_out, ranks: None, group })
         };
         let bytes = node.number("comm_size");
         Ok(match node.kind {
@@ -108,7 +109,7 @@ impl Nodes {
         }
         let Some(op) = names::collective(&node.name) else { return Ok(Work::Device(DeviceKind::Kernel)) };
         let (op, bytes_in) = (builder.name(op), node.number("comm_size"));
-        Ok(Work::Device(DeviceKind::Collective { op, bytes_in, bytes_out: None, ranks: None }))
+        Ok(Work::Device(DeviceKind::Collective { op, bytes_in, bytes_out: None, ranks: None, group: None }))
     }
 
     fn operation(&mut self, node: &Node, kind: DeviceKind, time: Time, place: Place, builder: &mut Builder) -> Step {

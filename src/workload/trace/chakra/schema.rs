@@ -82,6 +82,13 @@ impl Node {
         }
     }
 
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.value(name)? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     pub fn truth(&self, name: &str) -> Option<bool> {
         self.number(name).map(|number| number != 0)
     }

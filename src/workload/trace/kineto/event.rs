@@ -52,6 +52,10 @@ pub(super) struct Args<'a> {
     pub dtype: Raw<'a>,
     #[serde(borrow, rename = "Group size")]
     pub group: Raw<'a>,
+    #[serde(borrow, rename = "Process Group Name")]
+    pub group_name: Raw<'a>,
+    #[serde(borrow, rename = "Process Group Ranks")]
+    pub group_ranks: Raw<'a>,
     #[serde(borrow, rename = "cuda_sync_kind")]
     pub wait: Raw<'a>,
     #[serde(borrow, rename = "wait_on_stream")]

@@ -199,7 +199,9 @@ impl Here<'_, '_> {
         let bytes = |elements| size.and_then(|size| id(elements)?.checked_mul(size));
         let ranks = id(self.args.group).and_then(|ranks| u32::try_from(ranks).ok());
         let (bytes_in, bytes_out) = (bytes(self.args.elements_in), bytes(self.args.elements_out));
-        DeviceKind::Collective { op, bytes_in, bytes_out, ranks }
+        let written = [self.args.group_name, self.args.group_ranks].map(|raw| text(raw));
+        let group = written.iter().any(|one| !one.is_empty()).then(|| self.builder.name(written.join(" ").trim()));
+        DeviceKind::Collective { op, bytes_in, bytes_out, ranks, group }
     }
 
     fn call(&mut self, name: &str) {

@@ -31,7 +31,7 @@ fn operations_keep_every_nanosecond_and_byte() {
         DeviceKind::Copy { direction: Direction::H2d, bytes: 92_928, source: Memory::Pinned, target: Memory::Device };
     assert_eq!((copy.kind, trace.name(copy.name)), (kind, "Memcpy HtoD (Pinned -> Device)"));
     assert_eq!(copy.place, Place::Event { event: 5, line: 13 });
-    let DeviceKind::Collective { op, bytes_in, bytes_out, ranks } = trace.device[1].kind else {
+    let DeviceKind::Collective { op, bytes_in, bytes_out, ranks, .. } = trace.device[1].kind else {
         panic!("no collective")
     };
     assert_eq!((trace.name(op), bytes_in, bytes_out, ranks), ("allreduce", Some(2048), Some(2048), Some(8)));

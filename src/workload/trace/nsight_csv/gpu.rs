@@ -90,7 +90,7 @@ impl GpuColumns {
         if !plain.starts_with("[cuda") {
             let Some(op) = names::collective(name) else { return Ok(DeviceKind::Kernel) };
             let op = builder.name(op);
-            return Ok(DeviceKind::Collective { op, bytes_in: None, bytes_out: None, ranks: None });
+            return Ok(DeviceKind::Collective { op, bytes_in: None, bytes_out: None, ranks: None, group: None });
         }
         let unknown = |what: &str| line.error(row.get(self.name), what, "correct the name, or delete the line");
         if plain.contains("memset") {

@@ -140,7 +140,7 @@ fn kernel(reader: &mut Reader<'_>, row: &Row<'_>) -> Result<(), String> {
     let text = reader.builder.named(name);
     let kind = names::collective(&text).map_or(DeviceKind::Kernel, |op| {
         let op = reader.builder.name(op);
-        DeviceKind::Collective { op, bytes_in: None, bytes_out: None, ranks: None }
+        DeviceKind::Collective { op, bytes_in: None, bytes_out: None, ranks: None, group: None }
     });
     operation(reader, row, name, kind)
 }
