@@ -45,7 +45,8 @@ FILE is what a profiler wrote while the program ran without confidential computi
                        nsys export --type sqlite --output report.sqlite report.nsys-rep
   Chakra             an execution trace (protobuf)
 
-Each may be packed with gzip. What a file is, is told by its content.
+Each may be packed with gzip. What a file is, is told by its content. Several files are the ranks of one job: their collectives are matched by \
+communicator, order and size, and begin when the last rank has come. The report is about the first rank; a table has all.
 
 The program's calls, copies and kernels get new dates on the machine of --hw: copies are simulated, each distinct one once; other calls cost \
 what its table `calls` says; host time between calls and kernels stay as they are. The first run, off, is the trace played again as it was: it \
@@ -59,6 +60,7 @@ Examples:
   sealsim replay job_cuda_gpu_trace.csv --api job_cuda_api_trace.csv --hw h100-tdx-gen5
   sealsim replay report.sqlite --design fastrack --design direct+overlap --plot timeline.svg
   sealsim replay trace.json.gz --sample auto            # long copies in seconds, with intervals
+  sealsim replay rank0.json.gz rank1.json.gz --hw hgx-h100-8gpu   # ranks wait for each other in collectives
   sealsim replay trace.json.gz --chakra with-cc.et
   sealsim replay trace.json.gz --report replay.html     # a page with both runs over one axis
   sealsim replay trace.json.gz --format json | jq '.runs[] | {name, slowdown_over_off}'")]

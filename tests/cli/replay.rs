@@ -159,6 +159,50 @@ fn a_cost_table_has_a_row_for_each_case_and_agrees_with_run() {
 }
 
 #[test]
+fn ranks_of_one_job_have_a_table_and_are_given_once_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |rank: u32, takes: u32| {
+        let collective = r#""Collective name":"allreduce","In msg nelems":262144,"dtype":"Float","Group size":2,"Process Group Ranks":"[0, 1]""#;
+        let events = format!(
+            r#"{{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":0,"dur":5,"args":{{"correlation":1}}}},
+               {{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":{takes},"args":{{"correlation":1,"device":0,"stream":7}}}},
+               {{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":6,"dur":5,"args":{{"correlation":2}}}},
+               {{"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce","pid":0,"tid":7,"ts":{},"dur":{},"args":{{"correlation":2,"device":0,"stream":7,{collective}}}}}"#,
+            11 + takes,
+            500 - takes
+        );
+        let text = format!(r#"{{"distributedInfo":{{"rank":{rank},"world_size":4}},"traceEvents":[{events}]}}"#);
+        let path = folder.path().join(format!("rank{rank}.json"));
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let [zero, one] = [file(0, 100), file(1, 400)];
+    let hw = ["--hw", "hgx-h100-8gpu", "--format", "json"];
+    let both = sealsim(&[&["replay", &zero, &one], &hw[..]].concat());
+    let json: Json = serde_json::from_str(&text(&both)).unwrap();
+    let ranks = json["ranks"].as_array().unwrap();
+    // The first one's collective takes 400 us, of which it waits 300.
+    assert_eq!(ranks[0]["waits_off_ns"], 300_000);
+    assert_eq!((&ranks[1]["waits_off_ns"], &ranks[1]["rank"]), (&0.into(), &1.into()));
+    assert_eq!(ranks[0]["off_ns"], json["runs"][0]["end_ns"]);
+    assert!(
+        json["assumed"].as_array().unwrap().iter().any(|one| one.as_str().unwrap().contains("The job has 4 ranks"))
+    );
+    assert!(text(&sealsim(&["replay", &zero, &one])).contains("waits, off"));
+    let alone: Json = serde_json::from_str(&text(&sealsim(&[&["replay", &zero], &hw[..]].concat()))).unwrap();
+    assert_eq!((&alone["ranks"], &alone["runs"][0]["end_ns"]), (&Json::Null, &json["runs"][0]["end_ns"]));
+    let refused = |arguments: &[&str], words: &str| {
+        let output = sealsim(arguments);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && error.contains(words), "{error}");
+    };
+    refused(&["replay", &zero, &zero], "are both of rank 0");
+    refused(&["replay", &zero, &one, "--api", PAIR[2]], "--api belongs to one profile");
+    refused(&["import", &zero, &one], "there are several profiles");
+    refused(&["replay"], "FILE");
+}
+
+#[test]
 fn what_is_no_trace_is_refused_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, content: &str| {

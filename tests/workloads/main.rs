@@ -13,6 +13,7 @@
 //! | `tenants` | who waits for whom |
 //! | `table` | the tables of workloads and designs |
 //! | `replay` | profiles, played again |
+//! | `node` | ranks of one job, replayed together |
 //! | `serving` | a serving loop against measured times between tokens; steps, host threads, changes that are played |
 //! | `sampling` | sampled timing against runs of all of the work |
 //! | `studies` | what sweeps of shipped studies say |
@@ -21,6 +22,7 @@ mod collectives;
 mod ddp;
 mod fastrack;
 mod guessed;
+mod node;
 mod parts;
 mod replay;
 mod runs;
