@@ -13,9 +13,9 @@ use super::{
 use crate::{
     config::{Layers, Resolved, Role, Shipped, nearest},
     replay::{
-        Advice, Answer, CHANGES, Causes, End, Figures, Job, Known, Node, Played, Question, RankFigures, ReplayError,
-        Share, Simulator, Start, Steps, Timeline, WhatIf, Work, advice, breakdown, costliest, operations, row, what_if,
-        written,
+        Advice, Answer, CHANGES, Causes, End, Figures, Job, KernelScale, Known, Node, Played, Question, RankFigures,
+        ReplayError, Share, Simulator, Start, Steps, Timeline, WhatIf, Work, advice, breakdown, costliest, operations,
+        row, what_if, written,
     },
     report::{
         SCHEMA_VERSION,
@@ -83,6 +83,9 @@ pub struct Arguments {
     /// Report on the whole profile alone, with its start
     #[arg(long)]
     all: bool,
+    /// Let kernels take so many times as long: 0.6, or softmax=0.6 for those whose names contain `softmax`. May be given several times; the last that fits counts
+    #[arg(long, value_name = "[NAME=]FACTOR")]
+    kernel_scale: Vec<KernelScale>,
     #[command(flatten)]
     alternatives: AlternativeArguments,
     /// Whether the profile begins with its program, which then creates its context and loads its functions, or in the middle
@@ -365,7 +368,8 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
 impl Arguments {
     /// A profile as a job.
     fn job(&self, trace: &Trace, machine: &Resolved) -> Result<Job, Failure> {
-        let mut job = Job::of(trace, submission(machine)?).begins(self.start.into());
+        let mut job = Job::of(trace, submission(machine)?).begins(self.start.into()).scaled(&self.kernel_scale);
+        job.assumed.extend(self.elsewhere(trace, machine));
         // A profile that begins with its program is asked about as a whole, unless somebody wants its steps.
         let looks = self.steps || (!self.all && job.beginning.creates.is_empty());
         job.steps = if looks { Steps::of(&job) } else { None };
@@ -374,6 +378,19 @@ impl Arguments {
             return Err(Failure::Config(miette!(help = help, "the trace has no operation of a GPU: nothing to play")));
         }
         Ok(job)
+    }
+
+    /// What a profile of another GPU says of this one, in a sentence.
+    fn elsewhere(&self, trace: &Trace, machine: &Resolved) -> Option<String> {
+        let gpu = trace.gpu.as_ref().filter(|_| self.kernel_scale.is_empty())?;
+        let here = machine.machine.name.to_lowercase();
+        let model = gpu
+            .split(|one: char| !one.is_ascii_alphanumeric())
+            .find(|word| word.bytes().any(|one| one.is_ascii_digit()));
+        let same = model.is_some_and(|model| here.contains(&model.to_lowercase()));
+        let sentence =
+            format!("Kernels take what they took on the GPU of the profile, {gpu}: --kernel-scale changes that.");
+        (!same).then_some(sentence)
     }
 
     /// The files that are read, each with what the command line calls it.

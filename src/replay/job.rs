@@ -16,7 +16,8 @@ use crate::{
     workload::collective::CollectiveCall,
     workload::trace::{CallKind, DeviceKind, DeviceOp, Format, HostCall, Memory as Traced, Place, Trace},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, str::FromStr, sync::Arc};
+use thiserror::Error;
 
 /// How long after the end of the operation before it an operation of a stream begins at most if it waited for it.
 const STREAM: Ns = 6_000;
@@ -48,6 +49,32 @@ pub enum Work {
     /// A kernel, a graph as a whole, or a collective of which the trace does not say enough.
     Kernel,
     Collective(CollectiveCall),
+}
+
+/// How much longer kernels take on another GPU.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelScale {
+    /// A part of the kernel's name; empty: of all.
+    pub name: String,
+    pub factor: f64,
+}
+
+/// Why a text is none.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "`{0}`: a factor is a number above 0 and at most 1000, as 0.6, or name=0.6 for kernels whose names contain `name`"
+)]
+pub struct KernelScaleError(String);
+
+impl FromStr for KernelScale {
+    type Err = KernelScaleError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, factor) = text.rsplit_once('=').unwrap_or(("", text));
+        let known = factor.trim().parse::<f64>().ok().filter(|factor| *factor > 0.0 && *factor <= 1e3);
+        let factor = known.ok_or_else(|| KernelScaleError(text.to_owned()))?;
+        Ok(Self { name: name.trim().to_owned(), factor })
+    }
 }
 
 /// Which way a copy goes.
@@ -90,6 +117,8 @@ pub struct Op {
     pub start: Ns,
     /// Duration in the trace.
     pub duration: Ns,
+    /// How long it takes on the GPU that is asked about, if it is no copy between host and device.
+    pub takes: Ns,
     /// When the last operation ended that was submitted to its stream before it and had ended when it began, in the trace. Nodes of a graph
     /// overlap in one stream.
     pub before: Option<Ns>,
@@ -192,6 +221,8 @@ pub struct Job {
     pub beginning: Beginning,
     /// What was taken for the beginning, in a sentence.
     pub begun: String,
+    /// Whether kernels take other times than in the profile, so that no replay is like it.
+    pub scaled: bool,
     /// Managed memory, if there is any.
     pub managed: Option<Managed>,
     /// What the trace lacks and what was taken instead.
@@ -210,6 +241,27 @@ impl Job {
         order_streams(&mut job);
         bind(&mut job, submission);
         job.begins(Start::Auto)
+    }
+
+    /// The same job with kernels that take `scales` times as long, each for the kernels whose names contain its text; the last that fits counts.
+    #[must_use]
+    pub fn scaled(mut self, scales: &[KernelScale]) -> Self {
+        if scales.is_empty() {
+            return self;
+        }
+        let factor =
+            |name: &str| scales.iter().rev().find(|scale| name.contains(&scale.name)).map(|scale| scale.factor);
+        let by_name: Vec<Option<f64>> = self.names.iter().map(|name| factor(name)).collect();
+        let mut count = 0_u64;
+        for op in self.ops.iter_mut().filter(|op| op.work == Work::Kernel) {
+            if let Some(factor) = by_name.get(op.name as usize).copied().flatten() {
+                op.takes = (op.duration as f64 * factor).round() as Ns;
+                count += 1;
+            }
+        }
+        self.scaled = true;
+        self.assumed.push(format!("{count} kernels take other times than in the profile, as --kernel-scale says."));
+        self
     }
 
     /// Whether the process of a call begins in the profile.
@@ -231,7 +283,7 @@ impl Job {
         let traced = self.device_time();
         let apart = off.abs_diff(traced);
         let mut notices: Vec<String> = self.managed.iter().map(|managed| managed.notice()).collect();
-        if apart as f64 > APART * traced as f64 {
+        if !self.scaled && apart as f64 > APART * traced as f64 {
             notices.push(format!(
                 "The replay is not to be relied on: without confidential computing it ends {:.1} % {} than the profile itself.",
                 100.0 * apart as f64 / traced.max(1) as f64,
@@ -350,6 +402,10 @@ fn work(trace: &Trace, op: &DeviceOp) -> Work {
             _ => collective(trace, op).map_or(Work::Kernel, Work::Collective),
         };
     };
+    if bytes == 0 {
+        // Without a size nothing can be simulated.
+        return Work::DeviceCopy;
+    }
     let on_host = |memory| matches!(memory, Traced::Pinned | Traced::Pageable | Traced::Managed);
     let memory = if [source, target].contains(&Traced::Pageable) { Memory::Pageable } else { Memory::Pinned };
     match (on_host(source), on_host(target)) {
@@ -392,6 +448,7 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
                 device,
                 start: op.start_ns,
                 duration: op.duration_ns,
+                takes: op.duration_ns,
                 before: None,
                 behind: 0,
                 rank: 0,
@@ -421,6 +478,7 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         steps: None,
         beginning: Beginning::default(),
         begun: String::new(),
+        scaled: false,
         managed: Managed::of(trace),
         assumed,
     }

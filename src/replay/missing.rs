@@ -19,10 +19,8 @@ pub(super) fn missing(trace: &Trace) -> Vec<String> {
         _ => None,
     };
     let towards = |direction| move |op: &DeviceOp| way(op) == Some(direction);
-    let long = |op: &DeviceOp| {
-        let between = [Some(Direction::H2d), Some(Direction::D2h)].contains(&way(op));
-        between && matches!(op.kind, DeviceKind::Copy { bytes, .. } if bytes > LONGEST)
-    };
+    let between = |op: &DeviceOp| [Some(Direction::H2d), Some(Direction::D2h)].contains(&way(op));
+    let long = |op: &DeviceOp| between(op) && matches!(op.kind, DeviceKind::Copy { bytes, .. } if bytes > LONGEST);
     let registers = |call: &HostCall| matches!(call.what, CallKind::Register | CallKind::Unregister);
     let all = [
         (ops(&managed), "copies of managed memory are taken as copies of pinned memory"),
@@ -35,6 +33,10 @@ pub(super) fn missing(trace: &Trace) -> Vec<String> {
             "collectives take longer by what the simulated fabric says, where the machine has one for as many GPUs",
         ),
         (ops(&long), "copies of more than 4 GiB are simulated as copies of 1 GiB, one behind the other"),
+        (
+            ops(&|op| matches!(op.kind, DeviceKind::Copy { bytes: 0, .. }) && between(op)),
+            "copies between host and device do not say how many bytes they move: they keep their time, with confidential computing too",
+        ),
         (ops(&towards(Direction::P2p)), "copies between GPUs keep their time"),
         (ops(&towards(Direction::H2h)), "copies within host memory keep their time"),
         (

@@ -45,7 +45,7 @@ pub use copies::{CopyKey, CopyTime, Counts, End, Known, Simulator, times};
 pub use error::ReplayError;
 pub use figures::{Answer, DeviceCopies, Figures, HostCallFigures, Operation, costliest, operations};
 pub use import::{ImportError, import};
-pub use job::{Bind, Call, Job, Op, Way, Work};
+pub use job::{Bind, Call, Job, KernelScale, Op, Way, Work};
 pub use managed::Managed;
 pub use node::{Node, RankFigures};
 pub use play::{Part, Played, Span, Times, play};

@@ -182,6 +182,10 @@ impl Job {
                 called(*first as usize)
             );
         }
+        if !self.profiled && start == Start::Auto {
+            let sentence = "The workload is replayed as a warm program: no context is created, and no function is loaded. --start cold adds both.";
+            return sentence.to_owned();
+        }
         let reason = match why {
             None => String::new(),
             Some(Why::Marks(step)) => format!(": its marks of steps begin with {step}"),

@@ -282,6 +282,7 @@ impl<'a> Writer<'a> {
             dependencies: Vec::new(),
             threads: self.threads.into_iter().map(|(thread, _)| thread).collect(),
             rank: None,
+            gpu: None,
             first_step: None,
             marks: Vec::new(),
             events: Events { all: used, used, left_out: Vec::new() },

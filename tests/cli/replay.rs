@@ -191,6 +191,10 @@ fn ranks_of_one_job_have_a_table_and_are_given_once_each() {
     assert!(text(&sealsim(&["replay", &zero, &one])).contains("waits, off"));
     let alone: Json = serde_json::from_str(&text(&sealsim(&[&["replay", &zero], &hw[..]].concat()))).unwrap();
     assert_eq!((&alone["ranks"], &alone["runs"][0]["end_ns"]), (&Json::Null, &json["runs"][0]["end_ns"]));
+    let scaled = sealsim(&[&["replay", &zero, "--kernel-scale", "k=3", "--kernel-scale", "other=9"], &hw[..]].concat());
+    let scaled: Json = serde_json::from_str(&text(&scaled)).unwrap();
+    let end = |json: &Json| json["runs"][0]["end_ns"].as_u64().unwrap();
+    assert_eq!(end(&scaled), end(&alone) + 2 * 100_000);
     let refused = |arguments: &[&str], words: &str| {
         let output = sealsim(arguments);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -199,7 +203,20 @@ fn ranks_of_one_job_have_a_table_and_are_given_once_each() {
     refused(&["replay", &zero, &zero], "are both of rank 0");
     refused(&["replay", &zero, &one, "--api", PAIR[2]], "--api belongs to one profile");
     refused(&["import", &zero, &one], "there are several profiles");
+    refused(&["replay", &zero, "--kernel-scale", "0"], "a factor is a number above 0");
     refused(&["replay"], "FILE");
+}
+
+#[test]
+fn a_profile_of_another_gpu_says_so() {
+    let said = |hw: &str, more: &[&str]| {
+        let arguments = [&["replay", "validation/traces/a100-alexnet.json.gz", "--hw", hw], more].concat();
+        text(&sealsim(&arguments)).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let words =
+        "Kernels take what they took on the GPU of the profile, NVIDIA A100-PG509-200: --kernel-scale changes that.";
+    assert!(said("h100-nvl-tdx", &[]).contains(words));
+    assert!(!said("h100-nvl-tdx", &["--kernel-scale", "0.6"]).contains("--kernel-scale changes that"));
 }
 
 #[test]

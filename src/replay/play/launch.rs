@@ -129,7 +129,7 @@ impl Player<'_> {
             Work::Collective(_) if !self.rules.free.collectives => {
                 op.duration.saturating_add(self.times.longer.get(&place).copied().unwrap_or(0))
             }
-            _ => op.duration,
+            _ => op.takes,
         }
     }
 }

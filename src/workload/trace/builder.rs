@@ -50,6 +50,7 @@ pub(super) struct Builder {
     synchronizations: Vec<Synchronization>,
     threads: HashMap<Thread, u32>,
     rank: Option<Rank>,
+    gpu: Option<String>,
     first_step: Option<u64>,
     marks: Vec<(u64, u64)>,
     events: Events,
@@ -71,6 +72,7 @@ impl Builder {
             synchronizations: Vec::new(),
             threads: HashMap::new(),
             rank: None,
+            gpu: None,
             first_step: None,
             marks: Vec::new(),
             events: Events::default(),
@@ -167,6 +169,11 @@ impl Builder {
         self.rank = Some(rank);
     }
 
+    /// Notes on which GPU the profile was taken.
+    pub fn gpu(&mut self, name: &str) {
+        self.gpu = Some(excerpt(name, 80).into_owned());
+    }
+
     /// Notes when a step that the profiler marked begins and ends.
     pub fn mark(&mut self, start: u64, duration: u64) {
         self.marks.push((start, start.saturating_add(duration)));
@@ -243,6 +250,7 @@ impl Builder {
             dependencies,
             threads: threads.into_iter().map(|(thread, _)| thread).collect(),
             rank: self.rank,
+            gpu: self.gpu,
             first_step: self.first_step,
             marks: self.marks,
             events: self.events,

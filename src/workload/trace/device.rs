@@ -29,7 +29,7 @@ pub struct DeviceOp {
 pub enum DeviceKind {
     Copy {
         direction: Direction,
-        /// Size, bytes.
+        /// Size, bytes; 0 if the profiler does not say.
         bytes: u64,
         /// Memory that is read.
         source: Memory,

@@ -32,6 +32,8 @@ pub struct Trace {
     pub threads: Vec<Thread>,
     /// Which of several processes of one job this is.
     pub rank: Option<Rank>,
+    /// The GPU on which it was taken, if the profiler names it.
+    pub gpu: Option<String>,
     /// The number of the first step that the profiler marked (`ProfilerStep#5`), if it marks steps.
     pub first_step: Option<u64>,
     /// Start and end of the steps that the profiler marked, ns.

@@ -122,6 +122,17 @@ impl State {
         }
     }
 
+    fn devices(&mut self, text: &str) {
+        #[derive(Deserialize)]
+        struct Device {
+            name: String,
+        }
+        let devices = serde_json::from_str::<Vec<Device>>(text).unwrap_or_default();
+        if let Some(device) = devices.first() {
+            self.builder.gpu(&device.name);
+        }
+    }
+
     fn distributed(&mut self, text: &str) {
         #[derive(Deserialize)]
         struct Info<'a> {
@@ -172,6 +183,10 @@ impl<'de> Visitor<'de> for Root<'_> {
                 "distributedInfo" => {
                     let text = fields.next_value::<Box<RawValue>>()?;
                     self.0.distributed(text.get());
+                }
+                "deviceProperties" => {
+                    let text = fields.next_value::<Box<RawValue>>()?;
+                    self.0.devices(text.get());
                 }
                 other => {
                     self.0.nodes |= other == "nodes";

@@ -25,6 +25,7 @@ fn sample() -> Trace {
 fn operations_keep_every_nanosecond_and_byte() {
     let trace = sample();
     assert_eq!((trace.format, trace.rank), (Format::Kineto, Some(Rank { rank: 1, of: Some(8) })));
+    assert_eq!(trace.gpu.as_deref(), Some("NVIDIA H100 PCIe"));
     let copy = &trace.device[0];
     assert_eq!((copy.start_ns, copy.duration_ns, copy.stream, copy.correlation), (8002, 3500, 7, Some(14)));
     let kind =
@@ -118,13 +119,18 @@ fn an_event_that_says_nothing_true_is_refused() {
         ("HtoD", "Unknown", "does not say which way"),
         (r#""bytes": 8"#, r#""bytes": -8"#, "no whole number"),
         (r#""bytes": 8"#, r#""bytes": 1e17"#, "more than any memory holds"),
-        (r#""bytes": 8"#, r#""byte": 8"#, "neither a size (`bytes`) nor a bandwidth"),
         (r#""bytes": 8"#, r#""bytes": 8, "bytes": 9"#, "duplicate field"),
         (r#""ph": "X""#, r#""ph": "B""#, "has the phase `B`"),
     ] {
         let refused = refused(bytes(changed(from, to).as_bytes()));
         assert!(refused.contains(what) && refused.starts_with("it, line 1 (event 1): "), "{refused}");
     }
+}
+
+#[test]
+fn a_copy_without_a_size_is_kept_without_one() {
+    let trace = bytes(changed(r#""bytes": 8"#, r#""byte": 8"#).as_bytes()).unwrap();
+    assert!(matches!(trace.device[0].kind, DeviceKind::Copy { bytes: 0, direction: Direction::H2d, .. }));
 }
 
 #[test]
