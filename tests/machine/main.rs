@@ -25,6 +25,7 @@ mod peaks;
 mod probes;
 mod programs;
 mod registers;
+mod relays;
 mod release;
 mod shared;
 mod silicon;
