@@ -19,6 +19,7 @@
 //!   cli                                       one file per verb
 //!   report                                    the results as one record
 //!   explore       replay                      many machines at once       a profile, replayed
+//!   figures                                   what a verb shows of a run: one table
 //!   sampling                                  long runs from a few short ones
 //!   workload      cost          validate      what is copied       area, energy, risk       known answers
 //!   inside                                    what a run reports to a listener: messages, packets, waves, paths
@@ -33,7 +34,7 @@
 //! ```
 //!
 //! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`], [`host`] and [`fabric`]; [`config`]; [`system`];
-//! [`inside`]; [`workload`]; [`cost`]; [`validate`]; [`sampling`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
+//! [`inside`]; [`workload`]; [`cost`]; [`validate`]; [`sampling`]; [`figures`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
 //!
 //! The interface for other programs is what these pages show: [`config`], [`system`], [`sim`], [`pcie`], [`gcm`], [`aead`], [`sealing`] and [`units`]. The other modules are public for the
 //! program, its tests and the bindings; they change without notice.
@@ -52,6 +53,8 @@ pub mod cost;
 pub mod explore;
 #[doc(hidden)]
 pub mod fabric;
+#[doc(hidden)]
+pub mod figures;
 #[doc(hidden)]
 pub mod files;
 pub mod gcm;

@@ -4,6 +4,10 @@ use super::{AlternativeArguments, Failure, output, sample::SampleArgument, watch
 use crate::{
     config::{MachineSpec, Resolved},
     fabric::element::Element,
+    figures::{
+        Value,
+        table::{REFUSED, WRONG},
+    },
     report::{
         SCHEMA_VERSION,
         collectives::{self, CollectiveRow},
@@ -165,9 +169,8 @@ impl Arguments {
             for (name, machine) in machines {
                 let request = self.request(one.0, one.1, off.is_some());
                 let found = self.run(&machine.machine, &request, (&watch, share))?;
-                let base = *off.get_or_insert(found.outcome.time.seconds());
-                let sampled = self.sample.sample.map(|_| &found);
-                rows.push(CollectiveRow::of(name, &request, &found.outcome, base).sampled(one.1, sampled));
+                let row = CollectiveRow::of(name, (&request, one.1), &found, self.sample.sample.is_some());
+                rows.push(row.clone().against(off.get_or_insert(row)));
             }
         }
         watch.end();
@@ -242,7 +245,7 @@ fn expected(machine: &MachineSpec, request: &CollectiveRequest, watch: &Watch) -
 fn print(format: Shape, machine: &str, rows: &[CollectiveRow]) -> Result<(), Failure> {
     let text = match format {
         Shape::Text => output::fitted(&collectives::text(rows)),
-        Shape::Csv => collectives::csv(rows),
+        Shape::Csv => collectives::table(rows).text()?,
         Shape::Json => {
             let document = Document { schema_version: SCHEMA_VERSION, machine, rows };
             let json = serde_json::to_string_pretty(&document).map_err(io::Error::from);
@@ -255,8 +258,8 @@ fn print(format: Shape, machine: &str, rows: &[CollectiveRow]) -> Result<(), Fai
 
 /// Whether all that was asked for came about.
 fn verdict(rows: &[CollectiveRow]) -> Result<(), Failure> {
-    let refused = rows.iter().filter(|row| row.refused.is_some()).count();
-    let wrong = rows.iter().filter(|row| row.wrong.is_some_and(|wrong| wrong > 0)).count();
+    let refused = rows.iter().filter(|one| *one.row.get(&REFUSED) != Value::None).count();
+    let wrong = rows.iter().filter(|one| one.row.number(&WRONG).is_some_and(|wrong| wrong > 0.0)).count();
     match (refused, wrong) {
         (0, 0) => Ok(()),
         (refused, 0) => Err(Failure::Verification(miette!("{refused} collectives were refused"))),

@@ -12,19 +12,18 @@ use super::{
 };
 use crate::{
     config::Resolved,
-    cost::technology::{PROCESS_SPREAD, SYNTHESIS},
-    explore::{self, CandidateError, CompareError, Comparison, Grid, WorkloadComparison},
+    explore::{self, CandidateError, CompareError, Compared, Comparison, Grid, Work},
+    figures::Row,
     report::{
         comparison::{self, Document},
         plot,
     },
     system::{Direction, Memory, RunError},
     validate::pool,
-    workload::{Copy, CopyError, read_memory, read_size},
+    workload::{Copy, CopyError, WorkloadFile, read_memory, read_size},
 };
 use clap::{Args, ValueEnum};
 use miette::miette;
-use serde::{Serialize, de::DeserializeOwned};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -113,101 +112,38 @@ fn memory(text: &str) -> Result<Memory, CopyError> {
 /// # Errors
 /// See the help text for each exit status.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    match arguments.work.workload.as_deref() {
-        None => copies(arguments),
-        Some(name) => workload(arguments, name),
-    }
-}
-
-/// Single copies.
-fn copies(arguments: &Arguments) -> Result<(), Failure> {
-    let file = PlotFile::begin(arguments.plot.as_ref())?;
-    let machine = arguments.alternatives.machine(&machine_of(arguments.config.as_deref(), None)?);
+    let plot = PlotFile::begin(arguments.plot.as_ref())?;
+    let file = if arguments.work.workload.is_some() { arguments.work.file()? } else { None };
+    let machine = arguments.alternatives.machine(&machine_of(arguments.config.as_deref(), file.as_ref())?);
     let page = arguments.begin()?;
-    let grid = arguments.grid()?;
-    let host_memory = grid.copies.first().map_or(arguments.memory, |copy| copy.memory);
-    let (candidates, skipped) = explore::asked(&machine, &arguments.alternatives.design, host_memory, false)?;
+    let grid =
+        Grid { work: arguments.asked(file)?, what_if: arguments.what_if.into(), sample: arguments.sample.sample };
+    let (memory, collectives) = match &grid.work {
+        Work::Copies { host_memory, .. } => (*host_memory, false),
+        Work::Workload { .. } => (Memory::Pinned, grid.work.calls_collectives()),
+    };
+    let (candidates, skipped) = explore::asked(&machine, &arguments.alternatives.design, memory, collectives)?;
     let own = machine.resolve()?;
     let kept = Kept::of(&format!("{grid:?} {:?} {}", arguments.alternatives, own.digest), arguments.resume);
-    let (watch, threads) = (Watch::begin(format!("{} designs", candidates.len())), arguments.threads());
+    let threads = arguments.threads.map_or_else(pool::threads, usize::from);
+    let watch = Watch::begin(format!("{} designs", candidates.len()));
     let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
     let compared = explore::compare(&candidates, &grid, threads, &kept.finished, &observer, &progress);
     watch.end();
-    let (compared, left) = settle(kept, compared, |compared| (compared.unfinished, compared.pieces))?;
-    let comparison = Comparison {
-        machine: own.name(),
-        host_memory,
-        sizes_bytes: once(&grid.copies.iter().map(|copy| copy.bytes).collect::<Vec<_>>()),
-        copies: grid.copies,
-        process_spread_factor: PROCESS_SPREAD,
-        cost_source: SYNTHESIS,
-        cautions: explore::cautions(&own, &candidates, false),
-        designs: compared.designs,
-        skipped,
-        unfinished: compared.unfinished,
-    };
-    let figure = || plot::comparison::rates(&comparison).draw();
-    file.filter(|_| left.is_ok()).map_or(Ok(()), |file| file.write(&figure()))?;
-    let page = page.filter(|_| left.is_ok());
-    show(arguments.format, &comparison, (page, &own), comparison::text, comparison::csv)?;
+    let (compared, left) = settle(kept, compared)?;
+    let comparison = compared.on(&own, grid.work, (&candidates, skipped));
+    if left.is_ok() {
+        plot.map_or(Ok(()), |plot| plot.write(&plot::comparison::drawn(&comparison)))?;
+    }
+    show(arguments.format, &comparison, (page.filter(|_| left.is_ok()), &own))?;
     left
 }
 
-/// A whole workload.
-fn workload(arguments: &Arguments, name: &Path) -> Result<(), Failure> {
-    let plot_file = PlotFile::begin(arguments.plot.as_ref())?;
-    let Some(file) = arguments.work.file()? else { return Ok(()) };
-    let machine = arguments.alternatives.machine(&machine_of(arguments.config.as_deref(), Some(&file))?);
-    let page = arguments.begin()?;
-    let (designs, collectives) = (&arguments.alternatives.design, file.calls_collectives());
-    let (candidates, skipped) = explore::asked(&machine, designs, Memory::Pinned, collectives)?;
-    let workload_summary = file.head.summary.clone();
-    let job = arguments.work.timed(Some(file))?;
-    let (kernels, length) = explore::kernels(&job);
-    let own = machine.resolve()?;
-    let kept = Kept::of(
-        &format!("{job:?} {:?} {:?} {}", arguments.sample, arguments.alternatives, own.digest),
-        arguments.resume,
-    );
-    let (watch, threads) = (Watch::begin(format!("{} designs", candidates.len())), arguments.threads());
-    let (observer, progress) = (|| watch.control(), |part| watch.tell(part));
-    let compared = explore::compare_workload(
-        &candidates,
-        (&job, arguments.sample.sample),
-        threads,
-        &kept.finished,
-        &observer,
-        &progress,
-    );
-    watch.end();
-    let (compared, left) = settle(kept, compared, |compared| (compared.unfinished, compared.pieces))?;
-    let comparison = WorkloadComparison {
-        machine: own.name(),
-        workload: name.display().to_string(),
-        workload_summary,
-        kernels,
-        kernels_ps: length.picos(),
-        process_spread_factor: PROCESS_SPREAD,
-        cost_source: SYNTHESIS,
-        cautions: explore::cautions(&own, &candidates, collectives),
-        designs: compared.designs,
-        skipped,
-        unfinished: compared.unfinished,
-    };
-    let figure = || plot::comparison::runs(&comparison).draw();
-    plot_file.filter(|_| left.is_ok()).map_or(Ok(()), |file| file.write(&figure()))?;
-    let page = page.filter(|_| left.is_ok());
-    let (text, csv) = (comparison::workload::text, comparison::workload::csv);
-    show(arguments.format, &comparison, (page, &own), text, csv)?;
-    left
-}
-
-/// Keeps what is finished if anything is left of so many pieces: the failure that it then is comes in addition to what there is to print.
-fn settle<T: Serialize + DeserializeOwned, R>(
-    kept: Kept<T>,
-    compared: Result<R, CompareError>,
-    left: impl Fn(&R) -> (usize, usize),
-) -> Result<(R, Result<(), Failure>), Failure> {
+/// Keeps what is finished if anything is left: the failure that it then is comes in addition to what there is to print.
+fn settle(
+    kept: Kept<Row>,
+    compared: Result<Compared, CompareError>,
+) -> Result<(Compared, Result<(), Failure>), Failure> {
     let compared = match compared {
         Ok(compared) => compared,
         Err(error) => {
@@ -215,7 +151,7 @@ fn settle<T: Serialize + DeserializeOwned, R>(
             return Err(failed(error));
         }
     };
-    let (unfinished, pieces) = left(&compared);
+    let Compared { unfinished, pieces, .. } = compared;
     if unfinished == pieces {
         return Err(Failure::Verification(miette!("interrupted: nothing is finished")));
     }
@@ -228,17 +164,15 @@ fn settle<T: Serialize + DeserializeOwned, R>(
 }
 
 /// Prints a comparison, and writes its page if one is begun.
-fn show<C: Serialize>(
+fn show(
     format: CompareFormat,
-    comparison: &C,
+    comparison: &Comparison,
     (page, machine): (Option<PageFile>, &Resolved),
-    text: impl FnOnce(&C, usize) -> String,
-    csv: impl FnOnce(&C) -> String,
 ) -> Result<(), Failure> {
     let document = Document::of(comparison);
     let printed = match format {
-        CompareFormat::Text => Ok(text(comparison, output::width())),
-        CompareFormat::Csv => Ok(csv(comparison)),
+        CompareFormat::Text => Ok(comparison::text(comparison, output::width())),
+        CompareFormat::Csv => Ok(comparison.table().text()?),
         CompareFormat::Json => document.json().map(|json| json + "\n").map_err(io::Error::from),
     };
     printed.map(|text| output::print(&text)).map_err(|error| Failure::output(&error))?;
@@ -254,14 +188,14 @@ impl Arguments {
         self.page.begin(&others.into_iter().chain(self.alternatives.files()).collect::<Vec<_>>())
     }
 
-    /// The copies that are asked for: all of one kind of memory and one GPU, so that one table can show them.
-    fn grid(&self) -> Result<Grid, Failure> {
-        let what_if = usize::from(self.what_if);
+    /// A workload, or the copies that are asked for: all of one kind of memory and one GPU, so that one table can show them.
+    fn asked(&self, file: Option<WorkloadFile>) -> Result<Work, Failure> {
+        if let (Some(name), Some(file)) = (&self.work.workload, file) {
+            let summary = file.head.summary.clone();
+            return Ok(Work::workload(name.display().to_string(), summary, self.work.timed(Some(file))?));
+        }
         if self.work.copies.is_empty() {
-            return Ok(Grid {
-                sample: self.sample.sample,
-                ..Grid::both_ways(&once(&self.sizes), self.memory, what_if)
-            });
+            return Ok(Work::both_ways(&once(&self.sizes), self.memory));
         }
         let copies = once(&self.work.timed(None)?.copies);
         let refused = |text: &str, help: &str| Err(Failure::Usage(miette!(help = help.to_owned(), "--copy: {text}")));
@@ -272,11 +206,7 @@ impl Arguments {
         if copies.windows(2).any(|two| end(&two[0]) != end(&two[1])) {
             return refused("copies of several GPUs or kinds of memory", "compare them in a command each");
         }
-        Ok(Grid { copies, what_if, sample: self.sample.sample })
-    }
-
-    fn threads(&self) -> usize {
-        self.threads.map_or_else(pool::threads, usize::from)
+        Ok(Work::copies(copies.first().map_or(self.memory, |copy| copy.memory), copies))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::{Failure, output, plot::PlotFile};
 use crate::cost::technology::SYNTHESIS;
-use crate::explore::sweep::{COLUMNS, FolderRecord, Front, ParetoError, Table, front};
+use crate::explore::sweep::{FolderRecord, Front, ParetoError, Table, front};
+use crate::figures::{columns, table::SWEEP};
 use crate::report::plot::chart::of_front;
 use clap::{Args, ValueEnum};
 use miette::miette;
@@ -87,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ParetoFormat::Json => format!("{:#}\n", json(&table, &front, &min, &max)),
         ParetoFormat::Csv => {
             let rows = front.rows.iter().map(|row| table.rows[*row].clone()).collect();
-            String::from_utf8_lossy(&Table { columns: table.columns.clone(), rows }.csv()?).into_owned()
+            Table { columns: table.columns.clone(), rows }.text()?
         }
     };
     output::print(&text);
@@ -148,7 +149,7 @@ fn json(table: &Table, front: &Front, min: &[String], max: &[String]) -> Json {
         let fields = table.columns.iter().zip(&table.rows[*row]);
         Json::Object(fields.map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>())
     };
-    let columns: Map<_, _> = COLUMNS.iter().map(|column| (column.name.to_owned(), json!(column.says))).collect();
+    let meanings: Map<_, _> = columns(SWEEP).iter().map(|column| (column.name(), json!(column.says()))).collect();
     json!({
         "min": min,
         "max": max,
@@ -156,6 +157,6 @@ fn json(table: &Table, front: &Front, min: &[String], max: &[String]) -> Json {
         "left_out": front.left_out,
         "knee": front.knee.map(|row| json!(table.rows[row][0])),
         "points": front.rows.iter().map(point).collect::<Vec<_>>(),
-        "columns": columns,
+        "columns": meanings,
     })
 }

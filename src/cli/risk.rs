@@ -107,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     plot.map_or(Ok(()), |plot| plot.write(&plot::failures::failures(&answer).draw()))?;
     let printed = match arguments.format {
         RiskFormat::Text => Ok(failed_tags::text(&answer, output::width())),
-        RiskFormat::Csv => Ok(failed_tags::csv(&answer)),
+        RiskFormat::Csv => failed_tags::csv(&answer).map_err(io::Error::from),
         RiskFormat::Json => serde_json::to_string_pretty(&Document { schema_version: SCHEMA_VERSION, answer })
             .map(|json| json + "\n")
             .map_err(io::Error::from),

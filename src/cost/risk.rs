@@ -70,6 +70,12 @@ impl AfterSuccess {
         }
     }
 
+    /// The one of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Certain, Self::AsBefore, Self::AsClaimed].into_iter().find(|one| one.name() == name)
+    }
+
     /// In a cell of a table.
     #[must_use]
     pub const fn short(self) -> &'static str {

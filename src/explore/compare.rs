@@ -1,42 +1,50 @@
-//! Designs against each other: one copy at a time, of several sizes, in both directions.
+//! Designs against each other: the same work on each, a copy at a time or a whole workload.
+//!
+//! ```text
+//!   designs, one machine each --+
+//!   work, timing alone ---------+--> a run each, over threads --> a Row of figures each --> gains over the baselines
+//! ```
 
-use super::candidate::{Baseline, Candidate, Skipped, copy};
+use super::candidate::{self, Baseline, Candidate, Skipped};
 use super::finished::{Finished, Piece, each};
-use super::price::{Price, Risk, price, risk};
-use super::what_if::{self, LimitedBy};
+use super::sweep::Table;
+use super::what_if;
+use super::work::{CompareError, NETWORK, Work, free_end, limited_by, run_workload, short, unless_stopped};
 use crate::{
     config::Resolved,
-    sampling::{self, Asked, Sample, Sampled, Told},
-    sim::{Control, Kernel, Order, SimulationError},
-    system::{self, CopyRequest, DataMode, Direction, Memory, Outcome, Request, RunError},
-    units::Femtos,
-    workload::{
-        Copy, Workload,
-        collective::{CollectiveError, CollectiveTimes},
+    cost::technology::{PROCESS_SPREAD, SYNTHESIS},
+    figures::{
+        About, Figure, Of, Other, Price, Row, Value, column_names,
+        price::price,
+        table::{
+            BASELINE, COLLECTIVES_EXPOSED, COPIES, DESIGN, DIRECTION, IDLE, LIMITED_BY, TIME, WORKLOAD, WORKLOADS,
+        },
     },
+    sampling::{Sample, Told},
+    sim::Control,
+    system::Direction,
+    units::Bytes,
+    workload::{Workload, direction_name},
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use thiserror::Error;
 
 /// What is asked of each design.
 #[derive(Debug, Clone)]
 pub struct Grid {
-    /// The copies, each of which is made alone.
-    pub copies: Vec<Copy>,
-    /// How many parameters to [measure](what_if::measure) for each copy; none if 0.
+    pub work: Work,
+    /// How many parameters to [measure](super::what_if::measure) for each copy; none if 0.
     pub what_if: usize,
     /// How much of each is simulated, if not all.
     pub sample: Option<Sample>,
 }
 
 impl Grid {
-    /// Copies of each of these sizes, in both directions, of the first GPU.
+    /// Work that is simulated as a whole, without measuring what limits it.
     #[must_use]
-    pub fn both_ways(sizes: &[u64], memory: Memory, what_if: usize) -> Self {
-        let of_size = |direction| move |&bytes: &u64| Copy { gpu: 0, direction, bytes, memory };
-        let copies = [Direction::H2d, Direction::D2h].into_iter().flat_map(|way| sizes.iter().map(of_size(way)));
-        Self { copies: copies.collect(), what_if, sample: None }
+    pub const fn of(work: Work) -> Self {
+        Self { work, what_if: 0, sample: None }
     }
 }
 
@@ -44,35 +52,31 @@ impl Grid {
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
     pub machine: String,
-    /// The host's end of the copies.
-    pub host_memory: Memory,
-    /// Bytes of the copies.
-    pub sizes_bytes: Vec<u64>,
-    #[serde(skip)]
-    pub copies: Vec<Copy>,
+    #[serde(flatten)]
+    pub work: Work,
     /// By what factor all absolute areas and energies may be off alike, beyond what each states.
     pub process_spread_factor: f64,
     /// What they rest on.
     pub cost_source: &'static str,
     /// The designs, baselines first.
-    pub designs: Vec<DesignFigures>,
+    pub designs: Vec<Design>,
     /// Shipped designs that the machine cannot have.
     pub skipped: Vec<Skipped>,
     /// What these figures rest on whose held-out error is large or not known.
     pub cautions: Vec<String>,
-    /// Copies that were not made, since the comparison was interrupted.
+    /// Runs that were not made, since the comparison was interrupted.
     #[serde(skip_serializing_if = "is_none")]
     pub unfinished: usize,
 }
 
 /// Whether nothing is left to be done.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-pub(super) const fn is_none(unfinished: &usize) -> bool {
+const fn is_none(unfinished: &usize) -> bool {
     *unfinished == 0
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub struct DesignFigures {
+pub struct Design {
     pub name: String,
     /// What it is, in a sentence for each of its parts.
     pub summary: String,
@@ -86,99 +90,111 @@ pub struct DesignFigures {
     pub assumed_parameters: usize,
     /// What its crypto units and buffers cost.
     pub cost: Price,
-    /// By direction and size.
-    pub copies: Vec<CopyFigures>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct CopyFigures {
-    pub direction: Direction,
-    pub bytes: u64,
-    /// From the call until the host knew that it was done and verified, in ps.
-    pub time_ps: u64,
-    /// 10^9 bytes per second of that time.
-    pub gb_per_s: f64,
-    /// Rate over that of the baseline.
-    pub speedup_over_baseline: Option<f64>,
-    /// Rate over that of `h100-cc`.
-    pub speedup_over_h100_cc: Option<f64>,
-    /// Rate over that of `off`.
-    pub fraction_of_off: Option<f64>,
-    /// From the call until its first message was where it belongs and had its verdict, in ps.
-    pub first_verified_ps: Option<u64>,
-    /// GCM messages.
-    pub messages: u64,
-    /// Tags that were checked and right.
-    pub tags_verified: u64,
-    /// Most bytes of plaintext that waited in quarantine at once.
-    pub quarantine_bytes: u64,
-    /// Longest time that unverified plaintext of a message was visible, in ps.
-    pub exposure_ps: u64,
-    /// The same, summed over messages, in ps.
-    pub exposure_total_ps: u64,
-    /// Most bytes of unverified plaintext that were visible at once.
-    #[serde(default)]
-    pub exposed_bytes: u64,
-    /// How long each byte was visible before the verdict of its message, summed over bytes, in B ns.
-    #[serde(default)]
-    pub exposed_byte_ns: u64,
-    /// What its tags and keys leave open.
     #[serde(flatten)]
-    pub risk: Risk,
-    /// What limited it, for people.
-    pub limited_by: String,
-    /// The same in parts.
-    pub limited_by_parts: LimitedBy,
-    /// How much of it was simulated, if it was asked to be sampled, and what its figures may be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sampled: Option<Told>,
+    pub figures: Figures,
 }
 
-/// Why there is no comparison.
-#[derive(Debug, Error)]
-pub enum CompareError {
-    #[error("{what}: {error}")]
-    Run {
-        /// Design, direction and size.
-        what: String,
-        error: RunError,
+/// The figures of a design.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Figures {
+    /// By direction and size.
+    Copies {
+        copies: Vec<Row>,
     },
-    /// The collectives of a workload cannot be run.
-    #[error("{what}: {error}")]
-    Collective { what: String, error: CollectiveError },
-    /// A copy did not arrive.
-    #[error("{what}: not delivered: {reason}")]
-    NotDelivered {
-        /// Design, direction and size.
-        what: String,
-        reason: String,
-    },
+    Workload(Box<Row>),
+}
+
+impl Design {
+    /// A row for each piece of work that was done.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        match &self.figures {
+            Figures::Copies { copies } => copies,
+            Figures::Workload(row) => std::slice::from_ref(row),
+        }
+    }
+
+    /// How much of each was simulated, where that was asked for.
+    pub fn sampled(&self) -> impl Iterator<Item = &Told> + Clone {
+        self.rows().iter().filter_map(|row| row.sampled.as_ref())
+    }
 }
 
 /// What came of a comparison.
 #[derive(Debug)]
 pub struct Compared {
-    /// The designs, with the copies that were made.
-    pub designs: Vec<DesignFigures>,
-    /// Copies of all designs together.
+    /// The designs, with the runs that were made.
+    pub designs: Vec<Design>,
+    /// Runs of all designs together.
     pub pieces: usize,
     /// Those of them that were not made, since it was interrupted.
     pub unfinished: usize,
 }
 
+impl Compared {
+    /// The whole of it, of the machine `own`.
+    #[must_use]
+    pub fn on(self, own: &Resolved, work: Work, (candidates, skipped): (&[Candidate], Vec<Skipped>)) -> Comparison {
+        Comparison {
+            machine: own.name(),
+            process_spread_factor: PROCESS_SPREAD,
+            cost_source: SYNTHESIS,
+            cautions: candidate::cautions(own, candidates, work.calls_collectives()),
+            work,
+            designs: self.designs,
+            skipped,
+            unfinished: self.unfinished,
+        }
+    }
+}
+
+impl Comparison {
+    /// The figures of its rows.
+    #[must_use]
+    pub const fn list(&self) -> &'static [&'static Figure] {
+        match self.work {
+            Work::Copies { .. } => COPIES,
+            Work::Workload { .. } => WORKLOADS,
+        }
+    }
+
+    /// As a table: its head, then a row for each design and piece of work.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let rows = self.designs.iter().flat_map(|design| design.rows().iter().map(|row| self.values(design, row)));
+        Table { columns: column_names(self.list()), rows: rows.collect() }
+    }
+
+    fn values(&self, design: &Design, row: &Row) -> Vec<Value> {
+        let name = |name: &str| match (name, &self.work) {
+            _ if name == DESIGN.name => design.name.as_str().into(),
+            _ if name == BASELINE.name => design.baseline.into(),
+            (_, Work::Workload { workload, .. }) if name == WORKLOAD.name => workload.as_str().into(),
+            _ => Value::None,
+        };
+        row.values(self.list(), (&design.cost, way(row)), name)
+    }
+}
+
+/// The direction of a row of one copy.
+#[must_use]
+pub fn way(row: &Row) -> Option<Direction> {
+    let Value::Text(way) = row.get(&DIRECTION) else { return None };
+    [Direction::H2d, Direction::D2h, Direction::D2d].into_iter().find(|known| direction_name(*known) == way)
+}
+
 #[derive(Debug)]
 struct Task<'c> {
-    machine: &'c Resolved,
-    what: String,
-    copy: Copy,
-    what_if: usize,
-    sample: Option<Sample>,
+    candidate: &'c Candidate,
+    workload: &'c Workload,
+    grid: &'c Grid,
 }
 
 /// Bytes that stand for what a run costs besides those that it copies.
 const OVERHEAD: u64 = 1 << 20;
 
-/// Simulates every copy of the grid on every candidate, on so many threads. `observer` is asked now and then whether to go on, and
+/// Simulates every piece of work on every candidate, on so many threads. `observer` is asked now and then whether to go on, and
 /// `progress` is called with each part of all the work that is done. Machines that are equal are simulated once, and what is finished already
 /// is not simulated again.
 ///
@@ -188,7 +204,7 @@ pub fn compare(
     candidates: &[Candidate],
     grid: &Grid,
     threads: usize,
-    finished: &Finished<CopyFigures>,
+    finished: &Finished<Row>,
     observer: &(dyn Fn() -> Control + Sync),
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Compared, CompareError> {
@@ -196,175 +212,131 @@ pub fn compare(
     for candidate in candidates {
         machines.entry(&candidate.resolved.digest).or_insert(candidate);
     }
-    let tasks: Vec<_> = machines.values().flat_map(|candidate| tasks(candidate, grid)).collect();
-    let figures = each(&tasks, threads, finished, observer, progress)?;
-    let unfinished = figures.iter().filter(|figures| figures.is_none()).count();
-    let by_machine: BTreeMap<_, _> = machines.into_keys().zip(figures.chunks(grid.copies.len().max(1))).collect();
+    let pieces = grid.work.pieces();
+    let of_machine = |&candidate| pieces.iter().map(move |workload| Task { candidate, workload, grid });
+    let tasks: Vec<_> = machines.values().flat_map(of_machine).collect();
+    let rows = each(&tasks, threads, finished, observer, progress)?;
+    let unfinished = rows.iter().filter(|row| row.is_none()).count();
+    let by_machine: BTreeMap<_, _> = machines.into_keys().zip(rows.chunks(pieces.len().max(1))).collect();
     let of = |candidate: &Candidate| by_machine.get(candidate.resolved.digest.as_str()).copied().unwrap_or_default();
     let baseline = |baseline: Baseline| candidates.iter().find(|candidate| candidate.name == baseline.design()).map(of);
-    let designs = candidates.iter().map(|candidate| design(candidate, of(candidate), &baseline));
+    let designs = candidates.iter().filter_map(|candidate| design(candidate, grid, of(candidate), &baseline));
     Ok(Compared { designs: designs.collect(), pieces: tasks.len(), unfinished })
 }
 
-fn tasks<'c>(candidate: &'c Candidate, grid: &'c Grid) -> impl Iterator<Item = Task<'c>> {
-    grid.copies.iter().map(|&copy| {
-        let way = crate::workload::direction_name(copy.direction);
-        let what = format!("{}, {way} of {}", candidate.name, crate::units::Bytes(copy.bytes));
-        Task { machine: &candidate.resolved, what, copy, what_if: grid.what_if, sample: grid.sample }
-    })
-}
-
 impl Piece for Task<'_> {
-    type Answer = CopyFigures;
+    type Answer = Row;
     type Error = CompareError;
 
     fn key(&self) -> String {
-        let sample = self.sample.map_or_else(String::new, |sample| sample.to_string());
-        format!("{} {} {} {sample}", self.machine.digest, self.copy, self.what_if)
+        let Grid { what_if, sample, .. } = self.grid;
+        let work = format!("{:?} {:?} {what_if} {sample:?}", self.workload.copies, self.workload.steps);
+        format!("{} {}", self.candidate.resolved.digest, hex::encode(Sha256::digest(work)))
     }
 
     fn cost(&self) -> u64 {
-        self.copy.bytes + OVERHEAD
+        self.workload.bytes().saturating_add(OVERHEAD)
     }
 
-    fn answer(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<Option<CopyFigures>, CompareError> {
+    fn answer(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<Option<Row>, CompareError> {
         unless_stopped(self.run(observer))
     }
 }
 
-/// What a run gave; none if it was stopped.
-pub(super) fn unless_stopped<T>(result: Result<T, CompareError>) -> Result<Option<T>, CompareError> {
-    match result {
-        Err(CompareError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. }) => Ok(None),
-        result => result.map(Some),
-    }
-}
-
 impl Task<'_> {
-    /// Of at most so many bytes.
-    fn request(&self, most: u64) -> Request {
-        let Copy { gpu, direction, bytes, memory } = self.copy;
-        Request {
-            copies: vec![CopyRequest { gpu, ..copy(direction, bytes.min(most), memory) }],
-            program: Vec::new(),
-            data: DataMode::None,
-            seed: 0,
-            kernel: Kernel::Skip,
-            order: Order::Ascending,
-            injections: Vec::new(),
-        }
-    }
-
-    fn run(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<CopyFigures, CompareError> {
-        let what = || self.what.clone();
-        let (outcome, sampled) = self.outcome(observer).map_err(|error| CompareError::Run { what: what(), error })?;
-        let not_delivered = |reason: &str| CompareError::NotDelivered { what: what(), reason: reason.to_owned() };
-        let copy = outcome.copies.first().ok_or_else(|| not_delivered("there is no such copy"))?;
-        if !copy.delivered {
-            return Err(not_delivered(copy.reason.as_deref().unwrap_or("its bytes did not all arrive")));
-        }
-        let limited_by = LimitedBy::of(&copy.limited_by, self.machine);
-        let limited_by = match self.what_if {
-            0 => limited_by,
-            most => limited_by.measured(
-                what_if::measure(self.machine, &|most| Ok(self.request(most)), 0, most, &mut || observer())
-                    .map_err(|error| CompareError::Run { what: what(), error })?,
-            ),
+    fn run(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<Row, CompareError> {
+        let Self { candidate: Candidate { name, resolved }, workload, grid: Grid { what_if, sample, .. } } = *self;
+        let (machine, alone) = (&resolved.machine, workload.alone());
+        let what = match alone {
+            Some(copy) => format!("{name}, {} of {}", direction_name(copy.direction), Bytes(copy.bytes)),
+            None => name.clone(),
         };
-        let figures = |outcome: &Outcome| self.figures(outcome, limited_by.clone());
-        let all = figures(&outcome).ok_or_else(|| not_delivered("there is no such GPU"))?;
-        Ok(CopyFigures { sampled: sampled.map(|sampled| Told::of(&sampled, figures)), ..all })
-    }
-
-    /// The whole copy, simulated or sampled.
-    fn outcome(&self, observer: &(dyn Fn() -> Control + Sync)) -> Result<(Outcome, Option<Sampled>), RunError> {
-        let machine = &self.machine.machine;
-        let Some(sample) = self.sample else {
-            return Ok((system::run(machine, self.request(u64::MAX), &mut |_| observer())?, None));
+        let failed = |error| CompareError::Run { what: what.clone(), error };
+        let (outcome, sampled, collectives) = run_workload(&what, machine, (workload, *sample), observer)?;
+        let free = free_end(machine, (workload, *sample), &collectives, observer).map_err(failed)?;
+        let value = |path: &str| resolved.parameter(path).map(|parameter| parameter.value.clone());
+        let known = limited_by(workload, &outcome, &value);
+        let limit = match alone.and(known).filter(|_| *what_if > 0) {
+            None => None,
+            Some(known) => {
+                let found = what_if::measure(resolved, &|most| short(workload, most), 0, *what_if, &mut || observer());
+                Some(known.measured(found.map_err(failed)?))
+            }
         };
-        let (workload, none) = (Workload::timed(vec![self.copy], None), CollectiveTimes::default());
-        let asked = Asked { machine, workload: &workload, collectives: &none, sample, threads: 1 };
-        sampling::time(asked, observer).map(|(outcome, sampled)| (outcome, Some(sampled)))
-    }
-
-    /// The figures of an outcome; none without a copy or its GPU.
-    fn figures(&self, outcome: &Outcome, limited_by: LimitedBy) -> Option<CopyFigures> {
-        let (copy, gpu) = (outcome.copies.first()?, outcome.gpus.get(self.copy.gpu)?);
-        let since = |date: Femtos| date.saturating_sub(copy.start);
-        let time = copy.time();
-        Some(CopyFigures {
-            direction: self.copy.direction,
-            bytes: self.copy.bytes,
-            time_ps: time.picos(),
-            gb_per_s: copy.gb_per_s(),
-            speedup_over_baseline: None,
-            speedup_over_h100_cc: None,
-            fraction_of_off: None,
-            first_verified_ps: copy.first_verified.map(|date| since(date).picos()),
-            messages: copy.messages,
-            tags_verified: copy.tags_verified,
-            quarantine_bytes: gpu.tag_queue.peak_quarantine_bytes,
-            exposure_ps: gpu.tag_queue.longest_exposure.picos(),
-            exposure_total_ps: gpu.tag_queue.total_exposure.picos(),
-            exposed_bytes: gpu.tag_queue.most_exposed_bytes,
-            exposed_byte_ns: gpu.tag_queue.exposed_byte_ns,
-            risk: risk(&self.machine.machine, self.copy.bytes, copy.messages, gpu.link.h2d.tlps + gpu.link.d2h.tlps),
-            limited_by: limited_by.text(),
-            limited_by_parts: limited_by,
-            sampled: None,
-        })
+        let about = About {
+            machine,
+            assumed: resolved.assumed().len(),
+            alone: alone.is_some(),
+            collectives: free.map(|free| (&collectives, free)),
+        };
+        let list: &[&Figure] = if alone.is_some() { COPIES } else { WORKLOADS };
+        let mut row = Row::of(list, about, (&outcome, sampled.as_ref()), |outcome| {
+            limit.clone().or_else(|| limited_by(workload, outcome, &value))
+        });
+        let words = match (alone, &row.limited_by_parts) {
+            (Some(_), Some(limit)) => limit.text(),
+            _ => in_a_word(&row),
+        };
+        row.cells.set(LIMITED_BY.name, Value::Text(words));
+        Ok(row)
     }
 }
 
-/// Between what the rate of a copy over that of another lies.
-fn ratio(one: &CopyFigures, other: &CopyFigures) -> [f64; 2] {
-    let rate = |copy: &CopyFigures| {
-        let told = copy.sampled.as_ref().and_then(|told| told.interval("/gb_per_s"));
-        told.unwrap_or([copy.gb_per_s; 2])
-    };
-    let ([low, high], [least, most]) = (rate(one), rate(other));
-    [low / most, high / least]
+/// Part of a run from which on collectives are what limits it.
+const GOOD_PART: f64 = 0.1;
+
+/// Below this a GPU has work almost all the time, and kernels are what limits.
+const BARELY_IDLE: f64 = 0.1;
+
+/// What limits a workload, in a word: `collectives` where the run would end a good part earlier without their time, `kernels` where the GPU is
+/// barely idle, else what limits its copies.
+fn in_a_word(row: &Row) -> String {
+    let number = |figure| row.number(figure).unwrap_or(0.0);
+    match &row.limited_by_parts {
+        _ if number(&COLLECTIVES_EXPOSED) / number(&TIME).max(1.0) >= GOOD_PART => "collectives".to_owned(),
+        _ if number(&IDLE) < BARELY_IDLE => "kernels".to_owned(),
+        None => "-".to_owned(),
+        Some(limit) => match &limit.parameter {
+            Some(parameter) => parameter.clone(),
+            None if limit.state == NETWORK => NETWORK.to_owned(),
+            None if limit.waits_for_kernels() => "kernels".to_owned(),
+            None => format!("{} {}", limit.unit, limit.state),
+        },
+    }
 }
 
-/// The figures of a design in addition to those of the baselines.
+/// The figures of a design in addition to those of the baselines; none where its only run was not made.
 fn design<'f>(
     candidate: &Candidate,
-    figures: &[Option<CopyFigures>],
-    baseline: &dyn Fn(Baseline) -> Option<&'f [Option<CopyFigures>]>,
-) -> DesignFigures {
-    let own = candidate.baseline();
-    let over = |which: Baseline, place: usize, rate: f64| {
-        let other = baseline(which)?.get(place)?.as_ref()?;
-        Some(rate / other.gb_per_s)
+    grid: &Grid,
+    rows: &[Option<Row>],
+    baseline: &dyn Fn(Baseline) -> Option<&'f [Option<Row>]>,
+) -> Option<Design> {
+    let (own, resolved) = (candidate.baseline(), &candidate.resolved);
+    let held = |(place, row): (usize, &Option<Row>)| {
+        let mut row = row.clone()?;
+        for figure in [COPIES, WORKLOADS].concat() {
+            let Of::Beside(other, ratio) = figure.of else { continue };
+            let other = match other {
+                Other::Off => Baseline::Off,
+                Other::Cc => Baseline::Cc,
+                Other::Own => own,
+            };
+            let other = baseline(other).and_then(|rows| rows.get(place)?.as_ref());
+            other
+                .filter(|_| row.cells.get(figure.name).is_some())
+                .into_iter()
+                .for_each(|other| row.hold(figure, ratio, other));
+        }
+        Some(row)
     };
-    let copies = figures.iter().enumerate().filter_map(|(place, figures)| {
-        let figures = figures.as_ref()?;
-        let beside = |which: Baseline| baseline(which)?.get(place)?.as_ref();
-        let over = |which| over(which, place, figures.gb_per_s);
-        let sampled = figures.sampled.clone().map(|mut told| {
-            let gains = [
-                ("/speedup_over_baseline", own),
-                ("/speedup_over_h100_cc", Baseline::Cc),
-                ("/fraction_of_off", Baseline::Off),
-            ];
-            for (name, which) in gains {
-                if let Some(other) = beside(which) {
-                    told.note(name, ratio(figures, other));
-                }
-            }
-            told
-        });
-        Some(CopyFigures {
-            sampled,
-            speedup_over_baseline: over(own),
-            speedup_over_h100_cc: over(Baseline::Cc),
-            fraction_of_off: over(Baseline::Off),
-            ..figures.clone()
-        })
-    });
-    let resolved = &candidate.resolved;
+    let mut rows = rows.iter().enumerate().filter_map(held);
+    let figures = match grid.work {
+        Work::Copies { .. } => Figures::Copies { copies: rows.collect() },
+        Work::Workload { .. } => Figures::Workload(Box::new(rows.next()?)),
+    };
     let summaries = resolved.designs.iter().map(|design| design.summary.as_str()).filter(|text| !text.is_empty());
-    DesignFigures {
+    Some(Design {
         name: candidate.name.clone(),
         summary: summaries.collect::<Vec<_>>().join("; "),
         baseline: baseline(own).map(|_| own.design()),
@@ -372,15 +344,22 @@ fn design<'f>(
         config_digest: resolved.digest.clone(),
         assumed_parameters: resolved.assumed().len(),
         cost: price(&resolved.machine),
-        copies: copies.collect(),
-    }
+        figures,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::named;
     use super::*;
-    use crate::config::Layers;
+    use crate::{
+        config::Layers,
+        figures::table::{
+            BYTES, EXPOSURE, FIRST_VERIFIED, H2D_BYTES, OF_OFF, OVER_BASELINE, OVER_CC, OVER_OFF, RATE, TAGS,
+        },
+        system::Memory,
+        workload::{ShippedWorkload, WorkloadFile, sized},
+    };
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn candidates(names: &[&str]) -> Vec<Candidate> {
@@ -388,8 +367,12 @@ mod tests {
         names.iter().map(|name| named(&machine, name, Memory::Pinned).unwrap()).collect()
     }
 
-    fn figures(names: &[&str], threads: usize) -> Vec<DesignFigures> {
-        let grid = Grid::both_ways(&[4096, 300_000], Memory::Pinned, 0);
+    fn grid() -> Grid {
+        Grid::of(Work::both_ways(&[4096, 300_000], Memory::Pinned))
+    }
+
+    fn figures(names: &[&str], threads: usize) -> Vec<Design> {
+        let grid = grid();
         let compared =
             compare(&candidates(names), &grid, threads, &Finished::default(), &|| Control::Continue, &|_| ()).unwrap();
         assert_eq!(compared.unfinished, 0);
@@ -402,17 +385,16 @@ mod tests {
         let [off, cc, resealed, direct] = [0, 1, 2, 3].map(|place| &all[place]);
         assert_eq!(direct.baseline, Some("h100-cc-resealed"));
         for place in 0..4 {
-            let rate = |design: &DesignFigures| design.copies[place].gb_per_s;
-            let copy = &direct.copies[place];
-            assert_eq!(copy.speedup_over_baseline, Some(rate(direct) / rate(resealed)));
-            assert_eq!(copy.speedup_over_h100_cc, Some(rate(direct) / rate(cc)));
-            assert_eq!(copy.fraction_of_off, Some(rate(direct) / rate(off)));
-            assert_eq!(cc.copies[place].speedup_over_baseline, Some(1.0));
-            assert_eq!((off.copies[place].first_verified_ps, off.copies[place].tags_verified), (None, 0));
-            assert_eq!(
-                (copy.direction, copy.bytes),
-                ([Direction::H2d, Direction::D2h][place / 2], [4096, 300_000][place % 2])
-            );
+            let number = |design: &Design, figure| design.rows()[place].number(figure);
+            let over = |other| Some(number(direct, &RATE).unwrap() / number(other, &RATE).unwrap());
+            assert_eq!(number(direct, &OVER_BASELINE), over(resealed));
+            assert_eq!(number(direct, &OVER_CC), over(cc));
+            assert_eq!(number(direct, &OF_OFF), over(off));
+            assert_eq!(number(cc, &OVER_BASELINE), Some(1.0));
+            assert_eq!((number(off, &FIRST_VERIFIED), number(off, &TAGS)), (None, Some(0.0)));
+            let row = &direct.rows()[place];
+            assert_eq!(way(row), Some([Direction::H2d, Direction::D2h][place / 2]));
+            assert_eq!(row.number(&BYTES), Some([4096.0, 300_000.0][place % 2]));
         }
     }
 
@@ -420,9 +402,8 @@ mod tests {
     fn without_the_baselines_nothing_is_held_against_them() {
         let all = figures(&["direct"], 1);
         assert_eq!(all[0].baseline, None);
-        assert!(
-            all[0].copies.iter().all(|copy| copy.speedup_over_baseline.is_none() && copy.fraction_of_off.is_none())
-        );
+        let none = |figure| all[0].rows().iter().all(|row| row.number(figure).is_none());
+        assert!(none(&OVER_BASELINE) && none(&OF_OFF));
     }
 
     #[test]
@@ -437,7 +418,7 @@ mod tests {
     #[test]
     fn a_comparison_that_is_stopped_gives_what_is_finished_and_the_next_does_the_rest() {
         let names = ["off", "h100-cc", "direct"];
-        let (grid, candidates) = (Grid::both_ways(&[4096, 300_000], Memory::Pinned, 0), candidates(&names));
+        let (grid, candidates) = (grid(), candidates(&names));
         let (whole, mut known) = (serde_json::to_value(figures(&names, 1)).unwrap(), BTreeMap::new());
         for command in 1..=4 {
             // Each command may do three pieces more than are known, which come first.
@@ -450,11 +431,42 @@ mod tests {
             let compared = compare(&candidates, &grid, 1, &finished, &observer, &tell).unwrap();
             known = finished.into_pieces();
             assert_eq!((compared.pieces, compared.unfinished, known.len()), (12, 12 - 3 * command, 3 * command));
-            let made: usize = compared.designs.iter().map(|design| design.copies.len()).sum();
+            let made: usize = compared.designs.iter().map(|design| design.rows().len()).sum();
             assert_eq!(made, known.len());
             if compared.unfinished == 0 {
                 assert_eq!(serde_json::to_value(compared.designs).unwrap(), whole);
             }
         }
+    }
+
+    fn over_a_workload(designs: &[&str], threads: usize) -> Vec<Design> {
+        let name = "upload-compute-download";
+        let file = WorkloadFile::parse(name, ShippedWorkload::find(name).unwrap().text.to_owned()).unwrap();
+        let job = Workload::timed(sized(&file.copies, None).unwrap(), Some(file.steps));
+        let work = Work::workload(name.to_owned(), None, job);
+        let Work::Workload { kernels, kernels_ps, .. } = work else { panic!("a workload") };
+        assert_eq!((kernels, kernels_ps), (1, 500_000_000));
+        let (candidates, finished) = (candidates(designs), Finished::default());
+        compare(&candidates, &Grid::of(work), threads, &finished, &|| Control::Continue, &|_| ()).unwrap().designs
+    }
+
+    #[test]
+    fn a_design_is_held_against_off_and_the_machine_as_it_is() {
+        let all = over_a_workload(&["off", "h100-cc", "direct"], 2);
+        let number = |place: usize, figure| all[place].rows()[0].number(figure);
+        assert_eq!((number(0, &OVER_OFF), number(1, &OVER_CC)), (Some(1.0), Some(1.0)));
+        assert_eq!(number(2, &OVER_OFF), Some(number(2, &TIME).unwrap() / number(0, &TIME).unwrap()));
+        assert_eq!(number(0, &H2D_BYTES), Some(f64::from(16 << 20)));
+        assert!(number(0, &EXPOSURE) == Some(0.0) && number(1, &EXPOSURE) > Some(0.0));
+        assert!(number(0, &IDLE) < number(1, &IDLE));
+        assert_eq!(all[1].rows()[0].get(&LIMITED_BY).shown(), "cipher.seal_rate");
+    }
+
+    #[test]
+    fn without_off_there_is_no_slowdown_and_threads_change_nothing() {
+        let [one, many] =
+            [1, 5].map(|threads| serde_json::to_value(over_a_workload(&["direct", "fastrack"], threads)).unwrap());
+        assert_eq!(one, many);
+        assert!(one[0]["slowdown_over_off"].is_null());
     }
 }

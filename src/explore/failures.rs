@@ -11,7 +11,7 @@
 //! under `hold` nothing is visible. The host is no such consumer: its call returns when all is verified, under every policy.
 
 use super::candidate::{Skipped, copy};
-use super::price::{Risk, risk};
+use crate::figures::price::{Risk, risk};
 use crate::{
     config::{ConfigError, Layers, MachineSpec, Resolved},
     gpu::release::Release,

@@ -2,8 +2,16 @@
 
 use super::{replay::time, table::Table};
 use crate::{
-    sampling::SampledCollective,
-    units::Bytes,
+    explore::sweep,
+    figures::{
+        Cells, Figure, Price, Ratio, Row, Seen, Value, column_names,
+        table::{
+            BUS_RATE, BYTES, COLLECTIVE, MODE, OP, OVER_OFF, RANKS, REFUSED, TIME, TRANSFERS_SHARED,
+            TRANSFERS_SIMULATED, WRONG,
+        },
+    },
+    sampling::{SampledCollective, Told},
+    units::{Bytes, Femtos},
     workload::collective::{CollectiveCall, CollectiveOutcome, CollectiveRequest, CollectiveTime, CollectiveTimes},
 };
 use serde::Serialize;
@@ -50,92 +58,32 @@ impl CollectiveRecord {
 /// One collective on one machine.
 #[derive(Debug, Clone, Serialize)]
 pub struct CollectiveRow {
-    /// What the GPUs did.
-    pub op: &'static str,
-    /// Bytes of the buffer of each.
-    pub bytes: u64,
-    /// How many they were.
-    pub ranks: usize,
     /// `off`, the machine's name, or a design.
-    pub name: String,
-    /// How hops were protected.
-    pub mode: &'static str,
-    /// From the call to the last GPU being done, in ps.
-    pub time_ps: u64,
-    /// What of it lies before the first transfer, in ps.
-    pub launch_ps: u64,
-    /// Against `off`.
-    pub slowdown_over_off: f64,
-    /// Bytes of a buffer over the time.
-    pub gb_per_s: f64,
-    /// The same times the share of a buffer that each GPU must send.
-    pub bus_gb_per_s: f64,
-    /// Transfers that were simulated.
-    pub transfers_simulated: u64,
-    /// Transfers that share the simulation of another.
-    pub transfers_shared: u64,
-    /// GPUs that finished.
-    pub finished: usize,
-    /// GPUs that finished with a wrong buffer; none where no bytes are carried.
-    pub wrong: Option<usize>,
-    /// Why it did not end, if it did not.
-    pub refused: Option<String>,
-    /// How much of it was simulated, if it was to be sampled.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sampled: Option<CollectiveSample>,
-}
-
-/// How much of a collective was simulated, and what its time may be.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CollectiveSample {
-    /// Bytes of a GPU's buffer that were simulated, in all runs together.
-    pub simulated: u64,
-    /// Bytes of the buffer.
-    pub of: u64,
-    /// How many runs it were.
-    pub runs: usize,
-    /// The least that the time may be.
-    pub low_ps: u64,
-    pub high_ps: u64,
+    pub design: String,
+    #[serde(flatten)]
+    pub row: Row,
 }
 
 impl CollectiveRow {
-    /// That of an outcome; `off` is the time in seconds against which it is held.
+    /// Of what was found for buffers of so many bytes; where it was asked to be sampled, with how much was simulated.
     #[must_use]
-    pub fn of(name: &str, request: &CollectiveRequest, outcome: &CollectiveOutcome, off: f64) -> Self {
-        let seconds = outcome.time.seconds();
-        let rate = if outcome.refused.is_some() { 0.0 } else { request.bytes as f64 / 1e9 / seconds };
-        Self {
-            op: request.kind.name(),
-            bytes: request.bytes,
-            ranks: request.ranks,
-            name: name.to_owned(),
-            mode: outcome.mode.name(),
-            time_ps: outcome.time.picos(),
-            launch_ps: outcome.launch.picos(),
-            slowdown_over_off: seconds / off,
-            gb_per_s: rate,
-            bus_gb_per_s: rate * request.kind.bus_factor(request.ranks),
-            transfers_simulated: outcome.simulated,
-            transfers_shared: outcome.shared,
-            finished: outcome.finished,
-            wrong: outcome.wrong,
-            refused: outcome.refused.clone(),
-            sampled: None,
-        }
+    pub fn of(design: &str, (request, of): (&CollectiveRequest, u64), found: &SampledCollective, asked: bool) -> Self {
+        let cells = |time| {
+            let outcome = CollectiveOutcome { time, ..found.outcome.clone() };
+            Cells::of(COLLECTIVE, &Seen::collective(request, &outcome))
+        };
+        let SampledCollective { low, high, simulated, runs, .. } = *found;
+        let told = || Told::between((simulated, of, runs), [low, high].map(Femtos::picos), [&cells(low), &cells(high)]);
+        let sampled = asked.then(told);
+        let row = Row { cells: cells(found.outcome.time), limited_by_parts: None, sampled };
+        Self { design: design.to_owned(), row }
     }
 
-    /// The same with what was simulated of its buffers of so many bytes, if it was to be sampled.
+    /// The same against `off`.
     #[must_use]
-    pub fn sampled(self, of: u64, sampled: Option<&SampledCollective>) -> Self {
-        let sampled = sampled.map(|found| CollectiveSample {
-            simulated: found.simulated,
-            of,
-            runs: found.runs,
-            low_ps: found.low.picos(),
-            high_ps: found.high.picos(),
-        });
-        Self { sampled, ..self }
+    pub fn against(mut self, off: &Self) -> Self {
+        self.row.hold(&OVER_OFF, Ratio::Longer, &off.row);
+        self
     }
 }
 
@@ -143,64 +91,55 @@ impl CollectiveRow {
 #[must_use]
 pub fn text(rows: &[CollectiveRow]) -> String {
     let mut table = Table::new(&["size", "GPUs", "", "mode", "time", "vs off", "bus GB/s", "sums"], &[2, 3, 7]);
-    for row in rows {
-        let sums = match (&row.refused, row.wrong) {
-            (Some(_), _) => "refused".to_owned(),
-            (None, None) => "-".to_owned(),
-            (None, Some(0)) => "right".to_owned(),
-            (None, Some(wrong)) => format!("{wrong} WRONG"),
+    let number = |row: &Row, figure, digits: usize| match row.number(figure) {
+        Some(number) => format!("{number:.digits$}"),
+        None => "-".to_owned(),
+    };
+    let count = |row: &Row, figure| row.number(figure).unwrap_or(0.0) as u64;
+    for CollectiveRow { design, row } in rows {
+        let sums = match (row.get(&REFUSED), row.number(&WRONG)) {
+            (Value::Text(_), _) => "refused".to_owned(),
+            (_, None) => "-".to_owned(),
+            (_, Some(0.0)) => "right".to_owned(),
+            (_, Some(wrong)) => format!("{wrong} WRONG"),
         };
-        let (size, time) = (Bytes(row.bytes).to_string(), time(row.time_ps / 1000));
-        let (slower, bus) = (format!("{:.3}", row.slowdown_over_off), format!("{:.2}", row.bus_gb_per_s));
-        table.row([size, row.ranks.to_string(), row.name.clone(), row.mode.to_owned(), time, slower, bus, sums]);
+        let (size, time) = (Bytes(count(row, &BYTES)).to_string(), time(count(row, &TIME) / 1000));
+        let (ranks, mode) = (row.get(&RANKS).shown(), row.get(&MODE).shown());
+        table.row([
+            size,
+            ranks,
+            design.clone(),
+            mode,
+            time,
+            number(row, &OVER_OFF, 3),
+            number(row, &BUS_RATE, 2),
+            sums,
+        ]);
     }
-    let (simulated, shared) =
-        rows.iter().fold((0, 0), |(a, b), row| (a + row.transfers_simulated, b + row.transfers_shared));
-    let op = rows.first().map_or("", |row| row.op);
+    let sum = |figure: &'static Figure| rows.iter().map(|one| count(&one.row, figure)).sum::<u64>();
+    let (simulated, shared) = (sum(&TRANSFERS_SIMULATED), sum(&TRANSFERS_SHARED));
+    let op = rows.first().map_or_else(String::new, |one| one.row.get(&OP).shown());
     let mut text = format!("{op}; {simulated} transfers simulated, {shared} more share one of these\n\n");
     text += &(table.lines().join("\n") + "\n");
-    for row in rows {
-        if let Some(sampled) = row.sampled.as_ref().filter(|sampled| sampled.low_ps < sampled.high_ps) {
-            let CollectiveSample { simulated, of, runs, low_ps, high_ps } = sampled;
-            let (part, all) = (Bytes(*simulated), Bytes(*of));
-            let between = [low_ps, high_ps].map(|picos| time(picos / 1000)).join(" to ");
-            text += &format!("{}: {part} in {runs} runs for {all}; {between} in 95 of 100 cases\n", row.name);
+    for CollectiveRow { design, row } in rows {
+        if let Some(told) = row.sampled.as_ref().filter(|told| told.low < told.high) {
+            let (part, all) = (Bytes(told.simulated), Bytes(told.of));
+            let between = [told.low, told.high].map(|picos| time(picos / 1000)).join(" to ");
+            text += &format!("{design}: {part} in {} runs for {all}; {between} in 95 of 100 cases\n", told.runs);
         }
-        if let Some(why) = &row.refused {
-            text += &format!("{}, {} GPUs, {}: {why}\n", Bytes(row.bytes), row.ranks, row.name);
+        if let Value::Text(why) = row.get(&REFUSED) {
+            let size = Bytes(count(row, &BYTES));
+            text += &format!("{size}, {} GPUs, {design}: {why}\n", row.get(&RANKS).shown());
         }
     }
     text
 }
 
-/// The same as CSV.
+/// The same for spreadsheets.
 #[must_use]
-pub fn csv(rows: &[CollectiveRow]) -> String {
-    let mut text = String::from(
-        "op,bytes,ranks,name,mode,time_ps,launch_ps,slowdown_over_off,gb_per_s,bus_gb_per_s,transfers_simulated,transfers_shared,finished,wrong,time_ps_low,time_ps_high\n",
-    );
-    for row in rows {
-        let CollectiveRow {
-            op,
-            bytes,
-            ranks,
-            name,
-            mode,
-            time_ps,
-            launch_ps,
-            slowdown_over_off,
-            gb_per_s,
-            bus_gb_per_s,
-            ..
-        } = row;
-        let wrong = row.wrong.map(|wrong| wrong.to_string()).unwrap_or_default();
-        let counts = format!("{},{},{},{wrong}", row.transfers_simulated, row.transfers_shared, row.finished);
-        text += &format!("{op},{bytes},{ranks},{name},{mode},{time_ps},{launch_ps},{slowdown_over_off:.6},");
-        let between = row
-            .sampled
-            .as_ref()
-            .map_or_else(|| ",".to_owned(), |sampled| format!("{},{}", sampled.low_ps, sampled.high_ps));
-        text += &format!("{gb_per_s:.6},{bus_gb_per_s:.6},{counts},{between}\n");
-    }
-    text
+pub fn table(rows: &[CollectiveRow]) -> sweep::Table {
+    let values = |CollectiveRow { design, row }: &CollectiveRow| {
+        row.values(COLLECTIVE, (&Price::default(), None), |_| design.as_str().into())
+    };
+    sweep::Table { columns: column_names(COLLECTIVE), rows: rows.iter().map(values).collect() }
 }

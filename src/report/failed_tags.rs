@@ -6,6 +6,7 @@ use crate::{
     units::Bytes,
     workload::memory_name,
 };
+use serde_json::Value;
 use std::fmt::Write;
 
 /// Two tables with a row for each policy: what was visible, and what is squashed and lost.
@@ -105,39 +106,44 @@ fn span(values: &[u64], shown: impl Fn(u64) -> String) -> String {
     }
 }
 
-const COLUMNS: &str = "release,own,time_ps,messages,exposure_ps,quarantine_capacity_bytes,position,verdict_ps,visible_ps,visible_bytes,\
-                       other_visible_messages,other_visible_bytes,squashed_work_ps,squashed_messages,consumed_bytes_at_most,host_knows_ps,lost_ps";
+const COLUMNS: [&str; 17] = [
+    "release",
+    "own",
+    "time_ps",
+    "messages",
+    "exposure_ps",
+    "quarantine_capacity_bytes",
+    "position",
+    "verdict_ps",
+    "visible_ps",
+    "visible_bytes",
+    "other_visible_messages",
+    "other_visible_bytes",
+    "squashed_work_ps",
+    "squashed_messages",
+    "consumed_bytes_at_most",
+    "host_knows_ps",
+    "lost_ps",
+];
 
-/// One row for each policy and failure; a cell without a value is empty.
-#[must_use]
-pub fn csv(answer: &Failures) -> String {
-    let mut text = format!("{COLUMNS}\n");
+/// One row for each policy and failure, with the fields of both; a cell without a value is empty.
+///
+/// # Errors
+/// What the writer says.
+pub fn csv(answer: &Failures) -> serde_json::Result<String> {
+    let mut text = COLUMNS.join(",") + "\n";
     for policy in &answer.policies {
         for failure in &policy.failures {
-            let maybe = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
-            let cells = [
-                policy.release.name().to_owned(),
-                policy.own.to_string(),
-                policy.time_ps.to_string(),
-                policy.messages.to_string(),
-                policy.exposure_ps.to_string(),
-                policy.quarantine_capacity_bytes.to_string(),
-                failure.position.to_string(),
-                failure.verdict_ps.to_string(),
-                maybe(failure.visible_ps),
-                failure.visible_bytes.to_string(),
-                failure.other_visible_messages.to_string(),
-                failure.other_visible_bytes.to_string(),
-                maybe(failure.squashed_work_ps),
-                failure.squashed_messages.to_string(),
-                failure.consumed_bytes_at_most.to_string(),
-                failure.host_knows_ps.to_string(),
-                failure.lost_ps.to_string(),
-            ];
+            let records = [serde_json::to_value(policy)?, serde_json::to_value(failure)?];
+            let cells = COLUMNS.map(|name| match records.iter().find_map(|record| record.get(name)) {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(value) => value.to_string(),
+            });
             let _ = writeln!(text, "{}", cells.join(","));
         }
     }
-    text
+    Ok(text)
 }
 
 #[cfg(test)]

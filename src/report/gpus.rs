@@ -1,6 +1,10 @@
 //! What GPUs and their links report: one by one, and in total.
 
 use crate::{
+    figures::{
+        Cells, Seen,
+        table::{TAG_QUEUE, TRANSFERS},
+    },
     gpu::key_rotation::{Thresholds, Work},
     pcie::port::Traffic,
     system::{ChannelKey, CopyOutcome, FailedMessage, GpuOutcome},
@@ -8,33 +12,11 @@ use crate::{
 };
 use serde::Serialize;
 
-/// Copies of one GPU, or of all.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Transfers {
-    pub copies: usize,
-    /// Bytes of those that were delivered.
-    pub bytes: u64,
-    /// From the first call to the end of the last, in ps.
-    pub time_ps: u64,
-    /// 10^9 of these bytes per second of that time; none where nothing was delivered.
-    pub gb_per_s: Option<f64>,
-}
-
-impl Transfers {
-    pub(super) fn of<'c>(copies: impl Iterator<Item = &'c CopyOutcome> + Clone) -> Self {
-        let bytes: u64 = copies.clone().filter(|copy| copy.delivered).map(|copy| copy.bytes).sum();
-        let start = copies.clone().map(|copy| copy.start).min().unwrap_or_default();
-        let end = copies.clone().map(|copy| copy.end).max().unwrap_or_default();
-        let time = Femtos(end.0.saturating_sub(start.0));
-        let gb_per_s = (bytes > 0 && time.0 > 0).then(|| bytes as f64 * 1e6 / time.0 as f64);
-        Self { copies: copies.count(), bytes, time_ps: time.picos(), gb_per_s }
-    }
-}
-
 /// One GPU, or all of them.
 #[derive(Debug, Clone, Serialize)]
 pub struct GpuRecord {
-    pub transfers: Transfers,
+    /// The figures of [`TRANSFERS`].
+    pub transfers: Cells,
     pub link: Link,
     pub tag_queue: TagQueue,
     /// What its keys have done, counted as key rotation counts it.
@@ -43,12 +25,14 @@ pub struct GpuRecord {
 
 impl GpuRecord {
     /// Of these GPUs with these copies.
-    pub(super) fn of<'c>(gpus: &[GpuOutcome], copies: impl Iterator<Item = &'c CopyOutcome> + Clone) -> Self {
+    pub(super) fn of<'c>(gpus: &'c [GpuOutcome], copies: impl Iterator<Item = &'c CopyOutcome>) -> Self {
         let works = |place: usize| gpus.iter().map(move |gpu| gpu.key_work[place]);
+        let seen = Seen::some(gpus, copies);
+        let failed = gpus.iter().flat_map(|gpu| &gpu.failed_messages).map(Failed::from).collect();
         Self {
-            transfers: Transfers::of(copies),
+            transfers: Cells::of(TRANSFERS, &seen),
             link: Link::of(gpus),
-            tag_queue: TagQueue::of(gpus),
+            tag_queue: TagQueue { cells: Cells::of(TAG_QUEUE, &seen), failed },
             keys: Keys { h2d: KeyUse::of(works(0)).with(gpus, 0), d2h: KeyUse::of(works(1)).with(gpus, 1) },
         }
     }
@@ -143,20 +127,9 @@ impl KeyUse {
 /// The tag queue; of several GPUs the sums, and the largest of what is a peak.
 #[derive(Debug, Clone, Serialize)]
 pub struct TagQueue {
-    /// Most entries at once.
-    pub peak_tag_queue: u64,
-    /// Most bytes in the quarantine of all copy engines at once.
-    pub quarantine_bytes: u64,
-    /// Messages whose unverified plaintext was scrubbed.
-    pub scrubbed_messages: u64,
-    /// Longest time that unverified plaintext was visible, in ps.
-    pub exposure_ps: u64,
-    /// The same summed over all messages, in ps.
-    pub exposure_total_ps: u64,
-    /// Most bytes of unverified plaintext that were visible at once.
-    pub peak_exposed_bytes: u64,
-    /// How long each byte was visible before the verdict of its message, summed over bytes, in B ns.
-    pub exposed_byte_ns: u64,
+    /// The figures of [`TAG_QUEUE`].
+    #[serde(flatten)]
+    pub cells: Cells,
     /// Messages to the GPU that failed, in a run with faults.
     pub failed: Vec<Failed>,
 }
@@ -180,22 +153,6 @@ pub struct Failed {
     pub consumers_started_ps: Option<u64>,
     /// Other messages without a verdict whose consumers had started.
     pub other_started_messages: u64,
-}
-
-impl TagQueue {
-    fn of(gpus: &[GpuOutcome]) -> Self {
-        let queues = || gpus.iter().map(|gpu| &gpu.tag_queue);
-        Self {
-            peak_tag_queue: queues().map(|queue| queue.peak_entries).max().unwrap_or(0),
-            quarantine_bytes: queues().map(|queue| queue.peak_quarantine_bytes).max().unwrap_or(0),
-            scrubbed_messages: queues().map(|queue| queue.scrubbed).sum(),
-            exposure_ps: queues().map(|queue| queue.longest_exposure.picos()).max().unwrap_or(0),
-            exposure_total_ps: queues().map(|queue| queue.total_exposure.picos()).sum(),
-            peak_exposed_bytes: queues().map(|queue| queue.most_exposed_bytes).max().unwrap_or(0),
-            exposed_byte_ns: queues().map(|queue| queue.exposed_byte_ns).fold(0, u64::saturating_add),
-            failed: gpus.iter().flat_map(|gpu| &gpu.failed_messages).map(Failed::from).collect(),
-        }
-    }
 }
 
 impl From<&FailedMessage> for Failed {

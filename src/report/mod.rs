@@ -21,7 +21,6 @@ mod gpus;
 pub mod html;
 pub mod layout;
 mod manifest;
-mod named;
 pub mod netlist;
 pub mod plot;
 mod record;
@@ -33,11 +32,10 @@ mod text;
 pub use collectives::CollectiveRecord;
 pub use failure::{ErrorRecord, FailureReport, WaitRecord};
 pub use faults::{Faults, SignalRecord};
-pub use gpus::{Failed, GpuRecord, KeyUse, Keys, Link, LinkDirection, TagQueue, Transfers};
+pub use gpus::{Failed, GpuRecord, KeyUse, Keys, Link, LinkDirection, TagQueue};
 pub use manifest::{KernelName, MANIFEST_VERSION, Manifest, ManifestError, PayloadRecord};
-pub use named::Named;
 pub use record::{Context, CopyRecord, Host, Report, Rerun, UnitRecord};
 pub use stalls::stall_meaning;
 
 /// Version of the results: it changes when a field is renamed or removed, or its meaning changes.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;

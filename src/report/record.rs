@@ -1,8 +1,8 @@
 //! The record itself. Every field is described in `docs/results.md`.
 
-use super::{SCHEMA_VERSION, collectives::CollectiveRecord, faults::Faults, gpus::GpuRecord, named::Named};
+use super::{SCHEMA_VERSION, collectives::CollectiveRecord, faults::Faults, gpus::GpuRecord};
 use crate::{
-    explore::what_if::LimitedBy,
+    figures::{LimitedBy, Named},
     sampling::Told,
     system::{CopyOutcome, Direction, Memory, Outcome, UnitOutcome},
     units::Femtos,
@@ -124,7 +124,7 @@ pub struct Host {
 impl Host {
     /// Counts only what was simulated of a sampled run.
     pub fn of_part(&mut self, told: Option<&Told>) {
-        let part = told.map_or(1.0, |told| told.simulated as f64 / told.of.max(1) as f64);
+        let part = told.map_or(1.0, Told::simulated_part);
         self.cycles_per_s *= part;
         self.payload_bytes_per_s *= part;
     }
@@ -272,7 +272,14 @@ impl UnitRecord {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{config::Layers, system::Limiter};
+    use crate::{
+        config::Layers,
+        figures::{
+            column_names,
+            table::{EXPOSURE, SHOWN},
+        },
+        system::Limiter,
+    };
     use crate::{
         gpu::key_rotation::Work,
         sim::{Effect, Stall},
@@ -359,8 +366,9 @@ pub(super) mod tests {
         let document = include_str!("../../docs/results.md");
         let mut paths = Vec::new();
         each_key(&json, &mut |key| paths.push(key.to_owned()));
+        let figures: Vec<_> = SHOWN.iter().flat_map(|(_, list)| column_names(list)).collect();
         for path in paths {
-            let free = ["host.cipher", "staging_full"].contains(&path.as_str());
+            let free = ["host.cipher", "staging_full"].contains(&path.as_str()) || figures.contains(&path);
             assert!(free || document.contains(&format!("`{path}`")), "`{path}` is not in docs/results.md");
         }
     }
@@ -388,7 +396,7 @@ pub(super) mod tests {
         assert_eq!(copy.host_memory, Some(Memory::Pinned));
         assert_eq!(report.copies[1].host_memory, None);
         assert_eq!(report.simulated_ps, 40_000_000_000);
-        assert_eq!(report.total.tag_queue.exposure_ps, 1500);
+        assert_eq!(report.total.tag_queue.cells.count(&EXPOSURE), 1500);
         assert_eq!(report.total.keys.h2d.work_units, (4 << 20) + 64);
         assert!((report.host.cycles_per_s - 200.0).abs() < 1e-9);
         assert_eq!((report.faults.struck, report.faults.injected), (1, 2));

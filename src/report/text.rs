@@ -5,12 +5,13 @@ mod groups;
 
 use super::{
     collectives::CollectiveRecord,
-    gpus::{GpuRecord, LinkDirection, Secret, Transfers},
+    gpus::{GpuRecord, LinkDirection, Secret},
     layout::fitted,
     record::{CopyRecord, Report},
     table::Table,
 };
 use crate::{
+    figures::table::{BYTES, COPY_COUNT, EXPOSED, EXPOSURE, EXPOSURE_TOTAL, PEAK_TAG_QUEUE, QUARANTINE, RATE, TIME},
     sampling::{Told, Unit},
     units::Bytes,
     workload::{direction_name, memory_name},
@@ -80,8 +81,9 @@ impl Report {
             let early = if early { format!("; its call returned after {}", time(call)) } else { String::new() };
             return format!("{way} of {bytes} in {}{rate}, {delivered}{early}", time(lasts(first)));
         }
-        let Transfers { time_ps, gb_per_s, .. } = self.total.transfers;
-        format!("{} copies of {bytes} in {}{}, {delivered}", self.copies.len(), time(time_ps), rate(gb_per_s))
+        let (all, count) = (&self.total.transfers, self.copies.len());
+        let (time, rate) = (time(all.count(&TIME)), rate(all.figure(&RATE).number()));
+        format!("{count} copies of {bytes} in {time}{rate}, {delivered}")
     }
 
     /// Copies with their numbers.
@@ -161,7 +163,7 @@ impl Report {
 
     /// Those of several GPUs that had copies, by number.
     fn at_work(&self) -> impl Iterator<Item = (usize, &GpuRecord)> {
-        self.gpus.iter().enumerate().filter(|(_, gpu)| gpu.transfers.copies > 0)
+        self.gpus.iter().enumerate().filter(|(_, gpu)| gpu.transfers.count(&COPY_COUNT) > 0)
     }
 
     /// What each of several GPUs has done, and all of them.
@@ -172,9 +174,10 @@ impl Report {
         let mut table = Table::new(&["GPU", "copies", "delivered", "time", "GB/s"], &[0]);
         let numbered = self.at_work().map(|(number, gpu)| (number.to_string(), gpu));
         for (name, gpu) in numbered.chain([("all".to_owned(), &self.total)]) {
-            let Transfers { copies, bytes, time_ps, gb_per_s } = gpu.transfers;
-            let rate = gb_per_s.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
-            table.row([name, grouped(copies as u64), Bytes(bytes).to_string(), time(time_ps), rate]);
+            let all = &gpu.transfers;
+            let rate = all.figure(&RATE).number().map_or_else(|| "-".to_owned(), |rate| format!("{rate:.3}"));
+            let [copies, bytes, picos] = [&COPY_COUNT, &BYTES, &TIME].map(|figure| all.count(figure));
+            table.row([name, grouped(copies), Bytes(bytes).to_string(), time(picos), rate]);
         }
         table.lines()
     }
@@ -237,22 +240,21 @@ impl Report {
         let part = unit.split('.').next().unwrap_or(unit);
         let number = part.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '_').parse().ok();
         let gpu = number.and_then(|number: usize| self.gpus.get(number));
-        gpu.is_none_or(|gpu| gpu.transfers.copies > 0)
+        gpu.is_none_or(|gpu| gpu.transfers.count(&COPY_COUNT) > 0)
     }
 
     fn tag_queue(&self) -> Vec<String> {
-        let GpuRecord { tag_queue: queue, keys, .. } = &self.total;
-        let mut lines = vec![format!(
-            "tag queue: peak occupancy {}, peak quarantine {}",
-            queue.peak_tag_queue,
-            Bytes(queue.quarantine_bytes)
-        )];
-        lines.push(format!(
-            "unverified plaintext visible: {} at longest, {} summed over messages, {} at once",
-            time(queue.exposure_ps),
-            time(queue.exposure_total_ps),
-            Bytes(queue.peak_exposed_bytes)
-        ));
+        let GpuRecord { tag_queue, keys, .. } = &self.total;
+        let count = |figure| tag_queue.cells.count(figure);
+        let (peak, held) = (count(&PEAK_TAG_QUEUE), Bytes(count(&QUARANTINE)));
+        let (longest, sum) = (time(count(&EXPOSURE)), time(count(&EXPOSURE_TOTAL)));
+        let at_once = Bytes(count(&EXPOSED));
+        let mut lines = vec![
+            format!("tag queue: peak occupancy {peak}, peak quarantine {held}"),
+            format!(
+                "unverified plaintext visible: {longest} at longest, {sum} summed over messages, {at_once} at once"
+            ),
+        ];
         for (direction, key) in [("h2d", &keys.h2d), ("d2h", &keys.d2h)].iter().filter(|(_, key)| key.messages > 0) {
             lines.push(format!(
                 "key {direction}: {} {}, {} work units, {:.4} % of what makes the driver rotate it",

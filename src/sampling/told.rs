@@ -28,7 +28,7 @@ pub struct Told {
 
 impl Told {
     /// Of a sampled run, from whose outcomes `figures` makes the record that has them.
-    pub fn of<F: Serialize>(sampled: &Sampled, figures: impl Fn(&Outcome) -> F) -> Self {
+    pub fn of<'s, F: Serialize>(sampled: &'s Sampled, figures: impl Fn(&'s Outcome) -> F) -> Self {
         let Sampled { unit, simulated, of, runs, low, high } = sampled;
         let value = |outcome| serde_json::to_value(figures(outcome)).unwrap_or_default();
         let mut intervals = BTreeMap::new();
@@ -53,6 +53,12 @@ impl Told {
     #[must_use]
     pub const fn is_all(&self) -> bool {
         self.simulated == self.of && self.low == self.high
+    }
+
+    /// The part of the work that was simulated.
+    #[must_use]
+    pub fn simulated_part(&self) -> f64 {
+        self.simulated as f64 / self.of.max(1) as f64
     }
 
     /// The interval of the figure at a place.

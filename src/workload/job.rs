@@ -102,6 +102,12 @@ impl Workload {
         Self { copies, steps, payload: None, data, seed: 0, kernel, injections: Vec::new() }
     }
 
+    /// The copy, where it is one and nothing else.
+    #[must_use]
+    pub fn alone(&self) -> Option<Copy> {
+        self.copies.first().copied().filter(|_| self.copies.len() == 1 && self.steps.is_none())
+    }
+
     /// Bytes of all copies.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -23,10 +23,10 @@ fn each_design_has_a_row_against_off_and_sealing_costs_what_the_mode_says() {
     let designs = ["--design", "staged", "--design", "direct", "--design", "link", "--design", "pad-ahead"];
     let shown = json(&[&["hgx-h100-8gpu", "--size", "1MiB"], &designs[..]].concat());
     let rows = shown["rows"].as_array().unwrap();
-    let names: Vec<_> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let names: Vec<_> = rows.iter().map(|row| row["design"].as_str().unwrap()).collect();
     assert_eq!(names, ["off", "hgx-h100-8gpu", "staged", "direct", "link", "pad-ahead"]);
     let slowdown = |name: &str| {
-        let row = rows.iter().find(|row| row["name"] == name).unwrap();
+        let row = rows.iter().find(|row| row["design"] == name).unwrap();
         row["slowdown_over_off"].as_f64().unwrap()
     };
     // The fewer steps of a hop are software's, the less it costs.

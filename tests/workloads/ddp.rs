@@ -4,7 +4,8 @@ use crate::shared::{calls, end, shipped, simulate, with_parameters, workload};
 use proptest::prelude::*;
 use sealsim::{
     config::Layers,
-    explore::{Finished, compare_workload, named},
+    explore::{Finished, Grid, Work, compare, named},
+    figures::table::{COLLECTIVES, COLLECTIVES_EXPOSED, COLLECTIVES_TIME, LIMITED_BY, TIME},
     sim::Control,
     system::{self, Memory},
     units::Femtos,
@@ -81,21 +82,23 @@ proptest! {
         let candidate = named(&Layers::new("hgx-h100-8gpu"), design, Memory::Pinned).unwrap();
         let machine = candidate.resolved.machine.clone();
         let finished = Finished::default();
-        let compared = compare_workload(&[candidate], (&workload, None), 1, &finished, &|| Control::Continue, &|_| ());
-        let figures = compared.unwrap().designs;
-        let all = figures[0].collectives.unwrap();
+        let grid = Grid::of(Work::workload("ddp".into(), None, workload.clone()));
+        let compared = compare(&[candidate], &grid, 1, &finished, &|| Control::Continue, &|_| ()).unwrap();
+        let row = &compared.designs[0].rows()[0];
+        let figure = |figure| row.number(figure).unwrap();
+        let [time, exposed, all, calls] = [&TIME, &COLLECTIVES_EXPOSED, &COLLECTIVES_TIME, &COLLECTIVES].map(figure);
         // The same steps but for the collectives.
         let mut without = workload.clone();
         without.steps.as_mut().unwrap().retain(|step| !matches!(step, WorkloadStep::Collective { .. }));
         let request = without.request(&[], &CollectiveTimes::default()).unwrap();
         let end = system::run(&machine, request, &mut |_| Control::Continue).unwrap().end.picos();
-        let gain = figures[0].time_ps.saturating_sub(end) as f64 / figures[0].time_ps as f64;
-        prop_assert!(all.exposed_ps <= all.time_ps + all.calls * 1_000_000, "{:?}", all);
+        let gain = (time - end as f64).max(0.0) / time;
+        prop_assert!(exposed <= all + calls * 1e6, "{:?}", row);
         // Launches go with the collectives here, so that a little more is gained.
-        if figures[0].limit() == "collectives" {
-            prop_assert!(gain >= 0.1, "{} {:?}", gain, figures);
+        if row.get(&LIMITED_BY).shown() == "collectives" {
+            prop_assert!(gain >= 0.1, "{} {:?}", gain, row);
         } else {
-            prop_assert!(gain < 0.5, "{} {:?}", gain, figures);
+            prop_assert!(gain < 0.5, "{} {:?}", gain, row);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The shipped studies: what docs/studies.md says of them, and its pictures, come out again.
 
 use sealsim::{
-    explore::sweep::{Folder, Front, Row, Study, Table, Value, front},
+    explore::sweep::{Folder, Front, Row, Study, Table, front},
+    figures::Value,
     report::plot::{chart::of_study, svg},
     sim::Control,
 };

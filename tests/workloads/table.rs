@@ -6,7 +6,8 @@
 use crate::shared::{calls, candidate, shipped};
 use sealsim::{
     config::Layers,
-    explore::{Finished, WorkloadFigures, compare_workload, named, nothing_protected},
+    explore::{Design, Finished, Grid, Work, compare, named, nothing_protected},
+    figures::table::{LIMITED_BY, OVER_OFF, TIME},
     sim::Control,
     system::{Direction, Memory},
     validate::pool,
@@ -45,10 +46,11 @@ fn row(name: &str) -> String {
     };
     let candidates: Vec<_> = possible.map(|design| laid(design)).collect();
     let finished = Finished::default();
-    let compared = compare_workload(&candidates, (&workload, None), 1, &finished, &|| Control::Continue, &|_| ());
-    let figures = compared.unwrap().designs;
+    let grid = Grid::of(Work::workload(name.to_owned(), None, workload));
+    let figures = compare(&candidates, &grid, 1, &finished, &|| Control::Continue, &|_| ()).unwrap().designs;
     let of = |design: &str| figures.iter().find(|figures| figures.name == design);
-    let slower = |figures: &WorkloadFigures| figures.slowdown_over_off.unwrap();
+    let slower = |design: &Design| design.rows()[0].number(&OVER_OFF).unwrap();
+    let limit = |design: &Design| design.rows()[0].get(&LIMITED_BY).shown();
     let cells = designs[1..].iter().map(|design| of(design).map_or("-".into(), |one| format!("{:.2}", slower(one))));
     let sealed = || figures.iter().filter(|figures| figures.name != "off");
     let least = sealed().map(slower).fold(f64::INFINITY, f64::min);
@@ -58,11 +60,11 @@ fn row(name: &str) -> String {
     let off = of("off").expect("off is always possible");
     format!(
         "{name},{:.1} ms,{},{},{},{}\n",
-        off.time_ps as f64 * 1e-9,
+        off.rows()[0].number(&TIME).unwrap() * 1e-9,
         cells.collect::<Vec<_>>().join(","),
         if best.len() > 4 { format!("{} designs alike", best.len()) } else { names.join(" ") },
-        of("h100-cc").map_or("-".into(), WorkloadFigures::limit),
-        first.limit(),
+        of("h100-cc").map_or("-".into(), limit),
+        limit(first),
     )
 }
 

@@ -7,11 +7,10 @@ use super::{
 };
 use pyo3::prelude::*;
 use sealsim::{
-    cost::technology::{PROCESS_SPREAD, SYNTHESIS},
-    explore::{self, CompareError, Comparison, Finished, Grid, WorkloadComparison},
-    report::comparison::{self, Document},
-    sim::Kernel,
-    system::{DataMode, Memory, RunError},
+    config::Layers,
+    explore::{self, CompareError, Finished, Grid, Work},
+    report::comparison::Document,
+    system::{Memory, RunError},
     validate::pool,
     workload::{Workload, read_memory, read_size, sized},
 };
@@ -60,28 +59,9 @@ impl Question {
     fn answer(&self, watch: &Watch) -> Result<Answer, Fault> {
         let sizes = self.sizes.iter().map(|size| read_size(size)).collect::<Result<Vec<_>, _>>();
         let memory = read_memory(&self.memory).map_err(Fault::usage)?;
-        let sizes = sizes.map_err(Fault::usage)?;
-        let (machine, grid) = (self.machine.layers(None)?, Grid::both_ways(&sizes, memory, self.what_if.into()));
-        let (candidates, skipped) = explore::asked(&machine, &self.machine.designs, memory, false)?;
-        let (finished, threads) = (Finished::default(), threads(self.threads));
-        let (observer, progress) = (|| watch.control(), |part| watch.add(part));
-        let compared = explore::compare(&candidates, &grid, threads, &finished, &observer, &progress);
-        let compared = compared.map_err(|error| failed(&error))?;
-        whole(compared.unfinished)?;
-        let own = machine.resolve()?;
-        let comparison = Comparison {
-            machine: own.name(),
-            host_memory: memory,
-            sizes_bytes: sizes,
-            copies: grid.copies,
-            process_spread_factor: PROCESS_SPREAD,
-            cost_source: SYNTHESIS,
-            cautions: explore::cautions(&own, &candidates, false),
-            designs: compared.designs,
-            skipped,
-            unfinished: 0,
-        };
-        Ok((Document::of(&comparison).json().map_err(Fault::simulation)?, comparison::csv(&comparison)))
+        let work = Work::both_ways(&sizes.map_err(Fault::usage)?, memory);
+        let grid = Grid { what_if: self.what_if.into(), ..Grid::of(work) };
+        compared((&self.machine.layers(None)?, &self.machine.designs, memory), grid, (self.threads, watch))
     }
 }
 
@@ -89,41 +69,27 @@ impl WorkloadQuestion {
     fn answer(&self, watch: &Watch) -> Result<Answer, Fault> {
         let mut file = workload(&self.workload, &self.parameters)?;
         file.without_size.take().map_or(Ok(()), Err)?;
-        let (machine, designs) = (self.machine.layers(Some(&file))?, &self.machine.designs);
-        let collectives = file.calls_collectives();
-        let (candidates, skipped) = explore::asked(&machine, designs, Memory::Pinned, collectives)?;
-        let job = Workload {
-            copies: sized(&file.copies, None).map_err(Fault::usage)?,
-            steps: Some(file.steps),
-            payload: None,
-            data: DataMode::None,
-            seed: 0,
-            kernel: Kernel::Skip,
-            injections: Vec::new(),
-        };
-        let (kernels, length) = explore::kernels(&job);
-        let (finished, threads) = (Finished::default(), threads(self.threads));
-        let (observer, progress) = (|| watch.control(), |part| watch.add(part));
-        let compared = explore::compare_workload(&candidates, (&job, None), threads, &finished, &observer, &progress);
-        let compared = compared.map_err(|error| failed(&error))?;
-        whole(compared.unfinished)?;
-        let own = machine.resolve()?;
-        let comparison = WorkloadComparison {
-            machine: own.name(),
-            workload: self.workload.clone(),
-            workload_summary: file.head.summary,
-            kernels,
-            kernels_ps: length.picos(),
-            process_spread_factor: PROCESS_SPREAD,
-            cost_source: SYNTHESIS,
-            cautions: explore::cautions(&own, &candidates, collectives),
-            designs: compared.designs,
-            skipped,
-            unfinished: 0,
-        };
-        let json = Document::of(&comparison).json().map_err(Fault::simulation)?;
-        Ok((json, comparison::workload::csv(&comparison)))
+        let machine = self.machine.layers(Some(&file))?;
+        let job = Workload::timed(sized(&file.copies, None).map_err(Fault::usage)?, Some(file.steps));
+        let grid = Grid::of(Work::workload(self.workload.clone(), file.head.summary, job));
+        compared((&machine, &self.machine.designs, Memory::Pinned), grid, (self.threads, watch))
     }
+}
+
+fn compared(
+    (machine, designs, memory): (&Layers, &[String], Memory),
+    grid: Grid,
+    (asked, watch): (Option<u16>, &Watch),
+) -> Result<Answer, Fault> {
+    let (candidates, skipped) = explore::asked(machine, designs, memory, grid.work.calls_collectives())?;
+    let (finished, threads) = (Finished::default(), threads(asked));
+    let (observer, progress) = (|| watch.control(), |part| watch.add(part));
+    let compared = explore::compare(&candidates, &grid, threads, &finished, &observer, &progress);
+    let compared = compared.map_err(|error| failed(&error))?;
+    whole(compared.unfinished)?;
+    let comparison = compared.on(&machine.resolve()?, grid.work, (&candidates, skipped));
+    let table = comparison.table().text().map_err(Fault::simulation)?;
+    Ok((Document::of(&comparison).json().map_err(Fault::simulation)?, table))
 }
 
 /// Refuses a comparison that was interrupted: whoever catches the interruption has nothing that looks whole.

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 pub fn lines(machine: &MachineSpec) -> Vec<String> {
     let price = price(machine);
     let mut lines = vec!["cost, as compare has it".to_owned()];
-    match (price.area_kge_low.zip(price.area_kge_high), price.area_total_kge_low.zip(price.area_total_kge_high)) {
-        (Some(engines), Some(all)) => {
-            lines.push(format!("  {} engines: {:.0} to {:.0} kGE", price.engines, engines.0, engines.1));
-            lines.push(format!("  with quarantine and tag queue as SRAM: {:.0} to {:.0} kGE", all.0, all.1));
+    match price.area.zip(price.area_total()) {
+        Some((engines, all)) => {
+            lines.push(format!("  {} engines: {:.0} to {:.0} kGE", price.engines, engines.low, engines.high));
+            lines.push(format!("  with quarantine and tag queue as SRAM: {:.0} to {:.0} kGE", all.low, all.high));
             lines.push(format!("  {SYNTHESIS}"));
         }
-        _ => lines.push(format!("  no area: {}", price.missing.as_deref().unwrap_or("no figures"))),
+        None => lines.push(format!("  no area: {}", price.missing.as_deref().unwrap_or("no figures"))),
     }
     let risk = message_risk(machine);
     if let Some((log2, after)) = risk.forgery_log2.zip(risk.after_first_success) {

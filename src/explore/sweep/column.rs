@@ -1,8 +1,8 @@
 //! Columns that are axes: their names with units, and their values as numbers where they are numbers.
 
-use super::row::Value;
 use super::study::Study;
 use crate::config::quantity;
+use crate::figures::Value;
 use crate::units::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency, Kind};
 
 /// By the base unit of a quantity: the end of its column's name, and how many base units one of the column is.

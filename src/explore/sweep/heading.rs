@@ -1,8 +1,8 @@
 //! What people call a column: words and a unit, instead of the name that programs read.
 
 use super::column::UNITS;
-use super::row::{COLUMNS, FigureColumn};
 use crate::config::words;
+use crate::figures::{columns, table::SWEEP};
 use crate::files::capital;
 
 /// What a column is called.
@@ -16,8 +16,8 @@ pub struct Heading {
     pub scale: f64,
 }
 
-/// Ends of names, the units in which their figures are shown, and the factor between.
-const SHOWN: [(&str, &str, f64); 12] = [
+/// Ends of names of axes and of times that are asked for, the units in which they are shown, and the factor between.
+const SHOWN: [(&str, &str, f64); 9] = [
     ("_ps", "µs", 1e-6),
     ("_ns", "ns", 1.0),
     ("_us", "µs", 1.0),
@@ -27,24 +27,11 @@ const SHOWN: [(&str, &str, f64); 12] = [
     ("_bytes", "bytes", 1.0),
     ("_cycles", "cycles", 1.0),
     ("_hz", "GHz", 1e-9),
-    ("_kge", "kGE", 1.0),
-    ("_kge_low", "kGE", 1.0),
-    ("_kge_high", "kGE", 1.0),
 ];
 
-/// Columns whose names do not end with their unit, and those around the figures: words, and the unit.
-const OTHERS: [(&str, &str, Option<&str>); 10] = [
-    ("gb_per_s", "", Some("GB/s")),
-    ("bytes", "", Some("bytes")),
-    ("exposed_byte_ns", "", Some("byte ns")),
-    ("pj_per_byte", "", Some("pJ/byte")),
-    ("pj_per_byte_low", "", Some("pJ/byte")),
-    ("pj_per_byte_high", "", Some("pJ/byte")),
-    ("index", "number of the point", None),
-    ("copy", "copy", None),
-    ("design", "design", None),
-    ("error", "why there are no figures", None),
-];
+/// Columns around the figures.
+const OTHERS: [(&str, &str); 4] =
+    [("index", "number of the point"), ("copy", "copy"), ("design", "design"), ("error", "why there are no figures")];
 
 impl Heading {
     /// That of a column of a table of a sweep. One that nobody knows is called by its name.
@@ -71,13 +58,15 @@ fn unit(name: &str) -> Option<Unit> {
 
 /// A figure, also where a time is asked for in another unit than the table's, and what is around the figures.
 fn figure(name: &str) -> Option<(String, Option<Unit>)> {
-    let stem = ["_ns", "_us", "_ms", "_s"].iter().find_map(|ending| name.strip_suffix(ending));
-    let in_picos = stem.map(|stem| format!("{stem}_ps"));
-    let known = |column: &&FigureColumn| column.name == name || Some(column.name) == in_picos.as_deref();
-    let words = COLUMNS.iter().find(known).map(|column| column.words);
-    match OTHERS.iter().find(|(other, ..)| *other == name) {
-        Some((_, own, unit)) => Some((words.unwrap_or(own).to_owned(), unit.map(|unit| (unit, 1.0)))),
-        None => words.map(|words| (words.to_owned(), unit(name))),
+    if let Some((_, words)) = OTHERS.iter().find(|(other, _)| *other == name) {
+        return Some(((*words).to_owned(), None));
+    }
+    let columns = columns(SWEEP);
+    let known = |name: &str| columns.iter().find(|column| column.name() == name);
+    let stem = || ["_ns", "_us", "_ms", "_s"].iter().find_map(|ending| name.strip_suffix(ending));
+    match (known(name), || known(&format!("{}_ps", stem()?))) {
+        (Some(column), _) => Some((column.words(), column.figure.unit.shown())),
+        (None, in_picos) => in_picos().map(|column| (column.words(), unit(name))),
     }
 }
 

@@ -47,7 +47,7 @@ pub use heading::Heading;
 pub use id::PointId;
 pub use lines::{BoundedLines, LONGEST_LINE};
 pub use pareto::{Front, ParetoError, front};
-pub use row::{COLUMNS, FigureColumn, Point, Row, Value};
+pub use row::{Point, Row};
 pub use run::{Ended, Reason, Tabled};
 pub use status::{ChunkStatus, SweepStatus};
 pub use study::{Objectives, Plot, Random, Study, StudyError, StudySpec};

@@ -5,7 +5,7 @@
 
 use crate::{
     config::MachineSpec,
-    explore::{compare::CompareError, compare_workload::run_workload},
+    explore::work::{CompareError, run_workload},
     sampling::{Sample, Sampled},
     sim::Control,
     system::Outcome,

@@ -2,8 +2,8 @@
 //!
 //! A row beats another if it is at least as good in every objective and better in one. Equal rows stay together.
 
-use super::row::Value;
 use super::table::Table;
+use crate::figures::Value;
 use thiserror::Error;
 
 /// Why there is no front.

@@ -1,6 +1,7 @@
 //! The table of a sweep as Parquet: numbers as `DOUBLE`, texts as UTF-8, each of them optional.
 
-use super::{partial::Partial, row::Value, table::TableError};
+use super::{partial::Partial, table::TableError};
+use crate::figures::Value;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::{properties::WriterProperties, writer::SerializedFileWriter};

@@ -6,8 +6,9 @@ use super::lines::BoundedLines;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetWriter;
 use super::partial::Partial;
-use super::row::{COLUMNS, Row, Value};
+use super::row::Row;
 use super::study::StudyError;
+use crate::figures::{self, Column, Unit, Value, table::SWEEP};
 use std::fs::File;
 use std::path::Path;
 use thiserror::Error;
@@ -26,10 +27,6 @@ pub enum TableError {
     #[error("{0}")]
     Parquet(#[from] parquet::errors::ParquetError),
 }
-
-/// Columns of figures that hold texts.
-#[cfg(feature = "parquet")]
-const TEXTS: [&str; 4] = ["limited_by", "limited_by_parameter", "after_first_success", "cost_notes"];
 
 /// Ends of the names of columns of times, and how many picoseconds one is.
 const TIME_UNITS: [(&str, f64); 4] = [("_ns", 1e3), ("_us", 1e6), ("_ms", 1e9), ("_s", 1e12)];
@@ -59,18 +56,19 @@ impl Table {
         Ok(Self { columns, rows })
     }
 
-    /// As CSV, with a head line.
+    /// As CSV, with a head line. A cell without a value is empty.
     ///
     /// # Errors
     /// [`TableError::Csv`].
-    pub fn csv(&self) -> Result<Vec<u8>, TableError> {
+    pub fn text(&self) -> Result<String, TableError> {
         let wrong = |error: &dyn std::fmt::Display| TableError::Csv(error.to_string());
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&self.columns).map_err(|error| wrong(&error))?;
         for row in &self.rows {
             writer.write_record(row.iter().map(Value::shown)).map_err(|error| wrong(&error))?;
         }
-        writer.into_inner().map_err(|error| wrong(&error))
+        let text = writer.into_inner().map_err(|error| wrong(&error))?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Adds a column of times that is asked for in another unit than the table's, `exposure_ns` where it has `exposure_ps`.
@@ -94,7 +92,7 @@ impl Table {
 
 /// The names of all columns.
 pub(super) fn columns(axes: &[AxisColumn]) -> Vec<String> {
-    let figures = COLUMNS.iter().map(|column| column.name.to_owned());
+    let figures = figures::columns(SWEEP).into_iter().map(Column::name);
     let ends = ["error".to_owned(), "id".to_owned()];
     let axes = axes.iter().map(|axis| axis.name.clone());
     std::iter::once("index".to_owned()).chain(axes).chain(figures).chain(ends).collect()
@@ -104,7 +102,8 @@ pub(super) fn columns(axes: &[AxisColumn]) -> Vec<String> {
 pub(super) fn values(axes: &[AxisColumn], row: &Row) -> Vec<Value> {
     let settings = axes.iter().zip(&row.point.settings);
     let settings = settings.map(|(axis, (_, value))| value.as_deref().map_or(Value::None, |value| axis.value(value)));
-    let figures = COLUMNS.iter().map(|column| row.figures.get(column.name).cloned().unwrap_or(Value::None));
+    let figure = |column: Column| row.figures.get(&column.name()).cloned().unwrap_or(Value::None);
+    let figures = figures::columns(SWEEP).into_iter().map(figure);
     let error = row.error.clone().map_or(Value::None, Value::Text);
     let ends = [error, Value::Text(row.point.id.to_string())];
     std::iter::once(Value::Integer(row.point.index as i64)).chain(settings).chain(figures).chain(ends).collect()
@@ -175,29 +174,9 @@ fn failed_csv(error: &csv::Error) -> TableError {
 fn is_numeric(axes: &[AxisColumn], place: usize, name: &str) -> bool {
     match place.checked_sub(1).and_then(|place| axes.get(place)) {
         Some(axis) => axis.numeric,
-        None => !TEXTS.contains(&name) && !["error", "id"].contains(&name),
-    }
-}
-
-impl Value {
-    /// As a number, if it is one.
-    #[must_use]
-    pub const fn number(&self) -> Option<f64> {
-        match self {
-            Self::Integer(number) => Some(*number as f64),
-            Self::Number(number) => Some(*number),
-            Self::Text(_) | Self::None => None,
-        }
-    }
-
-    /// As text; nothing where it does not apply.
-    #[must_use]
-    pub fn shown(&self) -> String {
-        match self {
-            Self::Integer(number) => number.to_string(),
-            Self::Number(number) => number.to_string(),
-            Self::Text(text) => text.clone(),
-            Self::None => String::new(),
+        None => {
+            let texts = figures::columns(SWEEP).into_iter().filter(|column| column.figure.unit == Unit::Text);
+            !texts.map(|column| column.name()).chain(["error", "id"].map(str::to_owned)).any(|text| text == name)
         }
     }
 }

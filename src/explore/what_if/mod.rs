@@ -11,10 +11,9 @@
 //!
 //! Where a depth and a latency or rate bind together, as a window over a round trip does, the depth is the answer and the other stands next to it.
 
-mod answer;
 mod relax;
 
-pub use answer::LimitedBy;
+pub use crate::figures::limit::{Found, Gain, LimitedBy, Pair};
 pub use relax::freed;
 
 use crate::{
@@ -24,7 +23,6 @@ use crate::{
     workload::Workload,
 };
 use relax::{Relaxed, relaxed};
-use serde::{Deserialize, Serialize};
 
 /// Of longer copies only so many bytes are asked about.
 pub const MOST_BYTES: u64 = 64 << 20;
@@ -48,38 +46,6 @@ const USED_UP: f64 = 0.5;
 /// Candidates that are tried two by two where none gains alone.
 const PAIRED: usize = 5;
 
-/// A parameter that was relaxed, and what that gained.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Gain {
-    pub parameter: String,
-    /// The unit at which it shows.
-    pub unit: String,
-    /// `busy` or a stall.
-    pub state: String,
-    /// Part of the copy's time that the unit was so, 0 to 1.
-    pub fraction: f64,
-    pub value: String,
-    /// What it was relaxed to.
-    pub relaxed_to: String,
-    /// How much faster the copy then was, in percent.
-    pub gain_percent: f64,
-    /// Another parameter that binds together with this depth: `path = value`.
-    pub with: Option<String>,
-    /// The parameter that binds then.
-    pub next: Option<String>,
-}
-
-/// Parameters that gain together and not alone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pair {
-    /// Both, as `path = value`.
-    pub parameters: [String; 2],
-    /// What they were relaxed to.
-    pub relaxed_to: [String; 2],
-    /// How much faster the copy then was, in percent.
-    pub gain_percent: f64,
-}
-
 /// How many parameters are measured for a run of which nobody has said how many: one where that is quick, none where faults were injected
 /// or a copy was not delivered, since what limits such a run is no parameter.
 #[must_use]
@@ -87,16 +53,6 @@ pub fn unasked(workload: &Workload, outcome: &Outcome) -> usize {
     let faulty = !workload.injections.is_empty() || outcome.copies.iter().any(|copy| !copy.delivered);
     let bytes = workload.copies.iter().map(|copy| copy.bytes.min(MOST_BYTES)).sum::<u64>();
     usize::from(!faulty && (workload.copies.len() == 1 || bytes <= MOST_UNASKED))
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Found {
-    /// The parameters that gain at least [`LEAST_GAIN`] alone, the best first.
-    pub best: Vec<Gain>,
-    /// Without any, the pair that does.
-    pub pair: Option<Pair>,
-    /// Bytes of the copy that were asked about.
-    pub bytes: u64,
 }
 
 /// A run that can be repeated: the request with copies of at most so many bytes, without data.

@@ -22,12 +22,17 @@ pub use live::LivePage;
 pub use shape::Kind;
 
 use crate::{
+    figures::{
+        Figure, Unit,
+        table::{COPIES, WORKLOADS},
+    },
     inside::{messages, path::Recorder},
     report::plot::measured::{Line, Pair, Panel},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 use shape::Told;
+use std::collections::BTreeMap;
 use timeline::{NamedTimeline, Timeline};
 
 /// What a page shows. It serialises to the data island.
@@ -43,6 +48,9 @@ pub struct Page {
     command: String,
     /// The JSON of the verb.
     report: Box<RawValue>,
+    /// Of a comparison: what its figures are called, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    labels: BTreeMap<&'static str, String>,
     /// Of a run: what its units, streams and messages did.
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline: Option<Timeline>,
@@ -89,6 +97,15 @@ struct Curve {
     points: Vec<(f64, f64, f64)>,
 }
 
+/// Words and unit of each figure of a comparison. Pages write times and sizes with a unit that suits them.
+fn labels() -> BTreeMap<&'static str, String> {
+    let label = |figure: &&Figure| {
+        let unit = figure.unit.shown().filter(|_| ![Unit::Picos, Unit::Bytes].contains(&figure.unit));
+        (figure.name, unit.map_or_else(|| figure.words.to_owned(), |(unit, _)| format!("{}, {unit}", figure.words)))
+    };
+    COPIES.iter().chain(WORKLOADS).map(label).collect()
+}
+
 impl Page {
     /// A page of what a verb printed as JSON. The copies of a run are its timeline until another is given.
     ///
@@ -103,6 +120,7 @@ impl Page {
             sealsim_version: env!("CARGO_PKG_VERSION"),
             command,
             report,
+            labels: if kind == Kind::Compare { labels() } else { BTreeMap::new() },
             timeline,
             timelines: Vec::new(),
             messages: Vec::new(),

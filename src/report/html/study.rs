@@ -1,7 +1,8 @@
 //! A sweep's table as results: its points, what its columns say, and its front.
 
 use crate::{
-    explore::sweep::{COLUMNS, FolderRecord, Front, Table, Value, front},
+    explore::sweep::{FolderRecord, Front, Table, front},
+    figures::{self, Value, table::SWEEP},
     report::SCHEMA_VERSION,
 };
 use serde::Serialize;
@@ -35,7 +36,7 @@ pub struct StudyReport {
 #[derive(Debug, Clone, Serialize)]
 struct Column {
     name: String,
-    what: Option<&'static str>,
+    what: Option<String>,
 }
 
 /// Places in `rows`.
@@ -60,7 +61,8 @@ impl StudyReport {
             compared: front.compared,
             left_out: front.left_out,
         });
-        let what = |name: &str| COLUMNS.iter().find(|column| column.name == name).map(|column| column.says);
+        let figures = figures::columns(SWEEP);
+        let what = |name: &str| figures.iter().find(|column| column.name() == name).map(|column| column.says());
         let column = |name: &String| Column { name: name.clone(), what: what(name) };
         Self {
             schema_version: SCHEMA_VERSION,

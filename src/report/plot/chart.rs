@@ -13,7 +13,8 @@ use super::{
     legend::{Key, Sample},
     mark::Style,
 };
-use crate::explore::sweep::{Heading, StudySpec, Table, Value};
+use crate::explore::sweep::{Heading, StudySpec, Table};
+use crate::figures::Value;
 use thiserror::Error;
 
 /// Why there is no plot.

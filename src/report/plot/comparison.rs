@@ -2,28 +2,42 @@
 
 use super::{
     bars::{Bar, BarPanel, Bars, paint},
+    drawing::Drawing,
     figure::{Across, Figure, Join, Label, Panel, Point, Series},
     legend::{Key, Sample},
     mark::Style,
 };
 use crate::{
-    explore::{Comparison, CopyFigures, DesignFigures, WorkloadComparison, WorkloadFigures},
+    explore::{Comparison, Design, Work, way},
+    figures::{
+        Figure as Shown, Row,
+        table::{BYTES, EXPOSURE, RATE, TIME},
+    },
     sampling::Told,
-    system::Direction,
-    workload::{direction_name, memory_name},
+    system::{Direction, Memory},
+    workload::{Copy, direction_name, memory_name},
 };
 
 /// Designs whose rates differ by no more than this at every length are one curve, of the first of them.
 const ALIKE: f64 = 0.01;
 
-/// Rates of copies by their length, a panel for each direction, a curve for each design.
+/// The figure of a comparison.
 #[must_use]
-pub fn rates(comparison: &Comparison) -> Figure {
+pub fn drawn(comparison: &Comparison) -> Drawing {
+    match &comparison.work {
+        Work::Copies { host_memory, copies, .. } => rates(comparison, (*host_memory, copies)).draw(),
+        Work::Workload { workload, .. } => runs(comparison, workload).draw(),
+    }
+}
+
+/// Rates of copies by their length, a panel for each direction, a curve for each design.
+fn rates(comparison: &Comparison, (host_memory, copies): (Memory, &[Copy])) -> Figure {
     let groups = alike(&comparison.designs);
     let panel = |direction: Direction| {
         let series = groups.iter().enumerate().map(|(number, group)| {
-            let copies = group[0].copies.iter().filter(|copy| copy.direction == direction);
-            let mut points: Vec<_> = copies.map(|copy| Point::new(copy.bytes as f64, copy.gb_per_s)).collect();
+            let rows = group[0].rows().iter().filter(|row| way(row) == Some(direction));
+            let point = |row: &Row| Some(Point::new(row.number(&BYTES)?, row.number(&RATE)?));
+            let mut points: Vec<_> = rows.filter_map(point).collect();
             points.sort_by(|one, other| one.x.total_cmp(&other.x));
             let (name, style) = (group[0].name.clone(), Style::of(number));
             Series { name, style, points, join: Join::Line, levels: Vec::new() }
@@ -44,9 +58,9 @@ pub fn rates(comparison: &Comparison) -> Figure {
         let within = 100.0 * ALIKE;
         format!("Within {within} % of {} at every length: {}.", group[0].name, others.join(", "))
     });
-    let told = comparison.designs.iter().flat_map(|design| &design.copies).filter_map(|copy| copy.sampled.as_ref());
-    let memory = memory_name(comparison.host_memory);
-    let is_asked = |way: &Direction| comparison.copies.iter().any(|copy| copy.direction == *way);
+    let told = comparison.designs.iter().flat_map(Design::sampled);
+    let memory = memory_name(host_memory);
+    let is_asked = |way: &Direction| copies.iter().any(|copy| copy.direction == *way);
     let asked = [Direction::H2d, Direction::D2h].into_iter().filter(is_asked);
     Figure {
         title: format!("{}, {memory} host memory: rate from the call of a copy to its end", comparison.machine),
@@ -60,15 +74,16 @@ pub fn rates(comparison: &Comparison) -> Figure {
 }
 
 /// Designs with those that are as fast: each goes to the first that it is like.
-fn alike(designs: &[DesignFigures]) -> Vec<Vec<&DesignFigures>> {
-    let like = |one: &DesignFigures, other: &DesignFigures| {
-        let same = |(one, other): (&CopyFigures, &CopyFigures)| {
-            let place = (one.direction, one.bytes) == (other.direction, other.bytes);
-            place && (one.gb_per_s / other.gb_per_s - 1.0).abs() <= ALIKE
+fn alike(designs: &[Design]) -> Vec<Vec<&Design>> {
+    let like = |one: &Design, other: &Design| {
+        let same = |(one, other): (&Row, &Row)| {
+            let place = (way(one), one.get(&BYTES)) == (way(other), other.get(&BYTES));
+            let rates = one.number(&RATE).zip(other.number(&RATE));
+            place && rates.is_some_and(|(one, other)| (one / other - 1.0).abs() <= ALIKE)
         };
-        one.copies.len() == other.copies.len() && one.copies.iter().zip(&other.copies).all(same)
+        one.rows().len() == other.rows().len() && one.rows().iter().zip(other.rows()).all(same)
     };
-    let mut groups: Vec<Vec<&DesignFigures>> = Vec::new();
+    let mut groups: Vec<Vec<&Design>> = Vec::new();
     for design in designs {
         match groups.iter_mut().find(|group| like(design, group[0])) {
             Some(group) => group.push(design),
@@ -90,30 +105,30 @@ fn skipped<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
 }
 
 /// When a workload ends by design, and for how long plaintext is visible unverified.
-#[must_use]
-pub fn runs(comparison: &WorkloadComparison) -> Bars {
+fn runs(comparison: &Comparison, workload: &str) -> Bars {
     let style = Style::of(0);
-    let panel = |label: &str, scale: f64, of: &dyn Fn(&WorkloadFigures) -> u64| {
-        let row = |design: &WorkloadFigures| {
-            let figure = of(design) as f64 * scale;
+    let of = |design: &Design, figure| design.rows().first().and_then(|row| row.number(figure)).unwrap_or(0.0);
+    let panel = |label: &str, scale: f64, figure: &'static Shown| {
+        let row = |design: &Design| {
+            let figure = of(design, figure) * scale;
             vec![Bar { to: Some(figure), ends: None, style, text: super::axis::tick(figure, false) }]
         };
         BarPanel { label: Label::new(label), base: 0.0, rows: comparison.designs.iter().map(row).collect() }
     };
-    let longest = comparison.designs.iter().map(|design| design.time_ps).max().unwrap_or(0);
-    let (unit, scale) = if longest < 1_000_000_000 { ("µs", 1e-6) } else { ("ms", 1e-9) };
-    let mut panels = vec![panel(&format!("End of the run ({unit})"), scale, &|design| design.time_ps)];
-    if comparison.designs.iter().any(|design| design.exposure_ps > 0) {
-        panels.push(panel("Longest exposure of a message (µs)", 1e-6, &|design| design.exposure_ps));
+    let most = |figure| comparison.designs.iter().map(|design| of(design, figure)).fold(0.0, f64::max);
+    let (unit, scale) = if most(&TIME) < 1e9 { ("µs", 1e-6) } else { ("ms", 1e-9) };
+    let mut panels = vec![panel(&format!("End of the run ({unit})"), scale, &TIME)];
+    if most(&EXPOSURE) > 0.0 {
+        panels.push(panel("Longest exposure of a message (µs)", 1e-6, &EXPOSURE));
     }
     Bars {
-        title: format!("{} on {}", comparison.workload, comparison.machine),
+        title: format!("{workload} on {}", comparison.machine),
         names: comparison.designs.iter().map(|design| design.name.clone()).collect(),
         panels,
         keys: vec![Key::new(Sample::Area(paint(style)), "a run of the workload with the design")],
         notes: skipped(comparison.skipped.iter().map(|skipped| skipped.name.as_str()))
             .into_iter()
-            .chain(sampled(comparison.designs.iter().filter_map(|design| design.sampled.as_ref())))
+            .chain(sampled(comparison.designs.iter().flat_map(Design::sampled)))
             .collect(),
     }
 }

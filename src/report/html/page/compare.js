@@ -1,19 +1,25 @@
 // The pages of a comparison: of single copies, and of a workload.
 
-const COPY_FIGURES = [
-  ["gb_per_s", "rate, GB/s"], ["time_ps", "time"], ["speedup_over_baseline", "speed-up over its baseline"], ["speedup_over_h100_cc", "speed-up over h100-cc"],
-  ["fraction_of_off", "part of the rate of off"], ["first_verified_ps", "time to the first verified message"], ["exposure_ps", "longest exposure"],
-];
+const CURVES = ["gb_per_s", "time_ps", "speedup_over_baseline", "speedup_over_h100_cc", "fraction_of_off", "first_verified_ps", "exposure_ps"];
+const COPY_COLUMNS = ["gb_per_s", "time_ps", "speedup_over_baseline", "fraction_of_off", "first_verified_ps", "exposure_ps", "quarantine_bytes", "forgery_log2"];
+const WORKLOAD_COLUMNS = ["time_ps", "slowdown_over_off", "speedup_over_h100_cc", "gpu_idle", "h2d_bytes", "h2d_device_ps", "h2d_calls_ps", "d2h_bytes", "d2h_device_ps", "d2h_calls_ps", "exposure_ps"];
 
 function comparePage(data) {
-  if ("workload" in data.report) workloadComparison(data.report);
-  else copyComparison(data.report);
+  if ("workload" in data.report) workloadComparison(data);
+  else copyComparison(data);
   section("designs-part", "Designs", () => designsPart(data.report));
   configurationSection(data.configuration);
 }
 
 function showFigure(name) {
-  return name.endsWith("_ps") ? (value) => time(value, 3) : (value) => number(value, 3);
+  if (name.endsWith("_ps")) return (value) => time(value, 3);
+  return name.endsWith("_bytes") ? bytes : (value) => number(value, 3);
+}
+
+// A column of a table: a figure of a row, with its words as the head.
+function figureColumn(labels, name, of) {
+  const show = name === "gpu_idle" ? percent : showFigure(name);
+  return { name: labels[name], text: (row) => (of(row)[name] === null || of(row)[name] === undefined ? "" : show(of(row)[name])), value: (row) => of(row)[name], number: true };
 }
 
 // The baselines, then those with the highest rates at the largest size.
@@ -27,7 +33,7 @@ function firstOnes(designs, direction, most) {
   return new Set([...baselines, ...others].slice(0, most).map((design) => design.name));
 }
 
-function copyComparison(report) {
+function copyComparison({ report, labels }) {
   const { designs } = report;
   const directions = unique(designs.flatMap((design) => design.copies.map((copy) => copy.direction)));
   const sizes = unique(designs.flatMap((design) => design.copies.map((copy) => copy.bytes))).sort((a, b) => a - b);
@@ -48,7 +54,7 @@ function copyComparison(report) {
     const legendBox = el("div");
     const fillLegend = () => legendBox.replaceChildren(switches(names, state.on, update));
     attach(box, {}, [
-      el("div", { class: "controls" }, direction("curves-direction"), choice("figure", "curves-figure", COPY_FIGURES, state.figure, (value) => { state.figure = value; update(); }),
+      el("div", { class: "controls" }, direction("curves-direction"), choice("figure", "curves-figure", CURVES.map((name) => [name, labels[name]]), state.figure, (value) => { state.figure = value; update(); }),
         el("button", { type: "button", id: "curves-all", click: () => { names.forEach((name) => state.on.add(name)); fillLegend(); update(); } }, "All"),
         el("button", { type: "button", id: "curves-none", click: () => { state.on.clear(); fillLegend(); update(); } }, "None")),
       drawing, legendBox,
@@ -63,7 +69,7 @@ function copyComparison(report) {
       }));
       const values = series.flatMap((one) => one.points.map((point) => point.y));
       return {
-        label: "figures over size", xLabel: "size of a copy", yLabel: COPY_FIGURES.find(([name]) => name === state.figure)[1], height: 420, series,
+        label: "figures over size", xLabel: "size of a copy", yLabel: labels[state.figure], height: 420, series,
         x: (from, to) => logarithmic(sizes, from, to, { base: 2, show: bytes }), y: (from, to) => logarithmic(values, from, to, { show }),
       };
     }));
@@ -95,13 +101,11 @@ function copyComparison(report) {
     attach(box, {}, [el("div", { class: "controls" }, direction("table-direction")), place]);
     const fill = () => {
       const rows = designs.flatMap((design) => of(design).map((copy) => ({ design, copy })));
-      const figure = (name, title) => ({ name: title, text: ({ copy }) => (copy[name] === null || copy[name] === undefined ? "" : showFigure(name)(copy[name])), value: ({ copy }) => copy[name], number: true });
       place.replaceChildren(table([
         { name: "design", text: ({ design }) => design.name },
         { name: "size", text: ({ copy }) => bytes(copy.bytes), value: ({ copy }) => copy.bytes },
-        figure("gb_per_s", "GB/s"), figure("time_ps", "time"), figure("speedup_over_baseline", "over baseline"), figure("fraction_of_off", "of off"),
-        figure("first_verified_ps", "first verified"), figure("exposure_ps", "exposure"), { name: "quarantine", text: ({ copy }) => bytes(copy.quarantine_bytes), value: ({ copy }) => copy.quarantine_bytes, number: true },
-        figure("forgery_log2", "forgery, log2"), { name: "limited by", text: ({ copy }) => copy.limited_by ?? "", wide: true },
+        ...COPY_COLUMNS.map((name) => figureColumn(labels, name, ({ copy }) => copy)),
+        { name: "limited by", text: ({ copy }) => copy.limited_by ?? "", wide: true },
       ], rows, { id: "figures", caption: "figures of designs" }));
     };
     fill();
@@ -126,7 +130,7 @@ function costChart(points, yLabel, show, sign, on) {
   };
 }
 
-function workloadComparison(report) {
+function workloadComparison({ report, labels }) {
   const { designs } = report;
   const sealed = designs.filter((design) => design.confidential_computing !== false);
   const best = sealed.reduce((one, other) => (other.time_ps < one.time_ps ? other : one), sealed[0]);
@@ -146,15 +150,9 @@ function workloadComparison(report) {
     chart(drawing, () => ({ ...costChart(points, "end of the workload", time, 1, new Set(designs.map((design) => design.name))), y: (from, to) => linear(points.map((point) => point.y), from, to, { zero: true, show: (value) => time(value, 3) }) }));
   });
   section("table-part", "All figures", () => {
-    const way = (name, field, show) => ({ name: `${name} ${field.replace("_ps", "")}`, text: (design) => show(design[name]?.[field]), value: (design) => design[name]?.[field] ?? null, number: true });
     return table([
       { name: "design", text: (design) => design.name },
-      { name: "end", text: (design) => time(design.time_ps), value: (design) => design.time_ps, number: true },
-      { name: "times off", text: (design) => number(design.slowdown_over_off), value: (design) => design.slowdown_over_off, number: true },
-      { name: "over h100-cc", text: (design) => number(design.speedup_over_h100_cc), value: (design) => design.speedup_over_h100_cc, number: true },
-      { name: "GPU idle", text: (design) => (design.gpu_idle === undefined ? "" : percent(design.gpu_idle)), value: (design) => design.gpu_idle, number: true },
-      ...["h2d", "d2h"].flatMap((name) => [way(name, "bytes", bytes), way(name, "device_ps", time), way(name, "calls_ps", time)]),
-      { name: "exposure", text: (design) => time(design.exposure_ps), value: (design) => design.exposure_ps, number: true },
+      ...WORKLOAD_COLUMNS.map((name) => figureColumn(labels, name, (design) => design)),
       { name: "area, kGE", text: (design) => number(design.cost?.area_total_kge), value: (design) => design.cost?.area_total_kge, number: true },
       { name: "limited by", text: ({ limited_by_parts: by }) => (by ? [by.parameter && `${by.parameter} = ${by.value}`, `${by.unit} ${by.state}`].filter(Boolean).join(", ") : ""), wide: true },
     ], designs, { id: "figures", caption: "figures of designs" });

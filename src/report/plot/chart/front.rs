@@ -106,7 +106,7 @@ fn panel(table: &Table, front: &Front, (x, y): (&Column, &Column), (joined, x_sm
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explore::sweep::{Value, front};
+    use crate::{explore::sweep::front, figures::Value};
 
     fn table() -> Table {
         let columns = ["index", "area_kge", "gb_per_s", "messages"].map(str::to_owned).to_vec();

@@ -1,8 +1,53 @@
 //! What limited a copy, as results say it.
 
-use super::{Found, Gain, Pair};
-use crate::{config::Resolved, system::Limiter};
+use crate::{
+    config::Resolved,
+    system::{CopyOutcome, Limiter},
+};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A parameter that was relaxed, and what that gained.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gain {
+    pub parameter: String,
+    /// The unit at which it shows.
+    pub unit: String,
+    /// `busy` or a stall.
+    pub state: String,
+    /// Part of the copy's time that the unit was so, 0 to 1.
+    pub fraction: f64,
+    pub value: String,
+    /// What it was relaxed to.
+    pub relaxed_to: String,
+    /// How much faster the copy then was, in percent.
+    pub gain_percent: f64,
+    /// Another parameter that binds together with this depth: `path = value`.
+    pub with: Option<String>,
+    /// The parameter that binds then.
+    pub next: Option<String>,
+}
+
+/// Parameters that gain together and not alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Both, as `path = value`.
+    pub parameters: [String; 2],
+    /// What they were relaxed to.
+    pub relaxed_to: [String; 2],
+    /// How much faster the copy then was, in percent.
+    pub gain_percent: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Found {
+    /// The parameters that gain enough alone, the best first.
+    pub best: Vec<Gain>,
+    /// Without any, the pair that does.
+    pub pair: Option<Pair>,
+    /// Bytes of the copy that were asked about.
+    pub bytes: u64,
+}
 
 /// What limited a copy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,14 +84,20 @@ impl LimitedBy {
     /// What the accounts of a run say.
     #[must_use]
     pub fn of(limiter: &Limiter, machine: &Resolved) -> Self {
-        let path = limiter.parameter.as_ref().filter(|path| machine.parameter(path).is_some());
+        Self::known(limiter, &|path| machine.parameter(path).map(|one| one.value.clone()))
+    }
+
+    /// The same by the value of a parameter, if it is one.
+    #[must_use]
+    pub fn known(limiter: &Limiter, value: &dyn Fn(&str) -> Option<String>) -> Self {
+        let value = limiter.parameter.as_deref().and_then(value);
         Self {
             unit: limiter.unit.clone(),
             state: limiter.state.clone(),
             fraction: limiter.fraction,
             behind: limiter.behind.map(|place| place + 1),
-            value: path.and_then(|path| machine.parameter(path)).map(|one| one.value.clone()),
-            parameter: path.cloned(),
+            parameter: limiter.parameter.clone().filter(|_| value.is_some()),
+            value,
             measured: false,
             relaxed_to: None,
             gain_percent: None,
@@ -55,6 +106,30 @@ impl LimitedBy {
             together: None,
             best: Vec::new(),
         }
+    }
+
+    /// Of several copies: what limited those that took most of the time, those aside that waited for kernels if there are others. Its fraction
+    /// is the part that these took of the time of all.
+    #[must_use]
+    pub fn of_copies(copies: &[CopyOutcome], value: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
+        let mut shares: BTreeMap<_, (u128, &CopyOutcome)> = BTreeMap::new();
+        for copy in copies {
+            let by = &copy.limited_by;
+            // One parameter may show at several units.
+            let place = if by.parameter.is_some() { ("", "") } else { (by.unit.as_str(), by.state.as_str()) };
+            shares.entry((&by.parameter, place)).or_insert((0, copy)).0 += u128::from(copy.time().0);
+        }
+        let whole: u128 = shares.values().map(|(time, _)| time).sum();
+        let waits = |copy: &CopyOutcome| waits_for_kernels(&copy.limited_by.unit, &copy.limited_by.state);
+        let (time, copy) = shares.into_values().max_by_key(|(time, copy)| (!waits(copy), *time))?;
+        let fraction = time as f64 / whole.max(1) as f64;
+        Some(Self::known(&Limiter { fraction, behind: None, ..copy.limited_by.clone() }, value))
+    }
+
+    /// Whether it waited for kernels.
+    #[must_use]
+    pub fn waits_for_kernels(&self) -> bool {
+        waits_for_kernels(&self.unit, &self.state)
     }
 
     /// The same with what was measured.
@@ -131,6 +206,11 @@ impl LimitedBy {
             format!("{parameter} = {value}: {relaxed_to} gives +{gain_percent:.0} %")
         })
     }
+}
+
+/// Whether a copy waited for kernels: in a queue behind them, or in a call that returns when it is done, while no unit works for it.
+fn waits_for_kernels(unit: &str, state: &str) -> bool {
+    state == "kernels" || (unit == "none" && state == "idle")
 }
 
 #[cfg(test)]

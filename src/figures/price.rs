@@ -17,37 +17,27 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The cost of a design. Every field is described in `docs/results.md`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+/// The cost of a design. [`COST`](super::table::COST) describes its figures.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Price {
     /// Engines on the GPU, those that open and those that seal.
     pub engines: u32,
-    /// Area of all of them, least.
-    pub area_kge_low: Option<f64>,
-    pub area_kge_high: Option<f64>,
-    /// Energy on the GPU per byte to it, least.
-    pub h2d_pj_per_byte_low: Option<f64>,
-    pub h2d_pj_per_byte_high: Option<f64>,
-    /// Energy on the GPU per byte from it, least.
-    pub d2h_pj_per_byte_low: Option<f64>,
-    pub d2h_pj_per_byte_high: Option<f64>,
+    /// Area of all of them, kGE.
+    pub area: Option<Interval>,
+    /// Energy on the GPU per byte to it and from it, pJ.
+    pub energies: Option<[Interval; 2]>,
     /// SMs that seal and open.
     pub sms_used: Option<u32>,
     /// Room for plaintext that waits for its verdict, of all PCEs.
     pub quarantine_capacity_bytes: u64,
     /// Tags in the tag queue, computed and fetched.
     pub tag_queue_capacity_bytes: u64,
-    /// Both as SRAM, least of the assumed range.
-    pub storage_sram_kge_low: f64,
-    pub storage_sram_kge_high: f64,
+    /// Both as SRAM, over the assumed range, kGE.
+    pub storage_sram: Interval,
     /// Both in flip-flops: the bound.
     pub storage_flip_flop_kge: f64,
     /// The quarantine of all PCEs as SRAM, middle of the assumed range.
     pub quarantine_sram_kge: f64,
-    /// All of it: engines, quarantine and tag queue, both as SRAM; least.
-    pub area_total_kge_low: Option<f64>,
-    pub area_total_kge: Option<f64>,
-    pub area_total_kge_high: Option<f64>,
     /// Why a figure is missing.
     pub missing: Option<String>,
     /// What lies outside of the range that a figure was made for.
@@ -73,15 +63,14 @@ pub fn price(machine: &MachineSpec) -> Price {
         price.sms_used = Some(cost.used);
         price.missing = Some(format!("no engines: kernels take {} of {} SMs while they run", cost.used, cost.count));
         price.notes = cost.notes;
-        price.put_energy(cost.pj_per_byte, cost.pj_per_byte);
+        price.energies = Some([cost.pj_per_byte; 2]);
         return price;
     }
     match engines(machine) {
         Ok([open, seal]) => {
-            let area = open.cost.area_kge * f64::from(open.count) + seal.cost.area_kge * f64::from(seal.count);
             price.engines = open.count + seal.count;
-            price.put_area(area);
-            price.put_energy(open.cost.pj_per_byte, seal.cost.pj_per_byte);
+            price.area = Some(open.cost.area_kge * f64::from(open.count) + seal.cost.area_kge * f64::from(seal.count));
+            price.energies = Some([open.cost.pj_per_byte, seal.cost.pj_per_byte]);
             price.notes = open.cost.notes;
             if machine.copy_engine.sharing == Some(Sharing::Split) {
                 price.notes.push("what weights and sums the shares of a message in parts is not counted".to_owned());
@@ -101,17 +90,23 @@ pub fn price(machine: &MachineSpec) -> Price {
 }
 
 impl Price {
-    /// Of all engines; what waits for verdicts is known already.
-    fn put_area(&mut self, engines: Interval) {
-        let total = engines + Interval::new(self.storage_sram_kge_low, self.storage_sram_kge_high);
-        (self.area_kge_low, self.area_kge_high) = (Some(engines.low), Some(engines.high));
-        (self.area_total_kge_low, self.area_total_kge_high) = (Some(total.low), Some(total.high));
-        self.area_total_kge = Some(total.middle());
+    /// Of engines, quarantine and tag queue, the last two as SRAM.
+    #[must_use]
+    pub fn area_total(&self) -> Option<Interval> {
+        self.area.map(|engines| engines + self.storage_sram)
     }
 
-    fn put_energy(&mut self, h2d: Interval, d2h: Interval) {
-        (self.h2d_pj_per_byte_low, self.h2d_pj_per_byte_high) = (Some(h2d.low), Some(h2d.high));
-        (self.d2h_pj_per_byte_low, self.d2h_pj_per_byte_high) = (Some(d2h.low), Some(d2h.high));
+    /// Why figures are missing, and notes.
+    #[must_use]
+    pub fn cost_notes(&self) -> Option<String> {
+        let notes: Vec<_> = self.missing.iter().chain(&self.notes).map(String::as_str).collect();
+        (!notes.is_empty()).then(|| notes.join(" | "))
+    }
+
+    /// Per byte of copies that go one way.
+    #[must_use]
+    pub fn energy(&self, way: Direction) -> Option<Interval> {
+        self.energies.map(|[h2d, d2h]| if way == Direction::D2h { d2h } else { h2d })
     }
 }
 
@@ -171,8 +166,7 @@ fn storage(machine: &MachineSpec) -> Price {
     Price {
         quarantine_capacity_bytes: quarantine,
         tag_queue_capacity_bytes: tags,
-        storage_sram_kge_low: cost.sram_kge.low,
-        storage_sram_kge_high: cost.sram_kge.high,
+        storage_sram: cost.sram_kge,
         storage_flip_flop_kge: cost.flip_flop_kge,
         quarantine_sram_kge: cost::storage(quarantine).sram_kge.middle(),
         ..Price::default()
@@ -214,7 +208,7 @@ pub fn message_risk(machine: &MachineSpec) -> Risk {
 const LAST_MESSAGE: u64 = 0xFFFF_FFFF;
 
 /// The risk of a copy of so many bytes in so many messages; with IDE, in so many TLPs.
-pub(super) fn risk(machine: &MachineSpec, bytes: u64, messages: u64, tlps: u64) -> Risk {
+pub(crate) fn risk(machine: &MachineSpec, bytes: u64, messages: u64, tlps: u64) -> Risk {
     if let Some(ide) = machine.link.ide.as_ref().filter(|_| machine.confidential_computing) {
         return ide_risk(machine, ide, tlps);
     }
@@ -264,27 +258,31 @@ mod tests {
         layers.resolve().unwrap().machine
     }
 
+    fn most(price: &Price) -> f64 {
+        price.area.unwrap().high
+    }
+
     #[test]
     fn every_engine_that_opens_or_seals_is_counted() {
         let (one, two) = (price(&machine(&[])), price(&machine(&["two-pces"])));
         assert_eq!((one.engines, two.engines), (2, 4));
-        assert_eq!(two.area_kge_low, one.area_kge_low.map(|area| 2.0 * area));
-        assert_eq!(two.h2d_pj_per_byte_low, one.h2d_pj_per_byte_low);
+        assert_eq!(two.area, one.area.map(|area| area * 2.0));
+        assert_eq!(two.energies, one.energies);
         // Another authenticator where messages are opened, and not where they are sealed.
         let bound = price(&machine(&["verify-bound"]));
-        assert_ne!(bound.h2d_pj_per_byte_low, bound.d2h_pj_per_byte_low);
-        assert!(bound.area_kge_high < one.area_kge_high);
+        assert!(bound.energies.is_some_and(|[h2d, d2h]| h2d != d2h));
+        assert!(most(&bound) < most(&one));
     }
 
     #[test]
     fn a_design_without_an_engine_says_why_it_has_no_area() {
         for (design, why) in [("off", "nothing is sealed"), ("sm", "42 of 132 SMs")] {
             let price = price(&machine(&[design]));
-            assert_eq!((price.area_kge_low, price.area_kge_high), (None, None), "{design}");
+            assert_eq!(price.area, None, "{design}");
             assert!(price.missing.as_ref().is_some_and(|reason| reason.contains(why)), "{design}: {price:?}");
         }
         let ide = price(&machine(&["ide"]));
-        assert!(ide.missing.is_none() && ide.area_kge_low.is_some());
+        assert!(ide.missing.is_none() && ide.area.is_some());
         assert!(ide.notes.iter().any(|note| note.contains("IDE engine")), "{:?}", ide.notes);
         assert_eq!((ide.quarantine_capacity_bytes, ide.tag_queue_capacity_bytes), (0, 0));
     }
@@ -294,8 +292,8 @@ mod tests {
         let capacity = |designs: &[&str]| price(&machine(designs)).quarantine_capacity_bytes;
         assert_eq!([capacity(&[]), capacity(&["hold"]), capacity(&["hold", "two-pces"])], [0, 2 << 20, 4 << 20]);
         let hold = price(&machine(&["hold"]));
-        assert!(0.0 < hold.storage_sram_kge_low && hold.storage_sram_kge_low < hold.storage_sram_kge_high);
-        assert!(hold.storage_sram_kge_high < hold.storage_flip_flop_kge);
+        let Interval { low, high } = hold.storage_sram;
+        assert!(0.0 < low && low < high && high < hold.storage_flip_flop_kge);
     }
 
     #[test]
@@ -310,9 +308,9 @@ mod tests {
     #[test]
     fn other_aeads_have_their_own_engines_tags_and_bounds() {
         let (gcm, aegis) = (price(&machine(&[])), price(&machine(&["aegis-256"])));
-        assert!(aegis.missing.is_none() && aegis.area_kge_high < gcm.area_kge_low, "{aegis:?}");
+        assert!(aegis.missing.is_none() && aegis.area.unwrap().high < gcm.area.unwrap().low, "{aegis:?}");
         let chacha = price(&machine(&["chacha20-poly1305"]));
-        assert!(chacha.area_kge_low.is_none() && chacha.missing.is_some_and(|why| why.contains("no published figure")));
+        assert!(chacha.area.is_none() && chacha.missing.is_some_and(|why| why.contains("no published figure")));
         let long = Layers::new("h100-nvl-tdx").overlay("aegis-256").set("aead.tag=32 B").resolve().unwrap().machine;
         assert_eq!(risk(&long, 1 << 20, 1, 0).forgery_log2, Some(-256.0));
         assert_eq!(price(&long).tag_queue_capacity_bytes, 2 * gcm.tag_queue_capacity_bytes);
@@ -323,7 +321,7 @@ mod tests {
     fn pces_that_share_an_engine_pay_for_one() {
         let (alone, shared) = (price(&machine(&[])), price(&machine(&["shared-engine"])));
         assert_eq!((shared.engines, alone.engines), (1, 2));
-        assert_eq!(shared.area_kge_high.map(|area| 2.0 * area), alone.area_kge_high);
+        assert_eq!(shared.area.map(|area| area * 2.0), alone.area);
     }
 
     #[test]
@@ -343,14 +341,11 @@ mod tests {
     #[test]
     fn the_whole_area_is_engines_and_storage_and_there_is_none_without_engines() {
         let hold = price(&machine(&["hold", "two-pces"]));
-        let total = |price: &Price| (price.area_total_kge_low, price.area_total_kge_high);
-        let sum = |engines: Option<f64>, storage: f64| engines.map(|area| area + storage);
-        assert_eq!(total(&hold).0, sum(hold.area_kge_low, hold.storage_sram_kge_low));
-        assert_eq!(total(&hold).1, sum(hold.area_kge_high, hold.storage_sram_kge_high));
-        assert!(hold.area_total_kge > hold.area_total_kge_low && hold.area_total_kge < hold.area_total_kge_high);
-        assert!(hold.area_total_kge_low > sum(hold.area_kge_high, 0.0), "a quarantine is more than its engines");
+        let (all, engines) = (hold.area_total().unwrap(), hold.area.unwrap());
+        assert_eq!(all, engines + hold.storage_sram);
+        assert!(all.low > engines.high, "a quarantine is more than its engines");
         for design in ["off", "sm", "chacha20-poly1305"] {
-            assert_eq!(total(&price(&machine(&[design]))), (None, None), "{design}");
+            assert_eq!(price(&machine(&[design])).area_total(), None, "{design}");
         }
     }
 
@@ -359,7 +354,7 @@ mod tests {
         let area = |multipliers: u32| {
             let mut machine = machine(&["ide"]);
             machine.link.ide.as_mut().unwrap().gpu.multipliers = multipliers;
-            price(&machine).area_kge_low.unwrap()
+            price(&machine).area.unwrap().low
         };
         assert!(area(4) > area(2) && area(2) > area(1));
     }

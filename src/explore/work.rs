@@ -1,0 +1,212 @@
+//! What machines are compared over: copies one by one, or a workload. Both are workloads, whose copies must all arrive.
+
+use super::what_if::LimitedBy;
+use crate::{
+    config::MachineSpec,
+    sampling::{self, Asked, Sample, Sampled},
+    sim::{Control, SimulationError},
+    system::{self, Direction, Memory, Outcome, Request, RunError},
+    units::Femtos,
+    workload::{
+        Arrival, Copy, Workload, WorkloadStep,
+        collective::{CollectiveError, CollectiveTimes},
+    },
+};
+use serde::Serialize;
+use thiserror::Error;
+
+/// What each machine does.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Work {
+    /// Copies, each alone.
+    Copies {
+        /// The host's end of the copies.
+        host_memory: Memory,
+        /// Bytes of the copies.
+        sizes_bytes: Vec<u64>,
+        #[serde(skip)]
+        copies: Vec<Copy>,
+    },
+    Workload {
+        /// Its file, or its name.
+        workload: String,
+        /// What it says about itself.
+        workload_summary: Option<String>,
+        /// Kernels that it starts.
+        kernels: usize,
+        /// What they last together by themselves, in ps.
+        kernels_ps: u64,
+        #[serde(skip)]
+        job: Workload,
+    },
+}
+
+impl Work {
+    /// Copies of one kind of host memory, each alone.
+    #[must_use]
+    pub fn copies(host_memory: Memory, copies: Vec<Copy>) -> Self {
+        let mut sizes_bytes = Vec::new();
+        for copy in &copies {
+            if !sizes_bytes.contains(&copy.bytes) {
+                sizes_bytes.push(copy.bytes);
+            }
+        }
+        Self::Copies { host_memory, sizes_bytes, copies }
+    }
+
+    /// Copies of each of these sizes, in both directions, of the first GPU.
+    #[must_use]
+    pub fn both_ways(sizes: &[u64], memory: Memory) -> Self {
+        let of_size = |direction| move |&bytes: &u64| Copy { gpu: 0, direction, bytes, memory };
+        let copies = [Direction::H2d, Direction::D2h].into_iter().flat_map(|way| sizes.iter().map(of_size(way)));
+        Self::copies(memory, copies.collect())
+    }
+
+    /// A workload by its name, with what it says about itself.
+    #[must_use]
+    pub fn workload(workload: String, workload_summary: Option<String>, job: Workload) -> Self {
+        let (kernels, length) = kernels(&job);
+        Self::Workload { workload, workload_summary, kernels, kernels_ps: length.picos(), job }
+    }
+
+    /// What is run by itself.
+    #[must_use]
+    pub fn pieces(&self) -> Vec<Workload> {
+        match self {
+            Self::Copies { copies, .. } => copies.iter().map(|&copy| Workload::timed(vec![copy], None)).collect(),
+            Self::Workload { job, .. } => vec![job.clone()],
+        }
+    }
+
+    /// Whether there are collectives in it.
+    #[must_use]
+    pub fn calls_collectives(&self) -> bool {
+        let is_one = |step: &WorkloadStep| matches!(step, WorkloadStep::Collective { .. });
+        matches!(self, Self::Workload { job, .. } if job.steps.iter().flatten().any(is_one))
+    }
+}
+
+/// Kernels of a workload, and what they last together by themselves.
+#[must_use]
+pub fn kernels(workload: &Workload) -> (usize, Femtos) {
+    let steps = workload.steps.iter().flatten();
+    let durations = steps.filter_map(|step| match step {
+        WorkloadStep::Kernel { duration, .. } => Some((1, *duration)),
+        WorkloadStep::Launch { kernels, duration, .. } => {
+            Some((*kernels as usize, Femtos(duration.0.saturating_mul(u64::from(*kernels)))))
+        }
+        _ => None,
+    });
+    durations.fold((0, Femtos::ZERO), |(count, sum), (more, one)| (count + more, sum.saturating_add(one)))
+}
+
+/// Why there is no comparison.
+#[derive(Debug, Error)]
+pub enum CompareError {
+    #[error("{what}: {error}")]
+    Run {
+        /// Design, direction and size.
+        what: String,
+        error: RunError,
+    },
+    /// The collectives of a workload cannot be run.
+    #[error("{what}: {error}")]
+    Collective { what: String, error: CollectiveError },
+    /// A copy did not arrive.
+    #[error("{what}: not delivered: {reason}")]
+    NotDelivered {
+        /// Design, direction and size.
+        what: String,
+        reason: String,
+    },
+}
+
+/// What a run gave; none if it was stopped.
+pub(super) fn unless_stopped<T>(result: Result<T, CompareError>) -> Result<Option<T>, CompareError> {
+    match result {
+        Err(CompareError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. }) => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+fn request((workload, most): (&Workload, u64), collectives: &CollectiveTimes) -> Result<Request, RunError> {
+    let workload = workload.only_timing(most);
+    let arrivals: Vec<_> = workload.copies.iter().map(|_| Arrival::new(false, None)).collect();
+    workload.request(&arrivals, collectives).map_err(|error| RunError::Payload(error.to_string()))
+}
+
+/// Of a workload without collectives, copies of at most so many bytes.
+pub(super) fn short(workload: &Workload, most: u64) -> Result<Request, RunError> {
+    request((workload, most), &CollectiveTimes::default())
+}
+
+/// Runs a workload, whose copies must all arrive; with it how long its collectives take.
+pub(super) fn run_workload(
+    what: &str,
+    machine: &MachineSpec,
+    (workload, sample): (&Workload, Option<Sample>),
+    observer: &(dyn Fn() -> Control + Sync),
+) -> Result<(Outcome, Option<Sampled>, CollectiveTimes), CompareError> {
+    let failed = |error| CompareError::Run { what: what.to_owned(), error };
+    let collectives = workload.collectives(machine, &mut |_| observer());
+    let collectives = collectives.map_err(|error| match error {
+        CollectiveError::Run(error) => failed(error),
+        error => CompareError::Collective { what: what.to_owned(), error },
+    })?;
+    let (outcome, sampled) = outcome_of((machine, workload, sample), &collectives, observer).map_err(failed)?;
+    match outcome.copies.iter().enumerate().find(|(_, copy)| !copy.delivered) {
+        None => Ok((outcome, sampled, collectives)),
+        Some((place, copy)) => {
+            let reason = copy.reason.as_deref().unwrap_or("its bytes did not all arrive").to_owned();
+            let number = if workload.alone().is_some() { String::new() } else { format!(", copy {}", place + 1) };
+            Err(CompareError::NotDelivered { what: format!("{what}{number}"), reason })
+        }
+    }
+}
+
+/// The outcome of a workload, simulated or sampled.
+fn outcome_of(
+    (machine, workload, sample): (&MachineSpec, &Workload, Option<Sample>),
+    collectives: &CollectiveTimes,
+    observer: &(dyn Fn() -> Control + Sync),
+) -> Result<(Outcome, Option<Sampled>), RunError> {
+    let Some(sample) = sample else {
+        return Ok((system::run(machine, request((workload, u64::MAX), collectives)?, &mut |_| observer())?, None));
+    };
+    let asked = Asked { machine, workload, collectives, sample, threads: 1 };
+    sampling::time(asked, observer).map(|(outcome, sampled)| (outcome, Some(sampled)))
+}
+
+/// When a workload would end if its collectives took no time, if it calls any.
+pub(super) fn free_end(
+    machine: &MachineSpec,
+    (workload, sample): (&Workload, Option<Sample>),
+    collectives: &CollectiveTimes,
+    observer: &(dyn Fn() -> Control + Sync),
+) -> Result<Option<Femtos>, RunError> {
+    if collectives.is_empty() {
+        return Ok(None);
+    }
+    let none = CollectiveTimes::default();
+    outcome_of((machine, workload, sample), &none, observer).map(|(outcome, _)| Some(outcome.end))
+}
+
+/// The state of copies that wait for what comes or goes over a network.
+pub(super) const NETWORK: &str = "network";
+
+/// What limited a run by its accounts: a single copy, or most of the time of several. Where a workload has a network, copies that wait for work on
+/// their stream wait for that. `value` is that of a parameter, if it is one of the machine.
+pub(super) fn limited_by(
+    workload: &Workload,
+    outcome: &Outcome,
+    value: &dyn Fn(&str) -> Option<String>,
+) -> Option<LimitedBy> {
+    if let (Some(_), [copy]) = (workload.alone(), &outcome.copies[..]) {
+        return Some(LimitedBy::known(&copy.limited_by, value));
+    }
+    let limit = LimitedBy::of_copies(&outcome.copies, value)?;
+    let is_network = |step: &WorkloadStep| matches!(step, WorkloadStep::Network { .. });
+    let network = limit.waits_for_kernels() && workload.steps.iter().flatten().any(is_network);
+    Some(if network { LimitedBy { state: NETWORK.to_owned(), ..limit } } else { limit })
+}

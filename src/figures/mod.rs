@@ -1,0 +1,303 @@
+//! One table of figures: what each is called, in which unit, what it means, and where it comes from.
+//!
+//! ```text
+//!   Outcome of a run, its machine --> Seen --+
+//!   what limited it -----------> LimitedBy --+--> Figure::of, a row of `table` --> Row, by name --> JSON
+//!   what the machine costs --------> Price --+                                      +--> columns, values --> CSV, Parquet
+//!                                                                    unit, words --> text, plots, pages
+//! ```
+//!
+//! A verb is a list of rows of the table ([`table::SHOWN`] has all lists). A new figure is one more row, and its name in the lists of those verbs that
+//! show it.
+
+pub mod limit;
+mod named;
+pub mod price;
+mod seen;
+pub mod table;
+mod unit;
+mod value;
+
+pub use limit::LimitedBy;
+pub use named::Named;
+pub use price::{Price, Risk};
+pub use seen::{About, Seen};
+pub use unit::Unit;
+pub use value::Value;
+
+use crate::{
+    cost::Interval,
+    sampling::{Sampled, Told},
+    system::{Direction, Outcome},
+};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+
+/// One figure.
+#[derive(Debug)]
+pub struct Figure {
+    /// Its name in JSON, CSV and Parquet, which ends with its unit where that is no count.
+    pub name: &'static str,
+    pub unit: Unit,
+    /// What plots and pages call it, without the unit.
+    pub words: &'static str,
+    /// What the reference says.
+    pub says: &'static str,
+    pub of: Of,
+}
+
+/// Where a figure comes from.
+#[derive(Debug)]
+pub enum Of {
+    /// What ran.
+    Run(fn(&Seen<'_>) -> Value),
+    /// The same, and where only a part was simulated its least and most have columns.
+    Estimate(fn(&Seen<'_>) -> Value),
+    /// What ran one way.
+    Way(Direction, fn(&Seen<'_>) -> Value),
+    /// A gain: it against another design, once both have run.
+    Beside(Other, Ratio),
+    /// What limited it.
+    Limit(fn(&LimitedBy) -> Value),
+    /// What the machine costs.
+    Cost(fn(&Price) -> Value),
+    /// The same, known between two bounds: that of copies which go one way, if it is asked of these.
+    Between(fn(&Price, Option<Direction>) -> Option<Interval>),
+    /// How much of it was simulated.
+    Part,
+    /// What the row is of, which whoever prints it knows.
+    Name,
+}
+
+/// A design that others are held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Other {
+    Off,
+    /// The machine as it is.
+    Cc,
+    /// The one that suits the design.
+    Own,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ratio {
+    /// How many times as fast.
+    Faster,
+    /// How many times as long.
+    Longer,
+}
+
+/// What came of a run, or of a part of it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Row {
+    #[serde(flatten)]
+    pub cells: Cells,
+    /// What limited it; none without copies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_by_parts: Option<LimitedBy>,
+    /// How much of it was simulated, if it was asked to be sampled, and what its figures may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Told>,
+}
+
+impl Row {
+    /// What a list shows of the run of a machine; of one that was sampled also between what its figures lie.
+    #[must_use]
+    pub fn of<'o>(
+        list: &[&Figure],
+        about: About<'o>,
+        (outcome, sampled): (&'o Outcome, Option<&'o Sampled>),
+        limited_by: impl Fn(&'o Outcome) -> Option<LimitedBy>,
+    ) -> Self {
+        let row = |outcome| Self {
+            cells: Cells::of(list, &Seen::run(about, outcome)),
+            limited_by_parts: limited_by(outcome),
+            sampled: None,
+        };
+        Self { sampled: sampled.map(|sampled| Told::of(sampled, row)), ..row(outcome) }
+    }
+
+    /// The values of [`columns`]; `name` knows what the row is of.
+    #[must_use]
+    pub fn values(
+        &self,
+        list: &[&Figure],
+        (price, way): (&Price, Option<Direction>),
+        name: impl Fn(&str) -> Value,
+    ) -> Vec<Value> {
+        let mut values = Vec::new();
+        for figure in list {
+            match figure.of {
+                Of::Run(_) | Of::Estimate(_) | Of::Way(..) | Of::Beside(..) => values.push(self.get(figure).clone()),
+                Of::Limit(of) => values.push(self.limited_by_parts.as_ref().map_or(Value::None, of)),
+                Of::Cost(of) => values.push(of(price)),
+                Of::Between(of) => values.extend(ends(of(price, way))),
+                Of::Part => values.push(self.sampled.as_ref().map(Told::simulated_part).into()),
+                Of::Name => values.push(name(figure.name)),
+            }
+        }
+        for figure in list.iter().filter(|figure| matches!(figure.of, Of::Estimate(_))) {
+            values.extend([0, 1].map(|end| self.end(figure, end)));
+        }
+        values
+    }
+
+    /// A figure of what ran.
+    #[must_use]
+    pub fn get(&self, figure: &Figure) -> &Value {
+        self.cells.figure(figure)
+    }
+
+    /// The same, if it is a number.
+    #[must_use]
+    pub fn number(&self, figure: &Figure) -> Option<f64> {
+        self.get(figure).number()
+    }
+
+    /// The least or the most of a figure; the figure itself where what was simulated leaves nothing open.
+    fn end(&self, figure: &Figure, end: usize) -> Value {
+        let Some(told) = &self.sampled else { return Value::None };
+        match told.intervals.get(&format!("/{}", figure.name)) {
+            None => self.get(figure).clone(),
+            Some(ends) => ends[end].as_u64().map(Value::from).or(ends[end].as_f64().map(Value::from)).into(),
+        }
+    }
+
+    /// A figure with its least and its most.
+    fn range(&self, figure: &Figure) -> Option<[f64; 3]> {
+        let middle = self.number(figure).filter(|number| *number > 0.0)?;
+        let told = self.sampled.as_ref().and_then(|told| told.interval(&format!("/{}", figure.name)));
+        let [low, high] = told.unwrap_or([middle; 2]);
+        Some([low, middle, high])
+    }
+
+    /// Holds it against another row, in one of its figures: by their rates where both have one, else by their times.
+    pub fn hold(&mut self, figure: &Figure, gain: Ratio, other: &Self) {
+        let over = |figure, one: &Self, other: &Self| {
+            let ([low, own, high], [least, others, most]) = (one.range(figure)?, other.range(figure)?);
+            Some([low / most, own / others, high / least])
+        };
+        let by_rates = over(&table::RATE, self, other).filter(|_| gain == Ratio::Faster);
+        let (longer, shorter) = if gain == Ratio::Faster { (other, &*self) } else { (&*self, other) };
+        let Some([low, ratio, high]) = by_rates.or_else(|| over(&table::TIME, longer, shorter)) else { return };
+        self.cells.set(figure.name, ratio.into());
+        self.sampled.iter_mut().for_each(|told| told.note(&format!("/{}", figure.name), [low, high]));
+    }
+}
+
+/// Figures by name.
+pub type Cells = Named<Value>;
+
+impl Cells {
+    /// A figure; [`Value::None`] if it is not among them.
+    #[must_use]
+    pub fn figure(&self, figure: &Figure) -> &Value {
+        self.get(figure.name).unwrap_or(&Value::None)
+    }
+
+    /// A figure that is a count; 0 if there is none.
+    #[must_use]
+    pub fn count(&self, figure: &Figure) -> u64 {
+        self.figure(figure).number().map_or(0, |count| count as u64)
+    }
+
+    /// What a list shows of a run.
+    #[must_use]
+    pub fn of(list: &[&Figure], seen: &Seen<'_>) -> Self {
+        let cell = |figure: &&Figure| {
+            let value = match figure.of {
+                Of::Run(of) | Of::Estimate(of) => of(seen),
+                Of::Way(way, of) => of(&seen.way(way)),
+                Of::Beside(..) => Value::None,
+                _ => return None,
+            };
+            Some((figure.name.to_owned(), value))
+        };
+        Self(list.iter().filter_map(cell).collect())
+    }
+}
+
+/// Least, middle and most.
+fn ends(known: Option<Interval>) -> [Value; 3] {
+    let ends = known.map(|known| [known.low, known.middle(), known.high]);
+    [0, 1, 2].map(|end| ends.map(|ends| ends[end]).into())
+}
+
+impl Serialize for Price {
+    /// The figures of [`table::COST`], then why some are missing, and notes.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (list, none) = (&table::COST[..], Row::default());
+        let values = none.values(list, (self, None), |_| Value::None);
+        let mut map = serializer.serialize_map(None)?;
+        for (column, value) in columns(list).iter().zip(values) {
+            map.serialize_entry(&column.name(), &value)?;
+        }
+        map.serialize_entry("missing", &self.missing)?;
+        map.serialize_entry("notes", &self.notes)?;
+        map.end()
+    }
+}
+
+/// A column of a table: a figure, or an end of one.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    pub figure: &'static Figure,
+    pub end: End,
+}
+
+/// Which value of a figure that is known between two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Itself,
+    Least,
+    Most,
+}
+
+/// The columns of a list: its figures, those known between two bounds with both, and behind all the ends of what may have been sampled.
+pub fn columns(list: &[&'static Figure]) -> Vec<Column> {
+    let with = |figure, ends: &[End]| ends.iter().map(|&end| Column { figure, end }).collect::<Vec<_>>();
+    let own = list.iter().flat_map(|figure| match figure.of {
+        Of::Between(_) => with(figure, &[End::Least, End::Itself, End::Most]),
+        _ => with(figure, &[End::Itself]),
+    });
+    let estimates = list.iter().filter(|figure| matches!(figure.of, Of::Estimate(_)));
+    own.chain(estimates.flat_map(|figure| with(figure, &[End::Least, End::Most]))).collect()
+}
+
+/// The names of the columns of a list.
+#[must_use]
+pub fn column_names(list: &[&'static Figure]) -> Vec<String> {
+    columns(list).into_iter().map(Column::name).collect()
+}
+
+impl Column {
+    /// In JSON, CSV and Parquet.
+    #[must_use]
+    pub fn name(self) -> String {
+        let end = self.end.choose("", "_low", "_high");
+        format!("{}{end}", self.figure.name)
+    }
+
+    /// What plots and pages call it, without its unit.
+    #[must_use]
+    pub fn words(self) -> String {
+        format!("{}{}", self.end.choose("", "least ", "greatest "), self.figure.words)
+    }
+
+    /// What the reference says.
+    #[must_use]
+    pub fn says(self) -> String {
+        let Figure { name, says, of, .. } = self.figure;
+        let of = if matches!(of, Of::Between(_)) { "" } else { ", where it was sampled, at 95 %" };
+        self.end.choose((*says).to_owned(), format!("least of `{name}`{of}"), format!("most of `{name}`"))
+    }
+}
+
+impl End {
+    fn choose<T>(self, itself: T, least: T, most: T) -> T {
+        match self {
+            Self::Itself => itself,
+            Self::Least => least,
+            Self::Most => most,
+        }
+    }
+}
