@@ -18,7 +18,10 @@ use crate::{
     units::Femtos,
     workload::{
         InjectionArgument,
-        collective::{Collective, CollectiveError, CollectiveRequest, Extent, collective_fault_points, run_collective},
+        collective::{
+            Collective, CollectiveCost, CollectiveError, CollectiveOutcome, CollectiveRequest, Extent,
+            collective_fault_points, run_collective, unsealed,
+        },
         read_size,
     },
 };
@@ -165,12 +168,17 @@ impl Arguments {
         let watch = Watch::begin(format!("{} collectives", asked.len() * machines.len()));
         let mut rows = Vec::new();
         for one in &asked {
-            let (mut off, share) = (None, weight(one) / all.max(1.0));
+            let (mut off, share) = (None::<(CollectiveRow, CollectiveOutcome)>, weight(one) / all.max(1.0));
             for (name, machine) in machines {
                 let request = self.request(one.0, one.1, off.is_some());
                 let found = self.run(&machine.machine, &request, (&watch, share))?;
                 let row = CollectiveRow::of(name, (&request, one.1), &found, self.sample.sample.is_some());
-                rows.push(row.clone().against(off.get_or_insert(row)));
+                let plain = CollectiveRequest { data: DataMode::None, injections: Vec::new(), ..request };
+                let plain = unsealed(&machine.machine).map(|machine| self.run(&machine, &plain, (&watch, 0.0)));
+                let plain = plain.transpose()?.map(|found| found.outcome);
+                let (base, outcome) = off.get_or_insert_with(|| (row.clone(), found.outcome.clone()));
+                let cost = CollectiveCost::over(outcome, &found.outcome, plain.as_ref());
+                rows.push(row.against(base, cost));
             }
         }
         watch.end();

@@ -71,6 +71,7 @@ shipped![
     Design "designs/parallel-auth.toml",
     Design "designs/parallel-auth-same-tag.toml",
     Design "designs/pcie-peers.toml",
+    Design "designs/peer-staging.toml",
     Design "designs/pipellm.toml",
     Design "designs/plain.toml",
     Design "designs/segmented-ghash.toml",

@@ -15,6 +15,7 @@ pub mod memory;
 pub mod packet;
 pub mod port;
 pub mod program;
+pub mod protocol;
 pub mod rank;
 pub mod receiver;
 pub mod seal;

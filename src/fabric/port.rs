@@ -72,13 +72,13 @@ enum Head {
 }
 
 impl Port {
-    /// One end of a bundle on the links' clock.
+    /// One end of a bundle on the links' clock; so many flits come back for a packet.
     #[must_use]
-    pub fn new(spec: &FabricSpec, clock: Clock) -> Self {
+    pub fn new(spec: &FabricSpec, response: u64, clock: Clock) -> Self {
         Self {
             clock,
             flight: Femtos(spec.flight.0.max(1)),
-            response: spec.response.0,
+            response,
             credits: spec.buffer.into(),
             free: vec![0; spec.links.max(1) as usize].into(),
             sends: 0,

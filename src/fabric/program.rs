@@ -20,6 +20,8 @@ pub struct ReceiveStep {
     pub range: Range<u64>,
     /// Whether it is added to what is there, in place of what is there being replaced.
     pub reduces: bool,
+    /// Bytes of it that are added or copied once all of it has come, before what follows from it.
+    pub pass: u64,
 }
 
 /// What one GPU does. It starts its sends in their order.

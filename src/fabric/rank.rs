@@ -10,13 +10,14 @@
 //! | --- | --- |
 //! | begins | at `launch` |
 //! | sends | each when what it needs is through and those before it to the same GPU have been delivered; of several in the order of its program; any number at one edge |
-//! | receives | one at a time, in the order in which they come: `step`, then text that is added takes `reduce_rate` |
+//! | receives | one at a time, in the order in which they come: the protocol's step, then `pass` bytes at its rate |
 //! | ends | when all its sends have been delivered and all its receives are through |
 //! | stalls | `read_data`: it waits for what others send |
 
 use super::{
     memory::{Memory, Text},
     program::Program,
+    protocol::Protocol,
     spec::FabricSpec,
 };
 use crate::{
@@ -79,7 +80,7 @@ pub struct Rank {
     clock: Clock,
     launch: u64,
     step: u64,
-    reduce_rate: BytesPerCycle,
+    pass_rate: BytesPerCycle,
     program: Program,
     /// By target: places of sends that have not been delivered.
     sends: Vec<VecDeque<usize>>,
@@ -96,7 +97,13 @@ pub struct Rank {
 impl Rank {
     /// A rank among so many, on the links' clock, that begins at `launch`.
     #[must_use]
-    pub fn new(spec: &FabricSpec, clock: Clock, ranks: usize, launch: Femtos, program: Program) -> Self {
+    pub fn new(
+        (spec, protocol): (&FabricSpec, Protocol),
+        clock: Clock,
+        ranks: usize,
+        launch: Femtos,
+        program: Program,
+    ) -> Self {
         let (mut expected, mut sends) = (vec![VecDeque::new(); ranks], vec![VecDeque::new(); ranks]);
         for (place, send) in program.sends.iter().enumerate() {
             if let Some(to_target) = sends.get_mut(usize::from(send.target)) {
@@ -111,8 +118,8 @@ impl Rank {
         Self {
             clock,
             launch: clock.first_from(launch),
-            step: clock.cycles_in(spec.step_time()),
-            reduce_rate: spec.reduce_rate,
+            step: clock.cycles_in(spec.step_time(protocol)),
+            pass_rate: spec.pass_rate(protocol),
             sends,
             through: vec![false; program.receives.len()],
             left: program.receives.len(),
@@ -149,10 +156,8 @@ impl Rank {
         if self.taking.is_none()
             && let Some((place, text)) = self.inbox.pop_front()
         {
-            let receive = &self.program.receives[place];
-            let bytes = receive.range.end - receive.range.start;
-            let adds = if receive.reduces { self.reduce_rate.cycles_for(bytes) } else { 0 };
-            let until = now.cycle.saturating_add(self.step).saturating_add(adds).max(now.cycle + 1);
+            let pass = self.pass_rate.cycles_for(self.program.receives[place].pass);
+            let until = now.cycle.saturating_add(self.step).saturating_add(pass).max(now.cycle + 1);
             self.taking = Some(Taking { until, place, text });
         }
     }

@@ -21,9 +21,10 @@ mod opening;
 
 use super::{
     packet::Packet,
+    protocol::Framing,
     rank::Delivered,
     seal::PairKeys,
-    sender::{AHEAD, Framing, keyed},
+    sender::{AHEAD, keyed},
     spec::Protection,
 };
 use crate::{

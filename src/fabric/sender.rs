@@ -15,10 +15,11 @@
 //! | packets | of `payload` bytes, in order within a message; those of messages in different engines as they are ready |
 //! | engine | takes a packet when fewer than [`AHEAD`] of its packets wait for the port; its cycles are those of its timing model |
 //! | tag | behind the last text, in a packet of its own; or with each packet, which then waits for it |
+//! | staging | packets of a message leave when all of it is sealed and `staging` has passed; one more message of the engine may wait so |
 //! | without an engine | a packet is ready one cycle after its text |
 //! | stalls | `read_data`: the first text is being read; `link_busy`: the port has no room; `engine_busy`: the next message waits for its engine |
 
-use super::{memory::Memory, packet::Packet, rank::Transfer, seal::PairKeys, spec::Protection};
+use super::{memory::Memory, packet::Packet, protocol::Framing, rank::Transfer, seal::PairKeys, spec::Protection};
 use crate::{
     gcm::{message::SealOpen, part::Part, spec::SpecError},
     pcie::packet::Payload,
@@ -46,24 +47,6 @@ ports! {
         pub transfers: In<Transfer>,
         pub packets: Out<Packet>,
         pub memory: Rc<RefCell<Memory>>,
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Framing {
-    /// Most text of a packet.
-    pub payload: u64,
-    /// Bytes of a flit.
-    pub flit: u64,
-    /// Flits in addition to the text.
-    pub header: u64,
-}
-
-impl Framing {
-    /// Flits of a packet with so much text and a tag of so many flits.
-    #[must_use]
-    pub const fn flits(self, bytes: u64, tag: u64) -> u32 {
-        (self.header + bytes.div_ceil(self.flit) + tag) as u32
     }
 }
 
@@ -109,6 +92,8 @@ pub struct Sender {
     protection: Option<Protection>,
     keys: Option<PairKeys>,
     read_latency: u64,
+    /// What lies between a message being sealed and its leaving.
+    staging: Option<u64>,
     room: usize,
     reading: VecDeque<Reading>,
     /// By target: number of the next message.
@@ -142,7 +127,13 @@ impl Sender {
             protection: protection.map(|(protection, _)| protection),
             keys,
             read_latency: clock.cycles_in(read_latency),
-            room: if protection.is_some() { AHEAD } else { 2 * links.max(1) as usize },
+            staging: protection.and_then(|(p, _)| p.staging).map(|staging| clock.cycles_in(staging)),
+            room: match protection {
+                // A message waits whole.
+                Some((protection, _)) if protection.staging.is_some() => usize::MAX,
+                Some(_) => AHEAD,
+                None => 2 * links.max(1) as usize,
+            },
             reading: VecDeque::new(),
             messages: vec![0; ranks],
             seats,
@@ -154,7 +145,8 @@ impl Sender {
     fn dispatch(&mut self, now: Now) -> bool {
         let seat = &mut self.seats[self.next];
         let Some(reading) = self.reading.front_mut().filter(|reading| reading.ready <= now.cycle) else { return false };
-        if seat.sealing.is_some() {
+        let waiting = seat.out.front().zip(seat.out.back()).is_some_and(|(a, b)| message_of(&a.1) != message_of(&b.1));
+        if seat.sealing.is_some() || (self.staging.is_some() && waiting) {
             return false;
         }
         let end = self.protection.map_or(reading.bytes, |p| reading.bytes.min(reading.given + p.message));
@@ -200,7 +192,7 @@ impl Sender {
             message: sealing.number,
             offset: sealing.at,
             bytes: bytes as u32,
-            flits: self.framing.flits(bytes, 0),
+            flits: self.framing.flits(bytes, 0) as u32,
             tagged: false,
             text,
             tag: Payload::none(),
@@ -224,11 +216,16 @@ impl Sender {
                 seat.out.push_back((known, packet));
             }
             None => {
-                let flits = self.framing.flits(self.format.tag_bytes(), 0);
+                let flits = self.framing.flits(self.format.tag_bytes(), 0) as u32;
                 let behind = Packet { bytes: 0, flits, tagged: true, text: Payload::none(), tag, ..packet.clone() };
                 let behind = Packet { offset: sealing.end, ..behind };
                 seat.out.push_back((ready, packet));
                 seat.out.push_back((known, behind));
+                if let Some(staging) = self.staging {
+                    let message = (sealing.target, sealing.number);
+                    let own = seat.out.iter_mut().rev().take_while(|(_, packet)| message_of(packet) == message);
+                    own.for_each(|(ready, _)| *ready = known + staging);
+                }
             }
         }
         seat.sealing = None;
@@ -289,6 +286,11 @@ impl Sender {
         };
         (at, activity)
     }
+}
+
+/// The message of a packet.
+const fn message_of(packet: &Packet) -> (u8, u64) {
+    (packet.target, packet.message)
 }
 
 /// An engine whose key is loaded from cycle 0 on.

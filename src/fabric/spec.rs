@@ -1,5 +1,6 @@
 //! What a fabric is built of: links, packets, a switch, and who seals on the way.
 
+use super::protocol::{NcclSpec, Protocol};
 use crate::{
     gcm::spec::EngineSpec,
     units::{Bytes, BytesPerCycle, Cycles, Femtos, Frequency},
@@ -50,7 +51,7 @@ pub struct FabricSpec {
     /// From the last text of a transfer to its being seen in device memory.
     #[schemars(title = "write latency")]
     pub write_latency: Femtos,
-    /// Received text that is added to what is there, per cycle of `clock`.
+    /// Received text that is added to what is there, or copied out of a buffer, per cycle of `clock`.
     #[schemars(title = "reduction rate")]
     pub reduce_rate: BytesPerCycle,
     /// From a transfer being there to what follows from it, within a running collective.
@@ -62,13 +63,16 @@ pub struct FabricSpec {
     /// And with it.
     #[schemars(title = "launch of a collective, CC on")]
     pub secure_launch: Femtos,
+    /// What NCCL's kernels take, where no copy engines are used.
+    #[schemars(title = "NCCL")]
+    pub nccl: NcclSpec,
     /// `direct`: copy engines of a GPU that seal for its peers, and as many that open.
     #[schemars(title = "copy engines that seal for peers")]
     pub copy_engines: u32,
     /// `direct`: longest message.
     #[schemars(title = "longest message to a peer")]
     pub message: Bytes,
-    /// `direct`: what each step takes beyond its copies, as the host submits them.
+    /// `direct`: what each step takes beyond its copies, as the host submits them. `peer_staging`: twice, to seal and to fetch.
     #[schemars(title = "submission per step to a peer")]
     pub submission: Femtos,
     /// `link` and `pad_ahead`: AES-GCM in the ports, one for each link.
@@ -94,6 +98,8 @@ pub enum FabricMode {
     Staged,
     /// The sender's copy engines seal messages for the receiver's, under a key of the pair.
     Direct,
+    /// The same by way of device memory that is not protected: the sender seals messages into it, the receiver copies and opens them.
+    PeerStaging,
     /// The ports seal each packet, whose security tag carries the IV.
     Link,
     /// The ports have keystream ready before the text comes, and one MAC covers a batch of packets.
@@ -102,8 +108,8 @@ pub enum FabricMode {
 
 impl FabricMode {
     /// Every mode.
-    pub const ALL: [Self; 6] =
-        [Self::Plain, Self::TrustedFabric, Self::Staged, Self::Direct, Self::Link, Self::PadAhead];
+    pub const ALL: [Self; 7] =
+        [Self::Plain, Self::TrustedFabric, Self::Staged, Self::Direct, Self::PeerStaging, Self::Link, Self::PadAhead];
 
     /// The name as files and outputs have it.
     #[must_use]
@@ -113,6 +119,7 @@ impl FabricMode {
             Self::TrustedFabric => "trusted_fabric",
             Self::Staged => "staged",
             Self::Direct => "direct",
+            Self::PeerStaging => "peer_staging",
             Self::Link => "link",
             Self::PadAhead => "pad_ahead",
         }
@@ -121,7 +128,13 @@ impl FabricMode {
     /// Whether what passes between GPUs is sealed.
     #[must_use]
     pub const fn seals(self) -> bool {
-        matches!(self, Self::Staged | Self::Direct | Self::Link | Self::PadAhead)
+        matches!(self, Self::Staged | Self::Direct | Self::PeerStaging | Self::Link | Self::PadAhead)
+    }
+
+    /// Whether copy engines seal for copy engines.
+    #[must_use]
+    pub const fn is_between_engines(self) -> bool {
+        matches!(self, Self::Direct | Self::PeerStaging)
     }
 }
 
@@ -148,18 +161,21 @@ pub struct Protection {
     pub ahead: bool,
     /// Whether a message is opened when all of it has arrived, by whichever engine is free.
     pub stored: bool,
+    /// From a message being sealed to its leaving, where the sender has it in device memory between.
+    pub staging: Option<Femtos>,
 }
 
 impl FabricSpec {
     /// Who seals on the links, if anybody does.
     #[must_use]
-    pub const fn protection(&self) -> Option<Protection> {
+    pub const fn protection(&self, protocol: Protocol) -> Option<Protection> {
         let in_ports = Protection {
             engines: self.links,
-            message: self.payload.0,
+            message: self.framing(protocol).payload,
             tag_in_packet: Some(self.tag.0),
             ahead: false,
             stored: false,
+            staging: None,
         };
         match self.mode {
             FabricMode::Plain | FabricMode::TrustedFabric | FabricMode::Staged => None,
@@ -167,22 +183,17 @@ impl FabricSpec {
             FabricMode::PadAhead => {
                 Some(Protection { message: self.batch.0, tag_in_packet: None, ahead: true, ..in_ports })
             }
-            FabricMode::Direct => Some(Protection {
+            FabricMode::Direct | FabricMode::PeerStaging => Some(Protection {
                 engines: self.copy_engines,
                 message: self.message.0,
                 tag_in_packet: None,
                 ahead: false,
                 stored: true,
+                staging: match self.mode {
+                    FabricMode::PeerStaging => Some(Femtos(self.write_latency.0 + self.read_latency.0)),
+                    _ => None,
+                },
             }),
-        }
-    }
-
-    /// What a step takes beyond its text and its reduction.
-    #[must_use]
-    pub const fn step_time(&self) -> Femtos {
-        match self.mode {
-            FabricMode::Direct => Femtos(self.step.0 + self.submission.0),
-            _ => self.step,
         }
     }
 }

@@ -46,8 +46,12 @@ fn unprotected(machine: &MachineSpec) -> MachineSpec {
 /// What a collective's time depends on. Engines of copies and the host matter in two modes alone.
 fn dependence(machine: &MachineSpec, digest: &str) -> String {
     let fabric = machine.fabric.as_ref();
-    let whole = fabric.is_none_or(|fabric| matches!(fabric.mode, FabricMode::Direct | FabricMode::Staged));
-    let own = if whole { digest.to_owned() } else { serde_json::to_string(&fabric).unwrap_or_default() };
+    let whole = fabric.is_none_or(|fabric| fabric.mode.is_between_engines() || fabric.mode == FabricMode::Staged);
+    let own = if whole {
+        digest.to_owned()
+    } else {
+        serde_json::to_string(&(&fabric, machine.confidential_computing)).unwrap_or_default()
+    };
     format!("{own} {} {}", machine.gpus(), machine.confidential_computing)
 }
 

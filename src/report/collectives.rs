@@ -12,7 +12,9 @@ use crate::{
     },
     sampling::{SampledCollective, Told},
     units::{Bytes, Femtos},
-    workload::collective::{CollectiveCall, CollectiveOutcome, CollectiveRequest, CollectiveTime, CollectiveTimes},
+    workload::collective::{
+        CollectiveCall, CollectiveCost, CollectiveOutcome, CollectiveRequest, CollectiveTime, CollectiveTimes,
+    },
 };
 use serde::Serialize;
 
@@ -60,6 +62,12 @@ impl CollectiveRecord {
 pub struct CollectiveRow {
     /// `off`, the machine's name, or a design.
     pub design: String,
+    /// How text was passed on.
+    pub protocol: &'static str,
+    /// What of the time over `off` is the launch, the path and cryptography, in ps.
+    pub launch_cost_ps: i64,
+    pub path_cost_ps: i64,
+    pub cryptography_cost_ps: i64,
     #[serde(flatten)]
     pub row: Row,
 }
@@ -76,14 +84,17 @@ impl CollectiveRow {
         let told = || Told::between((simulated, of, runs), [low, high].map(Femtos::picos), [&cells(low), &cells(high)]);
         let sampled = asked.then(told);
         let row = Row { cells: cells(found.outcome.time), limited_by_parts: None, sampled };
-        Self { design: design.to_owned(), row }
+        let (design, protocol) = (design.to_owned(), found.outcome.protocol.name());
+        Self { design, protocol, launch_cost_ps: 0, path_cost_ps: 0, cryptography_cost_ps: 0, row }
     }
 
-    /// The same against `off`.
+    /// The same against `off`, over which it costs so much.
     #[must_use]
-    pub fn against(mut self, off: &Self) -> Self {
+    pub fn against(mut self, off: &Self, cost: CollectiveCost) -> Self {
         self.row.hold(&OVER_OFF, Ratio::Longer, &off.row);
-        self
+        let [launch_cost_ps, path_cost_ps, cryptography_cost_ps] =
+            [cost.launch, cost.path, cost.cryptography].map(|femtos| femtos / 1000);
+        Self { launch_cost_ps, path_cost_ps, cryptography_cost_ps, ..self }
     }
 }
 
@@ -96,7 +107,7 @@ pub fn text(rows: &[CollectiveRow]) -> String {
         None => "-".to_owned(),
     };
     let count = |row: &Row, figure| row.number(figure).unwrap_or(0.0) as u64;
-    for CollectiveRow { design, row } in rows {
+    for CollectiveRow { design, row, .. } in rows {
         let sums = match (row.get(&REFUSED), row.number(&WRONG)) {
             (Value::Text(_), _) => "refused".to_owned(),
             (_, None) => "-".to_owned(),
@@ -121,7 +132,8 @@ pub fn text(rows: &[CollectiveRow]) -> String {
     let op = rows.first().map_or_else(String::new, |one| one.row.get(&OP).shown());
     let mut text = format!("{op}; {simulated} transfers simulated, {shared} more share one of these\n\n");
     text += &(table.lines().join("\n") + "\n");
-    for CollectiveRow { design, row } in rows {
+    text += &costs(rows);
+    for CollectiveRow { design, row, .. } in rows {
         if let Some(told) = row.sampled.as_ref().filter(|told| told.low < told.high) {
             let (part, all) = (Bytes(told.simulated), Bytes(told.of));
             let between = [told.low, told.high].map(|picos| time(picos / 1000)).join(" to ");
@@ -135,10 +147,26 @@ pub fn text(rows: &[CollectiveRow]) -> String {
     text
 }
 
+/// What each row costs over the first of its size and GPUs, by why.
+fn costs(rows: &[CollectiveRow]) -> String {
+    let mut table = Table::new(&["over off", "", "protocol", "launch", "path", "cryptography"], &[0, 1, 2]);
+    for one in rows.iter().filter(|one| *one.row.get(&REFUSED) == Value::None) {
+        let signed = |picos: i64| {
+            let sign = if picos < 0 { "-" } else { "" };
+            format!("{sign}{}", time(picos.unsigned_abs() / 1000))
+        };
+        let [launch, path, sealed] = [one.launch_cost_ps, one.path_cost_ps, one.cryptography_cost_ps].map(signed);
+        let bytes = Bytes(one.row.number(&BYTES).unwrap_or(0.0) as u64);
+        let what = format!("{bytes}, {}", one.row.get(&RANKS).shown());
+        table.row([what, one.design.clone(), one.protocol.to_owned(), launch, path, sealed]);
+    }
+    if rows.len() > 1 { format!("\n{}\n", table.lines().join("\n")) } else { String::new() }
+}
+
 /// The same for spreadsheets.
 #[must_use]
 pub fn table(rows: &[CollectiveRow]) -> sweep::Table {
-    let values = |CollectiveRow { design, row }: &CollectiveRow| {
+    let values = |CollectiveRow { design, row, .. }: &CollectiveRow| {
         row.values(COLLECTIVE, (&Price::default(), None), |_| design.as_str().into())
     };
     sweep::Table { columns: column_names(COLLECTIVE), rows: rows.iter().map(values).collect() }

@@ -6,13 +6,13 @@ use super::{
 };
 use crate::{
     config::MachineSpec,
-    fabric::spec::FabricMode,
+    fabric::{protocol::Protocol, spec::FabricMode},
     host::Stride,
     sim::Control,
     system::{Direction, Memory},
     units::Femtos,
     workload::collective::{
-        CollectiveError, CollectiveOutcome, CollectiveRequest, extent, run_collective, stride, transfer_count,
+        CollectiveError, CollectiveOutcome, CollectiveRequest, Passing, extent, run_collective, stride, transfer_count,
     },
 };
 
@@ -41,9 +41,10 @@ impl SampledCollective {
 const LEAST: u64 = 64 << 10;
 
 /// By how much transfers differ, so that all engines, or all buffers of the host, have as much more to do.
-fn message(machine: &MachineSpec) -> u64 {
+fn message(machine: &MachineSpec, protocol: Protocol) -> u64 {
     let Some(fabric) = &machine.fabric else { return LEAST };
-    let of = match (fabric.mode, fabric.protection()) {
+    let turn = Passing::of(fabric, protocol).turn;
+    let of = match (fabric.mode, fabric.protection(protocol)) {
         (FabricMode::Staged, _) => {
             let stride = |direction| {
                 let what = (direction, Memory::Pinned);
@@ -52,6 +53,7 @@ fn message(machine: &MachineSpec) -> u64 {
             stride(Direction::H2d).max(stride(Direction::D2h))
         }
         (_, Some(protection)) => protection.message.saturating_mul(u64::from(protection.engines.max(1))),
+        (_, None) if turn < u64::MAX => turn,
         (_, None) => fabric.payload.0.saturating_mul(u64::from(fabric.links.max(1))),
     };
     of.saturating_mul(LEAST.div_ceil(of.max(1)).max(1))
@@ -68,9 +70,12 @@ pub fn collective(
     observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<SampledCollective, CollectiveError> {
     let CollectiveRequest { kind, ranks, bytes, .. } = *request;
+    // Short ones are passed on as the long one is.
+    let protocol = request.protocol(machine);
+    let request = &CollectiveRequest { protocol: Some(protocol), ..request.clone() };
     let mut last = None;
     let found = match sample.filter(|_| !request.carries_bytes() && ranks > 0) {
-        Some(sample) => scaled((bytes, stride(kind, ranks, message(machine))), sample, |length| {
+        Some(sample) => scaled((bytes, stride(kind, ranks, message(machine, protocol))), sample, |length| {
             let outcome = run_collective(machine, &CollectiveRequest { bytes: length, ..request.clone() }, observer)?;
             let time = outcome.refused.is_none().then_some(outcome.time.0);
             let before: u64 = last.as_ref().map_or(0, |last: &CollectiveOutcome| last.simulated);
@@ -83,7 +88,7 @@ pub fn collective(
         return run_collective(machine, request, observer).map(|outcome| SampledCollective::whole(outcome, bytes));
     };
     let (part, buffer) = extent(kind, ranks, bytes);
-    let shared = transfer_count(kind, ranks, bytes).saturating_sub(last.simulated);
+    let shared = transfer_count(machine, request).saturating_sub(last.simulated);
     let outcome = CollectiveOutcome { time: Femtos(time), shared, buffer, part, ..last };
     Ok(SampledCollective { outcome, low: Femtos(low), high: Femtos(high), simulated, runs })
 }

@@ -17,6 +17,7 @@ macro_rules! shipped {
 
 shipped![
     "links_bandwidth.csv",
+    "nccl_collectives.csv",
     "p1_api.csv",
     "p1_app_copies.csv",
     "p1_bandwidth.csv",
@@ -212,7 +213,8 @@ mod tests {
         let catalogue = shipped();
         let points = catalogue.datasets.iter().flat_map(|dataset| &dataset.points);
         let platforms: BTreeSet<_> = points.map(|(point, _)| point.platform.clone()).collect();
-        let predicted = ["gen3", "snp-gen4"].map(str::to_owned).into();
+        let predicted =
+            ["gen3", "snp-gen4", "nccl-h200", "nccl-gb200", "nccl-l40s", "nccl-a100"].map(str::to_owned).into();
         assert_eq!(&platforms | &predicted, catalogue.platforms.keys().cloned().collect());
         for machine in catalogue.platforms.values() {
             assert!(layers(machine).resolve().is_ok(), "{machine}");

@@ -11,6 +11,7 @@
 //! | `programs` | all copies in their order, blocking | the device's time |
 //! | `cipher` | nothing | the configured rate at that clock |
 //! | `sm_kernels` | the kernel's steps on the structure of an SM | bytes per clock and SM |
+//! | `collectives` | one collective | its time without the launch, which the call before covers |
 //!
 //! The first two are what `bandwidthTest` of NVIDIA's CUDA samples does (`Samples/1_Utilities/bandwidthTest/bandwidthTest.cu`): 100
 //! `cudaMemcpyAsync` between two events for pinned memory; for pageable memory 100 `cudaMemcpy`, each timed by the CPU and followed by
@@ -29,6 +30,7 @@ use crate::{
         RunError, Step,
     },
     units::Femtos,
+    workload::collective::{CollectiveCall, CollectiveError, CollectiveRequest, run_collective},
 };
 use std::io;
 use thiserror::Error;
@@ -54,6 +56,9 @@ pub enum IssueError {
     /// The machine lacks what a kernel on SMs needs.
     #[error("{label}: {error}")]
     Sms { label: String, error: SmError },
+    /// The machine has no fabric for a collective.
+    #[error("{label}: {error}")]
+    Collective { label: String, error: CollectiveError },
     /// A copy has no time on the device, and its call's must not stand for it.
     #[error("{label}: a copy has no time on the device")]
     NoSpan { label: String },
@@ -80,6 +85,7 @@ pub fn simulate(machine: &MachineSpec, point: &Point, observer: &mut Observer<'_
         Experiment::SmKernel(kernel) => {
             sms::rate(&machine, kernel).map_err(|error| IssueError::Sms { label: point.label.clone(), error })
         }
+        Experiment::Collective(call) => bench.collective(*call),
         Experiment::Cipher { clock_ghz } => Ok(machine.cipher.seal_rate.0 as f64 * 1e-3 * clock_ghz),
     }
 }
@@ -93,6 +99,7 @@ pub fn bytes(point: &Point) -> u64 {
         Experiment::Overlap(overlap) => 2 * overlap.bytes_each_way,
         Experiment::Totals(groups) => groups.iter().map(|group| simulated(group) * group.copy.bytes).sum(),
         Experiment::Program { copies, .. } => copies.iter().map(|copy| copy.bytes).sum(),
+        Experiment::Collective(call) => call.bytes,
         Experiment::Cipher { .. } | Experiment::SmKernel(_) => 0,
     }
 }
@@ -182,6 +189,18 @@ impl Bench<'_, '_> {
         let outcome = self.run(Program::traced(copies))?;
         let of_it = outcome.copies.iter().filter(|copy| copy.direction == counted);
         of_it.map(|copy| self.device_seconds(copy)).sum()
+    }
+
+    /// Microseconds of a call among others of its kind.
+    fn collective(&mut self, CollectiveCall { kind, ranks, bytes }: CollectiveCall) -> Result<f64, IssueError> {
+        let label = || self.label.to_owned();
+        let request = CollectiveRequest::new(kind, ranks, bytes);
+        let outcome = run_collective(self.machine, &request, self.observer)
+            .map_err(|error| IssueError::Collective { label: label(), error })?;
+        match outcome.refused {
+            Some(reason) => Err(IssueError::NotDelivered { label: label(), reason }),
+            None => Ok(outcome.time.saturating_sub(outcome.launch).seconds() * 1e6),
+        }
     }
 
     /// From the first byte that a copy engine moves to the last.

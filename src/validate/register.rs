@@ -7,7 +7,7 @@
 
 use super::{
     catalogue::Dataset,
-    measured::{Kind, Point, Predicted},
+    measured::{Point, Predicted},
 };
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -18,7 +18,7 @@ use thiserror::Error;
 pub fn table(predictions: &[Predicted]) -> Vec<u8> {
     let mut writer = csv::WriterBuilder::new().comment(Some(b'#')).from_writer(Vec::new());
     // A vector takes whatever is written, and all records have one length.
-    let _ = writer.write_record(Predicted::columns());
+    let _ = predictions.first().map(|first| writer.write_record(first.columns()));
     for prediction in predictions {
         let _ = writer.write_record(prediction.cells());
     }
@@ -29,8 +29,8 @@ pub fn table(predictions: &[Predicted]) -> Vec<u8> {
 #[derive(Debug, Error)]
 pub enum JoinError {
     /// The measurements are of something else.
-    #[error("{file} is a table of {kind}, and predictions are of bandwidth")]
-    Kind { file: String, kind: &'static str },
+    #[error("{file} is a table of {kind}, and predictions are of {predicted}")]
+    Kind { file: String, kind: &'static str, predicted: &'static str },
     /// Some rows have no partner.
     #[error("predictions and measurements do not match, and nothing was scored:\n{0}")]
     Rows(Rows),
@@ -53,7 +53,7 @@ impl fmt::Display for Rows {
     }
 }
 
-/// What two rows of one point have in common: platform, mode, memory, direction and the exact size.
+/// What two rows of one point have in common: of copies platform, mode, memory, direction and the exact size.
 type Key<'p> = &'p BTreeMap<String, String>;
 
 /// For each measured point its predicted figure, in the order of the measurements.
@@ -66,8 +66,9 @@ pub fn join(
     measured_file: &str,
     measured: &Dataset,
 ) -> Result<Vec<f64>, JoinError> {
-    if measured.kind != Kind::Bandwidth {
-        return Err(JoinError::Kind { file: measured_file.to_owned(), kind: measured.kind.name() });
+    if let Some(kind) = predictions.first().map(Predicted::kind).filter(|kind| *kind != measured.kind) {
+        let (file, predicted) = (measured_file.to_owned(), kind.name());
+        return Err(JoinError::Kind { file, kind: measured.kind.name(), predicted });
     }
     let mut open: HashMap<Key<'_>, &Point> = predictions.iter().map(|one| (&one.point.cells, &one.point)).collect();
     let mut taken: HashMap<Key<'_>, usize> = HashMap::new();

@@ -82,8 +82,10 @@ fn every_listed_fault_is_taken() {
 #[test]
 fn the_documents_tables_are_what_comes_out() {
     let document = include_str!("../../docs/fabric.md");
-    let tables: [&[&str]; 2] =
-        [&["staged", "direct", "link", "pad-ahead"], &["pcie-peers", "pcie-peers+direct", "pcie-peers+link", "staged"]];
+    let tables: [&[&str]; 2] = [
+        &["staged", "direct", "peer-staging", "link", "pad-ahead"],
+        &["pcie-peers", "pcie-peers+direct", "pcie-peers+link", "staged"],
+    ];
     for designs in tables {
         let designs: Vec<_> = designs.iter().flat_map(|design| ["--design", *design]).collect();
         let output = collective(&[&["hgx-h100-8gpu", "--size", "25MiB"], &designs[..]].concat());

@@ -172,7 +172,7 @@ fn failed(error: IssueError) -> Failure {
         IssueError::Run { error: RunError::Simulation(SimulationError::Stopped { .. }), .. } => {
             Failure::Verification(miette!("interrupted: nothing was written"))
         }
-        IssueError::Run { error: RunError::Build(_), .. } | IssueError::Sms { .. } => {
+        IssueError::Run { error: RunError::Build(_), .. } | IssueError::Sms { .. } | IssueError::Collective { .. } => {
             Failure::Config(miette!("{error}"))
         }
         IssueError::Run { .. } | IssueError::NoSpan { .. } => Failure::Simulation(miette!("{error}")),

@@ -65,7 +65,8 @@ pub fn score(predictions: &Path, measured: &Path) -> Result<Scored, Failure> {
         register::join(&predicted_file, &predicted, &measured_file, &dataset).map_err(|error| match error {
             JoinError::Kind { .. } => Failure::InputOutput(miette!(help = "measure what was asked for", "{error}")),
             JoinError::Rows(_) => {
-                let help = "rows join by platform, mode, host_memory, direction and exact size; each needs one partner";
+                let help =
+                    "rows join by platform, mode, exact size, and what was copied or called; each needs one partner";
                 Failure::Verification(miette!(help = help, "{error}"))
             }
         })?;

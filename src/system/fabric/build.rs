@@ -9,11 +9,12 @@ use crate::{
         packet::Packet,
         port::{self, Port},
         program::Program,
+        protocol::{Framing, Protocol},
         rank::{self, Rank},
         receiver::{self, Receiver},
         seal::PairKeys,
-        sender::{self, Framing, Sender},
-        spec::{FabricMode, FabricSpec, Protection, Topology},
+        sender::{self, Sender},
+        spec::{FabricSpec, Protection, Topology},
         switch::{self, Crossbar},
     },
     gpu::mapping::{KeyDirection, KeyName, Owner, SYSMEM_READ, simulation_key, simulation_nonce_tail},
@@ -64,6 +65,7 @@ struct Common<'a> {
     /// Clock of links, switch and ranks, and that of senders and receivers.
     links: Clock,
     engines: Clock,
+    protocol: Protocol,
     framing: Framing,
     protection: Option<Protection>,
     sealing: Option<(SealingSpec, SealingSpec)>,
@@ -75,9 +77,10 @@ struct Common<'a> {
 impl<'a> Common<'a> {
     fn new(machine: &'a MachineSpec, spec: &'a FabricSpec, request: &FabricRequest) -> Result<Self, RunError> {
         let links = build(Clock::new(spec.clock))?;
-        let direct = spec.mode == FabricMode::Direct;
+        let direct = spec.mode.is_between_engines();
         let engines = if direct { build(Clock::new(machine.copy_engine.clock))? } else { links };
-        let sealing = spec.protection().map(|_| if direct { copy_engines(machine) } else { in_ports(spec) });
+        let protection = spec.protection(request.protocol);
+        let sealing = protection.map(|_| if direct { copy_engines(machine) } else { in_ports(spec) });
         if sealing.as_ref().is_some_and(|(seal, _)| seal.kept_between_passes().is_some()) {
             return Err(RunError::Build(
                 "copy engines whose AEAD passes a message twice do not seal for peers here".into(),
@@ -93,12 +96,13 @@ impl<'a> Common<'a> {
             spec,
             links,
             engines,
-            framing: Framing { payload: spec.payload.0, flit: spec.flit.0, header: spec.header.0 },
-            protection: spec.protection(),
+            protocol: request.protocol,
+            framing: spec.framing(request.protocol),
+            protection,
             sealing,
             keys,
             ranks,
-            launch: if machine.confidential_computing { spec.secure_launch } else { spec.launch },
+            launch: request.begin,
         })
     }
 
@@ -129,8 +133,8 @@ impl<'a> Common<'a> {
         let signals = netlist.signals(&format!("{path}.receiver"));
         let ports = receiver::Ports { packets: taken, delivered: delivers, signals };
         netlist.add(format!("{path}.receiver"), self.engines, build(receiver)?, ports);
-        let port = add_port(netlist, &format!("{path}.port"), (spec, self.links), vec![packets], come, end);
-        let rank = Rank::new(spec, self.links, self.ranks, self.launch, program);
+        let port = add_port(netlist, &format!("{path}.port"), (self, self.links), vec![packets], come, end);
+        let rank = Rank::new((spec, self.protocol), self.links, self.ranks, self.launch, program);
         let signals = netlist.worker(&format!("{path}.rank"));
         let ports = rank::Ports { transfers, delivered, memory: Rc::clone(&memory), signals };
         let rank = netlist.add(format!("{path}.rank"), self.links, rank, ports);
@@ -141,14 +145,14 @@ impl<'a> Common<'a> {
 fn add_port(
     netlist: &mut Netlist,
     path: &str,
-    (spec, clock): (&FabricSpec, Clock),
+    (common, clock): (&Common<'_>, Clock),
     send: Vec<In<Packet>>,
     receive: Out<Packet>,
     end: End,
 ) -> Key<Port> {
     let End { wire_out, wire_in, credit_out, credit_in } = end;
     let ports = port::Ports { send, receive, wire_out, wire_in, credit_out, credit_in };
-    netlist.add(path, clock, Port::new(spec, clock), ports)
+    netlist.add(path, clock, Port::new(common.spec, common.framing.response, clock), ports)
 }
 
 /// The engines of copy engines, to seal and to open.
@@ -238,7 +242,7 @@ fn with_switch(netlist: &mut Netlist, common: &Common<'_>, flight: Femtos) -> Ve
         ingress.push(switch::Ingress { received, to: to.collect() });
     }
     for (number, ((far, receive), send)) in far_ends.into_iter().zip(egress).enumerate() {
-        add_port(netlist, &format!("fabric.switch.port{number}"), (spec, clock), send, receive, far);
+        add_port(netlist, &format!("fabric.switch.port{number}"), (common, clock), send, receive, far);
     }
     let ports = switch::Ports { ingress, signals: netlist.signals("fabric.switch") };
     netlist.add("fabric.switch", clock, Crossbar::new(spec.switch_latency, spec.links, clock), ports);

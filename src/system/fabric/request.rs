@@ -1,8 +1,9 @@
 //! What is asked of the fabric.
 
 use crate::{
-    fabric::{memory::Memory, program::Program},
+    fabric::{memory::Memory, program::Program, protocol::Protocol},
     sim::{Injection, Kernel, Order},
+    units::Femtos,
 };
 
 /// A collective: what each GPU does, and what is in its buffer.
@@ -10,6 +11,10 @@ use crate::{
 pub struct FabricRequest {
     /// By GPU.
     pub programs: Vec<Program>,
+    /// How text is passed on.
+    pub protocol: Protocol,
+    /// When the GPUs begin.
+    pub begin: Femtos,
     /// By GPU.
     pub memories: Vec<Memory>,
     /// Seed of keys, and of the bits that faults pick.

@@ -11,11 +11,13 @@
 //! | `programs` | program, place, direction, host_memory, bytes, device_ns | the same, with the size of each copy |
 //! | `cipher` | cipher, clock_ghz, gb_per_s (no mode) | one core sealing |
 //! | `sm_kernels` | kernel, sms, threads, bytes, cycles, bytes_per_clock_per_sm (no mode) | a kernel on SMs |
+//! | `collectives` | operation, gpus, bytes, us | the time of one of many calls back to back |
 //!
 //! Tables of what is to be predicted, and of predictions, are `bandwidth` without its figure and with a predicted one: [`asked`],
 //! [`predicted`].
 
 mod applications;
+mod collectives;
 mod copies;
 mod nccl;
 mod nvbandwidth;
@@ -53,6 +55,8 @@ pub enum Kind {
     Cipher,
     /// Rates of AES-GCM kernels on SMs.
     SmKernels,
+    /// Times of collectives.
+    Collectives,
 }
 
 /// What reading a table gives: points, and rows that the model does not cover.
@@ -66,7 +70,7 @@ struct TableFormat {
 }
 
 /// The first format whose columns are all there is the table's. Further columns are not read.
-const FORMATS: [TableFormat; 9] = [
+const FORMATS: [TableFormat; 10] = [
     TableFormat {
         kind: Kind::Programs,
         name: "programs",
@@ -116,6 +120,12 @@ const FORMATS: [TableFormat; 9] = [
         read: copies::cipher,
     },
     TableFormat { kind: Kind::SmKernels, name: "sm_kernels", columns: sm_kernels::COLUMNS, read: sm_kernels::read },
+    TableFormat {
+        kind: Kind::Collectives,
+        name: "collectives",
+        columns: collectives::COLUMNS,
+        read: collectives::read,
+    },
 ];
 
 impl Kind {

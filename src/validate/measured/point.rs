@@ -4,6 +4,7 @@ use crate::{
     gpu::sm::spec::{AesKernel, GhashKernel},
     system::Direction,
     units::{Bytes, Femtos},
+    workload::collective::CollectiveCall,
 };
 use sha2::{Digest, Sha256};
 use std::{collections::BTreeMap, sync::Arc};
@@ -120,6 +121,8 @@ pub enum Experiment {
     },
     /// A kernel on SMs, its text in device memory.
     SmKernel(SmKernel),
+    /// Calls of a collective back to back.
+    Collective(CollectiveCall),
     /// A core seals at this clock.
     Cipher {
         clock_ghz: f64,
@@ -137,6 +140,7 @@ impl Experiment {
             Self::Totals(_) => "totals",
             Self::Program { .. } => "program",
             Self::SmKernel(_) => "sm_kernel",
+            Self::Collective(_) => "collective",
             Self::Cipher { .. } => "cipher",
         }
     }

@@ -1,17 +1,44 @@
 //! Tables of points that nobody has measured yet: what is to be predicted, and what was.
 
 use super::{
+    Kind, collectives,
     copies::{head, rate},
-    point::Point,
+    point::{Experiment, Point},
     table::{Cells, MeasuredError, Table},
 };
 use std::collections::HashMap;
 
-/// Columns of a table of bandwidth, but for its figure.
-const ASKED: [&str; 5] = ["platform", "mode", "host_memory", "direction", "bytes"];
+/// What can be predicted.
+#[derive(Debug)]
+struct Form {
+    kind: Kind,
+    /// Columns of a table of measurements, but for its figure.
+    asked: [&'static str; 5],
+    measured: &'static str,
+    /// The figure of a prediction. It is not called as a measured one is, so that a prediction is never read as a measurement.
+    figure: &'static str,
+}
 
-/// The figure of a prediction. It is not called as a measured one is, so that a prediction is never read as a measurement.
-const FIGURE: &str = "predicted_gb_per_s";
+const BANDWIDTH: Form = Form {
+    kind: Kind::Bandwidth,
+    asked: ["platform", "mode", "host_memory", "direction", "bytes"],
+    measured: "gb_per_s",
+    figure: "predicted_gb_per_s",
+};
+
+const COLLECTIVES: Form = Form {
+    kind: Kind::Collectives,
+    asked: ["platform", "mode", "operation", "gpus", "bytes"],
+    measured: "us",
+    figure: "predicted_us",
+};
+
+impl Form {
+    /// That of a table: one of collectives names operations.
+    fn of(table: &Table) -> &'static Self {
+        if table.has(&["operation"]) { &COLLECTIVES } else { &BANDWIDTH }
+    }
+}
 
 /// A point as it was predicted.
 #[derive(Debug, Clone)]
@@ -30,12 +57,13 @@ pub struct Predicted {
 /// Whatever is wrong with it, with its line: also a point that is there twice, memory that is not modelled, and a figure.
 pub fn asked(file: &str, text: &str) -> Result<Vec<Point>, MeasuredError> {
     let table = Table::read(file, text)?;
-    if table.has(&["gb_per_s"]) {
+    let form = Form::of(&table);
+    if table.has(&[form.measured]) {
         let remedy = "a prediction is made without the figure: take the column out";
-        return Err(table.head_error("the table has `gb_per_s`, a measured figure".into(), remedy));
+        return Err(table.head_error(format!("the table has `{}`, a measured figure", form.measured), remedy));
     }
-    has(&table, &ASKED)?;
-    let points = table.rows().map(|row| point(&row, f64::NAN)).collect::<Result<Vec<_>, _>>()?;
+    has(&table, &form.asked)?;
+    let points = table.rows().map(|row| point(form, &row, f64::NAN)).collect::<Result<Vec<_>, _>>()?;
     each_once(&table, &points)?;
     Ok(points)
 }
@@ -46,8 +74,10 @@ pub fn asked(file: &str, text: &str) -> Result<Vec<Point>, MeasuredError> {
 /// Whatever is wrong with it, with its line: also a point that is there twice.
 pub fn predicted(file: &str, text: &str) -> Result<Vec<Predicted>, MeasuredError> {
     let table = Table::read(file, text)?;
-    has(&table, &[&ASKED[..], &Predicted::MORE_COLUMNS].concat())?;
-    let points = table.rows().map(|row| point(&row, row.positive(FIGURE)?)).collect::<Result<Vec<_>, _>>()?;
+    let form = Form::of(&table);
+    has(&table, &[&form.asked[..], &[form.figure], &Predicted::ORIGIN].concat())?;
+    let points =
+        table.rows().map(|row| point(form, &row, row.positive(form.figure)?)).collect::<Result<Vec<_>, _>>()?;
     each_once(&table, &points)?;
     let all = points.into_iter().zip(table.rows()).map(|(point, row)| Predicted {
         point,
@@ -59,17 +89,28 @@ pub fn predicted(file: &str, text: &str) -> Result<Vec<Predicted>, MeasuredError
 }
 
 impl Predicted {
-    /// The columns behind those of the point.
-    const MORE_COLUMNS: [&str; 4] = [FIGURE, "machine", "machine_digest", "sealsim"];
+    /// The columns behind the figure.
+    const ORIGIN: [&str; 3] = ["machine", "machine_digest", "sealsim"];
 
-    /// The names of the columns of such a table.
-    pub fn columns() -> impl Iterator<Item = &'static str> {
-        ASKED.into_iter().chain(Self::MORE_COLUMNS)
+    const fn form(&self) -> &'static Form {
+        if matches!(self.point.experiment, Experiment::Collective(_)) { &COLLECTIVES } else { &BANDWIDTH }
+    }
+
+    /// What was predicted.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.form().kind
+    }
+
+    /// The names of the columns of its table.
+    pub fn columns(&self) -> impl Iterator<Item = &'static str> {
+        let form = self.form();
+        form.asked.into_iter().chain([form.figure]).chain(Self::ORIGIN)
     }
 
     /// Its cells, in the order of the columns.
     pub fn cells(&self) -> impl Iterator<Item = String> {
-        let own = ASKED.into_iter().map(|column| self.point.cells.get(column).cloned().unwrap_or_default());
+        let own = self.form().asked.into_iter().map(|column| self.point.cells.get(column).cloned().unwrap_or_default());
         // Quotes and line ends, which a machine's name may have, would not come back as they went.
         let plain = |text: &String| text.replace(|one: char| one == '"' || one.is_control(), " ");
         let more = [&self.machine, &self.machine_digest, &self.sealsim].map(plain);
@@ -94,9 +135,12 @@ fn has(table: &Table, columns: &[&str]) -> Result<(), MeasuredError> {
     }
 }
 
-fn point(row: &Cells<'_>, gb_per_s: f64) -> Result<Point, MeasuredError> {
+fn point(form: &Form, row: &Cells<'_>, figure: f64) -> Result<Point, MeasuredError> {
+    if form.kind == Kind::Collectives {
+        return collectives::point(row, figure);
+    }
     let unknown = || row.error("host_memory", "managed memory is not modelled".into(), "take the row out");
-    rate(row, head(row)?.ok_or_else(unknown)?, gb_per_s)
+    rate(row, head(row)?.ok_or_else(unknown)?, figure)
 }
 
 /// Refuses the second of two rows of one point.
@@ -146,7 +190,7 @@ mod tests {
             |point| Predicted { point, machine: "x".into(), machine_digest: "ab".into(), sealsim: "1".into() };
         let one = machine(Point { measured: 0.123_456_78, ..point });
         let line = |cells: Vec<String>| cells.join(",");
-        let text = format!("{}\n{}\n", Predicted::columns().collect::<Vec<_>>().join(","), line(one.cells().collect()));
+        let text = format!("{}\n{}\n", one.columns().collect::<Vec<_>>().join(","), line(one.cells().collect()));
         assert!(text.ends_with("\np,cc,pinned,h2d,4096,0.123457,x,ab,1\n"), "{text}");
         let again = predicted("m", &text).unwrap().remove(0);
         assert_eq!((again.point.measured, again.machine_digest), (0.123_457, one.machine_digest));
@@ -155,6 +199,21 @@ mod tests {
         assert!(predicted("m", &twice).unwrap_err().to_string().contains("line 3"));
         assert!(predicted("m", &text.replace("0.123457", "0")).is_err());
         assert!(predicted("m", ROWS).unwrap_err().to_string().contains("no column predicted_gb_per_s, machine"));
+    }
+
+    #[test]
+    fn collectives_are_predicted_too() {
+        let head = "platform,mode,operation,gpus,bytes";
+        let point = asked("m", &format!("{head}\np,off,all-reduce,8,1024\n")).unwrap().remove(0);
+        let point = Point { measured: 15.5, ..point };
+        let one = Predicted { point, machine: "x".into(), machine_digest: "ab".into(), sealsim: "1".into() };
+        let columns = one.columns().collect::<Vec<_>>().join(",");
+        assert_eq!(columns, format!("{head},predicted_us,machine,machine_digest,sealsim"));
+        let text = format!("{columns}\n{}\n", one.cells().collect::<Vec<_>>().join(","));
+        let again = predicted("m", &text).unwrap().remove(0);
+        assert_eq!((again.kind(), again.point.measured), (Kind::Collectives, 15.5));
+        let error = asked("m", &format!("{head},us\np,off,all-reduce,8,1024,15\n")).unwrap_err().to_string();
+        assert!(error.contains("the table has `us`"), "{error}");
     }
 
     #[test]

@@ -12,7 +12,10 @@
 
 use crate::{
     config::MachineSpec,
-    fabric::spec::{FabricMode, FabricSpec, Topology},
+    fabric::{
+        protocol::{Framing, Protocol},
+        spec::{FabricMode, FabricSpec, Topology},
+    },
     gcm::{message::SealOpen, part::Part},
     sealing::{EngineTiming, SealingSpec},
     sim::Clock,
@@ -123,18 +126,21 @@ fn open_cycles(
     Some(verdict.max(tag + spec.compare().0) - tag)
 }
 
-/// How long one step of a ring takes: a transfer of so many bytes, which is added to what is there or not. None for copies through the host.
+/// How long one step of a ring takes: a transfer of so many bytes, of which so many are added or copied when all have come. None for copies
+/// by way of a host or of staging.
 #[must_use]
-pub fn hop_terms(machine: &MachineSpec, bytes: u64, reduces: bool) -> Option<HopTerms> {
-    let spec = machine.fabric.as_ref().filter(|spec| spec.mode != FabricMode::Staged)?;
+pub fn hop_terms(machine: &MachineSpec, protocol: Protocol, bytes: u64, pass: u64) -> Option<HopTerms> {
+    let spec =
+        machine.fabric.as_ref().filter(|spec| !matches!(spec.mode, FabricMode::Staged | FabricMode::PeerStaging))?;
     let clock = Clock::new(spec.clock).ok()?;
     let cycles = |count: u64| clock.edge(count);
     let of = |time: Femtos| clock.cycles_in(time);
-    let (packets, last_flits, row) = packets(spec, bytes);
+    let (framing, protection) = (spec.framing(protocol), spec.protection(protocol));
+    let (packets, last_flits, row) = packets(spec, framing, bytes);
     let links = u64::from(spec.links.max(1));
     let rows = (packets - 1) / links;
     // Tags in packets of their own take links too.
-    let tags = spec.protection().filter(|p| p.tag_in_packet.is_none()).map_or(0, |p| bytes.div_ceil(p.message) - 1);
+    let tags = protection.filter(|p| p.tag_in_packet.is_none()).map_or(0, |p| bytes.div_ceil(p.message) - 1);
     let tags = tags * last_flits / links;
     let flight = of(Femtos(spec.flight.0.max(1)));
     let hop = last_flits + flight;
@@ -144,16 +150,16 @@ pub fn hop_terms(machine: &MachineSpec, bytes: u64, reduces: bool) -> Option<Hop
     };
     // A response comes back from the next port, so that the first rows are in transit before the first.
     let undisturbed = (hop + 1) / row;
-    let responses = rows.saturating_sub(undisturbed) * spec.response.0;
+    let responses = rows.saturating_sub(undisturbed) * framing.response;
     // The last text has more flits than the tag that follows it.
     let hops = if spec.topology == Topology::Switch { 2 } else { 1 };
     let longer = cycles(hops * row.saturating_sub(last_flits));
     // Messages of all engines of a turn pass while the engines work on them.
-    let of_message = |message: u64| message.div_ceil(spec.payload.0) * (row + spec.response.0) + last_flits;
-    let turn = spec.protection().map_or(0, |protection| of_message(protection.message));
+    let of_message = |message: u64| message.div_ceil(framing.payload) * (row + framing.response) + last_flits;
+    let turn = protection.map_or(0, |protection| of_message(protection.message));
     let times = LinkTimes { rows: cycles(rows * row + responses + tags), longer, turn: cycles(turn) };
-    let (seal, rows, open) = engines(machine, spec, bytes, times)?;
-    let reduce = if reduces { spec.reduce_rate.cycles_for(bytes) } else { 0 };
+    let (seal, rows, open) = engines(machine, (spec, protocol), bytes, times)?;
+    let pass = spec.pass_rate(protocol).cycles_for(pass);
     Some(HopTerms {
         read: Femtos(cycles(3).0 + cycles(of(spec.read_latency)).0),
         seal,
@@ -161,7 +167,7 @@ pub fn hop_terms(machine: &MachineSpec, bytes: u64, reduces: bool) -> Option<Hop
         flight: cycles(flight_cycles + 1),
         open,
         write: cycles(of(spec.write_latency).max(1)),
-        step: cycles((of(spec.step_time()) + reduce).max(1)),
+        step: cycles((of(spec.step_time(protocol)) + pass).max(1)),
     })
 }
 
@@ -169,13 +175,13 @@ pub fn hop_terms(machine: &MachineSpec, bytes: u64, reduces: bool) -> Option<Hop
 const TAG: u64 = 16;
 
 /// Packets of a transfer, flits of the last, and of each in a full row.
-fn packets(spec: &FabricSpec, bytes: u64) -> (u64, u64, u64) {
+fn packets(spec: &FabricSpec, framing: Framing, bytes: u64) -> (u64, u64, u64) {
     let tag = if spec.mode == FabricMode::Link { spec.tag.0 } else { 0 };
-    let flits = |bytes: u64| spec.header.0 + bytes.div_ceil(spec.flit.0) + tag;
-    let packets = bytes.div_ceil(spec.payload.0);
-    let alone = spec.protection().is_some_and(|protection| protection.tag_in_packet.is_none());
-    let last = if alone { TAG } else { bytes.min(spec.payload.0) };
-    (packets, flits(last), flits(spec.payload.0))
+    let flits = |bytes: u64| framing.flits(bytes, tag);
+    let packets = bytes.div_ceil(framing.payload);
+    let alone = spec.protection(Protocol::Simple).is_some_and(|protection| protection.tag_in_packet.is_none());
+    let last = if alone { TAG } else { bytes.min(framing.payload) };
+    (packets, flits(last), flits(framing.payload))
 }
 
 /// What links take: for all rows, for the last text beyond a tag, and for a message of each engine.
@@ -188,11 +194,11 @@ struct LinkTimes {
 /// What engines add: to seal, in place of the rows where they bind, and to open.
 fn engines(
     machine: &MachineSpec,
-    spec: &FabricSpec,
+    (spec, protocol): (&FabricSpec, Protocol),
     bytes: u64,
     LinkTimes { rows, longer, turn }: LinkTimes,
 ) -> Option<(Femtos, Femtos, Femtos)> {
-    let Some(protection) = spec.protection() else { return Some((Femtos(0), rows, Femtos(0))) };
+    let Some(protection) = spec.protection(protocol) else { return Some((Femtos(0), rows, Femtos(0))) };
     let direct = spec.mode == FabricMode::Direct;
     let clock = Clock::new(if direct { machine.copy_engine.clock } else { spec.clock }).ok()?;
     let sealing = if direct { machine.sealing() } else { SealingSpec::Gcm(spec.engine.clone()) };
@@ -204,8 +210,8 @@ fn engines(
     let of_last: Vec<_> = all.iter().copied().rev().step_by(engines).collect::<Vec<_>>().into_iter().rev().collect();
     let in_packet = protection.tag_in_packet.is_some();
     let sorts = Sorts { in_packet, ahead: protection.ahead, stored: protection.stored };
-    let one = engine_cycles(&sealing, &all[all.len() - 1..], spec.payload.0, sorts)?;
-    let cycles = engine_cycles(&sealing, &of_last, spec.payload.0, sorts)?;
+    let one = engine_cycles(&sealing, &all[all.len() - 1..], spec.framing(protocol).payload, sorts)?;
+    let cycles = engine_cycles(&sealing, &of_last, spec.framing(protocol).payload, sorts)?;
     // A packet is seen by the port an edge after it is ready; without an engine that edge is the sender's own.
     let first = clock.edge(if in_packet { one.last } else { one.first }.saturating_sub(1));
     let tag = clock.edge(cycles.last.saturating_sub(1));

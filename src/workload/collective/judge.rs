@@ -1,23 +1,31 @@
 //! What a plan amounts to, and whether a GPU ends with what it must.
 
 use super::{
+    choice::turn,
     data::expected,
     kind::Collective,
     request::CollectiveRequest,
-    schedule::{PIECE, Plan, pieces_repeat, plan},
+    schedule::{PIECE, Passing, Plan, extent, pieces_repeat, plan},
 };
-use crate::{config::MachineSpec, units::Femtos};
+use crate::{config::MachineSpec, fabric::protocol::Protocol, units::Femtos};
 
 /// Transfers of a plan.
 pub(super) fn transfers(plan: &Plan) -> u64 {
     plan.programs.iter().map(|program| program.sends.len() as u64).sum()
 }
 
-/// Transfers of a collective of so many GPUs, at least two. It need not be laid out for that: what is passed on in pieces repeats with each.
+/// Transfers of a collective of at least two GPUs. It need not be laid out for that: what is passed on in pieces or turns repeats with each.
 #[must_use]
-pub fn transfer_count(kind: Collective, ranks: usize, bytes: u64) -> u64 {
-    let pieces = if pieces_repeat(kind) { bytes.div_ceil(PIECE) } else { 1 };
-    transfers(&plan(kind, ranks, 1)).saturating_mul(pieces)
+pub fn transfer_count(machine: &MachineSpec, request: &CollectiveRequest) -> u64 {
+    let CollectiveRequest { kind, ranks, bytes, .. } = *request;
+    let protocol = request.protocol(machine);
+    let turns = match machine.fabric.as_ref() {
+        _ if pieces_repeat(kind) => bytes.div_ceil(PIECE),
+        Some(spec) if protocol == Protocol::Nvls => return bytes.div_ceil(turn(spec, ranks)) * ranks as u64,
+        Some(spec) if kind.is_ring() => extent(kind, ranks, bytes).0.div_ceil(Passing::of(spec, protocol).turn),
+        _ => 1,
+    };
+    transfers(&plan(kind, ranks, 1, Passing::COPIES)).saturating_mul(turns)
 }
 
 /// From the call to the first transfer.

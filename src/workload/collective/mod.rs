@@ -9,7 +9,9 @@
 //! A buffer's numbers are small integers, whose sums are exact in every format and order. So whether a sum is right does not depend on rounding.
 
 mod call;
+mod choice;
 mod closed_form;
+mod cost;
 mod data;
 mod judge;
 mod kind;
@@ -21,10 +23,11 @@ mod times;
 
 pub use call::CollectiveCall;
 pub use closed_form::{HopTerms, hop_terms};
+pub use cost::{CollectiveCost, unsealed};
 pub use data::{expected, input};
 pub use judge::transfer_count;
 pub use kind::Collective;
 pub use request::{CollectiveError, CollectiveOutcome, CollectiveRequest, Extent, MOST_RANKS};
 pub use run::{collective_fault_points, run_collective};
-pub use schedule::{Plan, extent, folded, plan, stride};
+pub use schedule::{Passing, Plan, extent, folded, plan, stride};
 pub use times::{CollectiveTime, CollectiveTimes};

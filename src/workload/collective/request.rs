@@ -1,8 +1,9 @@
 //! What is asked of a collective, and what comes of it.
 
-use super::kind::Collective;
+use super::{choice, kind::Collective};
 use crate::{
-    fabric::{element::Element, spec::FabricMode},
+    config::MachineSpec,
+    fabric::{element::Element, protocol::Protocol, spec::FabricMode},
     sim::{Injection, Kernel},
     system::{DataMode, RunError},
     units::Femtos,
@@ -42,6 +43,8 @@ pub struct CollectiveRequest {
     pub kernel: Kernel,
     /// Faults, on the fabric. A run with faults carries bytes.
     pub injections: Vec<Injection>,
+    /// How text is passed on, if that is not to be chosen.
+    pub protocol: Option<Protocol>,
 }
 
 impl CollectiveRequest {
@@ -58,7 +61,14 @@ impl CollectiveRequest {
             extent: Extent::Shared,
             kernel: Kernel::Skip,
             injections: Vec::new(),
+            protocol: None,
         }
+    }
+
+    /// How text is passed on.
+    #[must_use]
+    pub fn protocol(&self, machine: &MachineSpec) -> Protocol {
+        self.protocol.unwrap_or_else(|| choice::protocol(machine, self.kind, self.ranks, self.bytes))
     }
 
     /// Whether bytes are carried.
@@ -73,6 +83,8 @@ impl CollectiveRequest {
 pub struct CollectiveOutcome {
     /// How hops were protected.
     pub mode: FabricMode,
+    /// How text was passed on.
+    pub protocol: Protocol,
     /// From the call to the last GPU being done, or to something being refused.
     pub time: Femtos,
     /// What of it lies before the first transfer.

@@ -1,18 +1,20 @@
 //! Runs a collective, and checks what each GPU ends with.
 
 use super::{
+    choice::{in_switches as carried, start, turn},
     data::input,
-    judge::{is_right, launch, transfer_count, transfers},
+    judge::{is_right, launch, transfers},
     kind::Collective,
     request::{CollectiveError, CollectiveOutcome, CollectiveRequest, Extent, MOST_RANKS},
-    schedule::{folded, plan},
+    schedule::{Passing, Plan, extent, folded, in_switches, plan},
     staged::run_rounds,
 };
 use crate::{
     config::MachineSpec,
     fabric::{
         memory::Memory,
-        spec::{FabricMode, Topology},
+        protocol::Protocol,
+        spec::{FabricMode, FabricSpec, Topology},
     },
     sim::{Control, Order},
     system::{FabricRequest, FaultPoint, fabric_fault_points, run_fabric},
@@ -38,20 +40,23 @@ pub fn run_collective(
     if mode == FabricMode::Staged {
         return run_rounds(machine, request, observer);
     }
-    let fold = if request.carries_bytes() || request.extent == Extent::Full {
-        None
-    } else {
-        folded(request.kind, request.ranks, request.bytes)
-    };
-    let all = transfer_count(request.kind, request.ranks, request.bytes);
-    let mut plan = fold.unwrap_or_else(|| plan(request.kind, request.ranks, request.bytes));
+    let spec = machine.fabric.as_ref().ok_or(CollectiveError::NoFabric)?;
+    let protocol = request.protocol(machine);
+    let shares = !request.carries_bytes() && request.extent == Extent::Shared;
+    if protocol == Protocol::Nvls && !shares {
+        return timed_by_one(machine, request, observer);
+    }
+    let mut plan = laid_out(spec, request, (protocol, shares));
     let memory = |rank| {
         let bytes = || input(&plan, request.element, request.seed, rank);
         Memory::new(request.carries_bytes().then(bytes), request.element)
     };
     let (simulated, ranks) = (transfers(&plan), plan.programs.len());
     let memories = (0..ranks).map(memory).collect();
+    let launch = launch(machine);
     let fabric = FabricRequest {
+        protocol,
+        begin: Femtos(launch.0.saturating_add(start(spec, protocol, request.ranks, request.bytes).0)),
         memories,
         // What there is of them grows with the bytes.
         programs: std::mem::take(&mut plan.programs),
@@ -68,16 +73,47 @@ pub fn run_collective(
     });
     Ok(CollectiveOutcome {
         mode,
+        protocol,
         time: outcome.end,
-        launch: launch(machine),
+        launch,
         simulated,
-        shared: all - simulated,
+        shared: if ranks == 1 { simulated * (request.ranks as u64 - 1) } else { 0 },
         buffer: plan.buffer,
         part: plan.part,
         finished: if ranks == 1 { finished * request.ranks } else { finished },
         wrong,
         refused: outcome.refused,
     })
+}
+
+/// What each GPU does, or the one that stands for all.
+fn laid_out(spec: &FabricSpec, request: &CollectiveRequest, (protocol, shares): (Protocol, bool)) -> Plan {
+    let CollectiveRequest { kind, ranks, bytes, .. } = *request;
+    let passing = Passing::of(spec, protocol);
+    if protocol == Protocol::Nvls {
+        let (part, buffer) = extent(kind, ranks, bytes);
+        let program = in_switches(buffer, turn(spec, ranks), |bytes| carried(bytes, ranks));
+        return Plan { programs: vec![program], buffer, part, results: 0 };
+    }
+    let fold = if shares { folded(kind, ranks, bytes, passing) } else { None };
+    fold.unwrap_or_else(|| plan(kind, ranks, bytes, passing))
+}
+
+/// A reduction in switches of which every GPU, or its bytes, are asked for: one GPU gives the time, and a ring of all the sums.
+fn timed_by_one(
+    machine: &MachineSpec,
+    request: &CollectiveRequest,
+    observer: &mut dyn FnMut(Femtos) -> Control,
+) -> Result<CollectiveOutcome, CollectiveError> {
+    let one = CollectiveRequest {
+        kernel: request.kernel,
+        ..CollectiveRequest::new(request.kind, request.ranks, request.bytes)
+    };
+    let timed = run_collective(machine, &CollectiveRequest { protocol: Some(Protocol::Nvls), ..one }, observer)?;
+    let ring = CollectiveRequest { protocol: Some(Protocol::Simple), ..request.clone() };
+    let summed = run_collective(machine, &ring, observer)?;
+    let time = if summed.refused.is_some() { summed.time } else { timed.time };
+    Ok(CollectiveOutcome { protocol: Protocol::Nvls, time, ..summed })
 }
 
 /// Where faults can be placed in a collective.
@@ -93,8 +129,12 @@ pub fn collective_fault_points(
     if check(machine, &request)? == FabricMode::Staged {
         return Err(CollectiveError::StagedFaults);
     }
-    let plan = plan(kind, ranks, SMALL);
+    let spec = machine.fabric.as_ref().ok_or(CollectiveError::NoFabric)?;
+    let protocol = request.protocol(machine);
+    let plan = plan(kind, ranks, SMALL, Passing::of(spec, protocol));
     let fabric = FabricRequest {
+        protocol,
+        begin: launch(machine),
         memories: plan.programs.iter().map(|_| Memory::new(None, request.element)).collect(),
         programs: plan.programs,
         seed: request.seed,

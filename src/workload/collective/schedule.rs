@@ -1,7 +1,11 @@
 //! Which GPU sends what to whom, and when.
 
 use super::kind::Collective;
-use crate::fabric::program::{Program, ReceiveStep, SendStep};
+use crate::fabric::{
+    program::{Program, ReceiveStep, SendStep},
+    protocol::Protocol,
+    spec::FabricSpec,
+};
 use std::ops::Range;
 
 /// Parts of a buffer begin at multiples of so many bytes: a block of AES.
@@ -13,6 +17,26 @@ pub(super) const PIECE: u64 = 1 << 20;
 /// Whether text is passed on in pieces of that size.
 pub(super) const fn pieces_repeat(kind: Collective) -> bool {
     matches!(kind, Collective::Broadcast | Collective::TreeAllReduce)
+}
+
+/// How a kernel passes on text: in turns of so many bytes of each part, whose sums show in the last step alone; or the host has it copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passing {
+    /// Most bytes of a part in a turn of a ring.
+    pub turn: u64,
+    /// Whether sums are made as text is passed on.
+    pub streams: bool,
+}
+
+impl Passing {
+    /// By copies, each added when it is there.
+    pub const COPIES: Self = Self { turn: u64::MAX, streams: false };
+
+    /// That of a protocol.
+    #[must_use]
+    pub fn of(spec: &FabricSpec, protocol: Protocol) -> Self {
+        Self { turn: spec.turn(protocol).max(ALIGNMENT), streams: protocol != Protocol::Copies }
+    }
 }
 
 /// A collective, laid out.
@@ -53,11 +77,13 @@ pub fn extent(kind: Collective, ranks: usize, bytes: u64) -> (u64, u64) {
 
 /// Lays out a collective of so many GPUs, at least two, whose buffers have so many bytes, at least one.
 #[must_use]
-pub fn plan(kind: Collective, ranks: usize, bytes: u64) -> Plan {
+pub fn plan(kind: Collective, ranks: usize, bytes: u64, passing: Passing) -> Plan {
     let (part, buffer) = extent(kind, ranks, bytes);
     let results = if kind == Collective::AllToAll { buffer } else { 0 };
     let program = |rank: usize| match kind {
-        Collective::AllReduce | Collective::ReduceScatter | Collective::AllGather => ring(kind, rank, ranks, part),
+        Collective::AllReduce | Collective::ReduceScatter | Collective::AllGather => {
+            ring(kind, rank, ranks, (part, passing))
+        }
         Collective::Broadcast => chain(rank, ranks, buffer),
         Collective::AllToAll => exchange(rank, ranks, part, results),
         Collective::TreeAllReduce => tree(rank, ranks, buffer),
@@ -67,11 +93,11 @@ pub fn plan(kind: Collective, ranks: usize, bytes: u64) -> Plan {
 
 /// The same ring with one GPU for all: each step is a transfer to itself.
 #[must_use]
-pub fn folded(kind: Collective, ranks: usize, bytes: u64) -> Option<Plan> {
+pub fn folded(kind: Collective, ranks: usize, bytes: u64, passing: Passing) -> Option<Plan> {
     if !kind.is_ring() {
         return None;
     }
-    let whole = plan(kind, ranks, bytes);
+    let whole = plan(kind, ranks, bytes, passing);
     let own = whole.programs.first()?;
     let sends = own.sends.iter().map(|send| SendStep { target: 0, ..send.clone() }).collect();
     let receives = own.receives.iter().map(|receive| ReceiveStep { source: 0, ..receive.clone() }).collect();
@@ -82,24 +108,51 @@ const fn part_range(number: usize, part: u64) -> Range<u64> {
     number as u64 * part..(number as u64 + 1) * part
 }
 
-/// Each step sends on what the step before has brought.
-fn ring(kind: Collective, rank: usize, ranks: usize, part: u64) -> Program {
+/// Each step sends on what the step before has brought. A turn begins when the one before is over: a block of threads does one after the other.
+fn ring(kind: Collective, rank: usize, ranks: usize, (part, passing): (u64, Passing)) -> Program {
     let (next, previous) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
-    let before = |steps: usize| part_range((rank + 2 * ranks - steps) % ranks, part);
     let mut program = Program::default();
-    let mut step = |sent: usize, reduces: bool| {
-        let after = program.receives.len().checked_sub(1).into_iter().collect();
-        program.sends.push(SendStep { target: next as u8, range: before(sent), after });
-        program.receives.push(ReceiveStep { source: previous as u8, range: before(sent + 1), reduces });
-    };
-    if matches!(kind, Collective::AllReduce | Collective::ReduceScatter) {
-        (0..ranks - 1).for_each(|sent| step(sent, true));
+    let mut at = 0;
+    while at < part {
+        let end = part.min(at.saturating_add(passing.turn));
+        let before = |steps: usize| {
+            let start = ((rank + 2 * ranks - steps) % ranks) as u64 * part;
+            start + at..start + end
+        };
+        let mut step = |sent: usize, reduces: bool| {
+            let after = program.receives.len().checked_sub(1).into_iter().collect();
+            let pass = if reduces && !passing.streams { end - at } else { 0 };
+            program.sends.push(SendStep { target: next as u8, range: before(sent), after });
+            program.receives.push(ReceiveStep { source: previous as u8, range: before(sent + 1), reduces, pass });
+        };
+        if matches!(kind, Collective::AllReduce | Collective::ReduceScatter) {
+            (0..ranks - 1).for_each(|sent| step(sent, true));
+        }
+        match kind {
+            // The reduce-scatter has left each with the part behind its own number.
+            Collective::AllReduce => (0..ranks - 1).for_each(|sent| step(ranks + sent - 1, false)),
+            Collective::AllGather => (0..ranks - 1).for_each(|sent| step(sent, false)),
+            _ => {}
+        }
+        if let Some(last) = program.receives.last_mut().filter(|_| passing.streams) {
+            last.pass = end - at;
+        }
+        at = end;
     }
-    match kind {
-        // The reduce-scatter has left each with the part behind its own number.
-        Collective::AllReduce => (0..ranks - 1).for_each(|sent| step(ranks + sent - 1, false)),
-        Collective::AllGather => (0..ranks - 1).for_each(|sent| step(sent, false)),
-        _ => {}
+    program
+}
+
+/// What one GPU's link carries when switches add, as transfers to itself: turns follow each other without a wait, and the last is copied out.
+pub(super) fn in_switches(bytes: u64, turn: u64, carried: impl Fn(u64) -> u64) -> Program {
+    let mut program = Program::default();
+    let (mut at, mut wire) = (0, 0);
+    while at < bytes {
+        let length = turn.min(bytes - at);
+        let range = wire..wire + carried(length);
+        (at, wire) = (at + length, range.end);
+        let pass = if at == bytes { length } else { 0 };
+        program.sends.push(SendStep { target: 0, range: range.clone(), after: Vec::new() });
+        program.receives.push(ReceiveStep { source: 0, range, reduces: false, pass });
     }
     program
 }
@@ -112,7 +165,12 @@ fn chain(rank: usize, ranks: usize, buffer: u64) -> Program {
     let mut program = Program::default();
     for (place, range) in pieces(buffer).enumerate() {
         if rank > 0 {
-            program.receives.push(ReceiveStep { source: rank as u8 - 1, range: range.clone(), reduces: false });
+            program.receives.push(ReceiveStep {
+                source: rank as u8 - 1,
+                range: range.clone(),
+                reduces: false,
+                pass: 0,
+            });
         }
         if rank + 1 < ranks {
             let after = if rank > 0 { vec![place] } else { Vec::new() };
@@ -130,7 +188,7 @@ fn exchange(rank: usize, ranks: usize, part: u64, results: u64) -> Program {
         program.sends.push(SendStep { target: target as u8, range: part_range(target, part), after: Vec::new() });
         let into = part_range(source, part);
         let range = results + into.start..results + into.end;
-        program.receives.push(ReceiveStep { source: source as u8, range, reduces: false });
+        program.receives.push(ReceiveStep { source: source as u8, range, reduces: false, pass: 0 });
     }
     program
 }
@@ -143,13 +201,14 @@ fn tree(rank: usize, ranks: usize, buffer: u64) -> Program {
     for range in pieces(buffer) {
         let first = program.receives.len();
         for &child in &children {
-            program.receives.push(ReceiveStep { source: child as u8, range: range.clone(), reduces: true });
+            let pass = range.end - range.start;
+            program.receives.push(ReceiveStep { source: child as u8, range: range.clone(), reduces: true, pass });
         }
         let mut after: Vec<_> = (first..program.receives.len()).collect();
         if let Some(parent) = parent {
             program.sends.push(SendStep { target: parent, range: range.clone(), after });
             after = vec![program.receives.len()];
-            program.receives.push(ReceiveStep { source: parent, range: range.clone(), reduces: false });
+            program.receives.push(ReceiveStep { source: parent, range: range.clone(), reduces: false, pass: 0 });
         }
         for &child in &children {
             program.sends.push(SendStep { target: child as u8, range: range.clone(), after: after.clone() });

@@ -7,12 +7,15 @@ use super::{
     data::input,
     judge::{is_right, launch, transfers},
     request::{CollectiveError, CollectiveOutcome, CollectiveRequest, Extent},
-    schedule::{Plan, plan},
+    schedule::{Passing, Plan, plan},
 };
 use crate::{
     config::MachineSpec,
     fabric::memory::Memory as Buffer,
-    fabric::spec::{FabricMode, FabricSpec},
+    fabric::{
+        protocol::Protocol,
+        spec::{FabricMode, FabricSpec},
+    },
     sim::Control,
     system::{DataMode, Direction, Outcome, Received, Request, run},
     units::Femtos,
@@ -208,7 +211,7 @@ pub(super) fn run_rounds(
     observer: &mut dyn FnMut(Femtos) -> Control,
 ) -> Result<CollectiveOutcome, CollectiveError> {
     let fabric = machine.fabric.as_ref().ok_or(CollectiveError::NoFabric)?;
-    let plan = plan(request.kind, request.ranks, request.bytes);
+    let plan = plan(request.kind, request.ranks, request.bytes, Passing::COPIES);
     let buffer = |rank| {
         let bytes = || input(&plan, request.element, request.seed, rank);
         Buffer::new(request.carries_bytes().then(bytes), request.element)
@@ -231,6 +234,7 @@ pub(super) fn run_rounds(
     });
     Ok(CollectiveOutcome {
         mode: FabricMode::Staged,
+        protocol: Protocol::Copies,
         time,
         launch: launch(machine),
         simulated,
