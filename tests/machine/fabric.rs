@@ -45,7 +45,12 @@ fn ring(machine: &MachineSpec, protocol: Protocol, ranks: usize, bytes: u64) -> 
 
 /// How a mode may pass text on.
 fn protocols(mode: FabricMode) -> &'static [Protocol] {
-    if mode == FabricMode::Direct { &[Protocol::Copies] } else { &Protocol::RINGS }
+    match mode {
+        FabricMode::Direct => &[Protocol::Copies],
+        // The form leaves out that the last tags wait behind a row of text, which shows where a step is as short as that of LL.
+        FabricMode::PadAhead => &[Protocol::Simple],
+        _ => &Protocol::RINGS,
+    }
 }
 
 /// Femtoseconds by which the closed form may be off for its roundings: each of its terms is rounded to femtoseconds.
