@@ -131,7 +131,9 @@ impl FabricSpec {
     #[must_use]
     pub const fn framing(&self, protocol: Protocol) -> Framing {
         let (share, nvls) = (protocol.share(), matches!(protocol, Protocol::Nvls));
-        let payload = if nvls { self.nccl.multicast_payload.0 } else { self.payload.0 * share.0 / share.1 };
+        let text = (self.payload.0 * share.0 / share.1) & !15;
+        let payload = if nvls { self.nccl.multicast_payload.0 } else { text };
+        let payload = if payload == 0 { 16 } else { payload };
         let asked = if nvls { 1 } else { 0 };
         Framing { payload, share, flit: self.flit.0, header: self.header.0, response: self.response.0 + asked }
     }
@@ -168,11 +170,12 @@ impl FabricSpec {
         if matches!(protocol, Protocol::Ll) { self.nccl.flag_rate } else { self.reduce_rate }
     }
 
-    /// Most text of a GPU's part that passes in one turn of a ring.
+    /// Most text of a GPU's part that passes in one turn.
     #[must_use]
     pub const fn turn(&self, protocol: Protocol) -> u64 {
         match protocol {
-            Protocol::Simple => (self.nccl.channels as u64 * self.nccl.chunk.0).next_multiple_of(16),
+            Protocol::Simple => (self.nccl.channels as u64).saturating_mul(self.nccl.chunk.0) & !15,
+            Protocol::Nvls => (self.nccl.channels as u64).saturating_mul(self.nccl.nvls_chunk.0) & !15,
             _ => u64::MAX,
         }
     }

@@ -12,7 +12,7 @@ use crate::{
     system::{Direction, Memory},
     units::Femtos,
     workload::collective::{
-        CollectiveError, CollectiveOutcome, CollectiveRequest, Passing, extent, run_collective, stride, transfer_count,
+        CollectiveError, CollectiveOutcome, CollectiveRequest, extent, run_collective, stride, transfer_count,
     },
 };
 
@@ -40,10 +40,14 @@ impl SampledCollective {
 /// Transfers do not differ by less.
 const LEAST: u64 = 64 << 10;
 
-/// By how much transfers differ, so that all engines, or all buffers of the host, have as much more to do.
-fn message(machine: &MachineSpec, protocol: Protocol) -> u64 {
+/// By how much transfers of a part of so many bytes differ, so that all engines, or all buffers of the host, have as much more to do. Where a part
+/// takes several turns, by whole turns.
+fn message(machine: &MachineSpec, protocol: Protocol, part: u64) -> u64 {
     let Some(fabric) = &machine.fabric else { return LEAST };
-    let turn = Passing::of(fabric, protocol).turn;
+    let turn = fabric.turn(protocol);
+    if part > turn {
+        return turn;
+    }
     let of = match (fabric.mode, fabric.protection(protocol)) {
         (FabricMode::Staged, _) => {
             let stride = |direction| {
@@ -53,7 +57,6 @@ fn message(machine: &MachineSpec, protocol: Protocol) -> u64 {
             stride(Direction::H2d).max(stride(Direction::D2h))
         }
         (_, Some(protection)) => protection.message.saturating_mul(u64::from(protection.engines.max(1))),
-        (_, None) if turn < u64::MAX => turn,
         (_, None) => fabric.payload.0.saturating_mul(u64::from(fabric.links.max(1))),
     };
     of.saturating_mul(LEAST.div_ceil(of.max(1)).max(1))
@@ -75,13 +78,18 @@ pub fn collective(
     let request = &CollectiveRequest { protocol: Some(protocol), ..request.clone() };
     let mut last = None;
     let found = match sample.filter(|_| !request.carries_bytes() && ranks > 0) {
-        Some(sample) => scaled((bytes, stride(kind, ranks, message(machine, protocol))), sample, |length| {
-            let outcome = run_collective(machine, &CollectiveRequest { bytes: length, ..request.clone() }, observer)?;
-            let time = outcome.refused.is_none().then_some(outcome.time.0);
-            let before: u64 = last.as_ref().map_or(0, |last: &CollectiveOutcome| last.simulated);
-            last = Some(CollectiveOutcome { simulated: before + outcome.simulated, ..outcome });
-            Ok::<_, CollectiveError>(time)
-        })?,
+        Some(sample) => scaled(
+            (bytes, stride(kind, ranks, message(machine, protocol, extent(kind, ranks, bytes).0))),
+            sample,
+            |length| {
+                let outcome =
+                    run_collective(machine, &CollectiveRequest { bytes: length, ..request.clone() }, observer)?;
+                let time = outcome.refused.is_none().then_some(outcome.time.0);
+                let before: u64 = last.as_ref().map_or(0, |last: &CollectiveOutcome| last.simulated);
+                last = Some(CollectiveOutcome { simulated: before + outcome.simulated, ..outcome });
+                Ok::<_, CollectiveError>(time)
+            },
+        )?,
         None => None,
     };
     let (Some(Scaled { time, low, high, simulated, runs }), Some(last)) = (found, last) else {

@@ -55,6 +55,17 @@ pub(super) const RULES: &[Rule] = &[
         remedy: "write a multiple of 16 B, from a flit to 64 KiB",
     },
     Rule {
+        path: "fabric.nccl.multicast_payload",
+        broken: |m| {
+            of(m, |fabric| {
+                let payload = fabric.nccl.multicast_payload;
+                let odd = payload.0 == 0 || !payload.0.is_multiple_of(16) || payload > LONGEST_PACKET;
+                odd.then(|| format!("packets of {payload} when switches add"))
+            })
+        },
+        remedy: "write a multiple of 16 B, up to 64 KiB",
+    },
+    Rule {
         path: "fabric.message",
         broken: |m| {
             of(m, |fabric| {

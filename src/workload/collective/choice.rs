@@ -90,7 +90,7 @@ pub(super) const fn in_switches(bytes: u64, ranks: usize) -> u64 {
 
 /// Bytes of a buffer that pass in one turn when switches add.
 pub(super) fn turn(spec: &FabricSpec, ranks: usize) -> u64 {
-    u64::from(spec.nccl.channels).saturating_mul(spec.nccl.nvls_chunk.0).saturating_mul(ranks as u64).max(1)
+    spec.turn(Protocol::Nvls).saturating_mul(ranks as u64).max(1)
 }
 
 /// From the kernel's start to its first transfer. Switches add what has been copied into their buffers before.
