@@ -31,22 +31,17 @@ const CALLS_OF: fn(&Seen<'_>) -> Value =
 
 figures! {
     // What a row is of.
-    WORKLOAD: "workload", Text, "workload", Name;
-        "the workload: its file, or its name"
-    DESIGN: "design", Text, "design", Name;
-        "as asked for: a design, or several joined by `+`"
+    WORKLOAD: "workload", Text, "workload", Name; "the workload: its file, or its name"
+    DESIGN: "design", Text, "design", Name; "as asked for: a design, or several joined by `+`"
     BASELINE: "baseline", Text, "baseline", Name;
         "the design that `speedup_over_baseline` refers to: `h100-cc-resealed` if the user seals for the GPU, else `h100-cc`"
     DIRECTION: "direction", Text, "direction", Run(|seen| seen.copies.first().map(|copy| direction_name(copy.direction)).into());
         "`h2d`, `d2h` or `d2d`"
 
     // What was copied, and how fast.
-    BYTES: "bytes", Bytes, "length of the copy", Run(BYTES_OF);
-        "bytes of the copy"
-    RATE: "gb_per_s", GbPerS, "rate", Estimate(|seen| seen.gb_per_s().into());
-        "10^9 bytes per second from the call to the copy's end"
-    TIME: "time_ps", Picos, "time of the copy", Estimate(|seen| seen.time.into());
-        "time from the call to the copy's end, in ps"
+    BYTES: "bytes", Bytes, "length of the copy", Run(BYTES_OF); "bytes of the copy"
+    RATE: "gb_per_s", GbPerS, "rate", Estimate(|seen| seen.gb_per_s().into()); "10^9 bytes per second from the call to the copy's end"
+    TIME: "time_ps", Picos, "time of the copy", Estimate(|seen| seen.time.into()); "time from the call to the copy's end, in ps"
     DEVICE: "device_ps", Picos, "time on the device", Estimate(|seen| seen.moved().into());
         "time from the first byte that a copy engine moves to the last, in ps"
     FIRST_VERIFIED: "first_verified_ps", Picos, "time to the first verdict",
@@ -64,42 +59,32 @@ figures! {
     D2D_BYTES: "d2d_bytes", Bytes, "length of all d2d", Way(D2d, BYTES_OF); "their bytes"
     D2D_DEVICE: "d2d_device_ps", Picos, "d2d on the device", Way(D2d, DEVICE_OF); "time in which a copy engine moved at least one of them, summed over GPUs, in ps"
     D2D_CALLS: "d2d_calls_ps", Picos, "d2d calls", Way(D2d, CALLS_OF); "time from call to end, summed over them, in ps"
-    COPY_COUNT: "copies", Plain, "copies", Run(COPIES_OF);
-        "how many copies"
+    COPY_COUNT: "copies", Plain, "copies", Run(COPIES_OF); "how many copies"
     IDLE: "gpu_idle", Plain, "part that the GPU was idle", Run(|seen| seen.idle().into());
         "part of the time without a kernel or a copy within the GPU, 0 to 1; mean over the GPUs that had work"
 
     // How it compares.
     OVER_BASELINE: "speedup_over_baseline", Plain, "speed-up over its baseline", Beside(Other::Own, Ratio::Faster);
         "the rate over that of `baseline`, or the time of that over this; empty without it, as below"
-    OVER_CC: "speedup_over_h100_cc", Plain, "speed-up over h100-cc", Beside(Other::Cc, Ratio::Faster);
-        "the same over `h100-cc`"
-    OF_OFF: "fraction_of_off", Plain, "part of the rate of off", Beside(Other::Off, Ratio::Faster);
-        "the rate over that of `off`"
-    OVER_OFF: "slowdown_over_off", Plain, "times as long as off", Beside(Other::Off, Ratio::Longer);
-        "the time over that of `off`"
+    OVER_CC: "speedup_over_h100_cc", Plain, "speed-up over h100-cc", Beside(Other::Cc, Ratio::Faster); "the same over `h100-cc`"
+    OF_OFF: "fraction_of_off", Plain, "part of the rate of off", Beside(Other::Off, Ratio::Faster); "the rate over that of `off`"
+    OVER_OFF: "slowdown_over_off", Plain, "times as long as off", Beside(Other::Off, Ratio::Longer); "the time over that of `off`"
 
     // Collectives, where a workload calls any.
-    COLLECTIVES: "collectives", Plain, "collectives", Run(|seen| seen.collectives(|_, one| one.calls));
-        "calls of collectives"
+    COLLECTIVES: "collectives", Plain, "collectives", Run(|seen| seen.collectives(|_, one| one.calls)); "calls of collectives"
     COLLECTIVES_SIMULATED: "collectives_simulated", Plain, "simulated collectives", Run(|seen| seen.collectives(|_, _| 1));
         "those that were simulated; the others are equal to one of these"
     COLLECTIVES_BYTES: "collectives_bytes", Bytes, "buffers of collectives",
-        Run(|seen| seen.collectives(|call, one| call.bytes.saturating_mul(one.calls)));
-        "bytes of a GPU's buffers, summed over calls"
+        Run(|seen| seen.collectives(|call, one| call.bytes.saturating_mul(one.calls))); "bytes of a GPU's buffers, summed over calls"
     COLLECTIVES_TIME: "collectives_ps", Picos, "time of collectives",
-        Run(|seen| seen.collectives(|_, one| one.time.picos().saturating_mul(one.calls)));
-        "what collectives take, summed over calls, in ps"
+        Run(|seen| seen.collectives(|_, one| one.time.picos().saturating_mul(one.calls))); "what collectives take, summed over calls, in ps"
     COLLECTIVES_EXPOSED: "collectives_exposed_ps", Picos, "exposed time of collectives", Run(|seen| seen.exposed_collectives().into());
         "how much earlier the run would end if they took no time, in ps: measured by such a run"
 
     // What `collective` says of one.
-    OP: "op", Text, "collective", Run(|seen| seen.of_call(|request, _| request.kind.name()));
-        "what the GPUs did"
-    RANKS: "ranks", Plain, "GPUs", Run(|seen| seen.of_call(|request, _| request.ranks as u64));
-        "how many GPUs they were"
-    MODE: "mode", Text, "protection", Run(|seen| seen.of_call(|_, outcome| outcome.mode.name()));
-        "how hops were protected"
+    OP: "op", Text, "collective", Run(|seen| seen.of_call(|request, _| request.kind.name())); "what the GPUs did"
+    RANKS: "ranks", Plain, "GPUs", Run(|seen| seen.of_call(|request, _| request.ranks as u64)); "how many GPUs they were"
+    MODE: "mode", Text, "protection", Run(|seen| seen.of_call(|_, outcome| outcome.mode.name())); "how hops were protected"
     LAUNCH: "launch_ps", Picos, "time before the first transfer", Run(|seen| seen.of_call(|_, outcome| outcome.launch));
         "what of the time lies before the first transfer, in ps"
     BUS_RATE: "bus_gb_per_s", GbPerS, "bus rate",
@@ -109,18 +94,15 @@ figures! {
         "transfers between two GPUs that were simulated"
     TRANSFERS_SHARED: "transfers_shared", Plain, "other transfers", Run(|seen| seen.of_call(|_, outcome| outcome.shared));
         "transfers that share the simulation of another"
-    FINISHED: "finished", Plain, "GPUs that finished", Run(|seen| seen.of_call(|_, outcome| outcome.finished as u64));
-        "GPUs that finished"
+    FINISHED: "finished", Plain, "GPUs that finished", Run(|seen| seen.of_call(|_, outcome| outcome.finished as u64)); "GPUs that finished"
     WRONG: "wrong", Plain, "GPUs with a wrong buffer", Run(|seen| seen.of_call(|_, outcome| outcome.wrong.map(|wrong| wrong as u64)));
         "GPUs that finished with a wrong buffer; empty where no bytes are carried"
     REFUSED: "refused", Text, "why it was refused", Run(|seen| seen.of_call(|_, outcome| outcome.refused.as_deref().map(|why| Value::from(why))));
         "why it did not end, if it did not"
 
     // Messages, and what waits for their verdicts.
-    MESSAGES: "messages", Plain, "messages", Run(|seen| seen.sum(|copy| copy.messages));
-        "GCM messages"
-    TAGS: "tags_verified", Plain, "verified tags", Run(|seen| seen.sum(|copy| copy.tags_verified));
-        "tags that were checked and right"
+    MESSAGES: "messages", Plain, "messages", Run(|seen| seen.sum(|copy| copy.messages)); "GCM messages"
+    TAGS: "tags_verified", Plain, "verified tags", Run(|seen| seen.sum(|copy| copy.tags_verified)); "tags that were checked and right"
     PEAK_TAG_QUEUE: "peak_tag_queue", Plain, "most messages in the tag queue", Run(|seen| seen.most(|queue| queue.peak_entries));
         "most messages in the tag queue at once"
     QUARANTINE: "quarantine_bytes", Bytes, "most plaintext in quarantine", Run(|seen| seen.most(|queue| queue.peak_quarantine_bytes));
@@ -128,8 +110,7 @@ figures! {
     EXPOSURE: "exposure_ps", Picos, "longest exposure of a message", Estimate(|seen| seen.most(|queue| queue.longest_exposure));
         "longest time that unverified plaintext of a message was visible, in ps"
     EXPOSURE_TOTAL: "exposure_total_ps", Picos, "exposure, sum over messages",
-        Estimate(|seen| seen.queues().map(|queue| queue.total_exposure.picos()).sum::<u64>().into());
-        "that time, summed over messages, in ps"
+        Estimate(|seen| seen.queues().map(|queue| queue.total_exposure.picos()).sum::<u64>().into()); "that time, summed over messages, in ps"
     EXPOSED: "exposed_bytes", Bytes, "most unverified plaintext visible", Run(|seen| seen.most(|queue| queue.most_exposed_bytes));
         "most unverified plaintext that was visible at once, in bytes"
     EXPOSED_BYTE_NS: "exposed_byte_ns", ByteNanos, "exposure, sum over bytes",
@@ -141,26 +122,22 @@ figures! {
     // What limited it.
     LIMITED_BY: "limited_by", Text, "limiting unit", Limit(|limit| Value::Text(format!("{} {}", limit.unit, limit.state)));
         "the unit, and its state, that took most of the time"
-    LIMIT_UNIT: "limited_by_unit", Text, "limiting unit", Limit(|limit| limit.unit.as_str().into());
-        "the unit that took most of the time"
+    LIMIT_UNIT: "limited_by_unit", Text, "limiting unit", Limit(|limit| limit.unit.as_str().into()); "the unit that took most of the time"
     LIMIT_STATE: "limited_by_state", Text, "state of the limiting unit", Limit(|limit| limit.state.as_str().into());
         "its state: `busy`, a stall, `copying`, `queued`, `kernels` or `network`"
     LIMIT_FRACTION: "limited_by_fraction", Plain, "part of the time of the limiting unit", Limit(|limit| limit.fraction.into());
         "part of the time that this state took, 0 to 1"
     LIMIT_PARAMETER: "limited_by_parameter", Text, "limiting parameter", Limit(|limit| limit.parameter.as_deref().into());
         "the parameter that this state points at; not measured"
-    LIMIT_VALUE: "limited_by_value", Text, "value of the limiting parameter", Limit(|limit| limit.value.as_deref().into());
-        "its value"
+    LIMIT_VALUE: "limited_by_value", Text, "value of the limiting parameter", Limit(|limit| limit.value.as_deref().into()); "its value"
     RELAXED_TO: "relaxed_to", Text, "relaxed value", Limit(|limit| limit.relaxed_to.as_deref().into());
         "the value that it was relaxed to, where gains were measured"
-    GAIN: "gain_percent", Plain, "gain in percent", Limit(|limit| limit.gain_percent.into());
-        "how much faster the copy then was, in percent"
+    GAIN: "gain_percent", Plain, "gain in percent", Limit(|limit| limit.gain_percent.into()); "how much faster the copy then was, in percent"
     NEXT: "next", Text, "next limiting parameter", Limit(|limit| limit.next.as_deref().into());
         "the parameter that limits then; empty if nothing alone does"
 
     // What the machine costs.
-    ENGINES: "engines", Plain, "engines", Cost(|price| u64::from(price.engines).into());
-        "engines that open, and engines that seal"
+    ENGINES: "engines", Plain, "engines", Cost(|price| u64::from(price.engines).into()); "engines that open, and engines that seal"
     AREA: "area_kge", Kge, "area of engines", Between(|price, _| price.area);
         "area of all engines in kGE (thousand gate equivalents), middle; from a synthesis that is not reproducible from this repository"
     AREA_TOTAL: "area_total_kge", Kge, "area of engines and storage", Between(|price, _| price.area_total());
@@ -171,8 +148,7 @@ figures! {
         "energy of opening a byte on the GPU, in pJ, middle"
     D2H_ENERGY: "d2h_pj_per_byte", PjPerByte, "energy, d2h", Between(|price, _| price.energy(D2h));
         "energy of sealing a byte on the GPU, in pJ, middle"
-    SMS_USED: "sms_used", Plain, "SMs that seal", Cost(|price| price.sms_used.map(u64::from).into());
-        "SMs that seal and open instead of engines"
+    SMS_USED: "sms_used", Plain, "SMs that seal", Cost(|price| price.sms_used.map(u64::from).into()); "SMs that seal and open instead of engines"
     QUARANTINE_ROOM: "quarantine_capacity_bytes", Bytes, "room of the quarantine", Cost(|price| price.quarantine_capacity_bytes.into());
         "room for plaintext that waits for its verdict, over all PCEs, in bytes"
     TAG_QUEUE_ROOM: "tag_queue_capacity_bytes", Bytes, "room of the tag queue", Cost(|price| price.tag_queue_capacity_bytes.into());
@@ -181,12 +157,10 @@ figures! {
         "both as SRAM in kGE, over the assumed range of a bit's area, middle"
     STORAGE_FLIP_FLOPS: "storage_flip_flop_kge", Kge, "storage as flip-flops", Cost(|price| price.storage_flip_flop_kge.into());
         "both in flip-flops, in kGE: the upper bound"
-    COST_MISSING: "cost_missing", Text, "why costs are missing", Cost(|price| price.missing.as_deref().into());
-        "why there is no area or energy"
+    COST_MISSING: "cost_missing", Text, "why costs are missing", Cost(|price| price.missing.as_deref().into()); "why there is no area or energy"
     QUARANTINE_AREA: "quarantine_sram_kge", Kge, "area of the quarantine", Cost(|price| price.quarantine_sram_kge.into());
         "area of the quarantine of all PCEs (copy engines) as SRAM in kGE, middle of the assumed range; 0 unless plaintext is held"
-    COST_NOTES: "cost_notes", Text, "notes on costs",
-        Cost(|price| price.cost_notes().as_deref().into());
+    COST_NOTES: "cost_notes", Text, "notes on costs", Cost(|price| price.cost_notes().as_deref().into());
         "which figures of area and energy are used outside of the range that they were made for, or why there is none"
 
     // What tags and keys leave open.
@@ -201,16 +175,14 @@ figures! {
         "messages of this size under one key until the open driver rotates it, at its default attacker advantage of 2^-60"
     IV_MESSAGES: "iv_budget_messages", Plain, "IV budget in messages", Run(|seen| seen.risk().iv_budget_messages.into());
         "messages under one IV until its counter ends"
-    IV_BUDGET: "iv_budget_bytes", Bytes, "IV budget", Run(|seen| seen.risk().iv_budget_bytes.into());
-        "their bytes"
+    IV_BUDGET: "iv_budget_bytes", Bytes, "IV budget", Run(|seen| seen.risk().iv_budget_bytes.into()); "their bytes"
     KEY_BUDGET: "key_budget_bytes", Bytes, "key budget", Run(|seen| seen.risk().key_budget_bytes.into());
         "bytes under one key until it must be rotated"
 
     // What all of it rests on.
     ASSUMED: "assumed_parameters", Plain, "assumed parameters", Run(|seen| seen.about.map(|about| about.assumed as u64).into());
         "parameters that nobody has published"
-    SIMULATED_PART: "simulated_part", Plain, "part that was simulated", Part;
-        "part of the work that was simulated, where it was to be sampled"
+    SIMULATED_PART: "simulated_part", Plain, "part that was simulated", Part; "part of the work that was simulated, where it was to be sampled"
 }
 
 lists! {
