@@ -32,17 +32,6 @@ impl Bits {
         }
     }
 
-    /// Takes a number out.
-    #[inline]
-    pub fn remove(&self, number: usize) {
-        let place = number / Self::WORD;
-        let Some(word) = self.words.get(place) else { return };
-        word.set(word.get() & !(1 << (number % Self::WORD)));
-        if word.get() == 0 {
-            self.summary.set(self.summary.get() & !(1 << place));
-        }
-    }
-
     /// Whether there is none.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
@@ -76,8 +65,6 @@ mod tests {
         fn it_holds_what_was_added_once(numbers in prop::collection::vec(0..Bits::MOST, 0..50)) {
             let bits = Bits::below(Bits::MOST);
             numbers.iter().for_each(|&number| bits.add(number));
-            let (out, numbers): (Vec<_>, Vec<_>) = numbers.into_iter().partition(|number| number % 3 == 0);
-            out.iter().for_each(|&number| bits.remove(number));
             prop_assert_eq!(bits.is_empty(), numbers.is_empty());
             let taken: Vec<_> = std::iter::from_fn(|| bits.pop()).collect();
             prop_assert_eq!(taken, numbers.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>());

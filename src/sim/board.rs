@@ -17,9 +17,6 @@ pub(super) struct Board {
     dated: Bits,
     /// By unit: the earliest date that was asked for.
     dates: Box<[Cell<Femtos>]>,
-    /// By unit: the date of the oldest that is on its way to it and that it only passes on; and whether who gets that does not wait for it.
-    relayed: Box<[Cell<Femtos>]>,
-    unawaited: Box<[Cell<bool>]>,
     defers_nothing: Cell<bool>,
     look: Cell<bool>,
     stop: Cell<bool>,
@@ -35,8 +32,6 @@ impl Default for Board {
             next_edge: Bits::below(Bits::MOST),
             dated: Bits::below(Bits::MOST),
             dates: vec![Cell::new(Femtos::MAX); Bits::MOST].into(),
-            relayed: vec![Cell::new(Femtos::MAX); Bits::MOST].into(),
-            unawaited: vec![Cell::new(false); Bits::MOST].into(),
             defers_nothing: Cell::default(),
             look: Cell::default(),
             stop: Cell::default(),
@@ -62,38 +57,6 @@ impl Board {
             asked.set(date);
             self.dated.add(unit.into());
         }
-    }
-
-    /// What `unit` is to pass on comes from `date` on; [`Femtos::MAX`] if nothing is on its way.
-    #[inline(always)]
-    pub fn relay(&self, UnitId(unit): UnitId, date: Femtos) {
-        self.relayed[usize::from(unit)].set(date);
-    }
-
-    /// Whether who gets what `unit` passes on wants to run when that has come.
-    #[inline]
-    pub fn await_relayed(&self, UnitId(unit): UnitId, awaited: bool) {
-        self.unawaited[usize::from(unit)].set(!awaited);
-    }
-
-    /// The date from which on `unit` has something to pass on.
-    #[inline(always)]
-    pub fn relayed(&self, unit: usize) -> Femtos {
-        self.relayed[unit].get()
-    }
-
-    /// The same, if that is awaited.
-    #[inline(always)]
-    pub fn awaited(&self, unit: usize) -> Femtos {
-        if self.unawaited[unit].get() { Femtos::MAX } else { self.relayed(unit) }
-    }
-
-    /// Forgets that `unit`, which is about to run, was asked to.
-    #[inline]
-    pub fn forget(&self, unit: usize) {
-        self.next_edge.remove(unit);
-        self.dated.remove(unit);
-        self.dates[unit].set(Femtos::MAX);
     }
 
     /// Something is wrong: nothing is deferred any more, and all units look at what has come to them.

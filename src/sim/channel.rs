@@ -68,10 +68,6 @@ pub trait Channel {
     fn armed(&self) -> Vec<Armed>;
     /// Tells `probe` of each item from now on.
     fn listen(&self, probe: Probe);
-    /// Its receiver only passes on what is [sent for that](super::Urgency::Passing), to this unit. Only a wire defers such items.
-    fn relay_to(&self, _reader: UnitId) {}
-    /// This unit passes on what comes into it.
-    fn relayed_by(&self, _unit: UnitId) {}
 }
 
 /// A type's name without its modules.
@@ -115,20 +111,6 @@ impl Link {
     #[inline(always)]
     pub fn touch_receiver(&self) {
         self.board.touch(self.receiver.get());
-    }
-
-    /// What the receiver is to pass on comes from `date` on.
-    #[inline(always)]
-    pub fn relay(&self, date: Femtos) {
-        self.board.relay(self.receiver.get(), date);
-    }
-
-    /// Wakes who gets what the receiver passes on of this date, if that waits for it.
-    #[inline]
-    pub fn touch_reader(&self, reader: UnitId, date: Femtos) {
-        if self.board.awaited(self.receiver.get().0.into()) == date {
-            self.board.touch_at(reader, Femtos(date.0 + 1));
-        }
     }
 
     #[inline(always)]

@@ -183,8 +183,6 @@ struct Schedule {
     foreground: bool,
     /// Whether its ports have changed at an instant at which it was still to run.
     changed: bool,
-    /// Who [passes on](Netlist::relay) to it what comes to them.
-    feeders: Vec<usize>,
 }
 
 struct Driver<'m> {
@@ -214,7 +212,7 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Run, SimulationError> {
     netlist.check()?;
-    let schedule = |(unit, feeders): (&UnitInfo, _)| Schedule {
+    let schedule = |unit: &UnitInfo| Schedule {
         clock: unit.clock,
         cycle: 0,
         activity: Activity::Idle,
@@ -222,9 +220,8 @@ pub fn run(
         listens: false,
         foreground: true,
         changed: false,
-        feeders,
     };
-    let units: Vec<_> = netlist.units().iter().zip(netlist.relays()).map(schedule).collect();
+    let units: Vec<_> = netlist.units().iter().map(schedule).collect();
     let count = units.len();
     let mut driver = Driver {
         board: netlist.board(),
@@ -360,53 +357,20 @@ impl Driver<'_> {
     /// Lets units take what they have deferred, as at their last edges up to `at`, at which all others have run. It is not a tick: when they run
     /// next stays as it is.
     fn catch_up(&mut self, at: Femtos) {
-        // What one passes on in the first round another takes in the second.
-        for unit in (0..self.units.len()).chain(0..self.units.len()) {
-            self.catch_up_one(unit, at);
+        for (unit, schedule) in self.units.iter().enumerate() {
+            let cycle = schedule.clock.first_after(at) - 1;
+            self.netlist.catch_up(unit, Now { cycle, time: schedule.clock.edge(cycle) });
         }
-    }
-
-    fn catch_up_one(&mut self, unit: usize, at: Femtos) {
-        let clock = &self.units[unit].clock;
-        let cycle = clock.first_after(at) - 1;
-        self.netlist.catch_up(unit, Now { cycle, time: clock.edge(cycle) });
-    }
-
-    /// Lets those who pass on to a unit take what has come to them before its edge `at`, at which it sees it.
-    #[inline]
-    fn gather(&mut self, unit: usize, at: Femtos) {
-        for place in 0..self.units[unit].feeders.len() {
-            let feeder = self.units[unit].feeders[place];
-            if self.board.relayed(feeder) < at {
-                self.catch_up_one(feeder, Femtos(at.0 - 1));
-                self.board.forget(unit);
-            }
-        }
-    }
-
-    /// The edge at which a unit is to run for what will be passed on to it, if that is before `next`.
-    #[inline]
-    fn next_relayed(&self, unit: usize, next: u64) -> u64 {
-        let Schedule { feeders, clock, .. } = &self.units[unit];
-        let date = feeders.iter().map(|&feeder| self.board.awaited(feeder)).min().unwrap_or(Femtos::MAX);
-        if date == Femtos::MAX { next } else { next.min(clock.first_after(date)) }
     }
 
     /// Runs a unit at its edge `at` this date.
     #[inline(always)]
     fn run_unit(&mut self, unit: usize, at: Femtos) {
-        let Schedule { cycle, ref feeders, .. } = self.units[unit];
-        let fed = !feeders.is_empty();
-        if fed {
-            self.gather(unit, at);
-        }
+        let cycle = self.units[unit].cycle;
         let wake = self.netlist.tick(unit, Now { cycle, time: at });
         self.note(unit, cycle, &wake);
-        let mut next = wake.at.max(cycle + 1);
-        if fed {
-            next = self.next_relayed(unit, next);
-        }
         let schedule = &mut self.units[unit];
+        let next = wake.at.max(cycle + 1);
         schedule.cycle = next;
         let date = if next == Wake::NEVER { Femtos::MAX } else { schedule.clock.edge(next) };
         self.agenda.set(unit, date);

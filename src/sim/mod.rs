@@ -55,7 +55,7 @@ pub use queue::{In, Out};
 pub(crate) use ring::Ring;
 pub use unit::{End, Ends, Key, Unit};
 pub use wake::{UnitId, Wake};
-pub use wire::{Rx, Sensitivity, Tx, Urgency};
+pub use wire::{Rx, Sensitivity, Tx};
 
 #[cfg(test)]
 mod toy;

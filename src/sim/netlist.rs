@@ -14,7 +14,7 @@ use super::{
     item::Item,
     probe::{Instant, Place as Heard, Places, Probe, SharedListener},
     queue::{In, Out, Queue},
-    unit::{End, Ends, Key, Place, Placed, TiedOff, Unit},
+    unit::{Ends, Key, Place, Placed, TiedOff, Unit},
     wake::{UnitId, Wake},
     wire::{Rx, Tx, Wire},
 };
@@ -74,8 +74,6 @@ pub struct Netlist {
     channels: Vec<Rc<dyn Channel>>,
     sites: Vec<Rc<RefCell<dyn FaultSite>>>,
     board: Rc<Board>,
-    /// Wires whose receivers pass on what comes, and the channels into which.
-    relays: Vec<[Rc<dyn Channel>; 2]>,
     /// By unit: who hears its account.
     heard: Vec<Option<Probe>>,
 }
@@ -126,25 +124,6 @@ impl Netlist {
         let ends = Wire::ends(&wire);
         self.channels.push(wire);
         ends
-    }
-
-    /// Whoever receives what comes by `wire` [only to be passed on](super::Urgency::Passing) sends it `onward` at its date, before it does anything else.
-    /// So it need not run before who gets it does.
-    pub fn relay(&mut self, wire: &dyn End, onward: &dyn End) {
-        self.relays.push([wire, onward].map(End::channel));
-    }
-
-    /// By unit: who passes on to it what comes to them.
-    pub(super) fn relays(&self) -> Vec<Vec<usize>> {
-        let mut feeders = vec![Vec::new(); self.units.len()];
-        for [wire, onward] in &self.relays {
-            if let (Some(by), Some(reader)) = (wire.ends().1, onward.ends().1) {
-                wire.relay_to(reader);
-                onward.relayed_by(by);
-                feeders[usize::from(reader.0)].push(usize::from(by.0));
-            }
-        }
-        feeders
     }
 
     /// The lines that concern the whole machine, for what lies at `path`.
@@ -377,10 +356,6 @@ impl Netlist {
             return false;
         }
         if let Some(channel) = self.channels.iter().find(|channel| channel.path() == place) {
-            if self.relays.iter().any(|[_, onward]| onward.path() == place) {
-                // A fault activates when an item comes, which may be after its date.
-                self.board.defer_nothing();
-            }
             channel.arm(armed);
             return true;
         }

@@ -357,9 +357,6 @@ impl<T: Item> End for Out<T> {
     fn attach(&self, unit: UnitId) {
         self.queue.link.attach(Side::Sending, unit);
     }
-    fn channel(&self) -> Rc<dyn Channel> {
-        Rc::clone(&self.queue) as _
-    }
 }
 
 impl<T: Item> Ends for In<T> {
@@ -371,9 +368,6 @@ impl<T: Item> Ends for In<T> {
 impl<T: Item> End for In<T> {
     fn attach(&self, unit: UnitId) {
         self.queue.link.attach(Side::Receiving, unit);
-    }
-    fn channel(&self) -> Rc<dyn Channel> {
-        Rc::clone(&self.queue) as _
     }
 }
 

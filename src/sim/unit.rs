@@ -2,7 +2,6 @@
 
 use super::{
     activity::Activity,
-    channel::Channel,
     clock::Now,
     error_log::Signalled,
     fault::{Armed, FaultKind},
@@ -80,8 +79,6 @@ pub trait Unit: 'static {
 pub trait End {
     /// The unit that holds it is this one.
     fn attach(&self, unit: UnitId);
-    /// The channel that it is an end of.
-    fn channel(&self) -> Rc<dyn Channel>;
 }
 
 /// A number of ends of channels.

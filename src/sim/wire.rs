@@ -13,7 +13,7 @@
 //! | sensitivity | the receiver says [what wakes it](Sensitivity) |
 //!
 //! A receiver whose work on an item follows from the item's date alone need not run for each: it takes several, each as at its date, when it
-//! runs. What it [only passes on](Urgency::Passing) it takes when who gets it is about to run: that one is woken in its stead.
+//! runs.
 
 use super::{
     board::Board,
@@ -41,17 +41,6 @@ pub enum Sensitivity {
     None,
 }
 
-/// How soon the receiver of a wire is to see an item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Urgency {
-    /// At its date.
-    Pressing,
-    /// At its date as well, unless it only [passes it on](super::Netlist::relay): then before who gets it runs.
-    Passing,
-    /// When it runs for another reason, or when the wire's window has passed.
-    Deferrable,
-}
-
 /// What both ends of a wire reach.
 #[derive(Debug)]
 pub(super) struct Wire<T> {
@@ -64,13 +53,6 @@ pub(super) struct Wire<T> {
     sensitivity: Cell<Sensitivity>,
     /// On a wire that defers: the dates of what cannot be.
     pressing: Transit<()>,
-    /// The dates of what the receiver passes on, and to whom; it does not if that is nobody.
-    passing: Transit<()>,
-    reader: Cell<UnitId>,
-    /// How many of them the receiver may see after their dates, and the date before which theirs must lie.
-    lag: Cell<(u32, Femtos)>,
-    /// Who passes on what comes here, if somebody does.
-    relayed_by: Cell<UnitId>,
     watch: Watch<T>,
 }
 
@@ -86,64 +68,38 @@ impl<T: Item> Wire<T> {
             last_date: Cell::new(Femtos(0)),
             sensitivity: Cell::new(sensitivity),
             pressing: Transit::with_room(0),
-            passing: Transit::with_room(0),
-            reader: Cell::new(UnitId::NONE),
-            lag: Cell::new((0, Femtos(0))),
-            relayed_by: Cell::new(UnitId::NONE),
             watch: Watch::default(),
         })
     }
 
     /// Its two ends.
     pub fn ends(wire: &Rc<Self>) -> (Tx<T>, Rx<T>) {
-        let [pressing, passing] = [(); 2].map(|()| Arrivals::with_room(0));
-        let arrivals = Arrivals::with_room(0);
-        (Tx { wire: Rc::clone(wire) }, Rx { wire: Rc::clone(wire), arrivals, pressing, passing })
+        let (arrivals, pressing) = (Arrivals::with_room(0), Arrivals::with_room(0));
+        (Tx { wire: Rc::clone(wire) }, Rx { wire: Rc::clone(wire), arrivals, pressing })
     }
 
     #[inline(always)]
-    fn put(&self, date: Femtos, item: T, urgency: Urgency) {
+    fn put(&self, date: Femtos, item: T, deferrable: bool) {
         let date = date.max(self.last_date.get());
         self.last_date.set(date);
         let (first, alone) = (self.items.is_empty(), self.pressing.is_empty());
         self.items.push(date, item, |item| self.watch.digest(date, item));
-        let urgency = if urgency == Urgency::Passing { self.pass_on(date) } else { urgency };
-        if self.window > Femtos(0) && urgency == Urgency::Pressing {
+        if self.window > Femtos(0) && !deferrable {
             self.pressing.push(date, (), |()| ());
         }
-        match (self.sensitivity.get(), urgency) {
-            (Sensitivity::Every, _) if first => self.link.touch_receiver_at(date),
-            (Sensitivity::Deferring, Urgency::Deferrable) if first => self.link.touch_receiver_at(self.deferred(date)),
-            (Sensitivity::Deferring, Urgency::Pressing) if alone => self.link.touch_receiver_at(date),
-            (Sensitivity::Deferring, Urgency::Passing) if first || self.passing.len() == 1 => {
-                self.link.touch_receiver_at(self.deferred(date).min(self.lag.get().1));
-            }
+        match self.sensitivity.get() {
+            Sensitivity::Every if first => self.link.touch_receiver_at(date),
+            Sensitivity::Deferring if deferrable && first => self.link.touch_receiver_at(self.deferred(date)),
+            Sensitivity::Deferring if !deferrable && alone => self.link.touch_receiver_at(date),
             _ => {}
         }
     }
 
-    /// Notes an item that the receiver passes on; gives how soon it is to see it.
-    #[inline]
-    fn pass_on(&self, date: Femtos) -> Urgency {
-        let (reader, (most, before)) = (self.reader.get(), self.lag.get());
-        if reader == UnitId::NONE {
-            return Urgency::Pressing;
-        }
-        let ahead = self.passing.len();
-        self.passing.push(date, (), |()| ());
-        if ahead == 0 {
-            self.link.relay(date);
-            self.link.touch_reader(reader, date);
-        }
-        if ahead < most as usize && date < before { Urgency::Passing } else { Urgency::Pressing }
-    }
-
     #[cold]
-    fn put_watched(&self, date: Femtos, item: T, urgency: Urgency) {
+    fn put_watched(&self, date: Femtos, item: T, deferrable: bool) {
         let date = date.max(self.last_date.get());
         for item in self.watch.pass(item, date, &self.link.board) {
-            let urgency = if self.link.board.defers_nothing() { Urgency::Pressing } else { urgency };
-            self.put(date, item, urgency);
+            self.put(date, item, deferrable && !self.link.board.defers_nothing());
         }
     }
 
@@ -191,12 +147,6 @@ impl<T: Item> Channel for Wire<T> {
     fn listen(&self, probe: Probe) {
         self.watch.listen(probe);
     }
-    fn relay_to(&self, reader: UnitId) {
-        self.reader.set(reader);
-    }
-    fn relayed_by(&self, unit: UnitId) {
-        self.relayed_by.set(unit);
-    }
 }
 
 /// The sending end of a wire.
@@ -208,22 +158,21 @@ impl<T: Item> Tx<T> {
     /// Sends `item`, which arrives at `date`.
     #[inline(always)]
     pub fn send(&mut self, date: Femtos, item: T) {
-        self.send_as(Urgency::Pressing, date, item);
+        self.pass(date, item, false);
     }
 
     /// Sends `item`, which arrives at `date` and by itself changes nothing that anybody sees before the wire's window has passed.
     #[inline(always)]
     pub fn send_deferrable(&mut self, date: Femtos, item: T) {
-        self.send_as(Urgency::Deferrable, date, item);
+        self.pass(date, item, true);
     }
 
-    /// Sends `item`, which arrives at `date` and is to be seen so soon.
     #[inline(always)]
-    pub fn send_as(&mut self, urgency: Urgency, date: Femtos, item: T) {
+    fn pass(&self, date: Femtos, item: T, deferrable: bool) {
         if self.wire.watch.passes() {
-            self.wire.put_watched(date, item, urgency);
+            self.wire.put_watched(date, item, deferrable);
         } else {
-            self.wire.put(date, item, urgency);
+            self.wire.put(date, item, deferrable);
         }
     }
 }
@@ -233,7 +182,6 @@ pub struct Rx<T> {
     wire: Rc<Wire<T>>,
     arrivals: Arrivals<T>,
     pressing: Arrivals<()>,
-    passing: Arrivals<()>,
 }
 
 impl<T: Item> Rx<T> {
@@ -245,14 +193,6 @@ impl<T: Item> Rx<T> {
             Sensitivity::Deferring if self.wire.window == Femtos(0) => Sensitivity::Every,
             other => other,
         });
-        self.wire.link.board.await_relayed(self.wire.relayed_by.get(), sensitivity != Sensitivity::None);
-    }
-
-    /// From now on the receiver, which is running, may see so many of the items that it passes on after their dates, as long as these lie before a date,
-    /// at which it runs if any has come.
-    #[inline]
-    pub fn lag(&mut self, most: u32, before: Femtos) {
-        self.wire.lag.set((most, before));
     }
 
     /// Takes the oldest item that has arrived.
@@ -268,7 +208,7 @@ impl<T: Item> Rx<T> {
         if date > now {
             return None;
         }
-        self.take_from(date);
+        self.take_pressing(date);
         self.arrivals.pop(&self.wire.items).map(|item| (date, item))
     }
 
@@ -282,22 +222,15 @@ impl<T: Item> Rx<T> {
     /// Removes the oldest item, which has [arrived](Self::arrived).
     #[inline(always)]
     pub fn remove(&mut self) {
-        self.take_from(self.wire.items.first_date());
+        self.take_pressing(self.wire.items.first_date());
         self.arrivals.remove(&self.wire.items);
     }
 
     /// The item of this date is being taken.
     #[inline(always)]
-    fn take_from(&mut self, date: Femtos) {
-        let wire = &*self.wire;
-        if wire.pressing.first_date() == date {
-            self.pressing.pop(&wire.pressing);
-        }
-        if wire.passing.first_date() == date {
-            self.passing.pop(&wire.passing);
-            let (most, before) = wire.lag.get();
-            wire.lag.set((most.saturating_sub(1), before));
-            wire.link.relay(wire.passing.first_date());
+    fn take_pressing(&mut self, date: Femtos) {
+        if self.wire.pressing.first_date() == date {
+            self.pressing.pop(&self.wire.pressing);
         }
     }
 
@@ -321,9 +254,7 @@ impl<T: Item> Rx<T> {
             Sensitivity::Every => self.front_date(),
             Sensitivity::Deferring => {
                 let deferred = self.front_date().map_or(Femtos::MAX, |date| self.wire.deferred(date));
-                let passing = if self.wire.passing.is_empty() { Femtos::MAX } else { self.wire.lag.get().1 };
-                let first = self.wire.pressing.first_date().min(deferred).min(passing);
-                Some(first).filter(|&date| date != Femtos::MAX)
+                Some(self.wire.pressing.first_date().min(deferred)).filter(|&date| date != Femtos::MAX)
             }
             Sensitivity::None => None,
         }
@@ -340,9 +271,6 @@ impl<T: Item> End for Tx<T> {
     fn attach(&self, unit: UnitId) {
         self.wire.link.attach(Side::Sending, unit);
     }
-    fn channel(&self) -> Rc<dyn Channel> {
-        Rc::clone(&self.wire) as _
-    }
 }
 
 impl<T: Item> Ends for Rx<T> {
@@ -354,9 +282,6 @@ impl<T: Item> Ends for Rx<T> {
 impl<T: Item> End for Rx<T> {
     fn attach(&self, unit: UnitId) {
         self.wire.link.attach(Side::Receiving, unit);
-    }
-    fn channel(&self) -> Rc<dyn Channel> {
-        Rc::clone(&self.wire) as _
     }
 }
 

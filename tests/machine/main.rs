@@ -25,7 +25,6 @@ mod peaks;
 mod probes;
 mod programs;
 mod registers;
-mod relays;
 mod release;
 mod shared;
 mod silicon;

@@ -19,7 +19,6 @@
 //! | Ack | at most `ack_latency` cycles after the first TLP that waits for one |
 //! | completions | two of a read go one right behind the other where they cost the partner no credits and neither ECRC nor IDE protects them: nothing comes between |
 //! | deferred | what wakes the partner only `ack_latency` after it has arrived, or with the next that is urgent: Acks and updates of credits, for which it does not wait; completions that leave more of their read to come |
-//! | passed on | reads for a root complex, and the last completion of a read for the one PCE of a GPU that reads: unless credits are due for them, they wake who gets them instead of the port |
 //! | credits | returned when half a pool has drained, or `credit_update` cycles after the last return; repeated after 30 us and after Recovery, for a second if no TLP of the pool comes |
 //!
 //! A bad LCRC is answered by a Nak and a replay; a bad token by Recovery, in which all that is in progress is lost and later
@@ -331,7 +330,7 @@ impl Port {
         }
         let sending = self.transmit(now, ports);
         let (busy_until, activity) = (sending.busy_until, sending.activity);
-        self.sense(now.cycle, &sending, ports);
+        Self::sense(&sending, ports);
         let due = self.transmit_due(&sending, ports);
         let arrival = ports.wire_in.next_arrival().map_or(Wake::NEVER, |date| self.clock.first_from(date));
         let release = self.receiver.ide.as_ref().map_or(Wake::NEVER, |ide| ide.next_release());
@@ -359,15 +358,12 @@ impl Port {
         deadline.min(self.receiver.ack_due.min(waiting).min(completions).max(sending.room_from))
     }
 
-    /// Says what wakes it from now on: Acks and credits only if it waits for them, completions only if there is room. What it passes on does
-    /// as long as no credits are due for it.
+    /// Says what wakes it from now on: Acks and credits only if it waits for them, completions only if there is room.
     #[inline]
-    fn sense(&self, cycle: u64, sending: &Sending, ports: &mut Ports) {
+    fn sense(sending: &Sending, ports: &mut Ports) {
         let waits = !sending.full && sending.activity.stall().is_some();
         let defers = !waits && !ports.signals.defers_nothing();
         ports.wire_in.sense(if defers { Sensitivity::Deferring } else { Sensitivity::Every });
-        let (most, before) = self.receiver.promises.quiet(self.side.passes(), cycle);
-        ports.wire_in.lag(most, if before == Wake::NEVER { Femtos::MAX } else { self.clock.edge(before) });
         if let Some(root) = &mut ports.root {
             root.completions.sense(if sending.full { Sensitivity::None } else { Sensitivity::Every });
         }
@@ -452,14 +448,6 @@ const fn pool_of(class: CreditClass) -> usize {
 }
 
 impl Side {
-    /// What it may pass on after its date: nothing but that is [sent for it](crate::sim::Urgency::Passing).
-    const fn passes(self) -> CreditClass {
-        match self {
-            Self::Gpu { .. } => CreditClass::Completion,
-            _ => CreditClass::NonPosted,
-        }
-    }
-
     /// The output that a TLP leaves by.
     #[inline]
     fn route(self, tlp: &Tlp) -> usize {

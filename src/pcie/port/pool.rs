@@ -225,18 +225,6 @@ impl Promises {
         self.timer = if pool.drained >= pool.threshold || cycle >= timer { 0 } else { self.timer.min(timer) };
     }
 
-    /// How many TLPs of a class that come and are [passed on at once](Self::pass) make no update due, and the cycle before which that is so: then one is.
-    #[inline]
-    pub const fn quiet(&self, class: CreditClass, cycle: u64) -> (u32, u64) {
-        let pool = &self.pools[pool_of(class)];
-        let timer = pool.last + self.update;
-        match pool.finite {
-            false => (u32::MAX, Wake::NEVER),
-            true if cycle >= timer => (0, 0),
-            true => (pool.threshold.saturating_sub(pool.drained + 1), timer),
-        }
-    }
-
     /// Counts in a TLP that goes nowhere: its space is free at once.
     pub fn discard(&mut self, need: Credits) {
         let pool = &mut self.pools[pool_of(need.class)];

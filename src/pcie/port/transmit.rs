@@ -12,12 +12,12 @@ use super::{
 use crate::{
     pcie::{
         credit::Credits,
-        packet::{Kind, Tlp},
+        packet::Tlp,
         rate::FLIT_MODE,
         spec::{CreditSpec, LinkSpec},
         wire::dllp::DllpRepr,
     },
-    sim::{Activity, Item, Now, Signals, Stall, Tx, Urgency, Wake},
+    sim::{Activity, Item, Now, Signals, Stall, Tx, Wake},
     units::Femtos,
 };
 
@@ -44,10 +44,9 @@ pub(super) struct Transmitter {
     pub turn: usize,
     pub buffer: ReplayBuffer,
     pub partner: [TransmitPool; 3],
-    /// Whether completions cost nothing at the partner and carry nothing that it is to check: it need not see each at once.
+    /// Whether completions cost nothing at the partner and carry nothing that it is to check: it need not see each at once, and two of a read
+    /// go together.
     plain_completions: bool,
-    /// Whether two of a read go together then.
-    joins: bool,
     /// Whether the first of two such completions has gone and the second is next.
     joined: bool,
     pub ide: Option<Box<Outgoing>>,
@@ -65,8 +64,7 @@ impl Transmitter {
             turn: 0,
             buffer: ReplayBuffer::new(spec.replay_tlps, spec.replay_timer.0),
             partner: pools(partner).map(|(headers, data)| TransmitPool::new(headers, data)),
-            plain_completions: side.is_upper() && pools(partner)[2] == (0, 0) && !spec.ecrc && ide.is_none(),
-            joins: side == Side::Host,
+            plain_completions: side == Side::Host && pools(partner)[2] == (0, 0) && !spec.ecrc && ide.is_none(),
             joined: false,
             ide,
         }
@@ -303,7 +301,7 @@ impl Port {
                     self.traffic.replays += 1;
                     self.errors.note(errors::REPLAY, now.time);
                     let Ports { wire_out: wire, signals, .. } = ports;
-                    self.put_tlp(tlp, sequence, Urgency::Pressing, Line { wire, signals });
+                    self.put_tlp(tlp, sequence, false, Line { wire, signals });
                 }
             }
             Next::Input(place) => {
@@ -363,14 +361,8 @@ impl Port {
         self.transmitter.partner[pool_of(need.class)].consume(need);
         let sequence = self.transmitter.buffer.push(tlp, now.cycle);
         let deferrable = self.transmitter.plain_completions && tlp.leaves_more();
-        self.transmitter.joined = deferrable && self.transmitter.joins && !self.transmitter.joined;
-        let urgency = match tlp.kind {
-            _ if deferrable => Urgency::Deferrable,
-            Kind::Completion if self.transmitter.plain_completions => Urgency::Passing,
-            Kind::Read if self.transmitter.ide.is_none() && !self.side.is_upper() => Urgency::Passing,
-            _ => Urgency::Pressing,
-        };
-        self.put_tlp(tlp.take(), sequence, urgency, line);
+        self.transmitter.joined = deferrable && !self.transmitter.joined;
+        self.put_tlp(tlp.take(), sequence, deferrable, line);
     }
 
     #[cold]
@@ -384,7 +376,7 @@ impl Port {
     }
 
     #[inline]
-    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, urgency: Urgency, Line { wire, signals }: Line<'_>) {
+    fn put_tlp(&mut self, tlp: Tlp, sequence: u16, deferrable: bool, Line { wire, signals }: Line<'_>) {
         let framed = u64::from(tlp.wire_dw());
         let length = self.transmitter.length(framed);
         self.traffic.tlps += 1;
@@ -399,7 +391,7 @@ impl Port {
             frame.flip(0);
             signals.defer_nothing();
         }
-        wire.send_as(urgency, date, frame);
+        if deferrable { wire.send_deferrable(date, frame) } else { wire.send(date, frame) }
     }
 
     #[inline(always)]
@@ -514,7 +506,6 @@ mod tests {
                 buffer: ReplayBuffer::new(1, 1),
                 partner: [(0, 0); 3].map(|(headers, data)| TransmitPool::new(headers, data)),
                 plain_completions: false,
-                joins: false,
                 joined: false,
                 ide: None,
             }

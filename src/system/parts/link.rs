@@ -101,9 +101,6 @@ impl Link<'_> {
         let (semaphores, semaphores_in) = netlist.queue(format!("{gpu}.scheduler.requests"), PORT_DEPTH);
         let posted = by_credits(self.spec.gpu_credits.posted_headers);
         let (doorbells_out, doorbells) = netlist.queue(format!("{gpu}.scheduler.doorbells"), posted);
-        if let [only] = &receive[..] {
-            netlist.relay(&wire_in, only);
-        }
         send.push(semaphores_in);
         receive.push(doorbells_out);
         let path = format!("{}.gpu_port", self.path);

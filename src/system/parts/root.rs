@@ -30,7 +30,6 @@ pub fn add_port(
     let latency = clocks.root_complex.edge(machine.root_complex.read_latency.0);
     let (completions, completions_rx) = netlist.wire(format!("{path}.completions"), latency);
     let posted = by_credits(link.spec.host_credits.posted_headers);
-    netlist.relay(&wire_in, &reads_tx);
     let (writes_out, writes) = netlist.queue(format!("{path}.writes"), posted);
     let name = format!("{}.host_port", link.path);
     let ports = Ports {
