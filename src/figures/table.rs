@@ -221,6 +221,6 @@ pub static SHOWN: [(&str, &[&Figure]); 7] = [
     ("compare --workload", WORKLOADS),
     ("cost", COST),
     ("run: transfers", TRANSFERS),
-    ("run: tag_queue", TAG_QUEUE),
+    ("run: tag queue", TAG_QUEUE),
     ("collective", COLLECTIVE),
 ];
