@@ -42,7 +42,14 @@ BLOCKS = {
     "tag-queue": [("tag-queue", depth, skid) for depth, skid in ((4, 0), (8, 0), (8, 4))],
     "digit": [("digit", bits) for bits in (1, 4, 8, 16, 32, 64)],
     "aes": [("lane", 2, registers, compact) for compact in (0, 1) for registers in (1, 2)],
-    "aggregated": [("aggregated", width, 4, 0, 2, 2) for width in (1, 4)] + [("aggregated", 4, 4, 0, *cut) for cut in ((1, 1), (2, 1))],
+    "aes-more": [("lane", 4, registers, compact) for compact in (0, 1) for registers in (0, 1)]
+    + [("lane", 2, 0, compact) for compact in (0, 1)]
+    + [("iterative", 14, compact) for compact in (0, 1)],
+    "more": [("tag-queue", 16, 0), ("aggregated", 4, 8, 0, 2, 2)],
+    # Blocks that the cost model is held against and does not read.
+    "held-aes": [("lane", 14, 1, 0), ("lane", 14, 0, 0), ("lane", 10, 1, 1), ("lane", 14, 2, 0), ("lane", 8, 0, 1), ("iterative", 10, 0)],
+    "held": [("tag-queue", depth, skid) for depth, skid in ((2, 0), (6, 0), (12, 0), (16, 4))] + [("digit", bits) for bits in (2, 12, 24, 48)],
+    "held-aggregated": [("aggregated", *block) for block in ((2, 4, 0, 2, 2), (4, 2, 0, 2, 2), (4, 4, 2, 2, 2), (2, 2, 1, 1, 1), (2, 4, 0, 1, 0))],
     **{f"serial-{levels}": [("serial", levels, *cut) for cut in CUTS] for levels in range(5)},
 }
 
@@ -87,7 +94,11 @@ def mapped(blocks, whole, library, folder):
     run("dfflegalize -cell $_DFF_P_ x")
     run("opt -fast")
     run(f"dfflibmap -liberty {whole} " + " ".join(f"-dont_use {cell}" for cell in library["leave"]) + f"")
-    run(f"abc -liberty {whole} -constr {constraint} -script {script} -D {library['target']}")
+    # AES first, with a search for other structures: on S-boxes it takes seconds, on products hours.
+    deep = folder / "deep"
+    deep.write_text("strash\n&get -n\n&st\n&dch -f\n&nf\n&put\nbuffer -c -N 12\ntopo\nstime -p\nupsize -c\ndnsize -c\n")
+    for chosen, which in ((deep, "*sbox_* *aes_*"), (script, "")):
+        run(f"abc -liberty {whole} -constr {constraint} -script {chosen} -D {library['target']} {which}")
     run("setundef -zero")
     run("opt_clean -purge")
     names = folder / "names.json"

@@ -9,7 +9,7 @@
 // | | as `gcm::aes` has it |
 // | --- | --- |
 // | accepts | a block per cycle while `ready`: where a block passes more than once, HARDWARE x REGISTERS blocks, then none until they are out |
-// | latency | ceil(ROUNDS / HARDWARE) x HARDWARE x REGISTERS; hardware rounds beyond the key's are bypassed |
+// | latency | ceil(ROUNDS / HARDWARE) x HARDWARE x REGISTERS, and one cycle where REGISTERS is 0; hardware rounds beyond the key's are bypassed |
 // | keys | round keys are given from outside: the key schedule is not part of it |
 
 // SubBytes of one byte from its truth table.
@@ -24,7 +24,14 @@
     256'hcf584c4a39becb6a5bb1fc20ed00d153842fe329b3d63b52a05a6e1b1a2c8309,
     256'h75b227ebe28012079a059618c323c7041531d871f1e5a534ccf73f362693fdb7,
     256'hc072a49cafa2d4adf04759fa7dc982ca76abd7fe2b670130c56f6bf27b777c63};
-  assign y = TABLE[8*x +: 8];
+  // A selection of 1 of 256 for each bit: one of all bits at once takes a hundred times as long to synthesise.
+  for (genvar b = 0; b < 8; b++) begin : bit_
+    logic [255:0] column;
+    for (genvar i = 0; i < 256; i++) begin : entry
+      assign column[i] = TABLE[8*i+b];
+    end
+    assign y[b] = column[x];
+  end
 endmodule
 
 // SubBytes of one byte in 115 gates: Boyar and Peralta, "A small depth-16 circuit for the AES S-box", IFIP SEC 2012, with its names.
@@ -96,7 +103,8 @@ module aes_round #(parameter bit COMPACT = 0, parameter int MIX = 1, parameter b
   assign r = key ^ (MIX == 0 ? b : MIX == 1 ? mixed : last ? b : mixed);
 endmodule
 
-// A lane whose rounds are all in hardware: a block per cycle.
+// A lane whose rounds are all in hardware: a block per cycle. Without a register per round all of them settle between two: the counter's, which
+// is then part of the lane, and the keystream's.
 module aes_lane #(parameter int ROUNDS = 14, parameter int REGISTERS = 1, parameter bit COMPACT = 0) (
   input  logic                      clk,
   input  logic [128*(ROUNDS+1)-1:0] keys,            // round key r at bits 128 r
@@ -104,14 +112,16 @@ module aes_lane #(parameter int ROUNDS = 14, parameter int REGISTERS = 1, parame
   output logic [127:0]              keystream
 );
   logic [ROUNDS:0][127:0] state;
-  assign state[0] = block ^ keys[127:0];
+  logic [127:0] counter;
+  delay #(.N(128), .CYCLES(int'(REGISTERS == 0))) first (.clk(clk), .d(block), .q(counter));
+  assign state[0] = counter ^ keys[127:0];
   for (genvar r = 0; r < ROUNDS; r++) begin : round
     logic [127:0] out;
     aes_round #(.COMPACT(COMPACT), .MIX(int'(r < ROUNDS-1)), .CUT(REGISTERS > 1)) body
       (.clk(clk), .last(1'b0), .s(state[r]), .key(keys[128*(r+1) +: 128]), .r(out));
     delay #(.N(128), .CYCLES(REGISTERS > 1 ? REGISTERS - 1 : REGISTERS)) hold (.clk(clk), .d(out), .q(state[r+1]));
   end
-  assign keystream = state[ROUNDS];
+  delay #(.N(128), .CYCLES(int'(REGISTERS == 0))) final_ (.clk(clk), .d(state[ROUNDS]), .q(keystream));
 endmodule
 
 // A lane with one round in hardware, through which a block passes ROUNDS times.

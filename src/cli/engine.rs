@@ -1,5 +1,6 @@
 //! `sealsim engine`: an AES-GCM engine alone, or one of another AEAD.
 
+mod fmax;
 pub(super) mod judged;
 mod message;
 mod other;
@@ -31,6 +32,7 @@ use std::io::{self, Write};
   sealsim engine h100-nvl-tdx --blocks 65536 --open
   sealsim engine iterative-masked --key-bits 128 --blocks 8 --format json | jq .last_text_output_cycles
   sealsim engine gcm-siv --blocks 4096 --format json | jq .buffer_bytes       # AES-GCM-SIV; also aegis-256, -256x2, -256x4
+  sealsim engine h100-nvl-tdx --fmax                        # the clock that it reaches, stage by stage
   sealsim engine folded-8 --blocks 3 --trace-blocks 2       # every AES round and GHASH accumulator
   sealsim engine folded-8 --vector tests/vectors/aes_gcm_test.json:7        # one message, every stage with its cycle
   sealsim engine h100-nvl-tdx --key 000102030405060708090a0b0c0d0e0f --iv 000102030405060708090a0b --text 00 --waves message.fst")]
@@ -63,6 +65,12 @@ pub struct Arguments {
     /// Of a message by its bytes: of how many blocks of text and AAD the stages are shown (4).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=4096))]
     trace_blocks: Option<u64>,
+    /// Run nothing: show the delay of each stage and the clock that the engine reaches, with the rows of rtl/results.toml that it rests on.
+    #[arg(long, conflicts_with_all = ["vector", "key", "open", "trace_blocks"])]
+    fmax: bool,
+    /// The cells of --fmax: asap7 (the default) or osu018.
+    #[arg(long, value_name = "NAME", requires = "fmax")]
+    library: Option<String>,
     #[command(flatten)]
     message: message::MessageArguments,
     /// How to print it.
@@ -113,7 +121,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         seed: arguments.seed,
         trace_blocks: arguments.trace_blocks.unwrap_or_default(),
     };
-    let spec = match engine(arguments)? {
+    let engine = engine(arguments)?;
+    if arguments.fmax {
+        return fmax::run(arguments, &engine);
+    }
+    let spec = match engine {
         StandaloneEngine::Gcm(spec) => with_key_bits(arguments, spec)?,
         StandaloneEngine::Other(spec) => return other::run(arguments, spec, &bench),
     };

@@ -125,7 +125,10 @@ fn text(table: &Table, front: &Front, shown: &[usize]) -> String {
     }
     text += &format!("{} of {} points are on the front", front.rows.len(), front.compared);
     if front.left_out > 0 {
-        text += &format!("; {} without a number in some objective were left out", front.left_out);
+        text += &format!(
+            "; {} without a number in some objective, or that do not close at their clock, were left out",
+            front.left_out
+        );
     }
     text + "\n"
 }

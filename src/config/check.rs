@@ -16,6 +16,7 @@ use crate::units::Bytes;
 
 mod aead;
 mod ahead;
+mod clock;
 mod fabric;
 mod topology;
 
@@ -561,6 +562,7 @@ fn broken(machine: &MachineSpec) -> Vec<(String, String, &'static str)> {
         let broken = RULES
             .iter()
             .chain(ahead::RULES)
+            .chain(clock::RULES)
             .chain(topology::RULES)
             .chain(fabric::RULES)
             .filter_map(|rule| Some((rule, (rule.broken)(machine)?)));

@@ -7,15 +7,19 @@
 //!   bytes             ---> [ storage] ---> area                      a figure is stretched
 //!   tags, messages    ---> [ risk   ] ---> forgery bound, key budget
 //!                               |
-//!                       [ technology ]  one row per published or synthesised figure
+//!            [ library ]  rows of rtl/results.toml        [ technology ]  energies, spreads, SRAM
+//!            [ parts   ]  the rule between rows           [ clock      ]  which cycles a clock holds
 //! ```
 //!
-//! Nothing here is simulated: an area is a sum over parts, each with a figure of [`technology`] behind it. A result is an [`Interval`]
+//! Nothing here is simulated: an area is a sum over parts, each with rows of [`library`] behind it. A result is an [`Interval`]
 //! as wide as its figures' own uncertainty ([`technology`] says what that is), and a list of notes: whatever lies outside of the range that a figure was made for is
 //! said there and not passed over. Energy is that of the crypto units alone: no clock tree, no wires between units, no memories.
 
+pub mod clock;
 mod engine;
 mod interval;
+pub mod library;
+pub mod parts;
 mod risk;
 mod sm;
 mod storage;
@@ -23,6 +27,7 @@ pub mod technology;
 
 pub use engine::{EngineCost, aead, engine};
 pub use interval::Interval;
+pub use library::Library;
 pub use risk::{AfterSuccess, KeyBudget, aead_forgery_log2, forgery_log2, key_budget};
 pub use sm::{SmCost, sm};
 pub use storage::{StorageCost, storage};

@@ -223,7 +223,7 @@ fn ends(known: Option<Interval>) -> [Value; 3] {
 }
 
 impl Serialize for Price {
-    /// The figures of [`table::COST`], then why some are missing, and notes.
+    /// The figures of [`table::COST`], then why some are missing, notes, what the clock holds, and rows.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (list, none) = (&table::COST[..], Row::default());
         let values = none.values(list, (self, None), |_| Value::None);
@@ -233,6 +233,8 @@ impl Serialize for Price {
         }
         map.serialize_entry("missing", &self.missing)?;
         map.serialize_entry("notes", &self.notes)?;
+        map.serialize_entry("clock", &self.clock)?;
+        map.serialize_entry("rows", &self.rows)?;
         map.end()
     }
 }

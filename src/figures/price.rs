@@ -42,6 +42,10 @@ pub struct Price {
     pub missing: Option<String>,
     /// What lies outside of the range that a figure was made for.
     pub notes: Vec<String>,
+    /// Whether the engines' stages settle within the clock, as `describe` has it.
+    pub clock: Option<String>,
+    /// Rows of `rtl/results.toml` that areas of engines are made of.
+    pub rows: Vec<String>,
 }
 
 /// Engines of one direction.
@@ -54,6 +58,7 @@ struct Engines {
 #[must_use]
 pub fn price(machine: &MachineSpec) -> Price {
     let mut price = storage(machine);
+    price.clock = machine.timing().map(|timing| timing.verdict().text().to_owned());
     if !machine.confidential_computing {
         price.missing = Some("nothing is sealed".to_owned());
         return price;
@@ -81,6 +86,9 @@ pub fn price(machine: &MachineSpec) -> Price {
                         .to_owned(),
                 );
             }
+            price.rows = open.cost.rows;
+            let rows = seal.cost.rows.into_iter().filter(|row| !price.rows.contains(row)).collect::<Vec<_>>();
+            price.rows.extend(rows);
             let others = seal.cost.notes.into_iter().filter(|note| !price.notes.contains(note)).collect::<Vec<_>>();
             price.notes.extend(others);
         }
@@ -300,8 +308,10 @@ mod tests {
     fn a_stretched_figure_is_noted_once() {
         let mut fast = machine(&[]);
         fast.copy_engine.clock = Frequency(3_500_000_000);
-        let notes = price(&fast).notes;
-        assert_eq!(notes.len(), 1, "{notes:?}");
+        let price_of_fast = price(&fast);
+        let notes = &price_of_fast.notes;
+        assert!(notes.len() == 1 && notes[0].starts_with("does not close at 3.5 GHz (needs "), "{notes:?}");
+        assert_eq!(price_of_fast.clock.as_deref(), Some("does not close"));
         assert_eq!(price(&machine(&[])).notes, Vec::<String>::new());
     }
 

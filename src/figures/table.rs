@@ -139,7 +139,7 @@ figures! {
     // What the machine costs.
     ENGINES: "engines", Plain, "engines", Cost(|price| u64::from(price.engines).into()); "engines that open, and engines that seal"
     AREA: "area_kge", Kge, "area of engines", Between(|price, _| price.area);
-        "area of all engines in kGE (thousand gate equivalents), middle; from a synthesis that is not reproducible from this repository"
+        "area of all engines in kGE (thousand gate equivalents), middle; from rows of rtl/results.toml in ASAP7"
     AREA_TOTAL: "area_total_kge", Kge, "area of engines and storage", Between(|price, _| price.area_total());
         "area of all engines, and of quarantine and tag queue as SRAM, in kGE, middle"
     ENERGY: "pj_per_byte", PjPerByte, "energy", Between(|price, way| price.energy(way?));

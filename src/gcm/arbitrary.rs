@@ -109,6 +109,7 @@ pub fn any_engine() -> impl Strategy<Value = EngineSpec> {
             key_setup: Cycles(key_setup),
             compare: Cycles(compare),
             control: None,
+            check: Default::default(),
         },
     )
 }

@@ -34,6 +34,30 @@ pub struct EngineSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "engine control:")]
     pub control: Option<ControlSpec>,
+    /// What becomes of a machine whose engines' stages do not settle within a period of `copy_engine.clock`, by delays before layout of
+    /// `rtl/results.toml`: `warn`, if absent, simulates it, and its costs say that it does not close; `error` refuses it.
+    #[serde(default, skip_serializing_if = "ClockCheck::is_default")]
+    #[schemars(title = "clock that does not close:")]
+    pub check: ClockCheck,
+}
+
+/// What becomes of a machine whose engines do not close at their clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockCheck {
+    /// It is refused, with the cycles that close.
+    Error,
+    /// It is simulated, and its figures say so.
+    #[default]
+    Warn,
+}
+
+impl ClockCheck {
+    /// Whether this is what a configuration that does not say means.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// AES lanes that make the keystream.
@@ -350,6 +374,7 @@ impl EngineSpec {
             key_setup: Cycles(14),
             compare: Cycles(1),
             control: None,
+            check: ClockCheck::Warn,
         }
     }
 }

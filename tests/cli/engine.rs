@@ -201,3 +201,21 @@ fn what_cannot_be_an_engine_is_refused_with_the_reason() {
         assert!(output.stdout.is_empty(), "{arguments:?}");
     }
 }
+
+#[test]
+fn the_clock_that_an_engine_reaches_is_shown_stage_by_stage_with_its_rows_in_either_library() {
+    let fmax = |more: &[&str]| document(&[&["h100-nvl-tdx", "--fmax"], more].concat());
+    let own = fmax(&[]);
+    let stages = own["stages"].as_array().expect("stages");
+    let slowest = stages.iter().map(|stage| stage["ps_wired"].as_f64().expect("a delay")).fold(0.0, f64::max);
+    assert!((own["fastest_wired_hz"].as_f64().expect("a clock") * slowest - 1e12).abs() < 1.0 && stages.len() == 2);
+    let row = "aggregated w=4 g=4 levels=0 product=2 reduction=2";
+    assert!(stages[1]["rows"].as_array().expect("rows").iter().any(|known| known == row));
+    // 180 nm is several times slower, and a lane without registers many times.
+    let hertz = |document: &Json| document["fastest_hz"].as_f64().expect("a clock");
+    assert!(hertz(&own) > 3.0 * hertz(&fmax(&["--library", "osu018"])));
+    assert!(hertz(&own) > 8.0 * hertz(&fmax(&["--set", "aes.registers_per_round=0"])));
+    let unknown = engine(&["folded-8", "--fmax", "--library", "x"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("asap7, osu018"));
+}

@@ -9,6 +9,7 @@ mod gcm_vectors;
 mod golden_pcie;
 mod link;
 mod rtl_cycles;
+mod synthesis;
 
 /// Whether what takes minutes is done in full: `tests/campaigns` has files of this folder too.
 const CAMPAIGN: bool = false;

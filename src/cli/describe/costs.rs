@@ -2,7 +2,7 @@
 
 use crate::{
     config::MachineSpec,
-    cost::technology::SYNTHESIS,
+    cost::{clock::period_ps, library::Delay, technology::SYNTHESIS},
     explore::{message_risk, price},
     units::Bytes,
 };
@@ -15,10 +15,12 @@ pub fn lines(machine: &MachineSpec) -> Vec<String> {
         Some((engines, all)) => {
             lines.push(format!("  {} engines: {:.0} to {:.0} kGE", price.engines, engines.low, engines.high));
             lines.push(format!("  with quarantine and tag queue as SRAM: {:.0} to {:.0} kGE", all.low, all.high));
+            lines.push(format!("  rows: {}", price.rows.join(", ")));
             lines.push(format!("  {SYNTHESIS}"));
         }
         None => lines.push(format!("  no area: {}", price.missing.as_deref().unwrap_or("no figures"))),
     }
+    lines.extend(clock_lines(machine));
     let risk = message_risk(machine);
     if let Some((log2, after)) = risk.forgery_log2.zip(risk.after_first_success) {
         let what = match machine.link.ide {
@@ -31,7 +33,27 @@ pub fn lines(machine: &MachineSpec) -> Vec<String> {
     lines
 }
 
+/// Each stage of the engines, and whether the clock holds it.
+fn clock_lines(machine: &MachineSpec) -> Vec<String> {
+    let Some(timing) = machine.timing() else { return Vec::new() };
+    let period = period_ps(timing.clock);
+    let mut lines = vec![format!("clock of the engines: {timing}")];
+    for stage in &timing.stages {
+        let (Delay { ps, ps_wired }, verdict) = (stage.delay, stage.delay.within(period).text());
+        let (name, cut, rows) = (stage.name, &stage.cut, stage.rows.join(", "));
+        lines.push(format!("  {name} with {cut}: {verdict}, {ps:.0} ps, {ps_wired:.0} with wires; rows: {rows}"));
+    }
+    lines.extend(timing.refusal().map(|refusal| format!("  {refusal}")));
+    lines
+}
+
 /// The same as JSON: `cost` and `message_risk`, with the fields of `compare`.
-pub fn json(machine: &MachineSpec) -> [(&'static str, Value); 3] {
-    [("cost", json!(price(machine))), ("cost_source", json!(SYNTHESIS)), ("message_risk", json!(message_risk(machine)))]
+pub fn json(machine: &MachineSpec) -> [(&'static str, Value); 4] {
+    let stages = machine.timing().map(|timing| timing.stages);
+    [
+        ("clock_stages", json!(stages)),
+        ("cost", json!(price(machine))),
+        ("cost_source", json!(SYNTHESIS)),
+        ("message_risk", json!(message_risk(machine))),
+    ]
 }

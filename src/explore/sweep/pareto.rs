@@ -3,6 +3,7 @@
 //! A row beats another if it is at least as good in every objective and better in one. Equal rows stay together.
 
 use super::table::Table;
+use crate::cost::clock::DOES_NOT_CLOSE;
 use crate::figures::Value;
 use thiserror::Error;
 
@@ -32,7 +33,7 @@ pub struct Front {
     pub knee: Option<usize>,
     /// Rows that took part.
     pub compared: usize,
-    /// Rows without a number in some objective.
+    /// Rows without a number in some objective, or of a design that does not close at its clock.
     pub left_out: usize,
 }
 
@@ -63,8 +64,11 @@ pub fn front(table: &Table, min: &[String], max: &[String]) -> Result<Front, Par
             .map(|(column, sign)| Some(row[*column].number().filter(|value| value.is_finite())? * sign))
             .collect()
     };
-    let mut scored: Vec<(usize, Vec<f64>)> =
-        table.rows.iter().enumerate().filter_map(|(place, row)| Some((place, score(row)?))).collect();
+    // A design that does not close at its clock is none.
+    let notes = table.column("cost_notes");
+    let closes = |row: &[Value]| notes.is_none_or(|column| !row[column].shown().contains(DOES_NOT_CLOSE));
+    let rows = table.rows.iter().enumerate().filter(|(_, row)| closes(row));
+    let mut scored: Vec<(usize, Vec<f64>)> = rows.filter_map(|(place, row)| Some((place, score(row)?))).collect();
     let (compared, left_out) = (scored.len(), table.rows.len() - scored.len());
     if compared == 0 {
         return Err(ParetoError::NoRows);

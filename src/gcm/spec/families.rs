@@ -20,6 +20,19 @@ impl GhashSpec {
         }
     }
 
+    /// The same, to change it.
+    pub const fn multiplier_mut(&mut self) -> &mut MultiplierSpec {
+        match self {
+            Self::Serial { multiplier, .. }
+            | Self::Interleaved { multiplier, .. }
+            | Self::Aggregated { multiplier, .. }
+            | Self::Folded { multiplier, .. } => multiplier,
+            Self::Segmented { unit, .. } | Self::MessageParallel { unit, .. } | Self::SubChains { unit, .. } => {
+                unit.multiplier_mut()
+            }
+        }
+    }
+
     /// Messages that may be hashed at the same time.
     #[must_use]
     pub const fn messages(&self) -> u32 {

@@ -92,7 +92,8 @@ fn aes_of(rounds_in_hardware: u32) -> AesSpec {
 fn engine(aes: AesSpec, digits: u64, control: ControlSpec) -> EngineSpec {
     let multiplier = multiplier(digits, 1, 128 / digits as u32);
     let ghash = GhashSpec::Serial { multiplier, first_block: None };
-    EngineSpec { key_bits: 128, aes, ghash, key_setup: Cycles(0), compare: Cycles(0), control: Some(control) }
+    let none = EngineSpec::four_lanes();
+    EngineSpec { key_bits: 128, aes, ghash, key_setup: Cycles(0), compare: Cycles(0), control: Some(control), ..none }
 }
 
 /// A controller of six states over one AES unit and one digit-serial multiplier. The tag is the counter mode of J0 over the last product.

@@ -24,7 +24,8 @@ fn pipelined(ghash: u64, control: ControlSpec) -> EngineSpec {
         keystream_blocks: if control.keystream == Keystream::Ahead { 64 } else { 1 },
     };
     let ghash = GhashSpec::Serial { multiplier: multiplier(ghash - 1, 1, 128), first_block: None };
-    EngineSpec { key_bits: 128, aes, ghash, key_setup: Cycles(0), compare: Cycles(0), control: Some(control) }
+    let none = EngineSpec::four_lanes();
+    EngineSpec { key_bits: 128, aes, ghash, key_setup: Cycles(0), compare: Cycles(0), control: Some(control), ..none }
 }
 
 /// A small core: one round, one block at a time, text with its counter, tag in the cycle of GHASH's value.

@@ -1,0 +1,73 @@
+//! `sealsim engine --fmax`: the clock that an engine's stages reach.
+
+use super::{Arguments, EngineFormat, Failure, Standard, fitted};
+use crate::config::StandaloneEngine;
+use crate::cost::clock::{self, Stage, Timing};
+use crate::cost::library::{DEFAULT, Library};
+use crate::units::Frequency;
+use miette::miette;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    config: &'a str,
+    library: &'a str,
+    library_sha256: &'a str,
+    tools: &'a str,
+    wire_ff_per_pin: f64,
+    stages: &'a [Stage],
+    /// Without wires.
+    fastest_hz: f64,
+    fastest_wired_hz: f64,
+}
+
+/// Shows each stage of the engine with its delays.
+pub(super) fn run(arguments: &Arguments, engine: &StandaloneEngine) -> Result<(), Failure> {
+    let name = arguments.library.as_deref().unwrap_or(DEFAULT);
+    let unknown = || Failure::Usage(miette!("--library {name}: rtl/results.toml has {}", Library::names().join(", ")));
+    let library = Library::named(name).ok_or_else(unknown)?;
+    // At a clock that nothing reaches an engine has its fastest parts.
+    let beyond = Frequency(u64::MAX);
+    let timing = match engine {
+        StandaloneEngine::Gcm(spec) => Some(clock::engine(spec, beyond, library)),
+        StandaloneEngine::Other(spec) => clock::aead(spec, beyond, library),
+    };
+    let none = || Failure::Usage(miette!("--fmax: no ChaCha20 rounds or Poly1305 multipliers were synthesised"));
+    let timing = timing.ok_or_else(none)?;
+    let mut out = Standard;
+    let written = match arguments.format {
+        EngineFormat::Text => fitted(&mut out, |out| text(out, &arguments.config, library, &timing)),
+        EngineFormat::Json => {
+            let [fastest_hz, fastest_wired_hz] = timing.fastest();
+            let document = Document {
+                config: &arguments.config,
+                library: name,
+                library_sha256: &library.sha256,
+                tools: &library.tools,
+                wire_ff_per_pin: library.wire_ff_per_pin,
+                stages: &timing.stages,
+                fastest_hz,
+                fastest_wired_hz,
+            };
+            serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from).and_then(|()| writeln!(out))
+        }
+    };
+    written.and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
+}
+
+fn text(out: &mut impl Write, config: &str, library: &Library, timing: &Timing) -> io::Result<()> {
+    writeln!(
+        out,
+        "{config} in {}, before layout: ps from flip-flop to flip-flop, without wires and with {} fF per pin",
+        library.title, library.wire_ff_per_pin
+    )?;
+    for stage in &timing.stages {
+        writeln!(out, "\n{} with {}", stage.name, stage.cut)?;
+        writeln!(out, "  {:.0} ps, {:.0} with wires", stage.delay.ps, stage.delay.ps_wired)?;
+        stage.rows.iter().try_for_each(|row| writeln!(out, "  row {row}"))?;
+    }
+    let [bare, wired] = timing.fastest().map(|hertz| hertz / 1e9);
+    writeln!(out, "\nmarginal up to {bare:.3} GHz, closes up to {wired:.3} GHz")
+}

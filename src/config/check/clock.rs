@@ -1,0 +1,41 @@
+//! Whether the engines of a machine settle within its clock.
+
+use super::{MachineSpec, Rule};
+use crate::cost::clock::{self, Stage, Timing};
+use crate::cost::{Library, parts};
+use crate::gcm::spec::{ClockCheck, EngineSpec};
+
+pub(super) const RULES: &[Rule] = &[Rule {
+    path: "copy_engine.clock",
+    broken: |m| m.timing().filter(|_| m.engine.check == ClockCheck::Error)?.refusal(),
+    remedy: "write the cycles that are named, a lower clock, or leave engine.check out to simulate it as it is; `sealsim engine --fmax` shows every stage",
+}];
+
+impl MachineSpec {
+    /// What the clock of the copy engines has to hold: engines that seal and that open, and the tag queue. None where no copy engine seals, or its parts
+    /// were not synthesised.
+    #[must_use]
+    pub fn timing(&self) -> Option<Timing> {
+        let opens = self.copy_engine.open_ghash.as_ref();
+        let valid = self.engine.check().is_ok()
+            && opens.is_none_or(|ghash| ghash.check().is_ok())
+            && self.aead.as_ref().is_none_or(|aead| aead.check().is_ok());
+        if !valid || !self.sealed_path() || self.sealing_sms().is_some() {
+            return None;
+        }
+        let (at, library) = (self.copy_engine.clock, Library::shipped());
+        let mut timing = match &self.aead {
+            Some(aead) => clock::aead(aead, at, library)?,
+            None => clock::engine(&self.engine, at, library),
+        };
+        if let Some(open) = opens.filter(|_| self.aead.is_none()) {
+            let opens = EngineSpec { ghash: open.clone(), ..self.engine.clone() };
+            let differs = |stage: &Stage| !timing.stages.contains(stage);
+            let others: Vec<Stage> = clock::engine(&opens, at, library).stages.into_iter().filter(differs).collect();
+            timing.stages.extend(others);
+        }
+        let (depth, skid) = (self.tag_queue.depth, self.tag_queue.release.ahead(1) > 0);
+        timing.stages.push(clock::tag_queue(depth, skid, &parts::tag_queue(depth, skid, library)));
+        Some(timing)
+    }
+}

@@ -1,0 +1,247 @@
+//! Whether an engine's stages settle within a clock period.
+//!
+//! Delays are from flip-flop to flip-flop, before layout ([`super::library`]), so there are three answers, with the margin stated:
+//!
+//! | answer | the period holds |
+//! | --- | --- |
+//! | closes | the delay with the assumed wire at each pin |
+//! | marginal | the delay without wires, not the one with them |
+//! | does not close | neither |
+
+use super::library::{Block, Delay, Library};
+use super::parts::{self, AGGREGATED_MOST, CUTS, Cut, Part};
+use crate::aead::aegis256::Aegis256Spec;
+use crate::aead::spec::AeadSpec;
+use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec};
+use crate::units::{Cycles, Frequency};
+use serde::Serialize;
+use std::fmt;
+
+/// What every figure of such a design carries.
+pub const DOES_NOT_CLOSE: &str = "does not close";
+
+/// Whether a period holds a delay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Closes,
+    Marginal,
+    DoesNotClose,
+}
+
+impl Verdict {
+    /// In words.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Closes => "closes",
+            Self::Marginal => "marginal",
+            Self::DoesNotClose => DOES_NOT_CLOSE,
+        }
+    }
+}
+
+/// A stage that a clock has to hold.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stage {
+    /// What it is.
+    pub name: &'static str,
+    /// The parameters that cut it, as they are.
+    pub cut: String,
+    #[serde(flatten)]
+    pub delay: Delay,
+    /// Rows of `rtl/results.toml` that the delay is made of.
+    pub rows: Vec<String>,
+    /// Other cuts of it, the fewest registers first.
+    #[serde(skip)]
+    pub others: Vec<(String, Delay)>,
+}
+
+/// The period of a clock in ps.
+#[must_use]
+pub fn period_ps(clock: Frequency) -> f64 {
+    1e12 / clock.0 as f64
+}
+
+impl Delay {
+    /// Whether a period in ps holds it.
+    #[must_use]
+    pub fn within(self, period: f64) -> Verdict {
+        match () {
+            () if self.ps_wired <= period => Verdict::Closes,
+            () if self.ps <= period => Verdict::Marginal,
+            () => Verdict::DoesNotClose,
+        }
+    }
+}
+
+impl Stage {
+    fn new(name: &'static str, cut: String, delay: Delay, rows: &[Block]) -> Self {
+        Self { name, cut, delay, rows: rows.iter().map(ToString::to_string).collect(), others: Vec::new() }
+    }
+
+    /// The cut with the fewest registers that closes at a clock, else that is marginal, with its answer.
+    #[must_use]
+    pub fn closing(&self, clock: Frequency) -> Option<(&str, Verdict)> {
+        let period = period_ps(clock);
+        let first = |wanted| self.others.iter().find(|(_, delay)| delay.within(period) == wanted);
+        let found =
+            [Verdict::Closes, Verdict::Marginal].map(|wanted| first(wanted).map(|(cut, _)| (cut.as_str(), wanted)));
+        found.into_iter().flatten().next()
+    }
+}
+
+/// The stages of an engine at a clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timing {
+    pub clock: Frequency,
+    pub stages: Vec<Stage>,
+}
+
+impl Timing {
+    /// That of the stage that is worst off.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let period = period_ps(self.clock);
+        self.stages.iter().map(|stage| stage.delay.within(period)).max().unwrap_or(Verdict::Closes)
+    }
+
+    /// What is to be said of every figure of a design that does not close, with the cycles that do.
+    #[must_use]
+    pub fn refusal(&self) -> Option<String> {
+        let period = period_ps(self.clock);
+        let open: Vec<&Stage> =
+            self.stages.iter().filter(|stage| stage.delay.within(period) == Verdict::DoesNotClose).collect();
+        let worst = open.iter().map(|stage| stage.delay.ps).reduce(f64::max)?;
+        let each = open.iter().map(|stage| {
+            let remedy = match stage.closing(self.clock) {
+                Some((cut, Verdict::Closes)) => format!("{cut} closes"),
+                Some((cut, _)) => format!("{cut} is marginal"),
+                None => "no cut that was synthesised closes".to_owned(),
+            };
+            format!("{} with {}: {remedy}", stage.name, stage.cut)
+        });
+        let each: Vec<String> = each.collect();
+        let clock = self.clock.0 as f64 / 1e9;
+        Some(format!("{DOES_NOT_CLOSE} at {clock} GHz (needs {worst:.0} ps, has {period:.0}): {}", each.join("; ")))
+    }
+
+    /// The highest clock that all stages hold, without wires and with them, in Hz.
+    #[must_use]
+    pub fn fastest(&self) -> [f64; 2] {
+        [|delay: Delay| delay.ps, |delay: Delay| delay.ps_wired]
+            .map(|of: fn(Delay) -> f64| 1e12 / self.stages.iter().map(|stage| of(stage.delay)).fold(0.0, f64::max))
+    }
+}
+
+impl fmt::Display for Timing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (period, clock) = (period_ps(self.clock), self.clock.0 as f64 / 1e9);
+        let all = self.stages.iter().map(|stage| stage.delay);
+        let worst =
+            all.reduce(|one, other| Delay { ps: one.ps.max(other.ps), ps_wired: one.ps_wired.max(other.ps_wired) });
+        let Delay { ps, ps_wired } = worst.unwrap_or_default();
+        let verdict = self.verdict().text();
+        write!(f, "{verdict} at {clock} GHz ({ps:.0} ps without wires, {ps_wired:.0} ps with them, has {period:.0})")
+    }
+}
+
+/// The stages of an AES-GCM engine, in the S-box that its clock asks for.
+#[must_use]
+pub fn engine(spec: &EngineSpec, clock: Frequency, library: &Library) -> Timing {
+    let rounds = spec.rounds().unwrap_or(14);
+    Timing { clock, stages: vec![aes(&spec.aes, rounds, clock, library), ghash(&spec.ghash, library)] }
+}
+
+/// The stages of an engine of another AEAD, if its parts were synthesised.
+#[must_use]
+pub fn aead(spec: &AeadSpec, clock: Frequency, library: &Library) -> Option<Timing> {
+    let stages = match spec {
+        AeadSpec::GcmSiv(spec) => {
+            let rounds = if spec.key_bits == 128 { 10 } else { 14 };
+            vec![aes(&spec.aes, rounds, clock, library), ghash(&spec.polyval, library)]
+        }
+        AeadSpec::Aegis256(spec) => {
+            let round = aegis_round(spec);
+            vec![Stage { cut: format!("aead.round = {} cycles", spec.round.0), ..aes(&round, 1, clock, library) }]
+        }
+        AeadSpec::ChaCha20Poly1305(_) => return None,
+    };
+    Some(Timing { clock, stages })
+}
+
+/// The rounds of a lane of AEGIS-256, of which each settles by itself.
+pub(super) fn aegis_round(spec: &Aegis256Spec) -> AesSpec {
+    AesSpec {
+        lanes: 6 * spec.lanes,
+        rounds_in_hardware: 1,
+        registers_per_round: spec.round.0.clamp(1, 64) as u32,
+        start_interval: Cycles(1),
+        keystream_blocks: 1,
+    }
+}
+
+/// A tag queue of so many messages.
+#[must_use]
+pub fn tag_queue(depth: u32, skid: bool, part: &Part) -> Stage {
+    let cut = if skid { format!("depth = {depth} and units ahead") } else { format!("depth = {depth}") };
+    Stage::new("tag queue", cut, part.delay, &part.rows)
+}
+
+/// Whether a lane has the compact S-box at a clock: where it closes, or is marginal where the table is too.
+#[must_use]
+pub fn compact(spec: &AesSpec, rounds: u32, clock: Frequency, library: &Library) -> bool {
+    let period = period_ps(clock);
+    let [table, compact] =
+        [false, true].map(|compact| parts::lane(spec, rounds, compact, library).delay.within(period));
+    compact <= table && compact != Verdict::DoesNotClose
+}
+
+fn aes(spec: &AesSpec, rounds: u32, clock: Frequency, library: &Library) -> Stage {
+    let small = compact(spec, rounds, clock, library);
+    let cut = |registers: u32| format!("registers_per_round = {registers}");
+    let lane = parts::lane(spec, rounds, small, library);
+    let name = if small { "AES, 115-gate S-boxes" } else { "AES, S-boxes from the table" };
+    let mut stage = Stage::new(name, cut(spec.registers_per_round), lane.delay, &lane.rows);
+    stage.others = (0..3)
+        .map(|registers| {
+            let spec = AesSpec { registers_per_round: registers, ..spec.clone() };
+            (cut(registers), parts::lane(&spec, rounds, false, library).delay)
+        })
+        .collect();
+    stage
+}
+
+fn ghash(spec: &GhashSpec, library: &Library) -> Stage {
+    let multiplier = spec.multiplier();
+    let part = parts::ghash(spec, library);
+    if multiplier.digit_bits < 128 {
+        let cut = |bits: u32| format!("digit_bits = {bits}");
+        let mut stage = Stage::new("GHASH, a digit", cut(multiplier.digit_bits), part.delay, &part.rows);
+        // Fewer bits per digit take less; the widest that does has the fewest cycles.
+        stage.others = [64, 32, 16, 8, 4, 2, 1]
+            .into_iter()
+            .filter(|bits| *bits < multiplier.digit_bits)
+            .map(|bits| {
+                let mut spec = multiplier.clone();
+                spec.digit_bits = bits;
+                (format!("{} in {} cycles", cut(bits), spec.interval()), parts::multiplier(&spec, library).delay)
+            })
+            .collect();
+        return stage;
+    }
+    let text = |(product, reduction): Cut| format!("product = {product} and reduction = {reduction}");
+    let own = (multiplier.product.0, multiplier.reduction.0);
+    let mut stage = Stage::new("GHASH", text(own), part.delay, &part.rows);
+    stage.others = CUTS
+        .into_iter()
+        .chain([AGGREGATED_MOST])
+        .map(|cut| {
+            let mut spec = spec.clone();
+            let multiplier = spec.multiplier_mut();
+            (multiplier.product, multiplier.reduction) = (Cycles(cut.0), Cycles(cut.1));
+            (text(cut), parts::ghash(&spec, library).delay)
+        })
+        .collect();
+    stage
+}
