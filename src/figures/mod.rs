@@ -225,7 +225,7 @@ fn ends(known: Option<Interval>) -> [Value; 3] {
 impl Serialize for Price {
     /// The figures of [`table::COST`], then why some are missing, notes, what the clock holds, and rows.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (list, none) = (&table::COST[..], Row::default());
+        let (list, none) = (table::COST, Row::default());
         let values = none.values(list, (self, None), |_| Value::None);
         let mut map = serializer.serialize_map(None)?;
         for (column, value) in columns(list).iter().zip(values) {

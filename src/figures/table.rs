@@ -97,7 +97,7 @@ figures! {
     FINISHED: "finished", Plain, "GPUs that finished", Run(|seen| seen.of_call(|_, outcome| outcome.finished as u64)); "GPUs that finished"
     WRONG: "wrong", Plain, "GPUs with a wrong buffer", Run(|seen| seen.of_call(|_, outcome| outcome.wrong.map(|wrong| wrong as u64)));
         "GPUs that finished with a wrong buffer; empty where no bytes are carried"
-    REFUSED: "refused", Text, "why it was refused", Run(|seen| seen.of_call(|_, outcome| outcome.refused.as_deref().map(|why| Value::from(why))));
+    REFUSED: "refused", Text, "why it was refused", Run(|seen| seen.of_call(|_, outcome| outcome.refused.as_deref().map(Value::from)));
         "why it did not end, if it did not"
 
     // Messages, and what waits for their verdicts.
