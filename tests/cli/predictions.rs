@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf, process::Command};
 
-const TABLES: [&str; 4] = ["p1-pinned", "p2-pinned", "gen3", "snp-gen4"];
+const TABLES: [&str; 5] = ["p1-pinned", "p2-pinned", "gen3", "snp-gen4", "collectives"];
 
 fn register(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("validation/predictions").join(file)
