@@ -3,14 +3,14 @@
 use super::{draw, text};
 use sealsim::{
     config::Layers,
-    replay::{Causes, Job, Rules, Times, import, play},
+    replay::{Causes, Job, Node, Part, Rules, Times, import, play},
     sim::Control,
     validate::measured::{Measured, Mode, nvbandwidth},
     workload::trace::{self, Input},
 };
 use std::sync::OnceLock;
 
-/// Every event is counted; what is read can be played, off and with the calls of confidential computing, and no call ends before it begins.
+/// Every event is counted; what is read can be played, off and with the calls of confidential computing, and no call ends before it begins. Equal ranks are played alike.
 pub fn profile(input: &[u8]) {
     static RULES: OnceLock<Rules> = OnceLock::new();
     let trace = match trace::read(Input::Bytes { name: "in", bytes: input }, None, &mut |_, _| Control::Continue) {
@@ -24,7 +24,12 @@ pub fn profile(input: &[u8]) {
         Rules { calls: machine.calls.unwrap(), secure: true, free: Causes::default() }
     });
     for secure in [false, true] {
-        let played = play(&job, &Rules { secure, ..rules.clone() }, &Times::default());
+        let part = Part { job: &job, rules: Rules { secure, ..rules.clone() }, times: Times::default() };
+        // Two ranks that are equal wait for each other nowhere.
+        let node = Node::of(&[(&trace, &job), (&trace, &job)]);
+        let (ranks, _) = play(&[part.clone(), part], &node);
+        assert_eq!((ranks.len(), &ranks[0].calls, &ranks[0].ops), (2, &ranks[1].calls, &ranks[1].ops));
+        let played = &ranks[0];
         assert_eq!((played.calls.len(), played.ops.len()), (job.calls.len(), job.ops.len()));
         assert!(played.calls.iter().chain(&played.ops).all(|span| span.start <= span.end));
     }
