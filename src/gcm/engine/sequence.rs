@@ -144,8 +144,10 @@ impl Engine {
             Inputs::Key => self.key_serves() && self.cycle >= self.sequence.h_entered + self.control.settle.0,
             Inputs::Powers => self.powers_stand(),
             Inputs::Mask => self.powers_stand() && message.masks[0].is_some(),
+            // Without text the mask stands for the first keystream, unless it comes after GHASH itself.
             Inputs::FirstKeystream if message.shape.text_blocks() == 0 => {
-                self.powers_stand() && message.masks[0].is_some()
+                let mask = message.masks[0].is_some() || self.control.mask == Mask::AfterGhash;
+                self.powers_stand() && mask
             }
             Inputs::FirstKeystream => self.powers_stand() && (message.taken > 0 || !self.keystream.is_empty()),
         }
