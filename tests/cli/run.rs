@@ -110,7 +110,7 @@ fn the_results_have_their_fields_and_add_up() {
     let copies = ["--copy", "h2d:1MiB", "--copy", "d2h:300000:pageable", "--copy", "d2d:64KiB"];
     let results = results(folder.path(), &copies);
     let kinds = |value: &Value, key: &str| value[key].clone();
-    assert_eq!(kinds(&results, "schema_version"), 2);
+    assert_eq!(kinds(&results, "schema_version"), 3);
     for digest in ["config_digest", "event_digest"] {
         assert!(results[digest].as_str().is_some_and(|digest| digest.len() == 64), "{results:#}");
     }
@@ -275,7 +275,7 @@ fn a_lost_doorbell_is_a_deadlock_that_names_who_waits() {
     let output = run(folder.path(), &arguments);
     assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
     let results = json_of(&output);
-    assert_eq!((&results["schema_version"], &results["error"]["kind"]), (&json!(2), &json!("deadlock")));
+    assert_eq!((&results["schema_version"], &results["error"]["kind"]), (&json!(3), &json!("deadlock")));
     assert!(results["error"]["at_ps"].is_u64());
     assert_eq!(results["error"]["waits"][0]["unit"], "host.driver");
     assert!(message(&output).contains("deadlock at"));
