@@ -55,7 +55,8 @@ fn an_interrupted_question_goes_on_where_it_was() {
         let child = command.env("XDG_CACHE_HOME", cache.path()).stdout(std::process::Stdio::piped());
         let child = child.stderr(std::process::Stdio::piped()).spawn().expect("the program runs");
         super::compare::wait_until_it_listens(child.id());
-        std::thread::sleep(std::time::Duration::from_millis(20 * turn));
+        // Soon at first, and late enough at last on any computer.
+        std::thread::sleep(std::time::Duration::from_millis(20 << (turn / 4)));
         Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
         let output = child.wait_with_output().expect("it ends");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
