@@ -156,10 +156,17 @@ test("a timeline of 60,000 slices is drawn and zoomed without delay", async () =
     long.timeline = { end_ps: 6e9, left_out: null, tracks: Array.from({ length: 30 }, (_, unit) => ({ name: `unit ${unit}`, kind: "unit", slices: Array.from({ length: 2000 }, (_, place) => slice(place * 3e6 + unit, place * 3e6 + 1e6, place % 3 ? "busy" : "credit", "busy")) })) };
   });
   await opened("run-long", async (page) => {
+    // What the computer takes for a loop says how slow it is, and how busy.
+    const loop = await page.evaluate(() => {
+      const began = performance.now();
+      let sum = 0;
+      for (let at = 0; at < 5e7; at += 1) sum += at % 7;
+      return sum && performance.now() - began;
+    });
     const began = Date.now();
     await page.locator("#timeline-in").click();
     await page.locator("#timeline-all").click();
-    assert.ok(Date.now() - began < 2000, `${Date.now() - began} ms`);
+    assert.ok(Date.now() - began < Math.max(2000, 40 * loop), `${Date.now() - began} ms, a loop ${loop} ms`);
     assert.equal(await page.locator("#timeline").getAttribute("data-view"), "60000");
     for (let zoom = 0; zoom < 9; zoom += 1) await page.locator("#timeline-in").click();
     const [seen, drawn] = await page.locator("#timeline").evaluate((svg) => [svg.dataset.view, svg.dataset.drawn]);
