@@ -328,7 +328,7 @@ fn an_interrupted_comparison_prints_what_is_finished_and_resume_does_the_rest() 
     let whole = compare(&own).stdout;
     let (mut least, mut partly) = (0, false);
     for turn in 0..60 {
-        let output = interrupted(&resume, cache.path(), std::time::Duration::from_millis(20 * turn));
+        let output = interrupted(&resume, cache.path(), std::time::Duration::from_millis(20 << (turn / 4)));
         if output.status.success() {
             assert_eq!(output.stdout, whole);
             // Nothing is left of it.
