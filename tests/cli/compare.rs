@@ -185,7 +185,9 @@ fn a_design_that_does_not_close_at_its_clock_says_so() {
     let path = path.display().to_string();
     let json = json(&["h100-nvl-tdx", "--design", &path, "--size", "4KiB"]);
     let notes = |name: &str| design(&json, name)["cost"]["notes"].as_array().expect("a list").clone();
-    assert!(notes(&path)[0].as_str().is_some_and(|note| note.contains("does not close at 3.5 GHz (needs 519 ps, has 286)")));
+    assert!(
+        notes(&path)[0].as_str().is_some_and(|note| note.contains("does not close at 3.5 GHz (needs 519 ps, has 286)"))
+    );
     assert!(notes("h100-cc").is_empty());
     let text = String::from_utf8(compare(&["h100-nvl-tdx", "--design", &path, "--size", "4KiB"]).stdout).expect("text");
     let row = |name: &str| text.lines().rfind(|line| line.contains(name)).expect("a row").to_owned();
