@@ -8,7 +8,7 @@ use super::parquet::ParquetWriter;
 use super::partial::Partial;
 use super::row::Row;
 use super::study::StudyError;
-use crate::figures::{self, Column, Unit, Value, table::SWEEP};
+use crate::figures::{self, Column, Value, table::SWEEP};
 use std::fs::File;
 use std::path::Path;
 use thiserror::Error;
@@ -175,7 +175,7 @@ fn is_numeric(axes: &[AxisColumn], place: usize, name: &str) -> bool {
     match place.checked_sub(1).and_then(|place| axes.get(place)) {
         Some(axis) => axis.numeric,
         None => {
-            let texts = figures::columns(SWEEP).into_iter().filter(|column| column.figure.unit == Unit::Text);
+            let texts = figures::columns(SWEEP).into_iter().filter(|column| column.figure.unit == figures::Unit::Text);
             !texts.map(|column| column.name()).chain(["error", "id"].map(str::to_owned)).any(|text| text == name)
         }
     }
