@@ -28,7 +28,6 @@ pub struct CostGrid {
 pub struct CostRow {
     /// `off` or `cc`.
     pub mode: &'static str,
-    /// `h2d` or `d2h`.
     pub direction: Direction,
     /// `pinned` or `pageable`; the caches hold what earlier copies leave of it.
     pub memory: Memory,

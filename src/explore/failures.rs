@@ -88,7 +88,6 @@ pub struct FailureFigures {
     pub visible_bytes: u64,
     /// Other messages that were visible without a verdict.
     pub other_visible_messages: u64,
-    /// Their visible bytes.
     pub other_visible_bytes: u64,
     /// How long its consumers had worked when the verdict squashed them, in ps; none if they had not started.
     pub squashed_work_ps: Option<u64>,

@@ -25,7 +25,6 @@ type Known = BTreeMap<String, BTreeMap<CollectiveCall, Option<Between>>>;
 /// The least that a time may be, what it is estimated to be, and the most.
 type Between = [Femtos; 3];
 
-/// Results of simulations.
 #[derive(Debug, Default)]
 pub(super) struct Collectives(Mutex<Known>);
 

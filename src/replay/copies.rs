@@ -93,7 +93,7 @@ struct Measured {
     runs: usize,
 }
 
-/// Results of simulations.
+/// Times of copies that were simulated, so that none is simulated twice.
 #[derive(Debug, Default)]
 pub struct Known {
     /// By machine, and by copy.

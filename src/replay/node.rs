@@ -33,18 +33,18 @@ type Key = (Arc<str>, Option<Arc<str>>, Option<u32>, Option<u64>, Option<u64>, u
 /// A rank beside others, in figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RankFigures {
-    /// Its profile.
+    /// Path of its profile.
     pub file: String,
     /// Its number, if the profile says so.
     pub rank: Option<u32>,
     /// All steps that are looked at, or from the first operation to the last, without confidential computing.
     pub off_ns: Ns,
-    /// The same with.
+    /// The same with confidential computing.
     pub cc_ns: Ns,
     pub slowdown_over_off: f64,
     /// How long its collectives wait for other ranks without confidential computing, over the whole profile.
     pub waits_off_ns: Ns,
-    /// The same with.
+    /// The same with confidential computing.
     pub waits_cc_ns: Ns,
 }
 

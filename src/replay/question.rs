@@ -42,7 +42,7 @@ enum Copies {
     Traced,
     /// What simulated ones take without confidential computing.
     Plain,
-    /// The same with.
+    /// What simulated ones take with confidential computing.
     Secure,
 }
 

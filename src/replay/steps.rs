@@ -24,7 +24,7 @@ const OFTEN: usize = 8;
 /// What each turn has is looked at for so many kinds of calls at most.
 const KINDS: usize = 64;
 
-/// Where steps end.
+/// The bounds of a program's steps, and whose they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Steps {
     /// Dates in the trace between which steps lie: one more than steps.

@@ -35,7 +35,6 @@ pub enum Mark {
 
 impl Mark {
     pub const HOST: [Self; 4] = [Self::Copies, Self::Launches, Self::Waits, Self::OtherCalls];
-    /// Marks of GPUs.
     pub const GPU: [Self; 4] = [Self::Kernels, Self::H2d, Self::D2h, Self::OtherWork];
 
     const fn of_call(kind: CallKind) -> Self {

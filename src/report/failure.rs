@@ -7,7 +7,6 @@ use serde::Serialize;
 /// What `--format json` prints if the simulation itself fails.
 #[derive(Debug, Clone, Serialize)]
 pub struct FailureReport {
-    /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,

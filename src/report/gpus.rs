@@ -49,7 +49,6 @@ pub struct Link {
 pub struct LinkDirection {
     /// TLPs, replays included.
     pub tlps: u64,
-    /// DLLPs.
     pub dllps: u64,
     /// Payload bytes of TLPs, replays included.
     pub payload_bytes: u64,
@@ -147,7 +146,6 @@ pub struct Failed {
     pub visible_bytes: u64,
     /// Other messages that were visible and had no verdict.
     pub other_visible_messages: u64,
-    /// Their visible bytes.
     pub other_visible_bytes: u64,
     /// When its consumers had started without the verdict, in ps.
     pub consumers_started_ps: Option<u64>,

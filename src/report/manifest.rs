@@ -24,7 +24,6 @@ pub const MANIFEST_VERSION: u32 = 2;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// [`MANIFEST_VERSION`].
     pub schema_version: u32,
     /// Version of the program that wrote it.
     pub sealsim_version: String,
@@ -42,7 +41,6 @@ pub struct Manifest {
     /// Whether bytes were carried.
     pub data: DataMode,
     pub seed: u64,
-    /// `skip` or `every-cycle`.
     pub kernel: KernelName,
     /// Faults, as `--inject` takes them.
     pub injections: Vec<String>,
@@ -71,9 +69,7 @@ pub struct PayloadRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelName {
-    /// [`Kernel::Skip`].
     Skip,
-    /// [`Kernel::EveryCycle`].
     EveryCycle,
 }
 

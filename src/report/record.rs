@@ -13,7 +13,6 @@ use std::time::Duration;
 /// What a run gave.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
     /// Name of the machine, with its designs.
     pub machine: String,
@@ -102,7 +101,6 @@ pub struct CopyRecord {
 pub struct UnitRecord {
     /// Its clock in Hz.
     pub clock_hz: u64,
-    /// All cycles.
     pub cycles: u64,
     pub busy: u64,
     /// Cycles with nothing to do.

@@ -52,7 +52,6 @@ pub enum WorkloadError {
     LongerThanPayload {
         /// Which, from 1.
         number: usize,
-        /// Its bytes.
         bytes: u64,
         path: String,
         size: u64,

@@ -30,7 +30,6 @@ pub struct FolderRecord {
     pub axes: Vec<String>,
     /// Objectives: columns to be small, columns to be large.
     pub min: Vec<String>,
-    /// See `min`.
     pub max: Vec<String>,
 }
 

@@ -20,7 +20,6 @@ pub enum TableError {
     Folder(#[from] FolderError),
     #[error(transparent)]
     Study(#[from] StudyError),
-    /// The CSV writer.
     #[error("{0}")]
     Csv(String),
     #[cfg(feature = "parquet")]

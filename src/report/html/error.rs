@@ -5,7 +5,6 @@ use thiserror::Error;
 /// Why there is no page.
 #[derive(Debug, Error)]
 pub enum PageError {
-    /// Not JSON.
     #[error("not JSON: {0}")]
     NotJson(String),
     /// JSON, but of nothing that a page shows.

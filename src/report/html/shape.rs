@@ -18,12 +18,9 @@ use std::collections::BTreeMap;
 pub enum Kind {
     /// `sealsim run` and `rerun`.
     Run,
-    /// `sealsim compare`.
     Compare,
     Sweep,
-    /// `sealsim replay`.
     Replay,
-    /// `sealsim validate`.
     Validate,
 }
 

@@ -122,7 +122,6 @@ pub enum CollectiveError {
     /// A bridge joins two.
     #[error("fabric.topology is \"bridge\", which joins two GPUs, not {0}")]
     Bridge(usize),
-    /// No bytes.
     #[error("a collective of 0 bytes")]
     Empty,
     #[error("the machine has no table `fabric`")]
@@ -135,7 +134,6 @@ pub enum CollectiveError {
     /// More bytes than a machine has memory for them.
     #[error("{ranks} buffers of {bytes} B with bytes do not fit into memory here: ask for less, or carry no bytes")]
     TooLong {
-        /// GPUs.
         ranks: usize,
         /// Bytes of each buffer.
         bytes: u64,

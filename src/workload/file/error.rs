@@ -14,7 +14,6 @@ const MOST: usize = 20;
 /// A file's name and text.
 pub(super) type Source = Arc<Text>;
 
-/// See [`Source`].
 #[derive(Debug)]
 pub(super) struct Text {
     pub name: String,

@@ -20,9 +20,7 @@ use std::{
 
 /// Characters of a name that are kept: of the first ones, and of those that come when these have more bytes together than [`ROOM`].
 const NAME: usize = 512;
-/// See [`NAME`].
 const SHORT_NAME: usize = 64;
-/// See [`NAME`].
 const ROOM: usize = 16 << 20;
 /// Reasons that are distinguished.
 const REASONS: usize = 64;

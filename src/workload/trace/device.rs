@@ -7,7 +7,6 @@ use super::place::{NameId, Place};
 pub struct DeviceOp {
     /// Start, ns from the first event.
     pub start_ns: u64,
-    /// Duration, ns.
     pub duration_ns: u64,
     pub kind: DeviceKind,
     /// The GPU, by the profiler's number.
@@ -37,7 +36,6 @@ pub enum DeviceKind {
         target: Memory,
     },
     Memset {
-        /// Size, bytes.
         bytes: Option<u64>,
     },
     Kernel,

@@ -7,7 +7,6 @@ use super::place::{NameId, Place};
 pub struct HostCall {
     /// Start, ns from the first event.
     pub start_ns: u64,
-    /// Duration, ns.
     pub duration_ns: u64,
     /// What the profiler calls it.
     pub name: NameId,

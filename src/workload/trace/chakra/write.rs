@@ -29,9 +29,7 @@ pub struct ChakraNode<'a> {
     /// What it is called.
     pub name: &'a str,
     pub work: ChakraWork<'a>,
-    /// Start, ns.
     pub start_ns: u64,
-    /// Duration, ns.
     pub duration_ns: u64,
     /// Nodes that must have ended before: who asked for it.
     pub control: Vec<u64>,
