@@ -9,6 +9,9 @@
 //! ```
 //!
 //! [`terminal`] draws measurements for people at work.
+//!
+//! Why not a crate: `kuva` 0.6 has log axes in powers of ten only (no `64 KiB`), and its PDF needs Rust 1.92. `plotters` 0.3 has no PDF, and its log axes,
+//! intervals and outer legend would be drawn by hand too. `svg2pdf` is archived. The font's widths equal Helvetica's and Arial's, so SVG and PDF agree.
 
 pub mod axis;
 pub mod bars;
