@@ -28,7 +28,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 fn every_test_that_a_document_names_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut all = String::new();
-    ["src", "tests", "bindings/c/tests"].iter().for_each(|folder| sources(&root.join(folder), &mut all));
+    ["src", "crates", "tests", "bindings/c/tests"].iter().for_each(|folder| sources(&root.join(folder), &mut all));
     let words: BTreeSet<_> = all.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
     let more = ["validation/DEVIATIONS.md", "validation/predictions/README.md", "tests/golden/README.md"];
     let (mut names, mut files) = (0, 0);

@@ -2,7 +2,7 @@
 //! left, so that a deadlock ends.
 
 use super::{Driver, Femtos, Now, Observer, SimulationError};
-use crate::sim::Clock;
+use crate::Clock;
 
 /// The units of one clock.
 struct Domain {

@@ -386,7 +386,7 @@ impl<T> fmt::Debug for In<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::{Effect, Injection};
+    use crate::{Effect, Injection};
 
     struct Bench {
         board: Rc<Board>,

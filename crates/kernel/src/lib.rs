@@ -1,4 +1,4 @@
-//! Clocks, registered queues, wake-ups, stalls, the two kernels, fault points and probes.
+//! Clocks, registered queues, wake-ups, stalls, two kernels, fault points and probes: what runs a machine of clocked units.
 //!
 //! A machine is a [`Netlist`]: [units](Unit), and queues and wires between their ports. A unit is a `Spec` (its configuration), a state, its ports and one
 //! function `tick(now, ports) -> Wake`.
@@ -52,10 +52,17 @@ pub use netlist::{FaultSite, Netlist, NetlistError, UnitInfo};
 pub use outline::{ChannelOutline, Outline, UnitOutline};
 pub use probe::{Event, Listener, Passage, Place, Places, Probe, Recorder, SharedListener, Spell};
 pub use queue::{In, Out};
-pub(crate) use ring::Ring;
+pub use ring::Ring;
+/// Times, frequencies and sizes.
+pub use sealsim_units as units;
 pub use unit::{End, Ends, Key, Unit};
 pub use wake::{UnitId, Wake};
 pub use wire::{Rx, Sensitivity, Tx};
 
 #[cfg(test)]
 mod toy;
+
+/// The code of the README is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

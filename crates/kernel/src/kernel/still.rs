@@ -1,10 +1,7 @@
 //! A run between two instants, as an observer looks at it.
 
 use super::Driver;
-use crate::{
-    sim::{Account, Netlist, SharedListener},
-    units::Femtos,
-};
+use crate::{Account, Netlist, SharedListener, units::Femtos};
 
 /// A run that stands still: all units have run that were due at an instant.
 pub struct Still<'d, 'm> {

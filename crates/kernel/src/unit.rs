@@ -128,7 +128,7 @@ impl<E: Ends, const N: usize> Ends for [E; N] {
 /// Declares the ports of a unit: a struct of ends of channels, all of which the netlist finds.
 ///
 /// ```
-/// use sealsim::{ports, sim::{In, Out}};
+/// use sealsim_kernel::{In, Out, ports};
 ///
 /// ports! {
 ///     /// Of a repeater.
@@ -153,9 +153,9 @@ macro_rules! ports {
             $($(#[$says])* $field_seen $field: $end,)*
         }
 
-        impl $crate::sim::Ends for $name {
-            fn each_end(&self, visit: &mut dyn FnMut(&dyn $crate::sim::End)) {
-                $($crate::sim::Ends::each_end(&self.$field, visit);)*
+        impl $crate::Ends for $name {
+            fn each_end(&self, visit: &mut dyn FnMut(&dyn $crate::End)) {
+                $($crate::Ends::each_end(&self.$field, visit);)*
             }
         }
     };

@@ -19,3 +19,8 @@ mod types;
 pub use fixed::Fixed;
 pub use quantity::{Kind, QuantityError, Scale};
 pub use types::{ByteRate, Bytes, BytesPerCycle, Cycles, Femtos, FlopRate, Frequency, KINDS};
+
+/// The code of the README is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,9 +1,8 @@
 //! The quantities themselves.
 
 use super::quantity::{Kind, QuantityError, Scale};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::{borrow::Cow, fmt, str::FromStr};
+use std::{fmt, str::FromStr};
 
 const fn scale(unit: &'static str, factor: u128) -> Scale {
     Scale { unit, factor }
@@ -74,13 +73,14 @@ macro_rules! quantity {
             }
         }
 
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
+        #[cfg(feature = "schema")]
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
             }
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let units: Vec<_> = Self::KIND.units().map(|unit| unit.replace('/', "\\/")).collect();
-                json_schema!({
+                schemars::json_schema!({
                     "type": "string",
                     "description": concat!($what, ": a number and its unit"),
                     "pattern": format!("^[0-9][0-9_]*(\\.[0-9_]+)? *({})$", units.join("|")),

@@ -1,11 +1,11 @@
 //! A queue in a ring of places.
 //!
-//! As `VecDeque`, with three differences that queues and wires live on: its size is a power of two, an item is taken where it lies, and each may
+//! As `VecDeque`, with three differences that queues and wires need: its size is a power of two, an item is taken where it lies, and each may
 //! have a label, which lies apart, so that labels are looked at without the items.
 
 /// Items in order, each with a label, in a ring whose size is a power of two.
 #[derive(Debug)]
-pub(crate) struct Ring<T, L = ()> {
+pub struct Ring<T, L = ()> {
     places: Vec<Option<T>>,
     labels: Vec<L>,
     first: usize,
