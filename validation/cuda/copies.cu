@@ -24,7 +24,7 @@ constexpr int COPIES = 100;          // what bandwidthTest makes of each size
 constexpr int CALLS = 1000, CALLS_BEFORE = 10, LAUNCHES = 5;
 constexpr unsigned THREADS = 256, MOST_BLOCKS = 512;  // about four for each SM
 constexpr const char* USAGE =
-    "usage: copies bandwidth|api|sm|about --platform NAME --mode off|cc [--streams N] [--max BYTES] > FILE\n"
+    "usage: copies bandwidth|api|sm|calls|about --platform NAME --mode off|cc [--streams N] [--max BYTES] > FILE\n"
     "NAME: letters, digits, '.', '_', '-'; N: 1 to 16, more than 1 for bandwidth only; BYTES: 4 to 1099511627776";
 
 bool release_failed = false;
@@ -257,6 +257,86 @@ void sm(const Options& options) {
         }
 }
 
+__global__ void nothing() {}
+
+using Graph = std::unique_ptr<CUgraphExec_st, Release<cudaGraphExecDestroy>>;
+
+// One graph of `kernels` empty kernels, each behind the last.
+Graph graph_of(int kernels, cudaStream_t on) {
+    cudaGraph_t captured = nullptr;
+    cudaGraphExec_t made = nullptr;
+    CHECK(cudaStreamBeginCapture(on, cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < kernels; ++i) nothing<<<1, 32, 0, on>>>();
+    CHECK(cudaStreamEndCapture(on, &captured));
+    CHECK(cudaGraphInstantiate(&made, captured, 0));
+    CHECK(cudaGraphDestroy(captured));
+    return Graph(made);
+}
+
+// Median of the time of `call` alone; the GPU is idle before each, and `before` is not in it.
+double alone_us(const std::function<void()>& before, const std::function<void()>& call) {
+    std::vector<double> times;
+    for (int i = 0; i < CALLS_BEFORE + CALLS; ++i) {
+        CHECK(cudaDeviceSynchronize());
+        before();
+        const double time = seconds_of(call);
+        if (i >= CALLS_BEFORE) times.push_back(time * 1e6);
+    }
+    CHECK(cudaDeviceSynchronize());
+    return median(std::move(times));
+}
+
+// Mean of `count` of them back to back, and of the time until the GPU has done them.
+std::pair<double, double> together_us(int count, const std::function<void()>& call) {
+    double issued = 0;
+    call();
+    CHECK(cudaDeviceSynchronize());
+    const double done = seconds_of([&] {
+        issued = seconds_of([&] { for (int i = 0; i < count; ++i) call(); });
+        CHECK(cudaDeviceSynchronize());
+    });
+    return {issued * 1e6 / count, done * 1e6 / count};
+}
+
+void calls(const Options& options) {
+    constexpr size_t SMALL = 4096;
+    constexpr int BATCH = 500;  // launches that the queue to the GPU holds without a wait
+    const Stream on = stream();
+    const Device gpu = device(MIB);
+    const Event mark = event();
+    const auto row = [&](const std::string& call, double us) {
+        std::printf("%s,%s,%s,%.6g\n", options.platform.c_str(), options.mode.c_str(), call.c_str(), us);
+        std::fflush(stdout);
+    };
+    const auto none = [] {};
+    const auto launch_one = [&] { nothing<<<1, 32, 0, on.get()>>>(); };
+    std::puts("platform,mode,call,api_us");
+    row("launch", alone_us(none, launch_one));
+    const auto [issued, done] = together_us(BATCH, launch_one);
+    row("launch-of-500", issued), row("kernel-of-500", done);
+    row("synchronize-after-kernel", alone_us(launch_one, [&] { CHECK(cudaStreamSynchronize(on.get())); }));
+    row("synchronize-idle", alone_us(none, [&] { CHECK(cudaStreamSynchronize(on.get())); }));
+    row("event-record", alone_us(none, [&] { CHECK(cudaEventRecord(mark.get(), on.get())); }));
+    row("stream-wait", alone_us(none, [&] { CHECK(cudaStreamWaitEvent(on.get(), mark.get(), 0)); }));
+    row("event-create", alone_us(none, [&] { cudaEvent_t made = nullptr; CHECK(cudaEventCreate(&made)); CHECK(cudaEventDestroy(made)); }));
+    row("memset", alone_us(none, [&] { CHECK(cudaMemsetAsync(gpu.get(), 0, SMALL, on.get())); }));
+    const Pinned locked = pinned(SMALL);
+    row("copy-async-h2d", alone_us(none, [&] { CHECK(cudaMemcpyAsync(gpu.get(), locked.get(), SMALL, cudaMemcpyHostToDevice, on.get())); }));
+    row("copy-async-d2h", alone_us(none, [&] { CHECK(cudaMemcpyAsync(locked.get(), gpu.get(), SMALL, cudaMemcpyDeviceToHost, on.get())); }));
+    void* got = nullptr;
+    row("malloc", alone_us([&] { CHECK(cudaFree(got)); got = nullptr; }, [&] { CHECK(cudaMalloc(&got, MIB)); }));
+    CHECK(cudaFree(got));
+    got = nullptr;
+    row("free", alone_us([&] { CHECK(cudaMalloc(&got, MIB)); }, [&] { CHECK(cudaFree(got)); }));
+    for (const int kernels : {1, 10, 100, 1000}) {
+        const Graph graph = graph_of(kernels, on.get());
+        const auto launch_graph = [&] { CHECK(cudaGraphLaunch(graph.get(), on.get())); };
+        const std::string name = "graph-" + std::to_string(kernels);
+        row(name, alone_us(none, launch_graph));
+        row(name + "-until-done", alone_us(none, [&] { launch_graph(), CHECK(cudaStreamSynchronize(on.get())); }));
+    }
+}
+
 std::string first_line(const std::string& file) {
     std::ifstream lines(file);
     std::string line;
@@ -315,7 +395,7 @@ Options read(int count, char** arguments) {
     return options;
 }
 
-const std::map<std::string, void (*)(const Options&)> COMMANDS = {{"bandwidth", bandwidth}, {"api", api}, {"sm", sm}, {"about", about}};
+const std::map<std::string, void (*)(const Options&)> COMMANDS = {{"bandwidth", bandwidth}, {"api", api}, {"sm", sm}, {"calls", calls}, {"about", about}};
 
 }  // namespace
 
