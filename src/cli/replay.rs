@@ -14,14 +14,15 @@ use crate::{
     config::{Layers, Resolved, Role, Shipped, nearest},
     replay::{
         Advice, Answer, CHANGES, Causes, End, Figures, Job, KernelScale, Known, Node, Played, Question, RankFigures,
-        ReplayError, Share, Simulator, Start, Steps, Timeline, WhatIf, Work, advice, breakdown, costliest, operations,
-        row, what_if, written,
+        ReplayError, Share, Simulator, Start, StepTimeError, Steps, Timeline, WHOLE, WhatIf, Work, advice, breakdown,
+        costliest, in_step_time, operations, row, what_if, written,
     },
     report::{
         SCHEMA_VERSION,
         html::{self, timeline::NamedTimeline},
     },
     system::RunError,
+    units::Femtos,
     validate::{
         pool,
         summary::{self, Part},
@@ -61,6 +62,7 @@ Examples:
   sealsim replay report.sqlite --design fastrack --design direct+overlap --plot timeline.svg
   sealsim replay trace.json.gz --sample auto            # long copies in seconds, with intervals
   sealsim replay rank0.json.gz rank1.json.gz --hw hgx-h100-8gpu   # ranks wait for each other in collectives
+  sealsim replay trace.json.gz --step-time 11.2ms       # measured without the profiler, whose time is left out
   sealsim replay trace.json.gz --chakra with-cc.et
   sealsim replay trace.json.gz --report replay.html     # a page with both runs over one axis
   sealsim replay trace.json.gz --format json | jq '.runs[] | {name, slowdown_over_off}'")]
@@ -86,6 +88,9 @@ pub struct Arguments {
     /// Let kernels take so many times as long: 0.6, or softmax=0.6 for those whose names contain `softmax`. May be given several times; the last that fits counts
     #[arg(long, value_name = "[NAME=]FACTOR")]
     kernel_scale: Vec<KernelScale>,
+    /// What a step takes without the profiler, as measured: 11.2ms. The host's own time is shortened until a step without confidential computing takes that
+    #[arg(long, value_name = "TIME", conflicts_with = "all")]
+    step_time: Option<Femtos>,
     #[command(flatten)]
     alternatives: AlternativeArguments,
     /// Whether the profile begins with its program, which then creates its context and loads its functions, or in the middle
@@ -328,6 +333,10 @@ fn work(question: &Question<'_>, machine: &Resolved, designs: &[(&str, Resolved)
     secure.map(|design| MACHINES.saturating_mul(question.work(design))).fold(own, u64::saturating_add)
 }
 
+/// What is said of a step that the host decides.
+const INFLATED: &str = "The host decides how long a step is, and the time of the profiler is in the host's: the program alone is faster, and what \
+                        shortens the host gains less. --step-time TIME, measured without the profiler, leaves it out.";
+
 /// What is printed of these runs; of calls, those at the places `listed`.
 fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> Document {
     let Asked { ranks, machine, .. } = asked;
@@ -340,9 +349,13 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
     let rests_on: &[_] = if collectives { &[Part::Copies, Part::Collectives] } else { &[Part::Copies] };
     let cautions = summary::cautions(&machine.machine.name, rests_on);
     notices.extend(cautions.into_iter().map(|caution| format!("These figures rest on {caution} (docs/accuracy.md).")));
+    let steps = job.steps.as_ref().filter(|_| known).map(|steps| document::looped(steps, job, runs));
+    let inflated = steps.as_ref().and_then(|steps| steps.runs.first()).is_some_and(|off| off.figures.host_bound)
+        && job.profiled
+        && job.host_ppm == WHOLE;
     Document {
         notices,
-        steps: job.steps.as_ref().filter(|_| known).map(|steps| document::looped(steps, job, runs)),
+        steps,
         profile_end_ns: job.device_time(),
         schema_version: SCHEMA_VERSION,
         machine: machine.name(),
@@ -354,6 +367,7 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
             .chain([job.begun.clone()])
             .chain(job.assumed.clone())
             .chain(parts.assumed)
+            .chain(inflated.then(|| INFLATED.to_owned()))
             .collect(),
         ranks: if known { asked.figures(runs) } else { Vec::new() },
         sampled: None,
@@ -377,7 +391,10 @@ impl Arguments {
             let help = "profile with CUDA activities: `--trace cuda` of nsys, ProfilerActivity.CUDA of PyTorch";
             return Err(Failure::Config(miette!(help = help, "the trace has no operation of a GPU: nothing to play")));
         }
-        Ok(job)
+        match self.step_time {
+            Some(step) => in_step_time(job, machine, step.0 / 1_000_000).map_err(apart),
+            None => Ok(job),
+        }
     }
 
     /// What a profile of another GPU says of this one, in a sentence.
@@ -404,6 +421,10 @@ impl Arguments {
         let file = self.profile.file();
         let shipped = !file.exists() && ShippedWorkload::find(&file.to_string_lossy()).is_some();
         if shipped || file.extension().is_some_and(|ending| ending == "toml") {
+            if self.step_time.is_some() {
+                let help = "leave out --step-time: no profiler's time is in a workload's `host`";
+                return Err(Failure::Usage(miette!(help = help, "--step-time: a workload says what its host takes")));
+            }
             return Ok(Some(WorkloadFile::find(file, &self.param)?));
         }
         if self.param.is_empty() {
@@ -467,6 +488,17 @@ impl Arguments {
         let machine = self.alternatives.machine(hw).confidential_computing(true);
         Ok(design.into_iter().fold(machine, Layers::overlay).resolve()?)
     }
+}
+
+/// The failure of a step that cannot take what it is said to.
+fn apart(error: StepTimeError) -> Failure {
+    let help = match error {
+        StepTimeError::Replay(error) => return failed(error),
+        StepTimeError::NoSteps => "give --steps, or leave out --step-time",
+        StepTimeError::Longer(_) => "give the mean of steps of the same program that ran without a profiler",
+        StepTimeError::Shorter(_) => "the GPU alone takes that: is the time one of the same batch and GPU?",
+    };
+    Failure::Usage(miette!(help = help, "--step-time: {error}"))
 }
 
 /// The failure that an error of a replay is.

@@ -34,6 +34,9 @@ const APART: f64 = 0.02;
 /// When a made-up call was made, before its operation began.
 const MADE_UP: Ns = 6_200;
 
+/// All of the host's time, in millionths.
+pub const WHOLE: u32 = 1_000_000;
+
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
@@ -223,6 +226,8 @@ pub struct Job {
     pub begun: String,
     /// Whether kernels take other times than in the profile, so that no replay is like it.
     pub scaled: bool,
+    /// How much of the host's own time the program has without its profiler, in millionths.
+    pub host_ppm: u32,
     /// Managed memory, if there is any.
     pub managed: Option<Managed>,
     /// What the trace lacks and what was taken instead.
@@ -277,13 +282,22 @@ impl Job {
         self.ends.last().map_or(0, |(end, _)| *end).saturating_sub(first)
     }
 
+    /// What is left of a time that the host took, in a call of its own or between two.
+    #[must_use]
+    pub fn host(&self, time: Ns) -> Ns {
+        if self.host_ppm == WHOLE {
+            return time;
+        }
+        Ns::try_from(u128::from(time) * u128::from(self.host_ppm) / u128::from(WHOLE)).unwrap_or(Ns::MAX)
+    }
+
     /// What a reader has to know before any figure; `off` is where the replay without confidential computing ends.
     #[must_use]
     pub fn notices(&self, off: Ns) -> Vec<String> {
         let traced = self.device_time();
         let apart = off.abs_diff(traced);
         let mut notices: Vec<String> = self.managed.iter().map(|managed| managed.notice()).collect();
-        if !self.scaled && apart as f64 > APART * traced as f64 {
+        if !self.scaled && self.host_ppm == WHOLE && apart as f64 > APART * traced as f64 {
             notices.push(format!(
                 "The replay is not to be relied on: without confidential computing it ends {:.1} % {} than the profile itself.",
                 100.0 * apart as f64 / traced.max(1) as f64,
@@ -479,6 +493,7 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         beginning: Beginning::default(),
         begun: String::new(),
         scaled: false,
+        host_ppm: WHOLE,
         managed: Managed::of(trace),
         assumed,
     }

@@ -301,12 +301,13 @@ impl Player<'_> {
             return after.map_or(call.start, |(last, _)| last.played.saturating_add(call.start - last.traced));
         };
         let gap = call.start.saturating_sub(free.traced);
-        let own = free.played.saturating_add(gap);
+        let own = free.played.saturating_add(self.job.host(gap));
         if let Some(place) = hidden {
             let op = &self.job.ops[place];
             if free.traced < op.end() && op.end() <= call.start {
                 let slower = self.rules.completion().saturating_sub(self.rules.completion_off());
-                let seen = self.played.ops[place].end.saturating_add(call.start - op.end()).saturating_add(slower);
+                let later = self.job.host(call.start - op.end());
+                let seen = self.played.ops[place].end.saturating_add(later).saturating_add(slower);
                 return seen.max(free.played);
             }
         }
@@ -317,7 +318,7 @@ impl Player<'_> {
                     && free.traced < last.traced
                     && last.traced <= call.start =>
             {
-                last.played.saturating_add(call.start - last.traced).max(free.played)
+                last.played.saturating_add(self.job.host(call.start - last.traced)).max(free.played)
             }
             _ => own,
         }

@@ -6,7 +6,7 @@ use super::{
     copies::{CopyKey, CopyTime, Counts, Simulator, times},
     error::ReplayError,
     figures::{Answer, Figures},
-    job::{Bind, Job, Op, Way, Work},
+    job::{Bind, Job, Op, WHOLE, Way, Work},
     node::Node,
     play::{Part, Played, Times, play},
     rules::{Causes, Rules},
@@ -194,10 +194,10 @@ impl<'a> Question<'a> {
     }
 }
 
-fn rules(job: &Job, machine: &Resolved, secure: bool, free: Causes) -> Result<Rules, ReplayError> {
+pub(super) fn rules(job: &Job, machine: &Resolved, secure: bool, free: Causes) -> Result<Rules, ReplayError> {
     let calls = machine.machine.calls.clone();
     let mut calls = calls.ok_or_else(|| ReplayError::NoCalls { machine: machine.name() })?;
-    if !job.profiled {
+    if !job.profiled || job.host_ppm != WHOLE {
         calls.launch.profiled = Femtos::ZERO;
     }
     Ok(Rules { calls, secure, free })

@@ -85,7 +85,7 @@ impl Steps {
                 return first.1.saturating_sub(first.0.saturating_sub(*bound));
             };
             match bound.checked_sub(call.end()) {
-                Some(later) => span.end.saturating_add(later),
+                Some(later) => span.end.saturating_add(job.host(later)),
                 None => span.start.saturating_add(*bound - call.start).min(span.end),
             }
         };

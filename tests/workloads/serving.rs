@@ -3,9 +3,13 @@
 //! Measured: ISPASS'26 artifact (bearhw/Confidential-GPU-LLM-Serving-Performance-Profiling at c51d91c), Llama-3.1-8B, 128 tokens in and out, median time
 //! between tokens, ms. Kernels are informed by `off`; `cc` was seen while the host's time and the calls around a graph were chosen.
 
+use proptest::prelude::*;
 use sealsim::{
     config::{Layers, Resolved},
-    replay::{Causes, End, Job, Known, Question, Simulator, StepFigures, Steps, WhatIf, what_if, written},
+    replay::{
+        Causes, End, Job, Known, Question, Simulator, StepFigures, StepTimeError, Steps, WhatIf, in_step_time, what_if,
+        written,
+    },
     sim::Control,
     workload::{
         ShippedWorkload, WorkloadFile, sized,
@@ -44,17 +48,25 @@ fn trace_of(file: &WorkloadFile, machine: &Resolved) -> Trace {
     with_simulator(|simulator| written(&file.steps, &copies, machine, simulator).unwrap())
 }
 
-fn play(trace: &Trace, machine: &Resolved, wanted: &[&str]) -> Played {
+fn looping(trace: &Trace) -> Job {
     let mut job = Job::of(trace, 1_400);
     job.steps = Steps::of(&job);
+    job
+}
+
+fn play(trace: &Trace, machine: &Resolved, wanted: &[&str]) -> Played {
+    play_job(&looping(trace), machine, wanted)
+}
+
+fn play_job(job: &Job, machine: &Resolved, wanted: &[&str]) -> Played {
     let steps = job.steps.clone().expect("there is a loop");
     with_simulator(|simulator| {
-        let question = Question::new(&job, machine, simulator).unwrap();
+        let question = Question::new(job, machine, simulator).unwrap();
         let off = question.off(machine).unwrap().played;
         let cc = question.secure(machine, Causes::default()).unwrap().played;
-        let length = steps.length(&job, &off);
+        let length = steps.length(job, &off);
         let rows = what_if(&question, machine, &cc, |name| wanted.contains(&name)).unwrap();
-        let [off, cc] = [&off, &cc].map(|played| steps.figures(&job, played, length));
+        let [off, cc] = [&off, &cc].map(|played| steps.figures(job, played, length));
         Played { steps: steps.count(), off, cc, rows }
     })
 }
@@ -104,6 +116,66 @@ fn an_eager_step_changed_to_a_graph_is_near_the_measured_graph() {
         let step = ms(row.step_ns.unwrap());
         assert!((step / measured - 1.0).abs() < 0.1, "{kernel}: {step}, measured {measured}");
         assert_eq!((row.name.as_str(), row.calls), ("graph", 8 * 528));
+    }
+}
+
+/// Measured with this project's own decode loop (validation/decode_steps.csv): without a profiler as eager calls and as one graph, and a profile of the first.
+#[test]
+fn without_the_profilers_time_an_eager_step_as_a_graph_is_near_the_measured_graph() {
+    let table = std::fs::read_to_string("validation/decode_steps.csv").unwrap();
+    let measured = |program: &str, requests: &str| -> f64 {
+        let row = table.lines().find(|row| row.starts_with(&format!("{program},{requests},"))).unwrap();
+        row.split(',').nth(3).unwrap().parse().unwrap()
+    };
+    let machine = machine("h100-sxm5-off");
+    for requests in ["1", "8"] {
+        let file = format!("validation/traces/h100-decode-eager-{requests}.json.gz");
+        let trace = trace::read(Input::Path(file.as_ref()), None, &mut |_, _| Control::Continue).unwrap();
+        let job = looping(&trace);
+        let (eager, graph) = (measured("eager", requests), measured("graph", requests));
+        let with_profiler = play_job(&job, &machine, &[]);
+        assert!(ms(with_profiler.off.mean_ns) > 1.5 * eager, "{requests}: {:?}", with_profiler.off);
+        let job = in_step_time(job, &machine, (eager * 1e6) as u64).unwrap();
+        let played = play_job(&job, &machine, &["graph"]);
+        assert!((ms(played.off.mean_ns) / eager - 1.0).abs() < 1e-3, "{requests}: {:?}", played.off);
+        let changed = ms(played.rows[0].off_step_ns.unwrap());
+        assert!((changed / graph - 1.0).abs() < 0.1, "{requests}: {changed}, measured {graph}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// By hand: a step that the host decides is what it does and what it waits for at the end; the share of the first is what is left.
+    #[test]
+    fn a_step_takes_what_it_is_said_to_where_the_host_can_be_that_much_faster(
+        (host, kernel, launches, share) in (50_u64..500, 2_u64..20, 1_u64..30, 0.0_f64..1.0),
+    ) {
+        let operations = format!(
+            r#"{{ op = "repeat", count = 6, operations = [{{ op = "host", duration = "{host} us" }},
+            {{ op = "kernel", duration = "{kernel} us", count = {launches}, stream = "s" }}, {{ op = "sync", stream = "s" }}] }}"#
+        );
+        let file = WorkloadFile::parse("own", format!("operations = [{operations}]")).unwrap();
+        let machine = machine("h100-nvl-tdx");
+        let job = looping(&trace_of(&file, &machine));
+        let before = play_job(&job, &machine, &[]);
+        let wanted = (before.off.mean_ns as f64 * share) as u64;
+        match in_step_time(job.clone(), &machine, wanted) {
+            Ok(job) => {
+                let played = play_job(&job, &machine, &[]);
+                prop_assert!(played.off.mean_ns.abs_diff(wanted) <= 2, "{} for {wanted}", played.off.mean_ns);
+                prop_assert!(played.cc.mean_ns >= played.off.mean_ns);
+                prop_assert!(played.cc.mean_ns <= before.cc.mean_ns);
+            }
+            Err(StepTimeError::Shorter(least)) => {
+                prop_assert!(wanted < least && least >= kernel * launches * 1_000, "{wanted} {least}");
+            }
+            Err(error) => prop_assert!(false, "{error}"),
+        }
+        let longer = in_step_time(job.clone(), &machine, before.off.mean_ns + 1);
+        prop_assert!(matches!(longer, Err(StepTimeError::Longer(_))));
+        let none = Job { steps: None, ..job };
+        prop_assert!(matches!(in_step_time(none, &machine, wanted), Err(StepTimeError::NoSteps)));
     }
 }
 

@@ -59,6 +59,7 @@ impl Player<'_> {
         let before = self.before(op);
         let lag = op.before.map_or(0, |traced| op.start.saturating_sub(traced));
         let as_traced = moved(start, call.start, op.start);
+        let as_traced = if op.host_waits { as_traced } else { self.shorter(as_traced, start, call) };
         let begins = match op.bind {
             Bind::Stream => start.min(as_traced).max(before.map_or(0, |before| before.saturating_add(lag))),
             Bind::Op(other, later) => start.min(as_traced).max(before.unwrap_or(0)).max(self.behind(other, later)),
@@ -66,7 +67,7 @@ impl Player<'_> {
         };
         let ended = self.put(place, op, begins, op.duration);
         if !op.host_waits {
-            return start.saturating_add(call.duration);
+            return start.saturating_add(self.job.host(call.duration));
         }
         // The call may return a little before its operation ends.
         moved(ended, op.end(), call.end())

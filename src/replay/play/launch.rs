@@ -78,6 +78,7 @@ impl Player<'_> {
         let (median, quartile) = self.habits.usual.get(&call.name).copied().unwrap_or_default();
         // What the queue held up in the trace comes out here by itself.
         let off = if self.habits.queues.held_up.contains_key(&place) { quartile } else { call.duration };
+        let (off, median) = (self.job.host(off), self.job.host(median));
         let memset = call.kind == CallKind::Memset || head.is_some_and(|op| op.work == Work::Memset);
         match call.kind {
             // The first call of a name loads code, as it did.
@@ -110,8 +111,14 @@ impl Player<'_> {
             let unexplained = latency.saturating_sub(call.duration).saturating_sub(JITTER);
             return submitted.saturating_add(if by_call { unexplained } else { 0 });
         }
-        let as_traced = moved(start, call.start, op.start);
+        let as_traced = self.shorter(moved(start, call.start, op.start), start, call);
         if by_call { as_traced } else { submitted.min(as_traced) }
+    }
+
+    /// A date after the `start` of a call of the host's own, sooner by what the call takes less.
+    pub(super) fn shorter(&self, date: Ns, start: Ns, call: &Call) -> Ns {
+        let cut = call.duration - self.job.host(call.duration);
+        if date > start { date.saturating_sub(cut).max(start) } else { date }
     }
 
     /// From the end of the operation before to this one, in its stream.

@@ -51,9 +51,10 @@ impl Player<'_> {
             let plain = Plain { kind, name, off, failed, slabs: self.memory.slabs, allocated };
             if creates { off } else { self.rules.plain(plain) }
         };
-        let own = start.saturating_add(slower(call.duration));
+        let off = self.job.host(call.duration);
+        let own = start.saturating_add(slower(off));
         match call.kind {
-            CallKind::Free => self.free(call, start, own, slower(call.duration)),
+            CallKind::Free => self.free(call, start, own, slower(off).saturating_sub(off)),
             CallKind::EventRecord => {
                 self.record(call, own);
                 own
@@ -63,19 +64,19 @@ impl Player<'_> {
     }
 
     /// A free waits for all that is in progress.
-    fn free(&self, call: &Call, start: Ns, own: Ns, duration: Ns) -> Ns {
+    fn free(&self, call: &Call, start: Ns, own: Ns, more: Ns) -> Ns {
         let pending = self.under_way();
         // If it returned before all of it had ended, it waited for what had.
         let pending = if pending.traced <= call.end() { pending } else { self.ended_by(call.end()) };
         if pending.played <= start {
             return own;
         }
-        let (off, more) = (self.rules.completion_off(), duration.saturating_sub(call.duration));
+        let off = self.rules.completion_off();
         let seen = if pending.traced.saturating_add(off) > call.start {
             let slower = self.rules.completion().saturating_sub(off);
             moved(pending.played, pending.traced, call.end()).saturating_add(slower)
         } else {
-            pending.played.saturating_add(self.rules.completion()).saturating_add(call.duration)
+            pending.played.saturating_add(self.rules.completion()).saturating_add(self.job.host(call.duration))
         };
         own.max(seen.saturating_add(more))
     }

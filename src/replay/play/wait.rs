@@ -27,7 +27,7 @@ impl Player<'_> {
             return least.max(target.played.saturating_add(tail));
         }
         // Nothing was in progress in the trace; now there may be.
-        let least = start.saturating_add(call.duration).saturating_add(idle);
+        let least = start.saturating_add(self.job.host(call.duration)).saturating_add(idle);
         let late = target.played.saturating_add(self.rules.completion());
         if target.played > start { least.max(late) } else { least }
     }
