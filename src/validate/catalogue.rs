@@ -30,6 +30,9 @@ shipped![
     "p2_bandwidth.csv",
     "pcie_bench_latency.csv",
     "sm_published.csv",
+    "sm_sxm5.csv",
+    "sxm5_vm_bandwidth.csv",
+    "sxm5_vm_api.csv",
     "sxm5_bandwidth.csv",
 ];
 

@@ -4,6 +4,7 @@ use super::{
     Kind, collectives,
     copies::{head, rate},
     point::{Experiment, Point},
+    sm_kernels,
     table::{Cells, MeasuredError, Table},
 };
 use std::collections::HashMap;
@@ -33,10 +34,23 @@ const COLLECTIVES: Form = Form {
     figure: "predicted_us",
 };
 
+const SM_KERNELS: Form = Form {
+    kind: Kind::SmKernels,
+    asked: ["platform", "kernel", "sms", "threads", "bytes"],
+    measured: "bytes_per_clock_per_sm",
+    figure: "predicted_bytes_per_clock_per_sm",
+};
+
 impl Form {
-    /// That of a table: one of collectives names operations.
+    /// That of a table: one of collectives names operations, one of SMs kernels.
     fn of(table: &Table) -> &'static Self {
-        if table.has(&["operation"]) { &COLLECTIVES } else { &BANDWIDTH }
+        if table.has(&["operation"]) {
+            &COLLECTIVES
+        } else if table.has(&["kernel"]) {
+            &SM_KERNELS
+        } else {
+            &BANDWIDTH
+        }
     }
 }
 
@@ -93,7 +107,11 @@ impl Predicted {
     const ORIGIN: [&str; 3] = ["machine", "machine_digest", "sealsim"];
 
     const fn form(&self) -> &'static Form {
-        if matches!(self.point.experiment, Experiment::Collective(_)) { &COLLECTIVES } else { &BANDWIDTH }
+        match self.point.experiment {
+            Experiment::Collective(_) => &COLLECTIVES,
+            Experiment::SmKernel(_) => &SM_KERNELS,
+            _ => &BANDWIDTH,
+        }
     }
 
     /// What was predicted.
@@ -136,8 +154,10 @@ fn has(table: &Table, columns: &[&str]) -> Result<(), MeasuredError> {
 }
 
 fn point(form: &Form, row: &Cells<'_>, figure: f64) -> Result<Point, MeasuredError> {
-    if form.kind == Kind::Collectives {
-        return collectives::point(row, figure);
+    match form.kind {
+        Kind::Collectives => return collectives::point(row, figure),
+        Kind::SmKernels => return sm_kernels::point(row, figure),
+        _ => {}
     }
     let unknown = || row.error("host_memory", "managed memory is not modelled".into(), "take the row out");
     rate(row, head(row)?.ok_or_else(unknown)?, figure)
@@ -212,6 +232,8 @@ mod tests {
         let text = format!("{columns}\n{}\n", one.cells().collect::<Vec<_>>().join(","));
         let again = predicted("m", &text).unwrap().remove(0);
         assert_eq!((again.kind(), again.point.measured), (Kind::Collectives, 15.5));
+        let kernels = "platform,kernel,sms,threads,bytes\np,ghash_tables,4,1024,1048576\n";
+        assert_eq!(asked("m", kernels).unwrap()[0].label, "ghash_tables on 4 SMs");
         let error = asked("m", &format!("{head},us\np,off,all-reduce,8,1024,15\n")).unwrap_err().to_string();
         assert!(error.contains("the table has `us`"), "{error}");
     }

@@ -36,11 +36,12 @@ const KERNELS: [(&str, Parts); 10] = [
 ];
 
 pub(super) fn read(table: &Table) -> Read {
-    let points = table.rows().map(|row| point(&row)).collect::<Result<_, _>>()?;
+    let points = table.rows().map(|row| measured(&row)).collect::<Result<_, _>>()?;
     Ok((points, Vec::new()))
 }
 
-fn point(row: &Cells<'_>) -> Result<Point, MeasuredError> {
+/// A kernel with its rate.
+pub(super) fn point(row: &Cells<'_>, rate: f64) -> Result<Point, MeasuredError> {
     let platform = platform(row)?;
     let (aes, ghash) = row.choice("kernel", &KERNELS)?;
     let (sms, threads) = (row.whole("sms", 1, 1 << 12)?, row.whole("threads", 32, 1024)?);
@@ -48,13 +49,7 @@ fn point(row: &Cells<'_>) -> Result<Point, MeasuredError> {
         let remedy = "a block of threads has whole warps of 32";
         return Err(row.error("threads", format!("threads is {threads}"), remedy));
     }
-    let (bytes, cycles) = (row.whole("bytes", 16 * sms, 1 << 40)?, row.whole("cycles", 1, 1 << 50)?);
-    let (measured, follows) = (row.positive("bytes_per_clock_per_sm")?, bytes as f64 / sms as f64 / cycles as f64);
-    if (measured / follows - 1.0).abs() > ROUNDING {
-        let what = format!("{measured} B per clock and SM are not {bytes} B on {sms} SMs in {cycles} cycles");
-        let remedy = format!("bytes / sms / cycles is {follows:.6}; take the row as the program has written it");
-        return Err(row.error("bytes_per_clock_per_sm", what, &remedy));
-    }
+    let bytes = row.whole("bytes", 16 * sms, 1 << 40)?;
     let kernel = row.text("kernel");
     let cells = ["platform", "kernel", "sms", "threads", "bytes"];
     Ok(Point {
@@ -71,10 +66,25 @@ fn point(row: &Cells<'_>) -> Result<Point, MeasuredError> {
             warps: (threads / 32) as u32,
             bytes,
         }),
-        measured,
+        measured: rate,
         unit: "B/clk/SM",
         curve: Curve { panel: kernel.to_owned(), series: "kernel".into(), x: sms as f64, x_label: "SMs" },
     })
+}
+
+/// The same of a measured row, whose rate follows from its cycles.
+fn measured(row: &Cells<'_>) -> Result<Point, MeasuredError> {
+    let measured = row.positive("bytes_per_clock_per_sm")?;
+    let point = point(row, measured)?;
+    let (sms, bytes, cycles) =
+        (row.whole("sms", 1, 1 << 12)?, row.whole("bytes", 1, 1 << 40)?, row.whole("cycles", 1, 1 << 50)?);
+    let follows = bytes as f64 / sms as f64 / cycles as f64;
+    if (measured / follows - 1.0).abs() > ROUNDING {
+        let what = format!("{measured} B per clock and SM are not {bytes} B on {sms} SMs in {cycles} cycles");
+        let remedy = format!("bytes / sms / cycles is {follows:.6}; take the row as the program has written it");
+        return Err(row.error("bytes_per_clock_per_sm", what, &remedy));
+    }
+    Ok(point)
 }
 
 #[cfg(test)]
