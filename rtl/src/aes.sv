@@ -24,6 +24,9 @@
     256'hcf584c4a39becb6a5bb1fc20ed00d153842fe329b3d63b52a05a6e1b1a2c8309,
     256'h75b227ebe28012079a059618c323c7041531d871f1e5a534ccf73f362693fdb7,
     256'hc072a49cafa2d4adf04759fa7dc982ca76abd7fe2b670130c56f6bf27b777c63};
+`ifdef BEHAVIOURAL
+  assign y = TABLE[8*x +: 8];
+`else
   // A selection of 1 of 256 for each bit: one of all bits at once takes a hundred times as long to synthesise.
   for (genvar b = 0; b < 8; b++) begin : bit_
     logic [255:0] column;
@@ -32,10 +35,14 @@
     end
     assign y[b] = column[x];
   end
+`endif
 endmodule
 
 // SubBytes of one byte in 115 gates: Boyar and Peralta, "A small depth-16 circuit for the AES S-box", IFIP SEC 2012, with its names.
 (* keep_hierarchy *) module sbox_compact (input logic [7:0] x, output logic [7:0] y);
+`ifdef BEHAVIOURAL
+  sbox_table proven (.x(x), .y(y));                  // rtl/flow/prove.py
+`else
   wire U0 = x[7], U1 = x[6], U2 = x[5], U3 = x[4], U4 = x[3], U5 = x[2], U6 = x[1], U7 = x[0];
   wire
     T1 = U0 ^ U3, T2 = U0 ^ U5, T3 = U0 ^ U6, T4 = U3 ^ U5, T5 = U4 ^ U6, T6 = T1 ^ T5, T7 = U1 ^ U2, T8 = U7 ^ T6, T9 = U7 ^ T7,
@@ -61,6 +68,7 @@ endmodule
   assign
     y[7] = L6 ^ L24, y[6] = ~(L16 ^ L26), y[5] = ~(L19 ^ L28), y[4] = L6 ^ L21, y[3] = L20 ^ L22, y[2] = L25 ^ L29, y[1] = ~(L13 ^ L27),
     y[0] = ~(L6 ^ L23);
+`endif
 endmodule
 
 // SubBytes and ShiftRows of a block.

@@ -105,7 +105,8 @@ module gf_digit_step #(parameter int D = 8) (
   for (genvar i = 0; i < D; i++) begin : turn
     assign turned[i] = d[D-1-i];
   end
-  for (genvar k = 0; k < 128 + D; k++) begin : column
+  assign sum[127+D] = shifted[127+D];
+  for (genvar k = 0; k < 127 + D; k++) begin : column
     // Bits i of the digit and k - i of a.
     localparam int LO = k < 128 ? 0 : k - 127;
     localparam int HI = k < D ? k : D - 1;

@@ -1,0 +1,87 @@
+//! Twelve shapes in lock-step, and faults on either side that are found. The campaign is `cargo run -p sealsim-lockstep`.
+
+use sealsim_lockstep::{
+    Cut, Failure, Random, SeedableRng,
+    aes::Aes,
+    engine::Engine,
+    ghash::{OffByOne, Unit},
+    multiplier::Kind,
+    queue::Queue,
+    shape::Shape,
+};
+
+const CYCLES: u64 = 4_000;
+
+const fn cut(levels: u32, product: u64, reduction: u64) -> Cut {
+    Cut { levels, product, reduction }
+}
+
+const FOUR: Unit = Unit::Aggregated { width: 4, groups: 4, cut: cut(0, 2, 2) };
+const ENGINE: Engine =
+    Engine { lane: Aes { rounds: 14, registers: Some(1), compact: false }, fifo: 20, cut: cut(0, 1, 0) };
+const SMALL: Engine = Engine { lane: Aes { rounds: 10, registers: None, compact: true }, fifo: 3, cut: cut(1, 2, 2) };
+const QUEUE: Queue = Queue { depth: 4, skid: 0 };
+
+macro_rules! shapes {
+    ($($name:ident: $shape:expr),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            let compared = $shape.run(1, CYCLES).unwrap_or_else(|failure| panic!("{failure}"));
+            assert!(compared >= CYCLES);
+        })*
+    };
+}
+
+shapes! {
+    digits_of_13_bits: Shape::Multiplier(Kind::Digits(13)),
+    serial_in_one_cycle: Shape::Ghash(Unit::Serial(cut(0, 1, 0))),
+    serial_in_five_cycles: Shape::Ghash(Unit::Serial(cut(1, 3, 2))),
+    four_products_four_groups: Shape::Ghash(FOUR),
+    three_products_two_groups: Shape::Ghash(Unit::Aggregated { width: 3, groups: 2, cut: cut(0, 3, 1) }),
+    ten_rounds_cut_behind_their_s_boxes: Shape::Aes(Aes { rounds: 10, registers: Some(2), compact: true }),
+    one_round_twelve_times: Shape::Aes(Aes { rounds: 12, registers: None, compact: false }),
+    an_engine_of_a_block_per_cycle: Shape::Engine(ENGINE),
+    an_engine_of_one_round: Shape::Engine(SMALL),
+    a_tag_queue_that_holds: Shape::Queue(QUEUE),
+    a_tag_queue_that_lets_three_go_ahead: Shape::Queue(Queue { depth: 8, skid: 3 }),
+}
+
+fn found(result: Result<u64, Failure>) -> String {
+    match result {
+        Err(failure @ Failure::Differs { .. }) => failure.to_string(),
+        other => panic!("nothing was found: {other:?}"),
+    }
+}
+
+#[test]
+fn a_power_that_is_off_by_one_in_the_rtl_is_found() {
+    let random = &mut Random::seed_from_u64(1);
+    let what = found(FOUR.run(FOUR.model(), true, random, CYCLES));
+    assert!(what.contains("stage 1, lane"), "{what}");
+}
+
+#[test]
+fn a_block_too_many_in_the_model_is_found() {
+    let random = &mut Random::seed_from_u64(1);
+    found(FOUR.run(OffByOne(FOUR.model()), false, random, CYCLES));
+}
+
+#[test]
+fn a_unit_that_leaves_the_rtls_tag_queue_too_soon_is_found() {
+    found(QUEUE.run(true, false, &mut Random::seed_from_u64(1), CYCLES));
+}
+
+#[test]
+fn a_verdict_that_is_late_in_the_model_is_found() {
+    found(QUEUE.run(false, true, &mut Random::seed_from_u64(1), CYCLES));
+}
+
+#[test]
+fn a_counter_that_is_off_by_one_in_the_rtl_is_found() {
+    found(SMALL.run(true, 0, &mut Random::seed_from_u64(1), CYCLES));
+}
+
+#[test]
+fn a_block_of_keystream_too_many_in_the_model_is_found() {
+    found(SMALL.run(false, 1, &mut Random::seed_from_u64(1), CYCLES));
+}

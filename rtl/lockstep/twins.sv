@@ -1,0 +1,192 @@
+// What the lock-step sees of each unit: inputs, outputs and registers in slots of 128 bits, as the module in src/ of the same name reads them.
+
+// What stands in stage r of a pipeline of L cycles whose product is `unit.path`, r from 1: a product of two operands, a product, or a sum.
+`define STAGE(name, multiply, sums)                                                                              \
+  logic [254:0] name;                                                                                            \
+  if (r == 1 && WITHIN >= 2) begin : operands                                                                    \
+    clmul of (.a(multiply.qa), .b(multiply.qb), .p(name));                                                       \
+  end else if (r <= WITHIN && r <= 2) begin : product                                                            \
+    assign name = multiply.product;                                                                              \
+  end else if (r <= WITHIN + int'(BEHIND)) begin : behind                                                        \
+    assign name = multiply.later.line.held[255*(r - (WITHIN < 2 ? WITHIN : 2) - 1) +: 255];                      \
+  end else begin : sum                                                                                           \
+    assign name = sums.line.held[255*(r - WITHIN - int'(BEHIND) - 1) +: 255];                                    \
+  end
+
+`define CUT                                                                                                      \
+  localparam int L = PRODUCT + REDUCTION;                                                                        \
+  localparam int WITHIN = PRODUCT > 0 ? PRODUCT - 1 : 0;                                                         \
+  localparam bit BEHIND = PRODUCT > 0 && REDUCTION > 0;
+
+// Place p of round r of a lane; of one behind SubBytes, what the round makes of it.
+`define PLACE(shown, lane)                                                                                       \
+  if (REGISTERS == 1) begin : whole                                                                              \
+    assign shown = lane.round[r].hold.line.held;                                                                 \
+  end else if (p == 0) begin : cut                                                                               \
+    assign shown = lane.round[r].out;                                                                            \
+  end else begin : behind                                                                                        \
+    assign shown = lane.round[r].hold.line.held[128*(p-1) +: 128];                                               \
+  end
+
+module twin_multiplier #(parameter int LEVELS = 0, parameter int PRODUCT = 1, parameter int REDUCTION = 1) (
+  input logic clk, input logic [1:0][127:0] in, output logic [0:0][127:0] out
+);
+  logic [254:0] product, reduced;
+  gf_product #(.LEVELS(LEVELS), .REG(PRODUCT)) multiply (.clk(clk), .a(in[0]), .b(in[1]), .p(product));
+  delay #(.N(255), .CYCLES(REDUCTION)) sum (.clk(clk), .d(product), .q(reduced));
+  gf_reduce reduce (.p(reduced), .r(out[0]));
+endmodule
+
+module twin_digit #(parameter int D = 8) (input logic clk, input logic [2:0][127:0] in, output logic [0:0][127:0] out);
+  gf_digit_serial #(.D(D)) unit (.clk(clk), .start(in[0][0]), .a(in[1]), .b(in[2]), .r(out[0]));
+endmodule
+
+module twin_serial #(parameter int LEVELS = 0, parameter int PRODUCT = 1, parameter int REDUCTION = 0) (
+  input logic clk, input logic [2:0][127:0] in, output logic [2*(PRODUCT+REDUCTION)+2:0][127:0] out
+);
+  `CUT
+  ghash_serial #(.LEVELS(LEVELS), .PRODUCT(PRODUCT), .REDUCTION(REDUCTION)) unit (
+    .clk(clk), .rst(in[0][0]), .load(in[0][1]), .load_power(in[1]), .start(in[0][2]), .valid(in[0][3]), .x(in[2]), .ready(out[0][0]), .y(out[2]));
+  assign out[0][127:1] = '0;
+  assign out[3] = unit.y;
+  assign out[4] = unit.power;
+  if (L == 1) begin : none
+    assign out[1] = '0;
+  end else begin : some
+    assign out[1] = 128'(unit.later.flight);
+  end
+  for (genvar r = 1; r < L; r++) begin : stage
+    `STAGE(p, unit.multiply, unit.sum)
+    assign {out[2*r+4], out[2*r+3]} = 256'(p);
+  end
+endmodule
+
+module twin_aggregated #(
+  parameter int W = 4, parameter int G = 4, parameter int LEVELS = 0, parameter int PRODUCT = 2, parameter int REDUCTION = 2, parameter bit PLANTED = 0
+) (
+  input logic clk, input logic [1+W:0][127:0] in,
+  output logic [3+G+W*G+2*W*(PRODUCT+REDUCTION-1)-1:0][127:0] out
+);
+  `CUT
+  localparam int STAGES = 3 + G + W*G;
+  logic [128*W-1:0] x;
+  for (genvar l = 0; l < W; l++) begin : block
+    assign x[128*(W-l)-1 -: 128] = in[2+l];
+  end
+  ghash_aggregated #(.W(W), .G(G), .LEVELS(LEVELS), .PRODUCT(PRODUCT), .REDUCTION(REDUCTION), .PLANTED(PLANTED)) unit (
+    .clk(clk), .rst(in[0][0]), .load(in[0][1]), .load_index(in[0][15:8]), .load_power(in[1]), .start(in[0][2]), .groups(in[0][63:32]), .valid(in[0][3]), .x(x),
+    .ready(out[0][0]), .idle(out[0][1]), .y(out[2]));
+  assign out[0][127:2] = '0;
+  // One bit for each stage, as a serial unit has it.
+  if (L == 1) begin : none
+    assign out[1] = '0;
+  end else begin : some
+    for (genvar r = 1; r < L; r++) begin : flies
+      assign out[1][r-1] = |unit.later.flight[G*(r-1) +: G];
+    end
+    assign out[1][127:L-1] = '0;
+  end
+  for (genvar g = 0; g < G; g++) begin : accumulators
+    assign out[3+g] = unit.accumulator[g];
+  end
+  for (genvar i = 0; i < W*G; i++) begin : powers
+    assign out[3+G+i] = unit.power[i];
+  end
+  for (genvar r = 1; r < L; r++) begin : stage
+    for (genvar l = 0; l < W; l++) begin : lane
+      localparam int AT = STAGES + 2*(W*(r-1) + l);
+      if (l > 0 && r > WITHIN + int'(BEHIND)) begin : zero
+        assign {out[AT+1], out[AT]} = '0;
+      end else begin : shown
+        `STAGE(p, unit.lane[l].multiply, unit.hold)
+        assign {out[AT+1], out[AT]} = 256'(p);
+      end
+    end
+  end
+endmodule
+
+module twin_lane #(parameter int ROUNDS = 14, parameter int REGISTERS = 1, parameter bit COMPACT = 0) (
+  input logic clk, input logic [ROUNDS+1:0][127:0] in, output logic [ROUNDS*REGISTERS:0][127:0] out
+);
+  aes_lane #(.ROUNDS(ROUNDS), .REGISTERS(REGISTERS), .COMPACT(COMPACT)) unit (.clk(clk), .block(in[0]), .keys(in[ROUNDS+1:1]), .keystream(out[0]));
+  for (genvar r = 0; r < ROUNDS; r++) begin : round
+    for (genvar p = 0; p < REGISTERS; p++) begin : place
+      `PLACE(out[REGISTERS*r+p+1], unit)
+    end
+  end
+endmodule
+
+module twin_iterative #(parameter int ROUNDS = 14, parameter bit COMPACT = 0) (
+  input logic clk, input logic [ROUNDS+2:0][127:0] in, output logic [1:0][127:0] out
+);
+  aes_iterative #(.ROUNDS(ROUNDS), .COMPACT(COMPACT)) unit (
+    .clk(clk), .rst(in[0][0]), .valid(in[0][1]), .block(in[1]), .keys(in[ROUNDS+2:2]), .ready(out[0][0]), .done(out[0][1]), .keystream(out[1]));
+  assign out[0][7:2] = '0;
+  assign out[0][39:8] = unit.round;
+  assign out[0][127:40] = '0;
+endmodule
+
+module twin_queue #(parameter int DEPTH = 8, parameter int SKID = 0, parameter int COUNT = 4, parameter bit PLANTED = 0) (
+  input logic clk, input logic [0:0][127:0] in, output logic [2+DEPTH-1:0][127:0] out
+);
+  tag_queue #(.DEPTH(DEPTH), .SKID(SKID), .COUNT(COUNT), .PLANTED(PLANTED)) unit (
+    .clk(clk), .rst(in[0][0]), .enter(in[0][1]), .arrive(in[0][2]), .verdict(in[0][3]), .good(in[0][4]),
+    .room(out[0][0]), .pass(out[0][1]), .pass_verified(out[0][2]), .retire(out[0][3]), .squash(out[0][4]));
+  assign out[0][127:5] = '0;
+  assign out[1] = {32'(unit.ahead), 32'(unit.judged), 32'(unit.tail), 32'(unit.head)};
+  for (genvar i = 0; i < DEPTH; i++) begin : slot
+    assign out[2+i] = 128'({unit.waiting[i], unit.ok[i], unit.known[i], unit.used[i]});
+  end
+endmodule
+
+module twin_engine #(
+  parameter int ROUNDS = 14, parameter int REGISTERS = 1, parameter bit COMPACT = 0, parameter int FIFO = 32,
+  parameter int LEVELS = 0, parameter int PRODUCT = 1, parameter int REDUCTION = 1, parameter bit PLANTED = 0
+) (
+  input logic clk, input logic [5+ROUNDS:0][127:0] in,
+  output logic [9+FIFO+(REGISTERS == 0 ? 1 : ROUNDS*REGISTERS)+2*(PRODUCT+REDUCTION-1)-1:0][127:0] out
+);
+  `CUT
+  localparam int STATES = 9 + FIFO;
+  localparam int STAGES = STATES + (REGISTERS == 0 ? 1 : ROUNDS*REGISTERS);
+  engine #(
+    .ROUNDS(ROUNDS), .REGISTERS(REGISTERS), .COMPACT(COMPACT), .FIFO(FIFO), .LEVELS(LEVELS), .PRODUCT(PRODUCT), .REDUCTION(REDUCTION), .PLANTED(PLANTED)
+  ) unit (
+    .clk(clk), .rst(in[0][0]), .load(in[0][1]), .start(in[0][2]), .opens(in[0][3]), .text_valid(in[0][4]),
+    .aad_bytes(in[1][31:0]), .text_bytes(in[1][63:32]), .iv(in[2][95:0]), .aad(in[3]), .text(in[4]), .keys(in[ROUNDS+5:5]),
+    .aad_taken(out[0][0]), .text_taken(out[0][1]), .out_valid(out[0][2]), .tag_valid(out[0][3]), .ready(out[0][4]), .rests(out[0][5]),
+    .out(out[1]), .tag(out[2]));
+  assign out[0][6] = unit.mask_known || unit.leaves == 2'd2;
+  assign out[0][7] = unit.full;
+  assign out[0][8] = unit.arrives;
+  assign out[0][31:9] = '0;
+  assign out[0][63:32] = 32'(unit.head);
+  assign out[0][95:64] = 32'(unit.waiting);
+  assign out[0][127:96] = '0;
+  assign out[3] = unit.mask_known ? unit.mask : unit.made;
+  assign out[4] = unit.made;
+  assign out[5] = unit.y;
+  assign out[6] = unit.hash.power;
+  assign out[8] = '0;
+  if (L == 1) begin : none
+    assign out[7] = '0;
+  end else begin : some
+    assign out[7] = 128'(unit.hash.later.flight);
+  end
+  for (genvar i = 0; i < FIFO; i++) begin : kept
+    assign out[9+i] = unit.fifo[i];
+  end
+  if (REGISTERS == 0) begin : looped
+    assign out[STATES] = unit.made;
+  end else begin : unrolled
+    for (genvar r = 0; r < ROUNDS; r++) begin : round
+      for (genvar p = 0; p < REGISTERS; p++) begin : place
+        `PLACE(out[STATES+REGISTERS*r+p], unit.unrolled.lane)
+      end
+    end
+  end
+  for (genvar r = 1; r < L; r++) begin : stage
+    `STAGE(p, unit.hash.multiply, unit.hash.sum)
+    assign {out[STAGES+2*r-1], out[STAGES+2*r-2]} = 256'(p);
+  end
+endmodule
