@@ -172,7 +172,8 @@ impl Arguments {
             for (name, machine) in machines {
                 let request = self.request(one.0, one.1, off.is_some());
                 let found = self.run(&machine.machine, &request, (&watch, share))?;
-                let row = CollectiveRow::of(name, (&request, one.1), &found, self.sample.sample.is_some());
+                let mut row = CollectiveRow::of(name, (&request, one.1), &found, self.sample.sample.is_some());
+                row.does_not_close = machine.machine.does_not_close();
                 let plain = CollectiveRequest { data: DataMode::None, injections: Vec::new(), ..request };
                 let plain = unsealed(&machine.machine).map(|machine| self.run(&machine, &plain, (&watch, 0.0)));
                 let plain = plain.transpose()?.map(|found| found.outcome);

@@ -63,6 +63,8 @@ struct Document<'a> {
     schema_version: u32,
     machine: String,
     machine_digest: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    does_not_close: Option<&'a str>,
     rows: &'a [CostRow],
 }
 
@@ -89,11 +91,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let table = cost_table(&machine.machine, &grid, threads, &go_on, &|| bar.inc(1));
     bar.finish_and_clear();
     let rows = table.map_err(|error| failed(&error))?;
+    let does_not_close = machine.machine.does_not_close();
+    if let Some(sentence) = &does_not_close {
+        output::complain(format!("{} {sentence}", machine.name()));
+    }
     let text = match arguments.format {
         TableFormat::Csv => csv(&rows),
         TableFormat::Json => {
             let (schema_version, machine_digest) = (SCHEMA_VERSION, machine.digest.as_str());
-            let document = Document { schema_version, machine: machine.name(), machine_digest, rows: &rows };
+            let (name, does_not_close) = (machine.name(), does_not_close.as_deref());
+            let document = Document { schema_version, machine: name, machine_digest, does_not_close, rows: &rows };
             let json = serde_json::to_string_pretty(&document).map_err(io::Error::from);
             json.map_err(|error| Failure::output(&error))? + "\n"
         }

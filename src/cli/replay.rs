@@ -339,7 +339,7 @@ const INFLATED: &str = "The host decides how long a step is, and the time of the
 
 /// What is printed of these runs; of calls, those at the places `listed`.
 fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> Document {
-    let Asked { ranks, machine, .. } = asked;
+    let Asked { ranks, machine, designs, tried, .. } = asked;
     let (trace, job) = ranks[0];
     let (off, cc) = (&runs[0].answer.played, &runs[1].answer.played);
     // What calls that wait or copy cost in a program with managed memory, and so what the whole is made of, is not known.
@@ -349,6 +349,10 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
     let rests_on: &[_] = if collectives { &[Part::Copies, Part::Collectives] } else { &[Part::Copies] };
     let cautions = summary::cautions(&machine.machine.name, rests_on);
     notices.extend(cautions.into_iter().map(|caution| format!("These figures rest on {caution} (docs/accuracy.md).")));
+    let machines = designs.iter().chain(tried).map(|(name, design)| (*name, &design.machine));
+    for (name, machine) in [("cc", &machine.machine)].into_iter().chain(machines) {
+        notices.extend(machine.does_not_close().map(|sentence| format!("{name} {sentence}")));
+    }
     let steps = job.steps.as_ref().filter(|_| known).map(|steps| document::looped(steps, job, runs));
     let inflated = steps.as_ref().and_then(|steps| steps.runs.first()).is_some_and(|off| off.figures.host_bound)
         && job.profiled

@@ -118,7 +118,6 @@ impl Sum {
     fn whole(mut self, aes: (Interval, Interval), ghash: (Interval, Interval), timing: Option<Timing>) -> EngineCost {
         self.notes.dedup();
         self.notes.extend(timing.as_ref().and_then(Timing::refusal));
-        self.rows.dedup();
         let [aes_pj_per_byte, ghash_pj_per_byte] = [aes.1, ghash.1].map(|block| block * (1.0 / 16.0));
         EngineCost {
             aes_kge: aes.0,
@@ -135,7 +134,11 @@ impl Sum {
 
     /// The part's logic, whose rows are noted.
     fn part(&mut self, part: &Part) -> f64 {
-        self.rows.extend(part.rows.iter().map(ToString::to_string));
+        for row in part.rows.iter().map(ToString::to_string) {
+            if !self.rows.contains(&row) {
+                self.rows.push(row);
+            }
+        }
         part.logic_kge
     }
 

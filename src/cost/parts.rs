@@ -222,8 +222,8 @@ pub fn ghash(spec: &GhashSpec, library: &Library) -> Part {
             let select = f64::from(powers) / f64::from(multipliers);
             part.delay = rows.aggregated(levels_in(spec.multiplier(), library), cut(spec.multiplier()), select);
         }
-        part.rows.extend(rows.used);
-        part.rows.dedup();
+        let known = part.rows.clone();
+        part.rows.extend(rows.used.into_iter().filter(|row| !known.contains(row)));
     }
     part
 }

@@ -64,6 +64,9 @@ pub struct CollectiveRow {
     pub design: String,
     /// How text was passed on.
     pub protocol: &'static str,
+    /// That the engines of its machine do not close at their clock, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub does_not_close: Option<String>,
     /// What of the time over `off` is the launch, the path and cryptography, in ps.
     pub launch_cost_ps: i64,
     pub path_cost_ps: i64,
@@ -85,7 +88,15 @@ impl CollectiveRow {
         let sampled = asked.then(told);
         let row = Row { cells: cells(found.outcome.time), limited_by_parts: None, sampled };
         let (design, protocol) = (design.to_owned(), found.outcome.protocol.name());
-        Self { design, protocol, launch_cost_ps: 0, path_cost_ps: 0, cryptography_cost_ps: 0, row }
+        Self {
+            design,
+            protocol,
+            does_not_close: None,
+            launch_cost_ps: 0,
+            path_cost_ps: 0,
+            cryptography_cost_ps: 0,
+            row,
+        }
     }
 
     /// The same against `off`, over which it costs so much.
@@ -133,6 +144,13 @@ pub fn text(rows: &[CollectiveRow]) -> String {
     let mut text = format!("{op}; {simulated} transfers simulated, {shared} more share one of these\n\n");
     text += &(table.lines().join("\n") + "\n");
     text += &costs(rows);
+    let mut told = Vec::new();
+    for CollectiveRow { design, does_not_close, .. } in rows {
+        if let Some(sentence) = does_not_close.as_ref().filter(|_| !told.contains(&design)) {
+            text += &format!("{design} {sentence}\n");
+            told.push(design);
+        }
+    }
     for CollectiveRow { design, row, .. } in rows {
         if let Some(told) = row.sampled.as_ref().filter(|told| told.low < told.high) {
             let (part, all) = (Bytes(told.simulated), Bytes(told.of));

@@ -20,6 +20,9 @@ pub struct Report {
     pub confidential_computing: bool,
     /// SHA-256 of the configuration, hexadecimal.
     pub config_digest: String,
+    /// That its engines do not close at their clock, with what they need, if so: it holds for every figure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub does_not_close: Option<String>,
     /// Digest of all events, hexadecimal; none where not all of them were simulated.
     pub event_digest: Option<String>,
     /// Simulated time in ps.
@@ -148,6 +151,8 @@ pub struct Context {
     pub confidential_computing: bool,
     /// SHA-256 of the configuration.
     pub config_digest: String,
+    /// What is to be said of its clock, if its engines do not close.
+    pub does_not_close: Option<String>,
     /// Paths of the assumed parameters.
     pub assumed_parameters: Vec<String>,
     /// If streams have names, each copy's.
@@ -186,6 +191,7 @@ impl Report {
             machine: context.machine,
             confidential_computing: context.confidential_computing,
             config_digest: context.config_digest,
+            does_not_close: context.does_not_close,
             event_digest: Some(outcome.event_digest.clone()),
             simulated_ps: outcome.end.picos(),
             copies,
@@ -349,6 +355,7 @@ pub(super) mod tests {
             machine: "m+d".into(),
             confidential_computing: true,
             config_digest: "ab".repeat(32),
+            does_not_close: None,
             assumed_parameters: vec!["link.flight".into()],
             streams: Some(vec!["up".into(), "down".into()]),
             sha256: digest.then(|| vec![Some("cd".repeat(32)), None]),
@@ -359,8 +366,20 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_design_that_does_not_close_says_so_in_text_and_json() {
+        let mut report = report(false);
+        assert!(!report.text(200, false).contains("does not close"));
+        let sentence = "does not close at 9 GHz (needs 619 ps, has 111)";
+        report.does_not_close = Some(sentence.to_owned());
+        assert!(report.text(200, false).lines().any(|line| line == sentence));
+        assert_eq!(serde_json::to_value(&report).unwrap()["does_not_close"], sentence);
+    }
+
+    #[test]
     fn the_json_has_every_documented_field_and_no_other() {
-        let json = serde_json::to_value(report(true)).unwrap();
+        let mut report = report(true);
+        report.does_not_close = Some(String::new());
+        let json = serde_json::to_value(report).unwrap();
         let document = include_str!("../../docs/results.md");
         let mut paths = Vec::new();
         each_key(&json, &mut |key| paths.push(key.to_owned()));

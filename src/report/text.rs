@@ -51,6 +51,7 @@ impl Report {
         lines.extend(self.sampled.iter().map(|told| self.of_sample(told)));
         lines.extend(longest.map(|(copy, number)| limit(copy, number)));
         lines.push(format!("{}, confidential computing {mode}, configuration {digest}", self.machine));
+        lines.extend(self.does_not_close.clone());
         lines
     }
 

@@ -80,6 +80,7 @@ impl Question {
             machine: resolved.name(),
             confidential_computing: resolved.machine.confidential_computing,
             config_digest: resolved.digest.clone(),
+            does_not_close: resolved.machine.does_not_close(),
             assumed_parameters: resolved.assumed(),
             streams: workload.streams(),
             sha256: None,

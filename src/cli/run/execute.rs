@@ -221,6 +221,7 @@ impl Job {
             machine: self.resolved.name(),
             confidential_computing: self.resolved.machine.confidential_computing,
             config_digest: self.resolved.digest.clone(),
+            does_not_close: self.resolved.machine.does_not_close(),
             assumed_parameters: self.resolved.assumed(),
             streams: self.workload.streams(),
             sha256,

@@ -7,7 +7,7 @@ use crate::gcm::spec::{ClockCheck, EngineSpec};
 
 pub(super) const RULES: &[Rule] = &[Rule {
     path: "copy_engine.clock",
-    broken: |m| m.timing().filter(|_| m.engine.check == ClockCheck::Error)?.refusal(),
+    broken: |m| m.does_not_close().filter(|_| m.engine.check == ClockCheck::Error),
     remedy: "write the cycles that are named, a lower clock, or leave engine.check out to simulate it as it is; `sealsim engine --fmax` shows every stage",
 }];
 
@@ -37,5 +37,11 @@ impl MachineSpec {
         let (depth, skid) = (self.tag_queue.depth, self.tag_queue.release.ahead(1) > 0);
         timing.stages.push(clock::tag_queue(depth, skid, &parts::tag_queue(depth, skid, library)));
         Some(timing)
+    }
+
+    /// What is to be said of every figure of the machine, if its engines do not close at their clock.
+    #[must_use]
+    pub fn does_not_close(&self) -> Option<String> {
+        self.timing()?.refusal()
     }
 }
