@@ -37,6 +37,7 @@ macro_rules! shipped {
 
 shipped![
     Machine "h100-nvl-tdx.toml",
+    Machine "h100-nvl-snp.toml",
     Machine "h100-sxm5-off.toml",
     Machine "h100-tdx-gen5.toml",
     Machine "a100-off.toml",

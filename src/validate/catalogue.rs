@@ -16,6 +16,7 @@ macro_rules! shipped {
 }
 
 shipped![
+    "azure_cc.csv",
     "links_bandwidth.csv",
     "nccl_collectives.csv",
     "p1_api.csv",

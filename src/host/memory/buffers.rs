@@ -111,13 +111,10 @@ impl Buffers {
             JobKind::Seal | JobKind::ResealIn => {
                 Touch { millicycles: cost(missed.l2, llc) + cost(missed.llc, dram), cold: missed.llc }
             }
-            // What the GPU has written lies in the last-level cache. Stores that the L2 misses are posted; those that no cache
-            // takes wait, unless the system has just brought a fresh page in by clearing it.
+            // What the GPU has written lies in the last-level cache. Stores are posted, also those that no cache takes.
             JobKind::Open | JobKind::ResealOut => {
                 let faults = self.faults(buffer, memory, job);
-                let waits = missed.llc.saturating_sub(faults.bytes);
-                let millicycles = cost(job.bytes, llc) + cost(waits, dram) + faults.millicycles;
-                Touch { millicycles, cold: missed.llc }
+                Touch { millicycles: cost(job.bytes, llc) + faults.millicycles, cold: missed.llc }
             }
             // Copies are bound by memory, not by work on bytes: their rate holds for what is in no cache.
             JobKind::CopyIn | JobKind::ForwardIn => Touch { millicycles: 0, cold: missed.llc },

@@ -56,6 +56,9 @@ fn a_pass_over_cold_memory_is_paid_once_however_often_the_cipher_works_on_the_by
     assert_eq!(more(Reseal, Seal, H2d, cold), more(Reseal, Seal, H2d, |_| {}));
     assert_eq!(more(Reseal, Seal, D2h, cold), more(Reseal, Seal, D2h, |_| {}));
     assert_eq!(run(Forward, H2d, cold).end(), run(Forward, H2d, |_| {}).end());
+    // What an opening writes is posted; what is sealed is waited for.
+    assert_eq!(run(Seal, D2h, cold).end(), run(Seal, D2h, |_| {}).end());
+    assert!(run(Seal, H2d, cold).end() > run(Seal, H2d, |_| {}).end());
 }
 
 #[test]
