@@ -14,8 +14,8 @@ use crate::{
     config::{Layers, Resolved, Role, Shipped, nearest},
     replay::{
         Advice, Answer, CHANGES, Causes, End, Figures, Job, KernelScale, Known, Node, Played, Question, RankFigures,
-        ReplayError, Share, Simulator, Start, StepTimeError, Steps, Timeline, WHOLE, WhatIf, Work, advice, breakdown,
-        costliest, in_step_time, operations, row, what_if, written,
+        ReplayError, Session, Share, Simulator, Start, StepTimeError, Steps, Timeline, WHOLE, WhatIf, Work, advice,
+        breakdown, costliest, in_step_time, operations, row, what_if, written,
     },
     report::{
         SCHEMA_VERSION,
@@ -62,6 +62,7 @@ Examples:
   sealsim replay report.sqlite --design fastrack --design direct+overlap --plot timeline.svg
   sealsim replay trace.json.gz --sample auto            # long copies in seconds, with intervals
   sealsim replay rank0.json.gz rank1.json.gz --hw hgx-h100-8gpu   # ranks wait for each other in collectives
+  sealsim replay rank0.json.gz --expand 8 --hw hgx-h100-8gpu      # eight ranks like this one
   sealsim replay trace.json.gz --step-time 11.2ms       # measured without the profiler, whose time is left out
   sealsim replay trace.json.gz --chakra with-cc.et
   sealsim replay trace.json.gz --report replay.html     # a page with both runs over one axis
@@ -91,6 +92,9 @@ pub struct Arguments {
     /// What a step takes without the profiler, as measured: 11.2ms. The host's own time is shortened until a step without confidential computing takes that
     #[arg(long, value_name = "TIME", conflicts_with = "all")]
     step_time: Option<Femtos>,
+    /// Play the profile as this many equal ranks, one for each GPU of the machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    expand: Option<u16>,
     #[command(flatten)]
     alternatives: AlternativeArguments,
     /// Whether the profile begins with its program, which then creates its context and loads its functions, or in the middle
@@ -173,7 +177,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             vec![written(&file.steps, &copies, &machine, simulator).map_err(failed)?]
         }
     };
-    let jobs = traces.iter().map(|trace| arguments.job(trace, &machine)).collect::<Result<Vec<_>, _>>()?;
+    let of = arguments.sessions(traces.len(), &machine)?;
+    let jobs = traces.iter().zip(0..).map(|(trace, gpu)| arguments.job(trace, &machine, Session { gpu, of }));
+    let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
     let ranks: Vec<(&Trace, &Job)> = traces.iter().zip(&jobs).collect();
     let node = if ranks.len() > 1 { Node::of(&ranks) } else { Node::default() };
     let (trace, job) = ranks[0];
@@ -384,10 +390,37 @@ fn shown(asked: Asked<'_>, runs: &[Run<'_>], parts: Parts, listed: &[usize]) -> 
 }
 
 impl Arguments {
+    /// How many sessions copy at the same time.
+    fn sessions(&self, files: usize, machine: &Resolved) -> Result<usize, Failure> {
+        let Some(ranks) = self.expand.map(usize::from) else { return Ok(files) };
+        let gpus = machine.machine.gpus();
+        let (what, help) = match (files, ranks) {
+            (2.., _) => {
+                (format!("--expand with {files} profiles"), "give one profile, or leave out --expand".to_owned())
+            }
+            (_, ranks) if ranks > gpus => (
+                format!(
+                    "--expand {ranks}: {} has {gpus} GPU{}",
+                    machine.machine.name,
+                    if gpus == 1 { "" } else { "s" }
+                ),
+                "name a machine with as many, as --hw hgx-h100-8gpu".to_owned(),
+            ),
+            _ => return Ok(ranks),
+        };
+        Err(Failure::Usage(miette!(help = help, "{what}")))
+    }
+
     /// A profile as a job.
-    fn job(&self, trace: &Trace, machine: &Resolved) -> Result<Job, Failure> {
+    fn job(&self, trace: &Trace, machine: &Resolved, session: Session) -> Result<Job, Failure> {
         let mut job = Job::of(trace, submission(machine)?).begins(self.start.into()).scaled(&self.kernel_scale);
+        job.session = session;
         job.assumed.extend(self.elsewhere(trace, machine));
+        job.assumed.extend(self.expand.filter(|ranks| *ranks > 1).map(|ranks| {
+            format!(
+                "--expand: {ranks} equal ranks, of which one is shown. They come to each collective at once, and their sessions share the host at all times."
+            )
+        }));
         // A profile that begins with its program is asked about as a whole, unless somebody wants its steps.
         let looks = self.steps || (!self.all && job.beginning.creates.is_empty());
         job.steps = if looks { Steps::of(&job) } else { None };

@@ -12,7 +12,8 @@ use super::{
     steps::Steps,
 };
 use crate::{
-    system::{Direction, Memory},
+    config::MachineSpec,
+    system::{Direction, Memory, as_one_of},
     workload::collective::CollectiveCall,
     workload::trace::{CallKind, DeviceKind, DeviceOp, Format, HostCall, Memory as Traced, Place, Trace},
 };
@@ -165,6 +166,30 @@ pub enum Change {
     Ahead,
 }
 
+/// The session of a GPU, and how many copy at the same time: they share the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session {
+    pub gpu: usize,
+    pub of: usize,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self { gpu: 0, of: 1 }
+    }
+}
+
+impl Session {
+    /// A machine as this session has it, and a name for it behind that of the machine.
+    #[must_use]
+    pub fn own(self, name: &str, machine: &MachineSpec) -> (String, MachineSpec) {
+        match self.of {
+            0 | 1 => (name.to_owned(), machine.of_gpu(0)),
+            of => (format!("{name} {} of {of}", self.gpu), as_one_of(machine, self.gpu, of)),
+        }
+    }
+}
+
 /// A call of the runtime.
 #[derive(Debug, Clone)]
 pub struct Call {
@@ -228,6 +253,8 @@ pub struct Job {
     pub scaled: bool,
     /// How much of the host's own time the program has without its profiler, in millionths.
     pub host_ppm: u32,
+    /// Who copies at the same time on the machine.
+    pub session: Session,
     /// Managed memory, if there is any.
     pub managed: Option<Managed>,
     /// What the trace lacks and what was taken instead.
@@ -494,6 +521,7 @@ fn number(trace: &Trace, gathered: Gathered, assumed: Vec<String>) -> Job {
         begun: String::new(),
         scaled: false,
         host_ppm: WHOLE,
+        session: Session::default(),
         managed: Managed::of(trace),
         assumed,
     }

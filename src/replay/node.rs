@@ -96,8 +96,8 @@ impl Node {
     pub fn assumed(&self, early: usize, of: Option<u32>) -> Vec<String> {
         let alone: usize = self.alone.iter().sum();
         let mut all = vec![format!(
-            "{} ranks are replayed together: {} collectives wait for the last of their ranks{}. Clocks are aligned by their ends. Copies of one rank do not \
-             slow those of another.",
+            "{} ranks are replayed together: {} collectives wait for the last of their ranks{}. Clocks are aligned by their ends. The sessions of all share the host \
+             at all times.",
             self.of.len(),
             self.common(),
             match alone {

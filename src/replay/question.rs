@@ -46,19 +46,14 @@ enum Copies {
     Secure,
 }
 
-/// The same machine with confidential computing off.
-fn off(machine: &MachineSpec) -> MachineSpec {
-    MachineSpec { confidential_computing: false, ..machine.of_gpu(0) }
-}
-
 impl<'a> Question<'a> {
     /// Asks about a job on a machine: finds the state of the memory of each copy.
     ///
     /// # Errors
     /// [`ReplayError`]
     pub fn new(job: &'a Job, machine: &Resolved, simulator: Simulator<'a>) -> Result<Self, ReplayError> {
-        let (name, off) = (format!("off {}", machine.digest), off(&machine.machine));
-        let off = (name.as_str(), &off);
+        let (name, own) = job.session.own(&format!("off {}", machine.digest), &machine.machine);
+        let off = (name.as_str(), &MachineSpec { confidential_computing: false, ..own });
         let warm = guess(job, Pages::Warm);
         let fresh = guess(job, Pages::Fresh);
         let (warm_times, _) = times(off, &warm, simulator)?;
@@ -119,7 +114,8 @@ impl<'a> Question<'a> {
 
     /// What the copies take on a machine: shared by equal ones, unless they depend on those before them.
     fn copies(&self, machine: &Resolved) -> Result<(Vec<Option<CopyTime>>, Counts), ReplayError> {
-        let own = (machine.digest.as_str(), &machine.machine.of_gpu(0));
+        let (name, own) = self.job.session.own(machine.digest.as_str(), &machine.machine);
+        let own = (name.as_str(), &own);
         if own.1.history().is_none() {
             return times(own, &self.keys, self.simulator);
         }

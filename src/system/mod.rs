@@ -46,4 +46,5 @@ pub use request::{
     CopyRequest, DataMode, Direction, Memory, Operation, Pages, PayloadSink, PayloadSource, Request, Step,
 };
 pub use run::{check, engine_of, outline, run, run_observed, run_on, run_with_listener};
+pub use session::as_one_of;
 pub use verdict::{FaultClass, FaultVerdict};

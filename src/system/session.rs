@@ -132,23 +132,31 @@ impl Session {
 
 /// The machine as each GPU has it: with its own parts, and with its share of what sessions share.
 pub(super) fn machines(machine: &MachineSpec, sessions: &[&Session]) -> Vec<MachineSpec> {
-    let working = |gpu: usize| sessions.get(gpu).is_some_and(|session| !session.copies.is_empty());
-    let own = |gpu: usize| (machine.of_gpu(gpu), machine.nodes(gpu));
-    let at_work: Vec<_> = (0..sessions.len()).filter(|gpu| working(*gpu)).map(own).collect();
-    let crossing = at_work.iter().filter(|(own, nodes)| crosses(*nodes, own.sealed_path())).count().max(1) as u64;
-    let one = |gpu: usize| {
-        let (mut own, nodes) = own(gpu);
-        let beside = at_work.iter().filter(|(_, other)| other.session == nodes.session).count();
-        share(&mut own.memory, beside.max(1) as u64);
-        if let Some(switch) = machine.switch_of(gpu).and_then(|switch| machine.switch.get(switch)) {
-            own.link.host_credits = switch.credits;
-        }
-        if let Some(numa) = &machine.numa {
-            reach(&mut own, numa, nodes, crossing);
-        }
-        own
-    };
-    (0..sessions.len()).map(one).collect()
+    let at_work: Vec<usize> = (0..sessions.len()).filter(|gpu| !sessions[*gpu].copies.is_empty()).collect();
+    (0..sessions.len()).map(|gpu| as_shared(machine, gpu, &at_work)).collect()
+}
+
+/// The machine as one GPU has it while others copy too: the `sessions` first, as many as it has.
+#[must_use]
+pub fn as_one_of(machine: &MachineSpec, gpu: usize, sessions: usize) -> MachineSpec {
+    let at_work: Vec<usize> = (0..sessions.min(machine.gpus())).collect();
+    as_shared(machine, gpu.min(machine.gpus().saturating_sub(1)), &at_work)
+}
+
+/// The machine as one GPU has it while the sessions of those `at_work` share the host.
+fn as_shared(machine: &MachineSpec, gpu: usize, at_work: &[usize]) -> MachineSpec {
+    let (mut own, nodes) = (machine.of_gpu(gpu), machine.nodes(gpu));
+    let crosses = |gpu: &&usize| crosses(machine.nodes(**gpu), machine.of_gpu(**gpu).sealed_path());
+    let crossing = at_work.iter().filter(crosses).count().max(1) as u64;
+    let beside = at_work.iter().filter(|gpu| machine.nodes(**gpu).session == nodes.session).count();
+    share(&mut own.memory, beside.max(1) as u64);
+    if let Some(switch) = machine.switch_of(gpu).and_then(|switch| machine.switch.get(switch)) {
+        own.link.host_credits = switch.credits;
+    }
+    if let Some(numa) = &machine.numa {
+        reach(&mut own, numa, nodes, crossing);
+    }
+    own
 }
 
 /// Leaves memory the part of its socket that one of `sessions` has.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use sealsim::{
     config::{Layers, Resolved},
-    replay::{Answer, Causes, End, Job, Known, Node, Played, Question, Simulator},
+    replay::{Answer, Causes, End, Job, Known, Node, Played, Question, Session, Simulator},
     sim::Control,
     workload::trace::{self, Input, Trace},
 };
@@ -54,9 +54,20 @@ fn rank(number: u32, later: u32, does: &[(u32, Does)]) -> Trace {
 }
 
 fn together<T>(machine: &str, traces: &[Trace], found: impl FnOnce(&Question<'_>, &Resolved, &[Job]) -> T) -> T {
+    beside(machine, traces, traces.len(), found)
+}
+
+/// These ranks, of as many sessions that share the host.
+fn beside<T>(
+    machine: &str,
+    traces: &[Trace],
+    of: usize,
+    found: impl FnOnce(&Question<'_>, &Resolved, &[Job]) -> T,
+) -> T {
     let machine = Layers::new(machine).confidential_computing(true).resolve().unwrap();
     let submission = machine.machine.calls.as_ref().unwrap().submission.off.0 / 1_000_000;
-    let jobs: Vec<Job> = traces.iter().map(|trace| Job::of(trace, submission)).collect();
+    let job = |(trace, gpu): (&Trace, usize)| Job { session: Session { gpu, of }, ..Job::of(trace, submission) };
+    let jobs: Vec<Job> = traces.iter().zip(0..).map(job).collect();
     let known = Known::default();
     let (go_on, one_more) = (|| Control::Continue, || ());
     let simulator =
@@ -152,6 +163,23 @@ fn ranks_that_share_no_collective_are_played_as_each_alone() {
             assert_eq!((&both[rank].calls, &both[rank].ops), (&alone.calls, &alone.ops));
         }
     }
+}
+
+#[test]
+fn equal_ranks_are_played_as_one_of_them_expanded_and_share_the_host() {
+    let [gpu, api] = ["gpu", "api"].map(|table| format!("validation/traces/kmeans-off-cuda_{table}_trace.csv.gz"));
+    let read = || {
+        let api = Input::Path(Path::new(&api));
+        trace::read(Input::Path(Path::new(&gpu)), Some(api), &mut |_, _| Control::Continue).unwrap()
+    };
+    let secure = |question: &Question<'_>, machine: &Resolved| question.secure(machine, Causes::default()).unwrap();
+    let name = "hgx-h100-8gpu";
+    let of = |sessions| beside(name, &[read()], sessions, |question, machine, _| secure(question, machine).played);
+    let expanded: Vec<Played> = [1, 2, 8].map(of).into();
+    let two = together(name, &[read(), read()], |question, machine, _| secure(question, machine));
+    assert_eq!((&two.played.calls, &two.played.ops), (&expanded[1].calls, &expanded[1].ops));
+    let copies = expanded.iter().map(Played::device_time).collect::<Vec<_>>();
+    assert!(copies.is_sorted() && copies[2] > copies[0], "{copies:?}");
 }
 
 #[test]

@@ -119,10 +119,10 @@ fn an_eager_step_changed_to_a_graph_is_near_the_measured_graph() {
     }
 }
 
-/// Measured with this project's own decode loop (validation/decode_steps.csv): without a profiler as eager calls and as one graph, and a profile of the first.
+/// Measured with this project's own decode loop (validation/traces/decode_steps.csv): without a profiler as eager calls and as one graph, and a profile of the first.
 #[test]
 fn without_the_profilers_time_an_eager_step_as_a_graph_is_near_the_measured_graph() {
-    let table = std::fs::read_to_string("validation/decode_steps.csv").unwrap();
+    let table = std::fs::read_to_string("validation/traces/decode_steps.csv").unwrap();
     let measured = |program: &str, requests: &str| -> f64 {
         let row = table.lines().find(|row| row.starts_with(&format!("{program},{requests},"))).unwrap();
         row.split(',').nth(3).unwrap().parse().unwrap()
