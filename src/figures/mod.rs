@@ -64,7 +64,7 @@ pub enum Of {
     Between(fn(&Price, Option<Direction>) -> Option<Interval>),
     /// How much of it was simulated.
     Part,
-    /// What the row is of, which whoever prints it knows.
+    /// What the row is of, and what else whoever makes it knows.
     Name,
 }
 
@@ -132,7 +132,7 @@ impl Row {
                 Of::Cost(of) => values.push(of(price)),
                 Of::Between(of) => values.extend(ends(of(price, way))),
                 Of::Part => values.push(self.sampled.as_ref().map(Told::simulated_part).into()),
-                Of::Name => values.push(name(figure.name)),
+                Of::Name => values.push(self.cells.get(figure.name).cloned().unwrap_or_else(|| name(figure.name))),
             }
         }
         for figure in list.iter().filter(|figure| matches!(figure.of, Of::Estimate(_))) {

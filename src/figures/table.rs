@@ -85,6 +85,10 @@ figures! {
     OP: "op", Text, "collective", Run(|seen| seen.of_call(|request, _| request.kind.name())); "what the GPUs did"
     RANKS: "ranks", Plain, "GPUs", Run(|seen| seen.of_call(|request, _| request.ranks as u64)); "how many GPUs they were"
     MODE: "mode", Text, "protection", Run(|seen| seen.of_call(|_, outcome| outcome.mode.name())); "how hops were protected"
+    PROTOCOL: "protocol", Text, "protocol", Run(|seen| seen.of_call(|_, outcome| outcome.protocol.name())); "how text was passed on"
+    LAUNCH_COST: "launch_cost_ps", Picos, "cost of the launch", Name; "what of the time over `off` is the launch, in ps"
+    PATH_COST: "path_cost_ps", Picos, "cost of the path", Name; "what of it is the path"
+    CRYPTOGRAPHY_COST: "cryptography_cost_ps", Picos, "cost of cryptography", Name; "what of it is cryptography"
     LAUNCH: "launch_ps", Picos, "time before the first transfer", Run(|seen| seen.of_call(|_, outcome| outcome.launch));
         "what of the time lies before the first transfer, in ps"
     BUS_RATE: "bus_gb_per_s", GbPerS, "bus rate",
@@ -210,8 +214,8 @@ lists! {
     // Tag queues of a run.
     TAG_QUEUE: PEAK_TAG_QUEUE QUARANTINE SCRUBBED EXPOSURE EXPOSURE_TOTAL EXPOSED EXPOSED_BYTE_NS;
     // A collective: a row for each design, size and number of GPUs.
-    COLLECTIVE: OP BYTES RANKS DESIGN MODE TIME LAUNCH OVER_OFF RATE BUS_RATE TRANSFERS_SIMULATED TRANSFERS_SHARED
-        FINISHED WRONG REFUSED SIMULATED_PART;
+    COLLECTIVE: OP BYTES RANKS DESIGN MODE PROTOCOL TIME LAUNCH OVER_OFF LAUNCH_COST PATH_COST CRYPTOGRAPHY_COST RATE
+        BUS_RATE TRANSFERS_SIMULATED TRANSFERS_SHARED FINISHED WRONG REFUSED SIMULATED_PART;
 }
 
 /// The lists by who shows them.

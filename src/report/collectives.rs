@@ -6,8 +6,8 @@ use crate::{
     figures::{
         Cells, Figure, Price, Ratio, Row, Seen, Value, column_names,
         table::{
-            BUS_RATE, BYTES, COLLECTIVE, MODE, OP, OVER_OFF, RANKS, REFUSED, TIME, TRANSFERS_SHARED,
-            TRANSFERS_SIMULATED, WRONG,
+            BUS_RATE, BYTES, COLLECTIVE, CRYPTOGRAPHY_COST, LAUNCH_COST, MODE, OP, OVER_OFF, PATH_COST, PROTOCOL,
+            RANKS, REFUSED, TIME, TRANSFERS_SHARED, TRANSFERS_SIMULATED, WRONG,
         },
     },
     sampling::{SampledCollective, Told},
@@ -62,18 +62,15 @@ impl CollectiveRecord {
 pub struct CollectiveRow {
     /// `off`, the machine's name, or a design.
     pub design: String,
-    /// How text was passed on.
-    pub protocol: &'static str,
     /// That the engines of its machine do not close at their clock, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub does_not_close: Option<String>,
-    /// What of the time over `off` is the launch, the path and cryptography, in ps.
-    pub launch_cost_ps: i64,
-    pub path_cost_ps: i64,
-    pub cryptography_cost_ps: i64,
     #[serde(flatten)]
     pub row: Row,
 }
+
+/// What a collective costs over `off`.
+const COSTS: [&Figure; 3] = [&LAUNCH_COST, &PATH_COST, &CRYPTOGRAPHY_COST];
 
 impl CollectiveRow {
     /// Of what was found for buffers of so many bytes; where it was asked to be sampled, with how much was simulated.
@@ -87,25 +84,17 @@ impl CollectiveRow {
         let told = || Told::between((simulated, of, runs), [low, high].map(Femtos::picos), [&cells(low), &cells(high)]);
         let sampled = asked.then(told);
         let row = Row { cells: cells(found.outcome.time), limited_by_parts: None, sampled };
-        let (design, protocol) = (design.to_owned(), found.outcome.protocol.name());
-        Self {
-            design,
-            protocol,
-            does_not_close: None,
-            launch_cost_ps: 0,
-            path_cost_ps: 0,
-            cryptography_cost_ps: 0,
-            row,
-        }
+        Self { design: design.to_owned(), does_not_close: None, row }
     }
 
     /// The same against `off`, over which it costs so much.
     #[must_use]
     pub fn against(mut self, off: &Self, cost: CollectiveCost) -> Self {
         self.row.hold(&OVER_OFF, Ratio::Longer, &off.row);
-        let [launch_cost_ps, path_cost_ps, cryptography_cost_ps] =
-            [cost.launch, cost.path, cost.cryptography].map(|femtos| femtos / 1000);
-        Self { launch_cost_ps, path_cost_ps, cryptography_cost_ps, ..self }
+        for (figure, femtos) in COSTS.into_iter().zip([cost.launch, cost.path, cost.cryptography]) {
+            self.row.cells.set(figure.name, Value::Integer(femtos / 1000));
+        }
+        self
     }
 }
 
@@ -168,15 +157,14 @@ pub fn text(rows: &[CollectiveRow]) -> String {
 /// What each row costs over the first of its size and GPUs, by why.
 fn costs(rows: &[CollectiveRow]) -> String {
     let mut table = Table::new(&["over off", "", "protocol", "launch", "path", "cryptography"], &[0, 1, 2]);
-    for one in rows.iter().filter(|one| *one.row.get(&REFUSED) == Value::None) {
-        let signed = |picos: i64| {
-            let sign = if picos < 0 { "-" } else { "" };
-            format!("{sign}{}", time(picos.unsigned_abs() / 1000))
-        };
-        let [launch, path, sealed] = [one.launch_cost_ps, one.path_cost_ps, one.cryptography_cost_ps].map(signed);
-        let bytes = Bytes(one.row.number(&BYTES).unwrap_or(0.0) as u64);
-        let what = format!("{bytes}, {}", one.row.get(&RANKS).shown());
-        table.row([what, one.design.clone(), one.protocol.to_owned(), launch, path, sealed]);
+    for CollectiveRow { design, row, .. } in rows.iter().filter(|one| *one.row.get(&REFUSED) == Value::None) {
+        let [launch, path, sealed] = COSTS.map(|figure| {
+            let picos = row.number(figure).unwrap_or(0.0);
+            let sign = if picos < 0.0 { "-" } else { "" };
+            format!("{sign}{}", time(picos.abs() as u64 / 1000))
+        });
+        let what = format!("{}, {}", Bytes(row.cells.count(&BYTES)), row.get(&RANKS).shown());
+        table.row([what, design.clone(), row.get(&PROTOCOL).shown(), launch, path, sealed]);
     }
     if rows.len() > 1 { format!("\n{}\n", table.lines().join("\n")) } else { String::new() }
 }
