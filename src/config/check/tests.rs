@@ -1,6 +1,7 @@
 //! Each rule refuses what breaks it, and nothing else.
 
 use super::super::Layers;
+use super::limits::{GREATEST, MAY_BE_ZERO, NEVER_ZERO, TAKES_TIME};
 use super::*;
 use std::collections::BTreeSet;
 
