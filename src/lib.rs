@@ -35,7 +35,7 @@
 //!
 //! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`], [`host`] and [`fabric`]; [`config`]; [`system`];
 //! [`inside`]; [`workload`]; [`cost`]; [`validate`]; [`sampling`]; [`figures`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
-//! [`units`] and [`sim`] are crates of their own, `sealsim-units` and `sealsim-kernel`, in `crates/`.
+//! [`units`], [`sim`], and [`gcm`] with [`aead`] and [`sealing`] are crates of their own, in `crates/`: `sealsim-units`, `sealsim-kernel`, `sealsim-aead`.
 //!
 //! The interface for other programs is what these pages show: [`config`], [`system`], [`sim`], [`pcie`], [`gcm`], [`aead`], [`sealing`] and [`units`]. The other modules are public for the
 //! program, its tests and the bindings; they change without notice.
@@ -43,10 +43,10 @@
 //! A machine comes out of [`config::Layers`], a run out of [`system::run`]. What is modelled, unit by unit, is in
 //! `docs/model.md`; where the model knowingly differs from silicon, in `validation/DEVIATIONS.md`.
 
+pub use sealsim_aead::{aead, sealing};
 pub use sealsim_kernel::{self as sim, ports};
 pub use sealsim_units as units;
 
-pub mod aead;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
@@ -75,7 +75,6 @@ pub mod replay;
 pub mod report;
 #[doc(hidden)]
 pub mod sampling;
-pub mod sealing;
 pub mod system;
 #[doc(hidden)]
 pub mod validate;

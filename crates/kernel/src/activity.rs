@@ -262,6 +262,7 @@ impl Account {
     }
 
     /// Notes, at `cycle`, what the unit is from `from` on, which may lie ahead. No `from` lies before an earlier one.
+    #[inline]
     pub fn book(&mut self, cycle: u64, from: u64, busy_until: u64, next: Activity) {
         self.reach(cycle);
         if self.ahead.is_empty() && from <= cycle {
@@ -277,6 +278,7 @@ impl Account {
     }
 
     /// Charges what was booked up to `cycle`.
+    #[inline]
     fn reach(&mut self, cycle: u64) {
         while let Some(&(from, busy_until, next)) = self.ahead.front().filter(|(from, ..)| *from <= cycle) {
             self.charge(from, busy_until, next);
@@ -285,6 +287,7 @@ impl Account {
     }
 
     /// Charges all cycles before `cycle`.
+    #[inline]
     pub fn settle(&mut self, cycle: u64) {
         self.reach(cycle);
         self.turn(cycle, self.busy_until);

@@ -19,6 +19,7 @@ impl Femtos {
 
     /// The sum; none beyond [`Femtos::MAX`].
     #[must_use]
+    #[inline]
     pub const fn checked_add(self, other: Self) -> Option<Self> {
         match self.0.checked_add(other.0) {
             Some(sum) => Some(Self(sum)),
@@ -28,6 +29,7 @@ impl Femtos {
 
     /// From `other` to `self`; none if `other` is later.
     #[must_use]
+    #[inline]
     pub const fn checked_sub(self, other: Self) -> Option<Self> {
         match self.0.checked_sub(other.0) {
             Some(difference) => Some(Self(difference)),
@@ -37,6 +39,7 @@ impl Femtos {
 
     /// So many times as long; none beyond [`Femtos::MAX`].
     #[must_use]
+    #[inline]
     pub const fn checked_mul(self, times: u64) -> Option<Self> {
         match self.0.checked_mul(times) {
             Some(product) => Some(Self(product)),
@@ -46,18 +49,21 @@ impl Femtos {
 
     /// The sum, at most [`Femtos::MAX`].
     #[must_use]
+    #[inline]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
     /// From `other` to `self`; zero if `other` is later.
     #[must_use]
+    #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
     /// So many times as long, at most [`Femtos::MAX`].
     #[must_use]
+    #[inline]
     pub const fn saturating_mul(self, times: u64) -> Self {
         Self(self.0.saturating_mul(times))
     }
@@ -68,6 +74,7 @@ impl Add for Femtos {
 
     /// # Panics
     /// If the sum is beyond [`Femtos::MAX`].
+    #[inline]
     fn add(self, other: Self) -> Self {
         self.checked_add(other).expect(TOO_LATE)
     }
@@ -76,6 +83,7 @@ impl Add for Femtos {
 impl AddAssign for Femtos {
     /// # Panics
     /// If the sum is beyond [`Femtos::MAX`].
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
@@ -86,6 +94,7 @@ impl Sub for Femtos {
 
     /// # Panics
     /// If `other` is later.
+    #[inline]
     fn sub(self, other: Self) -> Self {
         self.checked_sub(other).expect(NEGATIVE)
     }
@@ -94,6 +103,7 @@ impl Sub for Femtos {
 impl SubAssign for Femtos {
     /// # Panics
     /// If `other` is later.
+    #[inline]
     fn sub_assign(&mut self, other: Self) {
         *self = *self - other;
     }
@@ -104,6 +114,7 @@ impl Mul<u64> for Femtos {
 
     /// # Panics
     /// If the product is beyond [`Femtos::MAX`].
+    #[inline]
     fn mul(self, times: u64) -> Self {
         self.checked_mul(times).expect(TOO_LATE)
     }
@@ -112,6 +123,7 @@ impl Mul<u64> for Femtos {
 impl Sum for Femtos {
     /// # Panics
     /// If the sum is beyond [`Femtos::MAX`].
+    #[inline]
     fn sum<I: Iterator<Item = Self>>(times: I) -> Self {
         times.fold(Self::ZERO, Self::add)
     }

@@ -176,6 +176,7 @@ const fn takes(amount: u128, per_second: u64) -> Femtos {
 impl ByteRate {
     /// How long `bytes` take, rounded up.
     #[must_use]
+    #[inline]
     pub const fn time_for(self, bytes: u64) -> Femtos {
         takes(bytes as u128, self.0)
     }
@@ -184,6 +185,7 @@ impl ByteRate {
 impl FlopRate {
     /// How long so many operations take, rounded up.
     #[must_use]
+    #[inline]
     pub const fn time_for(self, operations: u128) -> Femtos {
         takes(operations, self.0)
     }
@@ -192,6 +194,7 @@ impl FlopRate {
 impl BytesPerCycle {
     /// Cycles that `bytes` take at this rate, rounded up. A rate of zero takes for ever.
     #[must_use]
+    #[inline]
     pub const fn cycles_for(self, bytes: u64) -> u64 {
         if self.0 == 0 { u64::MAX } else { (bytes as u128 * 1_000).div_ceil(self.0 as u128) as u64 }
     }

@@ -38,6 +38,7 @@ impl EngineTiming {
     }
 
     /// Starts a message, or of AES-GCM a part of one, in cycle `at`.
+    #[inline]
     pub fn start(&mut self, at: u64, part: Part, direction: SealOpen) {
         match self {
             Self::Gcm(timing) if part.is_last() => timing.start(at, 0, part.bytes, direction),
@@ -63,6 +64,7 @@ impl EngineTiming {
     }
 
     /// Ends the message: all its text has been accepted.
+    #[inline]
     pub fn finish(&mut self) -> Finished {
         match self {
             Self::Gcm(timing) => timing.finish(),
@@ -72,6 +74,7 @@ impl EngineTiming {
 
     /// Cycles up to `until` in which the engine had work.
     #[must_use]
+    #[inline]
     pub fn busy(&self, until: u64) -> u64 {
         match self {
             Self::Gcm(timing) => timing.busy(until),
@@ -91,6 +94,7 @@ impl EngineTiming {
 
     /// Cycles in which text waited: for the cipher, and for the authenticator.
     #[must_use]
+    #[inline]
     pub const fn waits(&self) -> Waits {
         match self {
             Self::Gcm(timing) => timing.waits(),

@@ -42,12 +42,14 @@ impl Part {
 
     /// Whether nothing but the length block comes behind it.
     #[must_use]
+    #[inline]
     pub const fn is_last(&self) -> bool {
         self.start + self.bytes == self.total
     }
 
     /// Blocks behind it, the length block included.
     #[must_use]
+    #[inline]
     pub const fn behind(&self) -> u64 {
         (self.total - self.start - self.bytes).div_ceil(16) + 1
     }

@@ -17,18 +17,21 @@ impl Element {
 
     /// Reads a block.
     #[must_use]
+    #[inline]
     pub const fn from_bytes(block: [u8; 16]) -> Self {
         Self(u128::from_be_bytes(block))
     }
 
     /// Writes a block.
     #[must_use]
+    #[inline]
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
     }
 
     /// Reads up to 16 bytes, padded with zeroes on the right.
     #[must_use]
+    #[inline]
     pub fn from_partial(bytes: &[u8]) -> Self {
         let mut block = [0; 16];
         for (to, from) in block.iter_mut().zip(bytes) {
@@ -52,6 +55,7 @@ impl Element {
 
     /// The product in the field.
     #[must_use]
+    #[inline]
     pub fn times(self, other: Self) -> Self {
         self.product(other).reduce()
     }
@@ -82,6 +86,7 @@ pub struct Product {
 impl Product {
     /// Brings the product below x^128.
     #[must_use]
+    #[inline]
     pub const fn reduce(self) -> Element {
         // x^128 = 1 + x + x^2 + x^7: `high` comes down once; what leaves on the right comes down again.
         let over = (self.high << 127) ^ (self.high << 126) ^ (self.high << 121);

@@ -1,0 +1,19 @@
+//! AES-GCM and three other AEADs as hardware: their bytes, their registers, their cycles.
+//!
+//! | module | has |
+//! | --- | --- |
+//! | [`gcm`] | AES-GCM: AES lanes in counter mode, GHASH units of seven organisations, bytes, registers and cycles |
+//! | [`aead`] | AES-GCM-SIV, AEGIS-256 with its wider forms, and ChaCha20-Poly1305 |
+//! | [`sealing`] | any of them by one face |
+
+pub mod aead;
+pub mod gcm;
+pub mod sealing;
+
+/// Cycles and bytes.
+pub use sealsim_units as units;
+
+/// The code of the README is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
