@@ -35,7 +35,8 @@
 //!
 //! Imports run downwards only: [`units`]; [`sim`] and [`files`]; [`gcm`], and [`pcie`], whose IDE is AES-GCM; [`aead`]; [`sealing`]; [`gpu`], [`host`] and [`fabric`]; [`config`]; [`system`];
 //! [`inside`]; [`workload`]; [`cost`]; [`validate`]; [`sampling`]; [`figures`]; [`explore`] and [`replay`]; [`report`]; `cli`. A unit names its ports, never another unit.
-//! [`units`], [`sim`], and [`gcm`] with [`aead`] and [`sealing`] are crates of their own, in `crates/`: `sealsim-units`, `sealsim-kernel`, `sealsim-aead`.
+//! In `crates/` are crates of their own: [`units`]; [`sim`], as `sealsim-kernel`; [`gcm`], [`aead`] and [`sealing`], as `sealsim-aead`; [`pcie::wire`] with
+//! [`pcie::credit`] and [`pcie::split`], as `sealsim-pcie`.
 //!
 //! The interface for other programs is what these pages show: [`config`], [`system`], [`sim`], [`pcie`], [`gcm`], [`aead`], [`sealing`] and [`units`]. The other modules are public for the
 //! program, its tests and the bindings; they change without notice.

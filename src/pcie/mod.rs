@@ -17,7 +17,6 @@
 //! it. [`split`] cuts transfers, [`credit`] counts, [`ide`] says what protected TLPs weigh on wire and engine. Links are of generations 3
 //! to 6, one to sixteen lanes wide ([`rate`]); generation 6 is in flit mode, the others are not, and generations 1 and 2 are wire formats only.
 
-pub mod credit;
 pub mod ide;
 pub mod mark;
 pub mod packet;
@@ -26,6 +25,6 @@ pub mod rate;
 pub mod retimer;
 pub mod root_complex;
 pub mod spec;
-pub mod split;
 pub mod switch;
-pub mod wire;
+
+pub use sealsim_pcie::{credit, split, wire};

@@ -1,0 +1,16 @@
+//! PCIe without cycles: wire formats bit by bit, flow-control credits, and how transfers are split.
+//!
+//! | module | has |
+//! | --- | --- |
+//! | [`wire`] | TLPs, DLLPs, tokens, frames, flits and IDE prefixes, with their CRCs and ECC |
+//! | [`credit`] | credit classes, what a TLP costs, the counters of both ends of a link |
+//! | [`split`] | transfers to requests, by MRRS, MPS and 4 KiB; requests to completions, by RCB |
+
+pub mod credit;
+pub mod split;
+pub mod wire;
+
+/// The code of the README is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
