@@ -84,7 +84,11 @@ module engine #(
   logic [P-1:0] head, tail;
   wire arrives = leaves == KEYSTREAM;
   wire valid   = waiting != '0 || arrives;
-  wire [127:0] keystream = waiting != '0 ? fifo[head] : made;
+  logic [127:0] keystream;
+  always_comb begin
+    keystream = waiting == '0 ? made : '0;
+    for (int i = 0; i < FIFO; i++) keystream |= fifo[i] & {128{waiting != '0 && head == P'(i)}};
+  end
   wire kept    = arrives && !(waiting == '0 && text_taken);
   wire used    = waiting != '0 && text_taken;
 
@@ -129,7 +133,7 @@ module engine #(
     if (text_taken) out <= crossed;
     if (tags) tag <= value ^ (mask_known ? mask : made);
     if (leaves == MASK) mask <= made;
-    if (kept) fifo[tail] <= made;
+    for (int i = 0; i < FIFO; i++) if (kept && tail == P'(i)) fifo[i] <= made;
     if (rst) begin
       {busy, h_due, mask_due, ended, full, mask_known, ready} <= '0;
       {counters_left, text_left, reserved, waiting, head, tail} <= '0;

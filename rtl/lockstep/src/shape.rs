@@ -24,7 +24,7 @@ impl Shape {
     #[must_use]
     pub fn draw(random: &mut Random) -> Self {
         let cut = Cut::draw(random);
-        match random.random_range(0..10) {
+        match random.random_range(0..20) {
             0 => Self::Multiplier(Kind::Parallel(cut)),
             1 => Self::Multiplier(Kind::Digits(random.random_range(1..129))),
             2 | 3 => Self::Ghash(Unit::Serial(cut)),
@@ -33,7 +33,8 @@ impl Shape {
                 Self::Ghash(Unit::Aggregated { width, groups, cut })
             }
             7 | 8 => Self::Aes(Aes::draw(random)),
-            _ => Self::Queue(Queue::draw(random)),
+            9 => Self::Queue(Queue::draw(random)),
+            _ => Self::Engine(Engine::draw(random)),
         }
     }
 
