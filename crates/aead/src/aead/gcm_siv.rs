@@ -29,7 +29,7 @@ use super::flow::{Dates, Flow, Hashing, Lanes, Passage, Passing, absorb};
 use super::scheme::{Burst, Scheme};
 use crate::gcm::ghash::{GhashTiming, TimingModel};
 use crate::gcm::message::{SealOpen, Shape};
-use crate::gcm::spec::{AesSpec, GhashSpec, LONGEST, SpecError, within};
+use crate::gcm::spec::{AesSpec, EngineSpec, GhashSpec, LONGEST, SpecError, within};
 use crate::units::{Bytes, Cycles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,13 @@ impl GcmSivSpec {
             return Err(SpecError::Apart { what: "AES-GCM-SIV", excludes });
         }
         self.polyval.check()
+    }
+
+    /// An engine for tests and benchmarks: lanes and multipliers of [`EngineSpec::four_lanes`], with so much room between the passes.
+    #[must_use]
+    pub fn four_lanes(buffer: Bytes) -> Self {
+        let EngineSpec { key_bits, aes, ghash: polyval, compare, .. } = EngineSpec::four_lanes();
+        Self { key_bits, aes, polyval, key_setup: Cycles(20), buffer, compare }
     }
 
     /// AES blocks that derive a message's keys: 4 or 6.
