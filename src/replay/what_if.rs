@@ -2,7 +2,7 @@
 //!
 //! | change | how the program is changed |
 //! | --- | --- |
-//! | `graph` | launches in a row, of one stream, with no copy and no wait between them, become one launch of a graph; the host's work between them goes too |
+//! | `graph` | launches and fills in a row, of one stream, with no copy and no wait between them, become one launch of a graph; the host's work between them goes too |
 //! | `copy-thread` | another thread makes the read-backs: the call returns at once, and whoever waits for the GPU waits for it |
 //! | `batch` | equal small copies in a row become one of all their bytes |
 //! | `events` | of events recorded before a wait only the last is |
@@ -189,8 +189,9 @@ fn change(name: &str, question: &Question<'_>, machine: &Resolved) -> Changed {
 /// Whether a call can be part of a graph: what it launches, and on which stream.
 fn node(job: &Job, call: &Call) -> Option<u32> {
     let op = job.ops.get(*call.ops.first()? as usize)?;
-    let launches = matches!(call.kind, CallKind::Launch) && matches!(op.work, Work::Kernel) && call.traced;
-    launches.then_some(op.stream)
+    let launches = matches!(call.kind, CallKind::Launch) && matches!(op.work, Work::Kernel);
+    let fills = matches!(call.kind, CallKind::Memset) && matches!(op.work, Work::Memset);
+    ((launches || fills) && call.traced).then_some(op.stream)
 }
 
 /// Whether a call between two launches keeps them out of one graph.
