@@ -12,7 +12,7 @@ import liberty
 import sta
 
 HERE = Path(__file__).resolve().parent.parent
-SOURCES = [HERE / "src" / name for name in ("gf.sv", "ghash.sv", "aes.sv", "tag_queue.sv")]
+SOURCES = [HERE / "src" / name for name in ("gf.sv", "ghash.sv", "aes.sv", "engine.sv", "tag_queue.sv")]
 
 # A cell set: what tells it by its files, their digest, its gate equivalent, the flip-flops that it leaves, what is taken to drive a path, the period that mapping aims at, the slew of the clock
 # and the wire that a pin adds: assumed 0.6 fF in ASAP7, and as much of an inverter's input in OSU018.
@@ -34,6 +34,7 @@ FAMILIES = {
     "lane": ("aes_lane", "ROUNDS REGISTERS COMPACT"),
     "iterative": ("aes_iterative", "ROUNDS COMPACT"),
     "tag-queue": ("tag_queue", "DEPTH SKID"),
+    "engine": ("engine", "ROUNDS REGISTERS COMPACT FIFO LEVELS PRODUCT REDUCTION"),
 }
 
 # By set, what is synthesised in one go: the family and its parameters.
@@ -50,6 +51,10 @@ BLOCKS = {
     "held-aes": [("lane", 14, 1, 0), ("lane", 14, 0, 0), ("lane", 10, 1, 1), ("lane", 14, 2, 0), ("lane", 8, 0, 1), ("iterative", 10, 0)],
     "held": [("tag-queue", depth, skid) for depth, skid in ((2, 0), (6, 0), (12, 0), (16, 4))] + [("digit", bits) for bits in (2, 12, 24, 48)],
     "held-aggregated": [("aggregated", *block) for block in ((2, 4, 0, 2, 2), (4, 2, 0, 2, 2), (4, 4, 2, 2, 2), (2, 2, 1, 1, 1), (2, 4, 0, 1, 0))],
+    # Whole engines, which the cost model is held against and was not made from; without registers a lane has one round.
+    "held-engines-small": [("engine", *block) for block in ((14, 0, 0, 4, 0, 1, 1), (14, 0, 1, 4, 0, 2, 1), (10, 0, 1, 2, 2, 1, 0), (12, 0, 0, 8, 2, 2, 0), (10, 0, 0, 4, 0, 3, 1))],
+    "held-engines": [("engine", *block) for block in ((14, 1, 0, 32, 0, 1, 1), (14, 1, 1, 32, 0, 1, 1), (10, 1, 0, 16, 0, 1, 0), (12, 1, 0, 24, 2, 2, 1))],
+    "held-engines-cut": [("engine", *block) for block in ((14, 2, 1, 32, 0, 2, 1), (10, 2, 0, 32, 2, 1, 1), (12, 2, 1, 16, 0, 2, 0))],
     **{f"serial-{levels}": [("serial", levels, *cut) for cut in CUTS] for levels in range(5)},
 }
 

@@ -62,6 +62,7 @@ pub enum Block {
     Lane { rounds: u32, registers: u32, compact: u32 },
     Iterative { rounds: u32, compact: u32 },
     TagQueue { depth: u32, skid: u32 },
+    Engine { rounds: u32, registers: u32, compact: u32, fifo: u32, levels: u32, product: u64, reduction: u64 },
 }
 
 impl fmt::Display for Block {
@@ -79,6 +80,10 @@ impl fmt::Display for Block {
             }
             Self::Iterative { rounds, compact } => write!(f, "iterative rounds={rounds} compact={compact}"),
             Self::TagQueue { depth, skid } => write!(f, "tag-queue depth={depth} skid={skid}"),
+            Self::Engine { rounds, registers, compact, fifo, levels, product, reduction } => write!(
+                f,
+                "engine rounds={rounds} registers={registers} compact={compact} fifo={fifo} levels={levels} product={product} reduction={reduction}"
+            ),
         }
     }
 }

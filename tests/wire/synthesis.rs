@@ -4,8 +4,8 @@ use sealsim::{
     config::{Layers, Role, Shipped},
     cost::{
         Library,
-        clock::Verdict,
-        library::Block,
+        clock::{Stage, Verdict},
+        library::{Block, Delay},
         parts::{Cut, Part, ghash, lane, multiplier, tag_queue},
     },
     gcm::{
@@ -51,6 +51,23 @@ fn said(block: Block, library: &Library) -> (Part, f64) {
             (lane(&rounds_of(1, 1), rounds, compact == 1, library), 162.0 - 4.0 * 128.0)
         }
         Block::TagQueue { depth, skid } => (tag_queue(depth, skid > 0, library), 0.0),
+        Block::Engine { rounds, registers, compact, fifo, levels, product, reduction } => {
+            let hardware = if registers == 0 { 1 } else { rounds };
+            let aes = rounds_of(hardware, registers.max(1));
+            let (lane, hash) =
+                (lane(&aes, rounds, compact == 1, library), ghash(&serial(levels, (product, reduction)), library));
+            let flip_flops =
+                lane.flip_flops + hash.flip_flops + f64::from(128 * fifo) - f64::from(128 * (hardware + 1));
+            let slower = |of: fn(Delay) -> f64| of(lane.delay).max(of(hash.delay));
+            let delay = Delay { ps: slower(|delay| delay.ps), ps_wired: slower(|delay| delay.ps_wired) };
+            // Output, tag and mask; lengths, what is left, and the state of the control; counts and places of keystream; what is in the lane.
+            let count = |values: u32| values.next_power_of_two().ilog2();
+            let places = 2 * count(fifo + 1) + 2 * count(fifo).max(1);
+            let flight = if registers == 0 { 36 } else { 2 * rounds * registers };
+            let control = 3 * 128 + 2 * 32 + 4 * 29 + 10 + places + flight;
+            let rows = [lane.rows, hash.rows].concat();
+            (Part { logic_kge: lane.logic_kge + hash.logic_kge, flip_flops, delay, rows }, f64::from(control))
+        }
     }
 }
 
@@ -70,7 +87,7 @@ fn rows_that_no_rule_reads_are_within_a_tenth_in_area_and_15_percent_in_delay() 
     for (library, row) in libraries().into_iter().flat_map(|library| library.rows.iter().map(move |row| (library, row)))
     {
         let (part, _) = said(row.block, library);
-        if part.rows.contains(&row.block) {
+        if part.rows.contains(&row.block) || matches!(row.block, Block::Engine { .. }) {
             continue;
         }
         held += 1;
@@ -88,6 +105,35 @@ fn rows_that_no_rule_reads_are_within_a_tenth_in_area_and_15_percent_in_delay() 
     assert!(held >= 20, "{held}");
     // Two messages are fewer than any row that is read has: with wires a quarter too slow.
     assert_eq!(beyond, ["ASAP tag-queue depth=2 skid=0"]);
+}
+
+/// Whole engines, none of which the model was made from. It leaves out their control, so that flip-flops are its own here, and round keys are given to both.
+#[test]
+fn whole_engines_are_within_a_tenth_in_area_and_15_percent_in_delay_but_for_the_smallest() {
+    let (mut held, mut beyond) = (0, Vec::new());
+    for (library, row) in libraries().into_iter().flat_map(|library| library.rows.iter().map(move |row| (library, row)))
+    {
+        let Block::Engine { .. } = row.block else { continue };
+        held += 1;
+        let (part, _) = said(row.block, library);
+        let off = [part.kge(library) / row.kge, part.delay.ps / row.delay.ps, part.delay.ps_wired / row.delay.ps_wired]
+            .map(|ratio| ratio - 1.0);
+        println!("{} {}: {:+.3} {:+.3} {:+.3}", &library.title[..4], row.block, off[0], off[1], off[2]);
+        if off[0].abs() > 0.1 || off[1].abs() > 0.15 || off[2].abs() > 0.15 {
+            beyond.push(format!("{} {}", &library.title[..4], row.block));
+        }
+    }
+    assert!(held >= 5, "{held}");
+    // Control and the select of keystream, which the model leaves out, weigh most in engines as small as these. In the last one GHASH's operand comes
+    // through them, which takes 17 % more.
+    let known = [
+        "OSU0 engine rounds=14 registers=0 compact=1 fifo=4",
+        "OSU0 engine rounds=12 registers=0 compact=0 fifo=8",
+        "OSU0 engine rounds=10 registers=0 compact=0 fifo=4",
+        "OSU0 engine rounds=10 registers=0 compact=1 fifo=2",
+    ];
+    assert_eq!(beyond.len(), known.len(), "{beyond:?}");
+    assert!(known.iter().all(|known| beyond.iter().any(|row| row.starts_with(known))), "{beyond:?}");
 }
 
 #[test]
@@ -168,7 +214,21 @@ fn a_serial_unit_in_one_cycle_is_refused_with_the_cycles_that_hold_and_simulated
     for part in ["does not close at 1.755 GHz (needs 619 ps, has 570)", "product = 1 and reduction = 1 is marginal"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert_eq!(one("warn").unwrap().machine.timing().unwrap().verdict(), Verdict::DoesNotClose);
+    let machine = one("warn").unwrap().machine;
+    assert_eq!(machine.timing().unwrap().verdict(), Verdict::DoesNotClose);
+    assert!(machine.does_not_close().unwrap().starts_with("does not close at 1.755 GHz (needs 619 ps, has 570)"));
+}
+
+#[test]
+fn no_stage_names_a_row_twice() {
+    for name in Shipped::names(Role::Design) {
+        let Some(timing) = machine(&[name]).resolve().ok().and_then(|resolved| resolved.machine.timing()) else {
+            continue;
+        };
+        for Stage { name: stage, rows, .. } in timing.stages {
+            assert!((1..rows.len()).all(|place| !rows[..place].contains(&rows[place])), "{name}, {stage}: {rows:?}");
+        }
+    }
 }
 
 #[test]
