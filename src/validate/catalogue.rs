@@ -29,6 +29,7 @@ shipped![
     "p1_sc_spans.csv",
     "p1_spans.csv",
     "p2_bandwidth.csv",
+    "p2_dense.csv",
     "pcie_bench_latency.csv",
     "sm_published.csv",
     "sm_sxm5.csv",
