@@ -57,7 +57,7 @@ Examples:
   sealsim validate --dataset p1-bandwidth --plot curves
   sealsim validate --report validation.html        # a page with measured and simulated points
   sealsim validate --hw mine.toml --measured mine.csv
-  sealsim validate --dataset p2-bandwidth --set driver.in_flight.d2h=2
+  sealsim validate --dataset p2-bandwidth --set driver.in_flight.d2h=1
   sealsim validate --predict validation/predictions/p1-pinned-sizes.csv --out p1-pinned.csv
   sealsim validate --score p1-pinned.csv measured.csv
   sealsim validate --format json | jq '.datasets[] | {name, mape_percent}'")]

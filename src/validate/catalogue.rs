@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(found("p1-overlap"), Some([0, 168, 0]));
         assert_eq!(found("p1-bandwidth"), Some([134, 17, 49]));
         assert_eq!(found("p1-programs"), Some([0, 10, 6]));
-        assert_eq!(found("p2-bandwidth"), Some([26, 19, 3]));
+        assert_eq!(found("p2-bandwidth"), Some([26, 22, 0]));
         assert_eq!(found("sxm5-bandwidth"), Some([1, 1, 0]));
         assert_eq!(found("links-bandwidth"), Some([0, 0, 3]));
         let applications = catalogue.datasets.iter().find(|set| set.name == "p1-applications").unwrap();
