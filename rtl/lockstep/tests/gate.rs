@@ -83,5 +83,5 @@ fn a_counter_that_is_off_by_one_in_the_rtl_is_found() {
 
 #[test]
 fn a_block_of_keystream_too_many_in_the_model_is_found() {
-    found(SMALL.run(false, 1, &mut Random::seed_from_u64(1), CYCLES));
+    found(ENGINE.run(false, 1, &mut Random::seed_from_u64(1), CYCLES));
 }
