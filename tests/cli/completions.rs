@@ -38,7 +38,7 @@ fn every_verb_completes_machines_and_designs_by_the_name_of_its_value() {
         let offered = follow(folder.path(), &[verb, "h100-nvl-tdx", "--design", ""]);
         assert_eq!(offered, designs, "{verb}");
     }
-    assert_eq!(follow(folder.path(), &["replay", "--hw", "h100-n"]), ["h100-nvl-tdx".to_owned()].into());
+    assert_eq!(follow(folder.path(), &["replay", "--hw", "h100-nvl-t"]), ["h100-nvl-tdx".to_owned()].into());
     let offered = follow(folder.path(), &["run", "h100-nvl-tdx", "--design", "direct+ov"]);
     assert_eq!(offered, ["direct+overlap".to_owned()].into());
     let offered = follow(folder.path(), &["run", "--workload", ""]);
