@@ -52,8 +52,8 @@ pub struct Base {
     layers: Layers,
     values: Node,
     resolved: Resolved,
-    /// Whether a rate is written per second.
-    per_second: bool,
+    /// Tables in which a rate is written per second.
+    per_second: Vec<String>,
     /// By table of the machine: its assumed parameters.
     assumed: Vec<(String, usize)>,
     /// By settings of one table, a line each: that table, if nothing is wrong with it.
@@ -88,7 +88,9 @@ impl Base {
                 None => assumed.push((table.to_owned(), 1)),
             }
         }
-        let per_second = rates::any_per_second(&values);
+        let tables = values.table().into_iter().flatten();
+        let per_second = tables.filter(|(_, entry)| rates::any_per_second(&entry.node)).map(|(name, _)| name.clone());
+        let per_second = per_second.collect();
         Self { layers, values, resolved, per_second, assumed, filled: Arc::default() }
     }
 
@@ -132,7 +134,13 @@ impl Base {
     /// clock that may be in another table.
     fn fills_by_table(&self, settings: &[String]) -> bool {
         let lists = self.resolved.machine.gpu.is_empty() && self.resolved.machine.switch.is_empty();
-        let per_second = self.per_second || settings.iter().any(|setting| rates::is_per_second(setting));
+        // The clock of a rate is in its own table or in that of the CPU.
+        let per_second = settings.iter().any(|setting| {
+            let table = table_of(setting);
+            let follows =
+                self.per_second.iter().any(|one| one == table) || (table == "cpu" && !self.per_second.is_empty());
+            follows || rates::is_per_second(setting)
+        });
         let library = ["cpu", "cipher"].iter().any(|table| settings.iter().any(|one| table_of(one) == *table))
             && (library::follows(&self.values) || settings.iter().any(|one| library::is_named(one)));
         lists

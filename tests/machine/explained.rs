@@ -17,7 +17,7 @@ const WORSE: u64 = 32;
 const SIZES: [u64; 2] = [4 << 10, 256 << 10];
 
 /// By the table of a parameter: one of these is in the path of a unit that it is of, or of a channel to or from that.
-const PLACES: [(&str, &[&str]); 13] = [
+const PLACES: [(&str, &[&str]); 14] = [
     ("cipher.", &["cipher"]),
     ("memory.", &["cipher", "root_complex"]),
     // Small messages have their own rate of the cipher.
@@ -30,6 +30,8 @@ const PLACES: [(&str, &[&str]); 13] = [
     ("tag_queue.", &["tag_queue"]),
     ("hbm.", &["hbm", "data"]),
     ("link.", &["link"]),
+    // Writes that wait for those in service hold the link's credits, and so the copy engine.
+    ("root_complex.write", &["root_complex", "host.completions", "host.notices", "host.writes", "pce"]),
     ("root_complex.", &["root_complex", "host.completions", "host.notices", "host.writes"]),
     ("staging.", &["driver", "cipher"]),
 ];
