@@ -1,7 +1,10 @@
 """pyca's cryptography (Apache-2.0 or BSD-3-Clause, OpenSSL below): random messages that it sealed, and forgeries of them, for `sealsim verify vectors`;
+sets of `sealsim vectors generate`, opened;
 and the messages on the links of runs, opened with the key and the IVs that the report gives."""
 
+import csv
 import json
+import os
 import pathlib
 import random
 import struct
@@ -9,6 +12,7 @@ import tempfile
 
 from count import Count, sealsim
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESGCMSIV, ChaCha20Poly1305
 from sealed import judge
 
@@ -103,8 +107,85 @@ def messages(count, design, cipher, direction):
         count.same(f"{design} {direction}: ciphertext and tag of message {message + 1}", (there, sealed[-16:] in tags), (True, True))
 
 
+def generated(count, name, cipher, seed, messages):
+    """Every message of a set that `sealsim vectors generate` made: the judge opens what is valid to its plaintext, and refuses what is forged."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "set.csv"
+        sealsim(*f"vectors generate {name} --count {messages} --seed {seed} --out {path}".split())
+        with path.open() as rows:
+            for row in csv.DictReader(rows):
+                key, iv, aad, plain, text, tag = (bytes.fromhex(row[column]) for column in ("key", "iv", "aad", "plaintext", "ciphertext", "tag"))
+                count.same(f"{name} seed {seed}, message {row['tc_id']}", cipher(key, iv, aad, text, tag), plain if row["result"] == "valid" else None)
+
+
+def gcm(key, iv, aad, text, tag):
+    """AES-GCM with IVs and tags of any length. The judge takes no IV of less than 8 bytes and no tag of less than 4."""
+    if len(iv) < 8:
+        return wide_iv(key, iv, aad, text, tag)
+    cipher = Cipher(algorithms.AES(key), modes.GCM(iv, tag, min_tag_length=4)).decryptor()
+    cipher.authenticate_additional_data(aad)
+    plain = cipher.update(text)
+    try:
+        return plain + cipher.finalize()
+    except InvalidTag:
+        return None
+
+
+def wide_iv(key, iv, aad, text, tag):
+    """AES-GCM by its definition (NIST SP 800-38D) over the judge's AES in ECB, for IVs that the judge does not take."""
+    block = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
+    h = int.from_bytes(block.update(bytes(16)), "big")
+
+    def times(x):
+        product, v = 0, h
+        for bit in range(127, -1, -1):
+            if x >> bit & 1:
+                product ^= v
+            v = v >> 1 ^ (0xE1 << 120 if v & 1 else 0)
+        return product
+
+    def ghash(data):
+        y = 0
+        for at in range(0, len(data), 16):
+            y = times(y ^ int.from_bytes(data[at : at + 16], "big"))
+        return y
+
+    def padded(data):
+        return data + bytes(-len(data) % 16)
+
+    j0 = ghash(padded(iv) + bytes(8) + struct.pack(">Q", 8 * len(iv)))
+    whole = ghash(padded(aad) + padded(text) + struct.pack(">QQ", 8 * len(aad), 8 * len(text)))
+    mask = int.from_bytes(block.update(j0.to_bytes(16, "big")), "big")
+    if (whole ^ mask).to_bytes(16, "big")[: len(tag)] != tag:
+        return None
+    plain = bytearray()
+    for at in range(0, len(text), 16):
+        counter = j0 & ~0xFFFFFFFF | (j0 + at // 16 + 1) & 0xFFFFFFFF
+        stream = block.update(counter.to_bytes(16, "big"))
+        plain += bytes(one ^ other for one, other in zip(text[at : at + 16], stream))
+    return bytes(plain)
+
+
+def detached(kind):
+    """A cipher whose tag stands behind the text."""
+
+    def opened(key, iv, aad, text, tag):
+        try:
+            return kind(key).decrypt(iv, text + tag, aad)
+        except InvalidTag:
+            return None
+
+    return opened
+
+
+GENERATED = [("aes-gcm", gcm), ("aes-gmac", gcm), ("aes-gcm-siv", detached(AESGCMSIV)), ("chacha20-poly1305", detached(ChaCha20Poly1305))]
+
+
 if __name__ == "__main__":
     count = Count()
+    messages_of_a_set = int(os.environ.get("SEALSIM_GENERATED", "500"))
+    for name, cipher in GENERATED:
+        generated(count, name, cipher, 20261121, messages_of_a_set)
     for name, cipher, sizes, engines in AEADS:
         judge(count, name, lambda key, *rest, c=cipher: c(key).encrypt(*rest), lambda *rest, c=cipher: opens(c, *rest), sizes, 12, engines)
     for design, cipher in DESIGNS:

@@ -41,6 +41,7 @@ mod sensitivity;
 mod sweep;
 mod tlp;
 mod validate;
+mod vectors;
 mod verify;
 mod watch;
 mod work;
@@ -92,6 +93,8 @@ enum Verb {
     NewMachine(new_machine::Arguments),
     /// Checks the modelled hardware against published values.
     Verify(verify::Arguments),
+    /// Makes messages for benches.
+    Vectors(vectors::Arguments),
 }
 
 /// Whether the program would understand these arguments, its own name first. Nothing is run.
@@ -154,6 +157,7 @@ pub fn main() -> ExitCode {
         Verb::Calibrate(arguments) => calibrate::run(&arguments),
         Verb::NewMachine(arguments) => new_machine::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
+        Verb::Vectors(arguments) => vectors::run(&arguments),
     };
     Failure::exit(result)
 }

@@ -12,8 +12,8 @@ use crate::gcm::message::SealOpen;
 use crate::gcm::spec::EngineSpec;
 use crate::units::Bytes;
 use crate::validate::vectors::{
-    Case, EngineParts, Judgement, Mismatch, Other, Problem, Structural, Subject, VectorError, VectorParts, join, judge,
-    parse,
+    Algorithm, Case, EngineParts, Judgement, Mismatch, Other, Problem, Structural, Subject, VectorError, VectorParts,
+    join, judge, parse,
 };
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -48,8 +48,8 @@ enum What {
 
 #[derive(Debug, Args)]
 struct Vectors {
-    /// NIST CAVP response files (.rsp) for AES-GCM, NIST ACVP files (.json) for AES-GCM, GMAC and AES-GCM-SIV, or Wycheproof files
-    /// (.json), of at most 64 MiB each. JSON names its algorithm: AES-GCM and GMAC, or that of an engine with another AEAD. Of ACVP, give
+    /// NIST CAVP response files (.rsp) for AES-GCM, NIST ACVP files (.json) for AES-GCM, GMAC and AES-GCM-SIV, Wycheproof files
+    /// (.json), text files of pyca and BoringSSL (`COUNT = 1`) of the engine's AEAD, or what `sealsim vectors` writes, of at most 64 MiB each. JSON names its algorithm: AES-GCM and GMAC, or that of an engine with another AEAD. Of ACVP, give
     /// an internalProjection, or a prompt and its expectedResults.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -142,11 +142,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "an engine with {tags} tags per message is not wire-compatible with GCM: published vectors do not apply to it"
         )));
     }
-    let files: Vec<(&PathBuf, Vec<Case>)> = vectors.files.iter().zip(cases_of(&vectors.files)?).collect();
     let mut subject: Box<dyn Subject> = match engine.clone() {
         StandaloneEngine::Gcm(spec) => Box::new(Structural::new(spec)),
         StandaloneEngine::Other(spec) => Box::new(Other::new(spec)),
     };
+    let unnamed = subject.algorithms().first().copied().unwrap_or(Algorithm::AesGcm);
+    let files: Vec<(&PathBuf, Vec<Case>)> = vectors.files.iter().zip(cases_of(&vectors.files, unnamed)?).collect();
     if let (Some(_), StandaloneEngine::Other(_)) = (&vectors.trace_failure, &engine) {
         return Err(Failure::Usage(miette!(
             "--trace-failure shows the stages of AES-GCM, and this engine has another AEAD: leave it out"
@@ -181,8 +182,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// The cases of each file.
-fn cases_of(paths: &[PathBuf]) -> Result<Vec<Vec<Case>>, Failure> {
+/// The cases of each file; those that do not say of what they are, are of `unnamed`.
+fn cases_of(paths: &[PathBuf], unnamed: Algorithm) -> Result<Vec<Vec<Case>>, Failure> {
     let refusal = |path: &Path, error: VectorError| {
         let report = miette!("{}: {error}", path.display());
         if error.problem == Problem::Algorithm { Failure::Usage(report) } else { Failure::InputOutput(report) }
@@ -190,7 +191,7 @@ fn cases_of(paths: &[PathBuf]) -> Result<Vec<Vec<Case>>, Failure> {
     let mut sheets = Vec::new();
     for path in paths {
         let text = read_text(path, MOST).map_err(|error| Failure::InputOutput(miette!("{error}")))?;
-        sheets.push(parse(&text).map_err(|error| refusal(path, error))?);
+        sheets.push(parse(&text, unnamed).map_err(|error| refusal(path, error))?);
     }
     join(sheets).map_err(|(file, error)| refusal(&paths[file], error))
 }

@@ -37,6 +37,7 @@ mod sweep;
 mod tlp;
 mod tutorials;
 mod validate;
+mod vectors;
 mod verify;
 mod width;
 mod words;

@@ -283,7 +283,8 @@ mod tests {
     }
 
     fn both(prompt: &str, answers: &str) -> Result<Vec<Case>, VectorError> {
-        let cases = join(vec![parse(prompt)?, parse(answers)?]).map_err(|(_, error)| error)?;
+        let cases = join(vec![parse(prompt, Algorithm::AesGcm)?, parse(answers, Algorithm::AesGcm)?])
+            .map_err(|(_, error)| error)?;
         Ok(cases.into_iter().flatten().collect())
     }
 

@@ -3,9 +3,13 @@
 pub mod acvp;
 mod algorithm;
 pub mod cavp;
+pub mod generate;
 mod judgement;
+mod plain;
 mod select;
+mod stage_values;
 mod subject;
+pub mod written;
 pub mod wycheproof;
 
 pub use algorithm::Algorithm;
@@ -107,6 +111,9 @@ pub enum Problem {
     /// Not JSON of the schema.
     #[error("{0}")]
     Json(String),
+    /// Not CSV.
+    #[error("{0}")]
+    Csv(String),
     /// A schema or result that is not known.
     #[error("unknown {0}")]
     Unknown(&'static str),
@@ -134,17 +141,20 @@ pub enum Sheet {
     Acvp(Vec<acvp::Set>),
 }
 
-/// Reads a file of any kind by itself: JSON is ACVP's or Wycheproof's, all others are taken for CAVP response files.
+/// Reads a file of any kind by itself: JSON is ACVP's or Wycheproof's, CSV and words for `$readmemh` are known by their first line, and all others are taken for CAVP
+/// response files, or files of that form whose algorithm is `unnamed`.
 ///
 /// # Errors
 /// The first thing in the file that is wrong, with its place.
-pub fn parse(text: &str) -> Result<Sheet, VectorError> {
+pub fn parse(text: &str, unnamed: Algorithm) -> Result<Sheet, VectorError> {
     let text = text.trim_start();
     let array = text.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', '[', ']']));
     match text.starts_with('{') || array {
         true if acvp::looks_so(text) => acvp::read(text).map(Sheet::Acvp),
         true => wycheproof::read(text).map(Sheet::Cases),
-        false => cavp::read(text).map(Sheet::Cases),
+        false if plain::is_csv(text) => plain::csv(text).map(Sheet::Cases),
+        false if plain::is_memh(text) => plain::memh(text).map(Sheet::Cases),
+        false => cavp::read(text, unnamed).map(Sheet::Cases),
     }
 }
 
@@ -189,12 +199,12 @@ fn sets_cases(sets: Vec<acvp::Set>, answers: &mut [Option<(usize, acvp::Set)>]) 
     Ok(cases)
 }
 
-/// Reads a file that needs no other.
+/// Reads a file that needs no other; one that does not name its algorithm is one of AES-GCM.
 ///
 /// # Errors
 /// The first thing in the file that is wrong, with its place.
 pub fn read(text: &str) -> Result<Vec<Case>, VectorError> {
-    let files = join(vec![parse(text)?]).map_err(|(_, error)| error)?;
+    let files = join(vec![parse(text, Algorithm::AesGcm)?]).map_err(|(_, error)| error)?;
     Ok(files.into_iter().flatten().collect())
 }
 
